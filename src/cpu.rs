@@ -1,0 +1,66 @@
+//! `cpu::run`: the bounded pool for work that burns CPU (inflating, JSON, normalising).
+//!
+//! max(1, cores − 1) threads at lower priority, so that heartbeats and sockets are never late because of a parse.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::LazyLock;
+
+use tokio::sync::oneshot;
+
+static POOL: LazyLock<Option<rayon::ThreadPool>> = LazyLock::new(|| {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(cores.saturating_sub(1).max(1))
+        .thread_name(|n| format!("cpu-{n}"))
+        .start_handler(|_| lower_priority())
+        .build()
+        .ok()
+});
+
+/// Runs `work` on the CPU pool and gives back what it returns; a panic in it goes on in the caller.
+pub async fn run<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    let Some(pool) = POOL.as_ref() else {
+        // no threads to be had: late heartbeats are better than no work
+        return work();
+    };
+    let (answer, done) = oneshot::channel();
+    pool.spawn(move || {
+        let _ = answer.send(catch_unwind(AssertUnwindSafe(work)));
+    });
+    match done.await {
+        Ok(Ok(value)) => value,
+        Ok(Err(panic)) => resume_unwind(panic),
+        Err(_) => resume_unwind(Box::new("the CPU pool dropped its work")),
+    }
+}
+
+/// Niceness is per thread on Linux; elsewhere the call would slow the whole process, so it is not made.
+fn lower_priority() {
+    #[cfg(target_os = "linux")]
+    // SAFETY: setpriority touches nothing but the calling thread's niceness; failing is harmless.
+    unsafe {
+        nix::libc::setpriority(nix::libc::PRIO_PROCESS, 0, 5);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn work_comes_back() {
+        assert_eq!(run(|| 2 + 2).await, 4);
+    }
+
+    #[tokio::test]
+    async fn a_panic_reaches_the_caller_and_the_pool_lives_on() {
+        let caught = tokio::spawn(run(|| {
+            if true {
+                std::panic::panic_any("planted")
+            }
+        }))
+        .await;
+        assert!(caught.is_err_and(|error| error.is_panic()));
+        assert_eq!(run(|| 1).await, 1);
+    }
+}

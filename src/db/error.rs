@@ -1,0 +1,84 @@
+//! `DbError`: what a failed call means for the caller, read off the SQLSTATE once.
+
+use thiserror::Error;
+use tokio_postgres::error::SqlState;
+
+#[derive(Debug, Error)]
+pub enum DbError {
+    /// A unique or exclusion rule spoke: somebody else was first. `constraint` names the rule.
+    #[error("conflict with {constraint}: {detail}")]
+    Conflict { constraint: String, detail: String },
+    /// What was asked for is not there.
+    #[error("{0} does not exist")]
+    Missing(String),
+    /// The database cannot be reached, is shutting down, or did not answer in time: try again later.
+    #[error("the database is unavailable: {0}")]
+    Unavailable(String),
+    /// Anything else, which trying again does not mend.
+    #[error("database: {0}")]
+    Other(String),
+}
+
+impl DbError {
+    pub fn is_unavailable(&self) -> bool {
+        matches!(self, DbError::Unavailable(_))
+    }
+}
+
+impl From<tokio_postgres::Error> for DbError {
+    fn from(error: tokio_postgres::Error) -> Self {
+        let Some(db) = error.as_db_error() else {
+            return if error.is_closed() || is_io(&error) {
+                DbError::Unavailable(with_cause(&error))
+            } else {
+                DbError::Other(with_cause(&error))
+            };
+        };
+        let detail = db.detail().unwrap_or(db.message()).to_owned();
+        match db.code() {
+            code if *code == SqlState::UNIQUE_VIOLATION || *code == SqlState::EXCLUSION_VIOLATION => {
+                DbError::Conflict { constraint: db.constraint().unwrap_or("a unique rule").to_owned(), detail }
+            }
+            code if means_unavailable(code) => DbError::Unavailable(db.message().to_owned()),
+            code => DbError::Other(format!("{} ({})", db.message(), code.code())),
+        }
+    }
+}
+
+impl From<deadpool_postgres::PoolError> for DbError {
+    fn from(error: deadpool_postgres::PoolError) -> Self {
+        match error {
+            deadpool_postgres::PoolError::Backend(error) => match DbError::from(error) {
+                DbError::Other(text) => DbError::Unavailable(text),
+                other => other,
+            },
+            deadpool_postgres::PoolError::Timeout(_) => {
+                DbError::Unavailable("no free connection in the pool within its deadline".to_owned())
+            }
+            other => DbError::Unavailable(other.to_string()),
+        }
+    }
+}
+
+/// Shut down, starting up, out of connections, deadlock victims, cancelled statements: all pass.
+fn means_unavailable(code: &SqlState) -> bool {
+    let text = code.code();
+    text.starts_with("57")
+        || text.starts_with("08")
+        || text.starts_with("53")
+        || *code == SqlState::T_R_DEADLOCK_DETECTED
+        || *code == SqlState::T_R_SERIALIZATION_FAILURE
+        || *code == SqlState::LOCK_NOT_AVAILABLE
+        || *code == SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT
+}
+
+fn is_io(error: &tokio_postgres::Error) -> bool {
+    std::error::Error::source(error).is_some_and(|cause| cause.is::<std::io::Error>())
+}
+
+fn with_cause(error: &tokio_postgres::Error) -> String {
+    match std::error::Error::source(error) {
+        Some(cause) => format!("{error}: {cause}"),
+        None => error.to_string(),
+    }
+}

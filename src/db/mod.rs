@@ -1,0 +1,11 @@
+//! The only module with SQL (beside `migrations/`): one file per table, statements in `sql/<table>/<verb>.sql`.
+//!
+//! It must not know roles' bodies, actors or HTTP. Domain values go in and come out; no row type leaves it.
+//! Every call has a deadline, here and on the server; a connection whose call met it is cancelled and dropped.
+
+pub mod error;
+
+mod client;
+
+pub use client::{Client, Db, PoolSizes, Tx};
+pub use error::DbError;

@@ -1,0 +1,97 @@
+//! The typed input of each role (column `payload` of a task), read once and checked by everyone who makes a task.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use thiserror::Error;
+
+use super::role::Role;
+
+/// A task's input, by role.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Args {
+    StoreDiscovery(StoreDiscovery),
+    EntryPointDiscovery(EntryPointDiscovery),
+    ProductDiscovery(PayloadFetch),
+    PayloadFetch(PayloadFetch),
+    ProductRefresh(ProductRefresh),
+    AnalyticsRefresh(AnalyticsRefresh),
+}
+
+/// Asks every state's discovery points, or one state's.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct StoreDiscovery {
+    pub state_code: Option<String>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct EntryPointDiscovery {}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PayloadFetch {}
+
+/// Which payload to turn into products; none means the store's latest.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ProductRefresh {
+    pub payload_id: Option<i64>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AnalyticsRefresh {}
+
+#[derive(Debug, Error)]
+#[error("the payload of a {role} task: {fault}")]
+pub struct BadArgs {
+    pub role: Role,
+    pub fault: String,
+}
+
+impl Args {
+    /// Reads the column `payload`; null is the same as an empty object.
+    pub fn read(role: Role, payload: &Value) -> Result<Args, BadArgs> {
+        Ok(match role {
+            Role::StoreDiscovery => Args::StoreDiscovery(typed(role, payload)?),
+            Role::EntryPointDiscovery => Args::EntryPointDiscovery(typed(role, payload)?),
+            Role::ProductDiscovery => Args::ProductDiscovery(typed(role, payload)?),
+            Role::PayloadFetch => Args::PayloadFetch(typed(role, payload)?),
+            Role::ProductRefresh => Args::ProductRefresh(typed(role, payload)?),
+            Role::AnalyticsRefresh => Args::AnalyticsRefresh(typed(role, payload)?),
+        })
+    }
+}
+
+fn typed<'a, T: Deserialize<'a> + Default>(role: Role, payload: &'a Value) -> Result<T, BadArgs> {
+    if payload.is_null() {
+        return Ok(T::default());
+    }
+    T::deserialize(payload).map_err(|error| BadArgs { role, fault: error.to_string() })
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::json;
+
+    use super::*;
+
+    #[rstest]
+    #[case::null_is_empty(Role::PayloadFetch, json!(null), Args::PayloadFetch(PayloadFetch {}))]
+    #[case::a_payload_id(Role::ProductRefresh, json!({"payload_id": 7}), Args::ProductRefresh(ProductRefresh { payload_id: Some(7) }))]
+    #[case::no_payload_id(Role::ProductRefresh, json!({}), Args::ProductRefresh(ProductRefresh { payload_id: None }))]
+    fn payloads_become_args(#[case] role: Role, #[case] payload: Value, #[case] args: Args) {
+        assert_eq!(Args::read(role, &payload).ok(), Some(args));
+    }
+
+    #[rstest]
+    #[case::unknown_field(Role::ProductRefresh, json!({"payloadid": 7}), "payloadid")]
+    #[case::wrong_type(Role::ProductRefresh, json!({"payload_id": "7"}), "integer")]
+    #[case::no_object(Role::PayloadFetch, json!([1]), "payload_fetch")]
+    fn a_wrong_payload_is_refused_by_name(#[case] role: Role, #[case] payload: Value, #[case] offender: &str) {
+        let error = Args::read(role, &payload).unwrap_err().to_string();
+        assert!(error.contains(offender), "{error}");
+    }
+}

@@ -1,0 +1,14 @@
+//! Pure rules and the words they are made of.
+//!
+//! Nothing here knows tokio, hyper, Postgres, the environment or the clock: values go in, values come out.
+
+pub mod args;
+pub mod dispensary;
+pub mod payload;
+pub mod product;
+pub mod proxy;
+pub mod retry;
+pub mod role;
+pub mod schedule;
+pub mod stock;
+pub mod task;

@@ -1,0 +1,104 @@
+//! `Product`: one item of a menu after normalisation, whatever platform it came from.
+//!
+//! Money is integer cents, sizes are canonical, what the platform did not say is `None`.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Product {
+    pub provider_product_id: String,
+    pub enterprise_product_id: Option<String>,
+    pub name_raw: String,
+    pub brand_name_raw: Option<String>,
+    pub category: Option<String>,
+    pub subcategory: Option<String>,
+    pub strain_type: Option<String>,
+    pub price_rec: Option<i32>,
+    pub price_med: Option<i32>,
+    pub special_price_rec: Option<i32>,
+    pub special_price_med: Option<i32>,
+    pub is_on_special: bool,
+    pub thc: Option<Potency>,
+    pub cbd: Option<Potency>,
+    pub quantity: Option<i32>,
+    pub quantity_censored: bool,
+    pub is_in_stock: bool,
+    pub stock_status: StockStatus,
+    pub image_url: Option<String>,
+    pub brand_image_url: Option<String>,
+    pub specials: Option<Value>,
+    pub upstream_created_at: Option<DateTime<Utc>>,
+    pub upstream_updated_at: Option<DateTime<Utc>>,
+    pub variants: Vec<Variant>,
+}
+
+/// One option of a product. Its key within the product is (label, nth).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Variant {
+    pub option_label: String,
+    /// The n-th variant of that label, from 0: labels repeat.
+    pub nth: i16,
+    pub size_mg: Option<i64>,
+    pub size_ml: Option<f64>,
+    pub price_rec: Option<i32>,
+    pub price_med: Option<i32>,
+    pub special_price_rec: Option<i32>,
+    pub special_price_med: Option<i32>,
+    pub quantity: Option<i32>,
+    pub quantity_censored: bool,
+    pub is_in_stock: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Potency {
+    pub min: f64,
+    pub max: f64,
+    pub unit: PotencyUnit,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum PotencyUnit {
+    Percentage,
+    Milligrams,
+    MilligramsPerGram,
+}
+
+impl PotencyUnit {
+    pub fn name(self) -> &'static str {
+        match self {
+            PotencyUnit::Percentage => "PERCENTAGE",
+            PotencyUnit::Milligrams => "MILLIGRAMS",
+            PotencyUnit::MilligramsPerGram => "MILLIGRAMS_PER_GRAM",
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StockStatus {
+    InStock,
+    Oos,
+    Unknown,
+}
+
+impl StockStatus {
+    pub fn name(self) -> &'static str {
+        match self {
+            StockStatus::InStock => "in_stock",
+            StockStatus::Oos => "oos",
+            StockStatus::Unknown => "unknown",
+        }
+    }
+}
+
+/// Something odd in the feed that did not stop the product: data beside the products, never an error.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Warning {
+    pub provider_product_id: Option<String>,
+    /// What kind of oddity, a closed set of snake_case words: they become counters.
+    pub kind: &'static str,
+    pub detail: String,
+}

@@ -1,0 +1,21 @@
+//! drover: a durable, supervised crawler of dispensary menus on Postgres.
+//!
+//! The modules in reading order; who may import whom stands in ARCHITECTURE.md and is checked by `tests/tidy`.
+
+pub mod clock;
+pub mod config;
+pub mod cpu;
+pub mod events;
+pub mod metrics;
+
+pub mod domain;
+
+pub mod db;
+pub mod stealth;
+pub mod storage;
+
+pub mod platforms;
+
+pub mod handlers;
+
+pub mod actors;

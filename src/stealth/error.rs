@@ -1,0 +1,82 @@
+//! `FetchError`: what the world answered instead of a menu, and who is to blame.
+
+use std::time::Duration;
+
+use thiserror::Error;
+
+use super::proxy::ProxyId;
+
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum FetchError {
+    #[error("{host} refused the request: {status}")]
+    Blocked { host: String, status: u16 },
+    #[error("{host} answers plain clients with a challenge page")]
+    Challenged { host: String },
+    #[error("proxy {proxy} failed: {why}")]
+    ProxyDown { proxy: ProxyId, why: String },
+    /// No proxy came free within the wait.
+    #[error("no proxy is free for {host}")]
+    NoProxy { host: String },
+    #[error("{host} asks for patience: {status}")]
+    Throttled { host: String, status: u16, retry_after: Option<Duration> },
+    #[error("{host} did not answer within {after:?} ({phase})")]
+    Timeout { host: String, phase: &'static str, after: Duration },
+    #[error("{host} failed: {why}")]
+    Http { host: String, why: String },
+    #[error("{operation} was answered with errors: {message}")]
+    GraphQl { operation: String, message: String },
+    #[error("no known query hash of {operation} works at {host}")]
+    HashStale { operation: String, host: String },
+    /// Page 0 without products for a store that had some.
+    #[error("the menu came back empty")]
+    Empty,
+    #[error("{what} does not exist upstream")]
+    NotFound { what: String },
+    #[error("the answer of {host} cannot be read: {why}")]
+    Decode { host: String, why: String },
+    #[error("the answer of {host} is larger than {limit} bytes")]
+    TooLarge { host: String, limit: usize },
+    /// The allow-list, or an address that is no address.
+    #[error("{what} must not be contacted: {why}")]
+    Refused { what: String, why: String },
+    #[error("the crawl holds {seen} of {total} products, less than the {min_coverage} asked for")]
+    Incomplete { seen: usize, total: usize, min_coverage: f64 },
+}
+
+/// What follows from a [`FetchError`]; callers act on this and never match on variants.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Disposition {
+    /// The host refuses this client: blame the proxy, go on with another proxy and identity.
+    RotateBlocked,
+    /// The hop failed: blame the proxy, go on with another.
+    RotateProxy,
+    /// Nobody's fault: try the same again after a pause.
+    TryAgain { after: Option<Duration> },
+    /// Wait without cost to the task (no proxy free, the host asked for patience).
+    Snooze { after: Option<Duration> },
+    /// This attempt has failed; a later one may succeed.
+    FailAttempt,
+    /// No attempt will succeed.
+    Permanent,
+}
+
+impl FetchError {
+    /// Who is to blame and what follows: the one place that knows.
+    pub fn disposition(&self) -> Disposition {
+        match self {
+            FetchError::Blocked { .. } | FetchError::Challenged { .. } => Disposition::RotateBlocked,
+            FetchError::ProxyDown { .. } => Disposition::RotateProxy,
+            FetchError::NoProxy { .. } => Disposition::Snooze { after: None },
+            FetchError::Throttled { retry_after, .. } => Disposition::TryAgain { after: *retry_after },
+            FetchError::Timeout { .. } | FetchError::Http { .. } | FetchError::Empty => {
+                Disposition::TryAgain { after: None }
+            }
+            FetchError::GraphQl { .. }
+            | FetchError::HashStale { .. }
+            | FetchError::Decode { .. }
+            | FetchError::TooLarge { .. }
+            | FetchError::Incomplete { .. } => Disposition::FailAttempt,
+            FetchError::NotFound { .. } | FetchError::Refused { .. } => Disposition::Permanent,
+        }
+    }
+}
