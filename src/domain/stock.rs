@@ -1,1 +1,138 @@
-//! To be written.
+//! What a crawl says about a product that it did, or did not, contain; and which crawl may say it.
+//!
+//! The statements in `db/sql/products` do the same for a whole store at once; a test holds them to these functions.
+
+use chrono::{DateTime, Utc};
+
+use super::payload::PayloadId;
+use super::product::StockStatus;
+
+/// Misses in a row that empty a shelf. One bad crawl must not.
+pub const MISSES_TO_EMPTY: i16 = 3;
+
+/// What is known of a product's place on the shelf.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stock {
+    pub is_in_stock: bool,
+    pub status: StockStatus,
+    /// Complete crawls in a row that did not contain it, 0…3.
+    pub misses: i16,
+}
+
+impl Stock {
+    /// As the feed has it.
+    pub fn seen(is_in_stock: bool, status: StockStatus) -> Self {
+        Stock { is_in_stock, status, misses: 0 }
+    }
+
+    /// After one more complete crawl without it. The counter stops at three.
+    pub fn missed(self) -> Self {
+        let misses = (self.misses + 1).min(MISSES_TO_EMPTY);
+        if misses < MISSES_TO_EMPTY {
+            return Stock { misses, ..self };
+        }
+        Stock { is_in_stock: false, status: StockStatus::Oos, misses }
+    }
+}
+
+/// When a product was last on the shelf: what its row says, and for a row without a miss its store's last complete crawl.
+pub fn last_seen(row: DateTime<Utc>, misses: i16, last_complete: Option<DateTime<Utc>>) -> DateTime<Utc> {
+    match last_complete {
+        Some(crawl) if misses == 0 => row.max(crawl),
+        _ => row,
+    }
+}
+
+/// A payload's place in the order of its store's payloads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    pub fetched_at: DateTime<Utc>,
+    pub id: PayloadId,
+}
+
+/// What a payload may write, given the newest one that was written before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// Everything: products, snapshots, misses.
+    Newer,
+    /// Products and snapshots, but a second miss is not counted.
+    Again,
+    /// Its own snapshots; the present belongs to a newer one.
+    Older,
+}
+
+impl Turn {
+    pub fn of(payload: Place, last: Option<Place>) -> Turn {
+        match last {
+            None => Turn::Newer,
+            Some(last) if payload.id == last.id => Turn::Again,
+            Some(last) if payload > last => Turn::Newer,
+            Some(_) => Turn::Older,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::TimeDelta;
+    use rstest::rstest;
+
+    use super::*;
+
+    fn in_stock(misses: i16) -> Stock {
+        Stock { is_in_stock: true, status: StockStatus::InStock, misses }
+    }
+
+    fn unknown(misses: i16) -> Stock {
+        Stock { is_in_stock: true, status: StockStatus::Unknown, misses }
+    }
+
+    fn out_of_stock(misses: i16) -> Stock {
+        Stock { is_in_stock: false, status: StockStatus::Oos, misses }
+    }
+
+    #[rstest]
+    #[case::the_first_miss_empties_nothing(in_stock(0), in_stock(1))]
+    #[case::nor_does_the_second(in_stock(1), in_stock(2))]
+    #[case::the_third_empties_the_shelf(in_stock(2), out_of_stock(3))]
+    #[case::the_counter_stops_at_three(out_of_stock(3), out_of_stock(3))]
+    #[case::unknown_stock_waits_too(unknown(1), unknown(2))]
+    #[case::and_ends_out_of_stock(unknown(2), out_of_stock(3))]
+    fn misses_add_up(#[case] before: Stock, #[case] after: Stock) {
+        assert_eq!(before.missed(), after);
+    }
+
+    #[test]
+    fn a_product_in_the_feed_is_back_at_once() {
+        assert_eq!(Stock::seen(true, StockStatus::InStock), in_stock(0));
+    }
+
+    fn at(second: i64, id: PayloadId) -> Place {
+        Place { fetched_at: DateTime::UNIX_EPOCH + TimeDelta::seconds(second), id }
+    }
+
+    #[rstest]
+    #[case::the_first(at(5, 1), None, Turn::Newer)]
+    #[case::a_later_one(at(6, 2), Some(at(5, 1)), Turn::Newer)]
+    #[case::the_same(at(5, 1), Some(at(5, 1)), Turn::Again)]
+    #[case::an_earlier_one(at(4, 9), Some(at(5, 1)), Turn::Older)]
+    #[case::of_two_at_one_instant_the_later_row(at(5, 2), Some(at(5, 1)), Turn::Newer)]
+    fn payloads_take_their_turn(#[case] payload: Place, #[case] last: Option<Place>, #[case] turn: Turn) {
+        assert_eq!(Turn::of(payload, last), turn);
+    }
+
+    #[rstest]
+    #[case::without_a_miss_the_crawl_counts(10, 0, Some(20), 20)]
+    #[case::a_later_partial_crawl_counts_more(30, 0, Some(20), 30)]
+    #[case::with_a_miss_the_row_counts(10, 1, Some(20), 10)]
+    #[case::no_complete_crawl_yet(10, 0, None, 10)]
+    fn the_last_sighting_is_known(
+        #[case] row: i64,
+        #[case] misses: i16,
+        #[case] crawl: Option<i64>,
+        #[case] expected: i64,
+    ) {
+        let time = |second| at(second, 0).fetched_at;
+        assert_eq!(last_seen(time(row), misses, crawl.map(time)), time(expected));
+    }
+}
