@@ -3,9 +3,17 @@
 //! It must not know roles' bodies, actors or HTTP. Domain values go in and come out; no row type leaves it.
 //! Every call has a deadline, here and on the server; a connection whose call met it is cancelled and dropped.
 
+pub mod analytics;
+pub mod discovery;
 pub mod error;
+pub mod payloads;
+pub mod products;
+pub mod query_hashes;
+pub mod snapshots;
+pub mod stores;
 
 mod client;
+mod columns;
 
 pub use client::{Client, Db, PoolSizes, Tx};
 pub use error::DbError;

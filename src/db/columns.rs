@@ -1,0 +1,20 @@
+//! Rows turned into columns: one array a column is how many rows travel in one statement (`unnest`).
+
+use crate::domain::product::Potency;
+
+/// One column: what `read` finds in each item.
+pub fn column<'a, T, C>(items: &'a [T], read: impl Fn(&'a T) -> C) -> Vec<C> {
+    items.iter().map(read).collect()
+}
+
+pub fn potency_min(potency: &Option<Potency>) -> Option<f64> {
+    potency.as_ref().map(|potency| potency.min)
+}
+
+pub fn potency_max(potency: &Option<Potency>) -> Option<f64> {
+    potency.as_ref().map(|potency| potency.max)
+}
+
+pub fn potency_unit(potency: &Option<Potency>) -> Option<&'static str> {
+    potency.as_ref().map(|potency| potency.unit.name())
+}

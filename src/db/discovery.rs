@@ -1,0 +1,54 @@
+//! `dutchie_discovery_locations`: every store that a look around saw, promoted or not, and since when it is gone.
+
+use super::columns::column;
+use super::{DbError, Tx};
+use crate::domain::dispensary::{DispensaryId, FoundStore, Platform};
+
+/// A store, and the state of the discovery point that saw it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sighting {
+    pub found_in: String,
+    pub store: FoundStore,
+}
+
+/// Keeps all that was seen. At most one sighting a platform id.
+pub async fn record(tx: &Tx, seen: &[Sighting]) -> Result<(), DbError> {
+    tx.execute(
+        include_str!("sql/discovery/record.sql"),
+        &[
+            &column(seen, |s| s.store.platform_dispensary_id.as_str()),
+            &column(seen, |s| s.store.name.as_str()),
+            &column(seen, |s| s.store.slug.as_deref()),
+            &column(seen, |s| s.store.menu_url.as_deref()),
+            &column(seen, |s| s.store.api_host.as_deref()),
+            &column(seen, |s| s.store.address.as_deref()),
+            &column(seen, |s| s.store.city.as_deref()),
+            &column(seen, |s| s.store.state.as_deref()),
+            &column(seen, |s| s.store.zip.as_deref()),
+            &column(seen, |s| s.store.latitude),
+            &column(seen, |s| s.store.longitude),
+            &column(seen, |s| s.store.phone.as_deref()),
+            &column(seen, |s| s.store.timezone.as_deref()),
+            &column(seen, |s| s.store.is_recreational),
+            &column(seen, |s| s.store.is_medical),
+            &column(seen, |s| s.store.status.as_deref()),
+            &column(seen, |s| s.found_in.as_str()),
+            &column(seen, |s| s.store.refused.as_deref()),
+        ],
+    )
+    .await?;
+    Ok(())
+}
+
+/// Makes dispensaries of the valid ones among what was seen and returns the ids of the new ones; known ones are updated.
+pub async fn promote(tx: &Tx, platform: Platform, seen: &[Sighting]) -> Result<Vec<DispensaryId>, DbError> {
+    let ids = column(seen, |s| s.store.platform_dispensary_id.as_str());
+    let rows = tx.query(include_str!("sql/discovery/promote.sql"), &[&ids, &platform.name()]).await?;
+    rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
+}
+
+/// Flags what a look around in `states` did not see again; returns how many. They are kept.
+pub async fn flag_vanished(tx: &Tx, states: &[String], seen: &[Sighting]) -> Result<u64, DbError> {
+    let ids = column(seen, |s| s.store.platform_dispensary_id.as_str());
+    tx.execute(include_str!("sql/discovery/flag_vanished.sql"), &[&states, &ids]).await
+}

@@ -1,0 +1,173 @@
+//! `store_products` and `store_product_variants`: the current row of each product and its options.
+//!
+//! Every function here needs the store's row locked ([`super::stores::lock`]): then nobody else writes its products, and an
+//! unchanged row is neither written nor locked. In: products in feed order. Out: ids in the same order, and counts.
+
+use chrono::{DateTime, Utc};
+
+use super::columns::{column, potency_max, potency_min, potency_unit};
+use super::{Client, DbError, Tx};
+use crate::domain::dispensary::{DispensaryId, Platform};
+use crate::domain::product::{Product, Variant};
+
+pub type ProductId = i64;
+
+/// Whose products: a store's, as one provider names them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shelf {
+    pub dispensary_id: DispensaryId,
+    pub platform: Platform,
+}
+
+/// What became of one product of the feed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Upserted {
+    pub id: ProductId,
+    pub change: Change,
+    /// None = it was not known before.
+    pub was_in_stock: Option<bool>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    New,
+    Changed,
+    Unchanged,
+}
+
+/// What a complete crawl said by silence.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Missed {
+    /// Products with one miss more.
+    pub missed: i64,
+    /// Those of them that went out of stock by it.
+    pub emptied: i64,
+}
+
+/// Brings the store's rows to what the feed says: one [`Upserted`] a product, in feed order.
+///
+/// `misses` is what the rows written get: 0 unless the payload is older than what the store has already.
+pub async fn upsert(
+    tx: &Tx,
+    shelf: Shelf,
+    fetched_at: DateTime<Utc>,
+    misses: i16,
+    products: &[Product],
+) -> Result<Vec<Upserted>, DbError> {
+    let rows = tx
+        .query(
+            include_str!("sql/products/upsert.sql"),
+            &[
+                &shelf.dispensary_id,
+                &shelf.platform.name(),
+                &fetched_at,
+                &misses,
+                &column(products, |p| p.provider_product_id.as_str()),
+                &column(products, |p| p.enterprise_product_id.as_deref()),
+                &column(products, |p| p.name_raw.as_str()),
+                &column(products, |p| p.brand_name_raw.as_deref()),
+                &column(products, |p| p.category.as_deref()),
+                &column(products, |p| p.subcategory.as_deref()),
+                &column(products, |p| p.strain_type.as_deref()),
+                &column(products, |p| p.price_rec),
+                &column(products, |p| p.price_med),
+                &column(products, |p| p.special_price_rec),
+                &column(products, |p| p.special_price_med),
+                &column(products, |p| p.is_on_special),
+                &column(products, |p| potency_min(&p.thc)),
+                &column(products, |p| potency_max(&p.thc)),
+                &column(products, |p| potency_unit(&p.thc)),
+                &column(products, |p| potency_min(&p.cbd)),
+                &column(products, |p| potency_max(&p.cbd)),
+                &column(products, |p| potency_unit(&p.cbd)),
+                &column(products, |p| p.quantity),
+                &column(products, |p| p.quantity_censored),
+                &column(products, |p| p.is_in_stock),
+                &column(products, |p| p.stock_status.name()),
+                &column(products, |p| p.image_url.as_deref()),
+                &column(products, |p| p.brand_image_url.as_deref()),
+                &column(products, |p| p.specials.as_ref()),
+                &column(products, |p| p.upstream_created_at),
+                &column(products, |p| p.upstream_updated_at),
+            ],
+        )
+        .await?;
+    rows.iter().map(upserted).collect()
+}
+
+/// The ids of those of `products` that the store has, `None` for those it has not; in the order of `products`.
+pub async fn find(tx: &Tx, shelf: Shelf, products: &[Product]) -> Result<Vec<Option<ProductId>>, DbError> {
+    let wanted = column(products, |p| p.provider_product_id.as_str());
+    let rows = tx
+        .query(include_str!("sql/products/find.sql"), &[&shelf.dispensary_id, &shelf.platform.name(), &wanted])
+        .await?;
+    let mut known = std::collections::HashMap::with_capacity(rows.len());
+    for row in &rows {
+        known.insert(row.try_get::<_, &str>(0)?, row.try_get::<_, ProductId>(1)?);
+    }
+    Ok(wanted.iter().map(|id| known.get(id).copied()).collect())
+}
+
+/// Brings the options of `products` (whose ids are `ids`) to what the feed says; vanished options are deleted.
+pub async fn write_variants(tx: &Tx, ids: &[ProductId], products: &[Product]) -> Result<(), DbError> {
+    let options: Vec<(ProductId, &Variant)> = ids
+        .iter()
+        .zip(products)
+        .flat_map(|(id, product)| product.variants.iter().map(|variant| (*id, variant)))
+        .collect();
+    tx.execute(
+        include_str!("sql/products/write_variants.sql"),
+        &[
+            &ids,
+            &column(&options, |(id, _)| *id),
+            &column(&options, |(_, v)| v.option_label.as_str()),
+            &column(&options, |(_, v)| v.nth),
+            &column(&options, |(_, v)| v.size_mg),
+            &column(&options, |(_, v)| v.size_ml),
+            &column(&options, |(_, v)| v.price_rec),
+            &column(&options, |(_, v)| v.price_med),
+            &column(&options, |(_, v)| v.special_price_rec),
+            &column(&options, |(_, v)| v.special_price_med),
+            &column(&options, |(_, v)| v.quantity),
+            &column(&options, |(_, v)| v.quantity_censored),
+            &column(&options, |(_, v)| v.is_in_stock),
+        ],
+    )
+    .await?;
+    Ok(())
+}
+
+/// Counts a miss for every product of the shelf that is not among `seen`. `previous` = when the last complete crawl before
+/// this one was fetched, which is when a product at its first miss was last seen.
+pub async fn miss(
+    tx: &Tx,
+    shelf: Shelf,
+    seen: &[ProductId],
+    previous: Option<DateTime<Utc>>,
+) -> Result<Missed, DbError> {
+    let row = tx
+        .query_one(
+            include_str!("sql/products/miss.sql"),
+            &[&shelf.dispensary_id, &shelf.platform.name(), &seen, &previous],
+        )
+        .await?;
+    Ok(Missed { missed: row.try_get("missed")?, emptied: row.try_get("emptied")? })
+}
+
+/// Whether the store has ever had a product: then an empty menu is suspicious.
+pub async fn exist(client: &Client, shelf: Shelf) -> Result<bool, DbError> {
+    let row = client
+        .query_one(include_str!("sql/products/exist.sql"), &[&shelf.dispensary_id, &shelf.platform.name()])
+        .await?;
+    Ok(row.try_get(0)?)
+}
+
+fn upserted(row: &tokio_postgres::Row) -> Result<Upserted, DbError> {
+    let was_in_stock: Option<bool> = row.try_get("was_in_stock")?;
+    let change = match (was_in_stock, row.try_get("differs")?) {
+        (None, _) => Change::New,
+        (Some(_), true) => Change::Changed,
+        (Some(_), false) => Change::Unchanged,
+    };
+    Ok(Upserted { id: row.try_get("id")?, change, was_in_stock })
+}

@@ -1,0 +1,4 @@
+-- payloads/get.sql: $1 id
+SELECT id, task_id, dispensary_id, platform, storage_path, sha256, bytes, product_count, total_count, coverage, fetched_at
+  FROM raw_crawl_payloads
+ WHERE id = $1;

@@ -1,0 +1,21 @@
+-- products/miss.sql: counts a miss for each product of a store that a complete crawl did not contain (`stock::Stock::missed`).
+-- $1 store, $2 provider, $3 ids of the products it did contain, $4 when the previous complete crawl was fetched
+WITH absent AS MATERIALIZED (
+  SELECT p.id, p.is_in_stock AS was_in_stock
+    FROM store_products p
+   WHERE p.dispensary_id = $1 AND p.provider = $2
+     AND p.consecutive_misses < 3      -- at three everything has been said: no more writes
+     AND NOT EXISTS (SELECT FROM unnest($3::bigint[]) AS seen (id) WHERE seen.id = p.id)
+),
+missed AS (
+  UPDATE store_products p
+     SET consecutive_misses = p.consecutive_misses + 1,
+         is_in_stock = p.is_in_stock AND p.consecutive_misses < 2,
+         stock_status = CASE WHEN p.consecutive_misses < 2 THEN p.stock_status ELSE 'oos' END,
+         last_seen_at = CASE p.consecutive_misses WHEN 0 THEN greatest(p.last_seen_at, $4::timestamptz) ELSE p.last_seen_at END,
+         updated_at = now()
+    FROM absent a
+   WHERE p.id = a.id
+  RETURNING a.was_in_stock AND NOT p.is_in_stock AS emptied
+)
+SELECT count(*) AS missed, count(*) FILTER (WHERE emptied) AS emptied FROM missed;

@@ -1,0 +1,33 @@
+-- products/write_variants.sql: brings the options of the products $1 to what the feed says; equal rows are not touched.
+-- $1 products of the feed, then one array a column
+WITH feed AS MATERIALIZED (
+  SELECT *
+    FROM unnest($2::bigint[], $3::text[], $4::smallint[], $5::bigint[], $6::float8[], $7::int[], $8::int[], $9::int[], $10::int[],
+                $11::int[], $12::bool[], $13::bool[])
+      AS f (store_product_id, option_label, nth, size_mg, size_ml, price_rec, price_med, special_price_rec, special_price_med,
+            quantity, quantity_censored, is_in_stock)
+),
+known AS MATERIALIZED (
+  SELECT v.* FROM store_product_variants v WHERE v.store_product_id = ANY($1::bigint[])
+),
+gone AS (
+  DELETE FROM store_product_variants v
+   USING known k
+   WHERE (v.store_product_id, v.option_label, v.nth) = (k.store_product_id, k.option_label, k.nth)
+     AND NOT EXISTS (SELECT FROM feed f
+                      WHERE (f.store_product_id, f.option_label, f.nth) = (k.store_product_id, k.option_label, k.nth))
+)
+INSERT INTO store_product_variants
+SELECT f.*
+  FROM feed f
+  LEFT JOIN known k USING (store_product_id, option_label, nth)
+ WHERE k.store_product_id IS NULL
+    OR (k.size_mg, k.size_ml, k.price_rec, k.price_med, k.special_price_rec, k.special_price_med, k.quantity, k.quantity_censored,
+        k.is_in_stock)
+       IS DISTINCT FROM
+       (f.size_mg, f.size_ml, f.price_rec, f.price_med, f.special_price_rec, f.special_price_med, f.quantity, f.quantity_censored,
+        f.is_in_stock)
+    ON CONFLICT (store_product_id, option_label, nth) DO UPDATE
+   SET size_mg = excluded.size_mg, size_ml = excluded.size_ml, price_rec = excluded.price_rec, price_med = excluded.price_med,
+       special_price_rec = excluded.special_price_rec, special_price_med = excluded.special_price_med, quantity = excluded.quantity,
+       quantity_censored = excluded.quantity_censored, is_in_stock = excluded.is_in_stock;

@@ -1,0 +1,4 @@
+-- stores/resolve.sql: where a store's menu address leads. $1 store, $2 platform id, $3 the platform's own slug
+UPDATE dispensaries
+   SET platform_dispensary_id = $2, slug = coalesce($3, slug), updated_at = now()
+ WHERE id = $1;

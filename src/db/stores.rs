@@ -1,0 +1,160 @@
+//! `dispensaries`: the shops, where their menus are, and how far their crawls have come.
+
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use tokio_postgres::Row;
+
+use super::{Client, DbError, Tx};
+use crate::domain::dispensary::{Dispensary, DispensaryId, Platform, UnknownPlatform};
+use crate::domain::payload::{Payload, PayloadId};
+use crate::domain::stock::Place;
+
+/// How far a store's crawls have come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CrawlState {
+    /// The newest payload that became products.
+    pub last: Option<Place>,
+    /// When the newest complete crawl was fetched.
+    pub last_complete_at: Option<DateTime<Utc>>,
+}
+
+/// A store by hand or from a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewStore {
+    pub name: String,
+    pub platform: Platform,
+    pub platform_dispensary_id: Option<String>,
+    pub slug: Option<String>,
+    pub menu_url: Option<String>,
+    pub api_host: Option<String>,
+    pub api_path: Option<String>,
+    pub city: Option<String>,
+    pub state: Option<String>,
+    pub timezone: Option<String>,
+}
+
+/// A store as people see it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StoreListing {
+    pub id: DispensaryId,
+    pub name: String,
+    pub platform: String,
+    pub platform_dispensary_id: Option<String>,
+    pub slug: Option<String>,
+    pub menu_url: Option<String>,
+    pub city: Option<String>,
+    pub state: Option<String>,
+    pub crawl_enabled: bool,
+    pub last_fetch_at: Option<DateTime<Utc>>,
+    pub last_crawl_at: Option<DateTime<Utc>>,
+    pub products: i64,
+    pub in_stock: i64,
+}
+
+pub async fn get(client: &Client, id: DispensaryId) -> Result<Option<Dispensary>, DbError> {
+    client.query_opt(include_str!("sql/stores/get.sql"), &[&id]).await?.as_ref().map(dispensary).transpose()
+}
+
+/// Locks the store's row until the transaction ends: whoever writes its products does this first.
+pub async fn lock(tx: &Tx, id: DispensaryId) -> Result<CrawlState, DbError> {
+    let row = tx
+        .query_opt(include_str!("sql/stores/lock.sql"), &[&id])
+        .await?
+        .ok_or_else(|| DbError::Missing(format!("dispensary {id}")))?;
+    let payload: Option<PayloadId> = row.try_get("last_payload_id")?;
+    let fetched_at: Option<DateTime<Utc>> = row.try_get("last_payload_at")?;
+    Ok(CrawlState {
+        last: payload.zip(fetched_at).map(|(id, fetched_at)| Place { fetched_at, id }),
+        last_complete_at: row.try_get("last_complete_at")?,
+    })
+}
+
+/// Notes that the store's menu has just been fetched.
+pub async fn fetched(tx: &Tx, id: DispensaryId) -> Result<(), DbError> {
+    tx.execute(include_str!("sql/stores/fetched.sql"), &[&id]).await?;
+    Ok(())
+}
+
+/// Notes that `payload` is now the newest that became products.
+pub async fn crawled(tx: &Tx, payload: &Payload, complete: bool) -> Result<(), DbError> {
+    tx.execute(
+        include_str!("sql/stores/crawled.sql"),
+        &[&payload.dispensary_id, &payload.id, &payload.fetched_at, &complete],
+    )
+    .await?;
+    Ok(())
+}
+
+/// Gives a store the id that its menu address led to. `Conflict` when another store has it.
+pub async fn resolve(
+    tx: &Tx,
+    id: DispensaryId,
+    platform_dispensary_id: &str,
+    slug: Option<&str>,
+) -> Result<(), DbError> {
+    tx.execute(include_str!("sql/stores/resolve.sql"), &[&id, &platform_dispensary_id, &slug]).await?;
+    Ok(())
+}
+
+/// `Conflict` when the platform's id is known already.
+pub async fn add(tx: &Tx, store: &NewStore) -> Result<DispensaryId, DbError> {
+    let row = tx
+        .query_one(
+            include_str!("sql/stores/add.sql"),
+            &[
+                &store.name,
+                &store.platform.name(),
+                &store.platform_dispensary_id,
+                &store.slug,
+                &store.menu_url,
+                &store.api_host,
+                &store.api_path,
+                &store.city,
+                &store.state,
+                &store.timezone,
+            ],
+        )
+        .await?;
+    Ok(row.try_get(0)?)
+}
+
+pub async fn list(client: &Client) -> Result<Vec<StoreListing>, DbError> {
+    client.query(include_str!("sql/stores/list.sql"), &[]).await?.iter().map(listing).collect()
+}
+
+fn dispensary(row: &Row) -> Result<Dispensary, DbError> {
+    Ok(Dispensary {
+        id: row.try_get("id")?,
+        name: row.try_get("name")?,
+        platform: row
+            .try_get::<_, &str>("platform")?
+            .parse()
+            .map_err(|unknown: UnknownPlatform| DbError::Other(unknown.to_string()))?,
+        platform_dispensary_id: row.try_get("platform_dispensary_id")?,
+        slug: row.try_get("slug")?,
+        menu_url: row.try_get("menu_url")?,
+        api_host: row.try_get("api_host")?,
+        api_path: row.try_get("api_path")?,
+        state: row.try_get("state")?,
+        timezone: row.try_get("timezone")?,
+        crawl_enabled: row.try_get("crawl_enabled")?,
+    })
+}
+
+fn listing(row: &Row) -> Result<StoreListing, DbError> {
+    Ok(StoreListing {
+        id: row.try_get("id")?,
+        name: row.try_get("name")?,
+        platform: row.try_get("platform")?,
+        platform_dispensary_id: row.try_get("platform_dispensary_id")?,
+        slug: row.try_get("slug")?,
+        menu_url: row.try_get("menu_url")?,
+        city: row.try_get("city")?,
+        state: row.try_get("state")?,
+        crawl_enabled: row.try_get("crawl_enabled")?,
+        last_fetch_at: row.try_get("last_fetch_at")?,
+        last_crawl_at: row.try_get("last_crawl_at")?,
+        products: row.try_get("products")?,
+        in_stock: row.try_get("in_stock")?,
+    })
+}
