@@ -2,9 +2,21 @@
 //!
 //! Money is integer cents, sizes are canonical, what the platform did not say is `None`.
 
+use std::collections::BTreeMap;
+
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+/// A menu after normalisation: products in feed order, one per provider id, and what was odd about them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct NormalMenu {
+    pub products: Vec<Product>,
+    /// Bounded; the first of many.
+    pub warnings: Vec<Warning>,
+    /// Keys of items that nobody has met before, and on how many items; bounded.
+    pub unknown_keys: BTreeMap<String, u32>,
+}
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Product {
@@ -40,6 +52,7 @@ pub struct Variant {
     pub option_label: String,
     /// The n-th variant of that label, from 0: labels repeat.
     pub nth: i16,
+    /// Ounces are the trade's 28 g, so that an eighth is 3500.
     pub size_mg: Option<i64>,
     pub size_ml: Option<f64>,
     pub price_rec: Option<i32>,
@@ -53,9 +66,11 @@ pub struct Variant {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Potency {
-    pub min: f64,
-    pub max: f64,
-    pub unit: PotencyUnit,
+    /// None = the platform knows the unit but no value, which is not the same as saying nothing (no `Potency` at all).
+    pub min: Option<f64>,
+    pub max: Option<f64>,
+    /// None in old data that is a bare number.
+    pub unit: Option<PotencyUnit>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -91,6 +106,11 @@ impl StockStatus {
             StockStatus::Oos => "oos",
             StockStatus::Unknown => "unknown",
         }
+    }
+
+    /// Unknown stock is not zero: what a store lists, it sells.
+    pub fn is_sellable(self) -> bool {
+        self != StockStatus::Oos
     }
 }
 

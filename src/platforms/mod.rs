@@ -6,8 +6,9 @@
 use chrono::{DateTime, Utc};
 
 use crate::domain::dispensary::{Dispensary, FoundStore, Platform};
-use crate::domain::product::{Product, Warning};
 use crate::stealth::Response;
+
+pub mod dutchie;
 
 /// A whole crawl of one store: the answers as they came, and what they hold together.
 #[derive(Clone, Debug)]
@@ -31,13 +32,6 @@ impl Menu {
         }
         (self.product_count as f64 / self.total_count as f64).min(1.0)
     }
-}
-
-/// A menu after normalisation: products in feed order, one per provider id, and what was odd about them.
-#[derive(Clone, Debug, Default)]
-pub struct NormalMenu {
-    pub products: Vec<Product>,
-    pub warnings: Vec<Warning>,
 }
 
 /// A point to look for stores around.

@@ -1,0 +1,3 @@
+//! Dutchie.
+
+pub mod normalize;

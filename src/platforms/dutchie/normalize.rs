@@ -1,0 +1,196 @@
+//! Raw Dutchie pages into products, by the rules of the menu's product table.
+//!
+//! Pure: no clock, no network, no database. In: the pages of one crawl, as JSON text. Out: one [`Product`] per provider id, with
+//! oddities as warnings beside them; only a page that is no menu page at all is an error.
+
+mod decimal;
+mod offer;
+mod potency;
+mod reader;
+mod size;
+mod special;
+mod stock;
+mod wire;
+
+use std::collections::{BTreeMap, HashMap};
+
+use chrono::{DateTime, Utc};
+use serde_json::value::RawValue;
+use thiserror::Error;
+
+use crate::domain::product::{NormalMenu, Product, Warning};
+use offer::Offer;
+use reader::Reader;
+use wire::{Brand, Image, Page, WireProduct};
+
+/// Unknown keys that are counted by name; a feed that invents more of them is not worth more memory.
+const MAX_UNKNOWN_KEYS: usize = 64;
+const MAX_KEY_CHARS: usize = 64;
+
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum NormaliseError {
+    #[error("page {page} is no menu page: {why}")]
+    NotAMenu { page: usize, why: String },
+    #[error("page {page} carries errors beside its data")]
+    HasErrors { page: usize },
+}
+
+/// What a page holds, as far as a crawl must know before anyone normalises it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PageSummary {
+    /// The provider ids that [`normalise`] would make products of, in feed order, repetitions included.
+    pub ids: Vec<String>,
+    /// Items on the page, readable or not.
+    pub items: usize,
+    pub total_count: Option<usize>,
+    pub total_pages: Option<u32>,
+}
+
+/// Reads ids and totals of one page.
+pub fn summarise(page: &[u8]) -> Result<PageSummary, NormaliseError> {
+    let page = read_page(0, page)?;
+    Ok(PageSummary {
+        ids: page.products.iter().filter_map(provider_id).collect(),
+        items: page.products.len(),
+        total_count: page.total_count,
+        total_pages: page.total_pages,
+    })
+}
+
+/// Normalises the pages of one crawl. Pages may overlap (ties in the feed's order): of equal ids the last one read wins.
+pub fn normalise(pages: &[&[u8]]) -> Result<NormalMenu, NormaliseError> {
+    let mut warnings = Vec::new();
+    let mut items: Vec<(String, WireProduct<'_>)> = Vec::new();
+    let mut position: HashMap<String, usize> = HashMap::new();
+    for (number, page) in pages.iter().enumerate() {
+        for item in read_page(number, page)?.products {
+            let Some(id) = provider_id(&item) else {
+                reader::push(&mut warnings, None, "unreadable_item", format!("page {number}: an item without an id"));
+                continue;
+            };
+            match position.get(&id) {
+                Some(&at) => items[at].1 = item,
+                None => {
+                    position.insert(id.clone(), items.len());
+                    items.push((id, item));
+                }
+            }
+        }
+    }
+    let unknown_keys = count_unknown_keys(&items);
+    let products = items.into_iter().map(|(id, item)| normalise_product(id, &item, &mut warnings)).collect();
+    Ok(NormalMenu { products, warnings, unknown_keys })
+}
+
+fn read_page(number: usize, page: &[u8]) -> Result<Page<'_>, NormaliseError> {
+    let not_a_menu = |why: String| NormaliseError::NotAMenu { page: number, why };
+    let text = std::str::from_utf8(page).map_err(|error| not_a_menu(error.to_string()))?;
+    let answer: wire::Answer<'_> = serde_json::from_str(text).map_err(|error| not_a_menu(error.to_string()))?;
+    if answer.has_errors() {
+        return Err(NormaliseError::HasErrors { page: number });
+    }
+    answer.into_page().ok_or_else(|| not_a_menu("no filteredProducts in it".to_owned()))
+}
+
+/// The item's id; none when it has none that could be a key.
+fn provider_id(item: &WireProduct<'_>) -> Option<String> {
+    [item.id, item.id_alias].into_iter().find_map(reader::key_text)
+}
+
+fn count_unknown_keys(items: &[(String, WireProduct<'_>)]) -> BTreeMap<String, u32> {
+    let mut counts: BTreeMap<String, u32> = BTreeMap::new();
+    for key in items.iter().flat_map(|(_, item)| &item.unknown) {
+        if let Some(count) = counts.get_mut(key.as_ref()) {
+            *count += 1;
+        } else if counts.len() < MAX_UNKNOWN_KEYS {
+            counts.insert(key.chars().take(MAX_KEY_CHARS).collect(), 1);
+        }
+    }
+    counts
+}
+
+fn normalise_product(id: String, item: &WireProduct<'_>, warnings: &mut Vec<Warning>) -> Product {
+    let mut read = Reader::new(&id, warnings);
+    let pos = read.object(item.pos_meta_data, "POSMetaData").unwrap_or_default();
+    let brand = brand(item, &mut read);
+    let Offer { variants, quantity, stock_status } = offer::offer(item, &pos, &mut read);
+    let brand_name_raw = brand.name.or_else(|| read.text(item.brand_name, "brandName"));
+    Product {
+        enterprise_product_id: read.text(item.enterprise_product_id, "enterpriseProductId"),
+        name_raw: name(item, &mut read).unwrap_or_else(|| id.clone()),
+        brand_name_raw: brand_name_raw.or_else(|| read.text(pos.canonical_brand_name, "canonicalBrandName")),
+        category: read.text(item.category, "type"),
+        subcategory: read.text(item.subcategory, "subcategory"),
+        strain_type: read.text(item.strain_type, "strainType").filter(|strain| strain != "N/A"),
+        price_rec: variants.iter().filter_map(|variant| variant.price_rec).min(),
+        price_med: variants.iter().filter_map(|variant| variant.price_med).min(),
+        special_price_rec: variants.iter().filter_map(|variant| variant.special_price_rec).min(),
+        special_price_med: variants.iter().filter_map(|variant| variant.special_price_med).min(),
+        is_on_special: variants.iter().any(|v| v.special_price_rec.is_some() || v.special_price_med.is_some()),
+        thc: potency::potency(item.thc_content, "THCContent", &mut read),
+        cbd: potency::potency(item.cbd_content, "CBDContent", &mut read),
+        quantity,
+        quantity_censored: variants.iter().any(|variant| variant.quantity_censored),
+        is_in_stock: stock_status.is_sellable(),
+        stock_status,
+        image_url: image(item, &mut read),
+        brand_image_url: brand.image_url,
+        specials: special::specials(item.special_data, &mut read),
+        upstream_created_at: time(item.created_at, "createdAt", &mut read),
+        upstream_updated_at: time(item.updated_at, "updatedAt", &mut read),
+        variants,
+        provider_product_id: id,
+    }
+}
+
+fn name(item: &WireProduct<'_>, read: &mut Reader<'_>) -> Option<String> {
+    let name = read.text(item.name, "Name").or_else(|| read.text(item.c_name, "cName"));
+    if name.is_none() {
+        read.warn("no_name", "neither Name nor cName");
+    }
+    name
+}
+
+#[derive(Default)]
+struct BrandSeen {
+    name: Option<String>,
+    image_url: Option<String>,
+}
+
+/// The brand's own object; old data has its bare name instead.
+fn brand(item: &WireProduct<'_>, read: &mut Reader<'_>) -> BrandSeen {
+    if item.brand.is_some_and(|raw| raw.get().starts_with('"')) {
+        return BrandSeen { name: read.text(item.brand, "brand"), image_url: None };
+    }
+    let Some(brand) = read.object::<Brand<'_>>(item.brand, "brand") else { return BrandSeen::default() };
+    BrandSeen { name: read.text(brand.name, "brand.name"), image_url: read.text(brand.image_url, "brand.imageUrl") }
+}
+
+/// `Image`, else the first of `images` that is not switched off.
+fn image(item: &WireProduct<'_>, read: &mut Reader<'_>) -> Option<String> {
+    let main = read.text(item.image, "Image");
+    if main.is_some() {
+        return main;
+    }
+    read.list(item.images, "images").into_iter().find_map(|raw| {
+        let image: Image<'_> = read.object(Some(raw), "images")?;
+        let switched_off = image.active.is_some_and(|active| active.get() == "false");
+        if switched_off { None } else { read.text(image.url, "images.url") }
+    })
+}
+
+/// Epoch milliseconds (a number or a string of one) or ISO 8601.
+fn time(raw: Option<&RawValue>, field: &'static str, read: &mut Reader<'_>) -> Option<DateTime<Utc>> {
+    let text = read.text(raw, field)?;
+    let time = match text.parse::<i64>() {
+        Ok(milliseconds) => DateTime::from_timestamp_millis(milliseconds),
+        Err(_) => DateTime::parse_from_rfc3339(&text).ok().map(|time| time.to_utc()),
+    };
+    if time.is_none() {
+        read.warn("bad_field", &format!("{field}: '{text}' is no time"));
+    }
+    time
+}
+
+#[cfg(test)]
+mod tests;

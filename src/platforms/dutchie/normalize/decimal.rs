@@ -1,0 +1,142 @@
+//! The tolerant decimal reader: numbers come as JSON numbers, as strings, with currency signs. Money never passes through a float.
+
+use super::reader::unquoted;
+
+/// Powers of ten beyond this are no price.
+const MAX_EXPONENT: i32 = 30;
+
+/// Integer cents of a JSON number or string, half a cent rounded up. None for what is no amount, negative, or over 21 million.
+pub fn cents(json: &str) -> Option<i32> {
+    let text = plain(json)?;
+    let (mantissa, exponent) = match text.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, exponent.parse().ok()?),
+        None => (text.as_str(), 0),
+    };
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    if whole.is_empty() && fraction.is_empty() || !(-MAX_EXPONENT..=MAX_EXPONENT).contains(&exponent) {
+        return None;
+    }
+    let places = i32::try_from(whole.len()).ok()? + exponent + 2;
+    rounded(&[whole, fraction].concat(), places)
+}
+
+/// The number as a float, for what is measured and not paid.
+pub fn float(json: &str) -> Option<f64> {
+    plain(json)?.parse().ok().filter(|number: &f64| number.is_finite())
+}
+
+/// A count: what is begun does not count, what is below zero is none.
+pub fn count(json: &str) -> Option<i32> {
+    float(json).map(|number| number.floor().clamp(0.0, f64::from(i32::MAX)) as i32)
+}
+
+/// The digits before `places` as a number, rounded half up by the digit behind them.
+fn rounded(digits: &str, places: i32) -> Option<i32> {
+    let mut amount: i32 = 0;
+    for place in 0..=places {
+        let digit = match digits.as_bytes().get(usize::try_from(place).ok()?) {
+            Some(digit @ b'0'..=b'9') => i32::from(digit - b'0'),
+            Some(_) => return None,
+            None => 0,
+        };
+        if place == places {
+            return amount.checked_add(i32::from(digit >= 5));
+        }
+        amount = amount.checked_mul(10)?.checked_add(digit)?;
+    }
+    Some(0)
+}
+
+/// The bare number: without quotes, blanks, a leading `$` or `+`, and thousands separators.
+fn plain(json: &str) -> Option<String> {
+    let text = if json.starts_with('"') { unquoted(json)? } else { json.into() };
+    let text = text.trim().trim_start_matches(['$', '+']).trim_start();
+    let text = if text.contains(',') { without_thousands(text)? } else { text.to_owned() };
+    let sign = usize::from(text.starts_with('-'));
+    text[sign..].starts_with(|c: char| c.is_ascii_digit() || c == '.').then_some(text)
+}
+
+/// `1,234.50` → `1234.50`; a comma anywhere else is a decimal comma or worse, and not guessed at.
+fn without_thousands(text: &str) -> Option<String> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let mut groups = whole.split(',');
+    let first = groups.next().unwrap_or_default();
+    let well_grouped = (1..=3).contains(&first.len()) && groups.all(|group| group.len() == 3);
+    (well_grouped && !fraction.contains(',')).then(|| text.replace(',', ""))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::whole("43", Some(4300))]
+    #[case::fraction("27.95", Some(2795))]
+    #[case::one_place("27.5", Some(2750))]
+    #[case::zero("0", Some(0))]
+    #[case::string(r#""27.95""#, Some(2795))]
+    #[case::blanks(r#"" 27.95 ""#, Some(2795))]
+    #[case::dollars(r#""$ 1,234.50""#, Some(123_450))]
+    #[case::no_leading_digit(r#"".5""#, Some(50))]
+    #[case::trailing_point(r#""5.""#, Some(500))]
+    #[case::half_a_cent_goes_up("1.005", Some(101))]
+    #[case::less_than_half_goes_down("1.00499999", Some(100))]
+    #[case::float_noise("28.349999999999998", Some(2835))]
+    #[case::exponent("1.2e1", Some(1200))]
+    #[case::small_exponent("5e-3", Some(1))]
+    #[case::tiny("1e-9", Some(0))]
+    #[case::carries("9.995", Some(1000))]
+    #[case::negative("-1", None)]
+    #[case::too_large("21474836.48", None)]
+    #[case::huge_exponent("1e999999999999", None)]
+    #[case::decimal_comma(r#""12,50""#, None)]
+    #[case::word(r#""call us""#, None)]
+    #[case::empty(r#""""#, None)]
+    #[case::only_a_point(r#"".""#, None)]
+    #[case::null("null", None)]
+    #[case::list("[1]", None)]
+    #[case::two_points(r#""1.2.3""#, None)]
+    fn money_is_cents_rounded_half_up(#[case] json: &str, #[case] expected: Option<i32>) {
+        assert_eq!(cents(json), expected);
+    }
+
+    #[rstest]
+    #[case::integer("7", Some(7))]
+    #[case::begun("7.9", Some(7))]
+    #[case::text(r#""7""#, Some(7))]
+    #[case::oversold("-3", Some(0))]
+    #[case::absurd("1e300", Some(i32::MAX))]
+    #[case::null("null", None)]
+    fn counts_are_whole_and_not_negative(#[case] json: &str, #[case] expected: Option<i32>) {
+        assert_eq!(count(json), expected);
+    }
+
+    proptest! {
+        #[test]
+        fn every_amount_of_cents_is_read_back(amount in 0..i32::MAX) {
+            let text = format!("{}.{:02}", amount / 100, amount % 100);
+            prop_assert_eq!(cents(&text), Some(amount));
+            prop_assert_eq!(cents(&format!("\"{text}\"")), Some(amount));
+        }
+
+        #[test]
+        fn thousandths_round_half_up(thousandths in 0_i64..2_000_000_000) {
+            let text = format!("{}.{:03}", thousandths / 1000, thousandths % 1000);
+            prop_assert_eq!(cents(&text).map(i64::from), Some((thousandths + 5) / 10));
+        }
+
+        #[test]
+        fn floats_are_read_as_they_print(amount in 0_u32..100_000_000) {
+            let price = f64::from(amount) / 100.0;
+            prop_assert_eq!(cents(&serde_json::to_string(&price).unwrap()), Some(amount as i32));
+        }
+
+        #[test]
+        fn no_text_panics(text in ".*") {
+            let _ = (cents(&text), float(&text), count(&text));
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! `THCContent` and `CBDContent`: absent, empty or a value, in three units, and in 2019's forms.
+
+use super::decimal;
+use super::reader::{Reader, unquoted};
+use super::wire::{Content, Raw};
+use crate::domain::product::{Potency, PotencyUnit};
+
+/// None = the feed says nothing; a [`Potency`] without values = it names a unit and no value.
+pub fn potency(raw: Raw<'_>, field: &'static str, read: &mut Reader<'_>) -> Option<Potency> {
+    let json = raw?.get();
+    match json.as_bytes().first() {
+        Some(b'"') => written(&unquoted(json)?),
+        Some(b'-' | b'0'..=b'9') => of(vec![decimal::float(json)?], None),
+        _ => structured(read.object(raw, field)?, field, read),
+    }
+}
+
+fn structured(content: Content<'_>, field: &'static str, read: &mut Reader<'_>) -> Option<Potency> {
+    let unit = read.text(content.unit, field).and_then(|name| {
+        let unit = [PotencyUnit::Percentage, PotencyUnit::Milligrams, PotencyUnit::MilligramsPerGram]
+            .into_iter()
+            .find(|unit| unit.name() == name);
+        if unit.is_none() {
+            read.warn("unknown_unit", &format!("{field}: '{name}'"));
+        }
+        unit
+    });
+    let values = read.list(content.range, field).into_iter().filter_map(|value| decimal::float(value.get())).collect();
+    of(values, unit)
+}
+
+/// `"23.5%"`, `"18-22%"`, `"100 mg"`.
+fn written(text: &str) -> Option<Potency> {
+    let text = text.trim().to_ascii_lowercase();
+    let (numbers, unit) =
+        [("mg/g", PotencyUnit::MilligramsPerGram), ("mg", PotencyUnit::Milligrams), ("%", PotencyUnit::Percentage)]
+            .into_iter()
+            .find_map(|(suffix, unit)| Some((text.strip_suffix(suffix)?, Some(unit))))
+            .unwrap_or((&text, None));
+    let values: Vec<f64> = numbers.split('-').filter_map(decimal::float).collect();
+    if values.is_empty() { None } else { of(values, unit) }
+}
+
+fn of(values: Vec<f64>, unit: Option<PotencyUnit>) -> Option<Potency> {
+    let values = || values.iter().copied().filter(|value| *value >= 0.0);
+    Some(Potency { min: values().reduce(f64::min), max: values().reduce(f64::max), unit })
+}

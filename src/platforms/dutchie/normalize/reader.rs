@@ -1,0 +1,119 @@
+//! `Reader`: tolerant reading of one item's raw fields. What has a wrong type is absent, and one warning says so.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::wire::Raw;
+use crate::domain::product::Warning;
+
+/// More than enough to see what is wrong with a feed.
+const MAX_WARNINGS: usize = 500;
+/// Ids and labels are parts of unique keys, and an index entry has a limit.
+const MAX_KEY_BYTES: usize = 200;
+const MAX_TEXT_BYTES: usize = 2000;
+const MAX_DETAIL_BYTES: usize = 200;
+
+/// Adds a warning, while there is room.
+pub fn push(warnings: &mut Vec<Warning>, id: Option<&str>, kind: &'static str, mut detail: String) {
+    if warnings.len() == MAX_WARNINGS {
+        return;
+    }
+    cut(&mut detail, MAX_DETAIL_BYTES);
+    warnings.push(Warning { provider_product_id: id.map(str::to_owned), kind, detail });
+}
+
+/// A text that may be part of a key: present, not blank, not longer than an index takes.
+pub fn key_text(raw: Raw<'_>) -> Option<String> {
+    scalar(raw?).ok().flatten().filter(|text| text.len() <= MAX_KEY_BYTES)
+}
+
+pub struct Reader<'w> {
+    id: &'w str,
+    warnings: &'w mut Vec<Warning>,
+}
+
+impl<'w> Reader<'w> {
+    pub fn new(id: &'w str, warnings: &'w mut Vec<Warning>) -> Self {
+        Reader { id, warnings }
+    }
+
+    pub fn warn(&mut self, kind: &'static str, detail: &str) {
+        push(self.warnings, Some(self.id), kind, detail.to_owned());
+    }
+
+    /// A string, or a number as its text. Trimmed; blank is absent.
+    pub fn text(&mut self, raw: Raw<'_>, field: &'static str) -> Option<String> {
+        match scalar(raw?) {
+            Ok(text) => text,
+            Err(Unreadable) => self.bad_field(field, "a text"),
+        }
+    }
+
+    /// A text for a key of ours: cut where an index would refuse it.
+    pub fn label(&mut self, raw: &RawValue, field: &'static str) -> Option<String> {
+        let mut text = self.text(Some(raw), field)?;
+        cut(&mut text, MAX_KEY_BYTES);
+        Some(text)
+    }
+
+    /// The raw elements of a list; null is an empty one.
+    pub fn list<'a>(&mut self, raw: Raw<'a>, field: &'static str) -> Vec<&'a RawValue> {
+        let list = raw.and_then(|raw| match raw.get() {
+            "null" | "[]" => None,
+            text => serde_json::from_str(text).ok().or_else(|| self.bad_field(field, "a list")),
+        });
+        list.unwrap_or_default()
+    }
+
+    /// An object; null is none.
+    pub fn object<'a, T: Deserialize<'a>>(&mut self, raw: Raw<'a>, field: &'static str) -> Option<T> {
+        let text = raw?.get();
+        // a list would be read as an object's fields in order
+        let object = if text.starts_with('{') { serde_json::from_str(text).ok() } else { None };
+        if object.is_none() && text != "null" {
+            return self.bad_field(field, "an object");
+        }
+        object
+    }
+
+    pub fn bad_field<T>(&mut self, field: &'static str, expected: &str) -> Option<T> {
+        self.warn("bad_field", &format!("{field} is not {expected}"));
+        None
+    }
+}
+
+struct Unreadable;
+
+/// The text of a string or number; none for null and blank.
+fn scalar(raw: &RawValue) -> Result<Option<String>, Unreadable> {
+    let json = raw.get();
+    match json.as_bytes().first() {
+        Some(b'n') => Ok(None),
+        Some(b'-' | b'0'..=b'9') => Ok(Some(json.to_owned())),
+        Some(b'"') => Ok(clean(&unquoted(json).ok_or(Unreadable)?)),
+        _ => Err(Unreadable),
+    }
+}
+
+/// What stands between the quotes, without a copy when nothing is escaped.
+pub fn unquoted(json: &str) -> Option<Cow<'_, str>> {
+    let inner = json.strip_prefix('"')?.strip_suffix('"')?;
+    if inner.contains('\\') { serde_json::from_str(json).ok().map(Cow::Owned) } else { Some(Cow::Borrowed(inner)) }
+}
+
+fn clean(text: &str) -> Option<String> {
+    let text = text.trim();
+    if text.is_empty() {
+        return None;
+    }
+    // Postgres has no text with a NUL in it
+    let mut text = if text.contains('\0') { text.replace('\0', "") } else { text.to_owned() };
+    cut(&mut text, MAX_TEXT_BYTES);
+    Some(text).filter(|text| !text.is_empty())
+}
+
+fn cut(text: &mut String, bytes: usize) {
+    text.truncate(text.floor_char_boundary(bytes));
+}

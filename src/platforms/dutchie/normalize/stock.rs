@@ -1,0 +1,85 @@
+//! How much of each option there is: from the till (`POSMetaData.children`), else from the hand-kept list, else unknown.
+
+use super::decimal;
+use super::reader::Reader;
+use super::wire::{PosMetaData, Raw, StockRow, WireProduct};
+
+/// The till never says more: "25" means 25 or more. Hand-kept lists know no cap.
+const POS_CAP: i32 = 25;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OptionStock {
+    pub quantity: Option<i32>,
+    pub censored: bool,
+}
+
+struct Row {
+    option: Option<String>,
+    stock: OptionStock,
+}
+
+/// The stock of every option in `labels`, by its label; a row that no label claims stands for the option at its index.
+pub fn by_option(
+    item: &WireProduct<'_>,
+    pos: &PosMetaData<'_>,
+    labels: &[String],
+    read: &mut Reader<'_>,
+) -> Vec<OptionStock> {
+    let mut rows = pos_rows(pos.children, read);
+    if rows.is_empty() {
+        rows = manual_rows(item.manual_inventory, read);
+    }
+    let mut stocks: Vec<Option<OptionStock>> = vec![None; labels.len()];
+    let mut spare = Vec::new();
+    for (index, row) in rows.into_iter().enumerate() {
+        let named = labels.iter().enumerate().find(|(at, label)| row.is_of(label) && stocks[*at].is_none());
+        match named.map(|(at, _)| at) {
+            Some(at) => stocks[at] = Some(row.stock),
+            None => spare.push((index, row)),
+        }
+    }
+    for (index, row) in spare {
+        // a second row of a label is not another option's stock
+        if !labels.iter().any(|label| row.is_of(label)) && stocks.get(index).is_some_and(Option::is_none) {
+            stocks[index] = Some(row.stock);
+        }
+    }
+    stocks.into_iter().map(Option::unwrap_or_default).collect()
+}
+
+impl Row {
+    fn is_of(&self, label: &str) -> bool {
+        self.option.as_deref() == Some(label)
+    }
+}
+
+fn pos_rows(children: Raw<'_>, read: &mut Reader<'_>) -> Vec<Row> {
+    rows(children, "POSMetaData.children", read, |row| {
+        let quantity = count(row.quantity_available).or_else(|| count(row.quantity));
+        OptionStock { quantity, censored: quantity.is_some_and(|quantity| quantity >= POS_CAP) }
+    })
+}
+
+fn manual_rows(inventory: Raw<'_>, read: &mut Reader<'_>) -> Vec<Row> {
+    rows(inventory, "manualInventory", read, |row| OptionStock { quantity: count(row.inventory), censored: false })
+}
+
+fn rows(
+    raw: Raw<'_>,
+    field: &'static str,
+    read: &mut Reader<'_>,
+    stock: impl Fn(&StockRow<'_>) -> OptionStock,
+) -> Vec<Row> {
+    let rows = read.list(raw, field);
+    rows.into_iter()
+        .map(|raw| {
+            // a broken row keeps its place, so that the others keep their index
+            let row: StockRow<'_> = read.object(Some(raw), field).unwrap_or_default();
+            Row { option: read.text(row.option, field), stock: stock(&row) }
+        })
+        .collect()
+}
+
+fn count(raw: Raw<'_>) -> Option<i32> {
+    decimal::count(raw?.get())
+}

@@ -1,0 +1,370 @@
+//! Every trap of the product table, on items written for it.
+
+use proptest::prelude::*;
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::domain::product::{Potency, PotencyUnit, StockStatus};
+
+/// An ordinary product; each case lays its trap over it.
+fn item(trap: Value) -> Value {
+    let mut item = json!({
+        "_id": "p1", "id": "p1", "Name": "Animal Mntz", "brand": {"name": "Bud Bros", "imageUrl": "https://i/b"},
+        "type": "Flower", "subcategory": "premium", "strainType": "Hybrid", "Options": ["1/8oz"], "Prices": [34],
+        "recPrices": [34], "medicalPrices": [30], "recSpecialPrices": [], "medicalSpecialPrices": [], "special": null,
+        "specialData": null, "POSMetaData": null, "manualInventory": [{"option": "1/8oz", "inventory": 64}],
+        "THCContent": {"unit": "PERCENTAGE", "range": [24.4]}, "CBDContent": null, "measurements": null,
+        "Image": "https://i/p", "images": [], "createdAt": "1758030118081", "updatedAt": "2025-10-05T14:47:48.127Z",
+        "Status": "Active", "enterpriseProductId": null, "weight": 9_999_999, "pastCNames": [null, "x"], "rawOptions": [],
+        "effects": {"Calm": 1, "calm": 2}, "__typename": "Products",
+    });
+    for (key, value) in trap.as_object().unwrap() {
+        item[key] = value.clone();
+    }
+    item
+}
+
+fn page(items: &[Value]) -> Vec<u8> {
+    let menu = json!({"products": items, "queryInfo": {"totalCount": items.len(), "totalPages": 1}});
+    json!({"data": {"filteredProducts": menu}}).to_string().into_bytes()
+}
+
+fn menu(items: &[Value]) -> NormalMenu {
+    normalise(&[&page(items)]).unwrap()
+}
+
+fn product(trap: Value) -> Product {
+    let NormalMenu { mut products, .. } = menu(&[item(trap)]);
+    products.pop().unwrap()
+}
+
+fn kinds(menu: &NormalMenu) -> Vec<&'static str> {
+    menu.warnings.iter().map(|warning| warning.kind).collect()
+}
+
+#[test]
+fn an_ordinary_item_becomes_a_product_without_warnings() {
+    let menu = menu(&[item(json!({}))]);
+    let product = &menu.products[0];
+    assert_eq!(kinds(&menu), Vec::<&str>::new());
+    assert!(menu.unknown_keys.is_empty(), "{:?}", menu.unknown_keys);
+    assert_eq!((product.price_rec, product.price_med, product.is_on_special), (Some(3400), Some(3000), false));
+    assert_eq!((product.quantity, product.quantity_censored, product.is_in_stock), (Some(64), false, true));
+    assert_eq!(product.upstream_created_at.unwrap().timestamp_millis(), 1_758_030_118_081);
+    assert_eq!(product.upstream_updated_at.unwrap().timestamp_millis(), 1_759_675_668_127);
+    assert_eq!(product.variants[0].size_mg, Some(3500));
+}
+
+#[rstest]
+#[case::by_name(json!({}), Some("Bud Bros"))]
+#[case::null_then_brand_name(json!({"brand": null, "brandName": "Bud Bros  "}), Some("Bud Bros"))]
+#[case::blank_then_brand_name(json!({"brand": {"name": " "}, "brandName": "B"}), Some("B"))]
+#[case::old_bare_name(json!({"brand": "Old Bros"}), Some("Old Bros"))]
+#[case::then_the_till(json!({"brand": null, "POSMetaData": {"canonicalBrandName": "Till"}}), Some("Till"))]
+#[case::none(json!({"brand": null, "brandName": ""}), None)]
+fn a_brand_is_found_where_it_is(#[case] trap: Value, #[case] expected: Option<&str>) {
+    assert_eq!(product(trap).brand_name_raw.as_deref(), expected);
+}
+
+#[rstest]
+#[case::given("premium", Some("premium"))]
+#[case::blank("", None)]
+fn a_blank_subcategory_is_none(#[case] given: &str, #[case] expected: Option<&str>) {
+    assert_eq!(product(json!({"subcategory": given})).subcategory.as_deref(), expected);
+}
+
+#[rstest]
+#[case::not_applicable(json!("N/A"), None)]
+#[case::null(json!(null), None)]
+#[case::cross(json!("Indica-Hybrid"), Some("Indica-Hybrid"))]
+#[case::ratio(json!("1 to 1"), Some("1 to 1"))]
+fn strains_are_kept_as_said(#[case] strain: Value, #[case] expected: Option<&str>) {
+    assert_eq!(product(json!({"strainType": strain})).strain_type.as_deref(), expected);
+}
+
+#[rstest]
+#[case::falls_back_to_prices(json!({"recPrices": []}), Some(3400), Some(3000))]
+#[case::null_list_falls_back(json!({"recPrices": null, "Prices": ["34.50"]}), Some(3450), Some(3000))]
+#[case::lowest_over_options(json!({"Options": ["1g", "2g"], "recPrices": [20, 12.5], "medicalPrices": [9, 18]}), Some(1250), Some(900))]
+#[case::one_of_a_wrong_type(json!({"Options": ["1g", "2g"], "recPrices": [{}, 12.5]}), Some(1250), Some(3000))]
+#[case::half_up(json!({"recPrices": [10.005]}), Some(1001), Some(3000))]
+#[case::no_options_but_a_price(json!({"Options": []}), Some(3400), Some(3000))]
+fn a_price_is_the_lowest_over_the_options(#[case] trap: Value, #[case] rec: Option<i32>, #[case] med: Option<i32>) {
+    let product = product(trap);
+    assert_eq!((product.price_rec, product.price_med), (rec, med));
+}
+
+#[rstest]
+#[case::lower(json!({"recSpecialPrices": [27.95]}), Some(2795), None, true)]
+#[case::zero_is_none(json!({"recSpecialPrices": [0]}), None, None, false)]
+#[case::not_lower(json!({"recSpecialPrices": [34]}), None, None, false)]
+#[case::higher(json!({"recSpecialPrices": [40]}), None, None, false)]
+#[case::medical_only(json!({"medicalSpecialPrices": ["25"]}), None, Some(2500), true)]
+#[case::flag_without_price(json!({"special": true}), None, None, false)]
+#[case::aligned_by_index(json!({"Options": ["1g", "2g"], "recPrices": [10, 20], "recSpecialPrices": [0, 15]}), Some(1500), None, true)]
+fn a_sale_is_a_lower_price(#[case] trap: Value, #[case] rec: Option<i32>, #[case] med: Option<i32>, #[case] on: bool) {
+    let product = product(trap);
+    assert_eq!((product.special_price_rec, product.special_price_med, product.is_on_special), (rec, med, on));
+}
+
+fn pos(children: Value) -> Value {
+    json!({"Options": ["1g", "2g"], "POSMetaData": {"children": children}, "manualInventory": null})
+}
+
+#[rstest]
+#[case::by_option(pos(json!([{"option": "2g", "quantity": 7}, {"option": "1g", "quantity": 3}])), [Some(3), Some(7)], Some(10), false)]
+#[case::available_before_quantity(pos(json!([{"option": "1g", "quantity": 9, "quantityAvailable": 4}])), [Some(4), None], Some(4), false)]
+#[case::null_available(pos(json!([{"option": "1g", "quantity": 9, "quantityAvailable": null}])), [Some(9), None], Some(9), false)]
+#[case::the_cap_censors(pos(json!([{"option": "1g", "quantity": 25}, {"option": "2g", "quantity": 1}])), [Some(25), Some(1)], Some(26), true)]
+#[case::index_as_fallback(pos(json!([{"option": "x", "quantity": 3}, {"option": null, "quantity": 7}])), [Some(3), Some(7)], Some(10), false)]
+#[case::a_named_row_is_no_fallback(pos(json!([{"option": "2g", "quantity": 3}])), [None, Some(3)], Some(3), false)]
+#[case::oversold_is_zero(pos(json!([{"option": "1g", "quantity": -2}, {"option": "2g", "quantity": 0}])), [Some(0), Some(0)], Some(0), false)]
+#[case::children_null_is_unknown(pos(json!(null)), [None, None], None, false)]
+#[case::a_broken_row_keeps_its_place(pos(json!([7, {"option": "x", "quantity": 5}])), [None, Some(5)], Some(5), false)]
+#[case::manual_is_not_capped(json!({"Options": ["1g", "2g"], "manualInventory": [{"option": "1g", "inventory": 169}]}), [Some(169), None], Some(169), false)]
+#[case::manual_beside_an_empty_till(json!({"Options": ["1g", "2g"], "POSMetaData": {"children": null}, "manualInventory": [{"option": "2g", "inventory": 2}]}), [None, Some(2)], Some(2), false)]
+#[case::the_till_before_the_list(json!({"Options": ["1g", "2g"], "POSMetaData": {"children": [{"option": "1g", "quantity": 1}]}, "manualInventory": [{"option": "1g", "inventory": 50}]}), [Some(1), None], Some(1), false)]
+fn stock_is_joined_by_option(
+    #[case] trap: Value,
+    #[case] variants: [Option<i32>; 2],
+    #[case] total: Option<i32>,
+    #[case] censored: bool,
+) {
+    let product = product(trap);
+    let quantities: Vec<_> = product.variants.iter().map(|variant| variant.quantity).collect();
+    assert_eq!(quantities, variants);
+    assert_eq!((product.quantity, product.quantity_censored), (total, censored));
+}
+
+#[rstest]
+#[case::some(json!({}), true, StockStatus::InStock)]
+#[case::none_left(json!({"manualInventory": [{"option": "1/8oz", "inventory": 0}]}), false, StockStatus::Oos)]
+#[case::unknown_is_not_zero(json!({"manualInventory": null}), true, StockStatus::Unknown)]
+#[case::inactive(json!({"Status": "Inactive"}), false, StockStatus::Oos)]
+#[case::inactive_and_unknown(json!({"Status": "Inactive", "manualInventory": null}), false, StockStatus::Oos)]
+#[case::no_status(json!({"Status": null}), true, StockStatus::InStock)]
+fn in_stock_is_active_and_not_zero(#[case] trap: Value, #[case] in_stock: bool, #[case] status: StockStatus) {
+    let product = product(trap);
+    assert_eq!((product.is_in_stock, product.stock_status), (in_stock, status));
+    assert_eq!(product.variants[0].is_in_stock, in_stock);
+}
+
+fn potency_of(min: Option<f64>, max: Option<f64>, unit: Option<PotencyUnit>) -> Option<Potency> {
+    Some(Potency { min, max, unit })
+}
+
+#[rstest]
+#[case::absent(json!(null), None)]
+#[case::empty_null(json!({"unit": "PERCENTAGE", "range": null}), potency_of(None, None, Some(PotencyUnit::Percentage)))]
+#[case::empty_list(json!({"unit": "MILLIGRAMS", "range": []}), potency_of(None, None, Some(PotencyUnit::Milligrams)))]
+#[case::one(json!({"unit": "MILLIGRAMS_PER_GRAM", "range": [5]}), potency_of(Some(5.0), Some(5.0), Some(PotencyUnit::MilligramsPerGram)))]
+#[case::range(json!({"unit": "PERCENTAGE", "range": [18, 22.5]}), potency_of(Some(18.0), Some(22.5), Some(PotencyUnit::Percentage)))]
+#[case::reversed(json!({"unit": "PERCENTAGE", "range": ["22", 18]}), potency_of(Some(18.0), Some(22.0), Some(PotencyUnit::Percentage)))]
+#[case::above_fifty(json!({"unit": "PERCENTAGE", "range": [89.744]}), potency_of(Some(89.744), Some(89.744), Some(PotencyUnit::Percentage)))]
+#[case::old_number(json!(21.5), potency_of(Some(21.5), Some(21.5), None))]
+#[case::old_percent(json!("21.5%"), potency_of(Some(21.5), Some(21.5), Some(PotencyUnit::Percentage)))]
+#[case::old_range(json!("18 - 22 %"), potency_of(Some(18.0), Some(22.0), Some(PotencyUnit::Percentage)))]
+#[case::old_milligrams(json!("100mg"), potency_of(Some(100.0), Some(100.0), Some(PotencyUnit::Milligrams)))]
+#[case::old_blank(json!(""), None)]
+#[case::unknown_unit(json!({"unit": "DROPS", "range": [3]}), potency_of(Some(3.0), Some(3.0), None))]
+fn potency_has_three_states(#[case] content: Value, #[case] expected: Option<Potency>) {
+    assert_eq!(product(json!({"THCContent": content})).thc, expected);
+}
+
+#[rstest]
+#[case::its_own(json!({"Image": "https://i/a"}), Some("https://i/a"))]
+#[case::blank_falls_back(json!({"Image": "", "images": [{"url": "https://i/b", "active": true}]}), Some("https://i/b"))]
+#[case::inactive_is_skipped(json!({"Image": null, "images": [{"url": "https://i/x", "active": false}, {"url": "https://i/c", "active": true}]}), Some("https://i/c"))]
+#[case::a_blank_one_is_skipped(json!({"Image": "", "images": [{"url": ""}, {"url": "https://i/d"}]}), Some("https://i/d"))]
+#[case::none(json!({"Image": "", "images": null}), None)]
+fn an_image_is_the_first_live_one(#[case] trap: Value, #[case] expected: Option<&str>) {
+    assert_eq!(product(trap).image_url.as_deref(), expected);
+}
+
+#[test]
+fn specials_lose_the_staff_id_and_keep_the_rest() {
+    let sale =
+        json!({"specialName": "35% off", "createdBy": "5f5a", "specialRestrictions": {"690a": {"discountType": "x"}}});
+    let bogo = json!({"bogoRewards": [{"totalQuantity": {"quantity": 1}}], "itemsForAPrice": {"value": 5, "createdBy": "5f5a"}});
+    let specials = product(json!({"specialData": {"saleSpecials": [sale], "bogoSpecials": [bogo]}})).specials.unwrap();
+    assert!(!specials.to_string().contains("createdBy"));
+    assert_eq!(specials["saleSpecials"][0]["specialName"], "35% off");
+    assert_eq!(specials["saleSpecials"][0]["specialRestrictions"]["690a"]["discountType"], "x");
+    assert_eq!(specials["bogoSpecials"][0]["bogoRewards"][0]["totalQuantity"]["quantity"], 1);
+}
+
+#[rstest]
+#[case::null(json!(null))]
+#[case::nothing_in_it(json!({"bogoSpecials": null, "saleSpecials": []}))]
+fn no_specials_are_none(#[case] special_data: Value) {
+    assert_eq!(product(json!({"specialData": special_data})).specials, None);
+}
+
+#[test]
+fn equal_labels_are_counted() {
+    let product = product(json!({"Options": ["1g", "2g", "1g", null]}));
+    let keys: Vec<_> = product.variants.iter().map(|variant| (variant.option_label.as_str(), variant.nth)).collect();
+    assert_eq!(keys, [("1g", 0), ("2g", 0), ("1g", 1), ("N/A", 0)]);
+}
+
+#[rstest]
+#[case::stated_mass(json!({"unit": "MILLIGRAMS", "values": [3500]}), Some(3500))]
+#[case::another_unit(json!({"unit": "OUNCES", "values": [3500]}), None)]
+#[case::not_for_every_option(json!({"unit": "MILLIGRAMS", "values": [1, 2]}), None)]
+fn the_net_weight_is_the_size_of_a_label_without_one(#[case] net_weight: Value, #[case] expected: Option<i64>) {
+    let product = product(json!({"Options": ["N/A"], "measurements": {"netWeight": net_weight}}));
+    assert_eq!(product.variants[0].size_mg, expected);
+}
+
+#[test]
+fn of_equal_ids_the_last_page_wins_at_the_first_place() {
+    let first = page(&[item(json!({"Name": "old"})), item(json!({"_id": "p2"}))]);
+    let second = page(&[item(json!({"Name": "new"})), item(json!({"_id": "p3"}))]);
+    let menu = normalise(&[&first, &second]).unwrap();
+    let seen: Vec<_> = menu.products.iter().map(|p| (p.provider_product_id.as_str(), p.name_raw.as_str())).collect();
+    assert_eq!(seen, [("p1", "new"), ("p2", "Animal Mntz"), ("p3", "Animal Mntz")]);
+}
+
+#[test]
+fn a_bad_item_costs_one_warning_and_nothing_else() {
+    let menu =
+        menu(&[item(json!({})), json!(7), json!([1, {"a": 2}]), json!({"Name": "no id"}), item(json!({"_id": "p2"}))]);
+    assert_eq!(menu.products.len(), 2);
+    assert_eq!(kinds(&menu), ["unreadable_item"; 3]);
+}
+
+#[test]
+fn a_field_of_a_wrong_type_is_absent_with_a_warning() {
+    let menu = menu(&[item(json!({"subcategory": {"x": 1}, "images": "none", "brand": [1]}))]);
+    assert_eq!(menu.products[0].subcategory, None);
+    assert_eq!(kinds(&menu), ["bad_field"; 2], "{:?}", menu.warnings);
+}
+
+#[test]
+fn unknown_keys_are_counted() {
+    let menu = menu(&[item(json!({"novelty": [1]})), item(json!({"_id": "p2", "novelty": null, "other": {}}))]);
+    assert_eq!(menu.unknown_keys, [("novelty".to_owned(), 2), ("other".to_owned(), 1)].into());
+}
+
+#[test]
+fn text_that_a_database_refuses_is_cleaned() {
+    let product = product(json!({
+        "Name": "a\u{0}b", "Options": ["x".repeat(5000)], "specialData": {"saleSpecials": [{"specialName": "a\u{0}b"}]},
+    }));
+    assert_eq!(product.name_raw, "ab");
+    assert_eq!(product.variants[0].option_label.len(), 200);
+    assert_eq!(product.specials.unwrap()["saleSpecials"][0]["specialName"], "ab");
+}
+
+#[rstest]
+#[case::legacy(json!({"_id": "aBcDeFgHiJkLmNoPq"}), "aBcDeFgHiJkLmNoPq")]
+#[case::only_id(json!({"_id": null, "id": "p9"}), "p9")]
+fn ids_are_opaque(#[case] trap: Value, #[case] expected: &str) {
+    assert_eq!(product(trap).provider_product_id, expected);
+}
+
+#[rstest]
+#[case::html("<html>")]
+#[case::no_data(r#"{"data": null}"#)]
+#[case::errors_without_data(r#"{"errors": [{"message": "x"}]}"#)]
+#[case::errors_beside_data(r#"{"errors": [{"message": "x"}], "data": {"filteredProducts": {"products": []}}}"#)]
+#[case::truncated(r#"{"data": {"filteredProducts": {"products": [{"_id": "#)]
+#[case::empty("")]
+fn what_is_no_menu_page_is_an_error(#[case] body: &str) {
+    assert!(normalise(&[body.as_bytes()]).is_err());
+    assert!(summarise(body.as_bytes()).is_err());
+}
+
+#[test]
+fn a_summary_names_the_ids_that_become_products() {
+    let body = page(&[item(json!({})), json!(null), item(json!({"_id": "p2"}))]);
+    let summary = summarise(&body).unwrap();
+    assert_eq!(summary.ids, ["p1", "p2"]);
+    assert_eq!((summary.items, summary.total_count, summary.total_pages), (3, Some(3), Some(1)));
+}
+
+#[test]
+fn the_real_captured_page_is_read_whole() {
+    let Some(body) = fixture("dutchie/filtered_products_page.json") else { return };
+    let menu = normalise(&[&body]).unwrap();
+    assert_eq!(menu.products.len(), 25);
+    assert_eq!(menu.warnings, []);
+    assert!(menu.unknown_keys.is_empty(), "{:?}", menu.unknown_keys);
+    assert_eq!(menu.products.iter().filter(|product| product.is_on_special).count(), 7);
+    assert!(menu.products.iter().all(|product| product.price_rec.is_some() && product.is_in_stock));
+    assert!(menu.products.iter().all(|product| product.image_url.is_some() && product.thc.is_some()));
+
+    let forza = &menu.products[0];
+    assert_eq!(forza.name_raw, "Forza | Live Sugar | 1g");
+    assert_eq!((forza.price_rec, forza.special_price_rec, forza.quantity), (Some(4300), Some(2795), Some(3)));
+    assert_eq!((forza.variants[0].option_label.as_str(), forza.variants[0].size_mg), ("1gC", Some(1000)));
+    assert_eq!(summarise(&body).unwrap().total_count, Some(814));
+}
+
+fn fixture(path: &str) -> Option<Vec<u8>> {
+    let root = std::env::var("DROVER_FIXTURES")
+        .unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/fixtures").to_owned());
+    let body = std::fs::read(std::path::Path::new(&root).join(path)).ok();
+    if body.is_none() {
+        eprintln!("skipped: {path} is not in {root}");
+    }
+    body
+}
+
+fn any_json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        ".{0,12}".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(3, 24, 4, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::vec((any_key(), inner), 0..6)
+                .prop_map(|fields| Value::Object(fields.into_iter().collect())),
+        ]
+    })
+}
+
+/// Keys that are read, now and then one that is not.
+fn any_key() -> impl Strategy<Value = String> {
+    const READ: [&str; 11] = [
+        "option",
+        "quantity",
+        "children",
+        "unit",
+        "range",
+        "name",
+        "url",
+        "active",
+        "values",
+        "netWeight",
+        "inventory",
+    ];
+    prop_oneof![9 => prop::sample::select(&READ[..]).prop_map(str::to_owned), 1 => ".{0,4}".prop_map(String::from)]
+}
+
+proptest! {
+    #[test]
+    fn no_value_in_any_field_loses_a_product(field in 2..27_usize, value in any_json()) {
+        let ordinary = item(json!({}));
+        let fields: Vec<&String> = ordinary.as_object().unwrap().keys().collect();
+        let field = fields[field % fields.len()].clone();
+        prop_assume!(field != "_id" && field != "id");
+        let menu = menu(&[item(json!({field: value}))]);
+        prop_assert_eq!(menu.products.len(), 1);
+    }
+
+    #[test]
+    fn no_bytes_panic(body in prop::collection::vec(any::<u8>(), 0..200)) {
+        let _ = normalise(&[&body]);
+    }
+
+    #[test]
+    fn no_items_panic(items in prop::collection::vec(any_json(), 0..4)) {
+        prop_assert!(normalise(&[&page(&items)]).is_ok());
+    }
+}
