@@ -8,13 +8,13 @@ pub fn column<'a, T, C>(items: &'a [T], read: impl Fn(&'a T) -> C) -> Vec<C> {
 }
 
 pub fn potency_min(potency: &Option<Potency>) -> Option<f64> {
-    potency.as_ref().map(|potency| potency.min)
+    potency.as_ref()?.min
 }
 
 pub fn potency_max(potency: &Option<Potency>) -> Option<f64> {
-    potency.as_ref().map(|potency| potency.max)
+    potency.as_ref()?.max
 }
 
 pub fn potency_unit(potency: &Option<Potency>) -> Option<&'static str> {
-    potency.as_ref().map(|potency| potency.unit.name())
+    Some(potency.as_ref()?.unit?.name())
 }
