@@ -1,5 +1,5 @@
 -- One row a store: what its shelf holds now. Refreshed concurrently by analytics_refresh, which needs the unique index.
-DROP MATERIALIZED VIEW IF EXISTS mv_store_summary;
+DROP MATERIALIZED VIEW IF EXISTS mv_store_summary CASCADE;
 
 CREATE MATERIALIZED VIEW mv_store_summary AS
 SELECT d.id AS dispensary_id, d.name AS dispensary_name, d.platform, d.state, d.city, d.crawl_enabled, d.last_crawl_at,

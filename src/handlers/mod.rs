@@ -4,5 +4,6 @@
 //! and follow-ups are settled by the caller in one transaction. It may run twice. It must not know actors or HTTP.
 
 pub mod outcome;
+pub mod product_refresh;
 
 pub use outcome::{Chained, Done, Learned, Outcome, TaskError};

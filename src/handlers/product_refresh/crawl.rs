@@ -1,0 +1,131 @@
+//! `Crawl`: one payload's products on their way into the tables, inside the transaction that settles the task.
+//!
+//! Which of its words still count is [`Turn`]'s to say: the newest payload writes everything, an older one its snapshots.
+//! In: products in feed order. Out: [`Counts`].
+
+use serde::Serialize;
+
+use crate::db::products::{Change, ProductId, Shelf, Upserted};
+use crate::db::stores::CrawlState;
+use crate::db::{self, DbError, Tx};
+use crate::domain::payload::Payload;
+use crate::domain::product::Product;
+use crate::domain::stock::{MISSES_TO_EMPTY, Place, Stock, Turn};
+
+pub struct Crawl {
+    pub payload: Payload,
+    pub products: Vec<Product>,
+    /// Least coverage of a crawl whose silence counts as a miss.
+    pub min_coverage: f64,
+}
+
+/// What a refresh did; part of the task's result.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    pub products: usize,
+    pub new: usize,
+    pub changed: usize,
+    pub unchanged: usize,
+    /// Products that the crawl did not contain, with one miss more.
+    pub missed: i64,
+    pub out_of_stock: i64,
+    pub back_in_stock: i64,
+    pub snapshots: u64,
+}
+
+impl Crawl {
+    pub async fn write(&self, tx: &Tx) -> Result<Counts, DbError> {
+        let state = db::stores::lock(tx, self.payload.dispensary_id).await?;
+        match (Turn::of(self.place(), state.last), state.last) {
+            (Turn::Older, Some(newest)) => self.write_history(tx, newest).await,
+            (turn, _) => self.write_present(tx, turn, state).await,
+        }
+    }
+
+    async fn write_present(&self, tx: &Tx, turn: Turn, state: CrawlState) -> Result<Counts, DbError> {
+        let upserted = db::products::upsert(tx, self.shelf(), self.payload.fetched_at, 0, &self.products).await?;
+        let ids: Vec<ProductId> = upserted.iter().map(|product| product.id).collect();
+        db::products::write_variants(tx, &ids, &self.products).await?;
+        let mut counts = self.count(&upserted);
+        counts.snapshots = self.write_snapshots(tx, &ids, &self.products).await?;
+        if turn == Turn::Newer && self.is_complete() {
+            let missed = db::products::miss(tx, self.shelf(), &ids, state.last_complete_at).await?;
+            counts.missed = missed.missed;
+            counts.out_of_stock += missed.emptied;
+        }
+        db::stores::crawled(tx, &self.payload, self.is_complete()).await?;
+        Ok(counts)
+    }
+
+    /// The present belongs to the `newest` payload: only snapshots, and rows for products that no other payload has.
+    async fn write_history(&self, tx: &Tx, newest: Place) -> Result<Counts, DbError> {
+        let known = db::products::find(tx, self.shelf(), &self.products).await?;
+        let forgotten = self.forgotten(&known);
+        let mut counts = Counts { products: self.products.len(), new: forgotten.len(), ..Counts::default() };
+        let added = match forgotten.as_slice() {
+            [] => Vec::new(),
+            some => self.add_forgotten(tx, newest, some).await?,
+        };
+        let mut added = added.into_iter();
+        let ids: Vec<ProductId> = known.into_iter().filter_map(|id| id.or_else(|| added.next())).collect();
+        counts.snapshots = self.write_snapshots(tx, &ids, &self.products).await?;
+        Ok(counts)
+    }
+
+    fn forgotten(&self, known: &[Option<ProductId>]) -> Vec<Product> {
+        let pairs = self.products.iter().zip(known);
+        pairs.filter(|(_, id)| id.is_none()).map(|(product, _)| product.clone()).collect()
+    }
+
+    /// As if the payloads had come in order: seen then, and missed by every complete crawl since.
+    async fn add_forgotten(&self, tx: &Tx, newest: Place, products: &[Product]) -> Result<Vec<ProductId>, DbError> {
+        let Payload { dispensary_id, fetched_at, .. } = self.payload;
+        let since =
+            db::payloads::complete_between(tx, dispensary_id, fetched_at, newest.fetched_at, self.min_coverage).await?;
+        let misses = since.min(i64::from(MISSES_TO_EMPTY)) as i16;
+        let products: Vec<Product> = products.iter().map(|product| missed_since(product, misses)).collect();
+        let upserted = db::products::upsert(tx, self.shelf(), fetched_at, misses, &products).await?;
+        let ids: Vec<ProductId> = upserted.iter().map(|product| product.id).collect();
+        db::products::write_variants(tx, &ids, &products).await?;
+        Ok(ids)
+    }
+
+    async fn write_snapshots(&self, tx: &Tx, ids: &[ProductId], products: &[Product]) -> Result<u64, DbError> {
+        db::snapshots::insert(tx, self.payload.id, self.payload.fetched_at, ids, products).await
+    }
+
+    fn count(&self, upserted: &[Upserted]) -> Counts {
+        let of = |change: Change| upserted.iter().filter(|product| product.change == change).count();
+        let moved = |was: bool, is: bool| {
+            let pairs = upserted.iter().zip(&self.products);
+            pairs.filter(|(before, now)| before.was_in_stock == Some(was) && now.is_in_stock == is).count() as i64
+        };
+        Counts {
+            products: upserted.len(),
+            new: of(Change::New),
+            changed: of(Change::Changed),
+            unchanged: of(Change::Unchanged),
+            out_of_stock: moved(true, false),
+            back_in_stock: moved(false, true),
+            ..Counts::default()
+        }
+    }
+
+    /// An empty menu says nothing about anybody, whatever its coverage.
+    fn is_complete(&self) -> bool {
+        self.payload.coverage >= self.min_coverage && self.payload.product_count > 0
+    }
+
+    fn place(&self) -> Place {
+        Place { fetched_at: self.payload.fetched_at, id: self.payload.id }
+    }
+
+    fn shelf(&self) -> Shelf {
+        Shelf { dispensary_id: self.payload.dispensary_id, platform: self.payload.platform }
+    }
+}
+
+fn missed_since(product: &Product, misses: i16) -> Product {
+    let stock = (0..misses).fold(Stock::seen(product.is_in_stock, product.stock_status), |stock, _| stock.missed());
+    Product { is_in_stock: stock.is_in_stock, stock_status: stock.status, ..product.clone() }
+}
