@@ -6,6 +6,7 @@ pub mod clock;
 pub mod config;
 pub mod cpu;
 pub mod events;
+pub mod log;
 pub mod metrics;
 
 pub mod domain;
@@ -19,3 +20,5 @@ pub mod platforms;
 pub mod handlers;
 
 pub mod actors;
+
+pub mod cli;

@@ -1,1 +1,5 @@
-fn main() {}
+//! Arguments, configuration, command: everything else is in the library.
+
+fn main() -> std::process::ExitCode {
+    drover::cli::main()
+}

@@ -1,0 +1,70 @@
+//! `drover config show [--origin]` and `drover config check`.
+
+use clap::Subcommand;
+use serde::Serialize;
+
+use super::{Env, ExitCode, Output};
+use crate::config::{Config, Fault, Setting, Sources};
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Print the effective configuration
+    Show {
+        /// Tell which file, variable or flag set each value
+        #[arg(long)]
+        origin: bool,
+    },
+    /// Say whether the configuration can be used, and list all of its faults
+    Check,
+}
+
+#[derive(Serialize)]
+struct Checked {
+    ok: bool,
+    environment: Option<String>,
+    faults: Vec<Fault>,
+}
+
+pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
+    if let Action::Show { origin } = args.action {
+        show(&env.loaded.settings, origin, &env.out)?;
+    }
+    Ok(ExitCode::Ok)
+}
+
+/// `check` answers before the configuration must be usable; any other command is not its business.
+pub fn check(args: &Args, sources: &Sources, out: &Output) -> Option<anyhow::Result<ExitCode>> {
+    let Action::Check = args.action else { return None };
+    Some(match Config::load(sources) {
+        Ok(loaded) => {
+            let checked = Checked { ok: true, environment: Some(loaded.environment), faults: Vec::new() };
+            let said = out.either(&checked, |_| "the configuration is good".to_owned());
+            said.map(|()| ExitCode::Ok).map_err(Into::into)
+        }
+        Err(faults) if out.is_json() => {
+            let checked = Checked { ok: false, environment: None, faults: faults.0 };
+            out.value(&checked).map(|()| ExitCode::BadConfig).map_err(Into::into)
+        }
+        Err(faults) => Err(faults.into()),
+    })
+}
+
+fn show(settings: &[Setting], origin: bool, out: &Output) -> std::io::Result<()> {
+    let mut headers = vec!["key", "value"];
+    if origin {
+        headers.push("origin");
+    }
+    out.rows(settings, &headers, |setting| {
+        let mut cells = vec![setting.key.clone(), setting.value.to_string()];
+        if origin {
+            cells.push(setting.origin.clone());
+        }
+        cells
+    })
+}

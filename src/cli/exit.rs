@@ -1,0 +1,125 @@
+//! Exit codes, and the one place where an error becomes one.
+
+use std::io::{ErrorKind, Write};
+
+use thiserror::Error;
+
+use crate::config::Faults;
+use crate::db::DbError;
+use crate::log;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExitCode {
+    Ok = 0,
+    Failure = 1,
+    Usage = 2,
+    NotFound = 3,
+    Conflict = 4,
+    /// Some of many things failed.
+    Partly = 5,
+    /// The database, or whatever else drover depends on, is unavailable.
+    Unavailable = 69,
+    BadConfig = 78,
+    Interrupted = 130,
+}
+
+/// An error that knows its exit code; commands return it by `?` or `bail!`.
+#[derive(Debug, Error)]
+#[error("{message}")]
+pub struct Refusal {
+    pub code: ExitCode,
+    pub message: String,
+}
+
+impl Refusal {
+    pub fn usage(message: impl Into<String>) -> Self {
+        Refusal { code: ExitCode::Usage, message: message.into() }
+    }
+
+    pub fn not_found(message: impl Into<String>) -> Self {
+        Refusal { code: ExitCode::NotFound, message: message.into() }
+    }
+
+    pub fn conflict(message: impl Into<String>) -> Self {
+        Refusal { code: ExitCode::Conflict, message: message.into() }
+    }
+
+    pub fn unavailable(message: impl Into<String>) -> Self {
+        Refusal { code: ExitCode::Unavailable, message: message.into() }
+    }
+
+    pub fn bad_config(message: impl Into<String>) -> Self {
+        Refusal { code: ExitCode::BadConfig, message: message.into() }
+    }
+}
+
+/// The process's exit code; an error is told once, here.
+pub fn code(ended: anyhow::Result<ExitCode>) -> std::process::ExitCode {
+    let code = match ended {
+        Ok(code) => code,
+        // `drover tasks list | head`: the reader has seen enough
+        Err(error) if is_broken_pipe(&error) => ExitCode::Ok,
+        Err(error) => {
+            log::complain(&format!("{error:#}"));
+            of(&error)
+        }
+    };
+    std::process::ExitCode::from(code as u8)
+}
+
+/// Help and version are answers; everything else that clap refuses is a usage error.
+pub fn usage(error: &clap::Error) -> std::process::ExitCode {
+    let text = error.render().to_string();
+    // nobody left to tell when this fails
+    let _ = if error.use_stderr() {
+        std::io::stderr().write_all(text.as_bytes())
+    } else {
+        std::io::stdout().write_all(text.as_bytes())
+    };
+    std::process::ExitCode::from(error.exit_code() as u8)
+}
+
+fn of(error: &anyhow::Error) -> ExitCode {
+    error.chain().find_map(known).unwrap_or(ExitCode::Failure)
+}
+
+fn known(cause: &(dyn std::error::Error + 'static)) -> Option<ExitCode> {
+    if let Some(refusal) = cause.downcast_ref::<Refusal>() {
+        return Some(refusal.code);
+    }
+    if cause.is::<Faults>() {
+        return Some(ExitCode::BadConfig);
+    }
+    match cause.downcast_ref::<DbError>()? {
+        DbError::Conflict { .. } => Some(ExitCode::Conflict),
+        DbError::Missing(_) => Some(ExitCode::NotFound),
+        DbError::Unavailable(_) => Some(ExitCode::Unavailable),
+        DbError::Other(_) => Some(ExitCode::Failure),
+    }
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let mut causes = error.chain();
+    causes.any(|cause| cause.downcast_ref::<std::io::Error>().is_some_and(|io| io.kind() == ErrorKind::BrokenPipe))
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::Context;
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::usage(Refusal::usage("no").into(), ExitCode::Usage)]
+    #[case::bad_configuration(Faults::default().into(), ExitCode::BadConfig)]
+    #[case::no_database(DbError::Unavailable("down".into()).into(), ExitCode::Unavailable)]
+    #[case::not_there(DbError::Missing("task 7".into()).into(), ExitCode::NotFound)]
+    #[case::taken(DbError::Conflict { constraint: "c".into(), detail: "d".into() }.into(), ExitCode::Conflict)]
+    #[case::anything_else(anyhow::anyhow!("odd"), ExitCode::Failure)]
+    fn an_error_ends_in_its_exit_code(#[case] error: anyhow::Error, #[case] code: ExitCode) {
+        assert_eq!(of(&error), code);
+        let wrapped = Err::<(), _>(error).context("while listing").unwrap_err();
+        assert_eq!(of(&wrapped), code, "context must not hide it");
+    }
+}

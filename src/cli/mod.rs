@@ -1,0 +1,123 @@
+//! The command line: one file per subcommand, plugged in here by a variant of [`Command`] and an arm of [`Command::run`].
+//!
+//! A subcommand's file has `pub struct Args` (clap) and `pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode>`.
+//! Data goes to stdout by [`Env::out`], logs to stderr; errors become exit codes in one place ([`exit`]).
+
+pub mod exit;
+pub mod output;
+pub mod process;
+pub mod stop;
+
+mod config;
+mod doctor;
+mod env;
+mod version;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::{Parser, Subcommand};
+
+pub use env::Env;
+pub use exit::{ExitCode, Refusal};
+pub use output::Output;
+pub use stop::Stop;
+
+use crate::config::{Config, Flag, Sources};
+use crate::log;
+
+/// A durable, supervised crawler of dispensary menus on Postgres.
+#[derive(Debug, Parser)]
+#[command(name = "drover", version, arg_required_else_help = true, disable_help_subcommand = true)]
+struct Cli {
+    /// Directory whose configuration files are laid over the built-in ones [default: ./config where there is one]
+    #[arg(long, global = true, value_name = "DIR")]
+    config: Option<PathBuf>,
+    /// Print data as JSON
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Show or check the configuration
+    Config(config::Args),
+    /// Look for what would keep drover from working here, each with its remedy
+    Doctor(doctor::Args),
+    /// Print the version
+    Version(version::Args),
+}
+
+impl Command {
+    async fn run(self, env: &Env) -> anyhow::Result<ExitCode> {
+        match self {
+            Command::Config(args) => config::run(args, env).await,
+            Command::Doctor(args) => doctor::run(args, env).await,
+            Command::Version(args) => version::run(args, env).await,
+        }
+    }
+
+    /// Settings that the command's own flags make; they win over files and variables.
+    fn flags(&self) -> Vec<Flag> {
+        match self {
+            Command::Config(_) | Command::Doctor(_) | Command::Version(_) => Vec::new(),
+        }
+    }
+
+    /// Whether it ends by itself on Ctrl-C (with [`Stop`]); the others are simply dropped.
+    fn drains(&self) -> bool {
+        match self {
+            Command::Config(_) | Command::Doctor(_) | Command::Version(_) => false,
+        }
+    }
+}
+
+/// The whole program.
+pub fn main() -> std::process::ExitCode {
+    process::prepare();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return exit::usage(&error),
+    };
+    exit::code(start(cli))
+}
+
+fn start(cli: Cli) -> anyhow::Result<ExitCode> {
+    let out = Output::new(cli.json);
+    let sources = Sources::of_process(cli.config, cli.command.flags());
+    if let Command::Config(args) = &cli.command
+        && let Some(answer) = config::check(args, &sources, &out)
+    {
+        return answer;
+    }
+    let loaded = Config::load(&sources)?;
+    log::start(&loaded.config.log);
+    let runtime = Arc::new(tokio::runtime::Builder::new_multi_thread().enable_all().build()?);
+    let env = Env::new(loaded, out, runtime.clone());
+    let ended = runtime.block_on(run(cli.command, &env));
+    // a blocking call that hangs must not keep the process from ending
+    std::mem::forget((env, runtime));
+    ended
+}
+
+async fn run(command: Command, env: &Env) -> anyhow::Result<ExitCode> {
+    if command.drains() {
+        return command.run(env).await;
+    }
+    tokio::select! {
+        ended = command.run(env) => ended,
+        _ = tokio::signal::ctrl_c() => Ok(ExitCode::Interrupted),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_commands_fit_together() {
+        super::Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,79 @@
+//! What a command says on stdout: a table or lines for people, JSON for programs.
+
+use std::fmt::Display;
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+#[derive(Clone, Copy, Debug)]
+pub struct Output {
+    json: bool,
+}
+
+impl Output {
+    pub fn new(json: bool) -> Self {
+        Output { json }
+    }
+
+    /// Whether `--json` was given.
+    pub fn is_json(&self) -> bool {
+        self.json
+    }
+
+    /// One line of text.
+    pub fn line(&self, text: impl Display) -> io::Result<()> {
+        let mut out = io::stdout().lock();
+        writeln!(out, "{text}")?;
+        out.flush()
+    }
+
+    /// A value as JSON; on one line, so that the last line of a command's output can be read alone.
+    pub fn value(&self, value: &impl Serialize) -> io::Result<()> {
+        self.line(serde_json::to_string(value)?)
+    }
+
+    /// With `--json` the items as one array; else a table, `row` giving an item's cells in the order of `headers`.
+    pub fn rows<T: Serialize>(&self, items: &[T], headers: &[&str], row: impl Fn(&T) -> Vec<String>) -> io::Result<()> {
+        if self.json {
+            return self.value(&items);
+        }
+        let rows: Vec<Vec<String>> = items.iter().map(row).collect();
+        let mut out = io::stdout().lock();
+        out.write_all(table(headers, &rows).as_bytes())?;
+        out.flush()
+    }
+
+    /// With `--json` the value; else what `text` makes of it.
+    pub fn either<T: Serialize>(&self, value: &T, text: impl FnOnce(&T) -> String) -> io::Result<()> {
+        if self.json { self.value(value) } else { self.line(text(value)) }
+    }
+}
+
+/// Columns as wide as their widest cell, two spaces apart, no trailing blanks.
+fn table(headers: &[&str], rows: &[Vec<String>]) -> String {
+    let mut widths: Vec<usize> = headers.iter().map(|header| header.chars().count()).collect();
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    let headers: Vec<String> = headers.iter().map(|header| header.to_uppercase()).collect();
+    let mut text = String::new();
+    for row in std::iter::once(&headers).chain(rows) {
+        let cells: Vec<String> = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}")).collect();
+        text.push_str(cells.join("  ").trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_line_up() {
+        let rows = [vec!["7".to_owned(), "payload_fetch".to_owned()], vec!["12345".to_owned(), String::new()]];
+        assert_eq!(table(&["id", "role"], &rows), "ID     ROLE\n7      payload_fetch\n12345\n");
+    }
+}

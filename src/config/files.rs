@@ -1,0 +1,89 @@
+//! The configuration's files: compiled in, and laid over by those of one directory.
+
+use std::path::{Path, PathBuf};
+
+use super::faults::Faults;
+
+/// The manual, which is also the schema.
+pub const DEFAULT: File<'static> = File::compiled("default", include_str!("../../config/default.toml"));
+
+const ENVIRONMENTS: [File<'static>; 3] = [
+    File::compiled("development", include_str!("../../config/development.toml")),
+    File::compiled("test", include_str!("../../config/test.toml")),
+    File::compiled("production", include_str!("../../config/production.toml")),
+];
+
+/// A file's text and what to call it in messages.
+pub struct File<'a> {
+    name: &'a str,
+    pub text: &'a str,
+}
+
+impl File<'static> {
+    const fn compiled(name: &'static str, text: &'static str) -> Self {
+        File { name, text }
+    }
+
+    pub fn origin(&self) -> String {
+        format!("{}.toml (built in)", self.name)
+    }
+}
+
+/// A data file of the configuration directory, which replaces the compiled one.
+#[derive(Clone, Debug)]
+pub struct Overlay {
+    pub path: PathBuf,
+    pub text: String,
+}
+
+/// Data files that the directory holds; their owners read them, and use their compiled ones where there is none.
+#[derive(Clone, Debug, Default)]
+pub struct Overlays {
+    pub identities: Option<Overlay>,
+    pub states: Option<Overlay>,
+    pub dutchie: Option<Overlay>,
+}
+
+/// The files of one directory; without a directory there are none.
+pub struct Directory(Option<PathBuf>);
+
+impl Directory {
+    /// `--config DIR`, which must exist; else `./config` where there is one.
+    pub fn find(named: Option<&Path>, faults: &mut Faults) -> Directory {
+        let Some(named) = named else {
+            let usual = PathBuf::from("config");
+            return Directory(usual.join("default.toml").is_file().then_some(usual));
+        };
+        if !named.is_dir() {
+            faults.push("--config", "", format!("{} is not a directory", named.display()));
+            return Directory(None);
+        }
+        Directory(Some(named.to_owned()))
+    }
+
+    /// A file that is not there is none; one that cannot be read is a fault.
+    pub fn read(&self, name: &str, faults: &mut Faults) -> Option<Overlay> {
+        let path = self.0.as_ref()?.join(format!("{name}.toml"));
+        match std::fs::read_to_string(&path) {
+            Ok(text) => Some(Overlay { path, text }),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+            Err(error) => {
+                faults.push(path.display().to_string(), "", format!("cannot be read: {error}"));
+                None
+            }
+        }
+    }
+
+    pub fn overlays(&self, faults: &mut Faults) -> Overlays {
+        Overlays {
+            identities: self.read("identities", faults),
+            states: self.read("states", faults),
+            dutchie: self.read("dutchie", faults),
+        }
+    }
+}
+
+/// The compiled file of an environment, if it is one of ours.
+pub fn environment(name: &str) -> Option<&'static File<'static>> {
+    ENVIRONMENTS.iter().find(|file| file.name == name)
+}

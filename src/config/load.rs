@@ -1,0 +1,220 @@
+//! Loading: default < environment's file < established variables < `DROVER__…` < flags, all faults at once.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use config::{ConfigError, ValueKind};
+
+use super::faults::Faults;
+use super::files::{self, DEFAULT, Directory};
+use super::layers::{Layer, Schema};
+use super::show::{self, Setting};
+use super::{Config, variables};
+
+const DEFAULT_ENVIRONMENT: &str = "development";
+
+/// Where settings come from beside the compiled files.
+#[derive(Clone, Debug, Default)]
+pub struct Sources {
+    /// `--config DIR`; None = `./config` where there is one.
+    pub dir: Option<PathBuf>,
+    /// The environment, as far as it is text.
+    pub variables: BTreeMap<String, String>,
+    pub flags: Vec<Flag>,
+}
+
+/// A flag that sets a key: `--role` sets `worker.role`.
+#[derive(Clone, Debug)]
+pub struct Flag {
+    pub name: &'static str,
+    pub key: &'static str,
+    pub value: String,
+}
+
+/// A usable configuration, and where each of its values comes from.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    pub config: Config,
+    pub environment: String,
+    /// Every key with its value (secrets masked) and origin, in order.
+    pub settings: Vec<Setting>,
+}
+
+impl Sources {
+    /// The process's own variables.
+    pub fn of_process(dir: Option<PathBuf>, flags: Vec<Flag>) -> Sources {
+        #[expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
+        let all = std::env::vars_os();
+        let text = |value: std::ffi::OsString| value.to_string_lossy().into_owned();
+        Sources { dir, variables: all.map(|(name, value)| (text(name), text(value))).collect(), flags }
+    }
+
+    fn variable(&self, name: &str) -> Option<&str> {
+        self.variables.get(name).map(String::as_str).filter(|text| !text.is_empty())
+    }
+}
+
+impl Config {
+    /// Reads all layers; refuses unknown keys, bad values and contradictions, all at once.
+    pub fn load(sources: &Sources) -> Result<Loaded, Faults> {
+        let mut faults = Faults::default();
+        let directory = Directory::find(sources.dir.as_deref(), &mut faults);
+        let environment = sources.variable("DROVER_ENV").unwrap_or(DEFAULT_ENVIRONMENT).to_owned();
+        let mut stack = Stack::begin(&mut faults);
+        stack.files(&directory, &environment, &mut faults);
+        stack.variables(sources, &mut faults);
+        stack.flags(&sources.flags, &mut faults);
+
+        let (mut config, settings) = stack.finish(&mut faults)?;
+        config.overlays = directory.overlays(&mut faults);
+        config.data_home = data_home(sources);
+        faults.into_result()?;
+        Ok(Loaded { config, environment, settings })
+    }
+
+    /// The defaults with some keys set otherwise, from no file or variable of this machine: for tests and tools.
+    ///
+    /// `Config::with(&[("queue.lease", "2s")])`; values are written as in a variable.
+    pub fn with(settings: &[(&'static str, &str)]) -> Result<Config, Faults> {
+        let mut faults = Faults::default();
+        let flags: Vec<Flag> =
+            settings.iter().map(|&(key, value)| Flag { name: "with", key, value: value.to_owned() }).collect();
+        let mut stack = Stack::begin(&mut faults);
+        stack.flags(&flags, &mut faults);
+        let (mut config, _) = stack.finish(&mut faults)?;
+        config.data_home = std::env::temp_dir().join("drover");
+        Ok(config)
+    }
+}
+
+/// The layers so far, each checked by itself.
+struct Stack {
+    schema: Schema,
+    layers: Vec<Layer>,
+}
+
+impl Stack {
+    fn begin(faults: &mut Faults) -> Stack {
+        let (schema, defaults) = Schema::read(&DEFAULT.origin(), DEFAULT.text, faults);
+        Stack { schema, layers: vec![defaults] }
+    }
+
+    fn files(&mut self, directory: &Directory, environment: &str, faults: &mut Faults) {
+        self.overlay(directory, "default", faults);
+        let compiled = files::environment(environment);
+        if let Some(file) = compiled {
+            let layer = self.schema.file(&file.origin(), file.text, faults);
+            self.push(layer, faults);
+        }
+        let found = self.overlay(directory, environment, faults);
+        if compiled.is_none() && !found {
+            faults.push("DROVER_ENV", "", format!("there is no {environment}.toml"));
+        }
+    }
+
+    fn overlay(&mut self, directory: &Directory, name: &str, faults: &mut Faults) -> bool {
+        let Some(file) = directory.read(name, faults) else { return false };
+        let layer = self.schema.file(&file.path.display().to_string(), &file.text, faults);
+        self.push(layer, faults);
+        true
+    }
+
+    fn variables(&mut self, sources: &Sources, faults: &mut Faults) {
+        let listen = self.text_of("api.listen");
+        let established = variables::established(&self.schema, &sources.variables, &listen, faults);
+        self.push(established, faults);
+        let drover = variables::drover(&self.schema, &sources.variables, faults);
+        self.push(drover, faults);
+    }
+
+    fn flags(&mut self, flags: &[Flag], faults: &mut Faults) {
+        let mut layer = Layer::default();
+        for flag in flags {
+            match self.schema.from_text(flag.key, &flag.value) {
+                Ok(value) => layer.set(flag.name, flag.key, value),
+                Err(problem) => faults.push(flag.name, flag.key, problem),
+            }
+        }
+        self.push(layer, faults);
+    }
+
+    /// Adds a layer without the settings that cannot be read. Over the defaults alone, a layer that fails has the fault
+    /// itself; then each of its settings is tried by itself.
+    fn push(&mut self, layer: Layer, faults: &mut Faults) {
+        if self.try_over_defaults(layer.clone()).is_ok() {
+            self.layers.push(layer);
+            return;
+        }
+        let mut good = Vec::new();
+        for (key, value) in layer.into_settings() {
+            match self.try_over_defaults(Layer::only((key.clone(), value.clone()))) {
+                Ok(_) => good.push((key, value)),
+                Err(_) if is_empty_variable(&value) => {}
+                Err(error) => faults.push(value.origin().unwrap_or_default(), key, plain(&error)),
+            }
+        }
+        self.layers.push(good.into_iter().collect());
+    }
+
+    fn try_over_defaults(&self, layer: Layer) -> Result<Config, ConfigError> {
+        merge([self.layers[0].clone(), layer])?.try_deserialize()
+    }
+
+    fn text_of(&self, key: &str) -> String {
+        merge(self.layers.clone()).and_then(|merged| merged.get_string(key)).unwrap_or_default()
+    }
+
+    /// The typed configuration; what contradicts itself is refused together with what was found before.
+    fn finish(self, faults: &mut Faults) -> Result<(Config, Vec<Setting>), Faults> {
+        let merged = match merge(self.layers) {
+            Ok(merged) => merged,
+            Err(error) => {
+                faults.push("", "", plain(&error));
+                return Err(std::mem::take(faults));
+            }
+        };
+        let settings = show::settings(&merged);
+        match merged.try_deserialize::<Config>() {
+            Ok(config) => {
+                config.validate(&settings, faults);
+                std::mem::take(faults).into_result()?;
+                Ok((config, settings))
+            }
+            Err(error) => {
+                faults.push("", "", plain(&error));
+                Err(std::mem::take(faults))
+            }
+        }
+    }
+}
+
+fn merge(layers: impl IntoIterator<Item = Layer>) -> Result<config::Config, ConfigError> {
+    layers.into_iter().fold(config::Config::builder(), |builder, layer| builder.add_source(layer)).build()
+}
+
+/// `DROVER__QUEUE__LEASE=` says nothing where the empty string is no value.
+fn is_empty_variable(value: &config::Value) -> bool {
+    let from_variable = value.origin().is_some_and(|origin| origin.starts_with("DROVER__"));
+    from_variable && value.kind == ValueKind::String(String::new())
+}
+
+/// The message without the key and origin that the crate adds: a fault carries both already.
+fn plain(error: &ConfigError) -> String {
+    match error {
+        ConfigError::At { error, .. } => plain(error),
+        ConfigError::Type { unexpected, expected, .. } => format!("expected {expected}, got {unexpected}"),
+        other => other.to_string(),
+    }
+}
+
+fn data_home(sources: &Sources) -> PathBuf {
+    if nix::unistd::geteuid().is_root() {
+        return PathBuf::from("/var/lib/drover");
+    }
+    if let Some(home) = sources.variable("XDG_DATA_HOME") {
+        return PathBuf::from(home).join("drover");
+    }
+    let home = PathBuf::from(sources.variable("HOME").unwrap_or("/var/tmp"));
+    let data = if cfg!(target_os = "macos") { "Library/Application Support" } else { ".local/share" };
+    home.join(data).join("drover")
+}

@@ -1,0 +1,307 @@
+//! The configuration: one struct a section of `config/default.toml`, which is its manual and its schema.
+//!
+//! The only reader of the environment. [`Config::load`] merges the layers, refuses all faults at once and remembers where
+//! each value came from; it must not know who uses a setting, beyond the rules of `validate`.
+
+mod durations;
+mod faults;
+mod files;
+mod layers;
+mod load;
+mod show;
+mod sizes;
+mod validate;
+mod variables;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::{Deserialize, Deserializer};
+
+pub use faults::{Fault, Faults};
+pub use files::{Overlay, Overlays};
+pub use load::{Flag, Loaded, Sources};
+pub use show::{Setting, masked_database_url};
+
+use crate::domain::task::LeaseTimes;
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    pub database: Database,
+    pub queue: Queue,
+    pub worker: Worker,
+    pub topology: Topology,
+    pub supervision: Supervision,
+    pub proxies: Proxies,
+    pub http: Http,
+    pub politeness: Politeness,
+    pub platform: Platforms,
+    pub storage: Storage,
+    pub api: Api,
+    pub retention: Retention,
+    pub log: Log,
+    /// Data files of `--config DIR` that replace the compiled ones.
+    #[serde(skip)]
+    pub overlays: Overlays,
+    /// Where data goes when `database.dir` is empty.
+    #[serde(skip)]
+    pub data_home: PathBuf,
+}
+
+impl Config {
+    /// The data directory, as an absolute or relative path that may not exist yet.
+    pub fn data_dir(&self) -> &Path {
+        self.database.dir.as_deref().unwrap_or(&self.data_home)
+    }
+
+    /// Where `payloads/…` begins.
+    pub fn storage_root(&self) -> &Path {
+        self.storage.root.as_deref().unwrap_or(self.data_dir())
+    }
+
+    /// The lease with its heartbeat, set or derived.
+    pub fn lease_times(&self) -> LeaseTimes {
+        let lease = self.queue.lease;
+        let heartbeat = self.queue.heartbeat.unwrap_or_else(|| LeaseTimes::default_heartbeat(lease));
+        LeaseTimes { lease, heartbeat }
+    }
+}
+
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Database {
+    /// Empty = the private server in `dir`.
+    pub url: String,
+    /// Empty = the user's data home (as root `/var/lib/drover`).
+    #[serde(deserialize_with = "path_unless_empty")]
+    pub dir: Option<PathBuf>,
+    /// Where the private server's programs are; None = looked for.
+    #[serde(deserialize_with = "path_unless_empty")]
+    pub pg_bin: Option<PathBuf>,
+    pub pool_work: usize,
+    pub pool_api: usize,
+    #[serde(with = "durations")]
+    pub connect_timeout: Duration,
+    #[serde(with = "durations")]
+    pub statement_timeout: Duration,
+    #[serde(with = "durations")]
+    pub transaction_timeout: Duration,
+    #[serde(with = "durations")]
+    pub maintenance_timeout: Duration,
+}
+
+impl fmt::Debug for Database {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let url = masked_database_url(&self.url);
+        f.debug_struct("Database").field("url", &url).field("dir", &self.dir).finish_non_exhaustive()
+    }
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Queue {
+    #[serde(with = "durations")]
+    pub lease: Duration,
+    /// None = min(30 s, lease / 4).
+    #[serde(with = "durations::optional")]
+    pub heartbeat: Option<Duration>,
+    #[serde(with = "durations")]
+    pub recovery_tick: Duration,
+    #[serde(with = "durations")]
+    pub poll_interval: Duration,
+    /// How often what became due is looked for.
+    #[serde(with = "durations")]
+    pub sweep_due: Duration,
+    /// How often everything is looked through.
+    #[serde(with = "durations")]
+    pub sweep_all: Duration,
+    #[serde(with = "durations")]
+    pub schedule_tick: Duration,
+    #[serde(with = "durations")]
+    pub retry_base: Duration,
+    #[serde(with = "durations")]
+    pub retry_cap: Duration,
+    /// Retry base by role, where it differs.
+    #[serde(with = "durations::by_name")]
+    pub retry_base_by_role: BTreeMap<String, Duration>,
+    /// Longest time a task may be snoozed in a row.
+    #[serde(with = "durations")]
+    pub snooze_limit: Duration,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Worker {
+    /// WORKER_ROLE as written.
+    pub role: String,
+    /// WORKER_ID; empty = made up.
+    pub id: String,
+    /// The host's name, whose trailing number picks the pod's name; empty = not used.
+    pub host: String,
+    /// Where `drover worker` serves /livez and /metrics; empty = nowhere.
+    pub listen: String,
+    /// Share of memory above which nothing is claimed; 0 = off.
+    pub memory_backoff_threshold: f64,
+    /// Share of CPU above which nothing is claimed; 0 = off.
+    pub cpu_backoff_threshold: f64,
+    #[serde(with = "durations")]
+    pub backoff_duration: Duration,
+    /// How long a stopping worker lets its tasks run.
+    #[serde(with = "durations")]
+    pub grace: Duration,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Topology {
+    pub pods: usize,
+    pub workers_per_pod: usize,
+    /// MAX_CONCURRENT_TASKS: tasks a worker runs at once.
+    pub slots: usize,
+    pub pod_names: Vec<String>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Supervision {
+    pub restarts: usize,
+    #[serde(with = "durations")]
+    pub window: Duration,
+    #[serde(with = "durations")]
+    pub backoff: Duration,
+    #[serde(with = "durations")]
+    pub backoff_max: Duration,
+    #[serde(with = "durations")]
+    pub ping: Duration,
+    #[serde(with = "durations")]
+    pub hung_after: Duration,
+    #[serde(with = "durations")]
+    pub stop_grace: Duration,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Proxies {
+    pub sessions: usize,
+    /// How long a session waits for a free proxy before its task is snoozed.
+    #[serde(with = "durations")]
+    pub wait: Duration,
+    #[serde(with = "durations")]
+    pub snooze: Duration,
+    pub rotations_per_request: u32,
+    pub rotations_per_task: u32,
+    #[serde(with = "durations")]
+    pub bench_base: Duration,
+    #[serde(with = "durations")]
+    pub bench_cap: Duration,
+    pub failures_to_bench: u32,
+    pub blocks_to_bench: u32,
+    /// How often the oldest benched proxy is tried while none is active.
+    #[serde(with = "durations")]
+    pub revive_every: Duration,
+    #[serde(with = "durations")]
+    pub flush_every: Duration,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Http {
+    #[serde(with = "durations")]
+    pub connect_timeout: Duration,
+    #[serde(with = "durations")]
+    pub first_byte_timeout: Duration,
+    #[serde(with = "durations")]
+    pub idle_timeout: Duration,
+    #[serde(with = "durations")]
+    pub whole_timeout: Duration,
+    /// Bytes of a body after inflating.
+    #[serde(with = "sizes")]
+    pub max_body_bytes: usize,
+    pub max_pages: u32,
+    #[serde(deserialize_with = "path_unless_empty")]
+    pub extra_ca_file: Option<PathBuf>,
+    /// Hosts that may be contacted beside the platforms' own.
+    pub host_allowlist: Vec<String>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Politeness {
+    /// Per host; 0 = no limit.
+    pub requests_per_second: f64,
+    /// Per host; 0 = no limit.
+    pub concurrency: usize,
+    #[serde(with = "durations")]
+    pub page_pause_min: Duration,
+    #[serde(with = "durations")]
+    pub page_pause_max: Duration,
+    #[serde(with = "durations")]
+    pub retry_after_cap: Duration,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Platforms {
+    pub dutchie: Dutchie,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Dutchie {
+    /// Scheme, host and port of the platform's own API; a store's api_host replaces host and port only.
+    pub base_url: String,
+    pub api_path: String,
+    pub per_page: u32,
+    /// A crawl that holds less of the announced products fails.
+    pub min_coverage: f64,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Storage {
+    /// STORAGE_DRIVER; only `local` now.
+    pub driver: String,
+    /// None = the data directory.
+    #[serde(deserialize_with = "path_unless_empty")]
+    pub root: Option<PathBuf>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Api {
+    pub listen: String,
+    #[serde(with = "sizes")]
+    pub max_body_bytes: usize,
+    #[serde(with = "durations")]
+    pub request_timeout: Duration,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Retention {
+    #[serde(with = "durations")]
+    pub completed: Duration,
+    #[serde(with = "durations")]
+    pub failed: Duration,
+    #[serde(with = "durations")]
+    pub prune_every: Duration,
+    pub prune_batch: i64,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Log {
+    pub level: String,
+    /// `auto` (pretty on a terminal, JSON lines otherwise), `pretty` or `json`.
+    pub format: String,
+    /// `auto`, `always` or `never`.
+    pub color: String,
+}
+
+fn path_unless_empty<'de, D: Deserializer<'de>>(from: D) -> Result<Option<PathBuf>, D::Error> {
+    let text = String::deserialize(from)?;
+    Ok((!text.is_empty()).then(|| PathBuf::from(text)))
+}

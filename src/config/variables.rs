@@ -1,0 +1,93 @@
+//! Environment variables as two layers: the established names, and `DROVER__SECTION__KEY` for every key.
+
+use std::collections::BTreeMap;
+
+use config::ValueKind;
+
+use super::faults::Faults;
+use super::layers::{Layer, Schema};
+
+const PREFIX: &str = "DROVER__";
+
+/// How an established variable's text becomes the setting's.
+enum Form {
+    AsIs,
+    Milliseconds,
+    /// Anything in it means `never`.
+    Never,
+}
+
+/// Variables that existed before drover, or exist beside it. `PORT` is apart: it changes half of a setting.
+/// K8S_NAMESPACE, K8S_WORKER_STATEFULSET, WORKER_CONCURRENCY and WORKER_POLL_INTERVAL belong to parts that do not exist
+/// yet; like any other variable they are let be.
+const ESTABLISHED: [(&str, &str, Form); 14] = [
+    ("DATABASE_URL", "database.url", Form::AsIs),
+    ("DROVER_PG_BIN", "database.pg_bin", Form::AsIs),
+    ("STORAGE_DRIVER", "storage.driver", Form::AsIs),
+    ("WORKER_ROLE", "worker.role", Form::AsIs),
+    ("WORKER_ID", "worker.id", Form::AsIs),
+    ("HOSTNAME", "worker.host", Form::AsIs),
+    ("MAX_CONCURRENT_TASKS", "topology.slots", Form::AsIs),
+    ("POLL_INTERVAL_MS", "queue.poll_interval", Form::Milliseconds),
+    ("HEARTBEAT_INTERVAL_MS", "queue.heartbeat", Form::Milliseconds),
+    ("MEMORY_BACKOFF_THRESHOLD", "worker.memory_backoff_threshold", Form::AsIs),
+    ("CPU_BACKOFF_THRESHOLD", "worker.cpu_backoff_threshold", Form::AsIs),
+    ("BACKOFF_DURATION_MS", "worker.backoff_duration", Form::Milliseconds),
+    ("RUST_LOG", "log.level", Form::AsIs),
+    ("NO_COLOR", "log.color", Form::Never),
+];
+
+/// `listen` is what the layers below say of `api.listen`.
+pub fn established(schema: &Schema, set: &BTreeMap<String, String>, listen: &str, faults: &mut Faults) -> Layer {
+    let mut layer = Layer::default();
+    for (name, key, form) in &ESTABLISHED {
+        let Some(text) = set.get(*name).filter(|text| !text.is_empty()) else { continue };
+        match form.read(text).and_then(|text| schema.from_text(key, &text)) {
+            Ok(value) => layer.set(name, key, value),
+            Err(problem) => faults.push(*name, *key, problem),
+        }
+    }
+    if let Some(port) = set.get("PORT").filter(|text| !text.is_empty()) {
+        match with_port(listen, port) {
+            Ok(listen) => layer.set("PORT", "api.listen", ValueKind::String(listen)),
+            Err(problem) => faults.push("PORT", "api.listen", problem),
+        }
+    }
+    layer
+}
+
+/// Every variable that begins with `DROVER__`. An empty one is the empty string where its key takes one, else unset.
+pub fn drover(schema: &Schema, set: &BTreeMap<String, String>, faults: &mut Faults) -> Layer {
+    let mut layer = Layer::default();
+    for (name, text) in set {
+        let Some(key) = name.strip_prefix(PREFIX) else { continue };
+        let key = key.to_lowercase().replace("__", ".");
+        if text.is_empty() && schema.is_never_empty(&key) {
+            continue;
+        }
+        match schema.from_text(&key, text) {
+            Ok(value) => layer.set(name, &key, value),
+            Err(problem) => faults.push(name, key, problem),
+        }
+    }
+    layer
+}
+
+impl Form {
+    fn read(&self, text: &str) -> Result<String, String> {
+        match self {
+            Form::AsIs => Ok(text.to_owned()),
+            Form::Never => Ok("never".to_owned()),
+            Form::Milliseconds => match text.parse::<u64>() {
+                Ok(millis) => Ok(format!("{millis}ms")),
+                Err(_) => Err(format!("expected milliseconds as a whole number, got '{text}'")),
+            },
+        }
+    }
+}
+
+fn with_port(listen: &str, port: &str) -> Result<String, String> {
+    let port: u16 = port.parse().map_err(|_| format!("expected a port (0–65535), got '{port}'"))?;
+    let host = listen.rsplit_once(':').map_or(listen, |(host, _)| host);
+    Ok(format!("{host}:{port}"))
+}
