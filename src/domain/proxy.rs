@@ -1,11 +1,25 @@
-//! The words of the proxy pool: a proxy, what is asked of it, how a request through it went, and what is known of it.
+//! The words of the proxy pool: a proxy, what is asked of it, how a request through it went, and what the table knows of it.
 //!
+//! The rules are below: [`health`] (one proxy), [`pool`] (all of this process), [`list`] (the file that is imported).
 //! Pure: time comes in as an argument, and nothing here knows sockets, actors or the table.
+
+pub mod counters;
+mod entry;
+pub mod health;
+pub mod list;
+pub mod member;
+pub mod pool;
 
 use std::fmt;
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use serde::Serialize;
+
+pub use counters::{Change, Counters, Increment};
+pub use health::{Condition, Limits};
+pub use member::Member;
+pub use pool::{Counts, Notice, Pool};
 
 pub type ProxyId = i64;
 
@@ -87,4 +101,32 @@ pub enum ProxyOutcome {
     },
     /// The origin's own trouble; says nothing about the proxy.
     Neutral,
+}
+
+/// One row of the table: a proxy with all that every process together has learnt of it.
+#[derive(Clone, Debug)]
+pub struct Standing {
+    pub proxy: Proxy,
+    /// Where the proxy comes out: a US state (`AZ`) and an IANA timezone.
+    pub state_code: Option<String>,
+    pub timezone: Option<String>,
+    pub stored: Stored,
+    pub counters: Counters,
+    /// How long ago any process used it.
+    pub idle: Option<Duration>,
+}
+
+/// What `is_active` and `cooldown_until` say together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stored {
+    Active,
+    /// Not active, with a cooldown. It stays benched past its cooldown until a request through it has succeeded.
+    Benched {
+        /// What is left of the cooldown by the database's clock; zero once it is over.
+        left: Duration,
+        /// The end as stored. Only ever compared with itself, to see whether somebody benched the proxy anew.
+        mark: DateTime<Utc>,
+    },
+    /// Switched off by hand: not active, no cooldown, never tried.
+    Off,
 }

@@ -1,0 +1,191 @@
+//! What is counted of a proxy, and the increments by which several processes count in one row without overwriting each other.
+
+use std::time::{Duration, Instant};
+
+use super::ProxyId;
+
+/// Weight of the newest response time in the moving average.
+const NEWEST: f64 = 0.2;
+
+/// What the row holds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Counters {
+    pub success_count: i64,
+    pub failure_count: i64,
+    /// Blocks since the last success, at whatever host.
+    pub consecutive_403_count: i64,
+    /// Moving average (EWMA).
+    pub avg_response_time_ms: Option<f64>,
+    pub last_error: Option<String>,
+}
+
+/// What one process learnt of a proxy since it last told the table. One per proxy, however much happened.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Increment {
+    pub proxy: ProxyId,
+    pub used: bool,
+    pub successes: i64,
+    pub failures: i64,
+    /// A success came first, so `blocks` counts from zero.
+    pub blocks_reset: bool,
+    pub blocks: i64,
+    pub latency: Latency,
+    /// Failures and blocks both leave one.
+    pub last_error: Option<String>,
+    pub change: Option<Change>,
+}
+
+/// The newest word of this process on the proxy's condition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    Benched { until: Instant },
+    Revived,
+}
+
+/// Response times folded so that they can be applied later to an average which others have moved meanwhile:
+/// new = old · `decay` + `add`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Latency {
+    pub decay: f64,
+    pub add: f64,
+}
+
+impl Default for Latency {
+    fn default() -> Self {
+        Latency { decay: 1.0, add: 0.0 }
+    }
+}
+
+impl Latency {
+    pub fn observe(&mut self, took: Duration) {
+        self.then(Latency { decay: 1.0 - NEWEST, add: NEWEST * took.as_secs_f64() * 1000.0 });
+    }
+
+    /// What applying `self` and then `later` comes to.
+    fn then(&mut self, later: Latency) {
+        self.decay *= later.decay;
+        self.add = self.add * later.decay + later.add;
+    }
+
+    /// The average after these response times; a first average is the weighted mean of them alone.
+    pub fn apply(&self, old: Option<f64>) -> Option<f64> {
+        match old {
+            Some(old) => Some(old * self.decay + self.add),
+            None if self.decay < 1.0 => Some(self.add / (1.0 - self.decay)),
+            None => None,
+        }
+    }
+}
+
+impl Increment {
+    pub fn of(proxy: ProxyId) -> Self {
+        Increment { proxy, ..Increment::default() }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        *self == Increment::of(self.proxy)
+    }
+
+    pub fn succeeded(&mut self, took: Duration) {
+        self.successes += 1;
+        self.blocks_reset = true;
+        self.blocks = 0;
+        self.latency.observe(took);
+    }
+
+    pub fn failed(&mut self, why: &str) {
+        self.failures += 1;
+        self.last_error = Some(why.to_owned());
+    }
+
+    pub fn blocked(&mut self, host: &str) {
+        self.blocks += 1;
+        self.last_error = Some(format!("blocked by {host}"));
+    }
+
+    /// Adds what happened after `self`.
+    pub fn absorb(&mut self, later: Increment) {
+        self.used |= later.used;
+        self.successes += later.successes;
+        self.failures += later.failures;
+        self.blocks = later.blocks + if later.blocks_reset { 0 } else { self.blocks };
+        self.blocks_reset |= later.blocks_reset;
+        self.latency.then(later.latency);
+        self.last_error = later.last_error.or(self.last_error.take());
+        self.change = later.change.or(self.change);
+    }
+
+    /// The row as it will be once this increment has been written.
+    pub fn on_top_of(&self, row: &Counters) -> Counters {
+        Counters {
+            success_count: row.success_count + self.successes,
+            failure_count: row.failure_count + self.failures,
+            consecutive_403_count: self.blocks + if self.blocks_reset { 0 } else { row.consecutive_403_count },
+            avg_response_time_ms: self.latency.apply(row.avg_response_time_ms),
+            last_error: self.last_error.clone().or_else(|| row.last_error.clone()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[derive(Clone, Debug)]
+    enum Event {
+        Success(u64),
+        Failure,
+        Block,
+    }
+
+    fn event() -> impl Strategy<Value = Event> {
+        prop_oneof![(1u64..5_000).prop_map(Event::Success), Just(Event::Failure), Just(Event::Block)]
+    }
+
+    fn fold(events: &[Event]) -> Increment {
+        let mut increment = Increment::of(1);
+        for event in events {
+            match event {
+                Event::Success(ms) => increment.succeeded(Duration::from_millis(*ms)),
+                Event::Failure => increment.failed("refused"),
+                Event::Block => increment.blocked("menu.test"),
+            }
+        }
+        increment
+    }
+
+    fn same(a: &Counters, b: &Counters) -> bool {
+        let close = |a: Option<f64>, b: Option<f64>| (a.unwrap_or(-1.0) - b.unwrap_or(-1.0)).abs() < 1e-6;
+        close(a.avg_response_time_ms, b.avg_response_time_ms)
+            && Counters { avg_response_time_ms: None, ..a.clone() }
+                == Counters { avg_response_time_ms: None, ..b.clone() }
+    }
+
+    proptest! {
+        #[test]
+        fn one_flush_or_two_leave_the_same_row(events in prop::collection::vec(event(), 0..40), cut in 0usize..40) {
+            let row = Counters { success_count: 7, consecutive_403_count: 2, avg_response_time_ms: Some(250.0), ..Counters::default() };
+            let cut = cut.min(events.len());
+            let at_once = fold(&events).on_top_of(&row);
+            let in_two = fold(&events[cut..]).on_top_of(&fold(&events[..cut]).on_top_of(&row));
+            prop_assert!(same(&at_once, &in_two), "{at_once:?} {in_two:?}");
+        }
+
+        #[test]
+        fn a_failed_flush_put_back_loses_nothing(events in prop::collection::vec(event(), 0..40), cut in 0usize..40) {
+            let cut = cut.min(events.len());
+            let mut put_back = fold(&events[..cut]);
+            put_back.absorb(fold(&events[cut..]));
+            let row = Counters { avg_response_time_ms: Some(10.0), ..Counters::default() };
+            prop_assert!(same(&put_back.on_top_of(&row), &fold(&events).on_top_of(&row)));
+        }
+    }
+
+    #[test]
+    fn a_first_response_time_is_the_average() {
+        let average = fold(&[Event::Success(400)]).on_top_of(&Counters::default()).avg_response_time_ms;
+        assert!(average.is_some_and(|ms| (ms - 400.0).abs() < 1e-6), "{average:?}");
+    }
+}
