@@ -7,23 +7,19 @@ WITH feed AS MATERIALIZED (
       AS f (store_product_id, option_label, nth, size_mg, size_ml, price_rec, price_med, special_price_rec, special_price_med,
             quantity, quantity_censored, is_in_stock)
 ),
-known AS MATERIALIZED (
-  SELECT v.* FROM store_product_variants v WHERE v.store_product_id = ANY($1::bigint[])
-),
 gone AS (
-  DELETE FROM store_product_variants v
-   USING known k
-   WHERE (v.store_product_id, v.option_label, v.nth) = (k.store_product_id, k.option_label, k.nth)
-     AND NOT EXISTS (SELECT FROM feed f
-                      WHERE (f.store_product_id, f.option_label, f.nth) = (k.store_product_id, k.option_label, k.nth))
+  DELETE FROM store_product_variants
+   WHERE store_product_id = ANY($1::bigint[])
+     -- NOT IN is hashed whatever the planner thinks of an array's length, and no part of the key is null
+     AND (store_product_id, option_label, nth) NOT IN (SELECT store_product_id, option_label, nth FROM feed)
 )
 INSERT INTO store_product_variants
 SELECT f.*
   FROM feed f
-  LEFT JOIN known k USING (store_product_id, option_label, nth)
- WHERE k.store_product_id IS NULL
-    OR (k.size_mg, k.size_ml, k.price_rec, k.price_med, k.special_price_rec, k.special_price_med, k.quantity, k.quantity_censored,
-        k.is_in_stock)
+  LEFT JOIN store_product_variants v USING (store_product_id, option_label, nth)
+ WHERE v.is_in_stock IS NULL
+    OR (v.size_mg, v.size_ml, v.price_rec, v.price_med, v.special_price_rec, v.special_price_med, v.quantity, v.quantity_censored,
+        v.is_in_stock)
        IS DISTINCT FROM
        (f.size_mg, f.size_ml, f.price_rec, f.price_med, f.special_price_rec, f.special_price_med, f.quantity, f.quantity_censored,
         f.is_in_stock)
