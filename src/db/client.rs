@@ -3,13 +3,14 @@
 //! deadpool's own time-outs do not cover queries, so they are covered here, and only here.
 
 use std::ops::Deref;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime, Timeouts};
+use deadpool_postgres::{Hook, HookError, ManagerConfig, Object, Pool, RecyclingMethod, Runtime, Timeouts};
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
+use super::connect::Server;
 use super::error::DbError;
 use crate::config;
 
@@ -25,6 +26,7 @@ pub struct PoolSizes {
 /// Every way to the database but the heartbeat's and LISTEN's own connections. Cheap to clone.
 #[derive(Clone)]
 pub struct Db {
+    server: Server,
     work: Pool,
     api: Pool,
     deadlines: Deadlines,
@@ -32,6 +34,7 @@ pub struct Db {
 
 #[derive(Clone, Copy)]
 struct Deadlines {
+    connect: Duration,
     statement: Duration,
     transaction: Duration,
     maintenance: Duration,
@@ -41,11 +44,19 @@ impl Db {
     /// Makes the pools; connects nothing yet. `url` is a libpq URL or key-value string.
     pub fn new(url: &str, config: &config::Database, sizes: PoolSizes) -> Result<Db, DbError> {
         let deadlines = Deadlines {
+            connect: config.connect_timeout,
             statement: config.statement_timeout,
             transaction: config.transaction_timeout,
             maintenance: config.maintenance_timeout,
         };
-        Ok(Db { work: pool(url, config, sizes.work)?, api: pool(url, config, sizes.api)?, deadlines })
+        let server = Server::parse(url, config.connect_timeout)?;
+        let (work, api) = (pool(&server, config, sizes.work)?, pool(&server, config, sizes.api)?);
+        Ok(Db { server, work, api, deadlines })
+    }
+
+    /// For connections of one's own, such as the heartbeat's.
+    pub fn server(&self) -> &Server {
+        &self.server
     }
 
     /// A connection for work, within the connect deadline.
@@ -70,25 +81,49 @@ impl Db {
 
     /// Begins a write transaction, which has its own, longer deadline as a whole.
     pub async fn begin(&self) -> Result<Tx, DbError> {
-        let mut client = self.borrow(&self.work, self.deadlines.transaction).await?;
-        client.until = Some(Instant::now() + self.deadlines.transaction);
-        let millis = self.deadlines.transaction.as_millis();
-        client.batch(&format!("BEGIN; SET LOCAL statement_timeout = {millis}")).await?;
+        self.begin_within(self.deadlines.transaction).await
+    }
+
+    /// Begins a transaction that may take minutes: migrations.
+    pub async fn begin_maintenance(&self) -> Result<Tx, DbError> {
+        self.begin_within(self.deadlines.maintenance).await
+    }
+
+    async fn begin_within(&self, deadline: Duration) -> Result<Tx, DbError> {
+        let mut client = self.borrow(&self.work, deadline).await?;
+        client.until = Some(Instant::now() + deadline);
+        client.batch(&format!("BEGIN; SET LOCAL statement_timeout = {}", deadline.as_millis())).await?;
         Ok(Tx { client, open: true })
     }
 
     async fn borrow(&self, pool: &Pool, deadline: Duration) -> Result<Client, DbError> {
-        let object = pool.get().await?;
-        Ok(Client { object: Some(object), deadline, until: None, unusable: AtomicBool::new(false) })
+        let connect = self.deadlines.connect;
+        let object = match tokio::time::timeout(connect, pool.get()).await {
+            Ok(object) => object?,
+            Err(_) => return Err(DbError::Unavailable(format!("no connection within {connect:?}"))),
+        };
+        Ok(Client { object: Some(object), server: self.server.clone(), deadline, until: None, state: State::default() })
     }
 }
 
-/// One borrowed connection. Dropped in the middle of a call it is cancelled and closed, never returned to the pool.
+/// One borrowed connection. Dropped in the middle of a call, it is cancelled and closed, never returned to the pool.
 pub struct Client {
     object: Option<Object>,
+    server: Server,
     deadline: Duration,
     until: Option<Instant>,
-    unusable: AtomicBool,
+    state: State,
+}
+
+/// What must be known before the next call, and when the client is dropped.
+#[derive(Default)]
+struct State {
+    /// Calls without an answer yet: the server may still be at them.
+    open_calls: AtomicUsize,
+    /// A call met its deadline; there will be no other.
+    gave_up: AtomicBool,
+    /// The session is not what the next borrower expects.
+    discard: AtomicBool,
 }
 
 impl Client {
@@ -134,37 +169,46 @@ impl Client {
 
     /// Closes the connection instead of giving it back.
     pub fn discard_when_done(&self) {
-        self.unusable.store(true, Ordering::Relaxed);
+        self.state.discard.store(true, Ordering::Relaxed);
     }
 
     async fn within<T>(
         &self,
         call: impl AsyncFnOnce(&Object) -> Result<T, tokio_postgres::Error>,
     ) -> Result<T, DbError> {
-        let Some(object) = &self.object else {
-            return Err(DbError::Unavailable("the connection was given up".to_owned()));
+        let Some(object) = self.object.as_ref().filter(|_| !self.state.gave_up.load(Ordering::Relaxed)) else {
+            return Err(DbError::Unavailable("the connection was given up in an earlier call".to_owned()));
         };
         let left = self.until.map_or(self.deadline, |until| until.saturating_duration_since(Instant::now()));
-        let was_unusable = self.unusable.swap(true, Ordering::Relaxed);
-        let answer = tokio::time::timeout(left, call(object)).await;
-        match answer {
-            Ok(answer) => {
-                self.unusable.store(was_unusable, Ordering::Relaxed);
-                answer.map_err(DbError::from)
-            }
-            Err(_) => Err(DbError::Unavailable(format!("no answer within {left:?}"))),
-        }
+        self.state.open_calls.fetch_add(1, Ordering::Relaxed);
+        let Ok(answer) = tokio::time::timeout(left, call(object)).await else {
+            self.state.gave_up.store(true, Ordering::Relaxed);
+            return Err(DbError::Unavailable(format!("no answer within {left:?}")));
+        };
+        self.state.open_calls.fetch_sub(1, Ordering::Relaxed);
+        answer.map_err(DbError::from)
     }
 }
 
 impl Drop for Client {
     fn drop(&mut self) {
-        if !self.unusable.load(Ordering::Relaxed) {
-            return;
+        let Some(object) = self.object.take() else { return };
+        let in_call = self.state.open_calls.load(Ordering::Relaxed) > 0;
+        if in_call {
+            cancel(&self.server, &object);
         }
-        if let Some(object) = self.object.take() {
+        if in_call || self.state.discard.load(Ordering::Relaxed) {
+            // taken out of its pool it is closed; the pool makes a new one when it needs it
             drop(Object::take(object));
         }
+    }
+}
+
+/// Closing alone would let the statement run on, with its locks, until its own time-out.
+fn cancel(server: &Server, object: &Object) {
+    let (server, token) = (server.clone(), object.cancel_token());
+    if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+        runtime.spawn(async move { server.cancel(token).await });
     }
 }
 
@@ -205,11 +249,8 @@ impl Drop for Tx {
     }
 }
 
-fn pool(url: &str, config: &config::Database, size: usize) -> Result<Pool, DbError> {
-    let server: tokio_postgres::Config =
-        url.parse().map_err(|_| DbError::Other("the database URL cannot be read".to_owned()))?;
-    let manager =
-        Manager::from_config(server, tokio_postgres::NoTls, ManagerConfig { recycling_method: RecyclingMethod::Fast });
+fn pool(server: &Server, config: &config::Database, size: usize) -> Result<Pool, DbError> {
+    let manager = server.manager(ManagerConfig { recycling_method: RecyclingMethod::Fast });
     let settings = session_settings(config);
     let timeouts = Timeouts {
         wait: Some(config.connect_timeout),

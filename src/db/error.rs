@@ -25,6 +25,16 @@ impl DbError {
     }
 }
 
+impl DbError {
+    /// What went wrong before there was a connection may pass by itself, even a refused password.
+    pub(super) fn from_connecting(error: tokio_postgres::Error) -> Self {
+        match DbError::from(error) {
+            DbError::Other(text) => DbError::Unavailable(text),
+            other => other,
+        }
+    }
+}
+
 impl From<tokio_postgres::Error> for DbError {
     fn from(error: tokio_postgres::Error) -> Self {
         let Some(db) = error.as_db_error() else {
@@ -48,10 +58,7 @@ impl From<tokio_postgres::Error> for DbError {
 impl From<deadpool_postgres::PoolError> for DbError {
     fn from(error: deadpool_postgres::PoolError) -> Self {
         match error {
-            deadpool_postgres::PoolError::Backend(error) => match DbError::from(error) {
-                DbError::Other(text) => DbError::Unavailable(text),
-                other => other,
-            },
+            deadpool_postgres::PoolError::Backend(error) => DbError::from_connecting(error),
             deadpool_postgres::PoolError::Timeout(_) => {
                 DbError::Unavailable("no free connection in the pool within its deadline".to_owned())
             }

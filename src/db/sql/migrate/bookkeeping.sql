@@ -1,0 +1,13 @@
+-- what has been applied; made by the runner itself, before any migration
+SET LOCAL client_min_messages = warning;
+CREATE TABLE IF NOT EXISTS schema_migrations (
+  version int PRIMARY KEY,
+  name text NOT NULL,
+  checksum text NOT NULL,
+  applied_at timestamptz NOT NULL DEFAULT now()
+);
+CREATE TABLE IF NOT EXISTS schema_objects (
+  name text PRIMARY KEY,
+  checksum text NOT NULL,
+  applied_at timestamptz NOT NULL DEFAULT now()
+);
