@@ -4,8 +4,11 @@
 //! Every call has a deadline, here and on the server; a connection whose call met it is cancelled and dropped.
 
 pub mod analytics;
+pub mod connect;
 pub mod discovery;
+pub mod embedded;
 pub mod error;
+pub mod migrate;
 pub mod payloads;
 pub mod products;
 pub mod query_hashes;

@@ -1,0 +1,188 @@
+//! The keeper: a process of its own that starts the server, starts it again when it dies, and stops it when the last
+//! user is gone.
+//!
+//! It leaves its starter's session, so that it outlives even kill -9 of the whole process group. It writes to the
+//! server's log, since it has nobody to talk to.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::time::{Duration, Instant};
+
+use super::account::{self, Account};
+use super::install::Install;
+use super::layout::Layout;
+use super::lock::{Kind, Lock};
+use super::{EmbeddedError, Options, io, server};
+
+/// The first argument that turns `drover` into the keeper.
+pub const KEEPER_ARG: &str = "__pg-keeper";
+
+const POLL: Duration = Duration::from_millis(100);
+const READY_POLL: Duration = Duration::from_millis(8);
+/// A server that dies sooner than this after its start is not started again.
+const HEALTHY_AFTER: Duration = Duration::from_secs(5);
+
+/// A starter's patience with a keeper that was on its way out when ours looked.
+const RELAUNCH_AFTER: Duration = Duration::from_millis(500);
+
+/// Makes sure that a keeper is at work, and waits until the server takes connections.
+pub fn bring_up(
+    layout: &Layout,
+    install: &Install,
+    options: &Options,
+    deadline: Duration,
+) -> Result<(), EmbeddedError> {
+    let begun = Instant::now();
+    let mut keeper = launch(layout, install, options)?;
+    let mut launched = Instant::now();
+    while !server::is_ready(layout) {
+        let ended = keeper.try_wait().map_err(io("watch the keeper"))?;
+        if ended.is_some_and(|status| !status.success()) || begun.elapsed() > deadline {
+            return Err(EmbeddedError::Start { log: layout.log(), tail: server::log_tail(layout) });
+        }
+        // it ended well because it met another keeper, which may have been ending too
+        if ended.is_some() && launched.elapsed() > RELAUNCH_AFTER {
+            keeper = launch(layout, install, options)?;
+            launched = Instant::now();
+        }
+        std::thread::sleep(READY_POLL);
+    }
+    // reaps the keeper should it end before us
+    std::thread::spawn(move || keeper.wait());
+    Ok(())
+}
+
+/// Runs the keeper beside us. When another one is at work already, it ends at once.
+fn launch(layout: &Layout, install: &Install, options: &Options) -> Result<Child, EmbeddedError> {
+    let program = match &options.keeper {
+        Some(program) => program.clone(),
+        None => std::env::current_exe().map_err(io("find this program"))?,
+    };
+    let log = layout.open_log()?;
+    Command::new(program)
+        .arg(KEEPER_ARG)
+        .arg(&layout.dir)
+        .arg(&install.bin)
+        .arg(options.linger.as_millis().to_string())
+        .args(&options.settings)
+        .current_dir("/")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(log)
+        .spawn()
+        .map_err(io("run the keeper"))
+}
+
+/// Runs `drover __pg-keeper DIR BIN LINGER_MS [SETTING…]`; `args` are those behind [`KEEPER_ARG`].
+pub fn keeper_main(args: impl Iterator<Item = String>) -> ExitCode {
+    let _ = nix::unistd::setsid();
+    let ended = Keeper::from_args(args).and_then(|keeper| keeper.map_or(Ok(()), Keeper::run));
+    match ended {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            use std::io::Write;
+            let _ = writeln!(std::io::stderr(), "keeper: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+struct Keeper {
+    layout: Layout,
+    install: Install,
+    account: Option<Account>,
+    linger: Duration,
+    settings: Vec<String>,
+    /// One keeper is enough.
+    only: Lock,
+}
+
+/// The server as the keeper sees it: its own child, or one that an earlier keeper started.
+struct Server {
+    child: Option<Child>,
+    since: Instant,
+}
+
+impl Keeper {
+    /// None when another keeper is at work.
+    fn from_args(mut args: impl Iterator<Item = String>) -> Result<Option<Keeper>, EmbeddedError> {
+        let mut next =
+            || args.next().ok_or_else(|| io("read the keeper's arguments")(std::io::ErrorKind::InvalidInput.into()));
+        let layout = Layout::create(Path::new(&next()?))?;
+        let bin = PathBuf::from(next()?);
+        let linger = Duration::from_millis(next()?.parse().unwrap_or(30_000));
+        let account = account::for_server(&layout.data)?;
+        let Some(only) = Lock::try_acquire(&layout.keeper_lock(), Kind::Exclusive, account.as_ref())? else {
+            return Ok(None);
+        };
+        let install = Install::for_cluster(&layout.data, Some(&bin))?;
+        Ok(Some(Keeper { layout, install, account, linger, settings: args.collect(), only }))
+    }
+
+    fn run(self) -> Result<(), EmbeddedError> {
+        let mut server = self.server()?;
+        let mut unused_since = Instant::now();
+        loop {
+            std::thread::sleep(POLL);
+            if self.layout.stop_is_requested() {
+                return self.stop(server);
+            }
+            if server.has_ended(&self.layout) {
+                server = self.server_again(&server)?;
+            }
+            let Some(nobody) = self.nobody_uses_it()? else {
+                unused_since = Instant::now();
+                continue;
+            };
+            if unused_since.elapsed() >= self.linger {
+                let stopped = self.stop(server);
+                // whoever comes next waits for this lock, and then must be able to launch a keeper
+                drop(self.only);
+                drop(nobody);
+                return stopped;
+            }
+        }
+    }
+
+    /// The running server, or a new one.
+    fn server(&self) -> Result<Server, EmbeddedError> {
+        let child = match server::running(&self.layout) {
+            Some(_) => None,
+            None => Some(server::spawn(&self.layout, &self.install, self.account.as_ref(), &self.settings)?),
+        };
+        Ok(Server { child, since: Instant::now() })
+    }
+
+    fn server_again(&self, ended: &Server) -> Result<Server, EmbeddedError> {
+        if ended.since.elapsed() < HEALTHY_AFTER && server::running(&self.layout).is_none() {
+            return Err(EmbeddedError::Start {
+                log: self.layout.log(),
+                tail: "it ended right after its start".to_owned(),
+            });
+        }
+        self.server()
+    }
+
+    /// Holding the answer keeps new users out.
+    fn nobody_uses_it(&self) -> Result<Option<Lock>, EmbeddedError> {
+        Lock::try_acquire(&self.layout.users_lock(), Kind::Exclusive, self.account.as_ref())
+    }
+
+    fn stop(&self, mut server: Server) -> Result<(), EmbeddedError> {
+        let reaper = server.child.take().map(|mut child| std::thread::spawn(move || child.wait()));
+        server::stop(&self.layout)?;
+        if let Some(reaper) = reaper {
+            let _ = reaper.join();
+        }
+        Ok(())
+    }
+}
+
+impl Server {
+    fn has_ended(&mut self, layout: &Layout) -> bool {
+        match &mut self.child {
+            Some(child) => !matches!(child.try_wait(), Ok(None)),
+            None => server::running(layout).is_none(),
+        }
+    }
+}
