@@ -1,0 +1,9 @@
+//! Everything that needs a database, a socket or a process, in one binary, so that it links once.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
+
+mod support;
+
+mod deadlines;
+mod embedded;
+mod migrate;

@@ -1,0 +1,175 @@
+//! `database()`: a fresh migrated database on a private server that all tests of this checkout share.
+//!
+//! The server outlives a test run by a minute, so that the next one starts warm. The schema is made once, as a template
+//! that is named after the migrations, and copied for each test.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use drover::config;
+use drover::db::embedded::{self, Embedded};
+use drover::db::{Db, PoolSizes, migrate};
+use sha2::{Digest, Sha256};
+use tokio::sync::OnceCell;
+
+/// "test" in ASCII: serialises the making of the template between processes.
+const TEMPLATE_LOCK: i64 = 0x7465_7374;
+const MARK: &str = "drover_test_";
+
+/// A database of one test, dropped with it.
+pub struct TestDatabase {
+    pub name: String,
+    pub url: String,
+    pub db: Db,
+    /// A plain connection, for statements that the program itself would not make.
+    pub raw: tokio_postgres::Client,
+}
+
+/// A fresh database with the whole schema.
+pub async fn database() -> TestDatabase {
+    let template = template().await;
+    TestDatabase::create(&format!("TEMPLATE {template}")).await
+}
+
+/// A fresh database with nothing in it.
+pub async fn empty_database() -> TestDatabase {
+    TestDatabase::create("").await
+}
+
+/// The product's default deadlines.
+pub fn database_settings() -> config::Database {
+    config::Database {
+        url: String::new(),
+        dir: None,
+        pool_work: 8,
+        pool_api: 2,
+        connect_timeout: Duration::from_secs(5),
+        statement_timeout: Duration::from_secs(5),
+        transaction_timeout: Duration::from_secs(30),
+        maintenance_timeout: Duration::from_secs(600),
+    }
+}
+
+/// How tests start a private server: the built program as its keeper, and no fsync.
+pub fn server_options(linger: Duration) -> embedded::Options {
+    let settings = ["fsync=off", "full_page_writes=off", "shared_buffers=64MB", "max_connections=300"];
+    embedded::Options {
+        keeper: Some(env!("CARGO_BIN_EXE_drover").into()),
+        linger,
+        settings: settings.map(str::to_owned).to_vec(),
+        ..embedded::Options::default()
+    }
+}
+
+/// A directory for one test. Other than cargo's target directory, /tmp is open to the account that runs the server.
+pub fn server_dir() -> tempfile::TempDir {
+    let dir = tempfile::Builder::new().prefix("drover-pg-").tempdir().unwrap();
+    std::fs::set_permissions(dir.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    dir
+}
+
+impl TestDatabase {
+    async fn create(from: &str) -> TestDatabase {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let server = server().await;
+        let name = format!("{MARK}{}_{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        connect(server.url()).await.batch_execute(&format!("CREATE DATABASE {name} {from}")).await.unwrap();
+        let url = url_of(server.url(), &name);
+        let db = Db::new(&url, &database_settings(), PoolSizes { work: 8, api: 2 }).unwrap();
+        let raw = connect(&url).await;
+        TestDatabase { name, url, db, raw }
+    }
+}
+
+impl Drop for TestDatabase {
+    fn drop(&mut self) {
+        let drop_it = format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name);
+        let server_url = url_of(&self.url, "drover");
+        // the test's own runtime is ending
+        let dropping = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            let dropped = async { connect(&server_url).await.batch_execute(&drop_it).await };
+            runtime.block_on(async { tokio::time::timeout(Duration::from_secs(10), dropped).await })
+        });
+        // what stays behind is removed by the next run
+        let _ = dropping.join();
+    }
+}
+
+/// A plain connection, polled by a task of its own.
+pub async fn connect(url: &str) -> tokio_postgres::Client {
+    let (client, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await.unwrap();
+    tokio::spawn(connection);
+    client
+}
+
+async fn server() -> &'static Embedded {
+    static SERVER: OnceCell<Embedded> = OnceCell::const_new();
+    SERVER.get_or_init(start_server).await
+}
+
+async fn start_server() -> Embedded {
+    let server = embedded::start_with(&shared_dir(), server_options(Duration::from_secs(60))).await.unwrap();
+    remove_leftovers(&connect(server.url()).await).await;
+    server
+}
+
+/// Checkouts keep out of each other's way.
+fn shared_dir() -> PathBuf {
+    let digest = Sha256::digest(env!("CARGO_MANIFEST_DIR"));
+    let short: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+    Path::new("/tmp").join(format!("drover-tests-{}-{short}", nix::unistd::Uid::effective()))
+}
+
+/// Databases whose process was killed before it could drop them.
+async fn remove_leftovers(client: &tokio_postgres::Client) {
+    let all = "SELECT datname FROM pg_database WHERE datname LIKE $1";
+    for row in client.query(all, &[&format!("{MARK}%")]).await.unwrap() {
+        let name: String = row.get(0);
+        if !is_alive(owner_of(&name)) {
+            let _ = client.batch_execute(&format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")).await;
+        }
+    }
+}
+
+fn owner_of(name: &str) -> Option<i32> {
+    name.strip_prefix(MARK)?.split('_').next()?.parse().ok()
+}
+
+fn is_alive(pid: Option<i32>) -> bool {
+    pid.is_some_and(|pid| nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), None).is_ok())
+}
+
+async fn template() -> &'static str {
+    static TEMPLATE: OnceCell<String> = OnceCell::const_new();
+    TEMPLATE.get_or_init(make_template).await
+}
+
+/// Other processes may want the same one; it gets its name when it is complete.
+async fn make_template() -> String {
+    let server = server().await;
+    let client = connect(server.url()).await;
+    let name = format!("drover_template_{}", &migrate::fingerprint()[..16]);
+    client.execute("SELECT pg_advisory_lock($1)", &[&TEMPLATE_LOCK]).await.unwrap();
+    let known = client.query_opt("SELECT FROM pg_database WHERE datname = $1", &[&name]).await.unwrap();
+    if known.is_some() {
+        return name;
+    }
+    let half = format!("{name}_half");
+    client.batch_execute(&format!("DROP DATABASE IF EXISTS {half} WITH (FORCE)")).await.unwrap();
+    client.batch_execute(&format!("CREATE DATABASE {half}")).await.unwrap();
+    let db = Db::new(&url_of(server.url(), &half), &database_settings(), PoolSizes { work: 1, api: 1 }).unwrap();
+    migrate::up(&db).await.unwrap();
+    drop(db);
+    // a template must have no connections; closing is not waited for by the client
+    let cut = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = $1";
+    client.execute(cut, &[&half]).await.unwrap();
+    client.batch_execute(&format!("ALTER DATABASE {half} RENAME TO {name}")).await.unwrap();
+    name
+}
+
+fn url_of(server_url: &str, database: &str) -> String {
+    let (_, query) = server_url.split_once('?').unwrap();
+    format!("postgresql:///{database}?{query}")
+}
