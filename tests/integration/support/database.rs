@@ -42,6 +42,7 @@ pub fn database_settings() -> config::Database {
     config::Database {
         url: String::new(),
         dir: None,
+        pg_bin: None,
         pool_work: 8,
         pool_api: 2,
         connect_timeout: Duration::from_secs(5),
