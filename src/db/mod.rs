@@ -15,6 +15,10 @@ pub mod query_hashes;
 pub mod snapshots;
 pub mod stores;
 
+pub mod schedules;
+pub mod tasks;
+pub mod workers;
+
 mod client;
 mod columns;
 

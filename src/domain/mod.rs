@@ -12,3 +12,4 @@ pub mod role;
 pub mod schedule;
 pub mod stock;
 pub mod task;
+pub mod worker;

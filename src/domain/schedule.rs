@@ -1,1 +1,97 @@
-//! To be written.
+//! When a schedule runs next: a grid of hours anchored at its creation, or a cron line in UTC, with seconds.
+//!
+//! The grid does not drift with the time a run takes, and missed slots coalesce into one run.
+
+use std::str::FromStr;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use thiserror::Error;
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Rhythm {
+    EveryHours(f64),
+    Cron(String),
+}
+
+#[derive(Debug, Error, PartialEq)]
+pub enum BadRhythm {
+    #[error("an interval of {0} hours: it must be from 0.001 to 8784")]
+    Interval(f64),
+    #[error("the cron line '{line}' cannot be read: {fault} (six fields, seconds first, for example '0 0 */4 * * *')")]
+    Cron { line: String, fault: String },
+    #[error("the cron line '{0}' has no next time")]
+    Never(String),
+}
+
+impl Rhythm {
+    /// The first slot strictly after `now`.
+    pub fn next_after(&self, anchor: DateTime<Utc>, now: DateTime<Utc>) -> Result<DateTime<Utc>, BadRhythm> {
+        match self {
+            Rhythm::EveryHours(hours) => next_on_grid(*hours, anchor, now),
+            Rhythm::Cron(line) => next_of_cron(line, now),
+        }
+    }
+}
+
+fn next_on_grid(hours: f64, anchor: DateTime<Utc>, now: DateTime<Utc>) -> Result<DateTime<Utc>, BadRhythm> {
+    if !(0.001..=8784.0).contains(&hours) {
+        return Err(BadRhythm::Interval(hours));
+    }
+    let step = (hours * 3_600_000_000.0).round() as i64;
+    let passed = (now - anchor).num_microseconds().unwrap_or(0);
+    let slots = passed.div_euclid(step) + 1;
+    Ok(anchor + TimeDelta::microseconds(slots.max(0) * step))
+}
+
+fn next_of_cron(line: &str, now: DateTime<Utc>) -> Result<DateTime<Utc>, BadRhythm> {
+    let schedule = cron::Schedule::from_str(line)
+        .map_err(|fault| BadRhythm::Cron { line: line.to_owned(), fault: fault.to_string() })?;
+    schedule.after(&now).next().ok_or_else(|| BadRhythm::Never(line.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+
+    fn at(text: &str) -> DateTime<Utc> {
+        text.parse().unwrap()
+    }
+
+    #[rstest]
+    #[case::first_slot("2026-01-01T00:00:00Z", "2026-01-01T00:00:01Z", "2026-01-01T04:00:00Z")]
+    #[case::on_the_slot("2026-01-01T00:00:00Z", "2026-01-01T04:00:00Z", "2026-01-01T08:00:00Z")]
+    #[case::missed_slots_coalesce("2026-01-01T00:00:00Z", "2026-01-03T05:59:00Z", "2026-01-03T08:00:00Z")]
+    #[case::before_the_anchor("2026-01-01T00:00:00Z", "2025-12-31T00:00:00Z", "2026-01-01T00:00:00Z")]
+    fn the_grid_does_not_drift(#[case] anchor: &str, #[case] now: &str, #[case] next: &str) {
+        assert_eq!(Rhythm::EveryHours(4.0).next_after(at(anchor), at(now)), Ok(at(next)));
+    }
+
+    #[rstest]
+    #[case("0 30 6 * * *", "2026-01-01T06:30:00Z", "2026-01-02T06:30:00Z")]
+    #[case("*/10 * * * * *", "2026-01-01T06:30:01Z", "2026-01-01T06:30:10Z")]
+    fn cron_is_utc_with_seconds(#[case] line: &str, #[case] now: &str, #[case] next: &str) {
+        assert_eq!(Rhythm::Cron(line.to_owned()).next_after(at(now), at(now)), Ok(at(next)));
+    }
+
+    #[test]
+    fn a_wrong_cron_line_is_quoted() {
+        let now = at("2026-01-01T00:00:00Z");
+        let error = Rhythm::Cron("every day".to_owned()).next_after(now, now).unwrap_err();
+        assert!(error.to_string().contains("'every day'"), "{error}");
+    }
+
+    proptest! {
+        #[test]
+        fn the_next_slot_is_after_now_and_on_the_grid(hours in 0.01f64..1000.0, ahead in 0i64..10_000_000) {
+            let anchor = at("2026-01-01T00:00:00Z");
+            let now = anchor + TimeDelta::seconds(ahead);
+            let next = Rhythm::EveryHours(hours).next_after(anchor, now).unwrap();
+            let step = (hours * 3_600_000_000.0).round() as i64;
+            prop_assert!(next > now && next - now <= TimeDelta::microseconds(step));
+            prop_assert_eq!((next - anchor).num_microseconds().unwrap() % step, 0);
+        }
+    }
+}

@@ -1,0 +1,176 @@
+-- Claiming, settling and recovering. Whoever holds (id, fence, worker_id) may write a task's ending, nobody else.
+
+-- Claims one task for each name in `workers`. A claim commits synchronously: a worker may outlive the server, and a lost claim's
+-- fence would be given out twice. A suspect (lost twice) is claimed only where `allow_suspect`, and one at a time.
+DROP FUNCTION IF EXISTS claim_tasks(text[], text[], interval, boolean);
+CREATE FUNCTION claim_tasks(roles text[], workers text[], lease interval, allow_suspect boolean)
+RETURNS SETOF worker_tasks LANGUAGE plpgsql SET drover.own = 'on' AS $f$
+DECLARE picked bigint[];
+BEGIN
+  IF cardinality(roles) = 1 THEN   -- one role has an index of its own: no walk past the others
+    SELECT array_agg(o.id) INTO picked FROM (
+      SELECT t.id, t.loss_count FROM worker_tasks t
+       WHERE t.status = 'pending' AND t.ready AND t.role = roles[1] AND (allow_suspect OR t.loss_count < 2)
+       ORDER BY t.priority DESC, t.id LIMIT cardinality(workers) FOR UPDATE SKIP LOCKED) o;
+  ELSE
+    SELECT array_agg(o.id) INTO picked FROM (
+      SELECT t.id, t.loss_count FROM worker_tasks t
+       WHERE t.status = 'pending' AND t.ready AND t.role = ANY (roles) AND (allow_suspect OR t.loss_count < 2)
+       ORDER BY t.priority DESC, t.id LIMIT cardinality(workers) FOR UPDATE SKIP LOCKED) o;
+  END IF;
+  IF picked IS NULL THEN RETURN; END IF;
+  RETURN QUERY
+    WITH told AS (
+           SELECT p.id, p.n, count(*) FILTER (WHERE t.loss_count >= 2) OVER (ORDER BY p.n) AS suspects, t.loss_count
+             FROM unnest(picked) WITH ORDINALITY AS p(id, n) JOIN worker_tasks t ON t.id = p.id),
+         claimed AS (
+           UPDATE worker_tasks t SET status = 'claimed', ready = false, worker_id = workers[told.n], fence = t.fence + 1,
+                  claimed_at = now(), started_at = NULL, completed_at = NULL, result = NULL, error_message = NULL,
+                  last_heartbeat_at = now(), lease_expires_at = now() + lease, updated_at = now()
+             FROM told WHERE t.id = told.id AND (told.loss_count < 2 OR told.suspects = 1) RETURNING t.*),
+         attempts AS (
+           INSERT INTO task_attempts (task_id, fence, worker_id) SELECT c.id, c.fence, c.worker_id FROM claimed c)
+    SELECT * FROM claimed;
+END $f$;
+
+-- Completes many tasks that have nothing to write; returns the ids that were still held.
+CREATE OR REPLACE FUNCTION complete_tasks(ids bigint[], fences bigint[], workers text[], results jsonb[], details jsonb[])
+RETURNS bigint[] LANGUAGE plpgsql SET drover.own = 'on' AS $f$
+DECLARE settled bigint[]; freed bigint[];
+BEGIN
+  WITH done AS (
+         SELECT * FROM unnest(ids, fences, workers, results, details) AS d(id, fence, worker_id, result, detail)),
+       ended AS (
+         UPDATE worker_tasks t SET status = 'completed', completed_at = clock_timestamp(), updated_at = clock_timestamp(), result = d.result,
+                dedup_key = NULL, snoozed_since = NULL, loss_count = 0, crash_count = 0
+           FROM done d
+          WHERE t.id = d.id AND t.fence = d.fence AND t.worker_id = d.worker_id AND t.status IN ('claimed', 'running')
+            AND t.lease_expires_at > clock_timestamp()
+         RETURNING t.id, t.fence, t.dispensary_id, d.detail),
+       attempts AS (
+         UPDATE task_attempts a SET outcome = 'completed', finished_at = clock_timestamp(), detail = e.detail
+           FROM ended e WHERE a.task_id = e.id AND a.fence = e.fence)
+  SELECT array_agg(e.id), array_agg(e.dispensary_id) FILTER (WHERE e.dispensary_id IS NOT NULL) INTO settled, freed FROM ended e;
+  IF freed IS NOT NULL THEN PERFORM promote_stores(freed); END IF;
+  RETURN coalesce(settled, '{}');
+END $f$;
+
+-- One round trip for a process's batch: completes what is done, frees the stores' slots, claims the next.
+-- A row with `settled` names a completed task by its id alone.
+DROP FUNCTION IF EXISTS settle_and_claim(bigint[], bigint[], text[], jsonb[], jsonb[], text[], text[], interval, boolean);
+CREATE FUNCTION settle_and_claim(ids bigint[], fences bigint[], workers text[], results jsonb[], details jsonb[],
+                                 roles text[], claimers text[], lease interval, allow_suspect boolean)
+RETURNS TABLE (settled boolean, id bigint, fence bigint, worker_id text, role text, dispensary_id bigint, platform text,
+               payload jsonb, priority int, retry_count int, max_retries int, loss_count int) LANGUAGE plpgsql AS $f$
+BEGIN
+  IF cardinality(ids) > 0 THEN
+    RETURN QUERY SELECT true, d.id, NULL::bigint, NULL::text, NULL::text, NULL::bigint, NULL::text, NULL::jsonb, NULL::int, NULL::int, NULL::int, NULL::int
+                   FROM unnest(complete_tasks(ids, fences, workers, results, details)) d(id);
+  END IF;
+  IF cardinality(claimers) > 0 THEN
+    RETURN QUERY SELECT false, c.id, c.fence, c.worker_id, c.role, c.dispensary_id, c.platform, c.payload, c.priority, c.retry_count, c.max_retries, c.loss_count
+                   FROM claim_tasks(roles, claimers, lease, allow_suspect) c;
+  END IF;
+END $f$;
+
+-- Ends one run: 'completed', 'cancelled', 'failed' (retried while retries are left), 'permanent', 'snoozed' or 'released'.
+-- Last in the transaction that holds the run's effects. Not held any more = no_data_found, so that nothing is written.
+CREATE OR REPLACE FUNCTION settle_task(held_id bigint, held_fence bigint, held_worker text, ending text, outcome_result jsonb,
+                                       why text, come_back interval, snooze_limit interval, told jsonb)
+RETURNS text LANGUAGE plpgsql SET drover.own = 'on' AS $f$
+DECLARE verdict text := ending; became text; store bigint; seen worker_tasks;
+BEGIN
+  SELECT * INTO seen FROM worker_tasks t WHERE t.id = held_id;
+  IF verdict = 'snoozed' AND seen.snoozed_since < now() - snooze_limit THEN
+    verdict := 'failed';
+    why := format('snoozed for longer than %s: %s', snooze_limit, why);
+  END IF;
+  became := CASE WHEN verdict IN ('completed', 'cancelled') THEN verdict
+                 WHEN verdict = 'permanent' OR verdict = 'failed' AND seen.retry_count >= seen.max_retries THEN 'failed'
+                 ELSE 'pending' END;
+  UPDATE task_attempts a SET outcome = CASE verdict WHEN 'permanent' THEN 'failed' ELSE verdict END,
+         finished_at = clock_timestamp(), error = why, detail = told
+   WHERE a.task_id = held_id AND a.fence = held_fence AND a.outcome IS NULL;
+
+  IF became = 'pending' THEN
+    UPDATE worker_tasks t SET status = 'pending', worker_id = NULL, claimed_at = NULL, started_at = NULL, last_heartbeat_at = NULL,
+           lease_expires_at = NULL, updated_at = clock_timestamp(), error_message = why,
+           ready = t.dispensary_id IS NULL AND verdict = 'released',
+           retry_count = t.retry_count + (verdict = 'failed')::int,
+           scheduled_for = CASE verdict WHEN 'released' THEN t.scheduled_for ELSE clock_timestamp() + come_back END,
+           snoozed_since = CASE verdict WHEN 'snoozed' THEN coalesce(t.snoozed_since, clock_timestamp()) END
+     WHERE t.id = held_id AND t.fence = held_fence AND t.worker_id = held_worker AND t.status IN ('claimed', 'running')
+       AND t.lease_expires_at > clock_timestamp()
+    RETURNING t.dispensary_id INTO store;
+  ELSE
+    UPDATE worker_tasks t SET status = became, completed_at = clock_timestamp(), updated_at = clock_timestamp(),
+           result = outcome_result, error_message = why, dedup_key = NULL, snoozed_since = NULL,
+           loss_count = CASE became WHEN 'completed' THEN 0 ELSE t.loss_count END,
+           crash_count = CASE became WHEN 'completed' THEN 0 ELSE t.crash_count END
+     WHERE t.id = held_id AND t.fence = held_fence AND t.worker_id = held_worker AND t.status IN ('claimed', 'running')
+       AND t.lease_expires_at > clock_timestamp()
+    RETURNING t.dispensary_id INTO store;
+  END IF;
+  IF NOT FOUND THEN
+    RAISE no_data_found USING MESSAGE = format('task %s with fence %s is no longer held by %s', held_id, held_fence, held_worker);
+  END IF;
+  IF store IS NOT NULL AND promote_stores(ARRAY[store]) > 0 THEN PERFORM pg_notify('drover_tasks', ''); END IF;
+  RETURN became;
+END $f$;
+
+-- Puts back tasks whose run is over without a word, the ids given and locked by the caller. The first loss costs nothing; a task
+-- that was lost as a suspect three times fails, so that it takes no more processes with it.
+CREATE OR REPLACE FUNCTION lose_tasks(ids bigint[], OUT requeued int, OUT failed int) LANGUAGE plpgsql SET drover.own = 'on' AS $f$
+DECLARE freed bigint[];
+BEGIN
+  UPDATE task_attempts a SET outcome = 'lost', finished_at = clock_timestamp(), error = 'the lease ran out or its worker died'
+    FROM worker_tasks t WHERE t.id = ANY (ids) AND a.task_id = t.id AND a.fence = t.fence AND a.outcome IS NULL;
+  WITH judged AS (
+         SELECT t.id, t.crash_count + (t.loss_count >= 2)::int AS crashes FROM worker_tasks t WHERE t.id = ANY (ids)),
+       lost AS (
+         UPDATE worker_tasks t SET
+                status = CASE WHEN j.crashes >= 3 THEN 'failed' ELSE 'pending' END,
+                loss_count = t.loss_count + 1, crash_count = j.crashes, updated_at = clock_timestamp(),
+                worker_id = CASE WHEN j.crashes >= 3 THEN t.worker_id END,
+                claimed_at = CASE WHEN j.crashes >= 3 THEN t.claimed_at END,
+                started_at = CASE WHEN j.crashes >= 3 THEN t.started_at END,
+                last_heartbeat_at = CASE WHEN j.crashes >= 3 THEN t.last_heartbeat_at END,
+                lease_expires_at = CASE WHEN j.crashes >= 3 THEN t.lease_expires_at END,
+                completed_at = CASE WHEN j.crashes >= 3 THEN clock_timestamp() END,
+                dedup_key = CASE WHEN j.crashes >= 3 THEN NULL ELSE t.dedup_key END,
+                error_message = CASE WHEN j.crashes >= 3 THEN 'quarantined: three processes died while this was their only suspect' ELSE t.error_message END,
+                scheduled_for = CASE WHEN t.loss_count = 0 OR j.crashes >= 3 THEN t.scheduled_for
+                                     ELSE clock_timestamp() + least(interval '1 second' * power(2, least(t.loss_count, 10) - 1), interval '60 seconds') END,
+                ready = t.dispensary_id IS NULL AND t.loss_count = 0
+           FROM judged j WHERE t.id = j.id
+         RETURNING t.status, t.dispensary_id)
+  SELECT count(*) FILTER (WHERE l.status = 'pending'), count(*) FILTER (WHERE l.status = 'failed'),
+         array_agg(l.dispensary_id) FILTER (WHERE l.dispensary_id IS NOT NULL)
+    INTO requeued, failed, freed FROM lost l;
+  IF freed IS NOT NULL THEN PERFORM promote_stores(freed); END IF;
+  IF requeued > 0 THEN PERFORM pg_notify('drover_tasks', ''); END IF;
+END $f$;
+
+-- Recovers tasks whose lease has run out, or that gave no sign for `silence` (null: the lease alone decides). Any process may.
+CREATE OR REPLACE FUNCTION recover_tasks(silence interval, OUT requeued int, OUT failed int) LANGUAGE plpgsql AS $f$
+DECLARE stale bigint[];
+BEGIN
+  SELECT array_agg(s.id) INTO stale FROM (
+    SELECT t.id FROM worker_tasks t
+     WHERE t.status IN ('claimed', 'running')
+       AND (t.lease_expires_at IS NULL OR t.lease_expires_at <= now() OR t.last_heartbeat_at <= now() - silence)
+     ORDER BY t.id LIMIT 1000 FOR UPDATE SKIP LOCKED) s;
+  IF stale IS NULL THEN requeued := 0; failed := 0; RETURN; END IF;
+  SELECT l.requeued, l.failed INTO requeued, failed FROM lose_tasks(stale) l;
+END $f$;
+
+-- Recovers at once what a worker that is known to have died held, by (id, fence, worker) as its process remembers them.
+CREATE OR REPLACE FUNCTION recover_held(ids bigint[], fences bigint[], workers text[], OUT requeued int, OUT failed int) LANGUAGE plpgsql AS $f$
+DECLARE held bigint[];
+BEGIN
+  SELECT array_agg(s.id) INTO held FROM (
+    SELECT t.id FROM worker_tasks t JOIN unnest(ids, fences, workers) AS h(id, fence, worker_id) USING (id, fence, worker_id)
+     WHERE t.status IN ('claimed', 'running') ORDER BY t.id FOR UPDATE OF t) s;
+  IF held IS NULL THEN requeued := 0; failed := 0; RETURN; END IF;
+  SELECT l.requeued, l.failed INTO requeued, failed FROM lose_tasks(held) l;
+END $f$;

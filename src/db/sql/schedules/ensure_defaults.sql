@@ -1,0 +1,12 @@
+-- Present from the first start on; an operator's change is never overwritten.
+WITH renamed AS (
+  UPDATE task_schedules SET name = 'payload_fetch_all', updated_at = now()
+   WHERE name = 'product_refresh_all' AND NOT EXISTS (SELECT 1 FROM task_schedules WHERE name = 'payload_fetch_all') RETURNING name
+)
+INSERT INTO task_schedules (name, role, platform, interval_hours, priority, next_run_at)
+SELECT d.name, d.role, d.platform, d.hours, d.priority, now()
+  FROM (VALUES ('payload_fetch_all', 'payload_fetch', NULL, 4, 0),
+               ('store_discovery_dutchie', 'store_discovery', 'dutchie', 24, 5),
+               ('analytics_refresh', 'analytics_refresh', NULL, 6, 0)) AS d(name, role, platform, hours, priority)
+ WHERE d.name NOT IN (SELECT name FROM renamed)
+ON CONFLICT (name) DO NOTHING

@@ -1,0 +1,80 @@
+//! A worker as others see it: the heartbeat document that the registry keeps and the API shows.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use super::task::TaskId;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WorkerStatus {
+    Active,
+    BackingOff,
+    Paused,
+    Draining,
+    Offline,
+}
+
+impl WorkerStatus {
+    pub const ALL: [WorkerStatus; 5] = [
+        WorkerStatus::Active,
+        WorkerStatus::BackingOff,
+        WorkerStatus::Paused,
+        WorkerStatus::Draining,
+        WorkerStatus::Offline,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            WorkerStatus::Active => "active",
+            WorkerStatus::BackingOff => "backing_off",
+            WorkerStatus::Paused => "paused",
+            WorkerStatus::Draining => "draining",
+            WorkerStatus::Offline => "offline",
+        }
+    }
+}
+
+/// What a worker is told through `worker_commands`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WorkerCommand {
+    Decommission,
+    Pause,
+    Resume,
+}
+
+/// Memory in MiB, CPU time in milliseconds since the process began, shares in percent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Resources {
+    pub memory_mb: u64,
+    pub memory_total_mb: u64,
+    pub memory_rss_mb: u64,
+    pub memory_percent: f64,
+    pub cpu_user_ms: u64,
+    pub cpu_system_ms: u64,
+    pub cpu_percent: f64,
+    pub is_backing_off: bool,
+    pub backoff_reason: Option<String>,
+}
+
+/// The heartbeat document, with what the registry knows beside it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WorkerDocument {
+    pub worker_id: String,
+    pub current_task_id: Option<TaskId>,
+    pub current_task_ids: Vec<TaskId>,
+    pub active_task_count: usize,
+    pub max_concurrent_tasks: usize,
+    pub status: WorkerStatus,
+    pub resources: Resources,
+    pub friendly_name: String,
+    pub pod: String,
+    pub role: String,
+    pub roles: Vec<String>,
+    /// Set by the database.
+    pub last_heartbeat_at: Option<DateTime<Utc>>,
+    /// Set by the database.
+    pub started_at: Option<DateTime<Utc>>,
+}
