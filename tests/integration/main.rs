@@ -6,4 +6,5 @@ mod support;
 
 mod deadlines;
 mod embedded;
+mod handlers;
 mod migrate;

@@ -1,0 +1,115 @@
+//! The set-based statements against the pure rule, over random histories of crawls, partial crawls, replays and late payloads.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chrono::{DateTime, Utc};
+use drover::domain::payload::Payload;
+use drover::domain::product::{Product, StockStatus};
+use drover::domain::stock::{Place, Stock, Turn};
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+
+use super::shelf::{MIN_COVERAGE, TestShelf, product};
+
+const HISTORIES: u64 = 25;
+const STEPS: i64 = 14;
+const IDS: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
+
+/// What the pure rule makes of the same history.
+#[derive(Default)]
+struct Model {
+    last: Option<Place>,
+    rows: BTreeMap<String, Expected>,
+}
+
+struct Expected {
+    stock: Stock,
+    /// Newest complete crawl, and newest crawl at all, that held it.
+    seen_whole: DateTime<Utc>,
+    seen: DateTime<Utc>,
+}
+
+impl Model {
+    fn refresh(&mut self, payload: &Payload, products: &[Product]) {
+        let place = Place { fetched_at: payload.fetched_at, id: payload.id };
+        let turn = Turn::of(place, self.last);
+        if turn == Turn::Older {
+            return;
+        }
+        self.last = Some(place);
+        let whole = payload.coverage >= MIN_COVERAGE && payload.product_count > 0;
+        for product in products {
+            let stock = Stock::seen(product.is_in_stock, product.stock_status);
+            let row = self.rows.entry(product.provider_product_id.clone()).or_insert(Expected {
+                stock,
+                seen_whole: payload.fetched_at,
+                seen: payload.fetched_at,
+            });
+            (row.stock, row.seen) = (stock, payload.fetched_at);
+            if whole {
+                row.seen_whole = payload.fetched_at;
+            }
+        }
+        let held: BTreeSet<_> = products.iter().map(|product| product.provider_product_id.as_str()).collect();
+        if turn == Turn::Newer && whole {
+            let absent = self.rows.iter_mut().filter(|(id, _)| !held.contains(id.as_str()));
+            absent.for_each(|(_, row)| row.stock = row.stock.missed());
+        }
+    }
+}
+
+#[tokio::test]
+async fn statements_and_the_pure_rule_agree() {
+    let first = TestShelf::new().await;
+    for seed in 0..HISTORIES {
+        let shelf = first.beside(&format!("Store {seed}")).await;
+        live_through(seed, &shelf).await;
+    }
+}
+
+async fn live_through(seed: u64, shelf: &TestShelf) {
+    let mut rng = StdRng::seed_from_u64(seed);
+    let mut model = Model::default();
+    let mut done: Vec<(Payload, Vec<Product>)> = Vec::new();
+    for step in 0..STEPS {
+        let (payload, products) = match rng.random_range(0..6) {
+            0 if !done.is_empty() => done[rng.random_range(0..done.len())].clone(),
+            kind => {
+                let products = feed(&mut rng);
+                let coverage = if kind == 1 { 0.6 } else { 1.0 };
+                (shelf.payload(step, products.len(), coverage).await, products)
+            }
+        };
+        shelf.refresh(&payload, products.clone()).await;
+        model.refresh(&payload, &products);
+        compare(seed, step, shelf, &model).await;
+        assert_eq!(shelf.snapshots(&payload).await, products.len() as i64, "seed {seed}, step {step}");
+        done.push((payload, products));
+    }
+}
+
+async fn compare(seed: u64, step: i64, shelf: &TestShelf, model: &Model) {
+    for id in IDS {
+        let row = shelf.row(id).await;
+        let expected = model.rows.get(id);
+        assert_eq!(row.as_ref().map(|row| row.stock), expected.map(|row| row.stock), "seed {seed}, step {step}, {id}");
+        if let (Some(row), Some(expected)) = (row, expected) {
+            let known = expected.seen_whole.min(expected.seen)..=expected.seen;
+            assert!(known.contains(&row.last_seen_at), "seed {seed}, step {step}, {id}: {row:?} not in {known:?}");
+        }
+    }
+}
+
+fn feed(rng: &mut StdRng) -> Vec<Product> {
+    let held: Vec<&str> = IDS.into_iter().filter(|_| rng.random_bool(0.55)).collect();
+    held.into_iter().map(|id| random_product(rng, id)).collect()
+}
+
+fn random_product(rng: &mut StdRng, id: &str) -> Product {
+    let (is_in_stock, stock_status) = match rng.random_range(0..5) {
+        0 => (false, StockStatus::Oos),
+        1 => (true, StockStatus::Unknown),
+        _ => (true, StockStatus::InStock),
+    };
+    Product { is_in_stock, stock_status, price_rec: Some(rng.random_range(1..3)), ..product(id) }
+}
