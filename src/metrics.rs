@@ -1,3 +1,133 @@
 //! The names, labels and buckets of the metrics that this process counts by itself.
 //!
 //! Names begin with `drover_`, units are base units, label sets are closed: never a task id, store, proxy, worker id or URL.
+//! What is true of the whole service (tasks by status, oldest ready task) is computed from the database at scrape instead.
+
+use std::sync::LazyLock;
+
+use prometheus::core::Collector;
+use prometheus::{
+    Error, Gauge, GaugeVec, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec,
+    Opts, Registry, TextEncoder,
+};
+
+static REGISTRY: LazyLock<Registry> = LazyLock::new(Registry::new);
+
+const SECONDS_OF_TASKS: [f64; 10] = [0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0, 120.0, 600.0];
+const SECONDS_OF_WAITS: [f64; 9] = [0.01, 0.1, 0.5, 1.0, 5.0, 30.0, 120.0, 600.0, 3600.0];
+const SECONDS_OF_REQUESTS: [f64; 10] = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0];
+const SHARES: [f64; 6] = [0.5, 0.9, 0.95, 0.98, 0.995, 1.0];
+
+/// One static for each metric, all of them registered before the first scrape.
+macro_rules! metrics {
+    ($($name:ident: $kind:ident = $make:ident($($argument:expr),+);)+) => {
+        $(pub static $name: LazyLock<$kind> = LazyLock::new(|| registered($make($($argument),+)));)+
+
+        fn register_all() {
+            $(LazyLock::force(&$name);)+
+        }
+    };
+}
+
+metrics! {
+    // queue
+    TASKS_ENQUEUED: IntCounterVec = counters("drover_tasks_enqueued_total", "Tasks added to the queue", &["role"]);
+    TASKS_CLAIMED: IntCounterVec = counters("drover_tasks_claimed_total", "Tasks claimed", &["role"]);
+    TASKS_FINISHED: IntCounterVec = counters("drover_tasks_finished_total", "Runs that ended, by how", &["role", "outcome"]);
+    TASK_SECONDS: HistogramVec = histograms("drover_task_seconds", "Length of a run", &["role"], &SECONDS_OF_TASKS);
+    TASK_WAIT_SECONDS: HistogramVec = histograms("drover_task_wait_seconds", "From due to claimed", &["role"], &SECONDS_OF_WAITS);
+    TASKS_RECOVERED: IntCounterVec = counters("drover_tasks_recovered_total", "Tasks whose lease had run out, by what became of them", &["result"]);
+    TASKS_FENCED: IntCounter = counter("drover_tasks_fenced_total", "Results refused because the task was no longer ours");
+    TASKS_LOST: IntCounter = counter("drover_tasks_lost_total", "Bodies stopped because their lease was lost");
+
+    // workers
+    WORKER_SLOTS: IntGauge = gauge("drover_worker_slots", "Tasks that this process may run at once");
+    WORKER_SLOTS_BUSY: IntGauge = gauge("drover_worker_slots_busy", "Tasks that this process runs now");
+    WORKERS: IntGaugeVec = gauges("drover_workers", "Workers of this process", &["status"]);
+    WORKER_BACKOFFS: IntCounterVec = counters("drover_worker_backoffs_total", "Times that a worker stopped claiming", &["resource"]);
+    MEMORY_RATIO: Gauge = number("drover_memory_ratio", "Share of memory in use, as back-off sees it");
+    CPU_RATIO: Gauge = number("drover_cpu_ratio", "Share of CPU in use, as back-off sees it");
+    ACTOR_RESTARTS: IntCounterVec = counters("drover_actor_restarts_total", "Actors started again after a crash", &["actor"]);
+    MAILBOX_DEPTH: IntGaugeVec = gauges("drover_mailbox_depth", "Messages waiting, the most of any actor of the kind", &["actor"]);
+    PANICS: IntCounter = counter("drover_panics_total", "Panics caught");
+
+    // fetch
+    PROXIES: IntGaugeVec = gauges("drover_proxies", "Proxies as this process sees them", &["state"]);
+    PROXY_BENCHES: IntCounter = counter("drover_proxy_benches_total", "Times that a proxy was benched");
+    REQUESTS: IntCounterVec = counters("drover_requests_total", "Requests to platforms, by how they went", &["outcome"]);
+    FETCH_SECONDS: Histogram = histogram("drover_fetch_seconds", "Length of a request to a platform", &SECONDS_OF_REQUESTS);
+    FETCH_BYTES: IntCounter = counter("drover_fetch_bytes_total", "Bytes of bodies as received");
+    ROTATIONS: IntCounterVec = counters("drover_rotations_total", "Changes of proxy and identity", &["reason"]);
+
+    // data
+    PAYLOADS: IntCounter = counter("drover_payloads_total", "Payload files written");
+    PAYLOAD_BYTES: IntCounter = counter("drover_payload_bytes_total", "Bytes of payload files written");
+    PRODUCTS: IntCounterVec = counters("drover_products_total", "Products refreshed", &["change"]);
+    COVERAGE: Histogram = histogram("drover_crawl_coverage_ratio", "Share of the announced products that a crawl holds", &SHARES);
+
+    // system
+    SCHEDULE_RUNS: IntCounterVec = counters("drover_schedule_runs_total", "Generations of schedules", &["result"]);
+    SCHEDULE_TASKS: IntCounter = counter("drover_schedule_tasks_total", "Tasks that schedules made");
+    BUILD_INFO: GaugeVec = numbers("drover_build_info", "1, with the version as label", &["version"]);
+}
+
+/// What this process has counted, in Prometheus's text format.
+pub fn render() -> Result<String, Error> {
+    register_all();
+    BUILD_INFO.with_label_values(&[env!("CARGO_PKG_VERSION")]).set(1.0);
+    TextEncoder::new().encode_to_string(&REGISTRY.gather())
+}
+
+/// A metric that cannot be made or registered has a wrong or doubled name in the table above, which a test would show.
+#[expect(clippy::expect_used, reason = "every name is a constant, and a test makes them all")]
+fn registered<M: Collector + Clone + 'static>(made: Result<M, Error>) -> M {
+    let metric = made.expect("a valid name");
+    REGISTRY.register(Box::new(metric.clone())).expect("a name of its own");
+    metric
+}
+
+fn counter(name: &str, help: &str) -> Result<IntCounter, Error> {
+    IntCounter::new(name, help)
+}
+
+fn counters(name: &str, help: &str, labels: &[&str]) -> Result<IntCounterVec, Error> {
+    IntCounterVec::new(Opts::new(name, help), labels)
+}
+
+fn gauge(name: &str, help: &str) -> Result<IntGauge, Error> {
+    IntGauge::new(name, help)
+}
+
+fn gauges(name: &str, help: &str, labels: &[&str]) -> Result<IntGaugeVec, Error> {
+    IntGaugeVec::new(Opts::new(name, help), labels)
+}
+
+fn number(name: &str, help: &str) -> Result<Gauge, Error> {
+    Gauge::new(name, help)
+}
+
+fn numbers(name: &str, help: &str, labels: &[&str]) -> Result<GaugeVec, Error> {
+    GaugeVec::new(Opts::new(name, help), labels)
+}
+
+fn histogram(name: &str, help: &str, buckets: &[f64]) -> Result<Histogram, Error> {
+    Histogram::with_opts(HistogramOpts::new(name, help).buckets(buckets.to_vec()))
+}
+
+fn histograms(name: &str, help: &str, labels: &[&str], buckets: &[f64]) -> Result<HistogramVec, Error> {
+    HistogramVec::new(HistogramOpts::new(name, help).buckets(buckets.to_vec()), labels)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_metric_has_a_name_of_its_own_that_begins_with_drover() {
+        let text = render().unwrap();
+        assert!(text.contains("drover_build_info{version="), "{text}");
+        for family in REGISTRY.gather() {
+            assert!(family.name().starts_with("drover_"), "{}", family.name());
+        }
+    }
+}
