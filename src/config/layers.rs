@@ -85,7 +85,7 @@ impl Schema {
     }
 
     /// A setting that arrives as text (variable, flag), read as the kind that its key has.
-    pub fn from_text(&self, key: &str, text: &str) -> Result<ValueKind, String> {
+    pub fn read_text(&self, key: &str, text: &str) -> Result<ValueKind, String> {
         match self.kind_of(key)? {
             Some(toml::Value::Integer(_)) => {
                 text.parse::<i64>().map(ValueKind::I64).map_err(|_| format!("expected a whole number, got '{text}'"))

@@ -24,7 +24,8 @@ pub fn settings(merged: &config::Config) -> Vec<Setting> {
 
 /// A database URL or key-value string that may be shown: the password is replaced.
 pub fn masked_database_url(url: &str) -> String {
-    let Ok(mut parsed) = url::Url::parse(url) else { return masked_pairs(url) };
+    let parsed = url::Url::parse(url).ok().filter(|parsed| matches!(parsed.scheme(), "postgres" | "postgresql"));
+    let Some(mut parsed) = parsed else { return masked_pairs(url) };
     if parsed.password().is_some() && parsed.set_password(Some(MASK)).is_err() {
         return MASK.to_owned();
     }

@@ -42,7 +42,7 @@ pub fn established(schema: &Schema, set: &BTreeMap<String, String>, listen: &str
     let mut layer = Layer::default();
     for (name, key, form) in &ESTABLISHED {
         let Some(text) = set.get(*name).filter(|text| !text.is_empty()) else { continue };
-        match form.read(text).and_then(|text| schema.from_text(key, &text)) {
+        match form.read(text).and_then(|text| schema.read_text(key, &text)) {
             Ok(value) => layer.set(name, key, value),
             Err(problem) => faults.push(*name, *key, problem),
         }
@@ -65,7 +65,7 @@ pub fn drover(schema: &Schema, set: &BTreeMap<String, String>, faults: &mut Faul
         if text.is_empty() && schema.is_never_empty(&key) {
             continue;
         }
-        match schema.from_text(&key, text) {
+        match schema.read_text(&key, text) {
             Ok(value) => layer.set(name, &key, value),
             Err(problem) => faults.push(name, key, problem),
         }
