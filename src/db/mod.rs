@@ -11,6 +11,7 @@ pub mod error;
 pub mod migrate;
 pub mod payloads;
 pub mod products;
+pub mod proxies;
 pub mod query_hashes;
 pub mod snapshots;
 pub mod stores;

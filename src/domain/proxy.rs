@@ -19,7 +19,7 @@ use serde::Serialize;
 pub use counters::{Change, Counters, Increment};
 pub use health::{Condition, Limits};
 pub use member::Member;
-pub use pool::{Counts, Notice, Pool};
+pub use pool::{Notice, Pool, PoolState};
 
 pub type ProxyId = i64;
 

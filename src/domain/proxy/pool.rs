@@ -15,7 +15,7 @@ use super::{Change, Increment, Proxy, ProxyAsk, ProxyId, ProxyOutcome, Standing}
 
 /// How many proxies may be used (`active`: those on trial too), wait out a cooldown, or are switched off.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Counts {
+pub struct PoolState {
     pub active: usize,
     pub benched: usize,
     pub off: usize,
@@ -63,16 +63,16 @@ impl Pool {
         self.members.values()
     }
 
-    pub fn counts(&self) -> Counts {
-        let mut counts = Counts::default();
+    pub fn state(&self) -> PoolState {
+        let mut state = PoolState::default();
         for member in self.members.values() {
             match member.health.condition() {
-                Condition::Active | Condition::OnTrial => counts.active += 1,
-                Condition::Benched { .. } => counts.benched += 1,
-                Condition::Off => counts.off += 1,
+                Condition::Active | Condition::OnTrial => state.active += 1,
+                Condition::Benched { .. } => state.benched += 1,
+                Condition::Off => state.off += 1,
             }
         }
-        counts
+        state
     }
 
     /// Opens a session on the best proxy for `ask` and says which; None when none is free for it now.

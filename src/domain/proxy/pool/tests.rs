@@ -253,7 +253,7 @@ fn a_bench_in_the_table_is_followed_and_the_next_one_is_longer() {
     let mut day = Day::of(2);
     let rows = vec![stored(1, Stored::Benched { left: secs(100), mark: mark(1) }), row(2)];
     day.pool.load(rows, day.now);
-    assert_eq!(day.pool.counts(), Counts { active: 1, benched: 1, off: 0 });
+    assert_eq!(day.pool.state(), PoolState { active: 1, benched: 1, off: 0 });
     day.passes(secs(100));
     assert_eq!(cooldowns(&day.times(1, 1, failure())), [240]);
 }
@@ -423,7 +423,7 @@ proptest! {
                     }
                 }
                 Event::Passes(by) => {
-                    let none_was_active = day.pool.counts().active == 0;
+                    let none_was_active = day.pool.state().active == 0;
                     for notice in day.passes(secs(by)) {
                         let Notice::OnTrial { proxy } = notice else { panic!("{notice:?}") };
                         let until = benched.remove(&proxy.id).unwrap();
@@ -453,7 +453,7 @@ proptest! {
                     }
                 }
             }
-            let counts = day.pool.counts();
+            let counts = day.pool.state();
             prop_assert_eq!(counts.active + counts.benched + counts.off, 4);
         }
     }

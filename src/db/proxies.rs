@@ -1,0 +1,217 @@
+//! `proxies`: the outbound hops. Several processes share the table, so counters are only ever added to.
+//!
+//! Passwords leave it by [`load`] alone. Cooldowns are reckoned by the database's clock: out comes how much is left, in
+//! goes how long it shall last.
+
+use std::time::{Duration, Instant};
+
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use tokio_postgres::Row;
+
+use super::columns::column;
+use super::{Client, Db, DbError};
+use crate::domain::proxy::list::ProxyEntry;
+use crate::domain::proxy::{Change, Counters, Increment, PoolState, Proxy, ProxyId, ProxyProtocol, Standing, Stored};
+
+/// Bytes of an error that are kept.
+const MAX_ERROR: usize = 500;
+
+/// A proxy as people see it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ProxyListing {
+    pub id: ProxyId,
+    pub protocol: String,
+    pub host: String,
+    pub port: i32,
+    pub username: Option<String>,
+    /// `active`, `benched` or `off`.
+    pub state: String,
+    pub is_active: bool,
+    pub state_code: Option<String>,
+    pub timezone: Option<String>,
+    pub last_used_at: Option<DateTime<Utc>>,
+    pub success_count: i64,
+    pub failure_count: i64,
+    pub consecutive_403_count: i64,
+    pub avg_response_time_ms: Option<f64>,
+    pub last_failure_at: Option<DateTime<Utc>>,
+    pub last_error: Option<String>,
+    pub cooldown_until: Option<DateTime<Utc>>,
+    pub created_at: DateTime<Utc>,
+    pub updated_at: DateTime<Utc>,
+}
+
+/// What an import did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Imported {
+    pub created: usize,
+    pub updated: usize,
+    pub unchanged: usize,
+}
+
+/// Every proxy that the program can speak to, off ones too.
+pub async fn load(client: &Client) -> Result<Vec<Standing>, DbError> {
+    client.query(include_str!("sql/proxies/load.sql"), &[]).await?.iter().map(standing).collect()
+}
+
+/// Every proxy without its password.
+pub async fn list(client: &Client) -> Result<Vec<ProxyListing>, DbError> {
+    client.query(include_str!("sql/proxies/list.sql"), &[]).await?.iter().map(listing).collect()
+}
+
+/// How many there are of each kind; what stands benched counts as that until a request through it has succeeded.
+pub async fn count(client: &Client) -> Result<PoolState, DbError> {
+    let row = client.query_one(include_str!("sql/proxies/count.sql"), &[]).await?;
+    let of = |column| row.try_get::<_, i64>(column).map(|n| n as usize);
+    Ok(PoolState { active: of("active")?, benched: of("benched")?, off: of("off")? })
+}
+
+/// Adds `entries`, or changes password, state and timezone of those that are there, all or none.
+/// The same address must not come twice.
+pub async fn import(db: &Db, entries: &[ProxyEntry]) -> Result<Imported, DbError> {
+    let tx = db.begin().await?;
+    let rows = tx
+        .query(
+            include_str!("sql/proxies/import.sql"),
+            &[
+                &column(entries, |entry| entry.protocol.name()),
+                &column(entries, |entry| entry.host.as_str()),
+                &column(entries, |entry| i32::from(entry.port)),
+                &column(entries, |entry| entry.username.as_deref()),
+                &column(entries, |entry| entry.password.as_deref()),
+                &column(entries, |entry| entry.state_code.as_deref()),
+                &column(entries, |entry| entry.timezone.as_deref()),
+            ],
+        )
+        .await?;
+    tx.commit().await?;
+    let touched: Vec<bool> = rows.iter().map(|row| row.try_get("created")).collect::<Result<_, _>>()?;
+    let created = touched.iter().filter(|created| **created).count();
+    Ok(Imported { created, updated: touched.len() - created, unchanged: entries.len() - touched.len() })
+}
+
+/// Adds the increments to the rows, at most one a proxy; rows that are gone are passed over.
+///
+/// `now` turns the ends of cooldowns into what is left of them. `Unavailable` may mean that it was written all the same:
+/// increments sent again would then count twice, which is the lesser evil.
+pub async fn flush(client: &Client, increments: &[Increment], now: Instant) -> Result<(), DbError> {
+    client
+        .execute(
+            include_str!("sql/proxies/flush.sql"),
+            &[
+                &column(increments, |n| n.proxy),
+                &column(increments, |n| n.used),
+                &column(increments, |n| n.successes),
+                &column(increments, |n| n.failures),
+                &column(increments, |n| n.blocks_reset),
+                &column(increments, |n| n.blocks),
+                &column(increments, |n| n.latency.decay),
+                &column(increments, |n| n.latency.add),
+                &column(increments, |n| n.last_error.as_deref().map(printable)),
+                &column(increments, |n| n.change.map(change_name)),
+                &column(increments, |n| cooldown_seconds(n.change, now)),
+            ],
+        )
+        .await?;
+    Ok(())
+}
+
+/// Switches a proxy on or off by hand. `Missing` when there is none.
+pub async fn set_active(client: &Client, id: ProxyId, active: bool) -> Result<(), DbError> {
+    match client.execute(include_str!("sql/proxies/set_active.sql"), &[&id, &active]).await? {
+        0 => Err(DbError::Missing(format!("proxy {id}"))),
+        _ => Ok(()),
+    }
+}
+
+/// The server refuses a NUL, and nobody reads more than a few lines.
+fn printable(error: &str) -> String {
+    let end = (0..=MAX_ERROR.min(error.len())).rev().find(|end| error.is_char_boundary(*end)).unwrap_or(0);
+    error[..end].replace(char::is_control, " ")
+}
+
+fn change_name(change: Change) -> &'static str {
+    match change {
+        Change::Benched { .. } => "benched",
+        Change::Revived => "revived",
+    }
+}
+
+fn cooldown_seconds(change: Option<Change>, now: Instant) -> Option<f64> {
+    match change {
+        Some(Change::Benched { until }) => Some(until.saturating_duration_since(now).as_secs_f64()),
+        _ => None,
+    }
+}
+
+fn standing(row: &Row) -> Result<Standing, DbError> {
+    Ok(Standing {
+        proxy: proxy(row)?,
+        state_code: row.try_get("state_code")?,
+        timezone: row.try_get("timezone")?,
+        stored: stored(row)?,
+        counters: Counters {
+            success_count: row.try_get("success_count")?,
+            failure_count: row.try_get("failure_count")?,
+            consecutive_403_count: row.try_get("consecutive_403_count")?,
+            avg_response_time_ms: row.try_get("avg_response_time_ms")?,
+            last_error: row.try_get("last_error")?,
+        },
+        idle: row.try_get::<_, Option<f64>>("idle_s")?.map(seconds),
+    })
+}
+
+fn proxy(row: &Row) -> Result<Proxy, DbError> {
+    let protocol: String = row.try_get("protocol")?;
+    let port: i32 = row.try_get("port")?;
+    Ok(Proxy {
+        id: row.try_get("id")?,
+        protocol: ProxyProtocol::from_name(&protocol).ok_or_else(|| odd("protocol", &protocol))?,
+        host: row.try_get("host")?,
+        port: u16::try_from(port).map_err(|_| odd("port", &port.to_string()))?,
+        username: row.try_get("username")?,
+        password: row.try_get("password")?,
+    })
+}
+
+fn stored(row: &Row) -> Result<Stored, DbError> {
+    if row.try_get("is_active")? {
+        return Ok(Stored::Active);
+    }
+    let left = row.try_get::<_, Option<f64>>("cooldown_left_s")?.map(seconds);
+    let mark: Option<DateTime<Utc>> = row.try_get("cooldown_until")?;
+    Ok(left.zip(mark).map_or(Stored::Off, |(left, mark)| Stored::Benched { left, mark }))
+}
+
+fn seconds(seconds: f64) -> Duration {
+    Duration::try_from_secs_f64(seconds).unwrap_or(Duration::ZERO)
+}
+
+fn odd(what: &str, value: &str) -> DbError {
+    DbError::Other(format!("the {what} '{value}' of a proxy cannot be read"))
+}
+
+fn listing(row: &Row) -> Result<ProxyListing, DbError> {
+    Ok(ProxyListing {
+        id: row.try_get("id")?,
+        protocol: row.try_get("protocol")?,
+        host: row.try_get("host")?,
+        port: row.try_get("port")?,
+        username: row.try_get("username")?,
+        state: row.try_get("state")?,
+        is_active: row.try_get("is_active")?,
+        state_code: row.try_get("state_code")?,
+        timezone: row.try_get("timezone")?,
+        last_used_at: row.try_get("last_used_at")?,
+        success_count: row.try_get("success_count")?,
+        failure_count: row.try_get("failure_count")?,
+        consecutive_403_count: row.try_get("consecutive_403_count")?,
+        avg_response_time_ms: row.try_get("avg_response_time_ms")?,
+        last_failure_at: row.try_get("last_failure_at")?,
+        last_error: row.try_get("last_error")?,
+        cooldown_until: row.try_get("cooldown_until")?,
+        created_at: row.try_get("created_at")?,
+        updated_at: row.try_get("updated_at")?,
+    })
+}

@@ -1,0 +1,32 @@
+-- proxies/flush.sql: adds what one process learnt to what the others wrote. $1 ids, $2 used, $3 successes, $4 failures,
+-- $5 whether blocks count from zero, $6 blocks, $7 decay and $8 addend of the average, $9 last errors,
+-- $10 changes (benched, revived or null), $11 seconds of cooldown.
+WITH held AS (
+  SELECT id FROM proxies WHERE id = ANY ($1::bigint[])
+   ORDER BY id                 -- several processes flush at once: in one order they wait for each other, never in a ring
+     FOR NO KEY UPDATE
+)
+UPDATE proxies p
+   SET last_used_at = CASE WHEN n.used THEN now() ELSE p.last_used_at END,
+       success_count = p.success_count + n.successes,
+       failure_count = p.failure_count + n.failures,
+       consecutive_403_count = n.blocks + CASE WHEN n.blocks_reset THEN 0 ELSE p.consecutive_403_count END,
+       avg_response_time_ms = CASE WHEN n.decay < 1
+                                   THEN coalesce(p.avg_response_time_ms * n.decay + n.addend, n.addend / (1 - n.decay))
+                                   ELSE p.avg_response_time_ms END,
+       last_failure_at = CASE WHEN n.last_error IS NULL THEN p.last_failure_at ELSE now() END,
+       last_error = coalesce(n.last_error, p.last_error),
+       -- off (not active, no cooldown) is the operator's word: neither change moves it
+       is_active = CASE n.change WHEN 'benched' THEN false
+                                 WHEN 'revived' THEN p.is_active OR p.cooldown_until IS NOT NULL
+                                 ELSE p.is_active END,
+       cooldown_until = CASE WHEN n.change = 'revived' THEN NULL
+                             WHEN n.change = 'benched' AND (p.is_active OR p.cooldown_until IS NOT NULL)
+                             THEN greatest(p.cooldown_until, clock_timestamp() + make_interval(secs => n.cooldown))
+                             ELSE p.cooldown_until END,
+       updated_at = now()
+  FROM held
+  JOIN unnest($1::bigint[], $2::bool[], $3::bigint[], $4::bigint[], $5::bool[], $6::bigint[], $7::float8[], $8::float8[], $9::text[],
+              $10::text[], $11::float8[])
+       AS n (id, used, successes, failures, blocks_reset, blocks, decay, addend, last_error, change, cooldown) USING (id)
+ WHERE p.id = held.id;

@@ -1,0 +1,15 @@
+-- proxies/import.sql: adds proxies, or changes those that are there. $1 protocols, $2 hosts, $3 ports, $4 usernames, $5 passwords,
+-- $6 states, $7 timezones. Returns whether each touched row is new; rows that were the same already are not touched.
+INSERT INTO proxies AS p (protocol, host, port, username, password, state_code, timezone)
+SELECT * FROM unnest($1::text[], $2::text[], $3::int[], $4::text[], $5::text[], $6::text[], $7::text[])
+    ON CONFLICT ON CONSTRAINT proxies_address_key DO UPDATE
+   SET password = excluded.password,
+       state_code = coalesce(excluded.state_code, p.state_code),
+       timezone = coalesce(excluded.timezone, p.timezone),
+       -- a new password is a new start for one that was benched, never for one switched off
+       is_active = p.is_active OR (p.cooldown_until IS NOT NULL AND p.password IS DISTINCT FROM excluded.password),
+       cooldown_until = CASE WHEN p.password IS NOT DISTINCT FROM excluded.password THEN p.cooldown_until END,
+       updated_at = now()
+ WHERE (p.password, p.state_code, p.timezone) IS DISTINCT FROM
+       (excluded.password, coalesce(excluded.state_code, p.state_code), coalesce(excluded.timezone, p.timezone))
+RETURNING xmax = 0 AS created;
