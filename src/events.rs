@@ -259,5 +259,40 @@ mod tests {
     #[case(Backoff::Cpu { share: 1.0, threshold: 0.9 }, "CPU at 100.0% (threshold: 90%)")]
     fn the_reason_for_backing_off_is_written_as_ever(#[case] why: Backoff, #[case] text: &str) {
         assert_eq!(why.to_string(), text);
+
+use crate::domain::proxy::{Notice, PoolState};
+
+/// Something befell one proxy.
+pub fn proxy_notice(notice: &Notice) {
+    match notice {
+        Notice::Benched { proxy, cooldown, why } => {
+            tracing::warn!(proxy = proxy.id, %proxy, ?cooldown, why, "proxy benched");
+        }
+        Notice::BenchedAtHost { proxy, host, cooldown } => {
+            tracing::warn!(proxy = proxy.id, %proxy, host, ?cooldown, "proxy benched for one host");
+        }
+        Notice::LastOne { proxy, why } => {
+            tracing::error!(proxy = proxy.id, %proxy, why, "the last active proxy keeps failing; add or mend proxies");
+        }
+        Notice::OnTrial { proxy } => tracing::info!(proxy = proxy.id, %proxy, "proxy gets another try"),
+        Notice::Revived { proxy } => tracing::info!(proxy = proxy.id, %proxy, "proxy is back"),
+    }
+}
+
+/// The pool holds other numbers than before.
+pub fn proxy_pool_changed(state: PoolState) {
+    let PoolState { active, benched, off } = state;
+    match active {
+        0 => tracing::error!(benched, off, "no proxy is active: nothing is fetched until one is"),
+        active => tracing::info!(active, benched, off, "proxy pool changed"),
+    }
+}
+
+/// The table could not be read or written; `again`: nor could it the last time, which somebody has been told.
+pub fn proxy_table_failed(why: &str, again: bool) {
+    if again {
+        tracing::debug!(why, "the proxy table still cannot be reached");
+    } else {
+        tracing::warn!(why, "the proxy table cannot be reached; counts are kept and proxies used as last known");
     }
 }

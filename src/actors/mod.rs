@@ -1,1 +1,3 @@
 //! The tree of actors.
+
+pub mod proxy_pool;

@@ -1,0 +1,71 @@
+//! `ProxyPool`: the pool as everybody else sees it: a source of leases, and a word on whether there is any proxy.
+
+use std::time::Duration;
+
+use actix::Addr;
+use futures_util::future::BoxFuture;
+use tokio::sync::{oneshot, watch};
+
+use super::{Flush, Lease, Observe, Observed, ProxyPoolActor, ProxyPoolDeps, Report};
+use crate::domain::proxy::PoolState;
+use crate::stealth::{FetchError, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxySource};
+
+/// How soon an ask is repeated that went down with the actor, or found no place.
+const ASK_AGAIN: Duration = Duration::from_millis(100);
+
+/// Cheap to clone; good for as long as the actor's address is, restarts included.
+#[derive(Clone)]
+pub struct ProxyPool {
+    actor: Addr<ProxyPoolActor>,
+    state: watch::Receiver<PoolState>,
+    wait: Duration,
+}
+
+impl ProxyPool {
+    pub fn new(actor: Addr<ProxyPoolActor>, deps: &ProxyPoolDeps) -> Self {
+        ProxyPool { actor, state: deps.state.subscribe(), wait: deps.config.wait }
+    }
+
+    /// How many proxies are active, benched, off; changes wake whoever waits on it.
+    pub fn state(&self) -> watch::Receiver<PoolState> {
+        self.state.clone()
+    }
+
+    /// Whether everything reported so far has been written; false too when nobody knows within `deadline`.
+    pub async fn flush(&self, deadline: Duration) -> bool {
+        let (answer, flushed) = oneshot::channel();
+        self.actor.do_send(Flush(answer));
+        tokio::time::timeout(deadline, flushed).await.is_ok_and(|flushed| flushed.unwrap_or(false))
+    }
+
+    /// None while the actor is down.
+    pub async fn observe(&self) -> Option<Observed> {
+        self.actor.send(Observe).timeout(Duration::from_secs(1)).await.ok()
+    }
+
+    async fn until_granted(&self, ask: ProxyAsk) -> ProxyLease {
+        loop {
+            let (answer, granted) = oneshot::channel();
+            self.actor.do_send(Lease { ask: ask.clone(), answer });
+            if let Ok(lease) = granted.await {
+                return lease;
+            }
+            tokio::time::sleep(ASK_AGAIN).await;
+        }
+    }
+}
+
+/// Sends past the mailbox's limit: nothing here may be lost, and each session has at most one ask, report and end under way.
+impl ProxySource for ProxyPool {
+    fn lease(&self, ask: ProxyAsk) -> BoxFuture<'_, Result<ProxyLease, FetchError>> {
+        Box::pin(async move {
+            let host = ask.host.clone();
+            let granted = tokio::time::timeout(self.wait, self.until_granted(ask)).await;
+            granted.map_err(|_| FetchError::NoProxy { host })
+        })
+    }
+
+    fn report(&self, proxy: ProxyId, outcome: ProxyOutcome) {
+        self.actor.do_send(Report { proxy, outcome });
+    }
+}
