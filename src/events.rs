@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use tracing::{debug, error, info, warn};
 
+use crate::domain::proxy::{Notice, PoolState, Proxy};
 use crate::domain::role::Role;
 use crate::domain::task::TaskId;
 use crate::metrics;
@@ -201,18 +202,47 @@ pub fn rotated(host: &str, reason: &'static str, why: &dyn fmt::Display) {
     info!(host, reason, "Rotating proxy and identity: {why}");
 }
 
-pub fn proxy_benched(proxy: i64, until_in: Duration, why: &str) {
-    metrics::PROXY_BENCHES.inc();
-    warn!(proxy, "Proxy {proxy} benched for {until_in:.0?}: {why}");
+/// Something befell a proxy.
+pub fn proxy_notice(notice: &Notice) {
+    match notice {
+        Notice::Benched { proxy, cooldown, why } => proxy_benched(proxy, *cooldown, why),
+        Notice::BenchedAtHost { proxy, host, cooldown } => {
+            proxy_benched(proxy, *cooldown, &format!("too many blocks in a row by {host} (for that host only)"));
+        }
+        Notice::LastOne { proxy, why } => last_proxy_failing(proxy.id, why),
+        Notice::OnTrial { proxy } => info!(proxy = proxy.id, "Proxy {proxy} gets another try"),
+        Notice::Revived { proxy } => info!(proxy = proxy.id, "Proxy {proxy} works again"),
+    }
 }
 
-pub fn proxy_revived(proxy: i64) {
-    info!(proxy, "Proxy {proxy} works again");
+fn proxy_benched(proxy: &Proxy, cooldown: Duration, why: &str) {
+    metrics::PROXY_BENCHES.inc();
+    warn!(proxy = proxy.id, "Proxy {proxy} benched for {cooldown:.0?}: {why}");
 }
 
 /// The last active one is not benched; somebody should look.
-pub fn last_proxy_failing(proxy: i64, why: &str) {
+fn last_proxy_failing(proxy: i64, why: &str) {
     error!(proxy, "The last active proxy {proxy} is failing and stays in use: {why}");
+}
+
+/// The pool of this process holds other numbers than before.
+pub fn proxy_pool_changed(now: PoolState) {
+    let PoolState { active, benched, off } = now;
+    for (state, count) in [("active", active), ("benched", benched), ("off", off)] {
+        metrics::PROXIES.with_label_values(&[state]).set(count as i64);
+    }
+    match active {
+        0 => error!(benched, off, "No proxy is active: nothing is fetched until one is"),
+        active => info!(active, benched, off, "Proxies: {active} active, {benched} benched, {off} off"),
+    }
+}
+
+/// The table could not be read or written. `again`: nor could it the last time, of which somebody has been told.
+pub fn proxy_table_failed(why: &str, again: bool) {
+    match again {
+        true => debug!("The proxy table still cannot be reached: {why}"),
+        false => warn!("The proxy table cannot be reached, counts are kept and proxies used as last known: {why}"),
+    }
 }
 
 // Data
@@ -259,40 +289,5 @@ mod tests {
     #[case(Backoff::Cpu { share: 1.0, threshold: 0.9 }, "CPU at 100.0% (threshold: 90%)")]
     fn the_reason_for_backing_off_is_written_as_ever(#[case] why: Backoff, #[case] text: &str) {
         assert_eq!(why.to_string(), text);
-
-use crate::domain::proxy::{Notice, PoolState};
-
-/// Something befell one proxy.
-pub fn proxy_notice(notice: &Notice) {
-    match notice {
-        Notice::Benched { proxy, cooldown, why } => {
-            tracing::warn!(proxy = proxy.id, %proxy, ?cooldown, why, "proxy benched");
-        }
-        Notice::BenchedAtHost { proxy, host, cooldown } => {
-            tracing::warn!(proxy = proxy.id, %proxy, host, ?cooldown, "proxy benched for one host");
-        }
-        Notice::LastOne { proxy, why } => {
-            tracing::error!(proxy = proxy.id, %proxy, why, "the last active proxy keeps failing; add or mend proxies");
-        }
-        Notice::OnTrial { proxy } => tracing::info!(proxy = proxy.id, %proxy, "proxy gets another try"),
-        Notice::Revived { proxy } => tracing::info!(proxy = proxy.id, %proxy, "proxy is back"),
-    }
-}
-
-/// The pool holds other numbers than before.
-pub fn proxy_pool_changed(state: PoolState) {
-    let PoolState { active, benched, off } = state;
-    match active {
-        0 => tracing::error!(benched, off, "no proxy is active: nothing is fetched until one is"),
-        active => tracing::info!(active, benched, off, "proxy pool changed"),
-    }
-}
-
-/// The table could not be read or written; `again`: nor could it the last time, which somebody has been told.
-pub fn proxy_table_failed(why: &str, again: bool) {
-    if again {
-        tracing::debug!(why, "the proxy table still cannot be reached");
-    } else {
-        tracing::warn!(why, "the proxy table cannot be reached; counts are kept and proxies used as last known");
     }
 }
