@@ -278,6 +278,11 @@ pub fn products_written(dispensary: i64, changes: &ProductChanges) {
     debug!(dispensary, ?changes, "Products written for dispensary {dispensary}");
 }
 
+/// Wake-ups of a channel are missed until the connection is back; polling goes on.
+pub fn listen_lost(channel: &str, error: &dyn fmt::Display) {
+    warn!(channel, %error, "lost the connection that listens; polling until it is back");
+}
+
 #[cfg(test)]
 mod tests {
     use rstest::rstest;

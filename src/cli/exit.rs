@@ -6,6 +6,8 @@ use thiserror::Error;
 
 use crate::config::Faults;
 use crate::db::DbError;
+use crate::db::embedded::EmbeddedError;
+use crate::db::open::OpenError;
 use crate::log;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,6 +92,12 @@ fn known(cause: &(dyn std::error::Error + 'static)) -> Option<ExitCode> {
     if cause.is::<Faults>() {
         return Some(ExitCode::BadConfig);
     }
+    if let Some(OpenError::BadUrl(_)) = cause.downcast_ref::<OpenError>() {
+        return Some(ExitCode::BadConfig);
+    }
+    if cause.is::<EmbeddedError>() {
+        return Some(ExitCode::Unavailable);
+    }
     match cause.downcast_ref::<DbError>()? {
         DbError::Conflict { .. } => Some(ExitCode::Conflict),
         DbError::Missing(_) => Some(ExitCode::NotFound),
@@ -114,6 +122,8 @@ mod tests {
     #[case::usage(Refusal::usage("no").into(), ExitCode::Usage)]
     #[case::bad_configuration(Faults::default().into(), ExitCode::BadConfig)]
     #[case::no_database(DbError::Unavailable("down".into()).into(), ExitCode::Unavailable)]
+    #[case::bad_database_url(OpenError::BadUrl(DbError::Other("no".into())).into(), ExitCode::BadConfig)]
+    #[case::no_private_server(EmbeddedError::NoAccount.into(), ExitCode::Unavailable)]
     #[case::not_there(DbError::Missing("task 7".into()).into(), ExitCode::NotFound)]
     #[case::taken(DbError::Conflict { constraint: "c".into(), detail: "d".into() }.into(), ExitCode::Conflict)]
     #[case::anything_else(anyhow::anyhow!("odd"), ExitCode::Failure)]

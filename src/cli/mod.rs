@@ -9,8 +9,10 @@ pub mod process;
 pub mod stop;
 
 mod config;
+mod db;
 mod doctor;
 mod env;
+mod migrate;
 mod version;
 
 use std::path::PathBuf;
@@ -44,8 +46,12 @@ struct Cli {
 enum Command {
     /// Show or check the configuration
     Config(config::Args),
+    /// Start, open or stop the private database server
+    Db(db::Args),
     /// Look for what would keep drover from working here, each with its remedy
     Doctor(doctor::Args),
+    /// Bring the database's schema up to date
+    Migrate(migrate::Args),
     /// Print the version
     Version(version::Args),
 }
@@ -54,7 +60,9 @@ impl Command {
     async fn run(self, env: &Env) -> anyhow::Result<ExitCode> {
         match self {
             Command::Config(args) => config::run(args, env).await,
+            Command::Db(args) => db::run(args, env).await,
             Command::Doctor(args) => doctor::run(args, env).await,
+            Command::Migrate(args) => migrate::run(args, env).await,
             Command::Version(args) => version::run(args, env).await,
         }
     }
@@ -62,14 +70,17 @@ impl Command {
     /// Settings that the command's own flags make; they win over files and variables.
     fn flags(&self) -> Vec<Flag> {
         match self {
-            Command::Config(_) | Command::Doctor(_) | Command::Version(_) => Vec::new(),
+            Command::Db(args) => args.flags(),
+            Command::Config(_) | Command::Doctor(_) | Command::Migrate(_) | Command::Version(_) => Vec::new(),
         }
     }
 
     /// Whether it ends by itself on Ctrl-C (with [`Stop`]); the others are simply dropped.
     fn drains(&self) -> bool {
         match self {
-            Command::Config(_) | Command::Doctor(_) | Command::Version(_) => false,
+            Command::Config(_) | Command::Db(_) | Command::Doctor(_) | Command::Migrate(_) | Command::Version(_) => {
+                false
+            }
         }
     }
 }

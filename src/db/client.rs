@@ -272,7 +272,8 @@ fn pool(server: &Server, config: &config::Database, size: usize) -> Result<Pool,
 /// The server's half of the deadlines; a frozen process must not keep rows locked against its successor.
 fn session_settings(config: &config::Database) -> String {
     format!(
-        "SET application_name = 'drover'; SET statement_timeout = {}; SET idle_in_transaction_session_timeout = '10s'",
+        "SET application_name = 'drover'; SET timezone = 'UTC'; SET statement_timeout = {}; \
+         SET idle_in_transaction_session_timeout = '10s'",
         config.statement_timeout.as_millis()
     )
 }

@@ -20,21 +20,23 @@ use std::time::Duration;
 use thiserror::Error;
 
 pub use keeper::{KEEPER_ARG, keeper_main};
-pub use layout::default_dir;
 
+use super::connect::Server;
+use super::error::DbError;
 use install::Install;
 use layout::Layout;
 use lock::{Kind, Lock};
 
 /// Initialising, crash recovery and another process's start together.
 const START_DEADLINE: Duration = Duration::from_secs(120);
+const ASK_DEADLINE: Duration = Duration::from_secs(5);
 const STOP_DEADLINE: Duration = Duration::from_secs(60);
 
 /// A server that runs for as long as this value lives (and a little longer, so that a restart finds it warm).
 #[derive(Debug)]
 pub struct Embedded {
     url: String,
-    _user: Lock,
+    user: Lock,
 }
 
 /// What may differ from the ordinary private server.
@@ -52,7 +54,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { keeper: None, bin: install::chosen_bin(), linger: Duration::from_secs(30), settings: Vec::new() }
+        Options { keeper: None, bin: None, linger: Duration::from_secs(30), settings: Vec::new() }
     }
 }
 
@@ -93,6 +95,11 @@ pub enum EmbeddedError {
     Io { doing: String, source: std::io::Error },
 }
 
+/// Where the private server lives in a data directory.
+pub fn dir_in(data_dir: &Path) -> PathBuf {
+    data_dir.join("postgres")
+}
+
 /// Starts the private server in `dir`, or joins the one that runs there.
 pub async fn start(dir: &Path) -> Result<Embedded, EmbeddedError> {
     start_with(dir, Options::default()).await
@@ -114,6 +121,25 @@ impl Embedded {
     /// A libpq URL of the database `drover` in this server. It holds no secret.
     pub fn url(&self) -> &str {
         &self.url
+    }
+
+    /// Whether anybody but the asker is connected.
+    pub async fn has_clients(&self) -> Result<bool, DbError> {
+        let server = Server::parse(&format!("{}&application_name=drover-hold", self.url), ASK_DEADLINE)?;
+        let (client, connection) = server.connect().await?;
+        let asked = async {
+            tokio::select! {
+                answer = client.query_one(include_str!("sql/embedded/has_clients.sql"), &[]) => Ok(answer?.get(0)),
+                _ = connection => Err(DbError::Unavailable("the connection was closed".to_owned())),
+            }
+        };
+        let unavailable = |_| DbError::Unavailable(format!("no answer within {ASK_DEADLINE:?}"));
+        tokio::time::timeout(ASK_DEADLINE, asked).await.map_err(unavailable)?
+    }
+
+    /// Lets the program that this process becomes go on using the server.
+    pub fn keep_through_exec(&self) -> Result<(), EmbeddedError> {
+        self.user.keep_through_exec()
     }
 }
 
@@ -142,7 +168,7 @@ fn start_blocking(dir: &Path, options: &Options) -> Result<Embedded, EmbeddedErr
         cluster::initialise(&layout, &install, account.as_ref(), options)?;
     }
     keeper::bring_up(&layout, &install, options, START_DEADLINE)?;
-    Ok(Embedded { url: layout.url(), _user: user })
+    Ok(Embedded { url: layout.url(), user })
 }
 
 fn stop_blocking(dir: &Path) -> Result<(), EmbeddedError> {

@@ -29,9 +29,9 @@ pub enum MigrateError {
     Unknown(String),
     #[error("migration file {0} is not named NNNN_subject.sql with a number of its own")]
     BadName(String),
-    #[error("{name}: {source}")]
+    #[error("migration {name} failed, and nothing was changed")]
     Failed { name: String, source: DbError },
-    #[error(transparent)]
+    #[error("the schema could not be compared with the migrations")]
     Db(#[from] DbError),
 }
 

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use super::EmbeddedError;
 
@@ -15,11 +15,6 @@ pub struct Install {
     pub bin: PathBuf,
     pub major: u32,
     version: String,
-}
-
-/// DROVER_PG_BIN: the operator's word on which server to use.
-pub fn chosen_bin() -> Option<PathBuf> {
-    std::env::var_os("DROVER_PG_BIN").filter(|bin| !bin.is_empty()).map(PathBuf::from)
 }
 
 impl Install {
@@ -61,10 +56,9 @@ fn discover(bin: Option<&Path>) -> Vec<Install> {
 }
 
 fn usual_places() -> Vec<PathBuf> {
-    let mut places: Vec<PathBuf> = std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).collect();
-    if let Ok(says) = Command::new("pg_config").arg("--bindir").output() {
-        places.push(String::from_utf8_lossy(&says.stdout).trim().into());
-    }
+    let mut places = Vec::new();
+    places.extend(in_path("command -v postgres").and_then(|postgres| Some(postgres.parent()?.to_owned())));
+    places.extend(in_path("pg_config --bindir"));
     places.extend(below("/usr/lib/postgresql", "", "bin")); // Debian, Ubuntu
     places.extend(below("/usr", "pgsql-", "bin")); // PGDG on Fedora and its kin
     places.extend(below("/usr/libexec", "postgresql", "")); // Alpine
@@ -74,6 +68,13 @@ fn usual_places() -> Vec<PathBuf> {
     places.extend(below("/Applications/Postgres.app/Contents/Versions", "", "bin"));
     places.push("/usr/local/pgsql/bin".into());
     places
+}
+
+/// The path that a shell command prints; the shell knows PATH.
+fn in_path(command: &str) -> Option<PathBuf> {
+    let says = Command::new("sh").args(["-c", command]).stderr(Stdio::null()).output().ok()?;
+    let path = String::from_utf8(says.stdout).ok()?;
+    says.status.success().then(|| path.trim().into())
 }
 
 /// `parent/<each that begins with prefix>/tail`.

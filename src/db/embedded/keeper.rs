@@ -45,7 +45,7 @@ pub fn bring_up(
             keeper = launch(layout, install, options)?;
             launched = Instant::now();
         }
-        std::thread::sleep(READY_POLL);
+        server::pause(READY_POLL);
     }
     // reaps the keeper should it end before us
     std::thread::spawn(move || keeper.wait());
@@ -123,7 +123,7 @@ impl Keeper {
         let mut server = self.server()?;
         let mut unused_since = Instant::now();
         loop {
-            std::thread::sleep(POLL);
+            server::pause(POLL);
             if self.layout.stop_is_requested() {
                 return self.stop(server);
             }

@@ -25,19 +25,6 @@ pub struct Layout {
     pub socket_dir: PathBuf,
 }
 
-/// Where the private server lives when nobody says otherwise. Root's home is closed to the account that runs the server.
-pub fn default_dir() -> PathBuf {
-    if Uid::effective().is_root() {
-        return "/var/lib/drover/postgres".into();
-    }
-    let home = PathBuf::from(std::env::var_os("HOME").unwrap_or_else(|| "/tmp".into()));
-    if cfg!(target_os = "macos") {
-        return home.join("Library/Application Support/drover/postgres");
-    }
-    let data_home = std::env::var_os("XDG_DATA_HOME").map_or_else(|| home.join(".local/share"), PathBuf::from);
-    data_home.join("drover/postgres")
-}
-
 impl Layout {
     /// Makes the directory when it is missing.
     pub fn create(dir: &Path) -> Result<Layout, EmbeddedError> {

@@ -5,15 +5,15 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
-use nix::fcntl::{Flock, FlockArg};
+use nix::fcntl::{FcntlArg, FdFlag, Flock, FlockArg, fcntl};
 
 use super::account::{self, Account};
-use super::{EmbeddedError, io};
+use super::{EmbeddedError, io, server};
 
 const POLL: Duration = Duration::from_millis(10);
 
 #[derive(Debug)]
-pub struct Lock(#[expect(dead_code, reason = "held, never read")] Flock<File>);
+pub struct Lock(Flock<File>);
 
 #[derive(Clone, Copy)]
 pub enum Kind {
@@ -37,7 +37,7 @@ impl Lock {
             if begun.elapsed() > deadline {
                 return Err(EmbeddedError::Locked { what: path.to_owned(), waited: deadline });
             }
-            std::thread::sleep(POLL);
+            server::pause(POLL);
         }
     }
 
@@ -51,6 +51,14 @@ impl Lock {
             Ok(lock) => Ok(Some(Lock(lock))),
             Err((_, Errno::EWOULDBLOCK | Errno::EINTR)) => Ok(None),
             Err((_, errno)) => Err(io(format!("lock {}", path.display()))(errno.into())),
+        }
+    }
+
+    /// The lock belongs to the open file; left open by exec, it goes on to the program that takes this one's place.
+    pub fn keep_through_exec(&self) -> Result<(), EmbeddedError> {
+        match fcntl(&*self.0, FcntlArg::F_SETFD(FdFlag::empty())) {
+            Ok(_) => Ok(()),
+            Err(errno) => Err(io("pass the lock on")(errno.into())),
         }
     }
 }

@@ -23,7 +23,7 @@ const STOP_STEPS: [(Signal, Duration); 2] =
     [(Signal::SIGINT, Duration::from_secs(30)), (Signal::SIGQUIT, Duration::from_secs(10))];
 
 /// For a queue on one machine: enough connections for every pool, short naps for autovacuum, no JIT for short statements.
-const SETTINGS: [&str; 11] = [
+const SETTINGS: [&str; 13] = [
     "listen_addresses=",
     "unix_socket_permissions=0700",
     "max_connections=200",
@@ -32,18 +32,17 @@ const SETTINGS: [&str; 11] = [
     "wal_compression=on",
     "autovacuum_naptime=20s",
     "jit=off",
+    "timezone=UTC",
+    "log_timezone=UTC",
     "log_checkpoints=off",
     "log_min_messages=warning",
     "log_min_error_statement=panic", // the program logs its own failed statements, once
 ];
 
-/// One of the server's programs under its account, free of our environment's PG* settings.
+/// One of the server's programs under its account, free of PG* and whatever else our environment sets.
 pub fn command(install: &Install, program: &str, account: Option<&Account>) -> Command {
     let mut command = Command::new(install.bin.join(program));
-    command.current_dir("/").stdin(Stdio::null()).env("LC_ALL", "C");
-    for (name, _) in std::env::vars_os().filter(|(name, _)| name.as_encoded_bytes().starts_with(b"PG")) {
-        command.env_remove(name);
-    }
+    command.current_dir("/").stdin(Stdio::null()).env_clear().env("LC_ALL", "C").env("PATH", "/usr/bin:/bin");
     if let Some(account) = account {
         command.uid(account.uid).gid(account.gid);
     }
@@ -103,9 +102,15 @@ pub fn passes_within(patience: Duration, condition: impl Fn() -> bool) -> bool {
         if condition() {
             return true;
         }
-        std::thread::sleep(POLL);
+        pause(POLL);
     }
     condition()
+}
+
+/// For the keeper and for starting, which run on threads of their own.
+#[expect(clippy::disallowed_methods, reason = "no runtime here, and nobody else needs the thread")]
+pub fn pause(time: Duration) {
+    std::thread::sleep(time);
 }
 
 /// The log's last lines, for an error message.

@@ -1,0 +1,165 @@
+//! `drover db`: the private database server from the outside.
+
+use std::os::unix::process::CommandExt;
+use std::process::{Command as Process, Stdio};
+use std::time::Duration;
+
+use anyhow::Context;
+use clap::Subcommand;
+use tokio::time::{Instant, sleep};
+
+use super::{Env, ExitCode, Refusal};
+use crate::config::Flag;
+use crate::db::embedded;
+use crate::db::open;
+
+const LOOK_EVERY: Duration = Duration::from_secs(5);
+/// A server that does not answer this often in a row was stopped.
+const MISSED_LOOKS: u32 = 3;
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The data directory whose private server is meant [default: the configured one]
+    #[arg(long, global = true, value_name = "DIR")]
+    dir: Option<String>,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Start the private server and print its URL; it runs until 10 minutes without a client, or `db stop`
+    Url,
+    /// Open psql on the database, further arguments are psql's own
+    Psql {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<String>,
+    },
+    /// Stop the private server, whoever uses it
+    Stop,
+    /// What `db url` leaves behind: keeps the server until it has had no client for a while
+    #[command(hide = true)]
+    Hold {
+        #[arg(long, value_parser = humantime::parse_duration, default_value = "10m")]
+        idle: Duration,
+    },
+}
+
+impl Args {
+    /// A directory that was named is meant, whatever database is configured.
+    pub fn flags(&self) -> Vec<Flag> {
+        let Some(dir) = &self.dir else { return Vec::new() };
+        [("database.dir", dir.clone()), ("database.url", String::new())]
+            .map(|(key, value)| Flag { name: "--dir", key, value })
+            .to_vec()
+    }
+}
+
+pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
+    match args.command {
+        Command::Url => url(env).await,
+        Command::Psql { args } => psql(&args, env).await,
+        Command::Stop => stop(env).await,
+        Command::Hold { idle } => hold(idle, env).await,
+    }
+}
+
+async fn url(env: &Env) -> anyhow::Result<ExitCode> {
+    require_private(env)?;
+    let server = open::start_private(&env.config).await?;
+    Process::new(std::env::current_exe()?)
+        .args(["db", "hold", "--dir"])
+        .arg(env.config.data_dir())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .context("run the process that keeps the server")?;
+    env.out.line(server.url())?;
+    Ok(ExitCode::Ok)
+}
+
+/// Becomes psql, which inherits the lock that keeps the server.
+async fn psql(args: &[String], env: &Env) -> anyhow::Result<ExitCode> {
+    let database = env.database().await?;
+    database.keep_through_exec()?;
+    let (url, password) = without_password(&database.url);
+    let mut psql = Process::new("psql");
+    psql.arg(url).args(args);
+    if let Some(password) = password {
+        psql.env("PGPASSWORD", password);
+    }
+    let error = psql.exec();
+    match error.kind() {
+        std::io::ErrorKind::NotFound => {
+            Err(Refusal::unavailable("psql was not found; install postgresql-client (macOS: brew install libpq)")
+                .into())
+        }
+        _ => Err(error).context("run psql"),
+    }
+}
+
+async fn stop(env: &Env) -> anyhow::Result<ExitCode> {
+    require_private(env)?;
+    embedded::stop(&embedded::dir_in(env.config.data_dir())).await?;
+    Ok(ExitCode::Ok)
+}
+
+async fn hold(idle: Duration, env: &Env) -> anyhow::Result<ExitCode> {
+    // outlives the terminal that asked for the URL
+    let _ = nix::unistd::setsid();
+    let server = open::start_private(&env.config).await?;
+    let (mut last_client, mut missed) = (Instant::now(), 0);
+    while last_client.elapsed() < idle && missed < MISSED_LOOKS {
+        sleep(LOOK_EVERY.min(idle)).await;
+        match server.has_clients().await {
+            Ok(true) => (last_client, missed) = (Instant::now(), 0),
+            Ok(false) => missed = 0,
+            Err(_) => missed += 1,
+        }
+    }
+    Ok(ExitCode::Ok)
+}
+
+fn require_private(env: &Env) -> anyhow::Result<()> {
+    if env.config.database.url.is_empty() {
+        return Ok(());
+    }
+    Err(Refusal::usage("a database URL is configured, so there is no private server; name its data directory by --dir")
+        .into())
+}
+
+/// Every process of the machine can read a command line. Takes the password out of a URL or key-value string.
+fn without_password(url: &str) -> (String, Option<String>) {
+    if let Ok(mut parsed) = url::Url::parse(url) {
+        let password =
+            parsed.password().map(|it| percent_encoding::percent_decode_str(it).decode_utf8_lossy().into_owned());
+        if password.is_some() && parsed.set_password(None).is_ok() {
+            return (parsed.into(), password);
+        }
+        return (url.to_owned(), None);
+    }
+    let is_password = |word: &&str| word.starts_with("password=");
+    let kept: Vec<&str> = url.split(' ').filter(|word| !is_password(word)).collect();
+    let password = url.split(' ').find(is_password).map(|word| word["password=".len()..].trim_matches('\'').to_owned());
+    (kept.join(" "), password)
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("postgresql://u:p%40ss@h:5433/d?sslmode=require", "postgresql://u@h:5433/d?sslmode=require", Some("p@ss"))]
+    #[case("postgresql:///drover?host=/run/a&user=u", "postgresql:///drover?host=/run/a&user=u", None)]
+    #[case("host=h password='p' user=u", "host=h user=u", Some("p"))]
+    fn a_password_never_stands_in_the_command_line(
+        #[case] url: &str,
+        #[case] shown: &str,
+        #[case] password: Option<&str>,
+    ) {
+        assert_eq!(without_password(url), (shown.to_owned(), password.map(str::to_owned)));
+    }
+}

@@ -1,0 +1,65 @@
+//! `drover migrate`: brings the schema up to date, or says how far it is.
+//!
+//! Every process that needs the schema does the same when it starts; this is for those who deploy in steps.
+
+use clap::Subcommand;
+
+use super::{Env, ExitCode};
+use crate::db::migrate::{self, Report, Status};
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Apply what is missing
+    Up,
+    /// List what has been applied and what is missing
+    Status,
+    /// Exit with 0 when nothing is missing, with 1 otherwise
+    Check,
+}
+
+pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
+    let db = &env.database().await?.db;
+    match args.command {
+        Command::Up => {
+            env.out.either(&migrate::up(db).await?, applied)?;
+            Ok(ExitCode::Ok)
+        }
+        Command::Status => {
+            env.out.either(&migrate::status(db).await?, listing)?;
+            Ok(ExitCode::Ok)
+        }
+        Command::Check => {
+            let status = migrate::status(db).await?;
+            env.out.either(&status, verdict)?;
+            Ok(if status.is_current() { ExitCode::Ok } else { ExitCode::Failure })
+        }
+    }
+}
+
+fn applied(report: &Report) -> String {
+    if *report == Report::default() {
+        return "nothing to do".to_owned();
+    }
+    let names = report.applied.iter().map(|name| format!("applied   {name}"));
+    let objects = report.objects.iter().map(|name| format!("made anew {name}"));
+    names.chain(objects).collect::<Vec<_>>().join("\n")
+}
+
+fn listing(status: &Status) -> String {
+    let done = status.applied.iter().map(|done| format!("applied  {}  {}", done.applied_at.format("%F %T"), done.name));
+    let missing = status.pending.iter().chain(&status.objects).map(|name| format!("missing  {name}"));
+    done.chain(missing).collect::<Vec<_>>().join("\n")
+}
+
+fn verdict(status: &Status) -> String {
+    match status.pending.len() + status.objects.len() {
+        0 => "the schema is up to date".to_owned(),
+        missing => format!("{missing} missing; run: drover migrate up"),
+    }
+}
