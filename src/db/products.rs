@@ -137,7 +137,7 @@ pub async fn write_variants(tx: &Tx, ids: &[ProductId], products: &[Product]) ->
     Ok(())
 }
 
-/// PoolState a miss for every product of the shelf that is not among `seen`. `previous` = when the last complete crawl before
+/// Counts a miss for every product of the shelf that is not among `seen`. `previous` = when the last complete crawl before
 /// this one was fetched, which is when a product at its first miss was last seen.
 pub async fn miss(
     tx: &Tx,

@@ -1,7 +1,7 @@
 //! `Crawl`: one payload's products on their way into the tables, inside the transaction that settles the task.
 //!
 //! Which of its words still count is [`Turn`]'s to say: the newest payload writes everything, an older one its snapshots.
-//! In: products in feed order. Out: [`PoolState`].
+//! In: products in feed order. Out: [`Counts`].
 
 use serde::Serialize;
 
@@ -21,7 +21,7 @@ pub struct Crawl {
 
 /// What a refresh did; part of the task's result.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct PoolState {
+pub struct Counts {
     pub products: usize,
     pub new: usize,
     pub changed: usize,
@@ -34,7 +34,7 @@ pub struct PoolState {
 }
 
 impl Crawl {
-    pub async fn write(&self, tx: &Tx) -> Result<PoolState, DbError> {
+    pub async fn write(&self, tx: &Tx) -> Result<Counts, DbError> {
         let state = db::stores::lock(tx, self.payload.dispensary_id).await?;
         match (Turn::of(self.place(), state.last), state.last) {
             (Turn::Older, Some(newest)) => self.write_history(tx, newest).await,
@@ -42,7 +42,7 @@ impl Crawl {
         }
     }
 
-    async fn write_present(&self, tx: &Tx, turn: Turn, state: CrawlState) -> Result<PoolState, DbError> {
+    async fn write_present(&self, tx: &Tx, turn: Turn, state: CrawlState) -> Result<Counts, DbError> {
         let upserted = db::products::upsert(tx, self.shelf(), self.payload.fetched_at, 0, &self.products).await?;
         let ids: Vec<ProductId> = upserted.iter().map(|product| product.id).collect();
         db::products::write_variants(tx, &ids, &self.products).await?;
@@ -58,10 +58,10 @@ impl Crawl {
     }
 
     /// The present belongs to the `newest` payload: only snapshots, and rows for products that no other payload has.
-    async fn write_history(&self, tx: &Tx, newest: Place) -> Result<PoolState, DbError> {
+    async fn write_history(&self, tx: &Tx, newest: Place) -> Result<Counts, DbError> {
         let known = db::products::find(tx, self.shelf(), &self.products).await?;
         let forgotten = self.forgotten(&known);
-        let mut counts = PoolState { products: self.products.len(), new: forgotten.len(), ..PoolState::default() };
+        let mut counts = Counts { products: self.products.len(), new: forgotten.len(), ..Counts::default() };
         let added = match forgotten.as_slice() {
             [] => Vec::new(),
             some => self.add_forgotten(tx, newest, some).await?,
@@ -94,20 +94,20 @@ impl Crawl {
         db::snapshots::insert(tx, self.payload.id, self.payload.fetched_at, ids, products).await
     }
 
-    fn count(&self, upserted: &[Upserted]) -> PoolState {
+    fn count(&self, upserted: &[Upserted]) -> Counts {
         let of = |change: Change| upserted.iter().filter(|product| product.change == change).count();
         let moved = |was: bool, is: bool| {
             let pairs = upserted.iter().zip(&self.products);
             pairs.filter(|(before, now)| before.was_in_stock == Some(was) && now.is_in_stock == is).count() as i64
         };
-        PoolState {
+        Counts {
             products: upserted.len(),
             new: of(Change::New),
             changed: of(Change::Changed),
             unchanged: of(Change::Unchanged),
             out_of_stock: moved(true, false),
             back_in_stock: moved(false, true),
-            ..PoolState::default()
+            ..Counts::default()
         }
     }
 
