@@ -8,3 +8,4 @@ mod deadlines;
 mod embedded;
 mod handlers;
 mod migrate;
+mod proxies;

@@ -1,0 +1,14 @@
+//! The proxy table and the pool that lives on it.
+
+mod pool;
+mod table;
+
+use drover::domain::proxy::list;
+
+use crate::support::TestDatabase;
+
+/// Imports a list as an operator would write it.
+async fn import(database: &TestDatabase, text: &str) -> drover::db::proxies::Imported {
+    let list = list::parse("test", text).unwrap();
+    drover::db::proxies::import(&database.db, &list.entries).await.unwrap()
+}

@@ -1,0 +1,266 @@
+//! The pool on a real table. Time is moved by hand; what happens in the background is awaited by `flush`.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix::{Actor, Addr};
+use chrono::DateTime;
+use drover::actors::proxy_pool::{Observed, ProxyPool, ProxyPoolActor, ProxyPoolDeps, Tick};
+use drover::clock::Clock;
+use drover::config;
+use drover::db::proxies::{self, ProxyListing};
+use drover::domain::proxy::PoolState;
+use drover::stealth::{FetchError, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxySource};
+
+use super::import;
+use crate::support::{TestDatabase, database, until};
+
+const HOST: &str = "menu.test";
+const SOON: Duration = Duration::from_secs(10);
+
+fn secs(n: u64) -> Duration {
+    Duration::from_secs(n)
+}
+
+fn settings() -> config::Proxies {
+    config::Proxies {
+        sessions: 4,
+        wait: secs(10),
+        snooze: secs(5),
+        rotations_per_request: 3,
+        rotations_per_task: 12,
+        bench_base: secs(30),
+        bench_cap: secs(1800),
+        failures_to_bench: 5,
+        blocks_to_bench: 3,
+        revive_every: secs(10),
+        flush_every: secs(5),
+    }
+}
+
+/// One process: its pool, its actor and its clock.
+struct Process {
+    deps: ProxyPoolDeps,
+    actor: Addr<ProxyPoolActor>,
+    pool: ProxyPool,
+}
+
+impl Process {
+    async fn start(database: &TestDatabase) -> Process {
+        Process::start_with(database, settings()).await
+    }
+
+    async fn start_with(database: &TestDatabase, settings: config::Proxies) -> Process {
+        let clock = Clock::manual(DateTime::from_timestamp(1_800_000_000, 0).unwrap());
+        let process = Process::of(ProxyPoolDeps::new(database.db.clone(), settings, clock));
+        assert!(process.pool.flush(SOON).await);
+        process
+    }
+
+    fn of(deps: ProxyPoolDeps) -> Process {
+        let actor = ProxyPoolActor::new(deps.clone()).start();
+        Process { pool: ProxyPool::new(actor.clone(), &deps), actor, deps }
+    }
+
+    async fn passes(&self, by: Duration) {
+        self.deps.clock.advance(by);
+        self.actor.send(Tick).await.unwrap();
+    }
+
+    async fn lease(&self) -> Result<ProxyLease, FetchError> {
+        self.pool.lease(ProxyAsk { host: HOST.to_owned(), ..ProxyAsk::default() }).await
+    }
+
+    async fn seen(&self) -> Observed {
+        self.pool.observe().await.unwrap()
+    }
+
+    fn state(&self) -> PoolState {
+        *self.pool.state().borrow()
+    }
+
+    fn succeeds(&self, proxy: ProxyId) {
+        self.pool.report(proxy, ProxyOutcome::Success { host: HOST.to_owned(), took: Duration::from_millis(100) });
+    }
+
+    fn is_refused(&self, proxy: ProxyId) {
+        let why = "407 Proxy Authentication Required".to_owned();
+        self.pool.report(proxy, ProxyOutcome::Failed { host: HOST.to_owned(), why, at_once: true });
+    }
+}
+
+async fn rows(database: &TestDatabase) -> Vec<ProxyListing> {
+    proxies::list(&database.db.client().await.unwrap()).await.unwrap()
+}
+
+#[actix::test]
+async fn a_session_that_ends_makes_room_for_the_one_that_waits() {
+    let database = database().await;
+    import(&database, "a:1:u:x").await;
+    let process = Process::start(&database).await;
+    let mut held = Vec::new();
+    for _ in 0..4 {
+        held.push(process.lease().await.unwrap());
+    }
+    assert_eq!(held[0].proxy.password.as_deref(), Some("x"));
+
+    let fifth = process.lease();
+    tokio::pin!(fifth);
+    assert!(futures_util::poll!(&mut fifth).is_pending());
+    assert_eq!(process.seen().await.waiting, 1);
+    assert!(futures_util::poll!(&mut fifth).is_pending());
+
+    held.pop();
+    assert!(fifth.await.is_ok());
+}
+
+#[actix::test]
+async fn many_bodies_at_once_never_hold_more_than_the_proxies_have() {
+    let database = database().await;
+    import(&database, "a:1\nb:1\nc:1").await;
+    let process = Arc::new(Process::start(&database).await);
+    let most = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let bodies: Vec<_> = (0..60)
+        .map(|_| {
+            let (process, most) = (process.clone(), most.clone());
+            actix::spawn(async move {
+                let lease = process.lease().await.unwrap();
+                let seen = process.seen().await;
+                let fullest = seen.proxies.iter().map(|proxy| proxy.sessions).max().unwrap();
+                most.fetch_max(fullest, std::sync::atomic::Ordering::Relaxed);
+                process.succeeds(lease.proxy.id);
+            })
+        })
+        .collect();
+    for body in bodies {
+        body.await.unwrap();
+    }
+    assert_eq!(most.load(std::sync::atomic::Ordering::Relaxed), 4);
+    let seen = process.seen().await;
+    assert_eq!(
+        seen.proxies.iter().map(|proxy| (proxy.sessions, proxy.success_count)).map(|(s, _)| s).sum::<usize>(),
+        0
+    );
+    assert_eq!(seen.proxies.iter().map(|proxy| proxy.success_count).sum::<i64>(), 60);
+}
+
+#[actix::test]
+async fn an_ask_that_nobody_can_serve_ends_with_its_wait() {
+    let database = database().await;
+    let wait = Duration::from_millis(200);
+    let process = Process::start_with(&database, config::Proxies { wait, ..settings() }).await;
+    assert_eq!(process.lease().await.err(), Some(FetchError::NoProxy { host: HOST.to_owned() }));
+    process.passes(Duration::ZERO).await;
+    assert_eq!(process.seen().await.waiting, 0);
+}
+
+#[actix::test]
+async fn two_processes_count_in_one_row() {
+    let database = database().await;
+    import(&database, "a:1").await;
+    let (one, other) = (Process::start(&database).await, Process::start(&database).await);
+    for _ in 0..30 {
+        one.succeeds(1);
+        other.succeeds(1);
+    }
+    other.pool.report(1, ProxyOutcome::Blocked { host: HOST.to_owned() });
+    assert!(one.pool.flush(SOON).await && other.pool.flush(SOON).await && one.pool.flush(SOON).await);
+
+    let row = &rows(&database).await[0];
+    assert_eq!((row.success_count, row.failure_count, row.consecutive_403_count), (60, 0, 1));
+    assert_eq!(one.seen().await.proxies[0].success_count, 60);
+}
+
+#[actix::test]
+async fn a_bench_in_one_process_is_followed_by_the_others() {
+    let database = database().await;
+    import(&database, "a:1\nb:1").await;
+    let (one, other) = (Process::start(&database).await, Process::start(&database).await);
+    one.is_refused(1);
+    assert!(one.pool.flush(SOON).await);
+    assert_eq!(rows(&database).await[0].state, "benched");
+
+    let mut state = other.pool.state();
+    other.passes(settings().flush_every).await;
+    let followed = state.wait_for(|state| state.benched == 1);
+    tokio::time::timeout(SOON, followed).await.unwrap().unwrap();
+    assert_eq!(other.lease().await.unwrap().proxy.id, 2);
+}
+
+#[actix::test]
+async fn after_its_cooldown_the_next_request_is_the_probe() {
+    let database = database().await;
+    import(&database, "a:1").await;
+    let process = Process::start(&database).await;
+    process.is_refused(1);
+    assert!(process.pool.flush(SOON).await);
+    assert_eq!(process.state(), PoolState { active: 0, benched: 1, off: 0 });
+
+    process.passes(secs(31)).await;
+    assert_eq!(process.state().active, 1);
+    assert!(process.pool.flush(SOON).await);
+    assert_eq!(rows(&database).await[0].state, "benched", "it has proved nothing yet");
+
+    let probe = process.lease().await.unwrap();
+    process.succeeds(probe.proxy.id);
+    assert!(process.pool.flush(SOON).await);
+    let row = &rows(&database).await[0];
+    assert_eq!((row.state.as_str(), row.cooldown_until), ("active", None));
+}
+
+#[actix::test]
+async fn imported_and_switched_off_proxies_are_noticed_while_running() {
+    let database = database().await;
+    import(&database, "a:1").await;
+    let process = Process::start(&database).await;
+    let mut state = process.pool.state();
+
+    import(&database, "b:1\nc:1").await;
+    process.passes(settings().flush_every).await;
+    let seen = state.wait_for(|state| state.active == 3);
+    tokio::time::timeout(SOON, seen).await.unwrap().unwrap();
+
+    proxies::set_active(&database.db.client().await.unwrap(), 1, false).await.unwrap();
+    database.raw.execute("DELETE FROM proxies WHERE host = 'b'", &[]).await.unwrap();
+    assert!(process.pool.flush(SOON).await);
+    assert_eq!(process.state(), PoolState { active: 1, benched: 0, off: 1 });
+    assert_eq!(process.lease().await.unwrap().proxy.host, "c");
+}
+
+#[actix::test]
+async fn counts_wait_out_a_table_that_cannot_be_reached() {
+    let database = database().await;
+    import(&database, "a:1").await;
+    let process = Process::start(&database).await;
+    process.succeeds(1);
+    database.raw.batch_execute("ALTER TABLE proxies RENAME TO out_of_reach").await.unwrap();
+    assert!(!process.pool.flush(SOON).await);
+    assert!(process.seen().await.table_fails);
+
+    process.succeeds(1);
+    assert!(process.lease().await.is_ok(), "what is known goes on serving");
+    database.raw.batch_execute("ALTER TABLE out_of_reach RENAME TO proxies").await.unwrap();
+    assert!(process.pool.flush(SOON).await);
+    assert_eq!(rows(&database).await[0].success_count, 2);
+    assert!(!process.seen().await.table_fails);
+}
+
+#[actix::test]
+async fn a_rebuilt_pool_knows_the_sessions_that_outlived_the_old_one() {
+    let database = database().await;
+    import(&database, "a:1").await;
+    let before = Process::start(&database).await;
+    let mut held = vec![before.lease().await.unwrap(), before.lease().await.unwrap(), before.lease().await.unwrap()];
+
+    let rebuilt = Process::of(before.deps.clone());
+    assert!(rebuilt.pool.flush(SOON).await);
+    assert_eq!(rebuilt.seen().await.proxies[0].sessions, 3);
+    held.push(rebuilt.lease().await.unwrap());
+    let waits = rebuilt.lease();
+    tokio::pin!(waits);
+    assert!(futures_util::poll!(&mut waits).is_pending());
+
+    held.clear();
+    assert!(waits.await.is_ok());
+    until("all sessions are back", SOON, async || rebuilt.seen().await.proxies[0].sessions == 0).await;
+}

@@ -1,0 +1,174 @@
+//! What several processes may do to the table at once, and what comes out of it.
+
+use std::time::{Duration, Instant};
+
+use drover::db::{DbError, proxies};
+use drover::domain::proxy::list::{self, ProxyEntry};
+use drover::domain::proxy::{Change, Increment, ProxyId, Standing, Stored};
+
+use super::import;
+use crate::support::{TestDatabase, database};
+
+async fn load(database: &TestDatabase) -> Vec<Standing> {
+    proxies::load(&database.db.client().await.unwrap()).await.unwrap()
+}
+
+async fn flush(database: &TestDatabase, increments: &[Increment]) {
+    let client = database.db.client().await.unwrap();
+    proxies::flush(&client, increments, Instant::now()).await.unwrap();
+}
+
+fn benched(proxy: ProxyId, cooldown: u64) -> Increment {
+    let change = Some(Change::Benched { until: Instant::now() + Duration::from_secs(cooldown) });
+    Increment { change, ..Increment::of(proxy) }
+}
+
+fn revived(proxy: ProxyId) -> Increment {
+    Increment { change: Some(Change::Revived), ..Increment::of(proxy) }
+}
+
+fn cooldown_left(standing: &Standing) -> u64 {
+    match standing.stored {
+        Stored::Benched { left, .. } => left.as_secs_f64().round() as u64,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn an_import_says_what_it_added_changed_and_left_alone() {
+    let database = database().await;
+    let first = import(&database, "a:1:u:x\nb:1\nsocks5://b:1").await;
+    assert_eq!((first.created, first.updated, first.unchanged), (3, 0, 0));
+
+    let second = import(&database, "a:1:u:new\nb:1\nc:1").await;
+    assert_eq!((second.created, second.updated, second.unchanged), (1, 1, 1));
+    let rows = load(&database).await;
+    assert_eq!(rows.len(), 4);
+    assert_eq!(rows[0].proxy.password.as_deref(), Some("new"));
+}
+
+#[tokio::test]
+async fn an_import_that_the_table_refuses_leaves_nothing_behind() {
+    let database = database().await;
+    let mut entries: Vec<ProxyEntry> = list::parse("test", "a:1\nb:1:u:x").unwrap().entries;
+    entries[1].password = Some("secret\r\nheader: of somebody else".to_owned());
+    let refused = proxies::import(&database.db, &entries).await.unwrap_err().to_string();
+    assert!(!refused.contains("secret"), "{refused}");
+    assert!(load(&database).await.is_empty());
+}
+
+#[tokio::test]
+async fn a_new_password_lifts_a_bench_but_never_an_off() {
+    let database = database().await;
+    import(&database, "a:1:u:x\nb:1:u:x\nc:1:u:x").await;
+    flush(&database, &[benched(1, 600), benched(2, 600)]).await;
+    proxies::set_active(&database.db.client().await.unwrap(), 3, false).await.unwrap();
+
+    import(&database, "host,port,username,password,state_code\na,1,u,new,\nb,1,u,x,AZ\nc,1,u,new,").await;
+    let rows = load(&database).await;
+    assert_eq!(rows[0].stored, Stored::Active);
+    assert!(matches!(rows[1].stored, Stored::Benched { .. }), "its password is the same");
+    assert_eq!(rows[2].stored, Stored::Off);
+}
+
+#[tokio::test]
+async fn processes_that_flush_at_once_add_up_and_do_not_block_each_other() {
+    let database = database().await;
+    import(&database, "a:1\nb:1\nc:1\nd:1").await;
+    let flushes = (0..8).map(|process| {
+        let db = database.db.clone();
+        tokio::spawn(async move {
+            for _ in 0..20 {
+                let mut ids = [1, 2, 3, 4];
+                ids.rotate_left(process % 4);
+                let increments = ids.map(|id| {
+                    let mut increment = Increment::of(id);
+                    increment.succeeded(Duration::from_millis(300));
+                    increment.failed("reset");
+                    increment
+                });
+                let client = db.client().await.unwrap();
+                proxies::flush(&client, &increments, Instant::now()).await.unwrap();
+            }
+        })
+    });
+    for flush in flushes.collect::<Vec<_>>() {
+        flush.await.unwrap();
+    }
+    for row in load(&database).await {
+        assert_eq!((row.counters.success_count, row.counters.failure_count), (160, 160));
+        assert!((row.counters.avg_response_time_ms.unwrap() - 300.0).abs() < 1e-6);
+    }
+}
+
+#[tokio::test]
+async fn the_table_reckons_as_the_pool_does() {
+    let database = database().await;
+    import(&database, "a:1").await;
+    let mut expected = load(&database).await.remove(0).counters;
+    for round in 0..3u64 {
+        let mut increment = Increment::of(1);
+        increment.blocked("menu.test");
+        if round == 1 {
+            increment.succeeded(Duration::from_millis(100 * (round + 1)));
+            increment.blocked("menu.test");
+            increment.succeeded(Duration::from_millis(900));
+            increment.blocked("menu.test");
+        }
+        flush(&database, std::slice::from_ref(&increment)).await;
+        expected = increment.on_top_of(&expected);
+    }
+    let found = load(&database).await.remove(0).counters;
+    assert_eq!(found.consecutive_403_count, 2);
+    let close = |a: Option<f64>, b: Option<f64>| (a.unwrap() - b.unwrap()).abs() < 1e-6;
+    assert!(close(found.avg_response_time_ms, expected.avg_response_time_ms));
+    expected.avg_response_time_ms = found.avg_response_time_ms;
+    assert_eq!(found, expected);
+}
+
+#[tokio::test]
+async fn a_cooldown_is_reckoned_by_the_database_and_a_shorter_one_does_not_cut_it() {
+    let database = database().await;
+    import(&database, "a:1").await;
+    flush(&database, &[benched(1, 600)]).await;
+    flush(&database, &[benched(1, 30)]).await;
+    let row = load(&database).await.remove(0);
+    assert!((598..=600).contains(&cooldown_left(&row)), "{row:?}");
+
+    database.raw.execute("UPDATE proxies SET cooldown_until = now() - interval '1 minute'", &[]).await.unwrap();
+    assert_eq!(cooldown_left(&load(&database).await[0]), 0, "over, and still benched until it has proved itself");
+
+    flush(&database, &[revived(1)]).await;
+    assert_eq!(load(&database).await[0].stored, Stored::Active);
+}
+
+#[tokio::test]
+async fn what_is_switched_off_by_hand_stays_off_whatever_processes_learn() {
+    let database = database().await;
+    import(&database, "a:1\nb:1").await;
+    database.raw.execute("UPDATE proxies SET is_active = false", &[]).await.unwrap();
+    flush(&database, &[benched(1, 1), revived(2)]).await;
+    assert!(load(&database).await.iter().all(|row| row.stored == Stored::Off));
+    let counts = proxies::count(&database.db.client().await.unwrap()).await.unwrap();
+    assert_eq!((counts.active, counts.benched, counts.off), (0, 0, 2));
+}
+
+#[tokio::test]
+async fn a_flush_passes_over_rows_that_are_gone() {
+    let database = database().await;
+    import(&database, "a:1").await;
+    let mut increment = Increment::of(1);
+    increment.failed("reset\0by\npeer");
+    flush(&database, &[benched(99, 30), increment]).await;
+    assert_eq!(load(&database).await[0].counters.last_error.as_deref(), Some("reset by peer"));
+}
+
+#[tokio::test]
+async fn the_list_for_people_has_no_password() {
+    let database = database().await;
+    import(&database, "a:1:u:s3cret").await;
+    let client = database.db.client().await.unwrap();
+    let json = serde_json::to_string(&proxies::list(&client).await.unwrap()).unwrap();
+    assert!(json.contains("\"username\":\"u\"") && !json.contains("s3cret"), "{json}");
+    assert!(matches!(proxies::set_active(&client, 7, true).await, Err(DbError::Missing(_))));
+}
