@@ -1,0 +1,173 @@
+//! `Fingerprint`: one browser's header set (names, spelling, order, values), as `identities.toml` describes it.
+//!
+//! Data only. What makes an entry wrong stands in `consistency`; what a request looks like in `headers`.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use super::request::Kind;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+pub enum Protocol {
+    #[serde(rename = "h1")]
+    Http1,
+    #[serde(rename = "h2")]
+    Http2,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Family {
+    Chrome,
+    Edge,
+    Firefox,
+    Safari,
+}
+
+/// Decides the style of Accept-Language and the place of headers that no recording has seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Engine {
+    Blink,
+    Gecko,
+    Webkit,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Os {
+    Windows,
+    Macos,
+    Linux,
+}
+
+/// The weakest mark of evidence among an entry's lists and values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Evidence {
+    Recorded,
+    Captured,
+    Derived,
+    Unverified,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct Fingerprint {
+    pub id: String,
+    pub family: Family,
+    pub engine: Engine,
+    pub os: Os,
+    pub version: String,
+    /// The order of headers it follows, a key of the file's `[order.…]` tables.
+    pub order: String,
+    /// Share of the sessions that draw it; 0 = retired.
+    pub weight: u32,
+    pub user_agent: String,
+    pub client_hints: Option<ClientHints>,
+    pub accept: Accept,
+    pub accept_encoding: Vec<String>,
+    /// Absent = never sent.
+    pub priority: Option<Priority>,
+    pub te: Te,
+    /// On HTTP/2 one `cookie` field per pair instead of one for all.
+    pub cookie_crumbs: bool,
+    pub evidence: Evidence,
+    /// The lists of `order`, found at load.
+    #[serde(skip)]
+    pub(super) lists: Arc<BTreeMap<String, Lists>>,
+    #[serde(flatten)]
+    pub(super) unknown: BTreeMap<String, toml::Value>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClientHints {
+    pub ua: String,
+    pub mobile: String,
+    pub platform: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Accept {
+    pub fetch: String,
+    pub image: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Priority {
+    pub fetch: String,
+    pub image: String,
+    pub on: Vec<Protocol>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Te {
+    pub value: Option<String>,
+    pub on: Vec<Protocol>,
+}
+
+/// The complete header names of one order and kind, spelled as on the wire; optional ones are skipped when absent.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lists {
+    pub h1: Vec<String>,
+    pub h2: Vec<String>,
+}
+
+impl Fingerprint {
+    /// The names of a request in order; empty only for a kind the file has no list for, which loading refuses.
+    pub fn names(&self, kind: Kind, protocol: Protocol) -> &[String] {
+        match (self.lists.get(kind.name()), protocol) {
+            (Some(lists), Protocol::Http1) => &lists.h1,
+            (Some(lists), Protocol::Http2) => &lists.h2,
+            (None, _) => &[],
+        }
+    }
+
+    pub fn offers(&self, coding: &str) -> bool {
+        self.accept_encoding.iter().any(|offered| offered == coding)
+    }
+
+    pub fn priority_on(&self, protocol: Protocol) -> Option<&str> {
+        self.priority.as_ref().filter(|priority| priority.on.contains(&protocol)).map(|priority| &*priority.fetch)
+    }
+
+    pub fn te_on(&self, protocol: Protocol) -> Option<&str> {
+        self.te.value.as_deref().filter(|_| self.te.on.contains(&protocol))
+    }
+
+    /// Accept-Language in this browser's style: Chromium and Safari step down by 0.1, Firefox by an nth.
+    pub fn accept_language(&self, languages: &[String]) -> String {
+        let weighted = languages.iter().enumerate().map(|(nth, language)| match nth {
+            0 => language.clone(),
+            _ => format!("{language};q=0.{}", self.engine.tenths(nth, languages.len())),
+        });
+        weighted.collect::<Vec<_>>().join(",")
+    }
+}
+
+impl Engine {
+    /// The weight of the nth (from 1) of `count` languages, in tenths.
+    fn tenths(self, nth: usize, count: usize) -> usize {
+        match self {
+            Engine::Blink | Engine::Webkit => 10_usize.saturating_sub(nth).max(1),
+            // 1 − nth/count to one decimal, half up
+            Engine::Gecko => (20 * (count - nth) + count) / (2 * count),
+        }
+    }
+}
+
+impl fmt::Display for Protocol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Protocol::Http1 => "h1",
+            Protocol::Http2 => "h2",
+        })
+    }
+}

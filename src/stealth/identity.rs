@@ -1,0 +1,173 @@
+//! `Identity`: the browser a session claims to be. `Identities`: the fingerprints to draw from, read from `identities.toml`.
+//!
+//! The shipped file is part of the program; an operator's text is laid over it. It must not know proxies or sockets.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rand::Rng;
+use serde::Deserialize;
+use thiserror::Error;
+use toml::{Table, Value};
+
+use super::consistency;
+use super::fingerprint::{Fingerprint, Lists};
+use super::locale::StateLocale;
+
+pub const EMBEDDED: &str = include_str!("../../config/identities.toml");
+
+/// A fingerprint with a locale. It never changes within a session.
+#[derive(Clone, Debug)]
+pub struct Identity {
+    pub fingerprint: Arc<Fingerprint>,
+    pub accept_language: String,
+    /// No header carries it: it serves local times in variables.
+    pub timezone: String,
+}
+
+impl Identity {
+    pub fn new(fingerprint: Arc<Fingerprint>, locale: &StateLocale) -> Self {
+        let accept_language = fingerprint.accept_language(&locale.languages);
+        Identity { fingerprint, accept_language, timezone: locale.timezone.clone() }
+    }
+}
+
+/// The fingerprints in use, at least one of them with a weight.
+#[derive(Clone, Debug)]
+pub struct Identities(Vec<Arc<Fingerprint>>);
+
+/// Everything that is wrong with a file, at once.
+#[derive(Debug, Error)]
+#[error("{file}: {}", faults.join("; "))]
+pub struct BadFile {
+    pub file: &'static str,
+    pub faults: Vec<String>,
+}
+
+impl Identities {
+    /// The shipped fingerprints with `overlay` laid over them: tables merge, a `[[fingerprint]]` changes the one of its id
+    /// key by key or adds one.
+    pub fn load(overlay: Option<&str>) -> Result<Identities, BadFile> {
+        read(overlay).map_err(|faults| BadFile { file: "identities.toml", faults })
+    }
+
+    pub fn all(&self) -> &[Arc<Fingerprint>] {
+        &self.0
+    }
+
+    /// Draws by weight. `used` are the ids of this attempt, the current one last: while one is left, the draw is an unused
+    /// one, of another family than the current one if it can be.
+    pub fn draw(&self, rng: &mut impl Rng, used: &[String]) -> Arc<Fingerprint> {
+        let current = used.last().and_then(|id| self.0.iter().find(|fingerprint| &fingerprint.id == id));
+        let unused = |fingerprint: &Fingerprint| !used.contains(&fingerprint.id);
+        let other = |fingerprint: &Fingerprint| current.is_none_or(|current| current.family != fingerprint.family);
+        self.weighted(rng, |fingerprint| unused(fingerprint) && other(fingerprint))
+            .or_else(|| self.weighted(rng, unused))
+            .or_else(|| self.weighted(rng, |_| true))
+            .unwrap_or_else(|| Arc::clone(&self.0[0]))
+    }
+
+    fn weighted(&self, rng: &mut impl Rng, may: impl Fn(&Fingerprint) -> bool) -> Option<Arc<Fingerprint>> {
+        let candidates = || self.0.iter().filter(|fingerprint| fingerprint.weight > 0 && may(fingerprint));
+        let total: u64 = candidates().map(|fingerprint| u64::from(fingerprint.weight)).sum();
+        let mut ticket = (total > 0).then(|| rng.random_range(0..total))?;
+        let mut drawn = candidates().skip_while(|fingerprint| {
+            let weight = u64::from(fingerprint.weight);
+            let passed = ticket >= weight;
+            ticket = ticket.saturating_sub(weight);
+            passed
+        });
+        drawn.next().map(Arc::clone)
+    }
+}
+
+fn read(overlay: Option<&str>) -> Result<Identities, Vec<String>> {
+    let mut file = parse(EMBEDDED)?;
+    if let Some(overlay) = overlay {
+        merge(&mut file, parse(overlay)?);
+    }
+    let mut faults = unknown_sections(&file);
+    let orders = orders(&file, &mut faults);
+    let fingerprints = fingerprints(&file, &orders, &mut faults);
+    faults.extend(consistency::faults(&orders, &fingerprints));
+    match faults.is_empty() {
+        true => Ok(Identities(fingerprints.into_iter().map(Arc::new).collect())),
+        false => Err(faults),
+    }
+}
+
+fn parse(text: &str) -> Result<Table, Vec<String>> {
+    text.parse().map_err(|error: toml::de::Error| vec![error.to_string()])
+}
+
+/// Tables merge, arrays of tables with ids merge by id, all else is replaced.
+fn merge(base: &mut Table, over: Table) {
+    for (key, value) in over {
+        match (base.get_mut(&key), value) {
+            (Some(Value::Table(base)), Value::Table(over)) => merge(base, over),
+            (Some(Value::Array(base)), Value::Array(over)) if over.iter().all(|entry| id(entry).is_some()) => {
+                over.into_iter().for_each(|entry| merge_entry(base, entry));
+            }
+            (_, value) => {
+                base.insert(key, value);
+            }
+        }
+    }
+}
+
+fn merge_entry(base: &mut Vec<Value>, entry: Value) {
+    match (base.iter_mut().find(|known| id(known) == id(&entry)), entry) {
+        (Some(Value::Table(known)), Value::Table(over)) => merge(known, over),
+        (_, entry) => base.push(entry),
+    }
+}
+
+fn id(entry: &Value) -> Option<&str> {
+    entry.get("id").and_then(Value::as_str)
+}
+
+fn unknown_sections(file: &Table) -> Vec<String> {
+    let known = ["schema", "order", "fingerprint"];
+    let mut faults: Vec<_> =
+        file.keys().filter(|key| !known.contains(&key.as_str())).map(|key| format!("unknown key '{key}'")).collect();
+    if file.get("schema").and_then(Value::as_integer) != Some(1) {
+        faults.push("schema must be 1".to_owned());
+    }
+    faults
+}
+
+type Orders = BTreeMap<String, Arc<BTreeMap<String, Lists>>>;
+
+fn orders(file: &Table, faults: &mut Vec<String>) -> Orders {
+    let empty = Table::new();
+    let tables = file.get("order").and_then(Value::as_table).unwrap_or(&empty);
+    tables.iter().map(|(order, kinds)| (order.clone(), Arc::new(kinds_of(order, kinds, faults)))).collect()
+}
+
+fn kinds_of(order: &str, kinds: &Value, faults: &mut Vec<String>) -> BTreeMap<String, Lists> {
+    let empty = Table::new();
+    let kinds = kinds.as_table().unwrap_or(&empty);
+    let read = kinds.iter().filter_map(|(kind, lists)| {
+        let lists = Lists::deserialize(lists.clone()).map_err(|error| faults.push(fault(order, kind, error)));
+        lists.ok().map(|lists| (kind.clone(), lists))
+    });
+    read.collect()
+}
+
+fn fault(order: &str, kind: &str, error: toml::de::Error) -> String {
+    format!("order.{order}.{kind}: {}", error.message())
+}
+
+fn fingerprints(file: &Table, orders: &Orders, faults: &mut Vec<String>) -> Vec<Fingerprint> {
+    let entries = file.get("fingerprint").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let read = entries.iter().enumerate().filter_map(|(nth, entry)| {
+        let name = id(entry).map_or_else(|| format!("fingerprint {}", nth + 1), str::to_owned);
+        let fingerprint = Fingerprint::deserialize(entry.clone());
+        fingerprint.map_err(|error| faults.push(format!("{name}: {}", error.message()))).ok()
+    });
+    let with_lists = |mut fingerprint: Fingerprint| {
+        fingerprint.lists = orders.get(&fingerprint.order).cloned().unwrap_or_default();
+        fingerprint
+    };
+    read.map(with_lists).collect()
+}
