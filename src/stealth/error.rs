@@ -67,7 +67,7 @@ impl FetchError {
             FetchError::Blocked { .. } | FetchError::Challenged { .. } => Disposition::RotateBlocked,
             FetchError::ProxyDown { .. } => Disposition::RotateProxy,
             FetchError::NoProxy { .. } => Disposition::Snooze { after: None },
-            FetchError::Throttled { retry_after, .. } => Disposition::TryAgain { after: *retry_after },
+            FetchError::Throttled { retry_after, .. } => Disposition::Snooze { after: *retry_after },
             FetchError::Timeout { .. } | FetchError::Http { .. } | FetchError::Empty => {
                 Disposition::TryAgain { after: None }
             }

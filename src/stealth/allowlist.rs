@@ -1,0 +1,77 @@
+//! `AllowList`: the only hosts that are ever contacted.
+//!
+//! Pure: an address goes in, yes or no comes out.
+
+use url::Url;
+
+use super::error::FetchError;
+
+/// Entries are `host` (any port), `host:port`, or `*.domain` (anything below it).
+#[derive(Clone, Debug, Default)]
+pub struct AllowList(Vec<String>);
+
+impl AllowList {
+    pub fn new(entries: impl IntoIterator<Item = String>) -> Self {
+        AllowList(entries.into_iter().map(|entry| entry.trim().to_ascii_lowercase()).collect())
+    }
+
+    /// The same list and some more hosts.
+    pub fn with(&self, entries: impl IntoIterator<Item = String>) -> Self {
+        let mut all = self.clone();
+        all.0.extend(AllowList::new(entries).0);
+        all
+    }
+
+    /// [`FetchError::Refused`] for what is not http(s), carries credentials, or is not on the list.
+    pub fn check(&self, url: &Url) -> Result<(), FetchError> {
+        let refused = |why: &str| {
+            Err(FetchError::Refused { what: url.host_str().unwrap_or_default().to_owned(), why: why.to_owned() })
+        };
+        match url.scheme() {
+            "http" | "https" => {}
+            _ => return refused("it is no http or https address"),
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return refused("the address holds credentials");
+        }
+        if !self.holds(url) {
+            return refused("the host is not on the allow-list");
+        }
+        Ok(())
+    }
+
+    fn holds(&self, url: &Url) -> bool {
+        let host = url.host_str().unwrap_or_default();
+        let port = url.port_or_known_default().unwrap_or_default();
+        let fits = |entry: &String| match entry.strip_prefix("*.") {
+            Some(domain) => host.strip_suffix(domain).is_some_and(|front| front.ends_with('.')),
+            None => entry == host || *entry == format!("{host}:{port}"),
+        };
+        !host.is_empty() && self.0.iter().any(fits)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::the_host("https://dutchie.com/graphql", true)]
+    #[case::any_port("http://dutchie.com:8080/", true)]
+    #[case::upper_case("https://DUTCHIE.com/", true)]
+    #[case::a_subdomain("https://www.dutchie.com/", false)]
+    #[case::a_longer_name("https://notdutchie.com/", false)]
+    #[case::host_and_port("http://127.0.0.1:4000/", true)]
+    #[case::another_port("http://127.0.0.1:4001/", false)]
+    #[case::below_a_domain("https://menu.shop.example/", true)]
+    #[case::the_domain_itself("https://shop.example/", false)]
+    #[case::a_lookalike("https://evilshop.example/", false)]
+    #[case::another_scheme("ftp://dutchie.com/", false)]
+    #[case::credentials("https://user:word@dutchie.com/", false)]
+    fn only_listed_hosts_are_contacted(#[case] url: &str, #[case] allowed: bool) {
+        let list = AllowList::new(["dutchie.com", "127.0.0.1:4000", "*.shop.example"].map(str::to_owned));
+        assert_eq!(list.check(&url.parse().unwrap()).is_ok(), allowed);
+    }
+}

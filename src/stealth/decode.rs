@@ -1,0 +1,74 @@
+//! Takes the content coding off a body that has been received as a whole.
+//!
+//! Bytes in, bytes out, with a cap on what comes out. It runs on the CPU pool and must not know connections.
+
+use std::io::{self, ErrorKind};
+
+use async_compression::tokio::bufread::{BrotliDecoder, DeflateDecoder, GzipDecoder, ZlibDecoder, ZstdDecoder};
+use async_compression::zstd::DParameter;
+use bytes::Bytes;
+use futures_util::FutureExt;
+use thiserror::Error;
+use tokio::io::{AsyncRead, AsyncReadExt};
+
+/// What can be decoded, and hence what a fingerprint may offer.
+pub const CODINGS: [&str; 4] = ["gzip", "deflate", "br", "zstd"];
+
+/// The window browsers allow (8 MiB): more would let an answer of a few bytes claim 128 MiB.
+const ZSTD_WINDOW_LOG: u32 = 23;
+
+#[derive(Debug, Error)]
+pub enum DecodeFault {
+    #[error("the body ends too early")]
+    Truncated,
+    #[error("{0}")]
+    Broken(String),
+    #[error("more than {limit} bytes")]
+    TooLarge { limit: usize },
+}
+
+/// Decodes `raw` from `coding` (lower case), to at most `limit` bytes.
+pub fn decode(raw: &Bytes, coding: &str, limit: usize) -> Result<Bytes, DecodeFault> {
+    let raw = raw.as_ref();
+    match coding {
+        _ if raw.is_empty() => Ok(Bytes::new()),
+        "gzip" => {
+            let mut decoder = GzipDecoder::new(raw);
+            decoder.multiple_members(true);
+            collect(decoder, limit)
+        }
+        "deflate" if has_zlib_header(raw) => collect(ZlibDecoder::new(raw), limit),
+        "deflate" => collect(DeflateDecoder::new(raw), limit),
+        "br" => collect(BrotliDecoder::new(raw), limit),
+        "zstd" => {
+            let mut decoder = ZstdDecoder::with_params(raw, &[DParameter::window_log_max(ZSTD_WINDOW_LOG)]);
+            decoder.multiple_members(true);
+            collect(decoder, limit)
+        }
+        other => Err(DecodeFault::Broken(format!("unknown coding '{other}'"))),
+    }
+}
+
+/// Some servers send the naked stream under the name `deflate`.
+fn has_zlib_header(raw: &[u8]) -> bool {
+    matches!(raw, [cmf, flags, ..] if cmf & 0x0f == 8 && (u16::from(*cmf) << 8 | u16::from(*flags)).is_multiple_of(31))
+}
+
+fn collect(decoder: impl AsyncRead + Unpin, limit: usize) -> Result<Bytes, DecodeFault> {
+    let mut body = Vec::new();
+    let mut bounded = decoder.take(limit as u64 + 1);
+    // the source is a slice: it is never pending
+    let read = bounded.read_to_end(&mut body).now_or_never();
+    read.unwrap_or_else(|| Err(io::Error::other("the decoder waits for more"))).map_err(fault)?;
+    if body.len() > limit {
+        return Err(DecodeFault::TooLarge { limit });
+    }
+    Ok(Bytes::from(body))
+}
+
+fn fault(error: io::Error) -> DecodeFault {
+    match error.kind() {
+        ErrorKind::UnexpectedEof => DecodeFault::Truncated,
+        _ => DecodeFault::Broken(error.to_string()),
+    }
+}

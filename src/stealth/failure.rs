@@ -1,0 +1,45 @@
+//! `Failure`: a request that went wrong, with what the proxy's owner should hear of it.
+
+use super::error::{Disposition, FetchError};
+use super::proxy::{ProxyId, ProxyOutcome};
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Failure {
+    pub error: FetchError,
+    pub outcome: ProxyOutcome,
+    /// Nobody can tell whether the hop or the origin failed: the next try goes another way, without blame.
+    pub suspect_hop: bool,
+}
+
+impl Failure {
+    /// The hop itself: counted against it, or benching it at once.
+    pub fn of_the_hop(proxy: ProxyId, why: String, at_once: bool) -> Self {
+        let error = FetchError::ProxyDown { proxy, why: why.clone() };
+        Failure { error, outcome: ProxyOutcome::Failed { why, at_once }, suspect_hop: true }
+    }
+
+    /// A connection that broke or stalled somewhere beyond the hop's acceptance.
+    pub fn on_the_way(error: FetchError) -> Self {
+        Failure { error, outcome: ProxyOutcome::Neutral, suspect_hop: true }
+    }
+
+    /// An answer that arrived well and says no.
+    pub fn of_the_answer(error: FetchError, host: &str, well: ProxyOutcome) -> Self {
+        let outcome = match error.disposition() {
+            Disposition::RotateBlocked => ProxyOutcome::Blocked { host: host.to_owned() },
+            Disposition::RotateProxy => ProxyOutcome::Failed { why: error.to_string(), at_once: false },
+            Disposition::FailAttempt | Disposition::Permanent => well,
+            Disposition::TryAgain { .. } | Disposition::Snooze { .. } => ProxyOutcome::Neutral,
+        };
+        Failure { error, outcome, suspect_hop: false }
+    }
+
+    /// Whether the session is still worth keeping: the answer came, it was only not the one asked for.
+    pub fn is_of_the_answer(&self) -> bool {
+        !self.suspect_hop && self.error.disposition() != Disposition::RotateBlocked
+    }
+
+    pub fn is_a_broken_connection(&self) -> bool {
+        matches!(self.error, FetchError::Http { .. })
+    }
+}

@@ -1,0 +1,63 @@
+//! `Trace`: what a session has used and met so far, for the attempt's `detail`; readable while it runs and after it failed.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde::Serialize;
+
+use super::proxy::ProxyId;
+
+/// In the order of first use; bounded by the rotations a task may make.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Trace {
+    pub proxy_ids: Vec<ProxyId>,
+    /// The current fingerprint.
+    pub fingerprint: Option<String>,
+    pub fingerprints: Vec<String>,
+    /// Requests sent, tries counted each.
+    pub requests: u32,
+    pub blocks: u32,
+    /// Script headers sent in a place that no recording has shown.
+    #[serde(skip_serializing_if = "is_none")]
+    pub unrecorded_headers: usize,
+}
+
+/// A shared view of one session's [`Trace`].
+#[derive(Clone, Debug, Default)]
+pub struct TraceHandle(Arc<Mutex<Trace>>);
+
+impl TraceHandle {
+    pub fn read(&self) -> Trace {
+        self.lock().clone()
+    }
+
+    pub(super) fn opened(&self, proxy: ProxyId, fingerprint: &str) {
+        let mut trace = self.lock();
+        if !trace.proxy_ids.contains(&proxy) {
+            trace.proxy_ids.push(proxy);
+        }
+        if !trace.fingerprints.iter().any(|known| known == fingerprint) {
+            trace.fingerprints.push(fingerprint.to_owned());
+        }
+        trace.fingerprint = Some(fingerprint.to_owned());
+    }
+
+    pub(super) fn requested(&self) {
+        self.lock().requests += 1;
+    }
+
+    pub(super) fn unrecorded(&self, headers: usize) {
+        self.lock().unrecorded_headers += headers;
+    }
+
+    pub(super) fn blocked(&self) {
+        self.lock().blocks += 1;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Trace> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn is_none(count: &usize) -> bool {
+    *count == 0
+}
