@@ -1,7 +1,7 @@
 //! `Request` and `Response`: what a platform wants sent, and what came back, body as received.
 
 use bytes::Bytes;
-use http::{HeaderMap, StatusCode};
+use http::{HeaderMap, Method, StatusCode};
 use url::Url;
 
 /// Which of a fingerprint's header lists a request uses.
@@ -9,6 +9,25 @@ use url::Url;
 pub enum Kind {
     GraphqlGet,
     GraphqlPost,
+}
+
+impl Kind {
+    pub const ALL: [Kind; 2] = [Kind::GraphqlGet, Kind::GraphqlPost];
+
+    /// The word in `identities.toml`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::GraphqlGet => "graphql_get",
+            Kind::GraphqlPost => "graphql_post",
+        }
+    }
+
+    pub fn method(self) -> Method {
+        match self {
+            Kind::GraphqlGet => Method::GET,
+            Kind::GraphqlPost => Method::POST,
+        }
+    }
 }
 
 /// A request as the platform means it; the identity adds the browser's own headers and the order of all.
@@ -27,6 +46,11 @@ pub struct Request {
 impl Request {
     pub fn host(&self) -> &str {
         self.url.host_str().unwrap_or_default()
+    }
+
+    /// What the page's script sets for `name` (lower case).
+    pub fn script_header(&self, name: &str) -> Option<&str> {
+        self.script_headers.iter().find(|(set, _)| set.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
     }
 }
 
