@@ -13,9 +13,9 @@ pub(super) struct Failure {
 
 impl Failure {
     /// The hop itself: counted against it, or benching it at once.
-    pub fn of_the_hop(proxy: ProxyId, why: String, at_once: bool) -> Self {
+    pub fn of_the_hop(proxy: ProxyId, host: &str, why: String, at_once: bool) -> Self {
         let error = FetchError::ProxyDown { proxy, why: why.clone() };
-        Failure { error, outcome: ProxyOutcome::Failed { why, at_once }, suspect_hop: true }
+        Failure { error, outcome: ProxyOutcome::Failed { host: host.to_owned(), why, at_once }, suspect_hop: true }
     }
 
     /// A connection that broke or stalled somewhere beyond the hop's acceptance.
@@ -27,7 +27,9 @@ impl Failure {
     pub fn of_the_answer(error: FetchError, host: &str, well: ProxyOutcome) -> Self {
         let outcome = match error.disposition() {
             Disposition::RotateBlocked => ProxyOutcome::Blocked { host: host.to_owned() },
-            Disposition::RotateProxy => ProxyOutcome::Failed { why: error.to_string(), at_once: false },
+            Disposition::RotateProxy => {
+                ProxyOutcome::Failed { host: host.to_owned(), why: error.to_string(), at_once: false }
+            }
             Disposition::FailAttempt | Disposition::Permanent => well,
             Disposition::TryAgain { .. } | Disposition::Snooze { .. } => ProxyOutcome::Neutral,
         };

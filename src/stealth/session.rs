@@ -5,6 +5,7 @@
 //! platform's judgement go in, a [`Response`] or the last [`FetchError`] comes out. Nothing leaves without a proxy.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use http::{StatusCode, header};
 use hyper::body::Incoming;
@@ -251,7 +252,7 @@ impl Way {
         let started = shared.clock.instant();
         let result = self.ask(shared, trace, request, classify).await;
         let outcome = match &result {
-            Ok(_) => ProxyOutcome::Success { took: shared.clock.instant() - started },
+            Ok(_) => success(shared, request, started),
             Err(failure) => failure.outcome.clone(),
         };
         if result.as_ref().is_err_and(|failure| failure.error.disposition() == Disposition::RotateBlocked) {
@@ -271,9 +272,9 @@ impl Way {
         let started = shared.clock.instant();
         let answer = self.exchange_in_time(shared, trace, request).await?;
         self.keep_cookies(shared, request, &answer);
-        self.refuse_proxys_own(&answer)?;
+        self.refuse_proxys_own(request, &answer)?;
         let suspect_hop = answer::is_a_gateways(answer.status);
-        let well = ProxyOutcome::Success { took: shared.clock.instant() - started };
+        let well = success(shared, request, started);
         let read = self.read(shared, request, answer, classify).await;
         read.map_err(|error| {
             let error = shared.obey(error);
@@ -351,13 +352,22 @@ impl Way {
     }
 
     /// Over plain http the proxy answers for itself on the same connection.
-    fn refuse_proxys_own(&self, answer: &Answer) -> Result<(), Failure> {
+    fn refuse_proxys_own(&self, request: &Request, answer: &Answer) -> Result<(), Failure> {
         let forwarded = self.connection.as_ref().is_some_and(Connection::is_forwarded);
         match forwarded && answer.status == StatusCode::PROXY_AUTHENTICATION_REQUIRED {
-            true => Err(Failure::of_the_hop(self.lease.proxy.id, proxy_connect::BAD_CREDENTIALS.to_owned(), true)),
+            true => Err(Failure::of_the_hop(
+                self.lease.proxy.id,
+                request.host(),
+                proxy_connect::BAD_CREDENTIALS.to_owned(),
+                true,
+            )),
             false => Ok(()),
         }
     }
+}
+
+fn success(shared: &Shared, request: &Request, started: Instant) -> ProxyOutcome {
+    ProxyOutcome::Success { host: request.host().to_owned(), took: shared.clock.instant() - started }
 }
 
 impl Shared {

@@ -81,8 +81,8 @@ impl Transport {
         let limit = self.http.connect_timeout;
         let stream = timeout(limit, proxy_connect::open(proxy, url))
             .await
-            .map_err(|_| Failure::of_the_hop(proxy.id, format!("no connection within {limit:?}"), false))?
-            .map_err(|fault| Failure::of_the_hop(proxy.id, fault.why, fault.at_once))?;
+            .map_err(|_| Failure::of_the_hop(proxy.id, &host(url), format!("no connection within {limit:?}"), false))?
+            .map_err(|fault| Failure::of_the_hop(proxy.id, &host(url), fault.why, fault.at_once))?;
         let mut connection = match url.scheme() {
             "https" => self.within("tls", limit, url, self.secured(stream, url)).await?,
             _ => http1_over(stream, url).await?,
