@@ -13,6 +13,7 @@ mod db;
 mod doctor;
 mod env;
 mod migrate;
+mod proxies;
 mod version;
 
 use std::path::PathBuf;
@@ -52,6 +53,8 @@ enum Command {
     Doctor(doctor::Args),
     /// Bring the database's schema up to date
     Migrate(migrate::Args),
+    /// Import, list and check proxies
+    Proxies(proxies::Args),
     /// Print the version
     Version(version::Args),
 }
@@ -63,6 +66,7 @@ impl Command {
             Command::Db(args) => db::run(args, env).await,
             Command::Doctor(args) => doctor::run(args, env).await,
             Command::Migrate(args) => migrate::run(args, env).await,
+            Command::Proxies(args) => proxies::run(args, env).await,
             Command::Version(args) => version::run(args, env).await,
         }
     }
@@ -71,16 +75,23 @@ impl Command {
     fn flags(&self) -> Vec<Flag> {
         match self {
             Command::Db(args) => args.flags(),
-            Command::Config(_) | Command::Doctor(_) | Command::Migrate(_) | Command::Version(_) => Vec::new(),
+            Command::Config(_)
+            | Command::Doctor(_)
+            | Command::Migrate(_)
+            | Command::Proxies(_)
+            | Command::Version(_) => Vec::new(),
         }
     }
 
     /// Whether it ends by itself on Ctrl-C (with [`Stop`]); the others are simply dropped.
     fn drains(&self) -> bool {
         match self {
-            Command::Config(_) | Command::Db(_) | Command::Doctor(_) | Command::Migrate(_) | Command::Version(_) => {
-                false
-            }
+            Command::Config(_)
+            | Command::Db(_)
+            | Command::Doctor(_)
+            | Command::Migrate(_)
+            | Command::Proxies(_)
+            | Command::Version(_) => false,
         }
     }
 }

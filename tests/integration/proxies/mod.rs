@@ -1,5 +1,6 @@
 //! The proxy table and the pool that lives on it.
 
+mod cli;
 mod pool;
 mod table;
 

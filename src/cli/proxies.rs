@@ -1,0 +1,66 @@
+//! `drover proxies`: brings proxies in, shows them, and tries each.
+
+mod import;
+
+use std::path::PathBuf;
+
+use clap::Subcommand;
+
+use super::{Env, ExitCode};
+use crate::db::proxies::{self, ProxyListing};
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Add proxies from a CSV with a header, or from lines and URLs; nothing is added when any line is wrong
+    Import {
+        /// The file; - reads standard input
+        file: PathBuf,
+    },
+    /// Show every proxy and how it has behaved
+    List,
+}
+
+pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
+    match args.command {
+        Command::Import { file } => import::run(&file, env).await,
+        Command::List => list(env).await,
+    }
+}
+
+async fn list(env: &Env) -> anyhow::Result<ExitCode> {
+    let client = env.db().await?.client().await?;
+    let found = proxies::list(&client).await?;
+    let headers =
+        ["id", "proxy", "user", "state", "ok", "failed", "403s", "ms", "last used", "cooldown until", "last error"];
+    env.out.rows(&found, &headers, row)?;
+    Ok(ExitCode::Ok)
+}
+
+fn row(proxy: &ProxyListing) -> Vec<String> {
+    let time =
+        |at: Option<chrono::DateTime<chrono::Utc>>| at.map(|at| at.format("%F %T").to_string()).unwrap_or_default();
+    vec![
+        proxy.id.to_string(),
+        format!("{}://{}:{}", proxy.protocol, bracketed(&proxy.host), proxy.port),
+        proxy.username.clone().unwrap_or_default(),
+        proxy.state.clone(),
+        proxy.success_count.to_string(),
+        proxy.failure_count.to_string(),
+        proxy.consecutive_403_count.to_string(),
+        proxy.avg_response_time_ms.map(|ms| format!("{ms:.0}")).unwrap_or_default(),
+        time(proxy.last_used_at),
+        time(proxy.cooldown_until),
+        proxy.last_error.clone().unwrap_or_default(),
+    ]
+}
+
+/// IPv6 as it stands in a URL.
+fn bracketed(host: &str) -> String {
+    if host.contains(':') { format!("[{host}]") } else { host.to_owned() }
+}
