@@ -10,6 +10,8 @@ mod layers;
 mod load;
 mod show;
 mod sizes;
+#[cfg(test)]
+mod tests;
 mod validate;
 mod variables;
 

@@ -1,0 +1,195 @@
+//! What the configuration promises to those who write it.
+
+use std::time::Duration;
+
+use rstest::rstest;
+
+use super::*;
+
+/// Sources with no variables but these, and an empty directory.
+fn variables(set: &[(&str, &str)]) -> (tempfile::TempDir, Sources) {
+    let dir = tempfile::tempdir().unwrap();
+    let variables = set.iter().map(|(name, text)| (name.to_string(), text.to_string())).collect();
+    let sources = Sources { dir: Some(dir.path().to_owned()), variables, flags: Vec::new() };
+    (dir, sources)
+}
+
+fn loaded(set: &[(&str, &str)]) -> Config {
+    let (_dir, sources) = variables(set);
+    Config::load(&sources).unwrap().config
+}
+
+fn faults(set: &[(&str, &str)]) -> Vec<String> {
+    let (_dir, sources) = variables(set);
+    Config::load(&sources).unwrap_err().0.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn the_defaults_are_usable_in_every_environment() {
+    for environment in ["", "development", "test", "production"] {
+        let config = loaded(&[("DROVER_ENV", environment)]);
+        assert_eq!(config.topology.pods * config.topology.workers_per_pod * config.topology.slots, 75);
+        assert_eq!(config.lease_times().heartbeat, Duration::from_secs(30));
+    }
+}
+
+#[test]
+fn established_variables_reach_their_keys() {
+    let config = loaded(&[
+        ("WORKER_ROLE", "payload_fetch"),
+        ("WORKER_ID", "007"),
+        ("POLL_INTERVAL_MS", "250"),
+        ("HEARTBEAT_INTERVAL_MS", "1500"),
+        ("MAX_CONCURRENT_TASKS", "9"),
+        ("MEMORY_BACKOFF_THRESHOLD", "0.5"),
+        ("CPU_BACKOFF_THRESHOLD", "1"),
+        ("BACKOFF_DURATION_MS", "20"),
+        ("STORAGE_DRIVER", "local"),
+        ("PORT", "9999"),
+        ("DATABASE_URL", "postgresql://me@db/x"),
+        ("NO_COLOR", "1"),
+    ]);
+    assert_eq!(config.worker.role, "payload_fetch");
+    assert_eq!(config.worker.id, "007", "an all-digit string stays a string");
+    assert_eq!(config.queue.poll_interval, Duration::from_millis(250));
+    assert_eq!(config.queue.heartbeat, Some(Duration::from_millis(1500)));
+    assert_eq!(config.topology.slots, 9);
+    assert_eq!(config.worker.memory_backoff_threshold, 0.5);
+    assert_eq!(config.worker.cpu_backoff_threshold, 1.0);
+    assert_eq!(config.worker.backoff_duration, Duration::from_millis(20));
+    assert_eq!(config.api.listen, "127.0.0.1:9999");
+    assert_eq!(config.database.url, "postgresql://me@db/x");
+    assert_eq!(config.log.color, "never");
+}
+
+#[rstest]
+#[case::of_later_parts(&[("K8S_NAMESPACE", "x"), ("K8S_WORKER_STATEFULSET", "y"), ("WORKER_CONCURRENCY", "2"), ("WORKER_POLL_INTERVAL", "5")])]
+#[case::empty_ones(&[("DATABASE_URL", ""), ("PORT", ""), ("DROVER__QUEUE__HEARTBEAT", ""), ("DROVER__QUEUE__LEASE", ""), ("DROVER__TOPOLOGY__PODS", "")])]
+#[case::of_others(&[("PATH", "/bin"), ("DROVER_FIXTURES", "/x")])]
+fn variables_that_say_nothing_are_let_be(#[case] set: &[(&str, &str)]) {
+    let config = loaded(set);
+    assert_eq!(config.topology.pods, 5);
+    assert_eq!(config.queue.lease, Duration::from_secs(600));
+    assert_eq!(config.api.listen, "127.0.0.1:8080");
+}
+
+#[test]
+fn the_last_layer_wins_and_is_named() {
+    let (dir, mut sources) = variables(&[
+        ("MAX_CONCURRENT_TASKS", "4"),
+        ("DROVER__TOPOLOGY__SLOTS", "5"),
+        ("PORT", "1111"),
+        ("POLL_INTERVAL_MS", "100"),
+    ]);
+    let file = "[topology]\npods = 7\nslots = 2\n[api]\nlisten = '[::1]:80'\n[queue]\npoll_interval = '9s'";
+    std::fs::write(dir.path().join("development.toml"), file).unwrap();
+    sources.flags.push(Flag { name: "--pods", key: "topology.pods", value: "8".to_owned() });
+
+    let Loaded { config, settings, .. } = Config::load(&sources).unwrap();
+    let origin = |key: &str| settings.iter().find(|setting| setting.key == key).unwrap().origin.clone();
+    assert_eq!((config.topology.slots, origin("topology.slots")), (5, "DROVER__TOPOLOGY__SLOTS".to_owned()));
+    assert_eq!((config.topology.pods, origin("topology.pods")), (8, "--pods".to_owned()));
+    assert_eq!((config.api.listen.as_str(), origin("api.listen")), ("[::1]:1111", "PORT".to_owned()));
+    assert_eq!(origin("queue.poll_interval"), "POLL_INTERVAL_MS");
+    assert_eq!(origin("queue.lease"), "default.toml (built in)");
+}
+
+#[test]
+fn every_fault_is_told_at_once_with_its_place_and_key() {
+    let (dir, mut sources) = variables(&[
+        ("DROVER__QUEUE__LEESE", "4s"),
+        ("DROVER__QUEUE__LEASE", "4"),
+        ("MAX_CONCURRENT_TASKS", "many"),
+        ("WORKER_ROLE", "payload_fetsch"),
+        ("PORT", "99999"),
+    ]);
+    let file = dir.path().join("development.toml");
+    std::fs::write(&file, "[topology]\npods = 0\nslots = '3'\n[nonsense]\nx = 1\n[log]\nformat = 'xml'").unwrap();
+    sources.flags.push(Flag { name: "--listen", key: "api.listen", value: "0.0.0.0:80".to_owned() });
+
+    let told = Config::load(&sources).unwrap_err().to_string();
+    let file = file.display().to_string();
+    for expected in [
+        "DROVER__QUEUE__LEESE: queue.leese: unknown key (did you mean queue.lease?)",
+        "DROVER__QUEUE__LEASE: queue.lease: expected a duration such as 500ms",
+        "MAX_CONCURRENT_TASKS: topology.slots: expected a whole number, got 'many'",
+        "WORKER_ROLE: worker.role: unknown role 'payload_fetsch'",
+        "PORT: api.listen: expected a port",
+        "--listen: api.listen: must be a loopback address",
+        &format!("{file}: topology.pods: must be at least 1, got 0"),
+        &format!("{file}: topology.slots: expected a whole number, got a string"),
+        &format!("{file}: nonsense.x: unknown key"),
+        &format!("{file}: log.format: must be one of auto, pretty, json"),
+    ] {
+        assert!(told.contains(expected), "missing: {expected}\nin: {told}");
+    }
+}
+
+#[rstest]
+#[case::heartbeat_too_slow(&[("DROVER__QUEUE__LEASE", "2s"), ("DROVER__QUEUE__HEARTBEAT", "1500ms")], "at most half")]
+#[case::heartbeat_of_the_old_variable(&[("DROVER__QUEUE__LEASE", "4s"), ("HEARTBEAT_INTERVAL_MS", "30000")], "HEARTBEAT_INTERVAL_MS: queue.heartbeat")]
+#[case::lease_too_short(&[("DROVER__QUEUE__LEASE", "400ms")], "at least 500ms")]
+#[case::recovery_too_often(&[("DROVER__QUEUE__RECOVERY_TICK", "1ms")], "at least 500ms")]
+#[case::threshold(&[("MEMORY_BACKOFF_THRESHOLD", "85")], "between 0 and 1")]
+#[case::not_a_number(&[("CPU_BACKOFF_THRESHOLD", "NaN")], "between 0 and 1")]
+#[case::pauses(&[("DROVER__POLITENESS__PAGE_PAUSE_MIN", "2s")], "page_pause_max")]
+#[case::driver(&[("STORAGE_DRIVER", "s3")], "one of local")]
+#[case::host(&[("DROVER__HTTP__HOST_ALLOWLIST", "a.example,https://b.example/")], "'https://b.example/' is not a host")]
+#[case::role_of_a_retry(&[("DROVER__QUEUE__RETRY_BASE_BY_ROLE__FETCH", "1s")], "unknown role 'fetch'")]
+#[case::negative(&[("DROVER__HTTP__MAX_PAGES", "-1")], "http.max_pages")]
+#[case::environment(&[("DROVER_ENV", "staging")], "there is no staging.toml")]
+#[case::section(&[("DROVER__QUEUE", "x")], "is a section")]
+fn a_contradiction_is_refused(#[case] set: &[(&str, &str)], #[case] expected: &str) {
+    let told = faults(set);
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].contains(expected), "{told:?}");
+}
+
+#[test]
+fn lists_tables_and_sizes_are_read_from_variables() {
+    let config = loaded(&[
+        ("DROVER__HTTP__HOST_ALLOWLIST", "a.example, 127.0.0.1"),
+        ("DROVER__HTTP__MAX_BODY_BYTES", "1KiB"),
+        ("DROVER__QUEUE__RETRY_BASE_BY_ROLE__PAYLOAD_FETCH", "1m"),
+    ]);
+    assert_eq!(config.http.host_allowlist, ["a.example", "127.0.0.1"]);
+    assert_eq!(config.http.max_body_bytes, 1024);
+    assert_eq!(config.queue.retry_base_by_role["payload_fetch"], Duration::from_secs(60));
+}
+
+#[test]
+fn a_file_with_a_syntax_error_is_named_with_its_line() {
+    let (dir, sources) = variables(&[]);
+    std::fs::write(dir.path().join("default.toml"), "[queue]\nlease = 4s\n").unwrap();
+    let told = Config::load(&sources).unwrap_err().to_string();
+    assert!(told.contains("default.toml line 2: "), "{told}");
+}
+
+#[test]
+fn data_files_of_the_directory_are_carried_along() {
+    let (dir, sources) = variables(&[]);
+    std::fs::write(dir.path().join("states.toml"), "x = 1").unwrap();
+    let overlays = Config::load(&sources).unwrap().config.overlays;
+    assert_eq!(overlays.states.unwrap().text, "x = 1");
+    assert!(overlays.identities.is_none());
+}
+
+#[test]
+fn a_missing_directory_is_refused() {
+    let sources = Sources { dir: Some("/nowhere/at/all".into()), ..Sources::default() };
+    assert!(Config::load(&sources).unwrap_err().to_string().contains("is not a directory"));
+}
+
+#[test]
+fn no_password_is_shown() {
+    let (_dir, sources) = variables(&[("DATABASE_URL", "postgresql://me:secret@db/x")]);
+    let loaded = Config::load(&sources).unwrap();
+    assert!(!format!("{loaded:?}").contains("secret"));
+}
+
+#[test]
+fn a_test_gets_the_defaults_with_its_own_settings() {
+    let config = Config::with(&[("queue.lease", "2s"), ("politeness.requests_per_second", "0")]).unwrap();
+    assert_eq!(config.queue.lease, Duration::from_secs(2));
+    assert!(Config::with(&[("queue.leese", "2s")]).is_err());
+}

@@ -1,0 +1,239 @@
+//! The house rules, checked on the source: who may import whom, where SQL, time and the environment may be touched, and
+//! how a file begins and ends. The rules stand in ARCHITECTURE.md; who changes one changes both.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod source;
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use source::{Source, files, root, rust_files};
+
+/// Below every module but domain.
+const COMMON: [&str; 6] = ["clock", "config", "cpu", "events", "log", "metrics"];
+
+/// What each module may import beside itself and [`COMMON`]. `*` = everything.
+const MAY_IMPORT: [(&str, &[&str]); 19] = [
+    ("main", &["*"]),
+    ("cli", &["*"]),
+    ("app", &["actors", "db", "stealth", "storage", "images", "handlers", "platforms", "domain"]),
+    ("actors", &["app", "handlers", "db", "stealth", "domain"]),
+    ("api", &["app", "actors::control", "db", "storage", "images", "domain"]),
+    ("handlers", &["platforms", "storage", "images", "db", "stealth", "domain"]),
+    ("platforms", &["stealth", "domain"]),
+    ("stealth", &["domain"]),
+    ("storage", &["domain"]),
+    ("images", &["domain"]),
+    ("db", &["domain"]),
+    ("domain", &[]),
+    ("config", &["domain"]),
+    ("events", &["domain"]),
+    ("clock", &[]),
+    ("cpu", &[]),
+    ("log", &[]),
+    ("metrics", &[]),
+    ("lib", &["*"]),
+];
+
+/// Pure modules, and the crates that values and rules may need.
+const PURE: [&str; 4] =
+    ["src/domain/", "src/platforms/dutchie/normalize", "src/stealth/rotation", "src/storage/layout"];
+const PURE_CRATES: [&str; 6] = ["std", "core", "serde", "serde_json", "chrono", "thiserror"];
+const IMPURE_STD: [&str; 7] =
+    ["std::env", "std::fs", "TcpStream", "ToSocketAddrs", "std::process", "std::thread", "::now()"];
+
+/// Who may read the environment, and why.
+const READS_ENVIRONMENT: [(&str, &str); 3] = [
+    ("src/config/load.rs", "it is the configuration"),
+    ("src/db/embedded/install.rs", "looks for programs in PATH as a shell does"),
+    ("src/db/embedded/server.rs", "keeps PG* variables from the server it starts"),
+];
+
+/// Who may ask for monotonic time beside the clock, and why.
+const ASKS_MONOTONIC_TIME: [(&str, &str); 2] =
+    [("src/clock.rs", "it is the clock"), ("src/db/", "deadlines of calls and locks, which no test moves")];
+
+/// A file that needs more has more than one subject.
+const MOST_LINES: usize = 400;
+
+#[test]
+fn modules_import_downwards_only() {
+    let mut wrong = Vec::new();
+    for file in product() {
+        let module = file.module()[0].to_owned();
+        let allowed = MAY_IMPORT.iter().find(|(name, _)| *name == module);
+        let Some((_, allowed)) = allowed else {
+            wrong.push(format!("{}: module {module} has no rule", file.path));
+            continue;
+        };
+        for path in file.crate_paths() {
+            if path[0] != module && !may(&module, allowed, &path) {
+                wrong.push(format!("{}: {module} must not import {}", file.path, path.join("::")));
+            }
+        }
+    }
+    none(wrong);
+}
+
+#[test]
+fn pure_modules_know_values_only() {
+    let mut wrong = Vec::new();
+    for file in product().filter(|file| PURE.iter().any(|pure| file.path.starts_with(pure))) {
+        let foreign = file.extern_crates().into_iter().filter(|name| !PURE_CRATES.contains(name));
+        wrong.extend(foreign.map(|name| format!("{}: must not know {name}", file.path)));
+        let impure = IMPURE_STD.iter().filter(|word| file.code.contains(**word));
+        wrong.extend(impure.map(|word| format!("{}: must not know {word}", file.path)));
+    }
+    none(wrong);
+}
+
+#[test]
+fn only_db_and_migrations_hold_sql() {
+    let verbs = [
+        "SELECT ",
+        "INSERT INTO ",
+        "UPDATE ",
+        "DELETE FROM ",
+        "WITH ",
+        "CREATE ",
+        "ALTER TABLE ",
+        "LISTEN ",
+        "NOTIFY ",
+    ];
+    let is_sql = |text: &&String| verbs.iter().any(|verb| text.trim_start().starts_with(verb));
+    let elsewhere = product().filter(|file| !file.path.starts_with("src/db/"));
+    let strings = elsewhere.flat_map(|file| {
+        let found: Vec<String> =
+            file.strings.iter().filter(is_sql).map(|sql| format!("{}: {sql}", file.path)).collect();
+        found
+    });
+    let loose = files(".").into_iter().filter(|path| path.ends_with(".sql"));
+    let homes = ["migrations/", "src/db/sql/", "benches/"];
+    let loose = loose.filter(|path| !homes.iter().any(|home| path.starts_with(home)));
+    none(strings.chain(loose).collect());
+}
+
+#[test]
+fn every_statement_file_is_used() {
+    let code: String =
+        product().filter(|file| file.path.starts_with("src/db/")).flat_map(|file| file.strings).collect();
+    let unused = files("src/db/sql").into_iter().filter(|path| !code.contains(path.trim_start_matches("src/db/")));
+    none(unused.collect());
+}
+
+#[test]
+fn migrations_have_numbers_of_their_own() {
+    let mut seen = BTreeSet::new();
+    let mut wrong = Vec::new();
+    for path in files("migrations").iter().filter(|path| path.ends_with(".sql") && !path.contains("/objects/")) {
+        let (number, subject) = path.trim_start_matches("migrations/").split_once('_').unwrap_or_default();
+        let is_number = number.len() == 4 && number.bytes().all(|digit| digit.is_ascii_digit());
+        if !is_number || subject.contains('/') || !seen.insert(number.to_owned()) {
+            wrong.push(path.clone());
+        }
+    }
+    none(wrong);
+}
+
+#[test]
+fn only_the_configuration_reads_the_environment() {
+    let reads = ["env::var", "env::vars", "env::set_var", "env::remove_var"];
+    none(who(&reads, &READS_ENVIRONMENT));
+}
+
+#[test]
+fn only_the_clock_asks_what_time_it_is() {
+    let mut wrong = who(&["Utc::now(", "Local::now(", "SystemTime::now("], &[("src/clock.rs", "it is the clock")]);
+    let instants = product().filter(|file| !file.code.contains("tokio::time::Instant"));
+    wrong.extend(find(instants, &["Instant::now("], &ASKS_MONOTONIC_TIME));
+    none(wrong);
+}
+
+#[test]
+fn nothing_unwraps() {
+    none(who(
+        &[".unwrap()", ".expect(", "panic!(", "todo!(", "unimplemented!("],
+        &[("src/metrics.rs", "names are constants")],
+    ));
+}
+
+#[test]
+fn every_file_says_what_it_is() {
+    let silent = every_rust_file().filter(|file| !file.text.starts_with("//! ")).map(|file| file.path);
+    none(silent.collect());
+}
+
+#[test]
+fn no_file_has_many_subjects() {
+    let lines = |file: &Source| file.code.lines().filter(|line| !line.trim().is_empty()).count();
+    let long = product().filter(|file| lines(file) > MOST_LINES);
+    none(long.map(|file| format!("{}: {} lines of code", file.path, lines(&file))).collect());
+}
+
+#[test]
+fn nothing_is_left_for_later() {
+    let marks = [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X:")];
+    let left = every_rust_file().filter(|file| marks.iter().any(|mark| file.text.contains(mark)));
+    none(left.map(|file| file.path).collect());
+}
+
+#[test]
+fn the_simulator_does_not_know_the_product() {
+    let manifest = fs::read_to_string(root().join("sim/Cargo.toml")).unwrap();
+    assert!(!manifest.contains("drover ="), "sim depends on drover");
+    let knows = rust_files("sim").into_iter().filter(|file| file.code.contains("drover::"));
+    none(knows.map(|file| file.path).collect());
+}
+
+#[test]
+fn nothing_names_the_place_where_it_was_written() {
+    let places = [concat!("/wo", "rk/"), concat!("/tmp/", "wt"), concat!("../", "shared")];
+    let mut wrong = Vec::new();
+    for path in files(".") {
+        let Ok(text) = fs::read_to_string(root().join(&path)) else { continue };
+        // tests may look for captured data beside the checkout
+        let may_look_beside = path.starts_with("tests/") || path.contains("/tests");
+        let named =
+            places.iter().filter(|place| text.contains(**place) && !(may_look_beside && place.starts_with("..")));
+        wrong.extend(named.map(|place| format!("{path}: {place}")));
+    }
+    none(wrong);
+}
+
+fn may(module: &str, allowed: &[&str], path: &[String]) -> bool {
+    let path = path.join("::");
+    let below = |allowed: &str| path == allowed || path.starts_with(&format!("{allowed}::"));
+    allowed.iter().any(|allowed| *allowed == "*" || below(allowed))
+        || (module != "domain" && COMMON.iter().any(|common| below(common)))
+}
+
+/// Files of the product itself, without its tests.
+fn product() -> impl Iterator<Item = Source> {
+    rust_files("src").into_iter().filter(|file| !file.is_test())
+}
+
+fn every_rust_file() -> impl Iterator<Item = Source> {
+    ["src", "sim/src", "tests"].into_iter().flat_map(rust_files)
+}
+
+fn who(words: &[&str], exceptions: &[(&str, &str)]) -> Vec<String> {
+    find(product(), words, exceptions)
+}
+
+fn find(files: impl Iterator<Item = Source>, words: &[&str], exceptions: &[(&str, &str)]) -> Vec<String> {
+    let files = files.filter(|file| !exceptions.iter().any(|(path, _)| file.path.starts_with(path)));
+    let hits = files.flat_map(|file| {
+        let found: Vec<String> = words
+            .iter()
+            .filter(|word| file.code.contains(**word))
+            .map(|word| format!("{}: {word}", file.path))
+            .collect();
+        found
+    });
+    hits.collect()
+}
+
+fn none(wrong: Vec<String>) {
+    assert!(wrong.is_empty(), "\n  {}\n", wrong.join("\n  "));
+}
