@@ -80,6 +80,7 @@ impl Command {
             | Command::Migrate(_)
             | Command::Proxies(_)
             | Command::Version(_) => Vec::new(),
+            _ => Vec::new(),
         }
     }
 
@@ -93,6 +94,8 @@ impl Command {
             | Command::Proxies(_)
             | Command::Version(_) => false,
         }
+        // each command that drains is named here: matches!(self, Command::Up(_) | Command::Worker(_))
+        false
     }
 }
 
