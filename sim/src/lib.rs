@@ -1,1 +1,56 @@
-//! placeholder
+//! A simulated world for drover: a fake of the Dutchie API, forward proxies to reach it by, fault switches, and an oracle.
+//!
+//! Everything listens on 127.0.0.1 and runs on a thread of its own, so that it neither needs nor disturbs the caller's runtime.
+//! What a store sells depends on (seed, store, crawl number) only, never on the clock or on the order of requests. Knows nothing
+//! of drover.
+//!
+//! ```no_run
+//! # async fn example() -> anyhow::Result<()> {
+//! let sim = sim::Simulator::start(sim::Settings { stores: 3, ..Default::default() })?;
+//! let fault = sim::Fault::new(sim::FaultKind::EmptyPage).at_store(&sim.stores()[0].platform_dispensary_id).on_page(0).times(1);
+//! sim.add_fault(fault);
+//! // … point a crawler at sim.base_url() by way of sim.proxies() …
+//! sim.until(std::time::Duration::from_secs(5), |counts| counts.faults == 1).await?;
+//! let truth = sim.oracle(1);
+//! # Ok(()) }
+//! ```
+
+mod settings;
+
+mod brand;
+mod captured;
+mod catalogue;
+mod category;
+mod draw;
+mod menu;
+mod money;
+mod places;
+mod presence;
+mod product;
+mod words;
+
+mod wire;
+
+mod answer;
+mod counters;
+mod encoding;
+mod faults;
+mod hashes;
+mod hops;
+mod origin;
+mod proxy;
+mod request;
+mod world;
+
+mod oracle;
+mod simulator;
+
+pub use catalogue::StoreSeed;
+pub use counters::{Counts, ProxyCounts};
+pub use faults::{Fault, FaultId, FaultKind};
+pub use hashes::history;
+pub use oracle::{OracleProduct, OracleStore};
+pub use proxy::{ProxyAddress, ProxyFault, ProxyProtocol};
+pub use request::Operation;
+pub use settings::Settings;
+pub use simulator::Simulator;

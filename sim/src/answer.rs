@@ -1,0 +1,151 @@
+//! What the origin says to a well-formed request when nothing is wrong: the bytes of a JSON answer.
+
+use serde::Serialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::captured::CapturedPage;
+use crate::catalogue::StoreSeed;
+use crate::faults::FaultKind;
+use crate::menu;
+use crate::product::Product;
+use crate::request::{GraphqlRequest, Operation};
+use crate::wire::answer::{Answer, Dispensaries, Menu, error};
+use crate::wire::dispensary::dispensary;
+use crate::wire::product::WireProduct;
+use crate::world::World;
+
+const PAGE_SIZES: [u64; 3] = [25, 50, 100];
+
+/// `fault`: one that changes the data, or none.
+pub(crate) fn answer(
+    world: &World,
+    request: &GraphqlRequest,
+    fault: Option<&FaultKind>,
+) -> serde_json::Result<Vec<u8>> {
+    match request.operation {
+        Operation::FilteredProducts => filtered_products(world, request, fault),
+        Operation::ConsumerDispensaries | Operation::DispensarySearch => dispensaries(world, request, fault),
+    }
+}
+
+/// `errors[]` and nothing else.
+pub(crate) fn errors_only(message: &str, code: &str) -> serde_json::Result<Vec<u8>> {
+    serde_json::to_vec(&Answer::<()> { errors: vec![error(message, code)], data: None })
+}
+
+fn filtered_products(
+    world: &World,
+    request: &GraphqlRequest,
+    fault: Option<&FaultKind>,
+) -> serde_json::Result<Vec<u8>> {
+    let (Some(page), Some(per_page)) = (request.page(), request.variables["perPage"].as_u64()) else {
+        return errors_only("page and perPage are required", "BAD_USER_INPUT");
+    };
+    if !PAGE_SIZES.contains(&per_page) {
+        return errors_only("perPage must be 25, 50 or 100", "BAD_USER_INPUT");
+    }
+    let page = Page { number: page, size: per_page as usize, fault };
+    let store = request.store().and_then(|id| world.catalogue.stores.iter().find(|s| s.platform_dispensary_id == id));
+    match store {
+        _ if request.variables["productsFilter"]["Status"] != "All" => page.empty(),
+        _ if fault == Some(&FaultKind::UnknownDispensary) => page.empty(),
+        None => page.empty(),
+        Some(store) if store.captured => page.of_captured(world.captured.as_ref()),
+        Some(store) => page.of_store(world, store),
+    }
+}
+
+struct Page<'a> {
+    number: usize,
+    size: usize,
+    fault: Option<&'a FaultKind>,
+}
+
+impl Page<'_> {
+    fn empty(&self) -> serde_json::Result<Vec<u8>> {
+        self.write::<()>(Vec::new(), 0)
+    }
+
+    /// The whole capture is one page, whatever size is asked for.
+    fn of_captured(&self, captured: Option<&CapturedPage>) -> serde_json::Result<Vec<u8>> {
+        let Some(captured) = captured else { return self.empty() };
+        let products: Vec<&RawValue> =
+            captured.products.iter().map(|raw| &**raw).filter(|_| self.number == 0).collect();
+        let one_page = Page { size: captured.total_count.max(1), ..*self };
+        one_page.write(products, captured.total_count)
+    }
+
+    fn of_store(&self, world: &World, store: &StoreSeed) -> serde_json::Result<Vec<u8>> {
+        let crawl = world.crawl();
+        let menu = menu::Menu::of(world.seed, store, crawl);
+        let rows = menu.page(self.number, self.size);
+        let truth = |row: &menu::Row| {
+            let product = Product::of(world.seed, &world.brands, store, row.product, crawl);
+            if row.superseded { product.superseded() } else { product }
+        };
+        let products: Vec<Product<'_>> = rows.iter().map(truth).collect();
+        let written =
+            |(product, row): (_, &menu::Row)| WireProduct::of(product, &store.platform_dispensary_id, row.weight);
+        self.write(products.iter().zip(&rows).map(written).collect(), menu.total())
+    }
+
+    fn write<P: Serialize>(&self, mut products: Vec<P>, total: usize) -> serde_json::Result<Vec<u8>> {
+        let mut errors = Vec::new();
+        let mut total = total;
+        match self.fault {
+            Some(FaultKind::EmptyPage) => products.clear(),
+            Some(FaultKind::DriftingTotal) => total = drifted(total, self.number),
+            Some(FaultKind::GraphqlErrors { .. }) => {
+                products.truncate(products.len() / 2);
+                errors.push(error("Cannot return null for non-nullable field Products.Name", "INTERNAL_SERVER_ERROR"));
+            }
+            _ => {}
+        }
+        let answer = Answer { errors, data: Some(Menu::page(products, total, self.size)) };
+        let mut body = Vec::with_capacity(6 * 1024 * self.size);
+        serde_json::to_writer(&mut body, &answer)?;
+        Ok(body)
+    }
+}
+
+/// Page 0 says the most, so that a client that believes it asks for every page.
+fn drifted(total: usize, page: usize) -> usize {
+    let drift = (total / 200).max(1);
+    match page {
+        0 => total + drift,
+        page if page.is_multiple_of(2) => total,
+        _ => total.saturating_sub(drift),
+    }
+}
+
+fn dispensaries(world: &World, request: &GraphqlRequest, fault: Option<&FaultKind>) -> serde_json::Result<Vec<u8>> {
+    let mut found: Vec<Value> = match fault {
+        Some(FaultKind::UnknownDispensary) => Vec::new(),
+        _ => found(world, request).into_iter().map(dispensary).collect(),
+    };
+    let mut errors = Vec::new();
+    if let Some(FaultKind::GraphqlErrors { .. }) = fault {
+        found.truncate(found.len() / 2);
+        errors.push(error("Cannot return null for non-nullable field Dispensaries.name", "INTERNAL_SERVER_ERROR"));
+    }
+    serde_json::to_vec(&Answer { errors, data: Some(Dispensaries { filtered_dispensaries: found }) })
+}
+
+fn found<'a>(world: &'a World, request: &GraphqlRequest) -> Vec<&'a StoreSeed> {
+    let filter = request.filter();
+    if let Some(name) = request.store() {
+        return world.catalogue.named(name).into_iter().collect();
+    }
+    if let (Some(lat), Some(lng)) = (filter["nearLat"].as_f64(), filter["nearLng"].as_f64()) {
+        return world.catalogue.near((lat, lng), filter["distance"].as_f64().unwrap_or(0.0)).collect();
+    }
+    let (city, state) = (filter["city"].as_str(), filter["state"].as_str());
+    if city.is_none() && state.is_none() {
+        return Vec::new();
+    }
+    let matches = |store: &&StoreSeed| {
+        city.is_none_or(|city| city == store.city) && state.is_none_or(|state| state == store.state)
+    };
+    world.catalogue.all().filter(matches).collect()
+}

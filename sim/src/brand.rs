@@ -1,0 +1,67 @@
+//! `Brands`: the invented makers of everything on sale, shared by all stores; and how one product names its maker.
+
+use crate::draw::{Draw, Topic};
+use crate::words;
+
+const BRANDS: u64 = 96;
+
+pub(crate) struct Brand {
+    pub(crate) id: String,
+    pub(crate) parent_id: String,
+    pub(crate) name: String,
+    pub(crate) image_url: Option<String>,
+    pub(crate) description: String,
+}
+
+pub(crate) struct Brands(Vec<Brand>);
+
+impl Brands {
+    pub(crate) fn new(seed: u64) -> Brands {
+        Brands((0..BRANDS).map(|index| brand(seed, index)).collect())
+    }
+
+    pub(crate) fn pick(&self, draw: &mut Draw) -> &Brand {
+        draw.pick(&self.0)
+    }
+}
+
+/// Where upstream hides the brand's name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Naming {
+    /// In `brand.name`.
+    Object,
+    /// `brand.name` is null; `brandName` holds it, with trailing blanks.
+    BrandName,
+    /// `brand` is null; `brandName` holds it.
+    NoObject,
+    /// `brand.name` is blank, `brandName` null: only `POSMetaData.canonicalBrandName` holds it.
+    Canonical,
+    /// Nowhere.
+    Nameless,
+}
+
+impl Naming {
+    /// `pos` = the product has POS metadata to hide a name in.
+    pub(crate) fn draw(draw: &mut Draw, pos: bool) -> Naming {
+        match draw.below(100) {
+            0..84 => Naming::Object,
+            84..90 => Naming::BrandName,
+            90..94 => Naming::NoObject,
+            94..97 if pos => Naming::Canonical,
+            _ => Naming::Nameless,
+        }
+    }
+}
+
+fn brand(seed: u64, index: u64) -> Brand {
+    let mut draw = Draw::of(seed, Topic::Brand, &[index]);
+    let name = words::company(&mut draw);
+    let length = draw.between(300, 1500) as usize;
+    Brand {
+        id: draw.uuid(),
+        parent_id: draw.uuid(),
+        name: if draw.percent(20) { format!("{name} & Co.") } else { name },
+        image_url: draw.percent(85).then(|| format!("https://images.dutchie.com/{}", draw.hex32())),
+        description: words::prose(&mut draw, length),
+    }
+}

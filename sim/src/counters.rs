@@ -1,0 +1,80 @@
+//! `Counters`: what has happened so far, and waiting until something has.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use tokio::sync::watch;
+
+/// Everything counted since the start. Requests are those that reached the origin.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    pub requests: u64,
+    /// Of them, those that came through none of the simulator's proxies.
+    pub direct: u64,
+    pub filtered_products: u64,
+    pub consumer_dispensaries: u64,
+    pub dispensary_search: u64,
+    /// Requests with the full text of a query (POST).
+    pub full_text: u64,
+    /// Neither of the three, or malformed.
+    pub other: u64,
+    /// Whole, correct answers to one of the three operations.
+    pub answered: u64,
+    /// 403s and challenges, by proxy or by fault.
+    pub blocked: u64,
+    pub hash_not_found: u64,
+    /// Requests that met a fault, blocks by fault included.
+    pub faults: u64,
+    /// Requests being answered now, and the most there ever were at once.
+    pub in_flight: u64,
+    pub most_in_flight: u64,
+    /// By position in `Simulator::proxies`.
+    pub proxies: Vec<ProxyCounts>,
+    /// `FilteredProducts` requests by platform dispensary id.
+    pub menus: HashMap<String, u64>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProxyCounts {
+    /// Accepted from clients.
+    pub connections: u64,
+    /// Forwarded to the origin and received there.
+    pub requests: u64,
+    /// Of them, refused by the origin because of this proxy.
+    pub blocked: u64,
+    /// Refused by the proxy itself: wrong credentials, 407, 502, hung.
+    pub refused: u64,
+}
+
+pub(crate) struct Counters(watch::Sender<Counts>);
+
+impl Counters {
+    pub(crate) fn new(proxies: usize) -> Counters {
+        let proxies = vec![ProxyCounts::default(); proxies];
+        Counters(watch::Sender::new(Counts { proxies, ..Counts::default() }))
+    }
+
+    pub(crate) fn note(&self, change: impl FnOnce(&mut Counts)) {
+        self.0.send_modify(change);
+    }
+
+    pub(crate) fn note_proxy(&self, proxy: usize, change: impl FnOnce(&mut ProxyCounts)) {
+        self.note(|counts| {
+            if let Some(counts) = counts.proxies.get_mut(proxy) {
+                change(counts);
+            }
+        });
+    }
+
+    pub(crate) fn snapshot(&self) -> Counts {
+        self.0.borrow().clone()
+    }
+
+    pub(crate) async fn until(&self, within: Duration, reached: impl FnMut(&Counts) -> bool) -> Result<Counts> {
+        let mut receiver = self.0.subscribe();
+        let reached = tokio::time::timeout(within, receiver.wait_for(reached)).await;
+        let counts = reached.with_context(|| format!("not within {within:?}: {:?}", self.snapshot()))??;
+        Ok(counts.clone())
+    }
+}

@@ -1,0 +1,137 @@
+//! `Fault`: something the origin does wrong on purpose, to whom, and how often.
+//!
+//! Faults are tried in the order they were added; the first that applies to a request is used up by one.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use crate::request::{GraphqlRequest, Operation};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FaultKind {
+    /// 403 with a JSON body.
+    Forbidden,
+    /// A challenge page in HTML where JSON is due, with 403 or with 200.
+    ChallengeForbidden,
+    ChallengeOk,
+    /// 429; without `retry_after` the header is absent.
+    Throttled {
+        retry_after: Option<Duration>,
+    },
+    /// 503 with Retry-After.
+    Unavailable {
+        retry_after: Option<Duration>,
+    },
+    /// Any other 5xx.
+    ServerError(u16),
+    /// The connection breaks in the middle of the body.
+    Truncated,
+    /// The body ends early, and looks complete to HTTP.
+    CutShort,
+    /// The connection closes without an answer.
+    Reset,
+    /// No answer, ever.
+    Hang,
+    /// `products: []`; use `on_page(0)` for a menu that looks empty.
+    EmptyPage,
+    /// `totalCount` goes up and down between pages by 0.5 %, at least 1. Page 0 says the most.
+    DriftingTotal,
+    /// `errors[]`, with part of the data or without any.
+    GraphqlErrors {
+        with_data: bool,
+    },
+    /// `PERSISTED_QUERY_NOT_FOUND`, whatever the hash. See also `Simulator::switch_hash` and `set_shard_stale`.
+    HashNotFound,
+    /// The store does not exist.
+    UnknownDispensary,
+}
+
+/// Without limits a fault meets every request until it is removed.
+#[derive(Clone, Debug)]
+pub struct Fault {
+    kind: FaultKind,
+    store: Option<String>,
+    operation: Option<Operation>,
+    path: Option<String>,
+    page: Option<usize>,
+    times: Option<u64>,
+}
+
+/// Names a fault in order to remove it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FaultId(u64);
+
+impl Fault {
+    pub fn new(kind: FaultKind) -> Fault {
+        Fault { kind, store: None, operation: None, path: None, page: None, times: None }
+    }
+
+    /// Only requests that name this store: by platform id, or slug where they use it.
+    pub fn at_store(self, name: &str) -> Fault {
+        Fault { store: Some(name.to_owned()), ..self }
+    }
+
+    pub fn on_operation(self, operation: Operation) -> Fault {
+        Fault { operation: Some(operation), ..self }
+    }
+
+    /// Only one shard: `/api-3/graphql`.
+    pub fn on_path(self, path: &str) -> Fault {
+        Fault { path: Some(path.to_owned()), ..self }
+    }
+
+    /// Only that page of a menu, from 0.
+    pub fn on_page(self, page: usize) -> Fault {
+        Fault { page: Some(page), ..self }
+    }
+
+    /// Only the next `n` requests it applies to.
+    pub fn times(self, n: u64) -> Fault {
+        Fault { times: Some(n), ..self }
+    }
+
+    fn applies_to(&self, path: &str, request: &GraphqlRequest) -> bool {
+        self.times != Some(0)
+            && self.store.as_deref().is_none_or(|store| request.store() == Some(store))
+            && self.operation.is_none_or(|operation| operation == request.operation)
+            && self.path.as_deref().is_none_or(|only| only == path)
+            && self.page.is_none_or(|page| request.page() == Some(page))
+    }
+}
+
+#[derive(Default)]
+pub(crate) struct Faults(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    last_id: u64,
+    faults: Vec<(FaultId, Fault)>,
+}
+
+impl Faults {
+    pub(crate) fn add(&self, fault: Fault) -> FaultId {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        state.last_id += 1;
+        let id = FaultId(state.last_id);
+        state.faults.push((id, fault));
+        id
+    }
+
+    pub(crate) fn remove(&self, id: FaultId) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).faults.retain(|(other, _)| *other != id);
+    }
+
+    pub(crate) fn clear(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).faults.clear();
+    }
+
+    /// The fault this request meets, used up by one.
+    pub(crate) fn take(&self, path: &str, request: &GraphqlRequest) -> Option<FaultKind> {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (_, fault) = state.faults.iter_mut().find(|(_, fault)| fault.applies_to(path, request))?;
+        fault.times = fault.times.map(|times| times - 1);
+        let kind = fault.kind.clone();
+        state.faults.retain(|(_, fault)| fault.times != Some(0));
+        Some(kind)
+    }
+}

@@ -1,0 +1,286 @@
+//! The origin: the fake Dutchie's HTTP server. It checks what the real one insists on, blocks by proxy, and breaks on demand.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::stream;
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
+use http::{HeaderMap, Method, Request, Response, StatusCode};
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, Full, Limited, StreamBody};
+use hyper::body::{Frame, Incoming};
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::server::conn::auto;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpListener;
+use tokio_rustls::TlsAcceptor;
+
+use crate::answer::{answer, errors_only};
+use crate::encoding::Coding;
+use crate::faults::FaultKind;
+use crate::proxy::Refusal;
+use crate::request::{Ask, GraphqlRequest, Operation};
+use crate::world::World;
+
+type Body = BoxBody<Bytes, io::Error>;
+
+const MAX_REQUEST_BODY: usize = 256 * 1024;
+const CHALLENGE: &str = "<!DOCTYPE html><html><head><title>Just a moment...</title></head><body>\
+    <form id=\"challenge-form\" action=\"/cdn-cgi/challenge\" method=\"POST\"></form></body></html>";
+
+/// Accepts until it is dropped.
+pub(crate) async fn serve(world: Arc<World>, listener: TcpListener, tls: Option<TlsAcceptor>) {
+    loop {
+        let Ok((stream, peer)) = listener.accept().await else {
+            // out of file descriptors: others must get some time to close theirs
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            continue;
+        };
+        let _ = stream.set_nodelay(true);
+        let proxy = world.hops.take(peer);
+        let (world, tls) = (world.clone(), tls.clone());
+        tokio::spawn(async move {
+            match tls {
+                None => connection(world, stream, proxy).await,
+                Some(tls) => match tls.accept(stream).await {
+                    Ok(stream) => connection(world, stream, proxy).await,
+                    Err(error) => tracing::debug!(%peer, %error, "simulator: TLS handshake failed"),
+                },
+            }
+        });
+    }
+}
+
+async fn connection(
+    world: Arc<World>,
+    stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    proxy: Option<usize>,
+) {
+    let service = service_fn(move |request| {
+        let world = world.clone();
+        async move { respond(&world, request, proxy).await }
+    });
+    let served = auto::Builder::new(TokioExecutor::new()).serve_connection(TokioIo::new(stream), service).await;
+    if let Err(error) = served {
+        tracing::trace!(%error, "simulator: connection ended");
+    }
+}
+
+/// An error closes the connection without an answer.
+async fn respond(world: &World, request: Request<Incoming>, proxy: Option<usize>) -> io::Result<Response<Body>> {
+    let _in_flight = InFlight::of(world, proxy);
+    let path = request.uri().path().to_owned();
+    if !is_graphql(&path) {
+        world.counters.note(|counts| counts.other += 1);
+        return Ok(plain(StatusCode::NOT_FOUND, "text/plain", "not found"));
+    }
+    let headers = request.headers().clone();
+    let graphql = match read(request).await {
+        Ok(graphql) => graphql,
+        Err(reason) => {
+            world.counters.note(|counts| counts.other += 1);
+            return Ok(json(StatusCode::BAD_REQUEST, &reason, "BAD_REQUEST")?);
+        }
+    };
+    count(world, &graphql);
+    tokio::time::sleep(world.latency).await;
+    if let Some(refusal) = proxy.and_then(|index| world.proxies[index].refusal()) {
+        return refuse(world, proxy, refusal);
+    }
+    let fault = world.faults.take(&path, &graphql);
+    if fault.is_some() {
+        world.counters.note(|counts| counts.faults += 1);
+    }
+    if let Some(answer) = fail(world, fault.as_ref()).await? {
+        return Ok(answer);
+    }
+    if !knows(world, &path, &graphql) {
+        world.counters.note(|counts| counts.hash_not_found += 1);
+        return Ok(json(StatusCode::OK, "PersistedQueryNotFound", "PERSISTED_QUERY_NOT_FOUND")?);
+    }
+    let body = answer(world, &graphql, fault.as_ref())?;
+    let response = encoded(&headers, body, fault.as_ref()).await?;
+    if fault.is_none() {
+        world.counters.note(|counts| counts.answered += 1);
+    }
+    Ok(response)
+}
+
+/// `/graphql`, and its shards `/api-0/graphql` … `/api-4/graphql`.
+fn is_graphql(path: &str) -> bool {
+    let shard = path.strip_prefix("/api-").and_then(|rest| rest.strip_suffix("/graphql"));
+    path == "/graphql" || matches!(shard, Some("0" | "1" | "2" | "3" | "4"))
+}
+
+/// Errors are what a 400 says.
+async fn read(request: Request<Incoming>) -> Result<GraphqlRequest, String> {
+    require_preflight(request.headers())?;
+    if request.method() == Method::GET {
+        return GraphqlRequest::of_query(request.uri().query().unwrap_or_default())
+            .map_err(|reason| reason.into_owned());
+    }
+    if request.method() != Method::POST {
+        return Err(format!("method {} is not supported", request.method()));
+    }
+    let body =
+        Limited::new(request.into_body(), MAX_REQUEST_BODY).collect().await.map_err(|error| error.to_string())?;
+    GraphqlRequest::of_body(&body.to_bytes()).map_err(|reason| reason.into_owned())
+}
+
+/// Without these a browser would not have asked first, and Apollo refuses the request.
+fn require_preflight(headers: &HeaderMap) -> Result<(), String> {
+    for (name, value) in [("content-type", "application/json"), ("apollo-require-preflight", "true")] {
+        if !headers.get(name).is_some_and(|given| given.as_bytes().starts_with(value.as_bytes())) {
+            return Err(format!("This operation has been blocked as a potential CSRF: {name} must be {value}"));
+        }
+    }
+    Ok(())
+}
+
+fn count(world: &World, graphql: &GraphqlRequest) {
+    world.counters.note(|counts| {
+        match graphql.operation {
+            Operation::FilteredProducts => counts.filtered_products += 1,
+            Operation::ConsumerDispensaries => counts.consumer_dispensaries += 1,
+            Operation::DispensarySearch => counts.dispensary_search += 1,
+        }
+        counts.full_text += u64::from(graphql.ask == Ask::FullText);
+        if let (Operation::FilteredProducts, Some(store)) = (graphql.operation, graphql.store()) {
+            *counts.menus.entry(store.to_owned()).or_default() += 1;
+        }
+    });
+}
+
+fn refuse(world: &World, proxy: Option<usize>, refusal: Refusal) -> io::Result<Response<Body>> {
+    if let Some(proxy) = proxy {
+        world.counters.note_proxy(proxy, |counts| counts.blocked += 1);
+    }
+    blocked(world, refusal)
+}
+
+fn blocked(world: &World, refusal: Refusal) -> io::Result<Response<Body>> {
+    world.counters.note(|counts| counts.blocked += 1);
+    match refusal {
+        Refusal::Forbidden => Ok(json(StatusCode::FORBIDDEN, "Forbidden", "FORBIDDEN")?),
+        Refusal::ChallengeForbidden => Ok(plain(StatusCode::FORBIDDEN, "text/html; charset=UTF-8", CHALLENGE)),
+        Refusal::ChallengeOk => Ok(plain(StatusCode::OK, "text/html; charset=UTF-8", CHALLENGE)),
+    }
+}
+
+/// The answer of a fault that needs no data; none = go on.
+async fn fail(world: &World, fault: Option<&FaultKind>) -> io::Result<Option<Response<Body>>> {
+    let Some(fault) = fault else { return Ok(None) };
+    let response = match fault {
+        FaultKind::Forbidden => blocked(world, Refusal::Forbidden)?,
+        FaultKind::ChallengeForbidden => blocked(world, Refusal::ChallengeForbidden)?,
+        FaultKind::ChallengeOk => blocked(world, Refusal::ChallengeOk)?,
+        FaultKind::Throttled { retry_after } => later(StatusCode::TOO_MANY_REQUESTS, *retry_after)?,
+        FaultKind::Unavailable { retry_after } => later(StatusCode::SERVICE_UNAVAILABLE, *retry_after)?,
+        FaultKind::ServerError(status) => {
+            let status = StatusCode::from_u16(*status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+            plain(status, "text/plain", "upstream error")
+        }
+        FaultKind::Reset => return Err(io::Error::from(io::ErrorKind::ConnectionReset)),
+        FaultKind::Hang => std::future::pending().await,
+        FaultKind::GraphqlErrors { with_data: false } => {
+            json(StatusCode::OK, "Something went wrong", "INTERNAL_SERVER_ERROR")?
+        }
+        FaultKind::HashNotFound => {
+            world.counters.note(|counts| counts.hash_not_found += 1);
+            json(StatusCode::OK, "PersistedQueryNotFound", "PERSISTED_QUERY_NOT_FOUND")?
+        }
+        FaultKind::Truncated
+        | FaultKind::CutShort
+        | FaultKind::EmptyPage
+        | FaultKind::DriftingTotal
+        | FaultKind::GraphqlErrors { with_data: true }
+        | FaultKind::UnknownDispensary => return Ok(None),
+    };
+    Ok(Some(response))
+}
+
+fn knows(world: &World, path: &str, graphql: &GraphqlRequest) -> bool {
+    match &graphql.ask {
+        Ask::FullText => true,
+        Ask::Hash(hash) => world.hashes.knows(path, graphql.operation, hash),
+    }
+}
+
+async fn encoded(headers: &HeaderMap, body: Vec<u8>, fault: Option<&FaultKind>) -> io::Result<Response<Body>> {
+    let coding = Coding::choose(headers);
+    let mut bytes = match coding {
+        Some(coding) => Bytes::from(coding.encode(&body).await?),
+        None => Bytes::from(body),
+    };
+    let mut response = Response::builder().header(CONTENT_TYPE, "application/json; charset=utf-8");
+    if let Some(coding) = coding {
+        response = response.header(CONTENT_ENCODING, coding.name());
+    }
+    let body = match fault {
+        Some(FaultKind::Truncated) => {
+            response = response.header(CONTENT_LENGTH, bytes.len());
+            broken_off(bytes.split_to(bytes.len() / 2))
+        }
+        Some(FaultKind::CutShort) => whole(bytes.split_to(bytes.len() / 2)),
+        _ => whole(bytes),
+    };
+    response.body(body).map_err(io::Error::other)
+}
+
+fn json(status: StatusCode, message: &str, code: &str) -> serde_json::Result<Response<Body>> {
+    let mut response = plain(status, "application/json; charset=utf-8", "");
+    *response.body_mut() = whole(Bytes::from(errors_only(message, code)?));
+    Ok(response)
+}
+
+fn later(status: StatusCode, retry_after: Option<Duration>) -> io::Result<Response<Body>> {
+    let mut response = json(status, "Too many requests", "THROTTLED")?;
+    if let Some(retry_after) = retry_after {
+        response.headers_mut().insert(RETRY_AFTER, retry_after.as_secs().into());
+    }
+    Ok(response)
+}
+
+fn plain(status: StatusCode, content_type: &'static str, text: &'static str) -> Response<Body> {
+    let mut response = Response::new(whole(Bytes::from_static(text.as_bytes())));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, http::HeaderValue::from_static(content_type));
+    response
+}
+
+fn whole(bytes: Bytes) -> Body {
+    Full::new(bytes).map_err(|never| match never {}).boxed()
+}
+
+/// Promises more than it gives.
+fn broken_off(bytes: Bytes) -> Body {
+    let frames = [Ok(Frame::data(bytes)), Err(io::Error::from(io::ErrorKind::BrokenPipe))];
+    BodyExt::boxed(StreamBody::new(stream::iter(frames)))
+}
+
+/// Counts a request as being answered for as long as it lives: clients go away in the middle.
+struct InFlight<'a>(&'a World);
+
+impl<'a> InFlight<'a> {
+    fn of(world: &'a World, proxy: Option<usize>) -> InFlight<'a> {
+        world.counters.note(|counts| {
+            counts.requests += 1;
+            counts.direct += u64::from(proxy.is_none());
+            counts.in_flight += 1;
+            counts.most_in_flight = counts.most_in_flight.max(counts.in_flight);
+            if let Some(proxy) = proxy.and_then(|index| counts.proxies.get_mut(index)) {
+                proxy.requests += 1;
+            }
+        });
+        InFlight(world)
+    }
+}
+
+impl Drop for InFlight<'_> {
+    fn drop(&mut self) {
+        self.0.counters.note(|counts| counts.in_flight -= 1);
+    }
+}

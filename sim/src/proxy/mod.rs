@@ -1,0 +1,212 @@
+//! The forward proxies: real ones on loopback, which can be told to misbehave.
+//!
+//! They reach loopback only. A name is taken for itself when it is `localhost`; any other host leads to the origin, so that a
+//! crawler may be pointed at real names without ever leaving the machine.
+
+mod http1;
+mod socks;
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::sync::watch;
+
+use crate::world::World;
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long a client may take to say where it wants to go.
+const GREETING_TIMEOUT: Duration = Duration::from_secs(10);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProxyProtocol {
+    Http,
+    Socks5,
+}
+
+/// Where a proxy listens and what it asks for. `Debug` shows no password.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ProxyAddress {
+    pub protocol: ProxyProtocol,
+    pub host: String,
+    pub port: u16,
+    pub username: Option<String>,
+    pub password: Option<String>,
+}
+
+impl std::fmt::Debug for ProxyAddress {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "ProxyAddress({:?} {}:{})", self.protocol, self.host, self.port)
+    }
+}
+
+/// What a proxy does wrong on purpose.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ProxyFault {
+    #[default]
+    None,
+    /// Nobody listens; open connections are closed.
+    Refuse,
+    /// Connections are accepted and never answered, until the fault ends.
+    Hang,
+    /// The origin answers 403 to whatever comes through this proxy.
+    Forbidden,
+    /// The origin answers it with a challenge page, with 403 or with 200.
+    ChallengeForbidden,
+    ChallengeOk,
+    /// 407 to right credentials too; SOCKS: authentication fails.
+    AuthRequired,
+    /// 502; SOCKS: general failure.
+    BadGateway,
+}
+
+/// How the origin turns somebody away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    Forbidden,
+    ChallengeForbidden,
+    ChallengeOk,
+}
+
+/// One proxy: what it is, and how it behaves now.
+pub(crate) struct ProxyState {
+    pub(crate) address: ProxyAddress,
+    fault: watch::Sender<ProxyFault>,
+    /// Refuse everything after so many requests.
+    block: Option<(u64, Refusal)>,
+    seen_by_origin: AtomicU64,
+}
+
+impl ProxyState {
+    pub(crate) fn new(address: ProxyAddress, block: Option<(u64, Refusal)>) -> ProxyState {
+        ProxyState { address, fault: watch::Sender::default(), block, seen_by_origin: AtomicU64::new(0) }
+    }
+
+    pub(crate) fn set_fault(&self, fault: ProxyFault) {
+        self.fault.send_replace(fault);
+    }
+
+    /// Asked once by the origin for each request that came through this proxy.
+    pub(crate) fn refusal(&self) -> Option<Refusal> {
+        let seen = self.seen_by_origin.fetch_add(1, Ordering::Relaxed);
+        match *self.fault.borrow() {
+            ProxyFault::Forbidden => Some(Refusal::Forbidden),
+            ProxyFault::ChallengeForbidden => Some(Refusal::ChallengeForbidden),
+            ProxyFault::ChallengeOk => Some(Refusal::ChallengeOk),
+            _ => self.block.filter(|(after, _)| seen >= *after).map(|(_, refusal)| refusal),
+        }
+    }
+
+    /// The fault to show now, once nothing hangs any more.
+    async fn unhung_fault(&self) -> ProxyFault {
+        let mut fault = self.fault.subscribe();
+        match fault.wait_for(|fault| *fault != ProxyFault::Hang).await {
+            Ok(fault) => *fault,
+            Err(_) => ProxyFault::Refuse,
+        }
+    }
+
+    async fn until_refusing(&self, refusing: bool) {
+        let mut fault = self.fault.subscribe();
+        let _ = fault.wait_for(|fault| (*fault == ProxyFault::Refuse) == refusing).await;
+    }
+
+    fn accepts(&self, username: &str, password: &str) -> bool {
+        let is = |wanted: &Option<String>, given: &str| wanted.as_deref() == Some(given);
+        is(&self.address.username, username) && is(&self.address.password, password)
+    }
+
+    fn wants_credentials(&self) -> bool {
+        self.address.username.is_some()
+    }
+}
+
+/// Listens while it does not refuse; runs until it is dropped.
+pub(crate) async fn serve(world: Arc<World>, proxy: usize, listener: TcpListener) {
+    let state = &world.proxies[proxy];
+    let mut listener = Some(listener);
+    loop {
+        let Some(open) = listener.take() else {
+            state.until_refusing(false).await;
+            listener = bind(state.address.port).await;
+            continue;
+        };
+        tokio::select! {
+            () = accept(&world, proxy, &open) => {}
+            () = state.until_refusing(true) => {}
+        }
+    }
+}
+
+/// The port is ours; should someone have taken it meanwhile, wait for it.
+async fn bind(port: u16) -> Option<TcpListener> {
+    match TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await {
+        Ok(listener) => Some(listener),
+        Err(error) => {
+            tracing::warn!(port, %error, "simulator: proxy cannot listen again yet");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            None
+        }
+    }
+}
+
+async fn accept(world: &Arc<World>, proxy: usize, listener: &TcpListener) {
+    loop {
+        let Ok((stream, _)) = listener.accept().await else {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            continue;
+        };
+        let _ = stream.set_nodelay(true);
+        world.counters.note_proxy(proxy, |counts| counts.connections += 1);
+        let world = world.clone();
+        tokio::spawn(async move {
+            let state = &world.proxies[proxy];
+            tokio::select! {
+                () = converse(world.clone(), proxy, stream) => {}
+                () = state.until_refusing(true) => {}
+            }
+        });
+    }
+}
+
+async fn converse(world: Arc<World>, proxy: usize, stream: TcpStream) {
+    let ended = match world.proxies[proxy].address.protocol {
+        ProxyProtocol::Http => http1::converse(world, proxy, stream).await,
+        ProxyProtocol::Socks5 => socks::converse(&world, proxy, stream).await,
+    };
+    if let Err(error) = ended {
+        tracing::trace!(proxy, %error, "simulator: proxy connection ended");
+    }
+}
+
+/// Connects on behalf of a client, announced to the origin beforehand.
+async fn connect(world: &World, proxy: usize, host: &str, port: u16) -> io::Result<TcpStream> {
+    let target = resolve(world, host, port);
+    let socket = TcpSocket::new_v4()?;
+    socket.bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
+    let from = socket.local_addr()?;
+    if target == world.origin {
+        world.hops.announce(from, proxy);
+    }
+    let connected = tokio::time::timeout(CONNECT_TIMEOUT, socket.connect(target)).await;
+    let connected = connected.unwrap_or_else(|_| Err(io::Error::from(io::ErrorKind::TimedOut)));
+    match connected {
+        Ok(stream) => {
+            let _ = stream.set_nodelay(true);
+            Ok(stream)
+        }
+        Err(error) => {
+            world.hops.take(from);
+            Err(error)
+        }
+    }
+}
+
+fn resolve(world: &World, host: &str, port: u16) -> SocketAddr {
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    let is_loopback = bare.eq_ignore_ascii_case("localhost") || bare.parse().is_ok_and(|ip: IpAddr| ip.is_loopback());
+    if is_loopback { SocketAddr::from((Ipv4Addr::LOCALHOST, port)) } else { world.origin }
+}

@@ -1,0 +1,52 @@
+//! `Settings`: what a simulated world is made of. Equal settings make equal worlds, but for ports left to the system.
+
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio_rustls::rustls::ServerConfig;
+
+#[derive(Clone, Debug)]
+pub struct Settings {
+    pub seed: u64,
+    /// Stores with a generated menu; a captured page comes on top.
+    pub stores: usize,
+    /// Sizes are skewed: most stores are small, a few come near the end. The default makes 60 stores hold about 15,000 products.
+    pub products_per_store: RangeInclusive<usize>,
+    /// The crawl that is served first, from 1; see `Simulator::set_crawl`.
+    pub crawl: u32,
+    /// What every answer of the origin waits.
+    pub latency: Duration,
+    pub proxies: usize,
+    /// How many of the proxies, from the first, the origin starts to refuse after `block_after` requests each.
+    pub blocked_proxies: usize,
+    pub block_after: u64,
+    /// A real `FilteredProducts` response, served as a store of its own.
+    pub captured_page: Option<PathBuf>,
+    /// The origin's port on 127.0.0.1; 0 = any.
+    pub port: u16,
+    /// The proxies' ports, in order; missing ones and 0 = any.
+    pub proxy_ports: Vec<u16>,
+    /// Serve https (h2 and http/1.1 by ALPN) as `localhost` instead of plain http.
+    pub tls: Option<Arc<ServerConfig>>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            seed: 1,
+            stores: 60,
+            products_per_store: 20..=1372,
+            crawl: 1,
+            latency: Duration::ZERO,
+            proxies: 8,
+            blocked_proxies: 2,
+            block_after: 10,
+            captured_page: None,
+            port: 0,
+            proxy_ports: Vec::new(),
+            tls: None,
+        }
+    }
+}

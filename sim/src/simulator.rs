@@ -1,0 +1,234 @@
+//! `Simulator`: the handle to a running world. Dropping it ends the world and frees its ports.
+
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use tokio::sync::oneshot;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig;
+
+use crate::brand::Brands;
+use crate::captured::CapturedPage;
+use crate::catalogue::{Catalogue, StoreSeed};
+use crate::counters::{Counters, Counts};
+use crate::faults::{Fault, FaultId, Faults};
+use crate::hashes::Hashes;
+use crate::hops::Hops;
+use crate::oracle::{self, OracleStore};
+use crate::proxy::{self, ProxyAddress, ProxyFault, ProxyProtocol, ProxyState, Refusal};
+use crate::request::Operation;
+use crate::settings::Settings;
+use crate::world::World;
+use crate::{menu, origin};
+
+pub struct Simulator {
+    world: Arc<World>,
+    base_url: String,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Simulator {
+    /// Binds the ports and begins to serve. Fails when a port is taken or the captured page is unusable.
+    pub fn start(settings: Settings) -> Result<Simulator> {
+        let captured = settings.captured_page.as_deref().map(CapturedPage::read).transpose()?;
+        let origin = bind(settings.port)?;
+        let proxy_port = |index: usize| settings.proxy_ports.get(index).copied().unwrap_or(0);
+        let proxies: Vec<TcpListener> =
+            (0..settings.proxies).map(|index| bind(proxy_port(index))).collect::<Result<_>>()?;
+        let address = origin.local_addr()?;
+        let base_url = base_url(address, settings.tls.is_some());
+        let world = World {
+            seed: settings.seed,
+            latency: settings.latency,
+            origin: address,
+            catalogue: Catalogue::new(&settings, &base_url, captured.as_ref()),
+            captured,
+            brands: Brands::new(settings.seed),
+            proxies: proxy_states(&settings, &proxies)?,
+            hops: Hops::default(),
+            faults: Faults::default(),
+            hashes: Hashes::new(),
+            counters: Counters::new(settings.proxies),
+            crawl: AtomicU32::new(settings.crawl),
+        };
+        let world = Arc::new(world);
+        let (stop, stopped) = oneshot::channel();
+        let tls = settings.tls.map(tls_acceptor);
+        let thread = spawn(Servers { world: world.clone(), origin, proxies, tls }, stopped)?;
+        Ok(Simulator { world, base_url, stop: Some(stop), thread: Some(thread) })
+    }
+
+    /// Scheme, host and port of the origin, without a slash at the end.
+    pub fn base_url(&self) -> &str {
+        &self.base_url
+    }
+
+    /// The forward proxies, some with credentials; the ones that get blocked come first.
+    pub fn proxies(&self) -> Vec<ProxyAddress> {
+        self.world.proxies.iter().map(|state| state.address.clone()).collect()
+    }
+
+    /// The stores to be crawled, the captured one last. Discovery finds a few more, which must not be.
+    pub fn stores(&self) -> &[StoreSeed] {
+        &self.world.catalogue.stores
+    }
+
+    /// Stores that only discovery sees: closed, or demos by their name.
+    pub fn decoys(&self) -> &[StoreSeed] {
+        &self.world.catalogue.decoys
+    }
+
+    pub fn crawl(&self) -> u32 {
+        self.world.crawl()
+    }
+
+    /// Goes to another crawl: prices, stock and vanishings change at once.
+    pub fn set_crawl(&self, crawl: u32) {
+        self.world.set_crawl(crawl);
+    }
+
+    /// What a product table must hold after crawls 1 … `crawl` were completed for every generated store.
+    pub fn oracle(&self, crawl: u32) -> Vec<OracleStore> {
+        self.generated().map(|store| oracle::store(&self.world, store, crawl)).collect()
+    }
+
+    /// Distinct products on each generated store's menu in that crawl, by platform dispensary id.
+    pub fn snapshots_expected(&self, crawl: u32) -> Vec<(String, usize)> {
+        let count = |store: &StoreSeed| menu::Menu::of(self.world.seed, store, crawl).total();
+        self.generated().map(|store| (store.platform_dispensary_id.clone(), count(store))).collect()
+    }
+
+    pub fn add_fault(&self, fault: Fault) -> FaultId {
+        self.world.faults.add(fault)
+    }
+
+    pub fn remove_fault(&self, fault: FaultId) {
+        self.world.faults.remove(fault);
+    }
+
+    pub fn clear_faults(&self) {
+        self.world.faults.clear();
+    }
+
+    /// Sets how the proxy at that position of `proxies` behaves; [`ProxyFault::None`] heals it. Unknown positions are ignored.
+    pub fn set_proxy_fault(&self, proxy: usize, fault: ProxyFault) {
+        if let Some(state) = self.world.proxies.get(proxy) {
+            state.set_fault(fault);
+        }
+    }
+
+    /// From now on the origin knows only `hash` for `operation`; none = no hash at all, only full text.
+    pub fn switch_hash(&self, operation: Operation, hash: Option<&str>) {
+        self.world.hashes.forget_all(operation);
+        if let Some(hash) = hash {
+            self.world.hashes.know(operation, hash);
+        }
+    }
+
+    /// The origin knows `hash` too.
+    pub fn know_hash(&self, operation: Operation, hash: &str) {
+        self.world.hashes.know(operation, hash);
+    }
+
+    /// A stale shard (`/api-3/graphql`) knows the older hashes and not the newest.
+    pub fn set_shard_stale(&self, path: &str, stale: bool) {
+        self.world.hashes.set_stale(path, stale);
+    }
+
+    pub fn counts(&self) -> Counts {
+        self.world.counters.snapshot()
+    }
+
+    /// Waits until the counts are as wished, and returns them. Fails after `within`.
+    pub async fn until(&self, within: Duration, reached: impl FnMut(&Counts) -> bool) -> Result<Counts> {
+        self.world.counters.until(within, reached).await
+    }
+
+    fn generated(&self) -> impl Iterator<Item = &StoreSeed> {
+        self.world.catalogue.stores.iter().filter(|store| !store.captured)
+    }
+}
+
+impl Drop for Simulator {
+    fn drop(&mut self) {
+        if let Some(stop) = self.stop.take() {
+            let _ = stop.send(());
+        }
+        // waiting for the thread frees the ports before the caller goes on
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+struct Servers {
+    world: Arc<World>,
+    origin: TcpListener,
+    proxies: Vec<TcpListener>,
+    tls: Option<TlsAcceptor>,
+}
+
+fn spawn(servers: Servers, stopped: oneshot::Receiver<()>) -> Result<JoinHandle<()>> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let guard = runtime.enter();
+    let origin = tokio::net::TcpListener::from_std(servers.origin)?;
+    let proxies: Vec<_> =
+        servers.proxies.into_iter().map(tokio::net::TcpListener::from_std).collect::<Result<_, _>>()?;
+    drop(guard);
+    let run = move || {
+        runtime.spawn(origin::serve(servers.world.clone(), origin, servers.tls));
+        for (index, listener) in proxies.into_iter().enumerate() {
+            runtime.spawn(proxy::serve(servers.world.clone(), index, listener));
+        }
+        let _ = runtime.block_on(stopped);
+    };
+    std::thread::Builder::new().name("simulator".to_owned()).spawn(run).context("simulator's thread")
+}
+
+fn bind(port: u16) -> Result<TcpListener> {
+    let listener =
+        TcpListener::bind((Ipv4Addr::LOCALHOST, port)).with_context(|| format!("port {port} on 127.0.0.1"))?;
+    listener.set_nonblocking(true)?;
+    Ok(listener)
+}
+
+fn base_url(address: SocketAddr, tls: bool) -> String {
+    if tls { format!("https://localhost:{}", address.port()) } else { format!("http://{address}") }
+}
+
+fn tls_acceptor(config: Arc<ServerConfig>) -> TlsAcceptor {
+    let mut config = ServerConfig::clone(&config);
+    if config.alpn_protocols.is_empty() {
+        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    }
+    TlsAcceptor::from(Arc::new(config))
+}
+
+fn proxy_states(settings: &Settings, listeners: &[TcpListener]) -> Result<Vec<ProxyState>> {
+    let state = |(index, listener): (usize, &TcpListener)| {
+        let block = (index < settings.blocked_proxies).then_some((settings.block_after, refusal(index)));
+        Ok(ProxyState::new(proxy_address(index, listener.local_addr()?), block))
+    };
+    listeners.iter().enumerate().map(state).collect()
+}
+
+fn refusal(index: usize) -> Refusal {
+    [Refusal::Forbidden, Refusal::ChallengeForbidden, Refusal::ChallengeOk][index % 3]
+}
+
+/// Every third speaks SOCKS5; two of three want credentials, which hold what must be percent-encoded in a URL.
+fn proxy_address(index: usize, address: SocketAddr) -> ProxyAddress {
+    let with_credentials = index % 3 != 2;
+    ProxyAddress {
+        protocol: if index % 3 == 1 { ProxyProtocol::Socks5 } else { ProxyProtocol::Http },
+        host: address.ip().to_string(),
+        port: address.port(),
+        username: with_credentials.then(|| format!("user-{index}")),
+        password: with_credentials.then(|| format!("p@ss:w%rd/{index}")),
+    }
+}

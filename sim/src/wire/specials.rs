@@ -1,0 +1,90 @@
+//! `specialData`: what upstream says about a sale. Long, and never the source of a price.
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::draw::Draw;
+use crate::product::Sale;
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SpecialData {
+    bogo_specials: Option<Vec<Value>>,
+    sale_specials: Option<Vec<Value>>,
+    #[serde(rename = "__typename")]
+    typename: &'static str,
+}
+
+pub(crate) fn special_data(draw: &mut Draw, sale: Sale, category: &str) -> Option<SpecialData> {
+    let (bogo_specials, sale_specials) = match sale {
+        Sale::None => return None,
+        Sale::Priced => (draw.percent(20).then(Vec::new), Some(sale_specials(draw, category))),
+        Sale::Bogo => (Some(vec![bogo_special(draw)]), None),
+    };
+    Some(SpecialData { bogo_specials, sale_specials, typename: "Products_specialData" })
+}
+
+fn sale_specials(draw: &mut Draw, category: &str) -> Vec<Value> {
+    let count = draw.between(1, 2);
+    (0..count).map(|_| sale_special(draw, category)).collect()
+}
+
+fn sale_special(draw: &mut Draw, category: &str) -> Value {
+    let discount = *draw.pick(&[10, 15, 20, 25, 35, 50]);
+    json!({
+        "createdBy": draw.object_id(),
+        "directPOSProductIdMapping": false,
+        "rawPOSWeightMapping": false,
+        "useLatestCartCalculator": null,
+        "discount": discount,
+        "discountStacking": false,
+        "dollarDiscount": false,
+        "eligibleProductOptions": null,
+        "menuType": "both",
+        "minorVersion": 0,
+        "nonStackingBehavior": "favorCustomer",
+        "payByBankIncentiveEnabled": null,
+        "paymentRestrictions": null,
+        "percentDiscount": true,
+        "saleDiscounts": null,
+        "settingsDerivedFrom": "dispensary",
+        "skipV4Merge": null,
+        "source": null,
+        "sourceId": null,
+        "specialId": draw.object_id(),
+        "specialName": format!("{discount}% OFF {category} all week "),
+        "specialType": "sale",
+        "specialRestrictions": restrictions(draw, category),
+        "stackingBehavior": "cumulative",
+        "stackingMode": null,
+        "targetPrice": false,
+        "useGreedOptimizedCalculator": null,
+        "useTotalQtyCalcsFix": true,
+        "version": 3,
+        "__typename": "Products_specialData_saleSpecials",
+    })
+}
+
+fn bogo_special(draw: &mut Draw) -> Value {
+    let (bought, price) = (draw.between(2, 4), draw.between(20, 90));
+    json!({
+        "createdBy": draw.object_id(),
+        "specialId": draw.object_id(),
+        "specialName": format!("{bought} for ${price}"),
+        "specialType": "bogo",
+        "itemsForAPrice": { "value": price, "__typename": "Products_itemsForAPrice" },
+        "bogoConditions": [{ "totalQuantity": { "quantity": bought } }],
+        "bogoRewards": [{ "totalQuantity": { "quantity": 1, "maxQuantity": null }, "discountType": "bundleDiscount" }],
+        "__typename": "Products_specialData_bogoSpecials",
+    })
+}
+
+/// A map with ids as keys.
+fn restrictions(draw: &mut Draw, category: &str) -> Map<String, Value> {
+    let discount = || json!({ "discountType": "percentDiscount" });
+    let mut map = Map::from_iter([(category.to_owned(), discount())]);
+    for _ in 0..draw.between(0, 14) {
+        map.insert(draw.object_id(), discount());
+    }
+    map
+}
