@@ -75,26 +75,13 @@ impl Command {
     fn flags(&self) -> Vec<Flag> {
         match self {
             Command::Db(args) => args.flags(),
-            Command::Config(_)
-            | Command::Doctor(_)
-            | Command::Migrate(_)
-            | Command::Proxies(_)
-            | Command::Version(_) => Vec::new(),
             _ => Vec::new(),
         }
     }
 
     /// Whether it ends by itself on Ctrl-C (with [`Stop`]); the others are simply dropped.
     fn drains(&self) -> bool {
-        match self {
-            Command::Config(_)
-            | Command::Db(_)
-            | Command::Doctor(_)
-            | Command::Migrate(_)
-            | Command::Proxies(_)
-            | Command::Version(_) => false,
-        }
-        // each command that drains is named here: matches!(self, Command::Up(_) | Command::Worker(_))
+        // the long-running commands, each by name: matches!(self, Command::Up(_) | Command::Worker(_))
         false
     }
 }
