@@ -2,8 +2,9 @@
 
 use super::{Client, DbError};
 
-/// Refreshes every view without stopping its readers. Takes minutes on a large table: give it a maintenance client.
-pub async fn refresh(client: &Client) -> Result<(), DbError> {
+/// Refreshes every view without stopping its readers and returns their names. Takes minutes on large tables: give it a
+/// maintenance client.
+pub async fn refresh(client: &Client) -> Result<Vec<&'static str>, DbError> {
     client.execute(include_str!("sql/analytics/refresh_store_summary.sql"), &[]).await?;
-    Ok(())
+    Ok(vec!["mv_store_summary"])
 }

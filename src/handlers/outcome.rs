@@ -10,6 +10,7 @@ use crate::db::{DbError, Tx};
 use crate::domain::dispensary::{DispensaryId, Platform};
 use crate::domain::role::Role;
 use crate::stealth::{Disposition, FetchError};
+use crate::storage::StorageError;
 
 /// How a run ended, when it did not fail.
 pub enum Outcome {
@@ -105,6 +106,13 @@ impl TaskError {
 impl From<DbError> for TaskError {
     fn from(error: DbError) -> Self {
         TaskError::retry(error.to_string())
+    }
+}
+
+impl From<StorageError> for TaskError {
+    fn from(error: StorageError) -> Self {
+        let why = error.to_string();
+        if error.is_permanent() { TaskError::Permanent { why } } else { TaskError::retry(why) }
     }
 }
 

@@ -4,6 +4,7 @@
 //! In: products in feed order. Out: [`Counts`].
 
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 use crate::db::products::{Change, ProductId, Shelf, Upserted};
 use crate::db::stores::CrawlState;
@@ -31,6 +32,15 @@ pub struct Counts {
     pub out_of_stock: i64,
     pub back_in_stock: i64,
     pub snapshots: u64,
+}
+
+impl From<Counts> for Map<String, Value> {
+    fn from(counts: Counts) -> Self {
+        match serde_json::to_value(counts) {
+            Ok(Value::Object(fields)) => fields,
+            _ => Map::new(),
+        }
+    }
 }
 
 impl Crawl {

@@ -1,5 +1,8 @@
 //! Handlers with a real database: what each role writes.
 
+mod captured_page;
 mod crawl;
+mod desk;
 mod histories;
+mod refresh;
 mod shelf;
