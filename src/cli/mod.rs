@@ -14,6 +14,8 @@ mod doctor;
 mod env;
 mod migrate;
 mod proxies;
+mod payload;
+mod stores;
 mod version;
 
 use std::path::PathBuf;
@@ -55,6 +57,10 @@ enum Command {
     Migrate(migrate::Args),
     /// Import, list and check proxies
     Proxies(proxies::Args),
+    /// Show a kept upstream answer
+    Payload(payload::Args),
+    /// Add, import or list stores
+    Stores(stores::Args),
     /// Print the version
     Version(version::Args),
 }
@@ -67,6 +73,8 @@ impl Command {
             Command::Doctor(args) => doctor::run(args, env).await,
             Command::Migrate(args) => migrate::run(args, env).await,
             Command::Proxies(args) => proxies::run(args, env).await,
+            Command::Payload(args) => payload::run(args, env).await,
+            Command::Stores(args) => stores::run(args, env).await,
             Command::Version(args) => version::run(args, env).await,
         }
     }
@@ -76,6 +84,12 @@ impl Command {
         match self {
             Command::Db(args) => args.flags(),
             _ => Vec::new(),
+            Command::Config(_)
+            | Command::Doctor(_)
+            | Command::Migrate(_)
+            | Command::Payload(_)
+            | Command::Stores(_)
+            | Command::Version(_) => Vec::new(),
         }
     }
 
@@ -83,6 +97,15 @@ impl Command {
     fn drains(&self) -> bool {
         // the long-running commands, each by name: matches!(self, Command::Up(_) | Command::Worker(_))
         false
+        match self {
+            Command::Config(_)
+            | Command::Db(_)
+            | Command::Doctor(_)
+            | Command::Migrate(_)
+            | Command::Payload(_)
+            | Command::Stores(_)
+            | Command::Version(_) => false,
+        }
     }
 }
 

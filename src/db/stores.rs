@@ -33,6 +33,13 @@ pub struct NewStore {
     pub timezone: Option<String>,
 }
 
+/// Whether a store is there already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Known {
+    As(DispensaryId),
+    No,
+}
+
 /// A store as people see it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StoreListing {
@@ -60,7 +67,7 @@ pub async fn lock(tx: &Tx, id: DispensaryId) -> Result<CrawlState, DbError> {
     let row = tx
         .query_opt(include_str!("sql/stores/lock.sql"), &[&id])
         .await?
-        .ok_or_else(|| DbError::Missing(format!("dispensary {id}")))?;
+        .ok_or_else(|| DbError::Other(format!("dispensary {id} was deleted")))?;
     let payload: Option<PayloadId> = row.try_get("last_payload_id")?;
     let fetched_at: Option<DateTime<Utc>> = row.try_get("last_payload_at")?;
     Ok(CrawlState {
@@ -116,6 +123,20 @@ pub async fn add(tx: &Tx, store: &NewStore) -> Result<DispensaryId, DbError> {
         )
         .await?;
     Ok(row.try_get(0)?)
+}
+
+/// The store that `store` would double: of the same platform id, else of the same menu address, else of the same slug.
+pub async fn find_known(client: &Client, store: &NewStore) -> Result<Known, DbError> {
+    let row = client
+        .query_opt(
+            include_str!("sql/stores/find_known.sql"),
+            &[&store.platform.name(), &store.platform_dispensary_id, &store.menu_url, &store.slug],
+        )
+        .await?;
+    Ok(match row {
+        Some(row) => Known::As(row.try_get(0)?),
+        None => Known::No,
+    })
 }
 
 pub async fn list(client: &Client) -> Result<Vec<StoreListing>, DbError> {

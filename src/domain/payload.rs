@@ -1,6 +1,7 @@
 //! What is known of a payload: a raw upstream answer kept gzipped, and its row in `raw_crawl_payloads`.
 
 use chrono::{DateTime, Utc};
+use serde::Serialize;
 
 use super::dispensary::{DispensaryId, Platform};
 use super::task::TaskId;
@@ -27,7 +28,7 @@ pub struct NewPayload {
 }
 
 /// A row as read back.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Payload {
     pub id: PayloadId,
     pub task_id: Option<TaskId>,

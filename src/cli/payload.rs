@@ -1,0 +1,96 @@
+//! `drover payload`: a kept upstream answer, its row and what is in it.
+
+use std::collections::BTreeMap;
+
+use clap::Subcommand;
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::{Env, ExitCode, Refusal};
+use crate::domain::payload::{Payload, PayloadId};
+use crate::domain::product::NormalMenu;
+use crate::storage::{Payloads, StoredMenu};
+use crate::{db, platforms};
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Show a payload's row and what its file holds
+    Show {
+        id: PayloadId,
+        /// Print the answers of upstream themselves, as one JSON document
+        #[arg(long)]
+        data: bool,
+    },
+}
+
+#[derive(Serialize)]
+struct Shown {
+    #[serde(flatten)]
+    payload: Payload,
+    pages: usize,
+    products: usize,
+    in_stock: usize,
+    warnings: BTreeMap<&'static str, usize>,
+}
+
+pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
+    let Command::Show { id, data } = args.command;
+    let client = env.db().await?.client().await?;
+    let payload = db::payloads::get(&client, id).await?;
+    let payload = payload.ok_or_else(|| Refusal::not_found(format!("payload {id} does not exist")))?;
+    let files = Payloads::new(env.config.storage_root());
+    let stored = files.read(&payload.storage_path, &payload.sha256).await?;
+    if data {
+        env.out.value(&pages(&stored)?)?;
+        return Ok(ExitCode::Ok);
+    }
+    let menu = platforms::normalise(payload.platform, &stored.pages())?;
+    env.out.either(&Shown::new(payload, &stored, &menu), text)?;
+    Ok(ExitCode::Ok)
+}
+
+fn pages(stored: &StoredMenu) -> anyhow::Result<Vec<&RawValue>> {
+    let pages = stored.pages().into_iter().map(serde_json::from_slice);
+    Ok(pages.collect::<Result<_, _>>()?)
+}
+
+impl Shown {
+    fn new(payload: Payload, stored: &StoredMenu, menu: &NormalMenu) -> Self {
+        let mut warnings = BTreeMap::new();
+        for warning in &menu.warnings {
+            *warnings.entry(warning.kind).or_default() += 1;
+        }
+        let in_stock = menu.products.iter().filter(|product| product.is_in_stock).count();
+        Shown { payload, pages: stored.pages().len(), products: menu.products.len(), in_stock, warnings }
+    }
+}
+
+fn text(shown: &Shown) -> String {
+    let Shown { payload, .. } = shown;
+    let task = payload.task_id.map_or_else(|| "-".to_owned(), |id| id.to_string());
+    let warnings: Vec<String> = shown.warnings.iter().map(|(kind, n)| format!("{kind} {n}")).collect();
+    let lines = [
+        ("payload", payload.id.to_string()),
+        ("store", payload.dispensary_id.to_string()),
+        ("platform", payload.platform.to_string()),
+        ("task", task),
+        ("fetched", payload.fetched_at.to_rfc3339()),
+        ("file", payload.storage_path.clone()),
+        ("bytes", payload.bytes.to_string()),
+        ("sha256", payload.sha256.clone()),
+        (
+            "coverage",
+            format!("{:.2} % ({} of {})", payload.coverage * 100.0, payload.product_count, payload.total_count),
+        ),
+        ("pages", shown.pages.to_string()),
+        ("products", format!("{}, {} in stock", shown.products, shown.in_stock)),
+        ("warnings", if warnings.is_empty() { "none".to_owned() } else { warnings.join(", ") }),
+    ];
+    lines.map(|(name, value)| format!("{name:<10}{value}")).join("\n")
+}

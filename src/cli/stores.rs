@@ -1,0 +1,131 @@
+//! `drover stores`: the shops whose menus are watched.
+
+mod draft;
+mod file;
+
+use std::path::PathBuf;
+
+use clap::Subcommand;
+use serde::Serialize;
+
+use super::{Env, ExitCode, Refusal};
+use crate::db::stores::{Known, NewStore, StoreListing};
+use crate::db::{self, Tx};
+use crate::domain::dispensary::DispensaryId;
+use crate::domain::role::Role;
+use draft::Draft;
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Add one store
+    Add(Draft),
+    /// Add the stores of a CSV file with a header; nothing is imported when any line has a fault
+    Import {
+        /// Columns: name, platform, platform_dispensary_id, slug, menu_url, api_host, api_path, city, state, timezone
+        file: PathBuf,
+    },
+    /// List the stores with their crawl state
+    List,
+}
+
+#[derive(Serialize)]
+struct Added {
+    id: DispensaryId,
+    name: String,
+    /// The task that looks its platform id up, when it came without.
+    entry_point_task_id: Option<i64>,
+}
+
+#[derive(Serialize)]
+struct Imported {
+    imported: Vec<Added>,
+    /// Stores that were there already, and stay as they are.
+    known: usize,
+}
+
+pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
+    match args.command {
+        Command::Add(draft) => add(draft, env).await,
+        Command::Import { file } => import(&file, env).await,
+        Command::List => list(env).await,
+    }
+}
+
+async fn add(draft: Draft, env: &Env) -> anyhow::Result<ExitCode> {
+    let store = draft.check().map_err(|faults| Refusal::usage(faults.join("; ")))?;
+    let tx = env.db().await?.begin().await?;
+    if let Known::As(id) = db::stores::find_known(&tx, &store).await? {
+        return Err(Refusal::conflict(format!("the store is known already, as {id}")).into());
+    }
+    let added = insert(&tx, store).await?;
+    tx.commit().await?;
+    env.out.either(&added, |added| format!("store {}: {}", added.id, added.name))?;
+    Ok(ExitCode::Ok)
+}
+
+async fn import(path: &std::path::Path, env: &Env) -> anyhow::Result<ExitCode> {
+    let name = path.display().to_string();
+    let text = std::fs::read_to_string(path).map_err(|error| Refusal::not_found(format!("{name}: {error}")))?;
+    let stores = file::parse(&name, &text).map_err(|faults| Refusal::usage(faults.join("\n")))?;
+
+    let tx = env.db().await?.begin().await?;
+    let mut done = Imported { imported: Vec::new(), known: 0 };
+    for store in stores {
+        match db::stores::find_known(&tx, &store).await? {
+            Known::As(_) => done.known += 1,
+            Known::No => done.imported.push(insert(&tx, store).await?),
+        }
+    }
+    tx.commit().await?;
+    env.out.either(&done, |done| format!("{} stores imported, {} known already", done.imported.len(), done.known))?;
+    Ok(ExitCode::Ok)
+}
+
+/// A store that comes without its platform's id gets the task that finds it.
+async fn insert(tx: &Tx, store: NewStore) -> anyhow::Result<Added> {
+    let id = db::stores::add(tx, &store).await?;
+    let entry_point_task_id = match store.platform_dispensary_id {
+        Some(_) => None,
+        None => {
+            let task = db::tasks::NewTask {
+                dispensary_id: Some(id),
+                platform: Some(store.platform.name().to_owned()),
+                dedup_key: Some(format!("{}:{id}", Role::EntryPointDiscovery)),
+                ..db::tasks::NewTask::new(Role::EntryPointDiscovery)
+            };
+            db::tasks::enqueue(tx, &[task]).await?.first().copied()
+        }
+    };
+    Ok(Added { id, name: store.name, entry_point_task_id })
+}
+
+async fn list(env: &Env) -> anyhow::Result<ExitCode> {
+    let client = env.db().await?.client().await?;
+    let stores = db::stores::list(&client).await?;
+    env.out.rows(
+        &stores,
+        &["id", "name", "state", "platform id", "crawl", "products", "in stock", "last crawl"],
+        cells,
+    )?;
+    Ok(ExitCode::Ok)
+}
+
+fn cells(store: &StoreListing) -> Vec<String> {
+    let or_dash = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
+    vec![
+        store.id.to_string(),
+        store.name.clone(),
+        or_dash(&store.state),
+        or_dash(&store.platform_dispensary_id),
+        if store.crawl_enabled { "on" } else { "off" }.to_owned(),
+        store.products.to_string(),
+        store.in_stock.to_string(),
+        or_dash(&store.last_crawl_at.map(|at| at.format("%Y-%m-%d %H:%M:%S").to_string())),
+    ]
+}

@@ -1,0 +1,160 @@
+//! `Draft`: a store as somebody wrote it down, by flags or in a line of a file. Checked, it is a [`NewStore`]. Pure.
+
+use serde::Deserialize;
+use url::Url;
+
+use crate::db::stores::NewStore;
+use crate::domain::dispensary::Platform;
+
+/// Every field as written. Empty is the same as absent.
+#[derive(Clone, Debug, Default, Deserialize, clap::Args)]
+#[serde(deny_unknown_fields)]
+pub struct Draft {
+    /// Its name
+    #[arg(long)]
+    #[serde(default)]
+    name: String,
+    /// The platform of its menu
+    #[arg(long, default_value = "dutchie")]
+    #[serde(default)]
+    platform: String,
+    /// Its id there
+    #[arg(long = "platform-id", value_name = "ID")]
+    platform_dispensary_id: Option<String>,
+    /// The last part of its menu's address
+    #[arg(long)]
+    slug: Option<String>,
+    /// The address of its menu; its id is found from it
+    #[arg(long, value_name = "URL")]
+    menu_url: Option<String>,
+    /// The host of its API, where it is not the platform's own
+    #[arg(long, value_name = "HOST")]
+    api_host: Option<String>,
+    /// The path of its API, where it is not the usual one
+    #[arg(long, value_name = "PATH")]
+    api_path: Option<String>,
+    #[arg(long)]
+    city: Option<String>,
+    /// Two letters, such as AZ
+    #[arg(long)]
+    state: Option<String>,
+    /// Such as America/Phoenix
+    #[arg(long)]
+    timezone: Option<String>,
+}
+
+impl Draft {
+    /// The store, or everything that is wrong with it.
+    pub fn check(self) -> Result<NewStore, Vec<String>> {
+        let name = self.name.trim().to_owned();
+        let platform = match self.platform.trim() {
+            "" => Ok(Platform::Dutchie),
+            word => word.parse().map_err(|unknown: crate::domain::dispensary::UnknownPlatform| unknown.to_string()),
+        };
+        let store = NewStore {
+            name,
+            platform: *platform.as_ref().unwrap_or(&Platform::Dutchie),
+            platform_dispensary_id: written(self.platform_dispensary_id),
+            slug: written(self.slug),
+            menu_url: written(self.menu_url),
+            api_host: written(self.api_host).map(|host| host.to_ascii_lowercase()),
+            api_path: written(self.api_path),
+            city: written(self.city),
+            state: written(self.state).map(|state| state.to_ascii_uppercase()),
+            timezone: written(self.timezone),
+        };
+        let faults: Vec<String> = platform.err().into_iter().chain(faults(&store)).collect();
+        if faults.is_empty() { Ok(store) } else { Err(faults) }
+    }
+}
+
+fn written(text: Option<String>) -> Option<String> {
+    text.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
+}
+
+fn faults(store: &NewStore) -> impl Iterator<Item = String> {
+    let says = |text: &Option<String>, fault: fn(&str) -> Option<String>| text.as_deref().and_then(fault);
+    let nameless = store.name.is_empty().then(|| "name is missing".to_owned());
+    let nowhere = [&store.platform_dispensary_id, &store.slug, &store.menu_url].iter().all(|way| way.is_none());
+    let nowhere = nowhere.then(|| "one of platform_dispensary_id, slug and menu_url must be given".to_owned());
+    [
+        nameless,
+        nowhere,
+        says(&store.menu_url, bad_url),
+        says(&store.api_host, bad_host),
+        says(&store.api_path, bad_path),
+        says(&store.state, bad_state),
+        says(&store.timezone, bad_timezone),
+    ]
+    .into_iter()
+    .flatten()
+}
+
+fn bad_url(text: &str) -> Option<String> {
+    let fine = Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.host().is_some());
+    (!fine).then(|| format!("menu_url '{text}' is no address such as https://dutchie.com/dispensary/a-name"))
+}
+
+fn bad_host(text: &str) -> Option<String> {
+    let bare = Url::parse(&format!("https://{text}")).ok().filter(|url| {
+        url.path() == "/"
+            && url.query().is_none()
+            && url.username().is_empty()
+            && !text.contains('/')
+            && !text.contains('#')
+    });
+    bare.is_none().then(|| format!("api_host '{text}' is no host such as menu.example.com or menu.example.com:8443"))
+}
+
+fn bad_path(text: &str) -> Option<String> {
+    let fine = text.starts_with('/') && !text.contains(['?', '#', ' ']);
+    (!fine).then(|| format!("api_path '{text}' is no path such as /api-3/graphql"))
+}
+
+fn bad_state(text: &str) -> Option<String> {
+    let fine = text.len() == 2 && text.bytes().all(|letter| letter.is_ascii_uppercase());
+    (!fine).then(|| format!("state '{text}' is not two letters such as AZ"))
+}
+
+fn bad_timezone(text: &str) -> Option<String> {
+    (!text.contains('/')).then(|| format!("timezone '{text}' is no zone name such as America/Phoenix"))
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    fn draft() -> Draft {
+        Draft { name: "A Shop".to_owned(), slug: Some("a-shop".to_owned()), ..Draft::default() }
+    }
+
+    fn some(text: &str) -> Option<String> {
+        Some(text.to_owned())
+    }
+
+    #[test]
+    fn blanks_are_absent_and_case_is_settled() {
+        let draft = Draft { state: some(" az "), api_host: some("Menu.Example.COM:8443"), city: some("  "), ..draft() };
+        let store = draft.check().unwrap();
+        assert_eq!((store.state.as_deref(), store.city), (Some("AZ"), None));
+        assert_eq!(store.api_host.as_deref(), Some("menu.example.com:8443"));
+    }
+
+    #[rstest]
+    #[case::no_name(Draft { name: " ".to_owned(), ..draft() }, "name is missing")]
+    #[case::no_way(Draft { slug: None, ..draft() }, "one of platform_dispensary_id")]
+    #[case::platform(Draft { platform: "jane".to_owned(), ..draft() }, "unknown platform 'jane'")]
+    #[case::url(Draft { menu_url: some("dutchie.com/x"), ..draft() }, "menu_url 'dutchie.com/x'")]
+    #[case::url_scheme(Draft { menu_url: some("ftp://dutchie.com/x"), ..draft() }, "menu_url")]
+    #[case::host(Draft { api_host: some("https://x.com"), ..draft() }, "api_host")]
+    #[case::host_with_user(Draft { api_host: some("me@x.com"), ..draft() }, "api_host")]
+    #[case::path(Draft { api_path: some("graphql"), ..draft() }, "api_path")]
+    #[case::state(Draft { state: some("Arizona"), ..draft() }, "state 'ARIZONA'")]
+    #[case::timezone(Draft { timezone: some("MST"), ..draft() }, "timezone 'MST'")]
+    fn each_fault_is_named(#[case] draft: Draft, #[case] fault: &str) {
+        let faults = draft.check().unwrap_err();
+        assert!(faults.len() == 1 && faults[0].contains(fault), "{faults:?}");
+    }
+}
