@@ -1,7 +1,9 @@
 //! `Context`: everything a handler may use for one task.
 
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::{Value, json};
 
 use super::TaskError;
 use crate::clock::Clock;
@@ -9,11 +11,13 @@ use crate::config;
 use crate::db::{self, Db};
 use crate::domain::dispensary::{Dispensary, DispensaryId, Platform};
 use crate::domain::task::TaskId;
+use crate::stealth::{Session, SessionAsk, Sessions, TraceHandle};
 use crate::storage::Payloads;
 
 /// What all tasks of a process share.
 pub struct Services {
     pub db: Db,
+    pub sessions: Sessions,
     pub payloads: Payloads,
     pub clock: Clock,
     pub config: config::Platforms,
@@ -25,7 +29,12 @@ pub struct Context {
     pub task_id: TaskId,
     pub dispensary_id: Option<DispensaryId>,
     pub platform: Option<Platform>,
+    footprint: Footprint,
 }
+
+/// What a run left in the outside world so far; whoever holds a clone can read it while the body runs and after it failed.
+#[derive(Clone, Default)]
+pub struct Footprint(Arc<Mutex<Vec<TraceHandle>>>);
 
 /// The store of a task, or why there is nothing to do for it.
 pub enum Store {
@@ -43,7 +52,19 @@ impl Context {
         dispensary_id: Option<DispensaryId>,
         platform: Option<Platform>,
     ) -> Self {
-        Context { services, task_id, dispensary_id, platform }
+        Context { services, task_id, dispensary_id, platform, footprint: Footprint::default() }
+    }
+
+    /// A session whose requests belong to this run.
+    pub fn open_session(&self, ask: SessionAsk) -> Session {
+        let session = self.sessions.open(ask);
+        self.footprint.add(session.trace());
+        session
+    }
+
+    /// For the attempt's `detail`.
+    pub fn footprint(&self) -> Footprint {
+        self.footprint.clone()
     }
 
     /// The task's store as it is now.
@@ -55,6 +76,28 @@ impl Context {
         Ok(match store.crawl_enabled {
             true => Store::Open(store),
             false => Store::Closed { reason: format!("dispensary {id} is disabled") },
+        })
+    }
+}
+
+impl Footprint {
+    fn add(&self, trace: TraceHandle) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(trace);
+    }
+
+    /// The attempt's `detail`: {proxy_ids, fingerprint, requests, blocks}; null for a run that asked nobody.
+    pub fn detail(&self) -> Value {
+        let traces: Vec<_> =
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().map(TraceHandle::read).collect();
+        let Some(last) = traces.last() else { return Value::Null };
+        let mut proxy_ids: Vec<_> = traces.iter().flat_map(|trace| trace.proxy_ids.iter().copied()).collect();
+        proxy_ids.sort_unstable();
+        proxy_ids.dedup();
+        json!({
+            "proxy_ids": proxy_ids,
+            "fingerprint": last.fingerprint,
+            "requests": traces.iter().map(|trace| trace.requests).sum::<u32>(),
+            "blocks": traces.iter().map(|trace| trace.blocks).sum::<u32>(),
         })
     }
 }

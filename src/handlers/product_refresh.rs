@@ -12,11 +12,10 @@ use serde_json::json;
 use super::context::Store;
 use super::{Context, Learned, Outcome, TaskError};
 use crate::domain::args;
-use crate::domain::dispensary::{DispensaryId, Platform};
+use crate::domain::dispensary::DispensaryId;
 use crate::domain::payload::Payload;
 use crate::domain::product::{NormalMenu, Warning};
-use crate::platforms::dutchie::normalize::{self, NormaliseError};
-use crate::{cpu, db};
+use crate::{cpu, db, platforms};
 use crawl::Crawl;
 
 pub async fn run(ctx: &Context, args: args::ProductRefresh) -> Result<Outcome, TaskError> {
@@ -58,14 +57,8 @@ async fn find_payload(ctx: &Context, store: DispensaryId, id: Option<i64>) -> Re
 async fn read_menu(ctx: &Context, payload: &Payload) -> Result<NormalMenu, TaskError> {
     let stored = ctx.payloads.read(&payload.storage_path, &payload.sha256).await?;
     let platform = payload.platform;
-    let normalised = cpu::run(move || normalise(platform, &stored.pages())).await;
+    let normalised = cpu::run(move || platforms::normalise(platform, &stored.pages())).await;
     normalised.map_err(|error| TaskError::permanent(format!("payload {}: {error}", payload.id)))
-}
-
-fn normalise(platform: Platform, pages: &[&[u8]]) -> Result<NormalMenu, NormaliseError> {
-    match platform {
-        Platform::Dutchie => normalize::normalise(pages),
-    }
 }
 
 fn by_kind(warnings: &[Warning]) -> BTreeMap<&'static str, usize> {

@@ -6,9 +6,12 @@
 use chrono::{DateTime, Utc};
 
 use crate::domain::dispensary::{Dispensary, FoundStore, Platform};
+use crate::domain::product::NormalMenu;
 use crate::stealth::Response;
 
 pub mod dutchie;
+
+pub use dutchie::normalize::NormaliseError;
 
 /// A whole crawl of one store: the answers as they came, and what they hold together.
 #[derive(Clone, Debug)]
@@ -49,6 +52,13 @@ pub struct StoreRef {
     pub platform_dispensary_id: String,
     pub slug: Option<String>,
     pub name: Option<String>,
+}
+
+/// Turns the pages of one crawl into products.
+pub fn normalise(platform: Platform, pages: &[&[u8]]) -> Result<NormalMenu, NormaliseError> {
+    match platform {
+        Platform::Dutchie => dutchie::normalize::normalise(pages),
+    }
 }
 
 #[allow(unused)]

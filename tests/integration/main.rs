@@ -9,3 +9,4 @@ mod embedded;
 mod handlers;
 mod migrate;
 mod proxies;
+mod stores_command;

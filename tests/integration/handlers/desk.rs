@@ -36,6 +36,7 @@ impl Desk {
         let storage = tempfile::tempdir().unwrap();
         let services = Services {
             db: shelf.database.db.clone(),
+            sessions: super::outside::sessions(Vec::new(), "dutchie.com"),
             payloads: Payloads::new(storage.path()),
             clock: Clock::system(),
             config: config::Platforms { dutchie: dutchie("https://dutchie.com") },

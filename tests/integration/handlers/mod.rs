@@ -4,5 +4,6 @@ mod captured_page;
 mod crawl;
 mod desk;
 mod histories;
+mod outside;
 mod refresh;
 mod shelf;

@@ -89,9 +89,6 @@ async fn a_payload_that_is_no_menu_is_a_permanent_error() {
 
 #[rstest]
 #[case(Role::ProductRefresh)]
-#[case(Role::PayloadFetch)]
-#[case(Role::ProductDiscovery)]
-#[case(Role::EntryPointDiscovery)]
 #[tokio::test]
 async fn a_task_of_a_disabled_store_is_cancelled(#[case] role: Role) {
     let desk = Desk::new().await;
