@@ -13,8 +13,8 @@ mod db;
 mod doctor;
 mod env;
 mod migrate;
-mod proxies;
 mod payload;
+mod proxies;
 mod stores;
 mod version;
 
@@ -84,12 +84,6 @@ impl Command {
         match self {
             Command::Db(args) => args.flags(),
             _ => Vec::new(),
-            Command::Config(_)
-            | Command::Doctor(_)
-            | Command::Migrate(_)
-            | Command::Payload(_)
-            | Command::Stores(_)
-            | Command::Version(_) => Vec::new(),
         }
     }
 
@@ -97,15 +91,6 @@ impl Command {
     fn drains(&self) -> bool {
         // the long-running commands, each by name: matches!(self, Command::Up(_) | Command::Worker(_))
         false
-        match self {
-            Command::Config(_)
-            | Command::Db(_)
-            | Command::Doctor(_)
-            | Command::Migrate(_)
-            | Command::Payload(_)
-            | Command::Stores(_)
-            | Command::Version(_) => false,
-        }
     }
 }
 
