@@ -142,6 +142,25 @@ pub struct Settlement {
     pub detail: Value,
 }
 
+impl Settlement {
+    /// Nothing written, nothing to wait for.
+    pub fn new(ending: Ending, why: Option<String>) -> Self {
+        Settlement {
+            ending,
+            result: None,
+            why,
+            come_back: Duration::ZERO,
+            snooze_limit: Duration::from_secs(24 * 3600),
+            detail: Value::Null,
+        }
+    }
+
+    /// The task goes back to where it was, at no cost.
+    pub fn released(why: &str) -> Self {
+        Settlement::new(Ending::Released, Some(why.to_owned()))
+    }
+}
+
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Recovered {
     pub requeued: i32,

@@ -1,0 +1,313 @@
+//! One run of a task, from its start to its settlement: a pipeline of small steps on the runtime, outside of any actor.
+//!
+//! In: a claimed task and an ear for [`Stop`]. Out: the run's ending in the database, or the knowledge that it was lost.
+//! All effects of a run commit in one transaction, whose last statement is fenced.
+
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+use tracing::Instrument;
+
+use super::claimer::{Claimer, Granted};
+use super::ledger::Stop;
+use crate::config;
+use crate::db::tasks::{self, Claimed, Completed, Ending, NewTask, Settlement};
+use crate::db::{Db, DbError};
+use crate::domain::retry;
+use crate::domain::task::Held;
+use crate::events;
+use crate::handlers::{self, Chained, Done, Learned, Outcome, TaskError};
+
+/// What a run needs beside its task. Cheap to clone.
+#[derive(Clone)]
+pub struct Executor {
+    pub db: Db,
+    pub claimer: Claimer,
+    pub services: handlers::Services,
+    pub queue: std::sync::Arc<config::Queue>,
+}
+
+/// How the run ended, as far as this process knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    Settled(Ending),
+    /// The lease was lost; nothing was written.
+    Lost,
+}
+
+/// What the body came to, before it is written down.
+enum Verdict {
+    Outcome(Outcome),
+    Failed(TaskError),
+    Released,
+    Lost,
+}
+
+/// A settlement that did not go through.
+enum Unsettled {
+    /// Fenced off: another run has the task.
+    Lost,
+    /// The transaction failed before its commit was sent.
+    Failed(DbError),
+    /// COMMIT was sent and its answer never came.
+    Unknown(DbError),
+}
+
+impl Executor {
+    /// Runs a granted task to its end. Never panics because of the body.
+    pub async fn run(&self, granted: Granted) -> Ended {
+        let Granted { task, stop, .. } = granted;
+        let span = tracing::info_span!("task", task = task.held.id, fence = task.held.fence, role = %task.role, worker = %task.held.worker_id);
+        self.run_in_span(&task, stop).instrument(span).await
+    }
+
+    async fn run_in_span(&self, task: &Claimed, stop: oneshot::Receiver<Stop>) -> Ended {
+        let begun = Instant::now();
+        match self.start(&task.held).await {
+            Ok(true) => {}
+            Ok(false) => return lost(task, begun),
+            Err(error) => return self.settle_failure(task, TaskError::from(error), Value::Null, begun).await,
+        }
+        let attempt = self.services.attempt(task);
+        let trace = attempt.trace();
+        let body = tokio::spawn(handlers::run(attempt).in_current_span());
+        let verdict = watch(body, task, stop).await;
+        self.settle(task, verdict, trace.detail(), begun).await
+    }
+
+    async fn start(&self, held: &Held) -> Result<bool, DbError> {
+        fail::fail_point!("execute.start");
+        tasks::start(&*self.db.client().await?, held).await
+    }
+
+    async fn settle(&self, task: &Claimed, verdict: Verdict, detail: Value, begun: Instant) -> Ended {
+        match verdict {
+            Verdict::Lost => lost(task, begun),
+            Verdict::Released => {
+                self.write_down(task, Settlement { detail, ..Settlement::released("given back by a stopping worker") }, begun).await
+            }
+            Verdict::Failed(error) => self.settle_failure(task, error, detail, begun).await,
+            Verdict::Outcome(Outcome::Snooze { after, reason }) => {
+                self.write_down(task, self.snoozed(reason, Some(after), detail), begun).await
+            }
+            Verdict::Outcome(Outcome::Cancel { reason }) => {
+                self.write_down(task, Settlement { detail, ..Settlement::new(Ending::Cancelled, Some(reason)) }, begun).await
+            }
+            Verdict::Outcome(Outcome::Done(done)) => self.settle_done(task, done, detail, begun).await,
+        }
+    }
+
+    async fn settle_failure(&self, task: &Claimed, error: TaskError, detail: Value, begun: Instant) -> Ended {
+        let settlement = match error {
+            TaskError::Snooze { why, after } => self.snoozed(why, after, detail),
+            TaskError::Permanent { why } => Settlement { detail, ..Settlement::new(Ending::Permanent, Some(why)) },
+            TaskError::Retry { why, after } => Settlement {
+                detail,
+                come_back: self.backoff(task, after),
+                ..Settlement::new(Ending::Failed, Some(why))
+            },
+        };
+        self.write_down(task, settlement, begun).await
+    }
+
+    fn snoozed(&self, why: String, after: Option<Duration>, detail: Value) -> Settlement {
+        Settlement {
+            detail,
+            come_back: after.unwrap_or(self.services.snooze()),
+            snooze_limit: self.queue.snooze_limit,
+            ..Settlement::new(Ending::Snoozed, Some(why))
+        }
+    }
+
+    fn backoff(&self, task: &Claimed, asked: Option<Duration>) -> Duration {
+        let base = self.queue.retry_base_by_role.get(task.role.name()).copied().unwrap_or(self.queue.retry_base);
+        let own = retry::backoff(base, self.queue.retry_cap, task.retry_count, rand::random());
+        asked.map_or(own, |asked| asked.max(own)).min(self.queue.retry_cap)
+    }
+
+    async fn settle_done(&self, task: &Claimed, done: Done, detail: Value, begun: Instant) -> Ended {
+        if done.write.is_none() && done.next.is_empty() {
+            return self.complete(task, done.result, detail, begun).await;
+        }
+        match self.commit(task, done, detail.clone()).await {
+            Ok(()) => self.completed(task, begun),
+            Err(Unsettled::Lost) => fenced(task, begun),
+            Err(Unsettled::Failed(error)) => self.settle_failure(task, TaskError::from(error), detail, begun).await,
+            Err(Unsettled::Unknown(error)) => self.resolve_unknown(task, error, detail, begun).await,
+        }
+    }
+
+    /// Nothing to write: it goes with the next claim.
+    async fn complete(&self, task: &Claimed, result: Value, detail: Value, begun: Instant) -> Ended {
+        let completed = Completed { held: task.held.clone(), result, detail: detail.clone() };
+        match self.claimer.complete(completed).await {
+            Ok(true) => self.completed(task, begun),
+            Ok(false) => fenced(task, begun),
+            Err(error) => self.resolve_unknown(task, error, detail, begun).await,
+        }
+    }
+
+    /// The handler's writes, the chained tasks, the attempt, and last the fenced status: one transaction.
+    async fn commit(&self, task: &Claimed, done: Done, detail: Value) -> Result<(), Unsettled> {
+        let Done { mut result, mut next, write } = done;
+        let tx = self.db.begin().await.map_err(Unsettled::Failed)?;
+        if let Some(write) = write {
+            let learned = write(&tx).await.map_err(Unsettled::Failed)?;
+            learn(&mut result, &mut next, learned);
+        }
+        let chained: Vec<NewTask> = next.into_iter().map(|chained| follow_up(task, chained)).collect();
+        tasks::enqueue(&tx, &chained).await.map_err(Unsettled::Failed)?;
+        let settlement = Settlement { result: Some(result), detail, ..Settlement::new(Ending::Completed, None) };
+        tasks::settle(&tx, &task.held, &settlement).await.map_err(unsettled)?;
+        fail::fail_point!("execute.before_commit");
+        tx.commit().await.map_err(Unsettled::Unknown)
+    }
+
+    /// Nobody heard whether it was committed: the attempt's row knows. Never redone blindly.
+    async fn resolve_unknown(&self, task: &Claimed, error: DbError, detail: Value, begun: Instant) -> Ended {
+        match self.outcome_in_table(&task.held).await {
+            Some(outcome) if outcome == "completed" => self.completed(task, begun),
+            Some(_) => fenced(task, begun),
+            None => self.settle_failure(task, TaskError::from(error), detail, begun).await,
+        }
+    }
+
+    async fn outcome_in_table(&self, held: &Held) -> Option<String> {
+        for pause in PAUSES {
+            let looked = async { tasks::attempt_outcome(&*self.db.client().await?, held).await };
+            match looked.await {
+                Ok(outcome) => return outcome,
+                Err(_) => tokio::time::sleep(pause).await,
+            }
+        }
+        None
+    }
+
+    /// Writes an ending that has no effects of its own; a database that is away is asked again for a while, then the lease decides.
+    async fn write_down(&self, task: &Claimed, settlement: Settlement, begun: Instant) -> Ended {
+        let mut last = None;
+        for pause in PAUSES {
+            let settled = async { tasks::settle(&*self.db.client().await?, &task.held, &settlement).await };
+            match settled.await {
+                Ok(became) => return self.written_down(task, &settlement, &became, begun),
+                Err(DbError::Missing(_)) => return fenced(task, begun),
+                Err(error) => last = Some(error),
+            }
+            tokio::time::sleep(pause).await;
+        }
+        if let Some(error) = last {
+            events::settle_failed(task.held.id, settlement.ending, &error);
+        }
+        Ended::Lost
+    }
+
+    fn written_down(&self, task: &Claimed, settlement: &Settlement, became: &str, begun: Instant) -> Ended {
+        let (run, took) = (named(task), begun.elapsed());
+        let why = settlement.why.as_deref().unwrap_or_default();
+        match settlement.ending {
+            Ending::Completed => events::task_completed(&run, took),
+            Ending::Cancelled => events::task_cancelled(&run, why, took),
+            Ending::Snoozed => events::task_snoozed(&run, settlement.come_back, why, took),
+            Ending::Released => events::task_released(&run, took),
+            Ending::Failed | Ending::Permanent => {
+                let again = (became == "pending").then_some(settlement.come_back);
+                events::task_failed(&run, why, again, took);
+            }
+        }
+        Ended::Settled(settlement.ending)
+    }
+
+    fn completed(&self, task: &Claimed, begun: Instant) -> Ended {
+        events::task_completed(&named(task), begun.elapsed());
+        Ended::Settled(Ending::Completed)
+    }
+}
+
+/// How long a settlement waits between its tries while the database is away: about 15 s in all.
+const PAUSES: [Duration; 6] = [
+    Duration::from_millis(100),
+    Duration::from_millis(400),
+    Duration::from_secs(1),
+    Duration::from_secs(2),
+    Duration::from_secs(4),
+    Duration::from_secs(8),
+];
+
+/// Waits for the body's end, its time limit or a word from outside. The body has really ended when this comes back.
+async fn watch(
+    mut body: JoinHandle<Result<Outcome, TaskError>>,
+    task: &Claimed,
+    mut stop: oneshot::Receiver<Stop>,
+) -> Verdict {
+    let limit = task.role.time_limit();
+    let verdict = tokio::select! {
+        ended = &mut body => return judged(ended),
+        _ = tokio::time::sleep(limit) => Verdict::Failed(TaskError::retry(format!("ran longer than its limit of {limit:?}"))),
+        why = &mut stop => match why {
+            Ok(Stop::Release) => Verdict::Released,
+            Ok(Stop::Lost) | Err(_) => Verdict::Lost,
+        },
+    };
+    body.abort();
+    let _ = body.await;
+    verdict
+}
+
+fn judged(ended: Result<Result<Outcome, TaskError>, tokio::task::JoinError>) -> Verdict {
+    match ended {
+        Ok(Ok(outcome)) => Verdict::Outcome(outcome),
+        Ok(Err(error)) => Verdict::Failed(error),
+        Err(error) if error.is_panic() => {
+            let text = super::cell::panic_text(error.into_panic().as_ref());
+            Verdict::Failed(TaskError::retry(format!("panic: {text}")))
+        }
+        Err(_) => Verdict::Released,
+    }
+}
+
+fn unsettled(error: DbError) -> Unsettled {
+    match error {
+        DbError::Missing(_) => Unsettled::Lost,
+        other => Unsettled::Failed(other),
+    }
+}
+
+fn learn(result: &mut Value, next: &mut Vec<Chained>, learned: Learned) {
+    if let Value::Object(fields) = result {
+        fields.extend(learned.result);
+    }
+    next.extend(learned.next);
+}
+
+fn follow_up(parent: &Claimed, chained: Chained) -> NewTask {
+    NewTask {
+        dispensary_id: chained.dispensary_id,
+        platform: chained.platform.map(|platform| platform.name().to_owned()).or_else(|| parent.platform.clone()),
+        priority: chained.priority.unwrap_or(parent.priority),
+        payload: chained.payload,
+        parent_task_id: Some(parent.held.id),
+        ..NewTask::new(chained.role)
+    }
+}
+
+fn lost(task: &Claimed, begun: Instant) -> Ended {
+    events::task_lost(&named(task), begun.elapsed());
+    Ended::Lost
+}
+
+fn fenced(task: &Claimed, begun: Instant) -> Ended {
+    events::task_fenced(&named(task), begun.elapsed());
+    Ended::Lost
+}
+
+fn named(task: &Claimed) -> events::Run<'_> {
+    events::Run {
+        task: task.held.id,
+        fence: task.held.fence,
+        role: task.role,
+        dispensary: task.dispensary_id,
+        worker: &task.held.worker_id,
+    }
+}

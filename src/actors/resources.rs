@@ -1,0 +1,283 @@
+//! Memory and CPU of this process and its container, sampled each second, and whether they say to claim nothing new.
+//!
+//! Memory is the container's working set (cgroup v2 or v1: usage less inactive file pages; else the host's), CPU likewise, as a
+//! 10 s average. CPU counts only while a task runs here, so that a busy neighbour never starves this process.
+
+use std::collections::VecDeque;
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use nix::sys::resource::{UsageWho, getrusage};
+use sysinfo::{MemoryRefreshKind, ProcessRefreshKind, ProcessesToUpdate, System};
+use tokio::sync::watch;
+
+use super::ledger::Ledger;
+use crate::config;
+use crate::domain::worker::Resources;
+use crate::events::Backoff;
+
+const EVERY: Duration = Duration::from_secs(1);
+/// Samples in the CPU average.
+const WINDOW: usize = 10;
+const CGROUP: &str = "/sys/fs/cgroup";
+
+/// The latest sample, and why nothing new is claimed, if so.
+#[derive(Clone, Debug, Default)]
+pub struct Load {
+    pub used: Resources,
+    pub backoff: Option<Backoff>,
+}
+
+/// Samples until the last receiver is gone.
+pub fn watch(config: &config::Worker, ledger: Ledger) -> watch::Receiver<Load> {
+    let (sender, receiver) = watch::channel(Load::default());
+    let mut sampler = Sampler::new(config, ledger);
+    tokio::spawn(async move {
+        let mut tick = tokio::time::interval(EVERY);
+        while !sender.is_closed() {
+            tick.tick().await;
+            sender.send_replace(sampler.sample());
+        }
+    });
+    receiver
+}
+
+struct Sampler {
+    memory_threshold: f64,
+    cpu_threshold: f64,
+    duration: Duration,
+    ledger: Ledger,
+    system: System,
+    cpu: VecDeque<(Instant, Duration)>,
+    until: Option<(Instant, Backoff)>,
+}
+
+impl Sampler {
+    fn new(config: &config::Worker, ledger: Ledger) -> Self {
+        Sampler {
+            memory_threshold: config.memory_backoff_threshold,
+            cpu_threshold: config.cpu_backoff_threshold,
+            duration: config.backoff_duration,
+            ledger,
+            system: System::new(),
+            cpu: VecDeque::new(),
+            until: None,
+        }
+    }
+
+    fn sample(&mut self) -> Load {
+        let now = Instant::now();
+        let memory = self.memory();
+        let cpu_share = self.cpu_share(now);
+        self.judge(now, memory.share(), cpu_share);
+        Load { used: self.resources(&memory, cpu_share), backoff: self.until.map(|(_, why)| why) }
+    }
+
+    fn judge(&mut self, now: Instant, memory: f64, cpu: f64) {
+        let too_much = if self.memory_threshold > 0.0 && memory > self.memory_threshold {
+            Some(Backoff::Memory { share: memory, threshold: self.memory_threshold })
+        } else if self.cpu_threshold > 0.0 && cpu > self.cpu_threshold && self.ledger.count() > 0 {
+            Some(Backoff::Cpu { share: cpu, threshold: self.cpu_threshold })
+        } else {
+            None
+        };
+        match too_much {
+            Some(why) => self.until = Some((now + self.duration, why)),
+            None => self.until = self.until.filter(|(until, _)| now < *until),
+        }
+    }
+
+    fn memory(&mut self) -> Memory {
+        Memory::of_container(Path::new(CGROUP)).unwrap_or_else(|| {
+            self.system.refresh_memory_specifics(MemoryRefreshKind::nothing().with_ram());
+            Memory { used: self.system.used_memory(), total: self.system.total_memory() }
+        })
+    }
+
+    /// The share of the container's CPUs, else the machine's, over the window.
+    fn cpu_share(&mut self, now: Instant) -> f64 {
+        let Some(used) = cpu_time_of_container(Path::new(CGROUP)).or_else(own_cpu_time) else { return 0.0 };
+        self.cpu.push_back((now, used));
+        if self.cpu.len() > WINDOW + 1 {
+            self.cpu.pop_front();
+        }
+        let Some((first_at, first_used)) = self.cpu.front() else { return 0.0 };
+        let elapsed = now.saturating_duration_since(*first_at).as_secs_f64();
+        if elapsed < 0.5 {
+            return 0.0;
+        }
+        used.saturating_sub(*first_used).as_secs_f64() / elapsed / allowed_cpus(Path::new(CGROUP))
+    }
+
+    fn resources(&mut self, memory: &Memory, cpu_share: f64) -> Resources {
+        let rss = self.rss();
+        let (user, system) = cpu_times().unwrap_or_default();
+        Resources {
+            memory_mb: rss >> 20,
+            memory_total_mb: memory.total >> 20,
+            memory_rss_mb: rss >> 20,
+            memory_percent: (memory.share() * 1000.0).round() / 10.0,
+            cpu_user_ms: user.as_millis() as u64,
+            cpu_system_ms: system.as_millis() as u64,
+            cpu_percent: (cpu_share * 1000.0).round() / 10.0,
+            is_backing_off: false,
+            backoff_reason: None,
+        }
+    }
+
+    fn rss(&mut self) -> u64 {
+        let Ok(me) = sysinfo::get_current_pid() else { return 0 };
+        self.system.refresh_processes_specifics(
+            ProcessesToUpdate::Some(&[me]),
+            false,
+            ProcessRefreshKind::nothing().with_memory(),
+        );
+        self.system.process(me).map_or(0, sysinfo::Process::memory)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Memory {
+    used: u64,
+    total: u64,
+}
+
+impl Memory {
+    fn share(&self) -> f64 {
+        if self.total == 0 { 0.0 } else { self.used as f64 / self.total as f64 }
+    }
+
+    /// None where there is no cgroup, or one without a limit.
+    fn of_container(root: &Path) -> Option<Memory> {
+        let v1 = root.join("memory");
+        let (usage, limit, stat, inactive) = if v1.is_dir() {
+            (v1.join("memory.usage_in_bytes"), v1.join("memory.limit_in_bytes"), v1.join("memory.stat"), "total_inactive_file")
+        } else {
+            (root.join("memory.current"), root.join("memory.max"), root.join("memory.stat"), "inactive_file")
+        };
+        let total = number(&limit).filter(|limit| *limit < 1 << 60)?;
+        let inactive = field(&fs::read_to_string(stat).ok()?, inactive).unwrap_or(0);
+        Some(Memory { used: number(&usage)?.saturating_sub(inactive), total })
+    }
+}
+
+fn cpu_time_of_container(root: &Path) -> Option<Duration> {
+    quota(root)?;
+    if let Ok(stat) = fs::read_to_string(root.join("cpu.stat"))
+        && let Some(micros) = field(&stat, "usage_usec")
+    {
+        return Some(Duration::from_micros(micros));
+    }
+    number(&root.join("cpuacct/cpuacct.usage")).map(Duration::from_nanos)
+}
+
+/// CPUs that the container may use, else those of the machine.
+fn allowed_cpus(root: &Path) -> f64 {
+    let machine = std::thread::available_parallelism().map_or(1.0, |cores| cores.get() as f64);
+    quota(root).map_or(machine, |quota| quota.min(machine))
+}
+
+fn quota(root: &Path) -> Option<f64> {
+    if let Ok(text) = fs::read_to_string(root.join("cpu.max")) {
+        let (quota, period) = text.trim().split_once(' ')?;
+        return Some(quota.parse::<f64>().ok()? / period.parse::<f64>().ok()?);
+    }
+    let quota = number(&root.join("cpu/cpu.cfs_quota_us"))?;
+    Some(quota as f64 / number(&root.join("cpu/cpu.cfs_period_us"))? as f64)
+}
+
+fn own_cpu_time() -> Option<Duration> {
+    cpu_times().map(|(user, system)| user + system)
+}
+
+fn cpu_times() -> Option<(Duration, Duration)> {
+    let usage = getrusage(UsageWho::RUSAGE_SELF).ok()?;
+    let duration = |time: nix::sys::time::TimeVal| {
+        Duration::new(time.tv_sec().max(0) as u64, time.tv_usec().max(0) as u32 * 1000)
+    };
+    Some((duration(usage.user_time()), duration(usage.system_time())))
+}
+
+fn number(path: &Path) -> Option<u64> {
+    fs::read_to_string(path).ok()?.trim().parse().ok()
+}
+
+/// `name 123` among the lines of a cgroup file.
+fn field(text: &str, name: &str) -> Option<u64> {
+    text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cgroup(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            let path = root.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        root
+    }
+
+    #[test]
+    fn working_set_leaves_out_inactive_file_pages_in_v2() {
+        let root = cgroup(&[
+            ("memory.current", "900\n"),
+            ("memory.max", "1000\n"),
+            ("memory.stat", "anon 1\ninactive_file 400\n"),
+        ]);
+        assert_eq!(Memory::of_container(root.path()), Some(Memory { used: 500, total: 1000 }));
+    }
+
+    #[test]
+    fn working_set_leaves_out_inactive_file_pages_in_v1() {
+        let root = cgroup(&[
+            ("memory/memory.usage_in_bytes", "900"),
+            ("memory/memory.limit_in_bytes", "1000"),
+            ("memory/memory.stat", "inactive_file 1\ntotal_inactive_file 300\n"),
+        ]);
+        assert_eq!(Memory::of_container(root.path()), Some(Memory { used: 600, total: 1000 }));
+    }
+
+    #[test]
+    fn a_cgroup_without_a_limit_is_the_hosts() {
+        let root = cgroup(&[("memory.current", "900"), ("memory.max", "max"), ("memory.stat", "")]);
+        assert_eq!(Memory::of_container(root.path()), None);
+    }
+
+    #[test]
+    fn cpu_quota_is_read_in_both_versions() {
+        assert_eq!(quota(cgroup(&[("cpu.max", "150000 100000\n")]).path()), Some(1.5));
+        assert_eq!(quota(cgroup(&[("cpu.max", "max 100000\n")]).path()), None);
+        let v1 = cgroup(&[("cpu/cpu.cfs_quota_us", "50000"), ("cpu/cpu.cfs_period_us", "100000")]);
+        assert_eq!(quota(v1.path()), Some(0.5));
+    }
+
+    #[test]
+    fn cpu_holds_back_only_while_a_task_runs_here() {
+        let config = config::Worker {
+            role: String::new(),
+            id: String::new(),
+            listen: String::new(),
+            memory_backoff_threshold: 0.0,
+            cpu_backoff_threshold: 0.9,
+            backoff_duration: Duration::from_secs(10),
+            grace: Duration::ZERO,
+        };
+        let ledger = Ledger::default();
+        let mut sampler = Sampler::new(&config, ledger.clone());
+        let now = Instant::now();
+        sampler.judge(now, 0.0, 0.95);
+        assert_eq!(sampler.until, None);
+        let _ear = ledger.enter(crate::domain::task::Held { id: 1, fence: 1, worker_id: "w".to_owned() }, false);
+        sampler.judge(now, 0.0, 0.95);
+        assert!(sampler.until.is_some());
+        sampler.judge(now + Duration::from_secs(9), 0.0, 0.1);
+        assert!(sampler.until.is_some(), "it lasts for the whole duration");
+        sampler.judge(now + Duration::from_secs(11), 0.0, 0.1);
+        assert_eq!(sampler.until, None);
+    }
+}

@@ -1,0 +1,201 @@
+//! `SchedulerActor`: the periodic work of a process: due schedules, sweeps, recovery, pruning, tidying up.
+//!
+//! Each chore is idempotent and may be interrupted anywhere: the next tick finds what is left. It runs on the runtime, one of a
+//! kind at a time; this actor only knows when which began. Schedules run where they are switched on (never in `worker`).
+
+use std::time::{Duration, Instant};
+
+use actix::prelude::*;
+
+use super::supervision::{Rebuild, Tick};
+use super::tree::Shared;
+use crate::db::{DbError, schedules, tasks, workers};
+use crate::{events, supervised};
+
+/// How far back the frequent sweep looks: many times its own interval, so that a late one misses nothing.
+const SWEEP_BACK: Duration = Duration::from_secs(30);
+const REGISTRY_EVERY: Duration = Duration::from_secs(10);
+const TOTALS_EVERY: Duration = Duration::from_secs(30);
+const FILES_EVERY: Duration = Duration::from_secs(3600);
+const PARTITIONS_EVERY: Duration = Duration::from_secs(6 * 3600);
+/// As many schedules as one round runs: the others are due again at the next tick.
+const SCHEDULES_A_ROUND: usize = 100;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Chore {
+    SweepDue,
+    SweepAll,
+    Recover,
+    Schedules,
+    Registry,
+    Totals,
+    Prune,
+    Files,
+    Partitions,
+}
+
+pub struct SchedulerActor {
+    shared: Shared,
+    schedules: bool,
+    rounds: Vec<Round>,
+}
+
+struct Round {
+    chore: Chore,
+    every: Duration,
+    begun: Option<Instant>,
+    running: bool,
+}
+
+#[derive(Message)]
+#[rtype(result = "()")]
+struct Finished(Chore);
+
+impl SchedulerActor {
+    pub fn new(shared: Shared, schedules: bool) -> Self {
+        let queue = &shared.config.queue;
+        let mut chores = vec![
+            (Chore::SweepDue, queue.sweep_due),
+            (Chore::SweepAll, queue.sweep_all),
+            (Chore::Recover, queue.recovery_tick),
+            (Chore::Registry, REGISTRY_EVERY),
+            (Chore::Prune, shared.config.retention.prune_every),
+            (Chore::Files, FILES_EVERY),
+            (Chore::Partitions, PARTITIONS_EVERY),
+            (Chore::Totals, TOTALS_EVERY),
+        ];
+        if schedules {
+            chores.push((Chore::Schedules, queue.schedule_tick));
+        }
+        let rounds =
+            chores.into_iter().map(|(chore, every)| Round { chore, every, begun: None, running: false }).collect();
+        SchedulerActor { shared, schedules, rounds }
+    }
+
+    fn begin(&mut self, place: usize, now: Instant, ctx: &mut Context<Self>) {
+        let round = &mut self.rounds[place];
+        (round.begun, round.running) = (Some(now), true);
+        let (shared, chore, me) = (self.shared.clone(), round.chore, ctx.address());
+        self.shared.runtime.spawn(async move {
+            if let Err(error) = chore.run(&shared).await {
+                events::chore_failed(chore.name(), &error);
+            }
+            me.do_send(Finished(chore));
+        });
+    }
+}
+
+impl Round {
+    fn is_due(&self, now: Instant) -> bool {
+        !self.running && self.begun.is_none_or(|begun| now.saturating_duration_since(begun) >= self.every)
+    }
+}
+
+impl Chore {
+    fn name(self) -> &'static str {
+        match self {
+            Chore::SweepDue => "sweep of due tasks",
+            Chore::SweepAll => "sweep of all tasks",
+            Chore::Recover => "recovery",
+            Chore::Schedules => "schedules",
+            Chore::Registry => "registry",
+            Chore::Totals => "totals",
+            Chore::Prune => "pruning",
+            Chore::Files => "payload files",
+            Chore::Partitions => "partitions",
+        }
+    }
+
+    async fn run(self, shared: &Shared) -> Result<(), DbError> {
+        let db = &shared.db;
+        match self {
+            Chore::SweepDue => tasks::sweep_due(&*db.client().await?, SWEEP_BACK).await.map(drop),
+            Chore::SweepAll => tasks::sweep_all(&*db.client().await?).await.map(drop),
+            Chore::Recover => recover(shared).await,
+            Chore::Schedules => run_schedules(shared).await,
+            Chore::Registry => workers::sweep(&*db.client().await?).await.map(drop),
+            Chore::Totals => tasks::refresh_totals(&*db.client().await?).await.map(drop),
+            Chore::Prune => prune(shared).await,
+            Chore::Files => shared.executor.services.sweep_files(shared.times.lease).await,
+            Chore::Partitions => shared.executor.services.make_partitions().await,
+        }
+    }
+}
+
+async fn recover(shared: &Shared) -> Result<(), DbError> {
+    let recovered = tasks::recover(&*shared.db.client().await?, None).await?;
+    events::tasks_recovered(recovered.requeued as u64, recovered.failed as u64);
+    Ok(())
+}
+
+async fn run_schedules(shared: &Shared) -> Result<(), DbError> {
+    for _ in 0..SCHEDULES_A_ROUND {
+        let Some(run) = schedules::run_due(&shared.db).await? else { return Ok(()) };
+        match &run.fault {
+            Some(fault) => events::schedule_failed(&run.schedule, fault),
+            None if !run.already_made => events::schedule_generated(&run.schedule, run.tasks as u64),
+            None => {}
+        }
+    }
+    Ok(())
+}
+
+async fn prune(shared: &Shared) -> Result<(), DbError> {
+    let retention = &shared.config.retention;
+    let client = shared.db.client().await?;
+    while tasks::prune(&client, retention.completed, retention.failed, retention.prune_batch).await?
+        == retention.prune_batch as u64
+    {
+        // other work goes first
+        tokio::task::yield_now().await;
+    }
+    Ok(())
+}
+
+impl Actor for SchedulerActor {
+    type Context = Context<Self>;
+
+    fn started(&mut self, ctx: &mut Context<Self>) {
+        let shortest = self.rounds.iter().map(|round| round.every).min().unwrap_or(Duration::from_secs(1));
+        ctx.run_interval(shortest.clamp(Duration::from_millis(100), Duration::from_secs(1)), |_, ctx| ctx.notify(Tick));
+        ctx.notify(Tick);
+    }
+}
+
+impl Rebuild for SchedulerActor {
+    fn rebuilt(&self) -> Self {
+        SchedulerActor::new(self.shared.clone(), self.schedules)
+    }
+
+    fn observed(&self) -> serde_json::Value {
+        let running: Vec<&str> =
+            self.rounds.iter().filter(|round| round.running).map(|round| round.chore.name()).collect();
+        serde_json::json!({ "schedules": self.schedules, "running": running })
+    }
+}
+
+supervised!(SchedulerActor);
+
+impl Handler<Tick> for SchedulerActor {
+    type Result = ();
+
+    fn handle(&mut self, _: Tick, ctx: &mut Context<Self>) {
+        fail::fail_point!("actor.scheduler");
+        let now = Instant::now();
+        for place in 0..self.rounds.len() {
+            if self.rounds[place].is_due(now) {
+                self.begin(place, now, ctx);
+            }
+        }
+    }
+}
+
+impl Handler<Finished> for SchedulerActor {
+    type Result = ();
+
+    fn handle(&mut self, Finished(chore): Finished, _: &mut Context<Self>) {
+        for round in self.rounds.iter_mut().filter(|round| round.chore == chore) {
+            round.running = false;
+        }
+    }
+}

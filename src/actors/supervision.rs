@@ -1,0 +1,175 @@
+//! `Children`: what a supervising actor keeps of its children, and what it decides when one exits.
+//!
+//! Every child is permanent and restarts alone (one for one): addresses survive a restart, so nothing depends on a sibling's.
+//! The first failure restarts at once, the next ones after a growing pause; too many within the window fail the supervisor.
+//! TaskActors are not kept here: they are temporary, the queue is their supervisor.
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use actix::prelude::*;
+
+use super::cell::{self, CellHandle, ChildExited};
+use super::watchdog::Watchdog;
+use crate::config;
+
+/// Asks an actor for its state, as JSON; whoever does not answer in time is hung.
+#[derive(Message)]
+#[rtype(result = "serde_json::Value")]
+pub struct Observe;
+
+/// Periodic work is a message; an interval only sends it.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub struct Tick;
+
+/// What an actor must offer to be supervised; [`supervised!`] does the rest.
+pub trait Rebuild {
+    /// The same actor as its factory made it, with none of its state.
+    fn rebuilt(&self) -> Self;
+
+    /// Its state as people may see it: no secrets.
+    fn observed(&self) -> serde_json::Value;
+}
+
+/// Makes an actor restartable in place and observable.
+#[macro_export]
+macro_rules! supervised {
+    ($actor:ty) => {
+        impl actix::Supervised for $actor {
+            fn restarting(&mut self, _: &mut actix::Context<Self>) {
+                *self = $crate::actors::supervision::Rebuild::rebuilt(self);
+            }
+        }
+
+        impl actix::Handler<$crate::actors::supervision::Observe> for $actor {
+            type Result = actix::MessageResult<$crate::actors::supervision::Observe>;
+
+            fn handle(&mut self, _: $crate::actors::supervision::Observe, _: &mut actix::Context<Self>) -> Self::Result {
+                actix::MessageResult($crate::actors::supervision::Rebuild::observed(self))
+            }
+        }
+    };
+}
+
+/// What the supervisor does about an exit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    RestartAfter(Duration),
+    /// Too many restarts: the supervisor itself has failed.
+    Escalate,
+}
+
+/// When a child restarts and when its supervisor gives up.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    restarts: usize,
+    window: Duration,
+    backoff: Duration,
+    backoff_max: Duration,
+}
+
+impl From<&config::Supervision> for Limits {
+    fn from(config: &config::Supervision) -> Self {
+        Limits {
+            restarts: config.restarts,
+            window: config.window,
+            backoff: config.backoff,
+            backoff_max: config.backoff_max,
+        }
+    }
+}
+
+pub struct Children {
+    limits: Limits,
+    watchdog: Watchdog,
+    slots: Vec<Child>,
+    restarts: VecDeque<Instant>,
+}
+
+struct Child {
+    name: String,
+    cell: CellHandle,
+    failures: u32,
+    since: Instant,
+}
+
+impl Children {
+    pub fn new(limits: Limits, watchdog: Watchdog) -> Self {
+        Children { limits, watchdog, slots: Vec::new(), restarts: VecDeque::new() }
+    }
+
+    /// Starts a child on `arbiter`; its exits come to `parent` with the slot that is returned beside its address.
+    pub fn start<A>(
+        &mut self,
+        name: &str,
+        arbiter: &ArbiterHandle,
+        parent: Recipient<ChildExited>,
+        make: impl FnOnce() -> A + Send + 'static,
+    ) -> Addr<A>
+    where
+        A: Actor<Context = Context<A>> + Supervised + Handler<Observe>,
+    {
+        let (address, cell) = cell::start(arbiter, self.slots.len(), parent, make);
+        self.watchdog.watch(name, cell.vitals.clone(), address.clone().recipient());
+        self.slots.push(Child { name: name.to_owned(), cell, failures: 0, since: Instant::now() });
+        address
+    }
+
+    pub fn name(&self, slot: usize) -> &str {
+        self.slots.get(slot).map_or("?", |child| &child.name)
+    }
+
+    /// Decides about a child that exited; [`Children::resume`] carries a restart out.
+    pub fn exited(&mut self, slot: usize, now: Instant) -> Verdict {
+        self.restarts.push_back(now);
+        while self.restarts.front().is_some_and(|at| now - *at > self.limits.window) {
+            self.restarts.pop_front();
+        }
+        if self.restarts.len() > self.limits.restarts {
+            return Verdict::Escalate;
+        }
+        let Some(child) = self.slots.get_mut(slot) else { return Verdict::Escalate };
+        let healthy_since = now.saturating_duration_since(child.since);
+        child.failures = if healthy_since > self.limits.window { 1 } else { child.failures + 1 };
+        Verdict::RestartAfter(pause(&self.limits, child.failures))
+    }
+
+    pub fn resume(&mut self, slot: usize, now: Instant) {
+        if let Some(child) = self.slots.get_mut(slot) {
+            child.since = now;
+            child.cell.resume();
+        }
+    }
+}
+
+/// None after the first failure, then doubling from the base up to the maximum.
+fn pause(limits: &Limits, failures: u32) -> Duration {
+    match failures {
+        0 | 1 => Duration::ZERO,
+        n => limits.backoff.saturating_mul(2u32.pow((n - 2).min(16))).min(limits.backoff_max),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    const LIMITS: Limits = Limits {
+        restarts: 5,
+        window: Duration::from_secs(60),
+        backoff: Duration::from_millis(100),
+        backoff_max: Duration::from_secs(30),
+    };
+
+    #[rstest]
+    #[case::at_once(1, 0)]
+    #[case::then_the_base(2, 100)]
+    #[case::doubled(4, 400)]
+    #[case::capped(30, 30_000)]
+    fn the_pause_grows(#[case] failures: u32, #[case] millis: u64) {
+        assert_eq!(pause(&LIMITS, failures), Duration::from_millis(millis));
+    }
+}
