@@ -296,3 +296,34 @@ mod tests {
         assert_eq!(why.to_string(), text);
     }
 }
+
+// Machinery
+
+/// Claims go unanswered while the database is away; the next poll asks again.
+pub fn claim_failed(why: &dyn fmt::Display) {
+    warn!("Tasks cannot be claimed: {why}");
+}
+
+/// The ending could not be written down: the lease will run out and the task be recovered.
+pub fn settle_failed(task: TaskId, why: &dyn fmt::Display) {
+    warn!(task, "The ending of task {task} could not be written: {why}");
+}
+
+/// Leases are not renewed; each body watches its own.
+pub fn heartbeat_failed(why: &dyn fmt::Display) {
+    warn!("Leases could not be renewed: {why}");
+}
+
+/// A periodic chore did not go through; its next turn tries again.
+pub fn chore_failed(chore: &'static str, why: &dyn fmt::Display) {
+    warn!(chore, "The {chore} failed: {why}");
+}
+
+pub fn release_incomplete(tasks: usize) {
+    warn!(tasks, "{tasks} tasks could not be given back in time; their leases will run out");
+}
+
+/// Draining, to exit non-zero.
+pub fn process_ending(cause: &str) {
+    error!("Ending because of what cannot be mended here: {cause}");
+}

@@ -4,15 +4,15 @@
 //! It knows when claiming makes no sense (draining, no proxy, a suspect running here already), but not who runs what.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 
 use super::ledger::{Ledger, Stop};
 use super::lifecycle::Lifecycle;
-use crate::db::tasks::{self, Claimed, Completed, Ending, Exchange, Exchanged, Settlement};
+use crate::db::tasks::{self, Claimed, Completed, Exchange, Exchanged, Settlement};
 use crate::db::{Db, DbError};
+use crate::domain::proxy::PoolState;
 use crate::domain::role::{Role, RoleSet};
 use crate::domain::task::TaskId;
 use crate::events;
@@ -45,8 +45,8 @@ pub struct Rules {
     pub lease: Duration,
     pub lifecycle: Lifecycle,
     pub ledger: Ledger,
-    /// Whether any proxy is active: without one, roles that need it are not claimed.
-    pub has_proxy: Arc<dyn Fn() -> bool + Send + Sync>,
+    /// While no proxy is active, roles that need one are not claimed.
+    pub proxies: watch::Receiver<PoolState>,
 }
 
 impl Claimer {
@@ -127,7 +127,7 @@ impl Rules {
         if !self.lifecycle.is_running() {
             return Vec::new();
         }
-        if (self.has_proxy)() { roles.roles().to_vec() } else { roles.without_proxy_roles() }
+        if self.proxies.borrow().active > 0 { roles.roles().to_vec() } else { roles.without_proxy_roles() }
     }
 
     async fn exchange(&self, round: Round) {
@@ -191,7 +191,7 @@ impl Rules {
             let settlement = Settlement::released("its worker was gone");
             let released = async { tasks::settle(&db.client().await?, &held, &settlement).await };
             if let Err(error) = released.await {
-                events::settle_failed(held.id, Ending::Released, &error);
+                events::settle_failed(held.id, &error);
             }
             ledger.leave(&held);
         });

@@ -3,6 +3,7 @@
 //! In: a claimed task and an ear for [`Stop`]. Out: the run's ending in the database, or the knowledge that it was lost.
 //! All effects of a run commit in one transaction, whose last statement is fenced.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -12,7 +13,7 @@ use tracing::Instrument;
 
 use super::claimer::{Claimer, Granted};
 use super::ledger::Stop;
-use crate::config;
+use crate::config::Config;
 use crate::db::tasks::{self, Claimed, Completed, Ending, NewTask, Settlement};
 use crate::db::{Db, DbError};
 use crate::domain::retry;
@@ -25,8 +26,8 @@ use crate::handlers::{self, Chained, Done, Learned, Outcome, TaskError};
 pub struct Executor {
     pub db: Db,
     pub claimer: Claimer,
-    pub services: handlers::Services,
-    pub queue: std::sync::Arc<config::Queue>,
+    pub services: Arc<handlers::Services>,
+    pub config: Arc<Config>,
 }
 
 /// How the run ended, as far as this process knows.
@@ -70,16 +71,21 @@ impl Executor {
             Ok(false) => return lost(task, begun),
             Err(error) => return self.settle_failure(task, TaskError::from(error), Value::Null, begun).await,
         }
-        let attempt = self.services.attempt(task);
-        let trace = attempt.trace();
-        let body = tokio::spawn(handlers::run(attempt).in_current_span());
+        let context = Arc::new(self.context(task));
+        let (at_work, role, payload) = (context.clone(), task.role, task.payload.clone());
+        let body = tokio::spawn(async move { handlers::run(&at_work, role, &payload).await }.in_current_span());
         let verdict = watch(body, task, stop).await;
-        self.settle(task, verdict, trace.detail(), begun).await
+        self.settle(task, verdict, context.detail(), begun).await
+    }
+
+    fn context(&self, task: &Claimed) -> handlers::Context {
+        let platform = task.platform.as_deref().and_then(|name| name.parse().ok());
+        handlers::Context::new(self.services.clone(), task.held.id, task.dispensary_id, platform)
     }
 
     async fn start(&self, held: &Held) -> Result<bool, DbError> {
         fail::fail_point!("execute.start");
-        tasks::start(&*self.db.client().await?, held).await
+        tasks::start(&self.db.client().await?, held).await
     }
 
     async fn settle(&self, task: &Claimed, verdict: Verdict, detail: Value, begun: Instant) -> Ended {
@@ -115,16 +121,17 @@ impl Executor {
     fn snoozed(&self, why: String, after: Option<Duration>, detail: Value) -> Settlement {
         Settlement {
             detail,
-            come_back: after.unwrap_or(self.services.snooze()),
-            snooze_limit: self.queue.snooze_limit,
+            come_back: after.unwrap_or(self.config.proxies.snooze),
+            snooze_limit: self.config.queue.snooze_limit,
             ..Settlement::new(Ending::Snoozed, Some(why))
         }
     }
 
     fn backoff(&self, task: &Claimed, asked: Option<Duration>) -> Duration {
-        let base = self.queue.retry_base_by_role.get(task.role.name()).copied().unwrap_or(self.queue.retry_base);
-        let own = retry::backoff(base, self.queue.retry_cap, task.retry_count, rand::random());
-        asked.map_or(own, |asked| asked.max(own)).min(self.queue.retry_cap)
+        let queue = &self.config.queue;
+        let base = queue.retry_base_by_role.get(task.role.name()).copied().unwrap_or(queue.retry_base);
+        let own = retry::backoff(base, queue.retry_cap, task.retry_count, rand::random());
+        asked.map_or(own, |asked| asked.max(own)).min(queue.retry_cap)
     }
 
     async fn settle_done(&self, task: &Claimed, done: Done, detail: Value, begun: Instant) -> Ended {
@@ -176,7 +183,7 @@ impl Executor {
 
     async fn outcome_in_table(&self, held: &Held) -> Option<String> {
         for pause in PAUSES {
-            let looked = async { tasks::attempt_outcome(&*self.db.client().await?, held).await };
+            let looked = async { tasks::attempt_outcome(&self.db.client().await?, held).await };
             match looked.await {
                 Ok(outcome) => return outcome,
                 Err(_) => tokio::time::sleep(pause).await,
@@ -189,7 +196,7 @@ impl Executor {
     async fn write_down(&self, task: &Claimed, settlement: Settlement, begun: Instant) -> Ended {
         let mut last = None;
         for pause in PAUSES {
-            let settled = async { tasks::settle(&*self.db.client().await?, &task.held, &settlement).await };
+            let settled = async { tasks::settle(&self.db.client().await?, &task.held, &settlement).await };
             match settled.await {
                 Ok(became) => return self.written_down(task, &settlement, &became, begun),
                 Err(DbError::Missing(_)) => return fenced(task, begun),
@@ -198,7 +205,7 @@ impl Executor {
             tokio::time::sleep(pause).await;
         }
         if let Some(error) = last {
-            events::settle_failed(task.held.id, settlement.ending, &error);
+            events::settle_failed(task.held.id, &error);
         }
         Ended::Lost
     }

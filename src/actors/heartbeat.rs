@@ -113,8 +113,9 @@ impl Heart {
     }
 
     async fn ask(&mut self, held: &[Held]) -> Result<(Vec<TaskId>, Vec<TaskId>), String> {
+        let lease = self.times.lease;
         let client = self.connected().await?;
-        let renewed = tasks::renew(client, held, self.times.lease).await.map_err(|error| error.to_string())?;
+        let renewed = tasks::renew(client, held, lease).await.map_err(|error| error.to_string())?;
         let known: HashSet<TaskId> = renewed.iter().copied().collect();
         let missing: Vec<Held> = held.iter().filter(|held| !known.contains(&held.id)).cloned().collect();
         if missing.is_empty() {

@@ -53,7 +53,7 @@ impl Lifecycle {
 
     /// Something cannot be mended in this process: it drains and exits non-zero. The first cause is kept.
     pub fn fail(&self, cause: String) {
-        events::process_failing(&cause);
+        events::process_ending(&cause);
         self.cause.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(cause);
         self.advance(Phase::Draining);
     }

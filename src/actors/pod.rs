@@ -9,16 +9,15 @@ use actix::prelude::*;
 use super::cell::ChildExited;
 use super::supervision::{Children, Limits, Rebuild, Tick, Verdict};
 use super::supervisor::Failing;
-use super::tree::Shared;
-use super::worker::{Order, Wake, WorkerActor, WorkerName};
+use super::tree::{PodPlan, Shared};
+use super::worker::{Order, Wake, WorkerActor};
 use crate::db::workers;
 use crate::domain::worker::WorkerCommand;
 use crate::{events, supervised};
 
 pub struct PodActor {
     shared: Shared,
-    name: String,
-    names: Vec<WorkerName>,
+    plan: PodPlan,
     supervisor: Recipient<Failing>,
     workers: Vec<Addr<WorkerActor>>,
     children: Children,
@@ -34,14 +33,14 @@ struct Commands(Vec<(String, WorkerCommand)>);
 const WAKE_PAUSE: Duration = Duration::from_millis(20);
 
 impl PodActor {
-    pub fn new(shared: Shared, name: String, names: Vec<WorkerName>, supervisor: Recipient<Failing>) -> Self {
+    pub fn new(shared: Shared, plan: PodPlan, supervisor: Recipient<Failing>) -> Self {
         let children = Children::new(Limits::from(&shared.config.supervision), shared.watchdog.clone());
-        PodActor { shared, name, names, supervisor, workers: Vec::new(), children, asking: false }
+        PodActor { shared, plan, supervisor, workers: Vec::new(), children, asking: false }
     }
 
     fn start_workers(&mut self, ctx: &mut Context<Self>) {
         let arbiter = Arbiter::current();
-        for name in self.names.clone() {
+        for name in self.plan.workers.clone() {
             let (shared, home) = (self.shared.clone(), arbiter.clone());
             let label = name.friendly.clone();
             let worker = self.children.start(&label, &arbiter, ctx.address().recipient(), move || {
@@ -71,21 +70,21 @@ impl PodActor {
             return;
         }
         let (db, pod) = (self.shared.db.clone(), ctx.address());
-        let ids: Vec<String> = self.names.iter().map(|name| name.id.clone()).collect();
+        let ids: Vec<String> = self.plan.workers.iter().map(|name| name.id.clone()).collect();
         self.shared.runtime.spawn(async move {
-            let taken = async { workers::take_commands(&*db.client().await?, &ids).await };
+            let taken = async { workers::take_commands(&db.client().await?, &ids).await };
             // a database that is away has no commands; the next tick asks again
             pod.do_send(Commands(taken.await.unwrap_or_default()));
         });
     }
 
     fn worker(&self, id: &str) -> Option<&Addr<WorkerActor>> {
-        let place = self.names.iter().position(|name| name.id == id)?;
+        let place = self.plan.workers.iter().position(|name| name.id == id)?;
         self.workers.get(place)
     }
 
     fn recover_worker(&self, slot: usize) {
-        if let Some(name) = self.names.get(slot) {
+        if let Some(name) = self.plan.workers.get(slot) {
             self.shared.recover(self.shared.ledger.take_from(&name.id));
         }
     }
@@ -95,23 +94,27 @@ impl Actor for PodActor {
     type Context = Context<Self>;
 
     fn started(&mut self, ctx: &mut Context<Self>) {
-        self.start_workers(ctx);
+        if self.children.is_empty() {
+            self.start_workers(ctx);
+        }
+        self.children.resume_parked(Instant::now());
         self.listen(ctx);
         ctx.run_interval(self.shared.config.queue.poll_interval, |_, ctx| ctx.notify(Tick));
     }
 }
 
 impl Rebuild for PodActor {
-    /// Its workers go with it: their cells end with the old state, and what they held is put back.
-    fn rebuilt(&self) -> Self {
-        for slot in 0..self.names.len() {
-            self.recover_worker(slot);
+    /// Its workers go on meanwhile, and are taken over.
+    fn rebuilt(&mut self) -> Self {
+        PodActor {
+            workers: std::mem::take(&mut self.workers),
+            children: self.children.take(),
+            ..PodActor::new(self.shared.clone(), self.plan.clone(), self.supervisor.clone())
         }
-        PodActor::new(self.shared.clone(), self.name.clone(), self.names.clone(), self.supervisor.clone())
     }
 
     fn observed(&self) -> serde_json::Value {
-        serde_json::json!({ "pod": self.name, "workers": self.workers.len() })
+        serde_json::json!({ "pod": self.plan.name, "workers": self.workers.len() })
     }
 }
 
@@ -159,7 +162,7 @@ impl Handler<ChildExited> for PodActor {
                 ctx.run_later(pause, move |pod, _| pod.children.resume(child.slot, Instant::now()));
             }
             Verdict::Escalate => {
-                self.supervisor.do_send(Failing { name: format!("{}: {name}", self.name), exit: child.exit });
+                self.supervisor.do_send(Failing { name: format!("{}: {name}", self.plan.name), exit: child.exit });
             }
         }
     }

@@ -24,6 +24,7 @@ use tokio::sync::{oneshot, watch};
 pub use handle::ProxyPool;
 pub use sessions::Sessions;
 
+use super::supervision;
 use crate::clock::Clock;
 use crate::db::Db;
 use crate::domain::proxy::{Condition, Increment, Limits, Member, Pool, PoolState, ProxyAsk, ProxyId, ProxyOutcome};
@@ -284,7 +285,7 @@ impl Handler<Tick> for ProxyPoolActor {
     type Result = ();
 
     fn handle(&mut self, _: Tick, ctx: &mut Self::Context) {
-        fail::fail_point!("proxy_pool");
+        fail::fail_point!("actor.proxy_pool");
         let notices = self.pool.tick(self.deps.clock.instant());
         notices.iter().for_each(events::proxy_notice);
         self.serve_the_waiting(ctx);
@@ -375,5 +376,14 @@ fn limits(config: &config::Proxies) -> Limits {
         failures_to_bench: config.failures_to_bench,
         blocks_to_bench: config.blocks_to_bench,
         revive_every: config.revive_every,
+    }
+}
+
+impl Handler<supervision::Observe> for ProxyPoolActor {
+    type Result = MessageResult<supervision::Observe>;
+
+    fn handle(&mut self, _: supervision::Observe, ctx: &mut Self::Context) -> Self::Result {
+        let MessageResult(observed) = Handler::<Observe>::handle(self, Observe, ctx);
+        MessageResult(serde_json::to_value(observed).unwrap_or_default())
     }
 }

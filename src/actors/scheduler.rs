@@ -9,8 +9,8 @@ use actix::prelude::*;
 
 use super::supervision::{Rebuild, Tick};
 use super::tree::Shared;
-use crate::db::{DbError, schedules, tasks, workers};
-use crate::{events, supervised};
+use crate::db::{DbError, schedules, snapshots, tasks, workers};
+use crate::{events, handlers, supervised};
 
 /// How far back the frequent sweep looks: many times its own interval, so that a late one misses nothing.
 const SWEEP_BACK: Duration = Duration::from_secs(30);
@@ -109,21 +109,21 @@ impl Chore {
     async fn run(self, shared: &Shared) -> Result<(), DbError> {
         let db = &shared.db;
         match self {
-            Chore::SweepDue => tasks::sweep_due(&*db.client().await?, SWEEP_BACK).await.map(drop),
-            Chore::SweepAll => tasks::sweep_all(&*db.client().await?).await.map(drop),
+            Chore::SweepDue => tasks::sweep_due(&db.client().await?, SWEEP_BACK).await.map(drop),
+            Chore::SweepAll => tasks::sweep_all(&db.client().await?).await.map(drop),
             Chore::Recover => recover(shared).await,
             Chore::Schedules => run_schedules(shared).await,
-            Chore::Registry => workers::sweep(&*db.client().await?).await.map(drop),
-            Chore::Totals => tasks::refresh_totals(&*db.client().await?).await.map(drop),
+            Chore::Registry => workers::sweep(&db.client().await?).await.map(drop),
+            Chore::Totals => tasks::refresh_totals(&db.client().await?).await.map(drop),
             Chore::Prune => prune(shared).await,
-            Chore::Files => shared.executor.services.sweep_files(shared.times.lease).await,
-            Chore::Partitions => shared.executor.services.make_partitions().await,
+            Chore::Files => handlers::housekeeping::sweep_files(&shared.executor.services, shared.times.lease).await,
+            Chore::Partitions => snapshots::ensure_partitions(&db.client().await?).await.map(drop),
         }
     }
 }
 
 async fn recover(shared: &Shared) -> Result<(), DbError> {
-    let recovered = tasks::recover(&*shared.db.client().await?, None).await?;
+    let recovered = tasks::recover(&shared.db.client().await?, None).await?;
     events::tasks_recovered(recovered.requeued as u64, recovered.failed as u64);
     Ok(())
 }
@@ -163,7 +163,7 @@ impl Actor for SchedulerActor {
 }
 
 impl Rebuild for SchedulerActor {
-    fn rebuilt(&self) -> Self {
+    fn rebuilt(&mut self) -> Self {
         SchedulerActor::new(self.shared.clone(), self.schedules)
     }
 

@@ -26,7 +26,7 @@ pub struct Tick;
 /// What an actor must offer to be supervised; [`supervised!`] does the rest.
 pub trait Rebuild {
     /// The same actor as its factory made it, with none of its state.
-    fn rebuilt(&self) -> Self;
+    fn rebuilt(&mut self) -> Self;
 
     /// Its state as people may see it: no secrets.
     fn observed(&self) -> serde_json::Value;
@@ -67,6 +67,7 @@ pub struct Limits {
     window: Duration,
     backoff: Duration,
     backoff_max: Duration,
+    tick: Duration,
 }
 
 impl From<&config::Supervision> for Limits {
@@ -76,6 +77,7 @@ impl From<&config::Supervision> for Limits {
             window: config.window,
             backoff: config.backoff,
             backoff_max: config.backoff_max,
+            tick: config.ping,
         }
     }
 }
@@ -92,6 +94,7 @@ struct Child {
     cell: CellHandle,
     failures: u32,
     since: Instant,
+    parked: bool,
 }
 
 impl Children {
@@ -112,7 +115,7 @@ impl Children {
     {
         let (address, cell) = cell::start(arbiter, self.slots.len(), parent, make);
         self.watchdog.watch(name, cell.vitals.clone(), address.clone().recipient());
-        self.slots.push(Child { name: name.to_owned(), cell, failures: 0, since: Instant::now() });
+        self.slots.push(Child { name: name.to_owned(), cell, failures: 0, since: Instant::now(), parked: false });
         address
     }
 
@@ -130,6 +133,7 @@ impl Children {
             return Verdict::Escalate;
         }
         let Some(child) = self.slots.get_mut(slot) else { return Verdict::Escalate };
+        child.parked = true;
         let healthy_since = now.saturating_duration_since(child.since);
         child.failures = if healthy_since > self.limits.window { 1 } else { child.failures + 1 };
         Verdict::RestartAfter(pause(&self.limits, child.failures))
@@ -138,8 +142,37 @@ impl Children {
     pub fn resume(&mut self, slot: usize, now: Instant) {
         if let Some(child) = self.slots.get_mut(slot) {
             child.since = now;
+            child.parked = false;
             child.cell.resume();
         }
+    }
+
+    /// For a supervisor that crashed between an exit and its restart.
+    pub fn resume_parked(&mut self, now: Instant) {
+        for slot in 0..self.slots.len() {
+            if self.slots[slot].parked {
+                self.resume(slot, now);
+            }
+        }
+    }
+
+    /// Hands the children over to the supervisor's next life: they go on meanwhile.
+    pub fn take(&mut self) -> Children {
+        let empty = Children::new(self.limits.clone(), self.watchdog.clone());
+        std::mem::replace(self, empty)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.slots.is_empty()
+    }
+
+    pub fn names(&self) -> Vec<&str> {
+        self.slots.iter().map(|child| child.name.as_str()).collect()
+    }
+
+    /// How often a supervisor looks around.
+    pub fn tick(&self) -> Duration {
+        self.limits.tick
     }
 }
 
@@ -162,6 +195,7 @@ mod tests {
         window: Duration::from_secs(60),
         backoff: Duration::from_millis(100),
         backoff_max: Duration::from_secs(30),
+        tick: Duration::from_secs(1),
     };
 
     #[rstest]

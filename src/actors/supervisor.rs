@@ -1,29 +1,37 @@
-//! `SupervisorActor`: the root: starts the proxy pool, the scheduler and the pods, and restarts them one for one.
+//! `SupervisorActor`: the root of the tree: starts the proxy pool, the scheduler and the pods, and restarts them one for one.
 //!
-//! When restarts do not help, the process drains and exits non-zero with the first cause; systemd or Kubernetes is next.
+//! When restarts do not help, the process drains and exits non-zero with the first cause; systemd or Kubernetes is next. When
+//! it crashes itself, its children go on and it takes them over again.
 
 use std::time::Instant;
 
 use actix::prelude::*;
 
 use super::cell::{ChildExited, Exit};
+use super::lifecycle::Lifecycle;
 use super::pod::PodActor;
+use super::proxy_pool::{ProxyPoolActor, ProxyPoolDeps};
 use super::scheduler::SchedulerActor;
-use super::supervision::{Children, Limits, Rebuild, Verdict};
-use super::tree::{PodPlan, Shared};
+use super::supervision::{Children, Rebuild, Tick, Verdict};
+use super::tree::{Plan, PodPlan, Shared};
 use crate::{events, supervised};
 
 pub struct SupervisorActor {
-    shared: Shared,
-    plan: Plan,
     children: Children,
+    lifecycle: Lifecycle,
 }
 
-/// What is to be started.
-#[derive(Clone)]
-pub struct Plan {
-    pub schedules: bool,
-    pub pods: Vec<PodPlan>,
+/// The proxy pool comes first: the handlers' sessions hold its address.
+#[derive(Message)]
+#[rtype(result = "Addr<ProxyPoolActor>")]
+pub struct StartProxyPool(pub ProxyPoolDeps);
+
+/// Everything else of the process.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub struct Branches {
+    pub shared: Shared,
+    pub plan: Plan,
 }
 
 /// A branch has used up its restarts.
@@ -35,28 +43,24 @@ pub struct Failing {
 }
 
 impl SupervisorActor {
-    pub fn new(shared: Shared, plan: Plan) -> Self {
-        let children = Children::new(Limits::from(&shared.config.supervision), shared.watchdog.clone());
-        SupervisorActor { shared, plan, children }
+    pub fn new(children: Children, lifecycle: Lifecycle) -> Self {
+        SupervisorActor { children, lifecycle }
     }
 
-    fn start_children(&mut self, ctx: &mut Context<Self>) {
-        let me = ctx.address();
-        let here = Arbiter::current();
-        let (shared, schedules) = (self.shared.clone(), self.plan.schedules);
-        self.children.start("scheduler", &here, me.clone().recipient(), move || SchedulerActor::new(shared, schedules));
-        for pod in self.plan.pods.clone() {
-            let shared = self.shared.clone();
-            let (label, failing) = (format!("pod {}", pod.name), me.clone().recipient());
-            self.children.start(&label, &pod.arbiter, me.clone().recipient(), move || {
-                PodActor::new(shared, pod.name, pod.workers, failing)
-            });
-        }
+    /// Each pod has a thread of its own.
+    fn start_pod(&mut self, shared: &Shared, pod: PodPlan, ctx: &mut Context<Self>) {
+        let (shared, failing) = (shared.clone(), ctx.address().recipient());
+        let runtime = shared.parent_runtime.clone();
+        let thread = Arbiter::with_tokio_rt(move || runtime);
+        let label = format!("pod {}", pod.name);
+        self.children.start(&label, &thread.handle(), ctx.address().recipient(), move || {
+            PodActor::new(shared, pod, failing)
+        });
     }
 
     fn give_up(&self, name: &str, exit: &Exit) {
         events::process_escalated(name, exit);
-        self.shared.lifecycle.fail(format!("{name} failed too often, at last: {exit}"));
+        self.lifecycle.fail(format!("{name} failed too often, at last: {exit}"));
     }
 }
 
@@ -64,23 +68,54 @@ impl Actor for SupervisorActor {
     type Context = Context<Self>;
 
     fn started(&mut self, ctx: &mut Context<Self>) {
-        self.start_children(ctx);
+        self.children.resume_parked(Instant::now());
+        ctx.run_interval(self.children.tick(), |_, ctx| ctx.notify(Tick));
     }
 }
 
 impl Rebuild for SupervisorActor {
-    /// The whole tree goes with it; what its workers held is put back.
-    fn rebuilt(&self) -> Self {
-        self.shared.recover(self.shared.ledger.take_all());
-        SupervisorActor::new(self.shared.clone(), self.plan.clone())
+    fn rebuilt(&mut self) -> Self {
+        SupervisorActor::new(self.children.take(), self.lifecycle.clone())
     }
 
     fn observed(&self) -> serde_json::Value {
-        serde_json::json!({ "pods": self.plan.pods.len(), "schedules": self.plan.schedules })
+        serde_json::json!({ "children": self.children.names() })
     }
 }
 
 supervised!(SupervisorActor);
+
+impl Handler<StartProxyPool> for SupervisorActor {
+    type Result = MessageResult<StartProxyPool>;
+
+    fn handle(&mut self, StartProxyPool(deps): StartProxyPool, ctx: &mut Context<Self>) -> Self::Result {
+        let parent = ctx.address().recipient();
+        let make = move || ProxyPoolActor::new(deps);
+        MessageResult(self.children.start("proxy pool", &Arbiter::current(), parent, make))
+    }
+}
+
+impl Handler<Branches> for SupervisorActor {
+    type Result = ();
+
+    fn handle(&mut self, Branches { shared, plan }: Branches, ctx: &mut Context<Self>) {
+        let (scheduler, schedules) = (shared.clone(), plan.schedules);
+        self.children.start("scheduler", &Arbiter::current(), ctx.address().recipient(), move || {
+            SchedulerActor::new(scheduler, schedules)
+        });
+        for pod in plan.pods {
+            self.start_pod(&shared, pod, ctx);
+        }
+    }
+}
+
+impl Handler<Tick> for SupervisorActor {
+    type Result = ();
+
+    fn handle(&mut self, _: Tick, _: &mut Context<Self>) {
+        fail::fail_point!("actor.supervisor");
+    }
+}
 
 impl Handler<ChildExited> for SupervisorActor {
     type Result = ();

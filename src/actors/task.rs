@@ -111,7 +111,7 @@ impl Actor for TaskActor {
 }
 
 impl super::supervision::Rebuild for TaskActor {
-    fn rebuilt(&self) -> Self {
+    fn rebuilt(&mut self) -> Self {
         TaskActor::new(self.parts.clone())
     }
 

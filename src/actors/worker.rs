@@ -178,7 +178,7 @@ impl WorkerActor {
             if lifecycle.is_over() {
                 return;
             }
-            let written = async { workers::upsert(&*db.client().await?, &document, every).await };
+            let written = async { workers::upsert(&db.client().await?, &document, every).await };
             if let Err(error) = written.await {
                 events::worker_not_registered(&document.worker_id, &error);
             }
@@ -203,7 +203,7 @@ impl WorkerActor {
         }
         let (db, id) = (self.shared.db.clone(), self.name.id.clone());
         self.shared.runtime.spawn(async move {
-            let gone = async { workers::deregister(&*db.client().await?, std::slice::from_ref(&id)).await };
+            let gone = async { workers::deregister(&db.client().await?, std::slice::from_ref(&id)).await };
             if let Err(error) = gone.await {
                 events::worker_not_registered(&id, &error);
             }
@@ -229,7 +229,7 @@ impl Actor for WorkerActor {
 }
 
 impl Rebuild for WorkerActor {
-    fn rebuilt(&self) -> Self {
+    fn rebuilt(&mut self) -> Self {
         WorkerActor {
             next_slot: self.next_slot,
             ..WorkerActor::new(self.shared.clone(), self.name.clone(), self.arbiter.clone())

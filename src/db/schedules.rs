@@ -34,6 +34,9 @@ pub struct Run {
     pub tasks: i32,
     /// The same run was asked for twice, or another replica had made it.
     pub already_made: bool,
+    /// Why the schedule cannot be run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fault: Option<String>,
 }
 
 /// What generating needs of a row.
@@ -78,7 +81,7 @@ pub async fn trigger(db: &Db, name: &str) -> Result<Run, DbError> {
     let row = tx.query_opt(include_str!("sql/schedules/by_name.sql"), &[&name]).await?;
     let plan = Plan::read(&row.ok_or_else(|| DbError::Missing(format!("a schedule named '{name}'")))?);
     if let Some(row) = tx.query_opt(include_str!("sql/schedules/recent_run.sql"), &[&plan.id]).await? {
-        let run = Run { schedule: plan.name, due_at: row.get(0), tasks: row.get(1), already_made: true };
+        let run = Run { schedule: plan.name, due_at: row.get(0), tasks: row.get(1), already_made: true, fault: None };
         tx.commit().await?;
         return Ok(run);
     }
@@ -93,12 +96,13 @@ pub async fn list(client: &Client) -> Result<Vec<Schedule>, DbError> {
 }
 
 async fn run_slot(tx: &Tx, plan: &Plan, due_at: DateTime<Utc>) -> Result<Run, DbError> {
-    let mut run = Run { schedule: plan.name.clone(), due_at, tasks: 0, already_made: true };
+    let mut run = Run { schedule: plan.name.clone(), due_at, tasks: 0, already_made: true, fault: None };
     let (next, role) = match plan.next_slot() {
         Ok(next) => next,
         Err(fault) => {
             // a schedule that cannot be read must not be due for ever
             tx.execute(include_str!("sql/schedules/broken.sql"), &[&plan.id, &fault]).await?;
+            run.fault = Some(fault);
             return Ok(run);
         }
     };

@@ -304,6 +304,11 @@ pub async fn prune(client: &Client, completed: Duration, others: Duration, batch
         .await
 }
 
+/// Counts ended tasks by role and status, which is too slow for a request.
+pub async fn refresh_totals(client: &Client) -> Result<u64, DbError> {
+    client.execute(include_str!("sql/tasks/refresh_totals.sql"), &[]).await
+}
+
 fn claimed(row: &Row) -> Result<Claimed, DbError> {
     let role: &str = row.get("role");
     Ok(Claimed {

@@ -1,0 +1,26 @@
+//! Tidying up after runs that were killed between their file and its row.
+
+use std::time::Duration;
+
+use chrono::TimeDelta;
+
+use super::Services;
+use crate::db::{self, DbError};
+
+/// A file that young may still get its row.
+const MARGIN: Duration = Duration::from_secs(3600);
+
+/// Removes payload files without a row that are older than the lease and an hour, and stale temporary files.
+pub async fn sweep_files(services: &Services, lease: Duration) -> Result<(), DbError> {
+    let age = TimeDelta::from_std(lease + MARGIN).unwrap_or(TimeDelta::MAX);
+    let before = services.clock.utc() - age;
+    let db = services.db.clone();
+    services
+        .payloads
+        .sweep(before, async |paths: Vec<String>| {
+            let client = db.client().await?;
+            db::payloads::known(&client, &paths).await
+        })
+        .await
+        .map(drop)
+}
