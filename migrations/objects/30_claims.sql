@@ -61,14 +61,15 @@ DROP FUNCTION IF EXISTS settle_and_claim(bigint[], bigint[], text[], jsonb[], js
 CREATE FUNCTION settle_and_claim(ids bigint[], fences bigint[], workers text[], results jsonb[], details jsonb[],
                                  roles text[], claimers text[], lease interval, allow_suspect boolean)
 RETURNS TABLE (settled boolean, id bigint, fence bigint, worker_id text, role text, dispensary_id bigint, platform text,
-               payload jsonb, priority int, retry_count int, max_retries int, loss_count int) LANGUAGE plpgsql AS $f$
+               payload jsonb, priority int, retry_count int, max_retries int, loss_count int, waited double precision) LANGUAGE plpgsql AS $f$
 BEGIN
   IF cardinality(ids) > 0 THEN
-    RETURN QUERY SELECT true, d.id, NULL::bigint, NULL::text, NULL::text, NULL::bigint, NULL::text, NULL::jsonb, NULL::int, NULL::int, NULL::int, NULL::int
+    RETURN QUERY SELECT true, d.id, NULL::bigint, NULL::text, NULL::text, NULL::bigint, NULL::text, NULL::jsonb, NULL::int, NULL::int, NULL::int, NULL::int, NULL::double precision
                    FROM unnest(complete_tasks(ids, fences, workers, results, details)) d(id);
   END IF;
   IF cardinality(claimers) > 0 THEN
-    RETURN QUERY SELECT false, c.id, c.fence, c.worker_id, c.role, c.dispensary_id, c.platform, c.payload, c.priority, c.retry_count, c.max_retries, c.loss_count
+    RETURN QUERY SELECT false, c.id, c.fence, c.worker_id, c.role, c.dispensary_id, c.platform, c.payload, c.priority, c.retry_count, c.max_retries, c.loss_count,
+                        extract(epoch FROM c.claimed_at - greatest(c.created_at, c.scheduled_for))::double precision
                    FROM claim_tasks(roles, claimers, lease, allow_suspect) c;
   END IF;
 END $f$;

@@ -71,11 +71,11 @@ impl Executor {
             Ok(false) => return lost(task, begun),
             Err(error) => return self.settle_failure(task, TaskError::from(error), Value::Null, begun).await,
         }
-        let context = Arc::new(self.context(task));
-        let (at_work, role, payload) = (context.clone(), task.role, task.payload.clone());
-        let body = tokio::spawn(async move { handlers::run(&at_work, role, &payload).await }.in_current_span());
+        let context = self.context(task);
+        let (footprint, role, payload) = (context.footprint(), task.role, task.payload.clone());
+        let body = tokio::spawn(async move { handlers::run(&context, role, &payload).await }.in_current_span());
         let verdict = watch(body, task, stop).await;
-        self.settle(task, verdict, context.detail(), begun).await
+        self.settle(task, verdict, footprint.detail(), begun).await
     }
 
     fn context(&self, task: &Claimed) -> handlers::Context {
@@ -92,14 +92,20 @@ impl Executor {
         match verdict {
             Verdict::Lost => lost(task, begun),
             Verdict::Released => {
-                self.write_down(task, Settlement { detail, ..Settlement::released("given back by a stopping worker") }, begun).await
+                self.write_down(
+                    task,
+                    Settlement { detail, ..Settlement::released("given back by a stopping worker") },
+                    begun,
+                )
+                .await
             }
             Verdict::Failed(error) => self.settle_failure(task, error, detail, begun).await,
             Verdict::Outcome(Outcome::Snooze { after, reason }) => {
                 self.write_down(task, self.snoozed(reason, Some(after), detail), begun).await
             }
             Verdict::Outcome(Outcome::Cancel { reason }) => {
-                self.write_down(task, Settlement { detail, ..Settlement::new(Ending::Cancelled, Some(reason)) }, begun).await
+                self.write_down(task, Settlement { detail, ..Settlement::new(Ending::Cancelled, Some(reason)) }, begun)
+                    .await
             }
             Verdict::Outcome(Outcome::Done(done)) => self.settle_done(task, done, detail, begun).await,
         }

@@ -43,9 +43,9 @@ impl PodActor {
         for name in self.plan.workers.clone() {
             let (shared, home) = (self.shared.clone(), arbiter.clone());
             let label = name.friendly.clone();
-            let worker = self.children.start(&label, &arbiter, ctx.address().recipient(), move || {
-                WorkerActor::new(shared, name, home)
-            });
+            let worker = self
+                .children
+                .start(&label, &arbiter, ctx.address().recipient(), move || WorkerActor::new(shared, name, home));
             self.workers.push(worker);
         }
     }

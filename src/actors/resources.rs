@@ -152,7 +152,12 @@ impl Memory {
     fn of_container(root: &Path) -> Option<Memory> {
         let v1 = root.join("memory");
         let (usage, limit, stat, inactive) = if v1.is_dir() {
-            (v1.join("memory.usage_in_bytes"), v1.join("memory.limit_in_bytes"), v1.join("memory.stat"), "total_inactive_file")
+            (
+                v1.join("memory.usage_in_bytes"),
+                v1.join("memory.limit_in_bytes"),
+                v1.join("memory.stat"),
+                "total_inactive_file",
+            )
         } else {
             (root.join("memory.current"), root.join("memory.max"), root.join("memory.stat"), "inactive_file")
         };
@@ -193,9 +198,8 @@ fn own_cpu_time() -> Option<Duration> {
 
 fn cpu_times() -> Option<(Duration, Duration)> {
     let usage = getrusage(UsageWho::RUSAGE_SELF).ok()?;
-    let duration = |time: nix::sys::time::TimeVal| {
-        Duration::new(time.tv_sec().max(0) as u64, time.tv_usec().max(0) as u32 * 1000)
-    };
+    let duration =
+        |time: nix::sys::time::TimeVal| Duration::new(time.tv_sec().max(0) as u64, time.tv_usec().max(0) as u32 * 1000);
     Some((duration(usage.user_time()), duration(usage.system_time())))
 }
 

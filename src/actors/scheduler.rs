@@ -10,7 +10,8 @@ use actix::prelude::*;
 use super::supervision::{Rebuild, Tick};
 use super::tree::Shared;
 use crate::db::{DbError, schedules, snapshots, tasks, workers};
-use crate::{events, handlers, supervised};
+use crate::handlers::{TaskError, housekeeping};
+use crate::{events, supervised};
 
 /// How far back the frequent sweep looks: many times its own interval, so that a late one misses nothing.
 const SWEEP_BACK: Duration = Duration::from_secs(30);
@@ -106,19 +107,20 @@ impl Chore {
         }
     }
 
-    async fn run(self, shared: &Shared) -> Result<(), DbError> {
-        let db = &shared.db;
+    async fn run(self, shared: &Shared) -> Result<(), TaskError> {
+        let (db, services) = (&shared.db, &shared.executor.services);
         match self {
-            Chore::SweepDue => tasks::sweep_due(&db.client().await?, SWEEP_BACK).await.map(drop),
-            Chore::SweepAll => tasks::sweep_all(&db.client().await?).await.map(drop),
-            Chore::Recover => recover(shared).await,
-            Chore::Schedules => run_schedules(shared).await,
-            Chore::Registry => workers::sweep(&db.client().await?).await.map(drop),
-            Chore::Totals => tasks::refresh_totals(&db.client().await?).await.map(drop),
-            Chore::Prune => prune(shared).await,
-            Chore::Files => handlers::housekeeping::sweep_files(&shared.executor.services, shared.times.lease).await,
-            Chore::Partitions => snapshots::ensure_partitions(&db.client().await?).await.map(drop),
+            Chore::SweepDue => drop(tasks::sweep_due(&db.client().await?, SWEEP_BACK).await?),
+            Chore::SweepAll => drop(tasks::sweep_all(&db.client().await?).await?),
+            Chore::Recover => recover(shared).await?,
+            Chore::Schedules => run_schedules(shared).await?,
+            Chore::Registry => drop(workers::sweep(&db.client().await?).await?),
+            Chore::Totals => drop(tasks::refresh_totals(&db.client().await?).await?),
+            Chore::Prune => prune(shared).await?,
+            Chore::Files => housekeeping::sweep_files(services, shared.times.lease).await?,
+            Chore::Partitions => drop(snapshots::ensure_partitions(&db.client().await?).await?),
         }
+        Ok(())
     }
 }
 

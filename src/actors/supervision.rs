@@ -45,7 +45,11 @@ macro_rules! supervised {
         impl actix::Handler<$crate::actors::supervision::Observe> for $actor {
             type Result = actix::MessageResult<$crate::actors::supervision::Observe>;
 
-            fn handle(&mut self, _: $crate::actors::supervision::Observe, _: &mut actix::Context<Self>) -> Self::Result {
+            fn handle(
+                &mut self,
+                _: $crate::actors::supervision::Observe,
+                _: &mut actix::Context<Self>,
+            ) -> Self::Result {
                 actix::MessageResult($crate::actors::supervision::Rebuild::observed(self))
             }
         }

@@ -53,9 +53,8 @@ impl SupervisorActor {
         let runtime = shared.parent_runtime.clone();
         let thread = Arbiter::with_tokio_rt(move || runtime);
         let label = format!("pod {}", pod.name);
-        self.children.start(&label, &thread.handle(), ctx.address().recipient(), move || {
-            PodActor::new(shared, pod, failing)
-        });
+        self.children
+            .start(&label, &thread.handle(), ctx.address().recipient(), move || PodActor::new(shared, pod, failing));
     }
 
     fn give_up(&self, name: &str, exit: &Exit) {

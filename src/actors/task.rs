@@ -63,7 +63,7 @@ impl TaskActor {
         let held = granted.task.held.clone();
         self.held = Some(held.clone());
         self.parts.worker.do_send(TaskClaimed { slot: self.parts.slot, held });
-        events::task_claimed(&granted.named(), granted.waited());
+        events::task_claimed(&granted.named(), granted.task.waited);
         self.watch_lease(granted.sent, ctx);
         ctx.run_interval(self.parts.times.heartbeat, |actor, _| actor.beat());
         let executor = self.parts.executor.clone();

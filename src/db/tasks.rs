@@ -67,6 +67,8 @@ pub struct Claimed {
     pub retry_count: i32,
     pub max_retries: i32,
     pub loss_count: i32,
+    /// From when it was due until it was claimed.
+    pub waited: Duration,
 }
 
 impl Claimed {
@@ -321,6 +323,7 @@ fn claimed(row: &Row) -> Result<Claimed, DbError> {
         retry_count: row.get("retry_count"),
         max_retries: row.get("max_retries"),
         loss_count: row.get("loss_count"),
+        waited: Duration::from_secs_f64(row.get::<_, f64>("waited").max(0.0)),
     })
 }
 

@@ -5,6 +5,7 @@
 
 pub mod analytics_refresh;
 pub mod context;
+pub mod housekeeping;
 pub mod outcome;
 pub mod product_refresh;
 
