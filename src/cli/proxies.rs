@@ -1,13 +1,16 @@
 //! `drover proxies`: brings proxies in, shows them, and tries each.
 
+mod check;
 mod import;
 
+use std::fmt::Display;
 use std::path::PathBuf;
 
 use clap::Subcommand;
 
 use super::{Env, ExitCode};
 use crate::db::proxies::{self, ProxyListing};
+use crate::domain::proxy::Stored;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -24,12 +27,15 @@ enum Command {
     },
     /// Show every proxy and how it has behaved
     List,
+    /// Try every proxy that is not switched off; exit code 5 when some failed, 1 when all did
+    Check,
 }
 
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     match args.command {
         Command::Import { file } => import::run(&file, env).await,
         Command::List => list(env).await,
+        Command::Check => check::run(env).await,
     }
 }
 
@@ -47,7 +53,7 @@ fn row(proxy: &ProxyListing) -> Vec<String> {
         |at: Option<chrono::DateTime<chrono::Utc>>| at.map(|at| at.format("%F %T").to_string()).unwrap_or_default();
     vec![
         proxy.id.to_string(),
-        format!("{}://{}:{}", proxy.protocol, bracketed(&proxy.host), proxy.port),
+        address(&proxy.protocol, &proxy.host, proxy.port),
         proxy.username.clone().unwrap_or_default(),
         proxy.state.clone(),
         proxy.success_count.to_string(),
@@ -60,7 +66,15 @@ fn row(proxy: &ProxyListing) -> Vec<String> {
     ]
 }
 
-/// IPv6 as it stands in a URL.
-fn bracketed(host: &str) -> String {
-    if host.contains(':') { format!("[{host}]") } else { host.to_owned() }
+/// As a URL, IPv6 in brackets.
+fn address(protocol: &str, host: &str, port: impl Display) -> String {
+    if host.contains(':') { format!("{protocol}://[{host}]:{port}") } else { format!("{protocol}://{host}:{port}") }
+}
+
+fn state_name(stored: Stored) -> &'static str {
+    match stored {
+        Stored::Active => "active",
+        Stored::Benched { .. } => "benched",
+        Stored::Off => "off",
+    }
 }

@@ -2,7 +2,8 @@
 
 use std::process::{Output, Stdio};
 
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::net::TcpListener;
 
 use crate::support::{TestDatabase, database, drover};
 
@@ -10,6 +11,8 @@ use crate::support::{TestDatabase, database, drover};
 async fn proxies(database: &TestDatabase, args: &[&str], input: &str) -> Output {
     let mut command = drover();
     command.arg("proxies").args(args).env("DATABASE_URL", &database.url);
+    // a host that nobody can find: what reaches it went through a proxy
+    command.env("DROVER__PLATFORM__DUTCHIE__BASE_URL", "http://menu.invalid");
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     stdin.write_all(input.as_bytes()).await.unwrap();
@@ -64,4 +67,59 @@ async fn a_faulty_file_is_refused_with_all_its_faults() {
     assert!(said.contains(&format!("{path} line 3: the port is missing")), "{said}");
     assert!(said.contains("nothing was imported") && !said.contains("s3cret"), "{said}");
     assert_eq!(json(&proxies(&database, &["list", "--json"], "").await), serde_json::json!([]));
+}
+
+/// A forward proxy that answers every absolute-form request for the menu host with `status`; its port.
+async fn proxy_that_answers(status: &'static str) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let (read, mut write) = stream.into_split();
+            let mut lines = BufReader::new(read).lines();
+            let asked = lines.next_line().await.unwrap().unwrap_or_default();
+            while lines.next_line().await.unwrap().is_some_and(|line| !line.is_empty()) {}
+            let status = if asked.starts_with("GET http://menu.invalid/") { status } else { "400 Not for me" };
+            let answer =
+                format!("HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{{}}");
+            write.write_all(answer.as_bytes()).await.unwrap();
+        }
+    });
+    port
+}
+
+/// A port where nobody listens.
+async fn closed_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port()
+}
+
+#[tokio::test]
+async fn a_check_tries_each_proxy_and_says_what_is_wrong_with_it() {
+    let database = database().await;
+    let ports = [
+        proxy_that_answers("200 OK").await,
+        proxy_that_answers("404 Not Found").await,
+        proxy_that_answers("403 Forbidden").await,
+        proxy_that_answers("407 Proxy Authentication Required").await,
+        closed_port().await,
+        closed_port().await,
+    ];
+    let text: Vec<String> = ports.iter().map(|port| format!("127.0.0.1:{port}")).collect();
+    proxies(&database, &["import", "-"], &text.join("\n")).await;
+    database.raw.execute("UPDATE proxies SET is_active = false WHERE id = 6", &[]).await.unwrap();
+
+    let output = proxies(&database, &["check", "--json"], "").await;
+    assert_eq!(output.status.code(), Some(5), "{output:?}");
+    let checks = json(&output);
+    let told = |n: usize| (checks[n]["ok"].as_bool().unwrap(), checks[n]["reason"].as_str().unwrap_or_default());
+    assert_eq!(checks.as_array().unwrap().len(), 5, "the one switched off is never tried");
+    assert_eq!((told(0), told(1)), ((true, ""), (true, "")));
+    assert_eq!(told(2), (false, "menu.invalid refused the request: 403"));
+    assert!(told(3).1.contains("does not accept our credentials"), "{checks}");
+    assert!(told(4).1.contains("cannot be reached"), "{checks}");
+
+    database.raw.execute("DELETE FROM proxies WHERE id < 3", &[]).await.unwrap();
+    assert_eq!(proxies(&database, &["check"], "").await.status.code(), Some(1));
+    database.raw.execute("DELETE FROM proxies", &[]).await.unwrap();
+    assert_eq!(proxies(&database, &["check"], "").await.status.code(), Some(3));
 }
