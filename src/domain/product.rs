@@ -7,6 +7,18 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use thiserror::Error;
+
+/// Why the answers of a crawl are no menu. Items that cannot be read are warnings, not errors.
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum NormaliseError {
+    #[error("page {page} is no menu page: {why}")]
+    NotAMenu { page: usize, why: String },
+    #[error("page {page} ends in the middle")]
+    Truncated { page: usize },
+    #[error("page {page} carries errors beside its data")]
+    HasErrors { page: usize },
+}
 
 /// A menu after normalisation: products in feed order, one per provider id, and what was odd about them.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -38,11 +38,9 @@ pub struct PayloadHead {
 /// One answer of upstream: a JSON text.
 #[derive(Clone, Debug)]
 pub struct PageBytes {
-    /// As received.
-    pub raw: Bytes,
-    /// Without its content coding.
-    pub body: Bytes,
-    /// Whether `raw` is whole gzip members; they are kept as they are.
+    /// Gzip members as received, or the text without any coding.
+    pub bytes: Bytes,
+    /// Whether `bytes` are gzip members; they are kept as they are.
     pub is_gzip: bool,
 }
 
@@ -92,9 +90,9 @@ pub fn encode(content: &PayloadContent) -> io::Result<Vec<u8>> {
             member(&mut file, b",")?;
         }
         if page.is_gzip {
-            file.extend_from_slice(&page.raw);
+            file.extend_from_slice(&page.bytes);
         } else {
-            member(&mut file, &page.body)?;
+            member(&mut file, &page.bytes)?;
         }
     }
     member(&mut file, b"]}")?;
@@ -180,14 +178,14 @@ mod tests {
     }
 
     fn plain(body: &'static str) -> PageBytes {
-        PageBytes { raw: Bytes::from(body), body: Bytes::from(body), is_gzip: false }
+        PageBytes { bytes: Bytes::from(body), is_gzip: false }
     }
 
     /// As an origin would send it: in several members.
     fn gzipped(parts: &[&'static str]) -> PageBytes {
         let mut raw = Vec::new();
         parts.iter().for_each(|part| member(&mut raw, part.as_bytes()).unwrap());
-        PageBytes { raw: raw.into(), body: parts.concat().into(), is_gzip: true }
+        PageBytes { bytes: raw.into(), is_gzip: true }
     }
 
     #[rstest]
@@ -203,7 +201,7 @@ mod tests {
     #[test]
     fn what_came_gzipped_is_kept_as_it_came() {
         let page = gzipped(&["{\"a\": 1}"]);
-        let raw = page.raw.clone();
+        let raw = page.bytes.clone();
         let file = encode(&PayloadContent { head: head(), pages: vec![page] }).unwrap();
         assert!(file.windows(raw.len()).any(|window| window == raw));
     }

@@ -16,9 +16,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use chrono::{DateTime, Utc};
 use serde_json::value::RawValue;
-use thiserror::Error;
 
-use crate::domain::product::{NormalMenu, Product, Warning};
+use crate::domain::product::{NormalMenu, NormaliseError, Product, Warning};
 use offer::Offer;
 use reader::Reader;
 use wire::{Brand, Image, Page, WireProduct};
@@ -26,14 +25,6 @@ use wire::{Brand, Image, Page, WireProduct};
 /// Unknown keys that are counted by name; a feed that invents more of them is not worth more memory.
 const MAX_UNKNOWN_KEYS: usize = 64;
 const MAX_KEY_CHARS: usize = 64;
-
-#[derive(Debug, Error, PartialEq, Eq)]
-pub enum NormaliseError {
-    #[error("page {page} is no menu page: {why}")]
-    NotAMenu { page: usize, why: String },
-    #[error("page {page} carries errors beside its data")]
-    HasErrors { page: usize },
-}
 
 /// What a page holds, as far as a crawl must know before anyone normalises it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -85,7 +76,10 @@ pub fn normalise(pages: &[&[u8]]) -> Result<NormalMenu, NormaliseError> {
 fn read_page(number: usize, page: &[u8]) -> Result<Page<'_>, NormaliseError> {
     let not_a_menu = |why: String| NormaliseError::NotAMenu { page: number, why };
     let text = std::str::from_utf8(page).map_err(|error| not_a_menu(error.to_string()))?;
-    let answer: wire::Answer<'_> = serde_json::from_str(text).map_err(|error| not_a_menu(error.to_string()))?;
+    let answer: wire::Answer<'_> = serde_json::from_str(text).map_err(|error| match error.is_eof() {
+        true => NormaliseError::Truncated { page: number },
+        false => not_a_menu(error.to_string()),
+    })?;
     if answer.has_errors() {
         return Err(NormaliseError::HasErrors { page: number });
     }

@@ -18,7 +18,7 @@ fn content(store: i64) -> PayloadContent {
         total_count: 1,
     };
     let body = Bytes::from_static(br#"{"data": 1}"#);
-    PayloadContent { head, pages: vec![PageBytes { raw: body.clone(), body, is_gzip: false }] }
+    PayloadContent { head, pages: vec![PageBytes { bytes: body, is_gzip: false }] }
 }
 
 fn storage() -> (tempfile::TempDir, Payloads) {
@@ -33,7 +33,7 @@ fn files(payloads: &Payloads) -> BTreeSet<String> {
 }
 
 fn everything_written_so_far() -> DateTime<Utc> {
-    DateTime::<Utc>::from(SystemTime::now()) + TimeDelta::hours(1)
+    crate::clock::Clock::system().utc() + TimeDelta::hours(1)
 }
 
 #[tokio::test]

@@ -1,0 +1,106 @@
+//! `DutchieData`: the known hashes and the query documents, from `config/dutchie.toml` or a file that replaces it.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use thiserror::Error;
+
+use crate::platforms::KnownHash;
+
+const SHIPPED: &str = include_str!("../../../config/dutchie.toml");
+const SCHEMA: u32 = 1;
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DutchieData {
+    hashes: Vec<KnownHash>,
+    documents: BTreeMap<String, String>,
+}
+
+/// Whoever gave the file names it.
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum DataError {
+    #[error("{0}")]
+    Toml(#[from] toml::de::Error),
+    #[error("schema {0} is not known; this program reads schema {SCHEMA}")]
+    Schema(u32),
+    #[error("the hash '{hash}' of {operation} is not 64 hex digits")]
+    BadHash { operation: String, hash: String },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    schema: u32,
+    #[serde(default)]
+    hash: Vec<Hash>,
+    #[serde(default)]
+    document: BTreeMap<String, String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Hash {
+    operation: String,
+    sha256: String,
+    /// For people.
+    #[serde(default, rename = "seen")]
+    _seen: String,
+}
+
+impl DutchieData {
+    /// Reads the text of a file that replaces the shipped one; none = the shipped one.
+    pub fn load(replacement: Option<&str>) -> Result<Self, DataError> {
+        let file: File = toml::from_str(replacement.unwrap_or(SHIPPED))?;
+        if file.schema != SCHEMA {
+            return Err(DataError::Schema(file.schema));
+        }
+        let hashes = file.hash.into_iter().map(Hash::checked).collect::<Result<_, _>>()?;
+        Ok(DutchieData { hashes, documents: file.document })
+    }
+
+    /// The known hashes, newest first within an operation.
+    pub fn hashes(&self) -> &[KnownHash] {
+        &self.hashes
+    }
+
+    pub fn document(&self, operation: &str) -> Option<&str> {
+        self.documents.get(operation).map(|text| text.trim())
+    }
+}
+
+impl Hash {
+    fn checked(self) -> Result<KnownHash, DataError> {
+        let Hash { operation, sha256: hash, .. } = self;
+        if hash.len() != 64 || !hash.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Err(DataError::BadHash { operation, hash });
+        }
+        Ok(KnownHash { operation, hash })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[test]
+    fn every_operation_is_shipped_with_hashes_and_a_document() {
+        let data = DutchieData::load(None).unwrap();
+        for (operation, hashes) in [("FilteredProducts", 3), ("ConsumerDispensaries", 2), ("DispensarySearch", 1)] {
+            assert_eq!(data.hashes().iter().filter(|known| known.operation == operation).count(), hashes, "{operation}");
+            assert!(data.document(operation).is_some_and(|text| text.starts_with(&format!("query {operation}("))));
+        }
+        assert!(data.hashes()[0].hash.starts_with("b26a4938"), "newest first");
+    }
+
+    #[rstest]
+    #[case::no_toml("schema", "expected")]
+    #[case::another_schema("schema = 2", "schema 2")]
+    #[case::short_hash("schema = 1\n[[hash]]\noperation = \"A\"\nsha256 = \"abc\"", "'abc' of A")]
+    #[case::unknown_key("schema = 1\nhashes = 3", "hashes")]
+    fn a_wrong_file_is_refused(#[case] text: &str, #[case] offender: &str) {
+        let error = DutchieData::load(Some(text)).unwrap_err().to_string();
+        assert!(error.contains(offender), "{error}");
+    }
+}

@@ -1,0 +1,151 @@
+//! A dispensary object of Dutchie's as a [`FoundStore`], with the reason why it must not be promoted, if there is one.
+
+use serde_json::Value;
+use url::Url;
+
+use super::menu_url::MenuUrl;
+use super::requests;
+use crate::domain::dispensary::FoundStore;
+use crate::platforms::us_states;
+
+/// Words in the names of stores that sell nothing ("dnu": do not use).
+const NO_REAL_STORE: [&str; 5] = ["sandbox", "sbx", "demo", "test", "dnu"];
+
+/// None when it has no id: then there is nothing to remember it by.
+pub fn found_store(store: &Value, base_url: &Url) -> Option<FoundStore> {
+    let location = &store["location"];
+    // [longitude, latitude]: the other way round than people say it
+    let coordinates = &location["geometry"]["coordinates"];
+    let slug = text(&store["cName"]);
+    let mut found = FoundStore {
+        platform_dispensary_id: text(&store["id"])?,
+        name: text(&store["name"]).unwrap_or_default(),
+        menu_url: menu_url(store, slug.as_deref(), base_url),
+        slug,
+        api_host: None,
+        address: address(store),
+        city: text(&location["city"]),
+        state: text(&location["state"]).and_then(|state| us_states::code(&state)).map(str::to_owned),
+        zip: text(&location["zipcode"]),
+        latitude: degrees(&coordinates[1], 90.0),
+        longitude: degrees(&coordinates[0], 180.0),
+        phone: text(&store["phone"]),
+        timezone: text(&store["timezone"]),
+        is_recreational: store["recDispensary"].as_bool(),
+        is_medical: store["medicalDispensary"].as_bool(),
+        status: text(&store["status"]),
+        refused: None,
+    };
+    found.refused = refused(&found).map(str::to_owned);
+    Some(found)
+}
+
+fn refused(store: &FoundStore) -> Option<&'static str> {
+    let is_open = store.status.as_deref().is_some_and(|status| status.eq_ignore_ascii_case("open"));
+    match () {
+        () if store.name.is_empty() => Some("no_name"),
+        () if is_no_real_store(&store.name) || store.slug.as_deref().is_some_and(is_no_real_store) => Some("not_a_store"),
+        () if !is_open => Some("not_open"),
+        () if store.state.is_none() => Some("no_us_state"),
+        () => None,
+    }
+}
+
+/// By whole words: "Greatest Demos of Contest" is a store.
+fn is_no_real_store(name: &str) -> bool {
+    let words = name.split(|c: char| !c.is_alphanumeric());
+    let bare = words.map(|word| word.trim_end_matches(|c: char| c.is_ascii_digit()).to_lowercase());
+    bare.into_iter().any(|word| NO_REAL_STORE.contains(&word.as_str()))
+}
+
+/// An address that leads to the menu, whatever the store links to itself.
+fn menu_url(store: &Value, slug: Option<&str>, base_url: &Url) -> Option<String> {
+    let given = [&store["menuUrl"], &store["embeddedMenuUrl"]].into_iter().filter_map(text);
+    let usable = given.into_iter().find(|address| MenuUrl::parse(address).is_some());
+    usable.or_else(|| Some(requests::at(base_url, &format!("/dispensary/{}", slug?)).to_string()))
+}
+
+fn address(store: &Value) -> Option<String> {
+    let lines: Vec<String> = ["ln1", "ln2"].iter().filter_map(|line| text(&store["location"][line])).collect();
+    if lines.is_empty() { text(&store["address"]) } else { Some(lines.join(", ")) }
+}
+
+fn degrees(value: &Value, limit: f64) -> Option<f64> {
+    value.as_f64().filter(|degrees| degrees.abs() <= limit)
+}
+
+/// Trimmed, without what a database refuses; blank is none.
+fn text(value: &Value) -> Option<String> {
+    let text = match value {
+        Value::String(text) => text.replace('\0', ""),
+        Value::Number(number) => number.to_string(),
+        _ => return None,
+    };
+    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::json;
+
+    use super::*;
+
+    fn store(change: Value) -> Option<FoundStore> {
+        let mut store = json!({
+            "id": "6405ef617056e8014d79101b", "name": "Deeply Rooted", "cName": "deeply-rooted", "status": "open",
+            "timezone": "America/Phoenix", "phone": "602-555-0100", "address": "1 Main St, Phoenix, AZ 85001",
+            "location": {"ln1": "1 Main St", "ln2": "Suite 2", "city": "Phoenix", "state": "Arizona", "zipcode": "85001",
+                         "geometry": {"coordinates": [-112.07, 33.45]}},
+            "recDispensary": true, "medicalDispensary": false, "menuUrl": "https://deeplyrooted.example/shop",
+        });
+        for (key, value) in change.as_object().unwrap() {
+            store[key] = value.clone();
+        }
+        found_store(&store, &Url::parse("https://dutchie.com").unwrap())
+    }
+
+    #[test]
+    fn a_store_is_read_whole() {
+        let found = store(json!({})).unwrap();
+        assert_eq!(found.refused, None);
+        assert_eq!(found.menu_url.as_deref(), Some("https://dutchie.com/dispensary/deeply-rooted"));
+        assert_eq!((found.latitude, found.longitude), (Some(33.45), Some(-112.07)));
+        assert_eq!(found.state.as_deref(), Some("AZ"));
+        assert_eq!(found.address.as_deref(), Some("1 Main St, Suite 2"));
+        assert_eq!((found.is_recreational, found.is_medical), (Some(true), Some(false)));
+    }
+
+    #[test]
+    fn a_menu_address_of_a_known_form_is_kept() {
+        let found = store(json!({"menuUrl": null, "embeddedMenuUrl": "https://a.example/stores/vanity"})).unwrap();
+        assert_eq!(found.menu_url.as_deref(), Some("https://a.example/stores/vanity"));
+        assert_eq!(found.slug.as_deref(), Some("deeply-rooted"));
+    }
+
+    #[rstest]
+    #[case::fine(json!({}), None)]
+    #[case::no_name(json!({"name": " "}), Some("no_name"))]
+    #[case::sandbox(json!({"name": "Deeply Rooted - Sandbox"}), Some("not_a_store"))]
+    #[case::sbx(json!({"name": "SBX 12"}), Some("not_a_store"))]
+    #[case::numbered(json!({"name": "Demo2"}), Some("not_a_store"))]
+    #[case::test(json!({"name": "(TEST) Store"}), Some("not_a_store"))]
+    #[case::do_not_use(json!({"name": "DNU-old"}), Some("not_a_store"))]
+    #[case::by_its_slug(json!({"cName": "deeply-rooted-sandbox"}), Some("not_a_store"))]
+    #[case::only_part_of_a_word(json!({"name": "The Greatest Demographic"}), None)]
+    #[case::closed(json!({"status": "closed"}), Some("not_open"))]
+    #[case::no_status(json!({"status": null}), Some("not_open"))]
+    #[case::no_location(json!({"location": null}), Some("no_us_state"))]
+    #[case::another_country(json!({"location": {"state": "ON"}}), Some("no_us_state"))]
+    #[case::by_code(json!({"location": {"state": "az"}}), None)]
+    fn only_real_open_stores_in_the_us_are_promoted(#[case] change: Value, #[case] reason: Option<&str>) {
+        assert_eq!(store(change).unwrap().refused.as_deref(), reason);
+    }
+
+    #[rstest]
+    #[case::null(json!({"id": null}))]
+    #[case::blank(json!({"id": ""}))]
+    fn a_store_without_an_id_is_nothing(#[case] change: Value) {
+        assert_eq!(store(change), None);
+    }
+}

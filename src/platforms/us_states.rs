@@ -1,0 +1,63 @@
+//! The states of the US, since some platforms write them out.
+
+const STATES: [(&str, &str); 52] = [
+    ("AK", "Alaska"),
+    ("AL", "Alabama"),
+    ("AR", "Arkansas"),
+    ("AZ", "Arizona"),
+    ("CA", "California"),
+    ("CO", "Colorado"),
+    ("CT", "Connecticut"),
+    ("DC", "District of Columbia"),
+    ("DE", "Delaware"),
+    ("FL", "Florida"),
+    ("GA", "Georgia"),
+    ("HI", "Hawaii"),
+    ("IA", "Iowa"),
+    ("ID", "Idaho"),
+    ("IL", "Illinois"),
+    ("IN", "Indiana"),
+    ("KS", "Kansas"),
+    ("KY", "Kentucky"),
+    ("LA", "Louisiana"),
+    ("MA", "Massachusetts"),
+    ("MD", "Maryland"),
+    ("ME", "Maine"),
+    ("MI", "Michigan"),
+    ("MN", "Minnesota"),
+    ("MO", "Missouri"),
+    ("MS", "Mississippi"),
+    ("MT", "Montana"),
+    ("NC", "North Carolina"),
+    ("ND", "North Dakota"),
+    ("NE", "Nebraska"),
+    ("NH", "New Hampshire"),
+    ("NJ", "New Jersey"),
+    ("NM", "New Mexico"),
+    ("NV", "Nevada"),
+    ("NY", "New York"),
+    ("OH", "Ohio"),
+    ("OK", "Oklahoma"),
+    ("OR", "Oregon"),
+    ("PA", "Pennsylvania"),
+    ("PR", "Puerto Rico"),
+    ("RI", "Rhode Island"),
+    ("SC", "South Carolina"),
+    ("SD", "South Dakota"),
+    ("TN", "Tennessee"),
+    ("TX", "Texas"),
+    ("UT", "Utah"),
+    ("VA", "Virginia"),
+    ("VT", "Vermont"),
+    ("WA", "Washington"),
+    ("WI", "Wisconsin"),
+    ("WV", "West Virginia"),
+    ("WY", "Wyoming"),
+];
+
+/// The postal code of a state given by code or name; none for anything else.
+pub fn code(text: &str) -> Option<&'static str> {
+    let text = text.trim();
+    let is_it = |(code, name): &&(&str, &str)| text.eq_ignore_ascii_case(code) || text.eq_ignore_ascii_case(name);
+    STATES.iter().find(is_it).map(|(code, _)| *code)
+}
