@@ -15,9 +15,10 @@ use serde_json::Value;
 use url::Url;
 
 use crate::domain::dispensary::{Dispensary, DispensaryId, FoundStore, Platform};
-use crate::domain::product::{NormalMenu, NormaliseError};
+use crate::domain::product::NormalMenu;
 use crate::stealth::{FetchError, Request, Response};
 
+pub use crate::domain::product::NormaliseError;
 pub use crawler::{Crawler, Limits};
 pub use dutchie::Dutchie;
 pub use hashes::{HashBook, HashNote, KnownHash};
@@ -46,9 +47,13 @@ pub trait Adapter: Send + Sync {
 
     /// Judges and reads an answer to [`Adapter::menu`] or to what followed from it.
     fn read_menu(&self, query: &Query, response: &Response) -> Result<MenuPart, FetchError>;
+}
 
-    /// Turns the answers of a whole crawl into products. CPU work: run it by `cpu::run`.
-    fn normalise(&self, pages: &[&[u8]]) -> Result<NormalMenu, NormaliseError>;
+/// Turns the answers of a whole crawl into products; needs nothing of an adapter but its rules. CPU work: run it by `cpu::run`.
+pub fn normalise(platform: Platform, pages: &[&[u8]]) -> Result<NormalMenu, NormaliseError> {
+    match platform {
+        Platform::Dutchie => dutchie::normalize::normalise(pages),
+    }
 }
 
 /// One question to a platform, before it is known by which key it is asked.
@@ -85,8 +90,6 @@ pub struct MenuPart {
     /// None = the menu is at its end.
     pub next: Option<Query>,
 }
-
-pub use dutchie::normalize::NormaliseError;
 
 /// A whole crawl of one store: the answers as they came, and what they hold together.
 #[derive(Clone, Debug)]

@@ -10,8 +10,12 @@ use crate::domain::product::NormaliseError;
 use crate::stealth::{FetchError, Response};
 
 /// How the platform says that it does not know a hash, as a code or as a message.
-const STALE: [&str; 4] =
-    ["PERSISTED_QUERY_NOT_FOUND", "PersistedQueryNotFound", "PERSISTED_QUERY_NOT_SUPPORTED", "PersistedQueryNotSupported"];
+const STALE: [&str; 4] = [
+    "PERSISTED_QUERY_NOT_FOUND",
+    "PersistedQueryNotFound",
+    "PERSISTED_QUERY_NOT_SUPPORTED",
+    "PersistedQueryNotSupported",
+];
 const MAX_MESSAGE_CHARS: usize = 200;
 
 /// Reads one page of a menu.

@@ -88,7 +88,11 @@ mod tests {
     fn every_operation_is_shipped_with_hashes_and_a_document() {
         let data = DutchieData::load(None).unwrap();
         for (operation, hashes) in [("FilteredProducts", 3), ("ConsumerDispensaries", 2), ("DispensarySearch", 1)] {
-            assert_eq!(data.hashes().iter().filter(|known| known.operation == operation).count(), hashes, "{operation}");
+            assert_eq!(
+                data.hashes().iter().filter(|known| known.operation == operation).count(),
+                hashes,
+                "{operation}"
+            );
             assert!(data.document(operation).is_some_and(|text| text.starts_with(&format!("query {operation}("))));
         }
         assert!(data.hashes()[0].hash.starts_with("b26a4938"), "newest first");

@@ -17,7 +17,6 @@ use url::Url;
 use super::{Adapter, DiscoveryPoint, Key, MenuPart, Query};
 use crate::config;
 use crate::domain::dispensary::{Dispensary, FoundStore, Platform};
-use crate::domain::product::{NormalMenu, NormaliseError};
 use crate::stealth::{FetchError, Request, Response};
 use requests::MenuCursor;
 
@@ -119,10 +118,6 @@ impl Adapter for Dutchie {
             total_count: page.total_count,
             next: next.map(|cursor| self.menu_page(query.endpoint.clone(), query.referer.clone(), &cursor)),
         })
-    }
-
-    fn normalise(&self, pages: &[&[u8]]) -> Result<NormalMenu, NormaliseError> {
-        normalize::normalise(pages)
     }
 }
 

@@ -44,7 +44,9 @@ fn refused(store: &FoundStore) -> Option<&'static str> {
     let is_open = store.status.as_deref().is_some_and(|status| status.eq_ignore_ascii_case("open"));
     match () {
         () if store.name.is_empty() => Some("no_name"),
-        () if is_no_real_store(&store.name) || store.slug.as_deref().is_some_and(is_no_real_store) => Some("not_a_store"),
+        () if is_no_real_store(&store.name) || store.slug.as_deref().is_some_and(is_no_real_store) => {
+            Some("not_a_store")
+        }
         () if !is_open => Some("not_open"),
         () if store.state.is_none() => Some("no_us_state"),
         () => None,

@@ -95,18 +95,37 @@ fn the_full_text_is_posted() {
 }
 
 #[rstest]
-#[case::the_platforms(None, None, "https://dutchie.com/api-3/graphql", "https://dutchie.com/embedded-menu/deeply-rooted")]
-#[case::another_shard(None, Some("/api-1/graphql"), "https://dutchie.com/api-1/graphql", "https://dutchie.com/embedded-menu/deeply-rooted")]
-#[case::own_host(Some("shop.example"), None, "https://shop.example/api-3/graphql", "https://shop.example/embedded-menu/deeply-rooted")]
-#[case::with_a_port(Some("127.0.0.1:8443"), None, "https://127.0.0.1:8443/api-3/graphql", "https://127.0.0.1:8443/embedded-menu/deeply-rooted")]
+#[case::the_platforms(
+    None,
+    None,
+    "https://dutchie.com/api-3/graphql",
+    "https://dutchie.com/embedded-menu/deeply-rooted"
+)]
+#[case::another_shard(
+    None,
+    Some("/api-1/graphql"),
+    "https://dutchie.com/api-1/graphql",
+    "https://dutchie.com/embedded-menu/deeply-rooted"
+)]
+#[case::own_host(
+    Some("shop.example"),
+    None,
+    "https://shop.example/api-3/graphql",
+    "https://shop.example/embedded-menu/deeply-rooted"
+)]
+#[case::with_a_port(
+    Some("127.0.0.1:8443"),
+    None,
+    "https://127.0.0.1:8443/api-3/graphql",
+    "https://127.0.0.1:8443/embedded-menu/deeply-rooted"
+)]
 fn a_store_has_its_own_place(
     #[case] api_host: Option<&str>,
     #[case] api_path: Option<&str>,
     #[case] endpoint: &str,
     #[case] referer: &str,
 ) {
-    let store =
-        Dispensary { api_host: api_host.map(str::to_owned), api_path: api_path.map(str::to_owned), ..store() };
+    let store = Dispensary { api_host: api_host.map(str::to_owned), api_path: api_path.map(str::to_owned), ..store() };
     let query = adapter().menu(&store).unwrap();
     assert_eq!((query.endpoint.as_str(), query.referer.as_str()), (endpoint, referer));
 }
@@ -186,9 +205,9 @@ fn pages_are_followed_as_page_0_says(#[case] answers: Vec<String>, #[case] asked
     assert_eq!(pages_asked(&answers), asked);
 }
 
-const STALE: &str = r#"{"errors": [{"message": "PersistedQueryNotFound", "extensions": {"code": "PERSISTED_QUERY_NOT_FOUND"}}]}"#;
-const ERRORS_AND_DATA: &str =
-    r#"{"errors": [{"message": "boom"}], "data": {"filteredProducts": {"products": [{"_id": "a"}]}, "filteredDispensaries": []}}"#;
+const STALE: &str =
+    r#"{"errors": [{"message": "PersistedQueryNotFound", "extensions": {"code": "PERSISTED_QUERY_NOT_FOUND"}}]}"#;
+const ERRORS_AND_DATA: &str = r#"{"errors": [{"message": "boom"}], "data": {"filteredProducts": {"products": [{"_id": "a"}]}, "filteredDispensaries": []}}"#;
 
 /// A word for each class of outcome.
 fn class(error: FetchError) -> &'static str {
