@@ -13,7 +13,7 @@ use crate::config::Flag;
 use crate::db::embedded;
 use crate::db::open;
 
-const LOOK_EVERY: Duration = Duration::from_secs(5);
+const LOOK_EVERY: Duration = Duration::from_secs(2);
 /// A server that does not answer this often in a row was stopped.
 const MISSED_LOOKS: u32 = 3;
 

@@ -1,110 +1,19 @@
-//! `Db` (the pools), `Client` (one borrowed connection) and `Tx` (one transaction), each call under a deadline.
+//! `Client` (one borrowed connection) and `Tx` (one transaction), each call under a deadline.
 //!
-//! deadpool's own time-outs do not cover queries, so they are covered here, and only here.
+//! The driver knows no deadlines, and dropping its futures cancels nothing; both are covered here, and only here.
 
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use deadpool_postgres::{Hook, HookError, ManagerConfig, Object, Pool, RecyclingMethod, Runtime, Timeouts};
+use deadpool_postgres::Object;
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
 use super::connect::Server;
 use super::error::DbError;
-use crate::config;
 
 type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
-
-/// How many connections each pool may hold.
-#[derive(Clone, Copy, Debug)]
-pub struct PoolSizes {
-    pub work: usize,
-    pub api: usize,
-}
-
-/// Every way to the database but the heartbeat's and LISTEN's own connections. Cheap to clone.
-#[derive(Clone)]
-pub struct Db {
-    server: Server,
-    work: Pool,
-    api: Pool,
-    deadlines: Deadlines,
-}
-
-#[derive(Clone, Copy)]
-struct Deadlines {
-    connect: Duration,
-    statement: Duration,
-    transaction: Duration,
-    maintenance: Duration,
-}
-
-impl Db {
-    /// Makes the pools; connects nothing yet. `url` is a libpq URL or key-value string.
-    pub fn new(url: &str, config: &config::Database, sizes: PoolSizes) -> Result<Db, DbError> {
-        let deadlines = Deadlines {
-            connect: config.connect_timeout,
-            statement: config.statement_timeout,
-            transaction: config.transaction_timeout,
-            maintenance: config.maintenance_timeout,
-        };
-        let server = Server::parse(url, config.connect_timeout)?;
-        let (work, api) = (pool(&server, config, sizes.work)?, pool(&server, config, sizes.api)?);
-        Ok(Db { server, work, api, deadlines })
-    }
-
-    /// For connections of one's own, such as the heartbeat's.
-    pub fn server(&self) -> &Server {
-        &self.server
-    }
-
-    /// A connection for work, within the connect deadline.
-    pub async fn client(&self) -> Result<Client, DbError> {
-        self.borrow(&self.work, self.deadlines.statement).await
-    }
-
-    /// A connection for the HTTP API, which work can never starve.
-    pub async fn api_client(&self) -> Result<Client, DbError> {
-        self.borrow(&self.api, self.deadlines.statement).await
-    }
-
-    /// A connection for migrations and refreshes of views, with minutes to run.
-    pub async fn maintenance_client(&self) -> Result<Client, DbError> {
-        let client = self.borrow(&self.work, self.deadlines.maintenance).await?;
-        let millis = self.deadlines.maintenance.as_millis();
-        client.batch(&format!("SET statement_timeout = {millis}")).await?;
-        // the setting must not travel back into the pool
-        client.discard_when_done();
-        Ok(client)
-    }
-
-    /// Begins a write transaction, which has its own, longer deadline as a whole.
-    pub async fn begin(&self) -> Result<Tx, DbError> {
-        self.begin_within(self.deadlines.transaction).await
-    }
-
-    /// Begins a transaction that may take minutes: migrations.
-    pub async fn begin_maintenance(&self) -> Result<Tx, DbError> {
-        self.begin_within(self.deadlines.maintenance).await
-    }
-
-    async fn begin_within(&self, deadline: Duration) -> Result<Tx, DbError> {
-        let mut client = self.borrow(&self.work, deadline).await?;
-        client.until = Some(Instant::now() + deadline);
-        client.batch(&format!("BEGIN; SET LOCAL statement_timeout = {}", deadline.as_millis())).await?;
-        Ok(Tx { client, open: true })
-    }
-
-    async fn borrow(&self, pool: &Pool, deadline: Duration) -> Result<Client, DbError> {
-        let connect = self.deadlines.connect;
-        let object = match tokio::time::timeout(connect, pool.get()).await {
-            Ok(object) => object?,
-            Err(_) => return Err(DbError::Unavailable(format!("no connection within {connect:?}"))),
-        };
-        Ok(Client { object: Some(object), server: self.server.clone(), deadline, until: None, state: State::default() })
-    }
-}
 
 /// One borrowed connection. Dropped in the middle of a call, it is cancelled and closed, never returned to the pool.
 pub struct Client {
@@ -127,6 +36,11 @@ struct State {
 }
 
 impl Client {
+    /// `deadline` is each call's own.
+    pub(super) fn new(object: Object, server: Server, deadline: Duration) -> Self {
+        Client { object: Some(object), server, deadline, until: None, state: State::default() }
+    }
+
     pub async fn query(&self, sql: &str, params: Params<'_>) -> Result<Vec<Row>, DbError> {
         self.within(async |object| {
             let statement = object.prepare_cached(sql).await?;
@@ -186,7 +100,14 @@ impl Client {
             return Err(DbError::Unavailable(format!("no answer within {left:?}")));
         };
         self.state.open_calls.fetch_sub(1, Ordering::Relaxed);
-        answer.map_err(DbError::from)
+        answer.map_err(DbError::from).inspect_err(|error| self.distrust_after(error))
+    }
+
+    /// Any failure but a rule's own word may be this connection's fault: a statement prepared before a migration.
+    fn distrust_after(&self, error: &DbError) {
+        if !matches!(error, DbError::Conflict { .. } | DbError::Missing(_)) {
+            self.discard_when_done();
+        }
     }
 }
 
@@ -219,6 +140,13 @@ pub struct Tx {
 }
 
 impl Tx {
+    /// `deadline` is that of the transaction as a whole.
+    pub(super) async fn begin(mut client: Client, deadline: Duration) -> Result<Tx, DbError> {
+        client.until = Some(Instant::now() + deadline);
+        client.batch(&format!("BEGIN; SET LOCAL statement_timeout = {}", deadline.as_millis())).await?;
+        Ok(Tx { client, open: true })
+    }
+
     /// `Unavailable` from here means that nobody knows whether it was committed: look before doing anything again.
     pub async fn commit(mut self) -> Result<(), DbError> {
         self.client.batch("COMMIT").await?;
@@ -247,33 +175,4 @@ impl Drop for Tx {
             self.client.discard_when_done();
         }
     }
-}
-
-fn pool(server: &Server, config: &config::Database, size: usize) -> Result<Pool, DbError> {
-    let manager = server.manager(ManagerConfig { recycling_method: RecyclingMethod::Fast });
-    let settings = session_settings(config);
-    let timeouts = Timeouts {
-        wait: Some(config.connect_timeout),
-        create: Some(config.connect_timeout),
-        recycle: Some(config.connect_timeout),
-    };
-    Pool::builder(manager)
-        .max_size(size)
-        .timeouts(timeouts)
-        .runtime(Runtime::Tokio1)
-        .post_create(Hook::async_fn(move |client, _| {
-            let settings = settings.clone();
-            Box::pin(async move { client.batch_execute(&settings).await.map_err(HookError::Backend) })
-        }))
-        .build()
-        .map_err(|error| DbError::Other(error.to_string()))
-}
-
-/// The server's half of the deadlines; a frozen process must not keep rows locked against its successor.
-fn session_settings(config: &config::Database) -> String {
-    format!(
-        "SET application_name = 'drover'; SET timezone = 'UTC'; SET statement_timeout = {}; \
-         SET idle_in_transaction_session_timeout = '10s'",
-        config.statement_timeout.as_millis()
-    )
 }

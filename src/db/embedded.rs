@@ -89,6 +89,8 @@ pub enum EmbeddedError {
     Init(String),
     #[error("the private server did not start; {log} ends with:\n{tail}")]
     Start { log: PathBuf, tail: String },
+    #[error("processes of a killed server still use {0}")]
+    Orphans(PathBuf),
     #[error("the private server in {0} did not stop")]
     Stop(PathBuf),
     #[error("{doing}: {source}")]

@@ -67,7 +67,8 @@ impl From<deadpool_postgres::PoolError> for DbError {
     }
 }
 
-/// Shut down, starting up, out of connections, deadlock victims, cancelled statements: all pass.
+/// Shut down, starting up, out of connections, deadlock victims, cancelled statements, plans that a migration outdated:
+/// all pass.
 fn means_unavailable(code: &SqlState) -> bool {
     let text = code.code();
     text.starts_with("57")
@@ -76,6 +77,7 @@ fn means_unavailable(code: &SqlState) -> bool {
         || *code == SqlState::T_R_DEADLOCK_DETECTED
         || *code == SqlState::T_R_SERIALIZATION_FAILURE
         || *code == SqlState::LOCK_NOT_AVAILABLE
+        || *code == SqlState::FEATURE_NOT_SUPPORTED
         || *code == SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT
 }
 

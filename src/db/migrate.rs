@@ -10,8 +10,9 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
-use super::client::{Client, Db};
+use super::client::Client;
 use super::error::DbError;
+use super::pools::Db;
 
 include!(concat!(env!("OUT_DIR"), "/migrations.rs"));
 

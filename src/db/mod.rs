@@ -24,6 +24,8 @@ pub mod workers;
 
 mod client;
 mod columns;
+mod pools;
 
-pub use client::{Client, Db, PoolSizes, Tx};
+pub use client::{Client, Tx};
 pub use error::DbError;
+pub use pools::{Db, PoolSizes};

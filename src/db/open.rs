@@ -2,9 +2,9 @@
 
 use thiserror::Error;
 
-use super::client::{Db, PoolSizes};
 use super::embedded::{self, Embedded, EmbeddedError};
 use super::error::DbError;
+use super::pools::{Db, PoolSizes};
 use crate::config::Config;
 
 /// A database, and the private server's lock when it lives there. Keep it for as long as the database is used.

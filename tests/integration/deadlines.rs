@@ -55,3 +55,72 @@ async fn a_dropped_future_is_cancelled_and_does_not_poison_the_pool() {
     support::until("the statement has ended on the server", SOON, async || sleepers(&database).await == 0).await;
     assert_eq!(db.client().await.unwrap().query_one("SELECT 2", &[]).await.unwrap().get::<_, i32>(0), 2);
 }
+
+#[tokio::test]
+async fn a_frozen_transaction_loses_its_locks() {
+    let database = support::database().await;
+    database.raw.batch_execute("CREATE TABLE held (id int); INSERT INTO held VALUES (1)").await.unwrap();
+    let frozen = database.db.begin().await.unwrap();
+    frozen.execute("UPDATE held SET id = 2", &[]).await.unwrap();
+
+    let begun = std::time::Instant::now();
+    support::until("its successor can have the row", Duration::from_secs(20), async || {
+        let lock = "SELECT FROM held FOR UPDATE NOWAIT";
+        database.raw.query(lock, &[]).await.is_ok()
+    })
+    .await;
+    assert!(begun.elapsed() < Duration::from_secs(15));
+    let error = frozen.commit().await.unwrap_err();
+    assert!(error.is_unavailable(), "{error}");
+    let id: i32 = database.raw.query_one("SELECT id FROM held", &[]).await.unwrap().get(0);
+    assert_eq!(id, 1);
+}
+
+#[tokio::test]
+async fn a_database_that_never_answers_is_unavailable_within_the_connect_deadline() {
+    let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("postgresql://drover@{}/drover", silent.local_addr().unwrap());
+    assert_unavailable_soon(&url).await;
+}
+
+#[tokio::test]
+async fn a_database_that_is_not_there_is_unavailable() {
+    assert_unavailable_soon("postgresql:///drover?host=/nowhere&user=drover").await;
+}
+
+async fn assert_unavailable_soon(url: &str) {
+    let connect_timeout = Duration::from_millis(300);
+    let settings = drover::config::Database { connect_timeout, ..support::database_settings() };
+    let db = Db::new(url, &settings, PoolSizes { work: 1, api: 1 }).unwrap();
+    let begun = std::time::Instant::now();
+    let error = db.client().await.err().unwrap();
+    assert!(error.is_unavailable(), "{error}");
+    assert!(begun.elapsed() < connect_timeout * 5, "took {:?}", begun.elapsed());
+}
+
+#[tokio::test]
+async fn a_dropped_transaction_is_rolled_back() {
+    let database = support::database().await;
+    database.raw.batch_execute("CREATE TABLE written (id int)").await.unwrap();
+    let tx = database.db.begin().await.unwrap();
+    tx.execute("INSERT INTO written VALUES (1)", &[]).await.unwrap();
+    drop(tx);
+    let tx = database.db.begin().await.unwrap();
+    tx.execute("INSERT INTO written VALUES (2)", &[]).await.unwrap();
+    tx.commit().await.unwrap();
+    let ids: Vec<i32> =
+        database.raw.query("SELECT id FROM written", &[]).await.unwrap().iter().map(|row| row.get(0)).collect();
+    assert_eq!(ids, [2]);
+}
+
+#[tokio::test]
+async fn statements_prepared_before_a_migration_do_not_outlive_it() {
+    let database = support::database().await;
+    let db = impatient(&database.url);
+    database.raw.batch_execute("CREATE TABLE grows (a int)").await.unwrap();
+    db.client().await.unwrap().query("SELECT * FROM grows", &[]).await.unwrap();
+    database.raw.batch_execute("ALTER TABLE grows ADD b int").await.unwrap();
+    let error = db.client().await.unwrap().query("SELECT * FROM grows", &[]).await.unwrap_err();
+    assert!(error.is_unavailable(), "{error}");
+    db.client().await.unwrap().query("SELECT * FROM grows", &[]).await.unwrap();
+}

@@ -7,6 +7,7 @@ mod support;
 mod deadlines;
 mod embedded;
 mod handlers;
+mod listen;
 mod migrate;
 mod proxies;
 mod stores_command;

@@ -19,9 +19,10 @@ pub const KEEPER_ARG: &str = "__pg-keeper";
 
 const POLL: Duration = Duration::from_millis(100);
 const READY_POLL: Duration = Duration::from_millis(8);
-/// A server that dies sooner than this after its start is not started again.
-const HEALTHY_AFTER: Duration = Duration::from_secs(5);
-
+/// A server that dies sooner than this after its start has died young.
+const HEALTHY_AFTER: Duration = Duration::from_secs(10);
+/// This many early deaths in a row, and the keeper gives up.
+const MAX_EARLY_DEATHS: u32 = 5;
 /// A starter's patience with a keeper that was on its way out when ours looked.
 const RELAUNCH_AFTER: Duration = Duration::from_millis(500);
 
@@ -58,7 +59,7 @@ fn launch(layout: &Layout, install: &Install, options: &Options) -> Result<Child
         Some(program) => program.clone(),
         None => std::env::current_exe().map_err(io("find this program"))?,
     };
-    let log = layout.open_log()?;
+    let log = layout.open_log(account::for_server(&layout.data)?.as_ref())?;
     Command::new(program)
         .arg(KEEPER_ARG)
         .arg(&layout.dir)
@@ -101,6 +102,9 @@ struct Keeper {
 struct Server {
     child: Option<Child>,
     since: Instant,
+    was_ready: bool,
+    /// Servers before this one that did not live long.
+    early_deaths: u32,
 }
 
 impl Keeper {
@@ -120,7 +124,7 @@ impl Keeper {
     }
 
     fn run(self) -> Result<(), EmbeddedError> {
-        let mut server = self.server()?;
+        let mut server = self.server(0)?;
         let mut unused_since = Instant::now();
         loop {
             server::pause(POLL);
@@ -128,8 +132,9 @@ impl Keeper {
                 return self.stop(server);
             }
             if server.has_ended(&self.layout) {
-                server = self.server_again(&server)?;
+                server = self.server_after(&server)?;
             }
+            server.was_ready |= server::is_ready(&self.layout);
             let Some(nobody) = self.nobody_uses_it()? else {
                 unused_since = Instant::now();
                 continue;
@@ -145,22 +150,22 @@ impl Keeper {
     }
 
     /// The running server, or a new one.
-    fn server(&self) -> Result<Server, EmbeddedError> {
+    fn server(&self, early_deaths: u32) -> Result<Server, EmbeddedError> {
         let child = match server::running(&self.layout) {
             Some(_) => None,
-            None => Some(server::spawn(&self.layout, &self.install, self.account.as_ref(), &self.settings)?),
+            None => server::spawn(&self.layout, &self.install, self.account.as_ref(), &self.settings)?,
         };
-        Ok(Server { child, since: Instant::now() })
+        Ok(Server { child, since: Instant::now(), was_ready: false, early_deaths })
     }
 
-    fn server_again(&self, ended: &Server) -> Result<Server, EmbeddedError> {
-        if ended.since.elapsed() < HEALTHY_AFTER && server::running(&self.layout).is_none() {
-            return Err(EmbeddedError::Start {
-                log: self.layout.log(),
-                tail: "it ended right after its start".to_owned(),
-            });
+    /// Somebody may have started one already (`pg_ctl restart`). A server that never came up will not do so next time.
+    fn server_after(&self, dead: &Server) -> Result<Server, EmbeddedError> {
+        let early_deaths = if dead.since.elapsed() < HEALTHY_AFTER { dead.early_deaths + 1 } else { 0 };
+        let hopeless = !dead.was_ready || early_deaths > MAX_EARLY_DEATHS;
+        if hopeless && server::running(&self.layout).is_none() {
+            return Err(EmbeddedError::Start { log: self.layout.log(), tail: server::log_tail(&self.layout) });
         }
-        self.server()
+        self.server(early_deaths)
     }
 
     /// Holding the answer keeps new users out.

@@ -29,7 +29,7 @@ impl Layout {
     /// Makes the directory when it is missing.
     pub fn create(dir: &Path) -> Result<Layout, EmbeddedError> {
         let doing = || io(format!("create {}", dir.display()));
-        DirBuilder::new().recursive(true).mode(0o755).create(dir).map_err(doing())?;
+        create_missing(dir).map_err(doing())?;
         let dir = dir.canonicalize().map_err(doing())?;
         Ok(Layout { data: dir.join("data"), socket_dir: socket_dir(&dir), dir })
     }
@@ -82,12 +82,13 @@ impl Layout {
     }
 
     /// The server's log, emptied when it has grown too long.
-    pub fn open_log(&self) -> Result<File, EmbeddedError> {
+    pub fn open_log(&self, account: Option<&Account>) -> Result<File, EmbeddedError> {
         let doing = || io(format!("open {}", self.log().display()));
         let file = OpenOptions::new().create(true).append(true).open(self.log()).map_err(doing())?;
         if file.metadata().map_err(doing())?.len() > MAX_LOG {
             file.set_len(0).map_err(doing())?;
         }
+        account::give(&self.log(), account)?;
         Ok(file)
     }
 
@@ -110,6 +111,16 @@ impl Layout {
     fn stop_request(&self) -> PathBuf {
         self.dir.join("stop")
     }
+}
+
+/// What root makes must let the server's account through, whatever the umask says.
+fn create_missing(dir: &Path) -> std::io::Result<()> {
+    let missing: Vec<&Path> = dir.ancestors().take_while(|parent| !parent.exists()).collect();
+    DirBuilder::new().recursive(true).create(dir)?;
+    if Uid::effective().is_root() {
+        missing.iter().try_for_each(|made| fs::set_permissions(made, Permissions::from_mode(0o711)))?;
+    }
+    Ok(())
 }
 
 fn socket_dir(dir: &Path) -> PathBuf {

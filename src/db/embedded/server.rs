@@ -49,14 +49,20 @@ pub fn command(install: &Install, program: &str, account: Option<&Account>) -> C
     command
 }
 
-/// Starts the server; whatever a crashed one left behind is cleared away first.
+/// Starts the server, after clearing away what a crashed one left behind; none when somebody else has just started it.
 pub fn spawn(
     layout: &Layout,
     install: &Install,
     account: Option<&Account>,
     settings: &[String],
-) -> Result<Child, EmbeddedError> {
-    clear_stale(layout)?;
+) -> Result<Option<Child>, EmbeddedError> {
+    if !passes_within(ORPHANS_DEADLINE, || running(layout).is_some() || !has_orphans(&layout.data)) {
+        return Err(EmbeddedError::Orphans(layout.data.clone()));
+    }
+    if running(layout).is_some() {
+        return Ok(None);
+    }
+    clear_stale(layout);
     let mut postgres = command(install, "postgres", account);
     postgres.arg("-D").arg(&layout.data);
     if cfg!(target_os = "linux") {
@@ -67,9 +73,9 @@ pub fn spawn(
     for setting in SETTINGS.into_iter().chain(settings.iter().map(String::as_str)) {
         postgres.args(["-c", setting]);
     }
-    let log = layout.open_log()?;
+    let log = layout.open_log(account)?;
     let errors = log.try_clone().map_err(io("open the server's log"))?;
-    postgres.stdout(log).stderr(errors).spawn().map_err(io("run postgres"))
+    postgres.stdout(log).stderr(errors).spawn().map(Some).map_err(io("run postgres"))
 }
 
 /// The pid of the live server of exactly this cluster.
@@ -139,24 +145,21 @@ fn is_server(layout: &Layout, pid: Pid) -> bool {
     fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd == layout.data)
 }
 
-/// Waits until no orphan of a killed server is left, then removes the lock files that a new one would trip over when
-/// their pid is in use again. Without /proc the server's own checks have to do.
-fn clear_stale(layout: &Layout) -> Result<(), EmbeddedError> {
-    if !has_proc() {
-        return Ok(());
-    }
-    if !passes_within(ORPHANS_DEADLINE, || !has_orphans(&layout.data)) {
-        return Err(EmbeddedError::Stop(layout.dir.clone()));
+/// A lock file whose pid is in use again would keep a new server from starting. After an orderly stop there is none.
+fn clear_stale(layout: &Layout) {
+    if !has_proc() || !layout.pid_file().exists() {
+        return;
     }
     for stale in [layout.pid_file(), layout.socket(), layout.socket_dir.join(".s.PGSQL.5432.lock")] {
         let _ = fs::remove_file(stale);
     }
-    Ok(())
 }
 
+/// A killed server's children end by themselves, but take a moment. Without /proc the server's own checks have to do.
 fn has_orphans(data: &Path) -> bool {
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let mut numbered = processes.filter(|entry| entry.file_name().as_encoded_bytes()[0].is_ascii_digit());
+    let mut numbered =
+        processes.filter(|entry| entry.file_name().as_encoded_bytes().first().is_some_and(u8::is_ascii_digit));
     numbered.any(|entry| fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd == data))
 }
 

@@ -1,0 +1,128 @@
+//! `Db`: the pools. Whoever asks for a connection gets one within the connect deadline, or hears that there is none.
+//!
+//! After an outage the pools mend themselves: a closed connection is noticed before it is lent, and a new one made.
+
+use std::time::Duration;
+
+use deadpool_postgres::{Hook, HookError, ManagerConfig, Pool, RecyclingMethod, Runtime, Timeouts};
+
+use super::client::{Client, Tx};
+use super::connect::Server;
+use super::error::DbError;
+use crate::config;
+
+/// How many connections each pool may hold.
+#[derive(Clone, Copy, Debug)]
+pub struct PoolSizes {
+    pub work: usize,
+    pub api: usize,
+}
+
+/// Every way to the database but the heartbeat's and LISTEN's own connections. Cheap to clone.
+#[derive(Clone)]
+pub struct Db {
+    server: Server,
+    work: Pool,
+    api: Pool,
+    deadlines: Deadlines,
+}
+
+#[derive(Clone, Copy)]
+struct Deadlines {
+    connect: Duration,
+    statement: Duration,
+    transaction: Duration,
+    maintenance: Duration,
+}
+
+impl Db {
+    /// Makes the pools; connects nothing yet. `url` is a libpq URL or key-value string.
+    pub fn new(url: &str, config: &config::Database, sizes: PoolSizes) -> Result<Db, DbError> {
+        let deadlines = Deadlines {
+            connect: config.connect_timeout,
+            statement: config.statement_timeout,
+            transaction: config.transaction_timeout,
+            maintenance: config.maintenance_timeout,
+        };
+        let server = Server::parse(url, config.connect_timeout)?;
+        let (work, api) = (pool(&server, config, sizes.work)?, pool(&server, config, sizes.api)?);
+        Ok(Db { server, work, api, deadlines })
+    }
+
+    /// For connections of one's own, such as the heartbeat's.
+    pub fn server(&self) -> &Server {
+        &self.server
+    }
+
+    /// A connection for work, within the connect deadline.
+    pub async fn client(&self) -> Result<Client, DbError> {
+        self.borrow(&self.work, self.deadlines.statement).await
+    }
+
+    /// A connection for the HTTP API, which work can never starve.
+    pub async fn api_client(&self) -> Result<Client, DbError> {
+        self.borrow(&self.api, self.deadlines.statement).await
+    }
+
+    /// A connection for migrations and refreshes of views, with minutes to run.
+    pub async fn maintenance_client(&self) -> Result<Client, DbError> {
+        let client = self.borrow(&self.work, self.deadlines.maintenance).await?;
+        let millis = self.deadlines.maintenance.as_millis();
+        client.batch(&format!("SET statement_timeout = {millis}")).await?;
+        // the setting must not travel back into the pool
+        client.discard_when_done();
+        Ok(client)
+    }
+
+    /// Begins a write transaction, which has its own, longer deadline as a whole.
+    pub async fn begin(&self) -> Result<Tx, DbError> {
+        self.begin_within(self.deadlines.transaction).await
+    }
+
+    /// Begins a transaction that may take minutes: migrations.
+    pub async fn begin_maintenance(&self) -> Result<Tx, DbError> {
+        self.begin_within(self.deadlines.maintenance).await
+    }
+
+    async fn begin_within(&self, deadline: Duration) -> Result<Tx, DbError> {
+        Tx::begin(self.borrow(&self.work, deadline).await?, deadline).await
+    }
+
+    async fn borrow(&self, pool: &Pool, deadline: Duration) -> Result<Client, DbError> {
+        let connect = self.deadlines.connect;
+        let object = match tokio::time::timeout(connect, pool.get()).await {
+            Ok(object) => object?,
+            Err(_) => return Err(DbError::Unavailable(format!("no connection within {connect:?}"))),
+        };
+        Ok(Client::new(object, self.server.clone(), deadline))
+    }
+}
+
+fn pool(server: &Server, config: &config::Database, size: usize) -> Result<Pool, DbError> {
+    let manager = server.manager(ManagerConfig { recycling_method: RecyclingMethod::Fast });
+    let settings = session_settings(config);
+    let timeouts = Timeouts {
+        wait: Some(config.connect_timeout),
+        create: Some(config.connect_timeout),
+        recycle: Some(config.connect_timeout),
+    };
+    Pool::builder(manager)
+        .max_size(size)
+        .timeouts(timeouts)
+        .runtime(Runtime::Tokio1)
+        .post_create(Hook::async_fn(move |client, _| {
+            let settings = settings.clone();
+            Box::pin(async move { client.batch_execute(&settings).await.map_err(HookError::Backend) })
+        }))
+        .build()
+        .map_err(|error| DbError::Other(error.to_string()))
+}
+
+/// The server's half of the deadlines; a frozen process must not keep rows locked against its successor.
+fn session_settings(config: &config::Database) -> String {
+    format!(
+        "SET application_name = 'drover'; SET timezone = 'UTC'; SET statement_timeout = {}; \
+         SET idle_in_transaction_session_timeout = '10s'",
+        config.statement_timeout.as_millis()
+    )
+}

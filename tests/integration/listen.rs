@@ -1,0 +1,52 @@
+//! Wake-ups: coalesced, and back after the connection was lost.
+
+use std::time::Duration;
+
+use drover::db::listen::listen;
+use tokio::sync::watch;
+use tokio::time::timeout;
+
+use crate::support;
+
+const SOON: Duration = Duration::from_secs(10);
+
+async fn woken(wakes: &mut watch::Receiver<u64>) {
+    timeout(SOON, wakes.changed()).await.expect("a wake-up").unwrap();
+}
+
+#[tokio::test]
+async fn a_notification_wakes_whoever_waits() {
+    let database = support::database().await;
+    let mut wakes = listen(database.db.server(), "test_channel");
+    let mut others = wakes.clone();
+    woken(&mut wakes).await; // it is connected
+    others.mark_unchanged();
+    database.raw.batch_execute("NOTIFY test_channel, 'a'; NOTIFY test_channel, 'b'").await.unwrap();
+    woken(&mut wakes).await;
+    woken(&mut others).await;
+}
+
+#[tokio::test]
+async fn a_lost_connection_comes_back_and_wakes_for_what_was_missed() {
+    let database = support::database().await;
+    let mut wakes = listen(database.db.server(), "test_channel");
+    woken(&mut wakes).await;
+    let cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query = 'LISTEN test_channel'";
+    assert_eq!(database.raw.query(cut, &[]).await.unwrap().len(), 1);
+    woken(&mut wakes).await;
+    database.raw.batch_execute("NOTIFY test_channel").await.unwrap();
+    woken(&mut wakes).await;
+}
+
+#[tokio::test]
+async fn nobody_left_to_wake_closes_the_connection() {
+    let database = support::database().await;
+    let mut wakes = listen(database.db.server(), "test_channel");
+    woken(&mut wakes).await;
+    drop(wakes);
+    let listening = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND query = 'LISTEN test_channel'";
+    support::until("the connection is closed", SOON, async || {
+        database.raw.query(listening, &[]).await.unwrap().is_empty()
+    })
+    .await;
+}
