@@ -11,3 +11,4 @@ mod listen;
 mod migrate;
 mod proxies;
 mod stores_command;
+mod tls;

@@ -21,6 +21,8 @@ const POLL: Duration = Duration::from_millis(100);
 const READY_POLL: Duration = Duration::from_millis(8);
 /// A server that dies sooner than this after its start has died young.
 const HEALTHY_AFTER: Duration = Duration::from_secs(10);
+/// How long an administrator's restart may take between its stop and its start.
+const STOPPED_FOR: Duration = Duration::from_secs(1);
 /// This many early deaths in a row, and the keeper gives up.
 const MAX_EARLY_DEATHS: u32 = 5;
 /// A starter's patience with a keeper that was on its way out when ours looked.
@@ -102,8 +104,15 @@ struct Keeper {
 struct Server {
     child: Option<Child>,
     since: Instant,
+    history: History,
+}
+
+/// What the keeper has seen of this server and those before it.
+#[derive(Clone, Copy, Default)]
+struct History {
+    /// One of them took connections, so that the settings are not at fault.
     was_ready: bool,
-    /// Servers before this one that did not live long.
+    /// In a row.
     early_deaths: u32,
 }
 
@@ -124,7 +133,7 @@ impl Keeper {
     }
 
     fn run(self) -> Result<(), EmbeddedError> {
-        let mut server = self.server(0)?;
+        let mut server = self.server(History::default())?;
         let mut unused_since = Instant::now();
         loop {
             server::pause(POLL);
@@ -132,9 +141,10 @@ impl Keeper {
                 return self.stop(server);
             }
             if server.has_ended(&self.layout) {
-                server = self.server_after(&server)?;
+                self.let_others_start_it();
+                server = self.server_after(&mut server)?;
             }
-            server.was_ready |= server::is_ready(&self.layout);
+            server.history.was_ready |= server::is_ready(&self.layout);
             let Some(nobody) = self.nobody_uses_it()? else {
                 unused_since = Instant::now();
                 continue;
@@ -150,22 +160,30 @@ impl Keeper {
     }
 
     /// The running server, or a new one.
-    fn server(&self, early_deaths: u32) -> Result<Server, EmbeddedError> {
+    fn server(&self, history: History) -> Result<Server, EmbeddedError> {
         let child = match server::running(&self.layout) {
             Some(_) => None,
             None => server::spawn(&self.layout, &self.install, self.account.as_ref(), &self.settings)?,
         };
-        Ok(Server { child, since: Instant::now(), was_ready: false, early_deaths })
+        Ok(Server { child, since: Instant::now(), history })
     }
 
-    /// Somebody may have started one already (`pg_ctl restart`). A server that never came up will not do so next time.
-    fn server_after(&self, dead: &Server) -> Result<Server, EmbeddedError> {
-        let early_deaths = if dead.since.elapsed() < HEALTHY_AFTER { dead.early_deaths + 1 } else { 0 };
-        let hopeless = !dead.was_ready || early_deaths > MAX_EARLY_DEATHS;
+    /// Without its lock file the server was stopped, not killed: `pg_ctl restart` must see it gone, and is next.
+    fn let_others_start_it(&self) {
+        if !self.layout.pid_file().exists() {
+            server::passes_within(STOPPED_FOR, || server::running(&self.layout).is_some());
+        }
+    }
+
+    /// Somebody may have started one already. A server that refused to start will not think better of it.
+    fn server_after(&self, dead: &mut Server) -> Result<Server, EmbeddedError> {
+        let died_early = dead.since.elapsed() < HEALTHY_AFTER;
+        let early_deaths = if died_early { dead.history.early_deaths + 1 } else { 0 };
+        let hopeless = dead.refused_to_start() || early_deaths > MAX_EARLY_DEATHS;
         if hopeless && server::running(&self.layout).is_none() {
             return Err(EmbeddedError::Start { log: self.layout.log(), tail: server::log_tail(&self.layout) });
         }
-        self.server(early_deaths)
+        self.server(History { early_deaths, ..dead.history })
     }
 
     /// Holding the answer keeps new users out.
@@ -189,5 +207,10 @@ impl Server {
             Some(child) => !matches!(child.try_wait(), Ok(None)),
             None => server::running(layout).is_none(),
         }
+    }
+    /// It ended by its own decision (a signal leaves no exit code) before it, or any before it, took connections.
+    fn refused_to_start(&mut self) -> bool {
+        let status = self.child.as_mut().and_then(|child| child.try_wait().ok().flatten());
+        !self.history.was_ready && status.is_some_and(|status| status.code().is_some_and(|code| code != 0))
     }
 }

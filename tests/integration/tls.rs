@@ -1,0 +1,110 @@
+//! Encrypted connections, against a real server with a certificate of its own authority.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use drover::db::connect::Server;
+use drover::db::embedded::{self, Embedded};
+use drover::db::{Db, DbError, PoolSizes};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+
+use crate::support;
+
+/// A private server that also listens on loopback, with TLS.
+struct Encrypted {
+    _server: Embedded,
+    dir: tempfile::TempDir,
+    port: u16,
+}
+
+impl Encrypted {
+    async fn start() -> Encrypted {
+        let dir = support::server_dir();
+        // initialised first: the key must belong to whoever owns the cluster
+        drop(embedded::start_with(dir.path(), support::server_options(Duration::ZERO)).await.unwrap());
+        embedded::stop(dir.path()).await.unwrap();
+        write_certificates(dir.path());
+        let port = free_port();
+        let mut options = support::server_options(Duration::ZERO);
+        options.settings.extend([
+            "listen_addresses=127.0.0.1".to_owned(),
+            format!("port={port}"),
+            "ssl=on".to_owned(),
+            format!("ssl_cert_file={}", dir.path().join("server.pem").display()),
+            format!("ssl_key_file={}", dir.path().join("server.key").display()),
+        ]);
+        let server = embedded::start_with(dir.path(), options).await.unwrap();
+        Encrypted { _server: server, dir, port }
+    }
+
+    fn url(&self, host: &str, parameters: &str) -> String {
+        format!("postgresql://drover@{host}:{}/drover?{parameters}", self.port)
+    }
+
+    fn authority(&self) -> PathBuf {
+        self.dir.path().join("authority.pem")
+    }
+}
+
+fn write_certificates(dir: &Path) {
+    let mut authority = CertificateParams::new([]).unwrap();
+    authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let authority = CertifiedIssuer::self_signed(authority, KeyPair::generate().unwrap()).unwrap();
+    let key = KeyPair::generate().unwrap();
+    let server = CertificateParams::new(["localhost".to_owned()]).unwrap().signed_by(&key, &authority).unwrap();
+    fs::write(dir.join("authority.pem"), authority.pem()).unwrap();
+    fs::write(dir.join("server.pem"), server.pem()).unwrap();
+    fs::write(dir.join("server.key"), key.serialize_pem()).unwrap();
+    fs::set_permissions(dir.join("server.key"), fs::Permissions::from_mode(0o600)).unwrap();
+    let owner = fs::metadata(dir.join("data")).unwrap();
+    chown(dir.join("server.key"), Some(owner.uid()), Some(owner.gid())).unwrap();
+}
+
+fn free_port() -> u16 {
+    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+async fn is_encrypted(url: &str) -> Result<bool, DbError> {
+    let (client, connection) = Server::parse(url, Duration::from_secs(5))?.connect().await?;
+    tokio::spawn(connection);
+    let ssl = "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
+    Ok(client.query_one(ssl, &[]).await?.get(0))
+}
+
+#[tokio::test]
+async fn the_url_decides_what_is_encrypted_and_who_is_trusted() {
+    let server = Encrypted::start().await;
+    let authority = server.authority().display().to_string();
+    let verified = format!("sslmode=verify-full&sslrootcert={authority}");
+
+    assert!(!is_encrypted(&server.url("localhost", "")).await.unwrap(), "loopback is plain unless asked");
+    assert!(is_encrypted(&server.url("localhost", "sslmode=require")).await.unwrap());
+    assert!(is_encrypted(&server.url("localhost", &verified)).await.unwrap());
+
+    let unknown_authority = is_encrypted(&server.url("localhost", "sslmode=verify-full")).await.unwrap_err();
+    assert!(unknown_authority.is_unavailable(), "{unknown_authority}");
+    let wrong_name = is_encrypted(&server.url("127.0.0.1", &verified)).await.unwrap_err();
+    assert!(wrong_name.is_unavailable(), "{wrong_name}");
+}
+
+#[tokio::test]
+async fn a_call_is_cancelled_over_tls_too() {
+    let server = Encrypted::start().await;
+    let url = server.url("localhost", "sslmode=require");
+    let settings =
+        drover::config::Database { statement_timeout: Duration::from_millis(300), ..support::database_settings() };
+    let db = Db::new(&url, &settings, PoolSizes { work: 1, api: 1 }).unwrap();
+    let client = db.client().await.unwrap();
+    client.batch("SET statement_timeout = 0").await.unwrap();
+    client.query("SELECT pg_sleep(60)", &[]).await.unwrap_err();
+    drop(client);
+
+    let observer = support::connect(&server.url("localhost", "")).await;
+    let sleeping = "SELECT FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep%' AND state = 'active'";
+    support::until("the statement has ended on the server", Duration::from_secs(10), async || {
+        observer.query(sleeping, &[]).await.unwrap().is_empty()
+    })
+    .await;
+}
