@@ -265,6 +265,7 @@ mod tests {
         let config = config::Worker {
             role: String::new(),
             id: String::new(),
+            host: String::new(),
             listen: String::new(),
             memory_backoff_threshold: 0.0,
             cpu_backoff_threshold: 0.9,
