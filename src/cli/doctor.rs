@@ -1,11 +1,20 @@
 //! `drover doctor`: looks for what would keep drover from working here, and says what to do about each finding.
 
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
 use serde::Serialize;
 
 use super::{Env, ExitCode, process};
+use crate::clock::Clock;
+use crate::db::vitals::{self, Vitals};
+use crate::db::{Db, migrate, proxies};
 
 /// What 75 workers with their sockets and files need, with room to spare.
 const FILES_NEEDED: u64 = 4096;
+
+/// Leases are compared in database time; what people read in logs comes from here.
+const SKEW_TOLERATED: Duration = Duration::from_secs(2);
 
 #[derive(Debug, clap::Args)]
 pub struct Args {}
@@ -20,10 +29,11 @@ struct Finding {
 }
 
 pub async fn run(_: Args, env: &Env) -> anyhow::Result<ExitCode> {
-    let findings = vec![configuration(env), storage(env), files()];
-    env.out.rows(&findings, &["check", "", "says"], |finding| {
+    let mut findings = vec![configuration(env), storage(env), files()];
+    findings.extend(database(env).await);
+    env.out.rows(&findings, &["check", "", "finding"], |finding| {
         let mark = if finding.ok { "ok" } else { "FAULT" };
-        let remedy = finding.remedy.as_deref().map(|remedy| format!(": {remedy}")).unwrap_or_default();
+        let remedy = finding.remedy.as_deref().map(|remedy| format!("; {remedy}")).unwrap_or_default();
         vec![finding.check.to_owned(), mark.to_owned(), format!("{}{remedy}", finding.says)]
     })?;
     Ok(if findings.iter().all(|finding| finding.ok) { ExitCode::Ok } else { ExitCode::Failure })
@@ -41,15 +51,13 @@ impl Finding {
 
 /// A bad one has ended the process before this.
 fn configuration(env: &Env) -> Finding {
-    Finding::well(
-        "configuration",
-        format!("environment {}, {} keys", env.loaded.environment, env.loaded.settings.len()),
-    )
+    let (environment, keys) = (&env.loaded.environment, env.loaded.settings.len());
+    Finding::well("configuration", format!("environment {environment}, {keys} keys"))
 }
 
 fn storage(env: &Env) -> Finding {
     let root = env.config.storage_root();
-    let says = root.display().to_string();
+    let says = root.display();
     match std::fs::create_dir_all(root).and_then(|()| tempfile::NamedTempFile::new_in(root)) {
         Ok(_) => Finding::well("storage", format!("{says} is writable")),
         Err(error) => Finding::fault(
@@ -68,5 +76,89 @@ fn files() -> Finding {
             format!("only {} allowed", limit.unwrap_or(0)),
             format!("raise the hard limit to {FILES_NEEDED} (ulimit -Hn, LimitNOFILE=)"),
         ),
+    }
+}
+
+/// The database, then what can only be asked of one that answers and has our tables.
+async fn database(env: &Env) -> Vec<Finding> {
+    let (db, kind, vitals, skew) = match reach(env, &Clock::system()).await {
+        Ok(reached) => reached,
+        Err(error) => {
+            let remedy = "see that the server runs and database.url names it, or unset that for a private server";
+            return vec![Finding::fault("database", format!("{error:#}"), remedy)];
+        }
+    };
+    let answers = Finding::well("database", format!("{kind}, PostgreSQL {}", vitals.version));
+    let mut findings = vec![answers, clocks(skew)];
+    match migrate::status(&db).await {
+        Ok(status) if status.is_current() => {
+            findings.push(Finding::well("schema", "up to date"));
+            findings.push(proxy_table(&db).await);
+        }
+        Ok(_) => {
+            findings.push(Finding::well("schema", "not up to date yet: the next start does it, or `drover migrate up`"))
+        }
+        Err(error) => {
+            findings.push(Finding::fault("schema", error.to_string(), "run the program that fits this database"));
+        }
+    }
+    findings
+}
+
+async fn reach(env: &Env, clock: &Clock) -> anyhow::Result<(Db, &'static str, Vitals, Duration)> {
+    let opened = env.database().await?;
+    let client = opened.db.client().await?;
+    let asked = clock.utc();
+    let vitals = vitals::read(&client).await?;
+    let skew = skew(vitals.now, asked, clock.utc());
+    let kind = if opened.is_private() { "private server" } else { "server of database.url" };
+    Ok((opened.db.clone(), kind, vitals, skew))
+}
+
+/// How far `theirs` lies outside the time between asking and being answered.
+fn skew(theirs: DateTime<Utc>, asked: DateTime<Utc>, answered: DateTime<Utc>) -> Duration {
+    let off = (asked - theirs).max(theirs - answered);
+    off.to_std().unwrap_or(Duration::ZERO)
+}
+
+fn clocks(skew: Duration) -> Finding {
+    if skew <= SKEW_TOLERATED {
+        return Finding::well("clock", "agrees with the database");
+    }
+    Finding::fault(
+        "clock",
+        format!("{skew:.1?} apart from the database's"),
+        "run a time service (NTP) on both machines",
+    )
+}
+
+async fn proxy_table(db: &Db) -> Finding {
+    const REMEDY: &str = "import some: `drover proxies import FILE`";
+    let counted = async { proxies::count(&db.client().await?).await }.await;
+    match counted {
+        Ok(state) if state.active + state.benched > 0 => {
+            Finding::well("proxies", format!("{} active, {} benched", state.active, state.benched))
+        }
+        Ok(_) => Finding::fault("proxies", "none; roles that crawl do not start without one", REMEDY),
+        Err(error) => Finding::fault("proxies", error.to_string(), "see the database's log"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::TimeDelta;
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::within_the_question(500, 0)]
+    #[case::behind(-3_000, 3_000)]
+    #[case::ahead(5_000, 4_000)]
+    fn skew_is_what_the_round_trip_does_not_explain(#[case] theirs_ms: i64, #[case] skew_ms: u64) {
+        let asked = DateTime::<Utc>::UNIX_EPOCH;
+        let answered = asked + TimeDelta::seconds(1);
+        let theirs = asked + TimeDelta::milliseconds(theirs_ms);
+        assert_eq!(skew(theirs, asked, answered), Duration::from_millis(skew_ms));
     }
 }

@@ -20,6 +20,7 @@ pub mod stores;
 
 pub mod schedules;
 pub mod tasks;
+pub mod vitals;
 pub mod workers;
 
 mod client;

@@ -4,6 +4,7 @@
 
 mod support;
 
+mod command_line;
 mod deadlines;
 mod embedded;
 mod handlers;

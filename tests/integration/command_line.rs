@@ -1,0 +1,120 @@
+//! What scripts rely on: exit codes, data on stdout, one JSON object a line on a stderr that is no terminal.
+
+use std::process::{Output, Stdio};
+
+use serde_json::Value;
+use tokio::process::Command;
+
+use crate::support::{database, drover, empty_database};
+
+const NOBODY_LISTENS: &str = "postgresql://me:secret@127.0.0.1:1/drover";
+
+async fn ended(command: &mut Command) -> Output {
+    command.output().await.unwrap()
+}
+
+fn json_lines(bytes: &[u8]) -> Vec<Value> {
+    String::from_utf8_lossy(bytes).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[tokio::test]
+async fn a_wrong_flag_is_a_usage_error() {
+    let output = ended(drover().args(["version", "--loud"])).await;
+    assert_eq!(output.status.code(), Some(2));
+    assert!(output.stdout.is_empty());
+    assert!(String::from_utf8_lossy(&output.stderr).contains("--loud"));
+}
+
+#[tokio::test]
+async fn help_and_version_are_answers() {
+    for arguments in [["--help"], ["--version"], ["version"]] {
+        let output = ended(drover().args(arguments)).await;
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}");
+        assert!(!output.stdout.is_empty() && output.stderr.is_empty(), "{arguments:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_bad_configuration_ends_every_command_with_all_of_its_faults() {
+    let wrong = [("DROVER__QUEUE__LEESE", "4s"), ("MAX_CONCURRENT_TASKS", "many"), ("WORKER_ROLE", "nobody")];
+    for arguments in [["migrate", "status"], ["config", "show"], ["config", "check"]] {
+        let output = ended(drover().args(arguments).envs(wrong)).await;
+        assert_eq!(output.status.code(), Some(78), "{arguments:?}");
+        assert!(output.stdout.is_empty(), "{arguments:?}");
+        let [line] = &json_lines(&output.stderr)[..] else { panic!("one line, got {output:?}") };
+        assert_eq!(line["level"], "ERROR");
+        for (name, _) in wrong {
+            assert!(line["message"].as_str().unwrap().contains(name), "{line}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn config_check_lists_faults_as_data() {
+    let good = ended(drover().args(["config", "check", "--json"])).await;
+    assert_eq!(good.status.code(), Some(0));
+    assert_eq!(json_lines(&good.stdout)[0]["ok"], true);
+
+    let bad = ended(drover().args(["config", "check", "--json"]).env("PORT", "http")).await;
+    assert_eq!(bad.status.code(), Some(78));
+    let fault = &json_lines(&bad.stdout)[0]["faults"][0];
+    assert_eq!((&fault["origin"], &fault["key"]), (&"PORT".into(), &"api.listen".into()));
+}
+
+#[tokio::test]
+async fn config_show_tells_origins_and_no_secret() {
+    let output = ended(drover().args(["config", "show", "--origin"]).env("DATABASE_URL", NOBODY_LISTENS)).await;
+    let shown = String::from_utf8(output.stdout).unwrap();
+    let line = shown.lines().find(|line| line.starts_with("database.url")).unwrap();
+    assert!(line.contains("me:***@") && line.ends_with("DATABASE_URL"), "{line}");
+    assert!(!shown.contains("secret"));
+}
+
+#[tokio::test]
+async fn a_database_that_is_away_is_an_exit_code_of_its_own() {
+    let output = ended(drover().args(["migrate", "status"]).env("DATABASE_URL", NOBODY_LISTENS)).await;
+    assert_eq!(output.status.code(), Some(69));
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains("unavailable") && !told.contains("secret"), "{told}");
+}
+
+#[tokio::test]
+async fn a_reader_who_has_gone_is_no_error() {
+    for arguments in [["config", "show"], ["version", "--json"]] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let child = drover().args(arguments).stdout(writer).stderr(Stdio::piped()).spawn().unwrap();
+        let output = child.wait_with_output().await.unwrap();
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}");
+        assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+#[tokio::test]
+async fn doctor_names_what_is_missing_with_its_remedy() {
+    let fresh = empty_database().await;
+    let storage = tempfile::tempdir().unwrap();
+    let ask = async |url: &str| {
+        let mut doctor = drover();
+        doctor.args(["doctor", "--json"]).env("DATABASE_URL", url).env("DROVER__STORAGE__ROOT", storage.path());
+        let output = ended(&mut doctor).await;
+        (output.status.code(), json_lines(&output.stdout).remove(0))
+    };
+    let find = |findings: &Value, check: &str| {
+        findings.as_array().unwrap().iter().find(|finding| finding["check"] == check).cloned().unwrap_or_default()
+    };
+
+    let (code, findings) = ask(&fresh.url).await;
+    assert_eq!(code, Some(0), "a schema that the next start makes is no fault: {findings}");
+    assert!(find(&findings, "schema")["says"].as_str().unwrap().contains("migrate up"));
+
+    let whole = database().await;
+    let (code, findings) = ask(&whole.url).await;
+    assert_eq!(code, Some(1));
+    let proxies = find(&findings, "proxies");
+    assert!(proxies["remedy"].as_str().unwrap().contains("drover proxies import"), "{findings}");
+
+    let (code, findings) = ask(NOBODY_LISTENS).await;
+    assert_eq!(code, Some(1));
+    assert_eq!(find(&findings, "database")["ok"], false);
+}
