@@ -2,5 +2,8 @@
 
 mod support;
 
+mod faults;
 mod menus;
+mod oracle;
 mod proxies;
+mod requests;

@@ -1,0 +1,167 @@
+//! The oracle against a reading of the menus themselves: a small, separate normaliser, crawl by crawl.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+use sim::{OracleProduct, Settings, Simulator};
+
+use crate::support::{menu_page, small};
+
+const CRAWLS: u32 = 7;
+
+/// What this file makes of a product: the oracle's columns, read from JSON.
+#[derive(Clone, Debug, PartialEq)]
+struct Row {
+    name: String,
+    brand: Option<String>,
+    prices: [Option<i32>; 4],
+    quantity: Option<i32>,
+    censored: bool,
+    status: &'static str,
+    misses: i32,
+}
+
+impl From<&OracleProduct> for Row {
+    fn from(product: &OracleProduct) -> Row {
+        assert_eq!(product.is_in_stock, product.stock_status != "oos");
+        assert_eq!(product.is_present, product.consecutive_misses == 0);
+        assert_eq!(product.is_on_special, product.special_price_rec.or(product.special_price_med).is_some());
+        Row {
+            name: product.name.clone(),
+            brand: product.brand.clone(),
+            prices: [product.price_rec, product.price_med, product.special_price_rec, product.special_price_med],
+            quantity: product.quantity,
+            censored: product.quantity_censored,
+            status: product.stock_status,
+            misses: product.consecutive_misses,
+        }
+    }
+}
+
+/// Half-up cents of a JSON number's own digits.
+fn cents(price: &Value) -> i32 {
+    let text = price.to_string();
+    let (dollars, fraction) = text.split_once('.').unwrap_or((&text, ""));
+    let mills: i32 = format!("{fraction:0<3}")[..3].parse().unwrap();
+    dollars.parse::<i32>().unwrap() * 100 + (mills + 5) / 10
+}
+
+fn list(product: &Value, key: &str) -> Vec<i32> {
+    product[key].as_array().into_iter().flatten().map(cents).collect()
+}
+
+fn lower(specials: &[i32], prices: &[i32]) -> Option<i32> {
+    specials
+        .iter()
+        .zip(prices)
+        .filter(|(special, price)| **special > 0 && special < price)
+        .map(|(special, _)| *special)
+        .min()
+}
+
+fn text(value: &Value) -> Option<String> {
+    value.as_str().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
+}
+
+fn stock(product: &Value) -> (Option<i32>, bool) {
+    if let Some(children) = product["POSMetaData"]["children"].as_array() {
+        let units = |child: &Value| child["quantityAvailable"].as_i64().or(child["quantity"].as_i64()).unwrap() as i32;
+        return (Some(children.iter().map(units).sum()), children.iter().any(|child| units(child) == 25));
+    }
+    let lines = product["manualInventory"].as_array();
+    (lines.map(|lines| lines.iter().map(|line| line["inventory"].as_i64().unwrap() as i32).sum()), false)
+}
+
+fn read(product: &Value) -> Row {
+    let (prices, med) = (list(product, "Prices"), list(product, "medicalPrices"));
+    let rec = if list(product, "recPrices").is_empty() { prices } else { list(product, "recPrices") };
+    let (quantity, censored) = stock(product);
+    let brand = text(&product["brand"]["name"])
+        .or_else(|| text(&product["brandName"]))
+        .or_else(|| text(&product["POSMetaData"]["canonicalBrandName"]));
+    Row {
+        name: product["Name"].as_str().unwrap().to_owned(),
+        brand,
+        prices: [
+            rec.iter().min().copied(),
+            med.iter().min().copied(),
+            lower(&list(product, "recSpecialPrices"), &rec),
+            lower(&list(product, "medicalSpecialPrices"), &med),
+        ],
+        quantity,
+        censored,
+        status: match quantity {
+            _ if product["Status"] != "Active" => "oos",
+            None => "unknown",
+            Some(0) => "oos",
+            Some(_) => "in_stock",
+        },
+        misses: 0,
+    }
+}
+
+/// Applies one complete crawl to a table: the last copy of a product wins, and what is absent is a miss.
+async fn crawl(sim: &Simulator, store: &str, table: &mut HashMap<String, Row>) -> usize {
+    let mut seen = HashMap::new();
+    for page in 0.. {
+        let products = menu_page(sim, store, page, 50).await.products();
+        if products.is_empty() {
+            break;
+        }
+        seen.extend(products.iter().map(|product| (product["_id"].as_str().unwrap().to_owned(), read(product))));
+    }
+    for (id, row) in table.iter_mut().filter(|(id, _)| !seen.contains_key(*id)) {
+        row.misses = (row.misses + 1).min(3);
+        if row.misses == 3 {
+            row.status = "oos";
+        }
+        assert!(!seen.contains_key(id));
+    }
+    let count = seen.len();
+    table.extend(seen);
+    count
+}
+
+#[tokio::test]
+async fn a_careful_reader_ends_equal_to_the_oracle_after_every_crawl() {
+    let sim = Simulator::start(Settings { stores: 8, ..small() }).unwrap();
+    let mut tables: HashMap<String, HashMap<String, Row>> = HashMap::new();
+    for number in 1..=CRAWLS {
+        sim.set_crawl(number);
+        let expected: HashMap<String, usize> = sim.snapshots_expected(number).into_iter().collect();
+        for truth in sim.oracle(number) {
+            let id = truth.platform_dispensary_id;
+            let table = tables.entry(id.clone()).or_default();
+            assert_eq!(crawl(&sim, &id, table).await, expected[&id]);
+            assert_eq!(table.len(), truth.products.len());
+            for product in &truth.products {
+                let row = &table[&product.provider_product_id];
+                assert_eq!(*row, Row::from(product), "crawl {number}, product {}", product.provider_product_id);
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn products_go_out_of_stock_return_change_and_stay() {
+    let sim = Simulator::start(small()).unwrap();
+    let by_id = |crawl| -> HashMap<String, OracleProduct> {
+        let products = sim.oracle(crawl).into_iter().flat_map(|store| store.products);
+        products.map(|product| (product.provider_product_id.clone(), product)).collect()
+    };
+    let crawls: Vec<_> = (1..=CRAWLS).map(by_id).collect();
+    let any_pair = |is: &dyn Fn(&OracleProduct, &OracleProduct) -> bool| {
+        crawls.windows(2).any(|pair| pair[0].iter().any(|(id, before)| is(before, &pair[1][id])))
+    };
+    assert!(any_pair(&|before, after| before.consecutive_misses == 2 && after.consecutive_misses == 3));
+    assert!(any_pair(&|before, after| before.consecutive_misses == 3 && after.is_present && after.is_in_stock));
+    assert!(any_pair(&|before, after| after.is_present && before.price_rec != after.price_rec));
+    assert!(any_pair(&|before, after| after.is_present && before.quantity != after.quantity));
+    assert!(crawls[0].len() < crawls[6].len(), "nothing is new after the first crawl");
+
+    let same = crawls[0]
+        .iter()
+        .filter(|(id, product)| crawls[1][*id] == OracleProduct { last_seen_crawl: 2, ..(*product).clone() });
+    let (same, all) = (same.count(), crawls[0].len());
+    assert!(same * 100 > all * 30 && same * 100 < all * 90, "{same} of {all} stay as they are");
+}

@@ -1,0 +1,197 @@
+//! What the origin insists on, whom it finds, and how it writes its answers.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::Request;
+use http_body_util::{BodyExt, Full};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use serde_json::{Value, json};
+use sim::{Operation, Settings, Simulator, history};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::rustls::{ClientConfig, RootCertStore, ServerConfig, pki_types};
+
+use crate::support::{Answer, Way, get, graphql, menu_page, menu_variables, send, small};
+
+const MENU: Operation = Operation::FilteredProducts;
+
+fn request(sim: &Simulator) -> Request<Full<Bytes>> {
+    get(sim, "/api-3/graphql", MENU, menu_variables(&sim.stores()[0].platform_dispensary_id, 0, 25), history(MENU)[0])
+}
+
+async fn answer(sim: &Simulator, request: Request<Full<Bytes>>) -> Answer {
+    send(sim, &Way::Direct, request).await.unwrap()
+}
+
+async fn found(sim: &Simulator, operation: Operation, filter: Value) -> Vec<String> {
+    let answer = graphql(sim, &Way::Direct, operation, json!({ "dispensaryFilter": filter })).await.unwrap();
+    let dispensaries = answer.json()["data"]["filteredDispensaries"].as_array().unwrap().clone();
+    dispensaries.iter().map(|dispensary| dispensary["id"].as_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn a_request_without_the_preflight_headers_is_refused() {
+    let sim = Simulator::start(small()).unwrap();
+    for header in ["content-type", "apollo-require-preflight"] {
+        let mut request = request(&sim);
+        request.headers_mut().remove(header);
+        assert_eq!(answer(&sim, request).await.status, 400, "{header}");
+    }
+}
+
+#[tokio::test]
+async fn every_shard_answers_and_no_other_path_does() {
+    let sim = Simulator::start(small()).unwrap();
+    let variables = || menu_variables(&sim.stores()[0].platform_dispensary_id, 0, 25);
+    for (path, status) in [("/graphql", 200), ("/api-0/graphql", 200), ("/api-4/graphql", 200), ("/api-5/graphql", 404)]
+    {
+        let request = get(&sim, path, MENU, variables(), history(MENU)[0]);
+        assert_eq!(answer(&sim, request).await.status, status, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_switched_hash_makes_the_old_one_unknown() {
+    let sim = Simulator::start(small()).unwrap();
+    let with = |hash: &str| get(&sim, "/graphql", MENU, menu_variables("any", 0, 25), hash);
+    assert_eq!(answer(&sim, with(history(MENU)[1])).await.error_code().as_deref(), Some("PERSISTED_QUERY_NOT_FOUND"));
+    sim.switch_hash(MENU, Some("f00d"));
+    assert_eq!(answer(&sim, with(history(MENU)[0])).await.error_code().as_deref(), Some("PERSISTED_QUERY_NOT_FOUND"));
+    assert_eq!(answer(&sim, with("f00d")).await.error_code(), None);
+    assert_eq!(sim.counts().hash_not_found, 2);
+}
+
+#[tokio::test]
+async fn one_shard_is_stale_while_another_is_current() {
+    let sim = Simulator::start(small()).unwrap();
+    sim.set_shard_stale("/api-1/graphql", true);
+    let with = |path: &str, hash: &str| get(&sim, path, MENU, menu_variables("any", 0, 25), hash);
+    assert!(answer(&sim, with("/api-1/graphql", history(MENU)[0])).await.error_code().is_some());
+    assert!(answer(&sim, with("/api-1/graphql", history(MENU)[1])).await.error_code().is_none());
+    assert!(answer(&sim, with("/api-2/graphql", history(MENU)[0])).await.error_code().is_none());
+}
+
+#[tokio::test]
+async fn full_text_works_without_any_hash() {
+    let sim = Simulator::start(small()).unwrap();
+    sim.switch_hash(MENU, None);
+    assert!(answer(&sim, request(&sim)).await.error_code().is_some());
+    let body = json!({
+        "operationName": "FilteredProducts",
+        "query": "query FilteredProducts($page: Int) { filteredProducts(page: $page) { products { _id } } }",
+        "variables": menu_variables(&sim.stores()[0].platform_dispensary_id, 0, 25),
+    });
+    let (mut parts, _) = request(&sim).into_parts();
+    (parts.method, parts.uri) = (http::Method::POST, format!("{}/graphql", sim.base_url()).parse().unwrap());
+    let answer = answer(&sim, Request::from_parts(parts, Full::from(body.to_string()))).await;
+    assert_eq!((answer.products().len(), sim.counts().full_text), (25, 1));
+}
+
+#[tokio::test]
+async fn the_coding_is_one_the_client_offers_and_gzip_where_it_may() {
+    let sim = Simulator::start(small()).unwrap();
+    let cases = [
+        ("br, gzip", Some("gzip")),
+        ("zstd", Some("zstd")),
+        ("br;q=0.5", Some("br")),
+        ("deflate, gzip;q=0", Some("deflate")),
+        ("identity", None),
+    ];
+    for (offered, chosen) in cases {
+        let mut request = request(&sim);
+        request.headers_mut().insert("accept-encoding", offered.parse().unwrap());
+        let answer = answer(&sim, request).await;
+        assert_eq!(answer.headers.get("content-encoding").map(|coding| coding.to_str().unwrap()), chosen);
+        assert_eq!(answer.products().len(), 25, "{offered}");
+    }
+}
+
+#[tokio::test]
+async fn only_status_all_returns_products() {
+    let sim = Simulator::start(small()).unwrap();
+    let mut variables = menu_variables(&sim.stores()[0].platform_dispensary_id, 0, 25);
+    variables["productsFilter"]["Status"] = Value::Null;
+    let answer = graphql(&sim, &Way::Direct, MENU, variables).await.unwrap();
+    assert_eq!((answer.products().len(), answer.total()), (0, 0));
+}
+
+#[tokio::test]
+async fn a_store_is_found_by_slug_cname_and_id_and_a_stranger_is_not() {
+    let sim = Simulator::start(small()).unwrap();
+    let store = sim.stores().iter().find(|store| store.slug != store.cname).unwrap();
+    for name in [&store.slug, &store.cname, &store.platform_dispensary_id] {
+        let ids = found(&sim, Operation::ConsumerDispensaries, json!({ "cNameOrID": name })).await;
+        assert_eq!(ids, [store.platform_dispensary_id.clone()]);
+    }
+    assert!(found(&sim, Operation::ConsumerDispensaries, json!({ "cNameOrID": "nobody" })).await.is_empty());
+}
+
+#[tokio::test]
+async fn discovery_by_radius_finds_neighbours_and_decoys() {
+    let sim = Simulator::start(Settings { stores: 40, ..small() }).unwrap();
+    let around_phoenix = json!({ "nearLat": 33.45, "nearLng": -112.07, "distance": 60 });
+    for operation in [Operation::ConsumerDispensaries, Operation::DispensarySearch] {
+        let ids = found(&sim, operation, around_phoenix.clone()).await;
+        let here = |id: &str| ids.iter().any(|found| found == id);
+        assert!(sim.stores().iter().all(|store| here(&store.platform_dispensary_id) == (store.state == "AZ")));
+        assert!(sim.decoys().iter().all(|decoy| here(&decoy.platform_dispensary_id)));
+    }
+    assert!(sim.decoys().iter().any(|decoy| decoy.status == "closed"));
+}
+
+#[tokio::test]
+async fn a_captured_page_is_a_store_of_its_own() {
+    let fixtures = std::env::var_os("DROVER_FIXTURES").map(PathBuf::from);
+    let fixtures = fixtures.unwrap_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared/fixtures"));
+    let page = fixtures.join("dutchie/filtered_products_page.json");
+    if !page.exists() {
+        eprintln!("skipped: no {}", page.display());
+        return;
+    }
+    let original: Value = serde_json::from_slice(&std::fs::read(&page).unwrap()).unwrap();
+    let sim = Simulator::start(Settings { captured_page: Some(page), ..small() }).unwrap();
+    let store = sim.stores().last().unwrap();
+    assert!(store.captured && sim.oracle(1).len() == sim.stores().len() - 1);
+    for per_page in [25, 100] {
+        let answer = menu_page(&sim, &store.platform_dispensary_id, 0, per_page).await;
+        let info = &answer.json()["data"]["filteredProducts"]["queryInfo"];
+        assert_eq!((info["totalCount"].as_u64(), info["totalPages"].as_u64()), (Some(25), Some(1)));
+        assert_eq!(Value::from(answer.products()), original["data"]["filteredProducts"]["products"]);
+        assert!(menu_page(&sim, &store.platform_dispensary_id, 1, per_page).await.products().is_empty());
+    }
+}
+
+#[tokio::test]
+async fn a_page_that_is_no_capture_is_refused_by_name() {
+    let settings = Settings { captured_page: Some(PathBuf::from("Cargo.toml")), ..small() };
+    let error = Simulator::start(settings).err().unwrap();
+    assert!(format!("{error:#}").contains("Cargo.toml"));
+}
+
+#[tokio::test]
+async fn https_speaks_http_2_by_alpn() {
+    let issued = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let key = pki_types::PrivateKeyDer::Pkcs8(issued.signing_key.serialize_der().into());
+    let server =
+        ServerConfig::builder().with_no_client_auth().with_single_cert(vec![issued.cert.der().clone()], key).unwrap();
+    let sim = Simulator::start(Settings { tls: Some(Arc::new(server)), ..small() }).unwrap();
+
+    let mut roots = RootCertStore::empty();
+    roots.add(issued.cert.der().clone()).unwrap();
+    let mut client = ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
+    client.alpn_protocols = vec![b"h2".to_vec()];
+    let authority = sim.base_url().trim_start_matches("https://");
+    let stream = TcpStream::connect(authority).await.unwrap();
+    let name = pki_types::ServerName::try_from("localhost").unwrap();
+    let stream = TlsConnector::from(Arc::new(client)).connect(name, stream).await.unwrap();
+    let (mut sender, connection) =
+        hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(stream)).await.unwrap();
+    tokio::spawn(connection);
+    let mut request = request(&sim);
+    request.headers_mut().remove("host");
+    let response = sender.send_request(request).await.unwrap();
+    assert_eq!((response.status().as_u16(), response.version()), (200, http::Version::HTTP_2));
+    assert!(response.into_body().collect().await.unwrap().to_bytes().len() > 1000);
+}
