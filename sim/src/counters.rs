@@ -12,6 +12,8 @@ pub struct Counts {
     pub requests: u64,
     /// Of them, those that came through none of the simulator's proxies.
     pub direct: u64,
+    /// Connections to the origin past the proxies, with a request or without.
+    pub direct_connections: u64,
     pub filtered_products: u64,
     pub consumer_dispensaries: u64,
     pub dispensary_search: u64,

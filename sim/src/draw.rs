@@ -18,6 +18,7 @@ pub(crate) enum Topic {
     Product,
     Price,
     Stock,
+    Special,
     Look,
 }
 

@@ -39,6 +39,7 @@ mod hashes;
 mod hops;
 mod origin;
 mod proxy;
+mod reply;
 mod request;
 mod world;
 

@@ -64,7 +64,8 @@ impl Menu {
     }
 }
 
-fn weight(seed: u64, store: &StoreSeed, product: u64) -> u32 {
+/// A product's rank for good: the same in every crawl.
+pub(crate) fn weight(seed: u64, store: &StoreSeed, product: u64) -> u32 {
     let mut draw = Draw::of(seed, Topic::Rank, &[store.index, product]);
     match draw.below(100) {
         0 => PINNED,

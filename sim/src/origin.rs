@@ -4,13 +4,9 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
-use futures_util::stream;
-use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderMap, Method, Request, Response, StatusCode};
-use http_body_util::combinators::BoxBody;
-use http_body_util::{BodyExt, Full, Limited, StreamBody};
-use hyper::body::{Frame, Incoming};
+use http_body_util::{BodyExt, Limited};
+use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
@@ -18,14 +14,12 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
-use crate::answer::{answer, errors_only};
-use crate::encoding::Coding;
+use crate::answer::answer;
 use crate::faults::FaultKind;
 use crate::proxy::Refusal;
+use crate::reply::{self, Body};
 use crate::request::{Ask, GraphqlRequest, Operation};
 use crate::world::World;
-
-type Body = BoxBody<Bytes, io::Error>;
 
 const MAX_REQUEST_BODY: usize = 256 * 1024;
 const CHALLENGE: &str = "<!DOCTYPE html><html><head><title>Just a moment...</title></head><body>\
@@ -41,6 +35,7 @@ pub(crate) async fn serve(world: Arc<World>, listener: TcpListener, tls: Option<
         };
         let _ = stream.set_nodelay(true);
         let proxy = world.hops.take(peer);
+        world.counters.note(|counts| counts.direct_connections += u64::from(proxy.is_none()));
         let (world, tls) = (world.clone(), tls.clone());
         tokio::spawn(async move {
             match tls {
@@ -72,40 +67,48 @@ async fn connection(
 /// An error closes the connection without an answer.
 async fn respond(world: &World, request: Request<Incoming>, proxy: Option<usize>) -> io::Result<Response<Body>> {
     let _in_flight = InFlight::of(world, proxy);
-    let path = request.uri().path().to_owned();
+    let (path, headers) = (request.uri().path().to_owned(), request.headers().clone());
     if !is_graphql(&path) {
         world.counters.note(|counts| counts.other += 1);
-        return Ok(plain(StatusCode::NOT_FOUND, "text/plain", "not found"));
+        return Ok(reply::plain(StatusCode::NOT_FOUND, "text/plain", "not found"));
     }
-    let headers = request.headers().clone();
-    let graphql = match read(request).await {
-        Ok(graphql) => graphql,
+    match read(request).await {
+        Ok(graphql) => {
+            count(world, &graphql);
+            tokio::time::sleep(world.latency).await;
+            execute(world, proxy, &path, &headers, &graphql).await
+        }
         Err(reason) => {
             world.counters.note(|counts| counts.other += 1);
-            return Ok(json(StatusCode::BAD_REQUEST, &reason, "BAD_REQUEST")?);
+            Ok(reply::error(StatusCode::BAD_REQUEST, &reason, "BAD_REQUEST")?)
         }
-    };
-    count(world, &graphql);
-    tokio::time::sleep(world.latency).await;
-    if let Some(refusal) = proxy.and_then(|index| world.proxies[index].refusal()) {
-        return refuse(world, proxy, refusal);
     }
-    let fault = world.faults.take(&path, &graphql);
-    if fault.is_some() {
+}
+
+async fn execute(
+    world: &World,
+    proxy: Option<usize>,
+    path: &str,
+    headers: &HeaderMap,
+    graphql: &GraphqlRequest,
+) -> io::Result<Response<Body>> {
+    if let Some((proxy, refusal)) = proxy.and_then(|index| Some((index, world.proxies[index].refusal()?))) {
+        world.counters.note_proxy(proxy, |counts| counts.blocked += 1);
+        return blocked(world, refusal);
+    }
+    let fault = world.faults.take(path, graphql);
+    if let Some(fault) = &fault {
         world.counters.note(|counts| counts.faults += 1);
+        if let Some(answer) = fail(world, fault).await? {
+            return Ok(answer);
+        }
     }
-    if let Some(answer) = fail(world, fault.as_ref()).await? {
-        return Ok(answer);
+    if !knows(world, path, graphql) {
+        return hash_not_found(world);
     }
-    if !knows(world, &path, &graphql) {
-        world.counters.note(|counts| counts.hash_not_found += 1);
-        return Ok(json(StatusCode::OK, "PersistedQueryNotFound", "PERSISTED_QUERY_NOT_FOUND")?);
-    }
-    let body = answer(world, &graphql, fault.as_ref())?;
-    let response = encoded(&headers, body, fault.as_ref()).await?;
-    if fault.is_none() {
-        world.counters.note(|counts| counts.answered += 1);
-    }
+    let body = answer(world, graphql, fault.as_ref())?;
+    let response = reply::encoded(headers, body, fault.as_ref()).await?;
+    world.counters.note(|counts| counts.answered += u64::from(fault.is_none()));
     Ok(response)
 }
 
@@ -154,44 +157,33 @@ fn count(world: &World, graphql: &GraphqlRequest) {
     });
 }
 
-fn refuse(world: &World, proxy: Option<usize>, refusal: Refusal) -> io::Result<Response<Body>> {
-    if let Some(proxy) = proxy {
-        world.counters.note_proxy(proxy, |counts| counts.blocked += 1);
-    }
-    blocked(world, refusal)
-}
-
 fn blocked(world: &World, refusal: Refusal) -> io::Result<Response<Body>> {
     world.counters.note(|counts| counts.blocked += 1);
     match refusal {
-        Refusal::Forbidden => Ok(json(StatusCode::FORBIDDEN, "Forbidden", "FORBIDDEN")?),
-        Refusal::ChallengeForbidden => Ok(plain(StatusCode::FORBIDDEN, "text/html; charset=UTF-8", CHALLENGE)),
-        Refusal::ChallengeOk => Ok(plain(StatusCode::OK, "text/html; charset=UTF-8", CHALLENGE)),
+        Refusal::Forbidden => Ok(reply::error(StatusCode::FORBIDDEN, "Forbidden", "FORBIDDEN")?),
+        Refusal::ChallengeForbidden => Ok(reply::plain(StatusCode::FORBIDDEN, "text/html; charset=UTF-8", CHALLENGE)),
+        Refusal::ChallengeOk => Ok(reply::plain(StatusCode::OK, "text/html; charset=UTF-8", CHALLENGE)),
     }
 }
 
 /// The answer of a fault that needs no data; none = go on.
-async fn fail(world: &World, fault: Option<&FaultKind>) -> io::Result<Option<Response<Body>>> {
-    let Some(fault) = fault else { return Ok(None) };
+async fn fail(world: &World, fault: &FaultKind) -> io::Result<Option<Response<Body>>> {
     let response = match fault {
         FaultKind::Forbidden => blocked(world, Refusal::Forbidden)?,
         FaultKind::ChallengeForbidden => blocked(world, Refusal::ChallengeForbidden)?,
         FaultKind::ChallengeOk => blocked(world, Refusal::ChallengeOk)?,
-        FaultKind::Throttled { retry_after } => later(StatusCode::TOO_MANY_REQUESTS, *retry_after)?,
-        FaultKind::Unavailable { retry_after } => later(StatusCode::SERVICE_UNAVAILABLE, *retry_after)?,
+        FaultKind::Throttled { retry_after } => reply::later(StatusCode::TOO_MANY_REQUESTS, *retry_after)?,
+        FaultKind::Unavailable { retry_after } => reply::later(StatusCode::SERVICE_UNAVAILABLE, *retry_after)?,
         FaultKind::ServerError(status) => {
             let status = StatusCode::from_u16(*status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-            plain(status, "text/plain", "upstream error")
+            reply::plain(status, "text/plain", "upstream error")
         }
         FaultKind::Reset => return Err(io::Error::from(io::ErrorKind::ConnectionReset)),
         FaultKind::Hang => std::future::pending().await,
         FaultKind::GraphqlErrors { with_data: false } => {
-            json(StatusCode::OK, "Something went wrong", "INTERNAL_SERVER_ERROR")?
+            reply::error(StatusCode::OK, "Something went wrong", "INTERNAL_SERVER_ERROR")?
         }
-        FaultKind::HashNotFound => {
-            world.counters.note(|counts| counts.hash_not_found += 1);
-            json(StatusCode::OK, "PersistedQueryNotFound", "PERSISTED_QUERY_NOT_FOUND")?
-        }
+        FaultKind::HashNotFound => hash_not_found(world)?,
         FaultKind::Truncated
         | FaultKind::CutShort
         | FaultKind::EmptyPage
@@ -202,63 +194,16 @@ async fn fail(world: &World, fault: Option<&FaultKind>) -> io::Result<Option<Res
     Ok(Some(response))
 }
 
+fn hash_not_found(world: &World) -> io::Result<Response<Body>> {
+    world.counters.note(|counts| counts.hash_not_found += 1);
+    Ok(reply::error(StatusCode::OK, "PersistedQueryNotFound", "PERSISTED_QUERY_NOT_FOUND")?)
+}
+
 fn knows(world: &World, path: &str, graphql: &GraphqlRequest) -> bool {
     match &graphql.ask {
         Ask::FullText => true,
         Ask::Hash(hash) => world.hashes.knows(path, graphql.operation, hash),
     }
-}
-
-async fn encoded(headers: &HeaderMap, body: Vec<u8>, fault: Option<&FaultKind>) -> io::Result<Response<Body>> {
-    let coding = Coding::choose(headers);
-    let mut bytes = match coding {
-        Some(coding) => Bytes::from(coding.encode(&body).await?),
-        None => Bytes::from(body),
-    };
-    let mut response = Response::builder().header(CONTENT_TYPE, "application/json; charset=utf-8");
-    if let Some(coding) = coding {
-        response = response.header(CONTENT_ENCODING, coding.name());
-    }
-    let body = match fault {
-        Some(FaultKind::Truncated) => {
-            response = response.header(CONTENT_LENGTH, bytes.len());
-            broken_off(bytes.split_to(bytes.len() / 2))
-        }
-        Some(FaultKind::CutShort) => whole(bytes.split_to(bytes.len() / 2)),
-        _ => whole(bytes),
-    };
-    response.body(body).map_err(io::Error::other)
-}
-
-fn json(status: StatusCode, message: &str, code: &str) -> serde_json::Result<Response<Body>> {
-    let mut response = plain(status, "application/json; charset=utf-8", "");
-    *response.body_mut() = whole(Bytes::from(errors_only(message, code)?));
-    Ok(response)
-}
-
-fn later(status: StatusCode, retry_after: Option<Duration>) -> io::Result<Response<Body>> {
-    let mut response = json(status, "Too many requests", "THROTTLED")?;
-    if let Some(retry_after) = retry_after {
-        response.headers_mut().insert(RETRY_AFTER, retry_after.as_secs().into());
-    }
-    Ok(response)
-}
-
-fn plain(status: StatusCode, content_type: &'static str, text: &'static str) -> Response<Body> {
-    let mut response = Response::new(whole(Bytes::from_static(text.as_bytes())));
-    *response.status_mut() = status;
-    response.headers_mut().insert(CONTENT_TYPE, http::HeaderValue::from_static(content_type));
-    response
-}
-
-fn whole(bytes: Bytes) -> Body {
-    Full::new(bytes).map_err(|never| match never {}).boxed()
-}
-
-/// Promises more than it gives.
-fn broken_off(bytes: Bytes) -> Body {
-    let frames = [Ok(Frame::data(bytes)), Err(io::Error::from(io::ErrorKind::BrokenPipe))];
-    BodyExt::boxed(StreamBody::new(stream::iter(frames)))
 }
 
 /// Counts a request as being answered for as long as it lives: clients go away in the middle.

@@ -7,12 +7,16 @@ use crate::brand::{Brand, Brands, Naming};
 use crate::catalogue::{Shelf, StoreSeed};
 use crate::category::{CATEGORIES, Category};
 use crate::draw::{Draw, Topic};
+use crate::menu;
 use crate::money::Mills;
 use crate::words;
 
 /// 2026-01-01T00:00:00Z: the simulated world's first crawl.
 const EPOCH_MS: u64 = 1_767_225_600_000;
 const DAY_MS: u64 = 86_400_000;
+const SALES_PER_STORE: u64 = 6;
+/// Neighbours on the menu are often of one maker: products whose ranks share this stretch are.
+const RANKS_PER_MAKER: u32 = 64;
 
 pub(crate) struct Product<'a> {
     pub(crate) id: String,
@@ -29,6 +33,8 @@ pub(crate) struct Product<'a> {
     pub(crate) stock: Stock,
     pub(crate) created_ms: u64,
     pub(crate) updated_ms: u64,
+    /// Numbers for how its sale is described: a store has few sales, of many products each.
+    pub(crate) special_look: Draw,
     /// Numbers for what only the wire shows.
     pub(crate) look: Draw,
 }
@@ -82,7 +88,7 @@ impl<'a> Product<'a> {
         let mut product = Product {
             id,
             name: name(&mut draw, category),
-            brand: brands.pick(&mut draw),
+            brand: maker(seed, brands, store, index),
             naming,
             category,
             // stock nobody knows of a product nobody sells is a state upstream has not been seen in
@@ -94,12 +100,15 @@ impl<'a> Product<'a> {
             created_ms: EPOCH_MS - draw.between(1, 700) * DAY_MS,
             updated_ms: 0,
             offers: offers(&mut draw, category),
+            special_look: Draw::of(seed, Topic::Special, &[store.index]),
             look: Draw::of(seed, Topic::Look, &keys),
         };
         let price_epoch = epoch(&mut draw, crawl, 9);
         let stock_epoch = epoch(&mut draw, crawl, 5);
         product.updated_ms = EPOCH_MS + (price_epoch + stock_epoch) * DAY_MS / 4;
-        product.set_prices(Draw::of(seed, Topic::Price, &[store.index, index, price_epoch]));
+        let mut price_draw = Draw::of(seed, Topic::Price, &[store.index, index, price_epoch]);
+        product.special_look = Draw::of(seed, Topic::Special, &[store.index, price_draw.below(SALES_PER_STORE)]);
+        product.set_prices(price_draw);
         product.set_units(Draw::of(seed, Topic::Stock, &[store.index, index, stock_epoch]));
         product
     }
@@ -158,6 +167,11 @@ impl Offer {
             _ => (Special::None, Special::None),
         };
     }
+}
+
+fn maker<'a>(seed: u64, brands: &'a Brands, store: &StoreSeed, index: u64) -> &'a Brand {
+    let stretch = menu::weight(seed, store, index) / RANKS_PER_MAKER;
+    brands.pick(&mut Draw::of(seed, Topic::Brand, &[store.index, u64::from(stretch)]))
 }
 
 /// Number of the stretch of crawls in which something stays as it is. A third of all things never change.

@@ -14,7 +14,7 @@ use http_body_util::{BodyExt, Empty};
 use hyper::body::Incoming;
 use hyper::client::conn::http1::SendRequest;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioIo;
 use tokio::io::copy_bidirectional;
 use tokio::net::TcpStream;
 use tokio::sync::Mutex;
@@ -35,7 +35,7 @@ pub(super) async fn converse(world: Arc<World>, proxy: usize, stream: TcpStream)
         async move { respond(world, proxy, request, upstream).await }
     });
     let mut server = hyper::server::conn::http1::Builder::new();
-    server.preserve_header_case(true).timer(TokioTimer::new()).header_read_timeout(None);
+    server.preserve_header_case(true);
     server.serve_connection(TokioIo::new(stream), service).with_upgrades().await.map_err(io::Error::other)
 }
 

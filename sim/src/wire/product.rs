@@ -216,7 +216,7 @@ impl<'a> WireProduct<'a> {
             rec_prices: listed(product.lists_rec_prices, &product.offers, |offer| offer.rec),
             rec_special_prices: specials(product, true, |offer| offer.rec_special),
             special: (product.sale != Sale::None).then_some(true),
-            special_data: special_data(draw, product.sale, category.name),
+            special_data: special_data(&mut product.special_look.clone(), product.sale, category.name),
             status: if product.active { "Active" } else { "Inactive" },
             strain_type: *draw.pick(STRAIN_TYPES),
             subcategory: *draw.pick(category.subcategories),

@@ -1,5 +1,7 @@
 //! The simulator as its users meet it: over sockets, through its proxies.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 mod support;
 
 mod faults;

@@ -37,13 +37,19 @@ async fn distinct_ids_reach_the_total_at_every_page_size() {
 }
 
 #[tokio::test]
-async fn the_last_copy_of_an_overlapping_product_is_the_same_at_every_page_size() {
+async fn the_last_copy_of_an_overlapping_product_is_newer_and_the_same_at_every_page_size() {
     let sim = Simulator::start(small()).unwrap();
     for store in sim.stores() {
         let mut last: Vec<HashMap<String, Value>> = Vec::new();
         for per_page in [25, 50, 100] {
             let (_, products) = whole_menu(&sim, &store.platform_dispensary_id, per_page).await;
-            last.push(products.into_iter().map(|product| (id(&product), product)).collect());
+            let mut by_id = HashMap::new();
+            for product in products {
+                let key = id(&product);
+                let earlier: Option<Value> = by_id.insert(key.clone(), product);
+                assert!(earlier.is_none_or(|earlier| earlier["Prices"] != by_id[&key]["Prices"]));
+            }
+            last.push(by_id);
         }
         assert!(last[0] == last[1] && last[1] == last[2]);
     }

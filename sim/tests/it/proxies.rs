@@ -27,14 +27,18 @@ async fn every_proxy_forwards_and_nothing_counts_as_direct() {
     }
     assert_eq!(fetch(&sim, &Way::Tunnel(sim.proxies()[HTTP].clone())).await.unwrap(), 200);
     let counts = sim.counts();
-    assert_eq!((counts.requests, counts.direct, counts.proxies[HTTP].requests), (4, 0, 2));
+    assert_eq!(
+        (counts.requests, counts.direct, counts.direct_connections, counts.proxies[HTTP].requests),
+        (4, 0, 0, 2)
+    );
 }
 
 #[tokio::test]
 async fn a_request_past_the_proxies_counts_as_direct() {
     let sim = Simulator::start(small()).unwrap();
     assert_eq!(fetch(&sim, &Way::Direct).await.unwrap(), 200);
-    assert_eq!(sim.counts().direct, 1);
+    let counts = sim.counts();
+    assert_eq!((counts.direct, counts.direct_connections), (1, 1));
 }
 
 #[tokio::test]

@@ -1,0 +1,76 @@
+//! The origin's HTTP answers: coded, broken off, or plain.
+
+use std::io;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::stream;
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
+use http::{HeaderMap, HeaderValue, Response, StatusCode};
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, Full, StreamBody};
+use hyper::body::Frame;
+
+use crate::answer::errors_only;
+use crate::encoding::Coding;
+use crate::faults::FaultKind;
+
+pub(crate) type Body = BoxBody<Bytes, io::Error>;
+
+/// A JSON answer in the best coding the client offers, whole unless `fault` breaks it.
+pub(crate) async fn encoded(
+    headers: &HeaderMap,
+    body: Vec<u8>,
+    fault: Option<&FaultKind>,
+) -> io::Result<Response<Body>> {
+    let coding = Coding::choose(headers);
+    let mut bytes = match coding {
+        Some(coding) => Bytes::from(coding.encode(&body).await?),
+        None => Bytes::from(body),
+    };
+    let mut response = Response::builder().header(CONTENT_TYPE, "application/json; charset=utf-8");
+    if let Some(coding) = coding {
+        response = response.header(CONTENT_ENCODING, coding.name());
+    }
+    let body = match fault {
+        Some(FaultKind::Truncated) => {
+            response = response.header(CONTENT_LENGTH, bytes.len());
+            broken_off(bytes.split_to(bytes.len() / 2))
+        }
+        Some(FaultKind::CutShort) => whole(bytes.split_to(bytes.len() / 2)),
+        _ => whole(bytes),
+    };
+    response.body(body).map_err(io::Error::other)
+}
+
+/// `errors[]` with one entry.
+pub(crate) fn error(status: StatusCode, message: &str, code: &str) -> serde_json::Result<Response<Body>> {
+    let mut response = plain(status, "application/json; charset=utf-8", "");
+    *response.body_mut() = whole(Bytes::from(errors_only(message, code)?));
+    Ok(response)
+}
+
+pub(crate) fn later(status: StatusCode, retry_after: Option<Duration>) -> io::Result<Response<Body>> {
+    let mut response = error(status, "Too many requests", "THROTTLED")?;
+    if let Some(retry_after) = retry_after {
+        response.headers_mut().insert(RETRY_AFTER, retry_after.as_secs().into());
+    }
+    Ok(response)
+}
+
+pub(crate) fn plain(status: StatusCode, content_type: &'static str, text: &'static str) -> Response<Body> {
+    let mut response = Response::new(whole(Bytes::from_static(text.as_bytes())));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    response
+}
+
+fn whole(bytes: Bytes) -> Body {
+    Full::new(bytes).map_err(|never| match never {}).boxed()
+}
+
+/// Promises more than it gives.
+fn broken_off(bytes: Bytes) -> Body {
+    let frames = [Ok(Frame::data(bytes)), Err(io::Error::from(io::ErrorKind::BrokenPipe))];
+    BodyExt::boxed(StreamBody::new(stream::iter(frames)))
+}
