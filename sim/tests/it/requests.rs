@@ -123,7 +123,7 @@ async fn a_store_is_found_by_slug_cname_and_id_and_a_stranger_is_not() {
     let store = sim.stores().iter().find(|store| store.slug != store.cname).unwrap();
     for name in [&store.slug, &store.cname, &store.platform_dispensary_id] {
         let ids = found(&sim, Operation::ConsumerDispensaries, json!({ "cNameOrID": name })).await;
-        assert_eq!(ids, [store.platform_dispensary_id.clone()]);
+        assert_eq!(ids, std::slice::from_ref(&store.platform_dispensary_id));
     }
     assert!(found(&sim, Operation::ConsumerDispensaries, json!({ "cNameOrID": "nobody" })).await.is_empty());
 }
