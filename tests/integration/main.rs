@@ -10,6 +10,7 @@ mod embedded;
 mod handlers;
 mod listen;
 mod migrate;
+mod platforms;
 mod proxies;
 mod stores_command;
 mod tls;

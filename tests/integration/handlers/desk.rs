@@ -90,7 +90,7 @@ impl Desk {
         };
         let page = |text: &&str| {
             let body = Bytes::from(text.to_string());
-            PageBytes { raw: body.clone(), body, is_gzip: false }
+            PageBytes { bytes: body, is_gzip: false }
         };
         let content = PayloadContent { head, pages: pages.iter().map(page).collect() };
         let file = self.services.payloads.write(content).await.unwrap();

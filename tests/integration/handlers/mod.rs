@@ -4,6 +4,6 @@ mod captured_page;
 mod crawl;
 mod desk;
 mod histories;
-mod outside;
+pub mod outside;
 mod refresh;
 mod shelf;

@@ -1,0 +1,328 @@
+//! Crawls of the simulated platform by way of its proxies: what arrives, and what is made of a platform that misbehaves.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use drover::clock::Clock;
+use drover::config::Config;
+use drover::domain::dispensary::{Dispensary, FoundStore, Platform};
+use drover::domain::product::{NormalMenu, Product};
+use drover::platforms::dutchie::DutchieData;
+use drover::platforms::{Crawler, DiscoveryPoint, Dutchie, HashBook, HashNote, Limits, Menu, StoreRef};
+use drover::stealth::{FetchError, Proxy, ProxyProtocol, Session, SessionAsk};
+use drover::storage::{PageBytes, PayloadContent, PayloadHead, Payloads};
+use sim::{Fault, FaultKind, Operation, OracleProduct, Settings, Simulator, StoreSeed};
+
+use crate::handlers::outside;
+
+/// A simulated platform and what one task crawls it with.
+struct Field {
+    sim: Simulator,
+    adapter: Dutchie,
+    session: Session,
+    hashes: HashBook,
+    limits: Limits,
+}
+
+impl Field {
+    fn new(settings: Settings) -> Field {
+        let sim = Simulator::start(Settings { blocked_proxies: 0, proxies: 3, ..settings }).unwrap();
+        let config = Config::with(&[("platform.dutchie.base_url", sim.base_url())]).unwrap();
+        let data = DutchieData::load(None).unwrap();
+        let hashes = HashBook::new(data.hashes().to_vec());
+        let adapter = Dutchie::new(&config.platform.dutchie, data).unwrap();
+        let session = outside::sessions(proxies(&sim), "127.0.0.1").open(SessionAsk::default());
+        let limits = Limits { max_pages: 40, min_coverage: 0.995 };
+        Field { sim, adapter, session, hashes, limits }
+    }
+
+    /// One store with a menu of several pages.
+    fn of_one_store() -> Field {
+        Field::new(Settings { stores: 1, products_per_store: 450..=450, ..Settings::default() })
+    }
+
+    fn store(&self) -> Dispensary {
+        dispensary(&self.sim.stores()[0])
+    }
+
+    fn crawler<'a>(&'a mut self, clock: &'a Clock) -> Crawler<'a> {
+        Crawler {
+            adapter: &self.adapter,
+            session: &mut self.session,
+            hashes: &mut self.hashes,
+            limits: self.limits,
+            clock,
+        }
+    }
+
+    async fn fetch(&mut self, store: &Dispensary) -> Result<Menu, FetchError> {
+        self.crawler(&Clock::system()).fetch_menu(store, true).await
+    }
+
+    async fn resolve(&mut self, store: &Dispensary) -> Result<StoreRef, FetchError> {
+        self.crawler(&Clock::system()).resolve_store(store).await
+    }
+
+    async fn discover(&mut self, point: &DiscoveryPoint) -> Vec<FoundStore> {
+        self.crawler(&Clock::system()).discover(point).await.unwrap()
+    }
+}
+
+fn proxies(sim: &Simulator) -> Vec<Proxy> {
+    let proxy = |(id, address): (i64, sim::ProxyAddress)| Proxy {
+        id,
+        protocol: match address.protocol {
+            sim::ProxyProtocol::Http => ProxyProtocol::Http,
+            sim::ProxyProtocol::Socks5 => ProxyProtocol::Socks5,
+        },
+        host: address.host,
+        port: address.port,
+        username: address.username,
+        password: address.password,
+    };
+    (1..).zip(sim.proxies()).map(proxy).collect()
+}
+
+fn dispensary(seed: &StoreSeed) -> Dispensary {
+    Dispensary {
+        id: 1,
+        name: seed.name.clone(),
+        platform: Platform::Dutchie,
+        platform_dispensary_id: Some(seed.platform_dispensary_id.clone()),
+        slug: None,
+        menu_url: Some(seed.menu_url.clone()),
+        api_host: None,
+        api_path: seed.api_path.clone(),
+        state: Some(seed.state.clone()),
+        timezone: Some(seed.timezone.clone()),
+        crawl_enabled: true,
+    }
+}
+
+/// By way of a payload file, as a task does it.
+async fn normalised(menu: Menu) -> NormalMenu {
+    let root = tempfile::tempdir().unwrap();
+    let payloads = Payloads::new(root.path());
+    let head = PayloadHead {
+        platform: menu.platform,
+        dispensary_id: menu.dispensary_id,
+        platform_dispensary_id: menu.platform_dispensary_id,
+        fetched_at: menu.fetched_at,
+        total_count: menu.total_count,
+    };
+    let page = |page: drover::platforms::MenuPage| PageBytes { bytes: page.bytes, is_gzip: page.is_gzip };
+    let content = PayloadContent { head: head.clone(), pages: menu.pages.into_iter().map(page).collect() };
+    let file = payloads.write(content).await.unwrap();
+    let stored = payloads.read(&file.storage_path, &file.sha256).await.unwrap();
+    assert_eq!(stored.head, head);
+    drover::platforms::normalise(Platform::Dutchie, &stored.pages()).unwrap()
+}
+
+/// What the oracle knows of a product that is on the menu.
+fn as_the_oracle_says(product: &Product) -> OracleProduct {
+    OracleProduct {
+        provider_product_id: product.provider_product_id.clone(),
+        name: product.name_raw.clone(),
+        brand: product.brand_name_raw.clone(),
+        category: product.category.clone().unwrap_or_default().leak(),
+        price_rec: product.price_rec,
+        price_med: product.price_med,
+        special_price_rec: product.special_price_rec,
+        special_price_med: product.special_price_med,
+        is_on_special: product.is_on_special,
+        quantity: product.quantity,
+        quantity_censored: product.quantity_censored,
+        is_in_stock: product.is_in_stock,
+        stock_status: product.stock_status.name(),
+        consecutive_misses: 0,
+        is_present: true,
+        last_seen_crawl: 1,
+        variants: product.variants.len(),
+    }
+}
+
+#[tokio::test]
+async fn every_menu_becomes_what_the_oracle_says() {
+    let mut field = Field::new(Settings { stores: 12, products_per_store: 20..=400, ..Settings::default() });
+    let oracle = field.sim.oracle(1);
+    for seed in field.sim.stores().to_vec() {
+        let menu = field.fetch(&dispensary(&seed)).await.unwrap();
+        assert_eq!((menu.coverage(), menu.pages.len()), (1.0, menu.total_count.div_ceil(100)));
+        let count = menu.product_count;
+        let menu = normalised(menu).await;
+        assert_eq!((menu.products.len(), menu.warnings.as_slice()), (count, [].as_slice()));
+        let truth = oracle.iter().find(|store| store.platform_dispensary_id == seed.platform_dispensary_id).unwrap();
+        let truth = truth.products.iter().filter(|product| product.is_present);
+        let truth: BTreeMap<_, _> = truth.map(|product| (product.provider_product_id.clone(), product)).collect();
+        assert_eq!(truth.len(), count);
+        for product in &menu.products {
+            assert_eq!(&as_the_oracle_says(product), truth[&product.provider_product_id]);
+        }
+    }
+    assert_eq!(field.sim.counts().direct, 0);
+}
+
+#[tokio::test]
+async fn the_captured_page_is_a_menu_of_its_own() {
+    let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/fixtures");
+    let fixtures = std::env::var_os("DROVER_FIXTURES").map_or_else(beside, PathBuf::from);
+    let page = fixtures.join("dutchie/filtered_products_page.json");
+    if !page.is_file() {
+        println!("skipped: no captured page in {}", fixtures.display());
+        return;
+    }
+    let mut field = Field::new(Settings { stores: 0, captured_page: Some(page), ..Settings::default() });
+    let menu = field.fetch(&field.store()).await.unwrap();
+    assert_eq!((menu.total_count, menu.product_count, menu.pages.len()), (25, 25, 1));
+    assert_eq!(normalised(menu).await.products[0].name_raw, "Forza | Live Sugar | 1g");
+}
+
+#[tokio::test]
+async fn every_form_of_menu_address_leads_to_its_store() {
+    let mut field = Field::new(Settings { stores: 10, products_per_store: 20..=20, ..Settings::default() });
+    for seed in field.sim.stores().to_vec() {
+        let store = Dispensary { platform_dispensary_id: None, ..dispensary(&seed) };
+        let found = field.resolve(&store).await.unwrap();
+        let expected = StoreRef {
+            platform_dispensary_id: seed.platform_dispensary_id.clone(),
+            slug: Some(seed.cname.clone()),
+            name: seed.name.clone(),
+        };
+        assert_eq!(found, expected);
+    }
+}
+
+#[tokio::test]
+async fn an_address_that_leads_nowhere_is_not_found() {
+    let mut field = Field::of_one_store();
+    field.sim.add_fault(Fault::new(FaultKind::UnknownDispensary));
+    let error = field.resolve(&field.store()).await.unwrap_err();
+    assert!(matches!(error, FetchError::NotFound { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn discovery_sees_all_and_refuses_what_sells_nothing() {
+    let mut field = Field::new(Settings { stores: 18, products_per_store: 20..=20, ..Settings::default() });
+    let point = DiscoveryPoint { state: "AZ".to_owned(), latitude: 33.45, longitude: -112.07, miles: 5000.0 };
+    let found = field.discover(&point).await;
+    let ids = |refused: bool| -> Vec<String> {
+        let of_kind = found.iter().filter(|store| store.refused.is_some() == refused);
+        let mut ids: Vec<_> = of_kind.map(|store| store.platform_dispensary_id.clone()).collect();
+        ids.sort();
+        ids
+    };
+    let seeded = |seeds: &[StoreSeed]| -> Vec<String> {
+        let mut ids: Vec<_> = seeds.iter().map(|seed| seed.platform_dispensary_id.clone()).collect();
+        ids.sort();
+        ids
+    };
+    assert!(!field.sim.decoys().is_empty());
+    assert_eq!((ids(false), ids(true)), (seeded(field.sim.stores()), seeded(field.sim.decoys())));
+}
+
+fn worked(notes: &[HashNote]) -> Vec<&str> {
+    notes.iter().filter_map(|note| if let HashNote::Worked(hash) = note { Some(&*hash.hash) } else { None }).collect()
+}
+
+#[tokio::test]
+async fn a_stale_hash_is_followed_by_the_next_and_nobody_is_blamed() {
+    let mut field = Field::of_one_store();
+    let older = sim::history(Operation::FilteredProducts)[1];
+    field.sim.switch_hash(Operation::FilteredProducts, Some(older));
+    let menu = field.fetch(&field.store()).await.unwrap();
+    let counts = field.sim.counts();
+    assert_eq!(
+        (menu.coverage(), counts.hash_not_found, counts.blocked),
+        (1.0, 1, 0),
+        "it is stale once, not once a page"
+    );
+    assert_eq!(counts.proxies.iter().filter(|proxy| proxy.requests > 0).count(), 1, "the proxy is kept");
+    assert_eq!(worked(&field.hashes.take_notes()), [older]);
+}
+
+#[tokio::test]
+async fn one_stale_shard_costs_a_request() {
+    let mut field = Field::of_one_store();
+    let store = Dispensary { api_path: Some("/api-2/graphql".to_owned()), ..field.store() };
+    field.sim.set_shard_stale("/api-2/graphql", true);
+    field.fetch(&store).await.unwrap();
+    let current = Dispensary { api_path: Some("/api-3/graphql".to_owned()), ..store };
+    field.fetch(&current).await.unwrap();
+    assert_eq!(worked(&field.hashes.take_notes()).len(), 2);
+}
+
+#[tokio::test]
+async fn without_any_hash_the_whole_text_is_sent() {
+    let mut field = Field::of_one_store();
+    field.sim.switch_hash(Operation::FilteredProducts, None);
+    let menu = field.fetch(&field.store()).await.unwrap();
+    assert_eq!((menu.coverage(), field.sim.counts().full_text), (1.0, menu.pages.len() as u64));
+}
+
+#[tokio::test]
+async fn a_platform_that_takes_neither_is_stale() {
+    let mut field = Field::of_one_store();
+    field.sim.add_fault(Fault::new(FaultKind::HashNotFound));
+    let error = field.fetch(&field.store()).await.unwrap_err();
+    assert!(matches!(error, FetchError::HashStale { .. }), "{error}");
+    assert_eq!(field.hashes.take_notes().len(), 3);
+}
+
+#[tokio::test]
+async fn an_empty_first_page_is_asked_for_again() {
+    let mut field = Field::of_one_store();
+    field.sim.add_fault(Fault::new(FaultKind::EmptyPage).on_page(0).times(1));
+    assert_eq!(field.fetch(&field.store()).await.unwrap().coverage(), 1.0);
+}
+
+#[tokio::test]
+async fn a_menu_that_stays_empty_is_suspicious() {
+    let mut field = Field::of_one_store();
+    field.sim.add_fault(Fault::new(FaultKind::EmptyPage).on_page(0));
+    assert_eq!(field.fetch(&field.store()).await.unwrap_err(), FetchError::Empty);
+}
+
+#[tokio::test]
+async fn a_menu_with_a_hole_is_incomplete() {
+    let mut field = Field::of_one_store();
+    field.sim.add_fault(Fault::new(FaultKind::EmptyPage).on_page(1));
+    let error = field.fetch(&field.store()).await.unwrap_err();
+    assert!(matches!(error, FetchError::Incomplete { seen: 100, .. }), "{error}");
+}
+
+#[tokio::test]
+async fn pages_beyond_the_cap_are_not_asked_for() {
+    let mut field = Field::of_one_store();
+    field.limits.max_pages = 2;
+    let error = field.fetch(&field.store()).await.unwrap_err();
+    assert!(matches!(error, FetchError::Incomplete { seen: 200, .. }), "{error}");
+    assert_eq!(field.sim.counts().filtered_products, 2);
+}
+
+#[tokio::test]
+async fn a_total_that_drifts_a_little_is_accepted() {
+    let mut field = Field::of_one_store();
+    field.sim.add_fault(Fault::new(FaultKind::DriftingTotal));
+    let menu = field.fetch(&field.store()).await.unwrap();
+    assert!(menu.coverage() < 1.0 && menu.coverage() >= 0.995, "{}", menu.coverage());
+}
+
+#[tokio::test]
+async fn errors_beside_data_fail_the_crawl() {
+    let mut field = Field::of_one_store();
+    field.sim.add_fault(Fault::new(FaultKind::GraphqlErrors { with_data: true }).on_page(1));
+    let error = field.fetch(&field.store()).await.unwrap_err();
+    assert!(matches!(error, FetchError::GraphQl { .. }), "{error}");
+    assert_eq!(field.sim.counts().blocked, 0);
+}
+
+#[tokio::test]
+async fn passing_trouble_is_overcome() {
+    let mut field = Field::of_one_store();
+    let troubles = [FaultKind::CutShort, FaultKind::Truncated, FaultKind::ServerError(500), FaultKind::Forbidden];
+    for (page, kind) in troubles.into_iter().enumerate() {
+        field.sim.add_fault(Fault::new(kind).on_page(page).times(1));
+    }
+    let menu = field.fetch(&field.store()).await.unwrap();
+    assert_eq!((menu.coverage(), field.sim.counts().faults), (1.0, 4));
+}
