@@ -9,6 +9,7 @@
 //! What is lost: streaks, and at most one `flush_every` of counts.
 
 mod handle;
+mod observed;
 mod sessions;
 mod table;
 
@@ -17,19 +18,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use actix::{Actor, AsyncContext, Context, Handler, Message, MessageResult, Supervised};
-use serde::Serialize;
+use actix::{Actor, AsyncContext, Context, Handler, Message};
 use tokio::sync::{oneshot, watch};
 
 pub use handle::ProxyPool;
+pub use observed::{Observed, ObservedProxy};
 pub use sessions::Sessions;
 
-use super::supervision;
+use super::supervision::{Rebuild, Tick};
 use crate::clock::Clock;
 use crate::db::Db;
-use crate::domain::proxy::{Condition, Increment, Limits, Member, Pool, PoolState, ProxyAsk, ProxyId, ProxyOutcome};
+use crate::domain::proxy::{Increment, Limits, Pool, PoolState, ProxyAsk, ProxyId, ProxyOutcome};
 use crate::stealth::ProxyLease;
-use crate::{config, events};
+use crate::{config, events, supervised};
 use table::Synced;
 
 /// How often cooldowns and asks that were given up are looked after.
@@ -85,47 +86,10 @@ pub struct Report {
     pub outcome: ProxyOutcome,
 }
 
-/// Time has passed.
-#[derive(Message)]
-#[rtype(result = "()")]
-pub struct Tick;
-
 /// Wants everything written that was reported before it; the answer says whether it was.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct Flush(pub oneshot::Sender<bool>);
-
-/// What does the pool look like?
-#[derive(Message)]
-#[rtype(result = "Observed")]
-pub struct Observe;
-
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Observed {
-    #[serde(flatten)]
-    pub state: PoolState,
-    /// Asks without an answer so far.
-    pub waiting: usize,
-    /// Whether the last exchange with the table failed.
-    pub table_fails: bool,
-    pub proxies: Vec<ObservedProxy>,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ObservedProxy {
-    pub id: ProxyId,
-    pub host: String,
-    pub port: u16,
-    /// `active`, `on_trial`, `benched` or `off`.
-    pub condition: &'static str,
-    pub sessions: usize,
-    pub success_count: i64,
-    pub failure_count: i64,
-    pub consecutive_403_count: i64,
-    pub avg_response_time_ms: Option<f64>,
-    pub cooldown_left_ms: Option<u64>,
-    pub last_error: Option<String>,
-}
 
 pub struct ProxyPoolActor {
     deps: ProxyPoolDeps,
@@ -244,11 +208,24 @@ impl Actor for ProxyPoolActor {
     }
 }
 
-impl Supervised for ProxyPoolActor {
-    fn restarting(&mut self, _: &mut Self::Context) {
-        *self = ProxyPoolActor::new(self.deps.clone());
+impl Rebuild for ProxyPoolActor {
+    fn rebuilt(&mut self) -> Self {
+        ProxyPoolActor::new(self.deps.clone())
+    }
+
+    fn observed(&self) -> serde_json::Value {
+        let proxies = self.pool.members().map(|member| ObservedProxy::of(member, self.deps.clock.instant()));
+        let observed = Observed {
+            state: self.pool.state(),
+            waiting: self.waiting.len(),
+            table_fails: self.table_fails,
+            proxies: proxies.collect(),
+        };
+        serde_json::to_value(observed).unwrap_or_default()
     }
 }
+
+supervised!(ProxyPoolActor);
 
 impl Handler<Lease> for ProxyPoolActor {
     type Result = ();
@@ -331,43 +308,6 @@ impl Handler<Flush> for ProxyPoolActor {
     }
 }
 
-impl Handler<Observe> for ProxyPoolActor {
-    type Result = MessageResult<Observe>;
-
-    fn handle(&mut self, _: Observe, _: &mut Self::Context) -> Self::Result {
-        let now = self.deps.clock.instant();
-        MessageResult(Observed {
-            state: self.pool.state(),
-            waiting: self.waiting.len(),
-            table_fails: self.table_fails,
-            proxies: self.pool.members().map(|member| observed(member, now)).collect(),
-        })
-    }
-}
-
-fn observed(member: &Member, now: Instant) -> ObservedProxy {
-    let (condition, until) = match member.health.condition() {
-        Condition::Active => ("active", None),
-        Condition::OnTrial => ("on_trial", None),
-        Condition::Benched { until, .. } => ("benched", Some(until)),
-        Condition::Off => ("off", None),
-    };
-    let counters = &member.counters;
-    ObservedProxy {
-        id: member.proxy.id,
-        host: member.proxy.host.clone(),
-        port: member.proxy.port,
-        condition,
-        sessions: member.sessions,
-        success_count: counters.success_count,
-        failure_count: counters.failure_count,
-        consecutive_403_count: counters.consecutive_403_count,
-        avg_response_time_ms: counters.avg_response_time_ms,
-        cooldown_left_ms: until.map(|until| until.saturating_duration_since(now).as_millis() as u64),
-        last_error: counters.last_error.clone(),
-    }
-}
-
 fn limits(config: &config::Proxies) -> Limits {
     Limits {
         sessions: config.sessions,
@@ -376,14 +316,5 @@ fn limits(config: &config::Proxies) -> Limits {
         failures_to_bench: config.failures_to_bench,
         blocks_to_bench: config.blocks_to_bench,
         revive_every: config.revive_every,
-    }
-}
-
-impl Handler<supervision::Observe> for ProxyPoolActor {
-    type Result = MessageResult<supervision::Observe>;
-
-    fn handle(&mut self, _: supervision::Observe, ctx: &mut Self::Context) -> Self::Result {
-        let MessageResult(observed) = Handler::<Observe>::handle(self, Observe, ctx);
-        MessageResult(serde_json::to_value(observed).unwrap_or_default())
     }
 }

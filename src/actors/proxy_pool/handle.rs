@@ -6,7 +6,8 @@ use actix::Addr;
 use futures_util::future::BoxFuture;
 use tokio::sync::{oneshot, watch};
 
-use super::{Flush, Lease, Observe, Observed, ProxyPoolActor, ProxyPoolDeps, Report};
+use super::{Flush, Lease, Observed, ProxyPoolActor, ProxyPoolDeps, Report};
+use crate::actors::supervision::Observe;
 use crate::domain::proxy::PoolState;
 use crate::stealth::{FetchError, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxySource};
 
@@ -40,7 +41,8 @@ impl ProxyPool {
 
     /// None while the actor is down.
     pub async fn observe(&self) -> Option<Observed> {
-        self.actor.send(Observe).timeout(Duration::from_secs(1)).await.ok()
+        let observed = self.actor.send(Observe).timeout(Duration::from_secs(1)).await.ok()?;
+        serde_json::from_value(observed).ok()
     }
 
     async fn until_granted(&self, ask: ProxyAsk) -> ProxyLease {

@@ -7,14 +7,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::health::{Condition, Limits};
 use super::member::Member;
 use super::{Change, Increment, Proxy, ProxyAsk, ProxyId, ProxyOutcome, Standing};
 
 /// How many proxies may be used (`active`: those on trial too), wait out a cooldown, or are switched off.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PoolState {
     pub active: usize,
     pub benched: usize,

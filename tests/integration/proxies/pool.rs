@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use actix::{Actor, Addr};
 use chrono::DateTime;
-use drover::actors::proxy_pool::{Observed, ProxyPool, ProxyPoolActor, ProxyPoolDeps, Tick};
+use drover::actors::proxy_pool::{Observed, ProxyPool, ProxyPoolActor, ProxyPoolDeps};
+use drover::actors::supervision::Tick;
 use drover::clock::Clock;
 use drover::config;
 use drover::db::proxies::{self, ProxyListing};

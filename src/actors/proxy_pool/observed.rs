@@ -1,0 +1,59 @@
+//! What the pool shows of itself: to tests, the API and people. No secrets.
+
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::proxy::{Condition, Member, PoolState, ProxyId};
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Observed {
+    #[serde(flatten)]
+    pub state: PoolState,
+    /// Asks without an answer so far.
+    pub waiting: usize,
+    /// Whether the last exchange with the table failed.
+    pub table_fails: bool,
+    pub proxies: Vec<ObservedProxy>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ObservedProxy {
+    pub id: ProxyId,
+    pub host: String,
+    pub port: u16,
+    /// `active`, `on_trial`, `benched` or `off`.
+    pub condition: String,
+    pub sessions: usize,
+    pub success_count: i64,
+    pub failure_count: i64,
+    pub consecutive_403_count: i64,
+    pub avg_response_time_ms: Option<f64>,
+    pub cooldown_left_ms: Option<u64>,
+    pub last_error: Option<String>,
+}
+
+impl ObservedProxy {
+    pub(super) fn of(member: &Member, now: Instant) -> Self {
+        let (condition, until) = match member.health.condition() {
+            Condition::Active => ("active", None),
+            Condition::OnTrial => ("on_trial", None),
+            Condition::Benched { until, .. } => ("benched", Some(until)),
+            Condition::Off => ("off", None),
+        };
+        let counters = &member.counters;
+        ObservedProxy {
+            id: member.proxy.id,
+            host: member.proxy.host.clone(),
+            port: member.proxy.port,
+            condition: condition.to_owned(),
+            sessions: member.sessions,
+            success_count: counters.success_count,
+            failure_count: counters.failure_count,
+            consecutive_403_count: counters.consecutive_403_count,
+            avg_response_time_ms: counters.avg_response_time_ms,
+            cooldown_left_ms: until.map(|until| until.saturating_duration_since(now).as_millis() as u64),
+            last_error: counters.last_error.clone(),
+        }
+    }
+}
