@@ -37,9 +37,10 @@ enum Command {
     },
     /// Stop the private server, whoever uses it
     Stop,
-    /// What `db url` leaves behind: keeps the server until it has had no client for a while
+    /// What `db url` leaves behind: uses the server until it has had no client for a while
     #[command(hide = true)]
     Hold {
+        url: String,
         #[arg(long, value_parser = humantime::parse_duration, default_value = "10m")]
         idle: Duration,
     },
@@ -60,16 +61,17 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         Command::Url => url(env).await,
         Command::Psql { args } => psql(&args, env).await,
         Command::Stop => stop(env).await,
-        Command::Hold { idle } => hold(idle, env).await,
+        Command::Hold { url, idle } => hold(&url, idle).await,
     }
 }
 
 async fn url(env: &Env) -> anyhow::Result<ExitCode> {
     require_private(env)?;
     let server = open::start_private(&env.config).await?;
+    server.keep_through_exec()?;
     Process::new(std::env::current_exe()?)
-        .args(["db", "hold", "--dir"])
-        .arg(env.config.data_dir())
+        .args(["db", "hold", server.url()])
+        .current_dir("/")
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -105,14 +107,14 @@ async fn stop(env: &Env) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::Ok)
 }
 
-async fn hold(idle: Duration, env: &Env) -> anyhow::Result<ExitCode> {
+/// Holds the lock that it was started with, and never starts a server itself.
+async fn hold(url: &str, idle: Duration) -> anyhow::Result<ExitCode> {
     // outlives the terminal that asked for the URL
     let _ = nix::unistd::setsid();
-    let server = open::start_private(&env.config).await?;
     let (mut last_client, mut missed) = (Instant::now(), 0);
     while last_client.elapsed() < idle && missed < MISSED_LOOKS {
         sleep(LOOK_EVERY.min(idle)).await;
-        match server.has_clients().await {
+        match embedded::has_clients(url).await {
             Ok(true) => (last_client, missed) = (Instant::now(), 0),
             Ok(false) => missed = 0,
             Err(_) => missed += 1,

@@ -119,27 +119,27 @@ pub async fn stop(dir: &Path) -> Result<(), EmbeddedError> {
     in_background("stop the private server", move || stop_blocking(&dir)).await
 }
 
+/// Whether anybody but the asker is connected to the private server at `url`.
+pub async fn has_clients(url: &str) -> Result<bool, DbError> {
+    let server = Server::parse(&format!("{url}&application_name=drover-hold"), ASK_DEADLINE)?;
+    let (client, connection) = server.connect().await?;
+    let asked = async {
+        tokio::select! {
+            answer = client.query_one(include_str!("sql/embedded/has_clients.sql"), &[]) => Ok(answer?.get(0)),
+            _ = connection => Err(DbError::Unavailable("the connection was closed".to_owned())),
+        }
+    };
+    let unavailable = |_| DbError::Unavailable(format!("no answer within {ASK_DEADLINE:?}"));
+    tokio::time::timeout(ASK_DEADLINE, asked).await.map_err(unavailable)?
+}
+
 impl Embedded {
     /// A libpq URL of the database `drover` in this server. It holds no secret.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// Whether anybody but the asker is connected.
-    pub async fn has_clients(&self) -> Result<bool, DbError> {
-        let server = Server::parse(&format!("{}&application_name=drover-hold", self.url), ASK_DEADLINE)?;
-        let (client, connection) = server.connect().await?;
-        let asked = async {
-            tokio::select! {
-                answer = client.query_one(include_str!("sql/embedded/has_clients.sql"), &[]) => Ok(answer?.get(0)),
-                _ = connection => Err(DbError::Unavailable("the connection was closed".to_owned())),
-            }
-        };
-        let unavailable = |_| DbError::Unavailable(format!("no answer within {ASK_DEADLINE:?}"));
-        tokio::time::timeout(ASK_DEADLINE, asked).await.map_err(unavailable)?
-    }
-
-    /// Lets the program that this process becomes go on using the server.
+    /// Lets programs that this process becomes, or starts, go on using the server.
     pub fn keep_through_exec(&self) -> Result<(), EmbeddedError> {
         self.user.keep_through_exec()
     }
