@@ -139,6 +139,12 @@ pub async fn find_known(client: &Client, store: &NewStore) -> Result<Known, DbEr
     })
 }
 
+/// Which store has this id at its platform.
+pub async fn of_platform_id(client: &Client, platform: Platform, id: &str) -> Result<Option<DispensaryId>, DbError> {
+    let row = client.query_opt(include_str!("sql/stores/of_platform_id.sql"), &[&platform.name(), &id]).await?;
+    row.map(|row| Ok(row.try_get(0)?)).transpose()
+}
+
 pub async fn list(client: &Client) -> Result<Vec<StoreListing>, DbError> {
     client.query(include_str!("sql/stores/list.sql"), &[]).await?.iter().map(listing).collect()
 }

@@ -42,3 +42,44 @@ pub struct Payload {
     pub coverage: f64,
     pub fetched_at: DateTime<Utc>,
 }
+
+impl Payload {
+    /// Whether its silence about a product counts as a miss: all but a tolerated few of the announced products are in it, and
+    /// it is not empty, which says nothing about anybody.
+    pub fn is_complete(&self, min_coverage: f64) -> bool {
+        let one_short = self.total_count - self.product_count <= 1;
+        self.product_count > 0 && (one_short || self.coverage >= min_coverage)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::all(200, 200, true)]
+    #[case::one_short_in_a_small_menu(9, 10, true)]
+    #[case::two_short_in_a_small_menu(8, 10, false)]
+    #[case::at_the_tolerance(995, 1000, true)]
+    #[case::below_it(994, 1000, false)]
+    #[case::empty(0, 0, false)]
+    #[case::one_announced_and_none_there(0, 1, false)]
+    fn only_a_whole_menu_counts_misses(#[case] product_count: i32, #[case] total_count: i32, #[case] complete: bool) {
+        let payload = Payload {
+            id: 1,
+            task_id: None,
+            dispensary_id: 1,
+            platform: Platform::Dutchie,
+            storage_path: String::new(),
+            sha256: String::new(),
+            bytes: 0,
+            product_count,
+            total_count,
+            coverage: f64::from(product_count) / f64::from(total_count.max(1)),
+            fetched_at: DateTime::UNIX_EPOCH,
+        };
+        assert_eq!(payload.is_complete(0.995), complete);
+    }
+}

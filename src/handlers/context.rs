@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 
 use super::TaskError;
 use crate::clock::Clock;
-use crate::config;
 use crate::db::{self, Db};
 use crate::domain::dispensary::{Dispensary, DispensaryId, Platform};
 use crate::domain::task::TaskId;
-use crate::stealth::{Session, SessionAsk, Sessions, TraceHandle};
+use crate::platforms::{Dutchie, KnownHash, Limits};
+use crate::stealth::{Session, SessionAsk, Sessions, States, TraceHandle};
 use crate::storage::Payloads;
 
 /// What all tasks of a process share.
@@ -20,7 +20,12 @@ pub struct Services {
     pub sessions: Sessions,
     pub payloads: Payloads,
     pub clock: Clock,
-    pub config: config::Platforms,
+    /// The adapter, and the hashes that fill an empty table.
+    pub dutchie: Dutchie,
+    pub shipped_hashes: Vec<KnownHash>,
+    pub limits: Limits,
+    /// Where to look for stores.
+    pub states: States,
 }
 
 /// One task's view of the world. Reads as [`Services`] for everything that is not the task's own.

@@ -3,11 +3,16 @@
 //! A handler never touches `worker_tasks`, opens no transaction and logs nothing: it returns an [`Outcome`], whose writes
 //! and follow-ups are settled by the caller in one transaction. It may run twice. It must not know actors or HTTP.
 
-pub mod analytics_refresh;
+mod analytics_refresh;
 pub mod context;
 pub mod housekeeping;
 pub mod outcome;
 pub mod product_refresh;
+
+mod entry_point_discovery;
+mod outing;
+mod payload_fetch;
+mod store_discovery;
 
 use serde_json::Value;
 
@@ -21,8 +26,10 @@ use crate::domain::role::Role;
 pub async fn run(ctx: &Context, role: Role, payload: &Value) -> Result<Outcome, TaskError> {
     fail::fail_point!(&format!("handler.{role}"));
     match Args::read(role, payload).map_err(|fault| TaskError::permanent(fault.to_string()))? {
+        Args::StoreDiscovery(args) => store_discovery::run(ctx, args).await,
+        Args::EntryPointDiscovery(args) => entry_point_discovery::run(ctx, args).await,
+        Args::ProductDiscovery(args) | Args::PayloadFetch(args) => payload_fetch::run(ctx, args).await,
         Args::ProductRefresh(args) => product_refresh::run(ctx, args).await,
         Args::AnalyticsRefresh(args) => analytics_refresh::run(ctx, args).await,
-        _ => Err(TaskError::permanent("not here yet")),
     }
 }

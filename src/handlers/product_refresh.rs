@@ -30,7 +30,7 @@ pub async fn run(ctx: &Context, args: args::ProductRefresh) -> Result<Outcome, T
     if !menu.unknown_keys.is_empty() {
         result["unknown_keys"] = json!(menu.unknown_keys);
     }
-    let crawl = Crawl { payload, products: menu.products, min_coverage: ctx.config.dutchie.min_coverage };
+    let crawl = Crawl { payload, products: menu.products, min_coverage: ctx.limits.min_coverage };
     let write = Outcome::done(result).write(move |tx| {
         Box::pin(async move {
             let counts = crawl.write(tx).await?;

@@ -121,9 +121,8 @@ impl Crawl {
         }
     }
 
-    /// An empty menu says nothing about anybody, whatever its coverage.
     fn is_complete(&self) -> bool {
-        self.payload.coverage >= self.min_coverage && self.payload.product_count > 0
+        self.payload.is_complete(self.min_coverage)
     }
 
     fn place(&self) -> Place {

@@ -1,0 +1,145 @@
+//! `store_discovery`: finds the stores of a platform and makes dispensaries of the valid ones.
+//!
+//! In: every state's discovery points, or one state's. Out: everything seen is kept, valid stores are promoted (known ones
+//! updated, never doubled), what was not seen again is flagged; new stores get their first fetch. A state that fails does not
+//! spoil the others: it is named in the result, and nothing there counts as vanished.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::outing::Outing;
+use super::{Chained, Context, Learned, Outcome, TaskError};
+use crate::db::discovery::Sighting;
+use crate::db::{self, DbError, Tx};
+use crate::domain::args;
+use crate::domain::dispensary::{DispensaryId, FoundStore, Platform};
+use crate::domain::role::Role;
+use crate::platforms::DiscoveryPoint;
+use crate::stealth::{Disposition, FetchError, StateLocale};
+
+pub async fn run(ctx: &Context, args: args::StoreDiscovery) -> Result<Outcome, TaskError> {
+    let platform = ctx.platform.unwrap_or(Platform::Dutchie);
+    let survey = look_around(ctx, platform, points(ctx, args.state_code.as_deref())?).await?;
+    let done =
+        Outcome::done(survey.result()).write(move |tx| Box::pin(async move { survey.write(tx, platform).await }));
+    Ok(done.into())
+}
+
+/// The first fetch of a new store.
+pub fn first_fetch(platform: Platform, store: DispensaryId) -> Chained {
+    Chained {
+        role: Role::ProductDiscovery,
+        dispensary_id: Some(store),
+        platform: Some(platform),
+        priority: Some(Role::ProductDiscovery.default_priority()),
+        payload: json!({}),
+    }
+}
+
+/// What looking around came to.
+#[derive(Default)]
+struct Survey {
+    /// By platform id, which is also the order of writing: two surveys at once then wait for each other instead of locking up.
+    seen: BTreeMap<String, Sighting>,
+    /// States that answered with at least one store; only there can one be missed.
+    looked_in: Vec<String>,
+    failed: BTreeMap<String, String>,
+}
+
+fn points(ctx: &Context, state: Option<&str>) -> Result<BTreeMap<String, Vec<DiscoveryPoint>>, TaskError> {
+    let wanted = |code: &str| state.is_none_or(|wanted| wanted.eq_ignore_ascii_case(code));
+    let states = ctx.states.iter().filter(|(code, row)| wanted(code) && !row.points.is_empty());
+    let points: BTreeMap<_, _> = states.map(|(code, row)| (code.to_owned(), points_of(code, row))).collect();
+    match (points.is_empty(), state) {
+        (false, _) => Ok(points),
+        (true, Some(state)) => Err(TaskError::permanent(format!("state '{state}' has no discovery points"))),
+        (true, None) => Err(TaskError::permanent("no state has discovery points")),
+    }
+}
+
+fn points_of(code: &str, row: &StateLocale) -> Vec<DiscoveryPoint> {
+    let point = |[latitude, longitude, miles]: &[f64; 3]| DiscoveryPoint {
+        state: code.to_owned(),
+        latitude: *latitude,
+        longitude: *longitude,
+        miles: *miles,
+    };
+    row.points.iter().map(point).collect()
+}
+
+/// An error only when no state answered at all.
+async fn look_around(
+    ctx: &Context,
+    platform: Platform,
+    states: BTreeMap<String, Vec<DiscoveryPoint>>,
+) -> Result<Survey, TaskError> {
+    let mut survey = Survey::default();
+    let mut answered = false;
+    let mut first_error = None;
+    for (state, points) in states {
+        let mut outing = Outing::to_state(ctx, platform, &state).await?;
+        let found = look_around_in(&mut outing, &points).await;
+        outing.end().await?;
+        match found {
+            Ok(found) => {
+                answered = true;
+                survey.add(state, found);
+            }
+            Err(error) => {
+                survey.failed.insert(state, error.to_string());
+                let nobody_can_ask = matches!(error.disposition(), Disposition::Snooze { .. });
+                first_error.get_or_insert(error);
+                if nobody_can_ask {
+                    break;
+                }
+            }
+        }
+    }
+    match first_error {
+        Some(error) if !answered => Err(error.into()),
+        _ => Ok(survey),
+    }
+}
+
+async fn look_around_in(outing: &mut Outing<'_>, points: &[DiscoveryPoint]) -> Result<Vec<FoundStore>, FetchError> {
+    let mut found = Vec::new();
+    for point in points {
+        found.extend(outing.crawler().discover(point).await?);
+    }
+    Ok(found)
+}
+
+impl Survey {
+    fn add(&mut self, state: String, found: Vec<FoundStore>) {
+        if found.is_empty() {
+            return;
+        }
+        for store in found {
+            let sighting = Sighting { found_in: state.clone(), store };
+            self.seen.entry(sighting.store.platform_dispensary_id.clone()).or_insert(sighting);
+        }
+        self.looked_in.push(state);
+    }
+
+    fn result(&self) -> Value {
+        let refused = self.seen.values().filter(|seen| seen.store.refused.is_some()).count();
+        let mut result = json!({ "found": self.seen.len(), "refused": refused });
+        if !self.failed.is_empty() {
+            result["failed_states"] = json!(self.failed);
+        }
+        result
+    }
+
+    async fn write(self, tx: &Tx, platform: Platform) -> Result<Learned, DbError> {
+        let seen: Vec<Sighting> = self.seen.into_values().collect();
+        db::discovery::record(tx, &seen).await?;
+        let new = db::discovery::promote(tx, platform, &seen).await?;
+        let vanished = db::discovery::flag_vanished(tx, &self.looked_in, &seen).await?;
+        let result = [("newStoreIds".to_owned(), json!(new)), ("vanished".to_owned(), json!(vanished))];
+        Ok(Learned {
+            result: result.into_iter().collect(),
+            next: new.into_iter().map(|store| first_fetch(platform, store)).collect(),
+        })
+    }
+}
