@@ -3,12 +3,12 @@
 //! A handler never touches `worker_tasks`, opens no transaction and logs nothing: it returns an [`Outcome`], whose writes
 //! and follow-ups are settled by the caller in one transaction. It may run twice. It must not know actors or HTTP.
 
-mod analytics_refresh;
 pub mod context;
 pub mod housekeeping;
 pub mod outcome;
 pub mod product_refresh;
 
+mod analytics_refresh;
 mod entry_point_discovery;
 mod outing;
 mod payload_fetch;

@@ -46,7 +46,7 @@ pub async fn run(ctx: &Context, _: args::PayloadFetch) -> Result<Outcome, TaskEr
 
 async fn fetch(ctx: &Context, store: &Dispensary) -> Result<Menu, TaskError> {
     let shelf = Shelf { dispensary_id: store.id, platform: store.platform };
-    let had_products = db::products::exist(&*ctx.db.client().await?, shelf).await?;
+    let had_products = db::products::exist(&ctx.db.client().await?, shelf).await?;
     let mut outing = Outing::to_store(ctx, store).await?;
     let menu = outing.crawler().fetch_menu(store, had_products).await;
     outing.end().await?;

@@ -12,6 +12,9 @@ use drover::domain::payload::{NewPayload, Payload};
 use drover::domain::role::Role;
 use drover::domain::task::TaskId;
 use drover::handlers::{self, Chained, Context, Outcome, Services, TaskError};
+use drover::platforms::dutchie::DutchieData;
+use drover::platforms::{Dutchie, Limits};
+use drover::stealth::{Proxy, States};
 use drover::storage::{PageBytes, PayloadContent, PayloadHead, Payloads};
 use serde_json::Value;
 
@@ -31,15 +34,28 @@ pub struct Settled {
 }
 
 impl Desk {
+    /// Without any proxy.
     pub async fn new() -> Desk {
+        Desk::facing("https://dutchie.com", Vec::new()).await
+    }
+
+    /// With the platform at `base_url`, asked through `proxies`.
+    pub async fn facing(base_url: &str, proxies: Vec<Proxy>) -> Desk {
+        let data = DutchieData::load(None).unwrap();
+        let url = url::Url::parse(base_url).unwrap();
+        let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+        let host = &format!("{}{port}", url.host_str().unwrap());
         let shelf = TestShelf::new().await;
         let storage = tempfile::tempdir().unwrap();
         let services = Services {
             db: shelf.database.db.clone(),
-            sessions: super::outside::sessions(Vec::new(), "dutchie.com"),
+            sessions: super::outside::sessions(proxies, host),
             payloads: Payloads::new(storage.path()),
             clock: Clock::system(),
-            config: config::Platforms { dutchie: dutchie("https://dutchie.com") },
+            dutchie: Dutchie::new(&dutchie(base_url), data.clone()).unwrap(),
+            shipped_hashes: data.hashes().to_vec(),
+            limits: Limits { max_pages: 40, min_coverage: MIN_COVERAGE },
+            states: States::load(None).unwrap(),
         };
         Desk { shelf, storage, services: Arc::new(services) }
     }
@@ -88,10 +104,7 @@ impl Desk {
             fetched_at,
             total_count: 25,
         };
-        let page = |text: &&str| {
-            let body = Bytes::from(text.to_string());
-            PageBytes { bytes: body, is_gzip: false }
-        };
+        let page = |text: &&str| PageBytes { bytes: Bytes::from(text.to_string()), is_gzip: false };
         let content = PayloadContent { head, pages: pages.iter().map(page).collect() };
         let file = self.services.payloads.write(content).await.unwrap();
         let row = NewPayload {

@@ -37,7 +37,7 @@ impl Model {
             return;
         }
         self.last = Some(place);
-        let whole = payload.coverage >= MIN_COVERAGE && payload.product_count > 0;
+        let whole = payload.is_complete(MIN_COVERAGE);
         for product in products {
             let stock = Stock::seen(product.is_in_stock, product.stock_status);
             let row = self.rows.entry(product.provider_product_id.clone()).or_insert(Expected {

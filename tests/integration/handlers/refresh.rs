@@ -89,6 +89,9 @@ async fn a_payload_that_is_no_menu_is_a_permanent_error() {
 
 #[rstest]
 #[case(Role::ProductRefresh)]
+#[case(Role::PayloadFetch)]
+#[case(Role::ProductDiscovery)]
+#[case(Role::EntryPointDiscovery)]
 #[tokio::test]
 async fn a_task_of_a_disabled_store_is_cancelled(#[case] role: Role) {
     let desk = Desk::new().await;
@@ -97,6 +100,25 @@ async fn a_task_of_a_disabled_store_is_cancelled(#[case] role: Role) {
 
     let Ok(Outcome::Cancel { reason }) = desk.run(role, json!({})).await else { panic!("it was not cancelled") };
     assert_eq!(reason, format!("dispensary {} is disabled", desk.store()));
+}
+
+#[tokio::test]
+async fn a_store_without_a_platform_id_is_not_fetched() {
+    let desk = Desk::new().await;
+    desk.shelf.database.raw.batch_execute("UPDATE dispensaries SET platform_dispensary_id = NULL").await.unwrap();
+    let Ok(Outcome::Cancel { reason }) = desk.run(Role::PayloadFetch, json!({})).await else { panic!("not cancelled") };
+    assert_eq!(reason, format!("dispensary {} has no platform id yet", desk.store()));
+}
+
+#[rstest]
+#[case(Role::PayloadFetch)]
+#[case(Role::ProductDiscovery)]
+#[case(Role::EntryPointDiscovery)]
+#[case(Role::StoreDiscovery)]
+#[tokio::test]
+async fn without_a_proxy_nobody_is_asked_and_the_task_waits(#[case] role: Role) {
+    let desk = Desk::new().await;
+    assert!(matches!(desk.run(role, json!({})).await, Err(TaskError::Snooze { .. })));
 }
 
 #[tokio::test]

@@ -50,9 +50,12 @@ impl TestShelf {
     /// The row of a crawl that was fetched at `second`.
     pub async fn payload(&self, second: i64, product_count: usize, coverage: f64) -> Payload {
         let sql = "INSERT INTO raw_crawl_payloads (dispensary_id, platform, storage_path, sha256, bytes, product_count, total_count, coverage, fetched_at)
-                   VALUES ($1, 'dutchie', 'payloads/' || gen_random_uuid(), repeat('0', 64), 1, $2, $2, $3, $4) RETURNING id";
+                   VALUES ($1, 'dutchie', 'payloads/' || gen_random_uuid(), repeat('0', 64), 1, $2, $3, $4, $5) RETURNING id";
         let count = product_count as i32;
-        let row = self.database.raw.query_one(sql, &[&self.store, &count, &coverage, &at(second)]).await.unwrap();
+        // one missing product would be forgiven
+        let total = if coverage < 1.0 { count + 2 } else { count };
+        let row =
+            self.database.raw.query_one(sql, &[&self.store, &count, &total, &coverage, &at(second)]).await.unwrap();
         let client = self.database.db.client().await.unwrap();
         db::payloads::get(&client, row.get(0)).await.unwrap().unwrap()
     }
