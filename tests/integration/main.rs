@@ -14,3 +14,4 @@ mod platforms;
 mod proxies;
 mod stores_command;
 mod tls;
+mod stealth;

@@ -1,0 +1,59 @@
+//! What must never be contacted, and whom we believe.
+
+use drover::stealth::{FetchError, Kind, SessionAsk};
+use rstest::rstest;
+
+use super::support::{Ca, ForwardProxy, Manner, Origin, Reply, Setup, content, pool_of, request};
+
+#[rstest]
+#[case::another_host("http://elsewhere.test/graphql", "http://elsewhere.test/")]
+#[case::a_page_of_another_host("http://menu.test/graphql", "http://elsewhere.test/")]
+#[case::a_page_of_another_scheme("http://menu.test/graphql", "https://menu.test/")]
+#[tokio::test]
+async fn what_must_not_be_contacted_is_refused_before_a_proxy_is_asked(#[case] url: &str, #[case] referer: &str) {
+    let origin = Origin::plain().await;
+    let proxy = ForwardProxy::http(origin.address, Manner::Willing).await;
+    let pool = pool_of(&[&proxy]);
+    let mut session = Setup::default().sessions(&pool).open(SessionAsk::default());
+    let mut request = request(Kind::GraphqlGet, "http");
+    request.url = url.parse().unwrap();
+    request.referer = referer.parse().unwrap();
+    let error = session.send(&request, &content).await.unwrap_err();
+    assert!(matches!(error, FetchError::Refused { .. }), "{error}");
+    assert_eq!((pool.asks().len(), origin.seen().len()), (0, 0));
+}
+
+#[tokio::test]
+async fn a_stores_own_host_may_be_contacted_for_that_store() {
+    let origin = Origin::plain().await;
+    let proxy = ForwardProxy::http(origin.address, Manner::Willing).await;
+    let sessions = Setup::default().sessions(&pool_of(&[&proxy]));
+    let mut request = request(Kind::GraphqlGet, "http");
+    request.url = "http://shop.test:8080/graphql".parse().unwrap();
+    request.referer = "http://shop.test:8080/menu".parse().unwrap();
+    let ask = SessionAsk { hosts: vec!["shop.test:8080".to_owned()], ..SessionAsk::default() };
+    sessions.open(ask).send(&request, &content).await.unwrap();
+    assert_eq!(origin.seen()[0].field("host"), Some("shop.test:8080"));
+    assert!(sessions.open(SessionAsk::default()).send(&request, &content).await.is_err());
+}
+
+#[tokio::test]
+async fn a_certificate_of_an_unknown_authority_is_not_believed() {
+    let (known, unknown) = (Ca::new(), Ca::new());
+    let origin = Origin::tls(&unknown, &["h2"]).await;
+    let proxy = ForwardProxy::http(origin.address, Manner::Willing).await;
+    let mut session = Setup::default().trusting(&known).sessions(&pool_of(&[&proxy])).open(SessionAsk::default());
+    let error = session.send(&request(Kind::GraphqlGet, "https"), &content).await.unwrap_err();
+    assert!(matches!(&error, FetchError::Http { why, .. } if why.contains("certificate")), "{error}");
+    assert_eq!(origin.seen(), []);
+}
+
+#[tokio::test]
+async fn an_answer_without_success_is_an_error_though_the_platform_is_silent() {
+    let origin = Origin::plain().await;
+    let proxy = ForwardProxy::http(origin.address, Manner::Willing).await;
+    let mut session = Setup::default().sessions(&pool_of(&[&proxy])).open(SessionAsk::default());
+    origin.script(std::iter::repeat_n(Reply::status(404), 4));
+    let error = session.send(&request(Kind::GraphqlGet, "http"), &content).await.unwrap_err();
+    assert!(matches!(&error, FetchError::Http { why, .. } if why == "status 404"), "{error}");
+}

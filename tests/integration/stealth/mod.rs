@@ -1,0 +1,10 @@
+//! How drover looks from outside, seen by real origins and real forward proxies on loopback.
+
+mod support;
+
+mod answers;
+mod codings;
+mod goldens;
+mod identities;
+mod proxies;
+mod rotation;

@@ -1,0 +1,237 @@
+//! What a session does when it is refused, throttled or left hanging; and that it stays itself while all goes well.
+
+use std::time::{Duration, Instant};
+
+use drover::stealth::fingerprint::Family;
+use drover::stealth::{FetchError, Identities, Kind, ProxyOutcome, Response, SessionAsk};
+use rstest::rstest;
+
+use super::support::{
+    Ca, ForwardProxy, HOST, Manner, Origin, Reply, Seen, Setup, content, no_politeness, pool_of, request,
+};
+
+fn blocked() -> ProxyOutcome {
+    ProxyOutcome::Blocked { host: HOST.to_owned() }
+}
+
+fn family(id: &str) -> Family {
+    Identities::load(None).unwrap().all().iter().find(|entry| entry.id == id).unwrap().family
+}
+
+fn user_agents(seen: &[Seen]) -> Vec<String> {
+    seen.iter().map(|seen| seen.field("user-agent").unwrap().to_owned()).collect()
+}
+
+#[rstest]
+#[case::refused(Reply::status(403))]
+#[case::challenged(Reply::html(403))]
+#[case::html_for_json(Reply::html(200))]
+#[case::html_that_claims_to_be_json(Reply::json(" <!doctype html>"))]
+#[tokio::test]
+async fn a_block_changes_proxy_and_browser_and_empties_the_jar(#[case] refusal: Reply) {
+    let origin = Origin::plain().await;
+    let (first, second) = (
+        ForwardProxy::http(origin.address, Manner::Willing).await,
+        ForwardProxy::http(origin.address, Manner::Willing).await,
+    );
+    let pool = pool_of(&[&first, &second]);
+    let mut session = Setup::default().sessions(&pool).open(SessionAsk::default());
+    origin.script([refusal.with("set-cookie", "seen=1; Path=/")]);
+    session.send(&request(Kind::GraphqlGet, "http"), &content).await.unwrap();
+
+    let trace = session.trace().read();
+    assert_eq!((trace.proxy_ids, trace.requests, trace.blocks), (vec![1, 2], 2, 1));
+    assert_ne!(family(&trace.fingerprints[0]), family(&trace.fingerprints[1]));
+    assert_eq!(trace.fingerprint.as_ref(), trace.fingerprints.last());
+    assert_eq!(origin.seen()[1].field("cookie"), None);
+    assert_eq!(pool.reports()[0], (1, blocked()));
+    assert_eq!(pool.out(), 1, "the first proxy was given back");
+}
+
+#[tokio::test]
+async fn the_fourth_refusal_of_a_request_is_the_end() {
+    let origin = Origin::plain().await;
+    let mut proxies = Vec::new();
+    for _ in 0..6 {
+        proxies.push(ForwardProxy::http(origin.address, Manner::Willing).await);
+    }
+    let pool = pool_of(&proxies.iter().collect::<Vec<_>>());
+    let mut session = Setup::default().sessions(&pool).open(SessionAsk::default());
+    origin.script(std::iter::repeat_n(Reply::status(403), 100));
+    let trace = session.trace();
+    let error = session.send(&request(Kind::GraphqlGet, "http"), &content).await.unwrap_err();
+    assert_eq!(error, FetchError::Blocked { host: HOST.to_owned(), status: 403 });
+    assert_eq!((trace.read().requests, trace.read().blocks), (4, 4));
+    assert_eq!(trace.read().fingerprints.len(), 4);
+    assert_eq!(pool.out(), 0, "a refused session keeps no proxy");
+    let tried: Vec<_> = pool.reports().into_iter().map(|(id, _)| id).collect();
+    assert_eq!(tried, [1, 2, 3, 4]);
+}
+
+#[tokio::test]
+async fn a_task_rotates_twelve_times_in_all() {
+    let origin = Origin::plain().await;
+    let mut proxies = Vec::new();
+    for _ in 0..4 {
+        proxies.push(ForwardProxy::http(origin.address, Manner::Willing).await);
+    }
+    let pool = pool_of(&proxies.iter().collect::<Vec<_>>());
+    let mut session = Setup::default().sessions(&pool).open(SessionAsk::default());
+    origin.script(std::iter::repeat_n(Reply::status(403), 100));
+    for _ in 0..6 {
+        session.send(&request(Kind::GraphqlGet, "http"), &content).await.unwrap_err();
+    }
+    // three requests of four tries, the fourth runs out; then one try each
+    assert_eq!(origin.seen().len(), 4 + 4 + 4 + 1 + 1 + 1);
+}
+
+#[tokio::test]
+async fn a_session_stays_itself_on_one_connection() {
+    let ca = Ca::new();
+    let origin = Origin::tls(&ca, &["h2", "http/1.1"]).await;
+    let proxy = ForwardProxy::http(origin.address, Manner::Willing).await;
+    let mut session = Setup::default().trusting(&ca).sessions(&pool_of(&[&proxy])).open(SessionAsk::default());
+    for _ in 0..5 {
+        session.send(&request(Kind::GraphqlGet, "https"), &content).await.unwrap();
+        session.pause_between_pages().await;
+    }
+    let seen = origin.seen();
+    assert_eq!(seen.len(), 5);
+    assert!(seen.iter().all(|one| one.fields == seen[0].fields));
+    assert_eq!(proxy.heard().len(), 1, "one tunnel for all five");
+}
+
+#[tokio::test]
+async fn a_connection_closed_while_idle_is_opened_again_without_a_try() {
+    let origin = Origin::plain().await;
+    let proxy = ForwardProxy::socks5(origin.address, Manner::Willing).await;
+    let pool = pool_of(&[&proxy]);
+    let mut session = Setup::default().sessions(&pool).open(SessionAsk::default());
+    origin.script([Reply::json("{}").then_closing(), Reply::json("{}").then_closing()]);
+    for _ in 0..3 {
+        session.send(&request(Kind::GraphqlGet, "http"), &content).await.unwrap();
+    }
+    assert_eq!(user_agents(&origin.seen()).windows(2).filter(|pair| pair[0] != pair[1]).count(), 0);
+    assert_eq!(session.trace().read().requests, 3);
+    assert!(pool.reports().iter().all(|(_, outcome)| matches!(outcome, ProxyOutcome::Success { .. })));
+}
+
+#[rstest]
+#[case::broken_server(Reply::status(500))]
+#[case::unavailable(Reply::status(503))]
+#[tokio::test]
+async fn the_origins_own_trouble_is_retried_and_blames_nobody(#[case] trouble: Reply) {
+    let origin = Origin::plain().await;
+    let proxy = ForwardProxy::http(origin.address, Manner::Willing).await;
+    let pool = pool_of(&[&proxy]);
+    let mut session = Setup::default().sessions(&pool).open(SessionAsk::default());
+    origin.script([trouble]);
+    session.send(&request(Kind::GraphqlGet, "http"), &content).await.unwrap();
+    assert_eq!(pool.reports()[0], (1, ProxyOutcome::Neutral));
+    let seen = user_agents(&origin.seen());
+    assert_eq!(seen[0], seen[1], "the same session");
+}
+
+#[tokio::test]
+async fn a_truncated_body_is_fetched_again_another_way() {
+    let origin = Origin::plain().await;
+    let (first, second) = (
+        ForwardProxy::http(origin.address, Manner::Willing).await,
+        ForwardProxy::http(origin.address, Manner::Willing).await,
+    );
+    let pool = pool_of(&[&first, &second]);
+    let mut session = Setup::default().sessions(&pool).open(SessionAsk::default());
+    origin.script([Reply::json("{\"data\":").truncated()]);
+    let response = session.send(&request(Kind::GraphqlGet, "http"), &content).await.unwrap();
+    assert_eq!(response.body.as_ref(), b"{}");
+    assert_eq!(pool.reports()[0], (1, ProxyOutcome::Neutral));
+}
+
+#[tokio::test]
+async fn retry_after_is_obeyed_by_every_session() {
+    let origin = Origin::plain().await;
+    let proxy = ForwardProxy::http(origin.address, Manner::Willing).await;
+    let sessions = Setup::default().sessions(&pool_of(&[&proxy]));
+    origin.script([Reply::status(429).with("retry-after", "3600")]);
+    let patience =
+        |status| FetchError::Throttled { host: HOST.to_owned(), status, retry_after: Some(Duration::from_secs(900)) };
+    let first = sessions.open(SessionAsk::default()).send(&request(Kind::GraphqlGet, "http"), &content).await;
+    assert_eq!(first.unwrap_err(), patience(429), "capped at the configured fifteen minutes");
+
+    let second = sessions.open(SessionAsk::default()).send(&request(Kind::GraphqlGet, "http"), &content).await;
+    let Err(FetchError::Throttled { retry_after: Some(left), .. }) = second else { panic!("{second:?}") };
+    assert!(left > Duration::from_secs(800) && left <= Duration::from_secs(900), "{left:?}");
+    assert_eq!(origin.seen().len(), 1, "the host was left alone");
+}
+
+#[tokio::test]
+async fn a_short_retry_after_is_waited_for() {
+    let origin = Origin::plain().await;
+    let proxy = ForwardProxy::http(origin.address, Manner::Willing).await;
+    let pool = pool_of(&[&proxy]);
+    let mut session = Setup::default().sessions(&pool).open(SessionAsk::default());
+    origin.script([Reply::status(503).with("retry-after", "1")]);
+    let begun = Instant::now();
+    session.send(&request(Kind::GraphqlGet, "http"), &content).await.unwrap();
+    assert!(begun.elapsed() >= Duration::from_secs(1));
+    assert_eq!(pool.reports()[0], (1, ProxyOutcome::Neutral));
+}
+
+#[rstest]
+#[case::first_byte(Reply::never(), "first byte")]
+#[tokio::test]
+async fn silence_ends_in_a_time_out(#[case] reply: Reply, #[case] phase: &'static str) {
+    let origin = Origin::plain().await;
+    let proxy = ForwardProxy::socks5(origin.address, Manner::Willing).await;
+    let mut setup = Setup::default();
+    setup.http.first_byte_timeout = Duration::from_millis(200);
+    let mut session = setup.sessions(&pool_of(&[&proxy])).open(SessionAsk::default());
+    origin.script([reply]);
+    let after = Duration::from_millis(200);
+    // the only proxy has been tried, so the failure itself is what comes out
+    let error = session.send(&request(Kind::GraphqlGet, "http"), &content).await.unwrap_err();
+    assert_eq!(error, FetchError::Timeout { host: HOST.to_owned(), phase, after });
+}
+
+#[tokio::test]
+async fn the_platforms_word_is_acted_on() {
+    let origin = Origin::plain().await;
+    let (first, second) = (
+        ForwardProxy::http(origin.address, Manner::Willing).await,
+        ForwardProxy::http(origin.address, Manner::Willing).await,
+    );
+    let pool = pool_of(&[&first, &second]);
+    let mut session = Setup::default().sessions(&pool).open(SessionAsk::default());
+    origin.script([Reply::json("{\"blocked\":true}"), Reply::json("{\"stale\":true}")]);
+    let judge = |response: &Response| match response.body.as_ref() {
+        b"{\"blocked\":true}" => Err(FetchError::Challenged { host: response.host.clone() }),
+        b"{\"stale\":true}" => Err(FetchError::HashStale { operation: "Menu".to_owned(), host: response.host.clone() }),
+        _ => Ok(()),
+    };
+    let error = session.send(&request(Kind::GraphqlGet, "http"), &judge).await.unwrap_err();
+    assert!(matches!(error, FetchError::HashStale { .. }));
+    assert_eq!(pool.reports()[0], (1, blocked()));
+    assert!(matches!(pool.reports()[1], (2, ProxyOutcome::Success { .. })), "a stale hash is no proxy's fault");
+
+    session.send(&request(Kind::GraphqlGet, "http"), &judge).await.unwrap();
+    let seen = user_agents(&origin.seen());
+    assert_eq!(seen[1], seen[2], "the session lives on after an answer it did not want");
+}
+
+#[tokio::test]
+async fn the_rate_limit_holds_for_all_sessions_of_the_process() {
+    let origin = Origin::plain().await;
+    let proxy = ForwardProxy::http(origin.address, Manner::Willing).await;
+    let mut politeness = no_politeness();
+    politeness.requests_per_second = 20.0;
+    politeness.concurrency = 1;
+    let sessions = Setup { politeness, ..Setup::default() }.sessions(&pool_of(&[&proxy]));
+    let begun = Instant::now();
+    let bodies = (0..6).map(|_| {
+        let mut session = sessions.open(SessionAsk::default());
+        async move { session.send(&request(Kind::GraphqlGet, "http"), &content).await.map(drop) }
+    });
+    let results = futures_util::future::join_all(bodies).await;
+    assert!(results.iter().all(Result::is_ok));
+    assert!(begun.elapsed() >= Duration::from_millis(250), "{:?}", begun.elapsed());
+}

@@ -1,0 +1,129 @@
+//! Small real servers on loopback: an origin that records what reaches it, forward proxies, and an owner of proxies that
+//! records what it is told.
+
+mod ca;
+mod origin;
+mod pool;
+mod proxy;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use drover::clock::Clock;
+use drover::config;
+use drover::stealth::{AllowList, FetchError, Identities, Kind, Parts, Proxy, Request, Response, Sessions, States};
+
+pub use ca::Ca;
+pub use origin::{Origin, Reply, Seen};
+pub use pool::Pool;
+pub use proxy::{ForwardProxy, Manner};
+
+/// Resolvable only by the tests' proxies: whoever asks the machine's own resolver fails.
+pub const HOST: &str = "menu.test";
+
+pub struct Setup {
+    pub http: config::Http,
+    pub politeness: config::Politeness,
+    pub identities: Option<String>,
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        Setup { http: http(), politeness: no_politeness(), identities: None }
+    }
+}
+
+impl Setup {
+    pub fn sessions(self, pool: &Arc<Pool>) -> Sessions {
+        Sessions::new(Parts {
+            proxies: Arc::clone(pool) as _,
+            identities: Identities::load(self.identities.as_deref()).unwrap(),
+            states: States::load(None).unwrap(),
+            allowed_hosts: AllowList::new([HOST.to_owned()]),
+            http: self.http,
+            rotations: rotations(),
+            politeness: self.politeness,
+            clock: Clock::system(),
+        })
+        .unwrap()
+    }
+
+    pub fn trusting(mut self, ca: &Ca) -> Self {
+        self.http.extra_ca_file = Some(ca.file());
+        self
+    }
+
+    /// Only the fingerprint `id` can be drawn.
+    pub fn only(mut self, id: &str) -> Self {
+        let weight = |entry: &str| format!("[[fingerprint]]\nid = \"{entry}\"\nweight = {}\n", u8::from(entry == id));
+        let shipped = Identities::load(None).unwrap();
+        self.identities = Some(shipped.all().iter().map(|entry| weight(&entry.id)).collect());
+        self
+    }
+}
+
+pub fn http() -> config::Http {
+    config::Http {
+        connect_timeout: Duration::from_secs(5),
+        first_byte_timeout: Duration::from_secs(5),
+        idle_timeout: Duration::from_secs(5),
+        whole_timeout: Duration::from_secs(20),
+        max_body_bytes: 1 << 20,
+        max_pages: 40,
+        extra_ca_file: None,
+        host_allowlist: Vec::new(),
+    }
+}
+
+pub fn no_politeness() -> config::Politeness {
+    config::Politeness {
+        requests_per_second: 0.0,
+        concurrency: 0,
+        page_pause_min: Duration::ZERO,
+        page_pause_max: Duration::ZERO,
+        retry_after_cap: Duration::from_secs(900),
+    }
+}
+
+fn rotations() -> config::Proxies {
+    config::Proxies {
+        sessions: 4,
+        wait: Duration::from_secs(1),
+        snooze: Duration::from_secs(5),
+        rotations_per_request: 3,
+        rotations_per_task: 12,
+        bench_base: Duration::from_secs(30),
+        bench_cap: Duration::from_secs(1800),
+        failures_to_bench: 5,
+        blocks_to_bench: 3,
+        revive_every: Duration::from_secs(10),
+        flush_every: Duration::from_secs(1),
+    }
+}
+
+/// What the Dutchie adapter asks with.
+pub fn request(kind: Kind, scheme: &str) -> Request {
+    Request {
+        kind,
+        url: format!("{scheme}://{HOST}/api-3/graphql?operationName=FilteredProducts").parse().unwrap(),
+        referer: format!("{scheme}://{HOST}/dispensary/green-door?x=1#top").parse().unwrap(),
+        script_headers: vec![
+            ("accept", "*/*".to_owned()),
+            ("content-type", "application/json".to_owned()),
+            ("apollographql-client-name", "Marketplace (production)".to_owned()),
+            ("apollo-require-preflight", "true".to_owned()),
+            ("x-apollo-operation-name", "FilteredProducts".to_owned()),
+        ],
+        body: (kind == Kind::GraphqlPost).then(|| Bytes::from_static(b"{\"query\":\"{a}\"}")),
+    }
+}
+
+/// A platform without objections.
+pub fn content(_: &Response) -> Result<(), FetchError> {
+    Ok(())
+}
+
+pub fn pool_of(proxies: &[&ForwardProxy]) -> Arc<Pool> {
+    Pool::new(proxies.iter().enumerate().map(|(nth, proxy)| proxy.as_row(nth as i64 + 1)).collect::<Vec<Proxy>>())
+}

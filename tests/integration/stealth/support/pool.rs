@@ -1,0 +1,54 @@
+//! An owner of proxies that hands out the first one not to be avoided and remembers what it was told.
+
+use std::sync::{Arc, Mutex};
+
+use drover::stealth::{FetchError, Proxy, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxySource};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+
+pub struct Pool {
+    proxies: Vec<Arc<Proxy>>,
+    asks: Mutex<Vec<ProxyAsk>>,
+    reports: Mutex<Vec<(ProxyId, ProxyOutcome)>>,
+    returned: Arc<Mutex<usize>>,
+}
+
+impl Pool {
+    pub fn new(proxies: Vec<Proxy>) -> Arc<Self> {
+        Arc::new(Pool {
+            proxies: proxies.into_iter().map(Arc::new).collect(),
+            asks: Mutex::default(),
+            reports: Mutex::default(),
+            returned: Arc::default(),
+        })
+    }
+
+    pub fn asks(&self) -> Vec<ProxyAsk> {
+        self.asks.lock().unwrap().clone()
+    }
+
+    pub fn reports(&self) -> Vec<(ProxyId, ProxyOutcome)> {
+        self.reports.lock().unwrap().clone()
+    }
+
+    /// Leases handed out and not given back.
+    pub fn out(&self) -> usize {
+        self.asks().len() - *self.returned.lock().unwrap()
+    }
+}
+
+impl ProxySource for Pool {
+    fn lease(&self, ask: ProxyAsk) -> BoxFuture<'_, Result<ProxyLease, FetchError>> {
+        let found = self.proxies.iter().find(|proxy| !ask.avoid.contains(&proxy.id)).cloned();
+        let Some(proxy) = found else {
+            return async move { Err(FetchError::NoProxy { host: ask.host }) }.boxed();
+        };
+        self.asks.lock().unwrap().push(ask);
+        let returned = Arc::clone(&self.returned);
+        async move { Ok(ProxyLease::new(proxy, move || *returned.lock().unwrap() += 1)) }.boxed()
+    }
+
+    fn report(&self, proxy: ProxyId, outcome: ProxyOutcome) {
+        self.reports.lock().unwrap().push((proxy, outcome));
+    }
+}
