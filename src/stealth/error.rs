@@ -79,4 +79,25 @@ impl FetchError {
             FetchError::NotFound { .. } | FetchError::Refused { .. } => Disposition::Permanent,
         }
     }
+
+    /// One word for counters: a closed set.
+    pub fn word(&self) -> &'static str {
+        match self {
+            FetchError::Blocked { .. } => "blocked",
+            FetchError::Challenged { .. } => "challenged",
+            FetchError::ProxyDown { .. } => "proxy_down",
+            FetchError::NoProxy { .. } => "no_proxy",
+            FetchError::Throttled { .. } => "throttled",
+            FetchError::Timeout { .. } => "timeout",
+            FetchError::Http { .. } => "http",
+            FetchError::GraphQl { .. } => "graphql",
+            FetchError::HashStale { .. } => "hash_stale",
+            FetchError::Empty => "empty",
+            FetchError::NotFound { .. } => "not_found",
+            FetchError::Decode { .. } => "decode",
+            FetchError::TooLarge { .. } => "too_large",
+            FetchError::Refused { .. } => "refused",
+            FetchError::Incomplete { .. } => "incomplete",
+        }
+    }
 }

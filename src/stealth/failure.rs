@@ -38,7 +38,11 @@ impl Failure {
 
     /// Whether the session is still worth keeping: the answer came, it was only not the one asked for.
     pub fn is_of_the_answer(&self) -> bool {
-        !self.suspect_hop && self.error.disposition() != Disposition::RotateBlocked
+        !self.suspect_hop && !self.is_a_block()
+    }
+
+    pub fn is_a_block(&self) -> bool {
+        self.error.disposition() == Disposition::RotateBlocked
     }
 
     pub fn is_a_broken_connection(&self) -> bool {

@@ -26,6 +26,7 @@ pub mod session;
 mod tls;
 pub mod trace;
 mod transport;
+mod way;
 
 pub use allowlist::AllowList;
 pub use error::{Disposition, FetchError};

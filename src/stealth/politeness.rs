@@ -44,10 +44,16 @@ impl Politeness {
     /// Waits until `host` may be asked. [`FetchError::Throttled`] when it has asked for a longer patience.
     pub async fn turn(&self, host: &str) -> Result<Turn, FetchError> {
         let gate = self.gate(host);
-        self.hold(host, &gate).await?;
+        let turn = async {
+            self.hold(host, &gate).await?;
+            let turn = gate.turn().await;
+            // it may have asked for patience while we stood in line
+            self.hold(host, &gate).await?;
+            Ok(turn)
+        };
         let limit = self.longest_wait;
-        let timeout = |_| FetchError::Timeout { host: host.to_owned(), phase: "turn", after: limit };
-        tokio::time::timeout(limit, gate.turn()).await.map_err(timeout)
+        let timeout = |_| Err(FetchError::Timeout { host: host.to_owned(), phase: "turn", after: limit });
+        tokio::time::timeout(limit, turn).await.unwrap_or_else(timeout)
     }
 
     /// The host asked for patience: no session of this process asks it again before then. Gives the capped wait.

@@ -5,31 +5,26 @@
 //! platform's judgement go in, a [`Response`] or the last [`FetchError`] comes out. Nothing leaves without a proxy.
 
 use std::sync::Arc;
-use std::time::Instant;
 
-use http::{StatusCode, header};
-use hyper::body::Incoming;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
 use super::allowlist::AllowList;
-use super::answer;
-use super::error::{Disposition, FetchError};
+use super::error::FetchError;
 use super::failure::Failure;
-use super::headers;
 use super::identity::{Identities, Identity};
-use super::jar::Jar;
 use super::locale::{StateLocale, States};
 use super::politeness::Politeness;
-use super::proxy::{ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxySource};
-use super::proxy_connect;
+use super::proxy::{ProxyAsk, ProxyId, ProxySource};
 use super::request::{Request, Response};
 use super::rotation::{self, Limits, Spent, Step};
 use super::tls::TlsSetupError;
 use super::trace::TraceHandle;
-use super::transport::{Answer, Connection, Transport};
+use super::transport::Transport;
+use super::way::Way;
 use crate::clock::Clock;
 use crate::config;
+use crate::events;
 
 /// What all sessions of a process are made of.
 pub struct Parts {
@@ -59,15 +54,15 @@ pub type Classify<'a> = &'a (dyn Fn(&Response) -> Result<(), FetchError> + Sync)
 #[derive(Clone)]
 pub struct Sessions(Arc<Shared>);
 
-struct Shared {
-    proxies: Arc<dyn ProxySource>,
+pub(super) struct Shared {
+    pub(super) proxies: Arc<dyn ProxySource>,
     identities: Identities,
     states: States,
     allowed: AllowList,
-    transport: Transport,
+    pub(super) transport: Transport,
     politeness: Politeness,
     limits: Limits,
-    clock: Clock,
+    pub(super) clock: Clock,
 }
 
 pub struct Session {
@@ -80,14 +75,6 @@ pub struct Session {
     used_fingerprints: Vec<String>,
     tries_of_the_task: u32,
     trace: TraceHandle,
-}
-
-/// One session in the narrow sense: what stays together on the wire.
-struct Way {
-    lease: ProxyLease,
-    identity: Identity,
-    jar: Jar,
-    connection: Option<Connection>,
 }
 
 impl Sessions {
@@ -134,7 +121,7 @@ impl Session {
     /// blamed only for its own failures and for blocks.
     pub async fn send(&mut self, request: &Request, classify: Classify<'_>) -> Result<Response, FetchError> {
         self.check(request)?;
-        let mut tries = Tries::default();
+        let mut tries = Tries::of(request);
         loop {
             let turn = self.shared.politeness.turn(request.host()).await?;
             let mut way = match self.way.take() {
@@ -149,9 +136,7 @@ impl Session {
                 Err(failure) => failure,
             };
             drop(turn);
-            let step = self.next_step(&failure, &tries);
-            self.tries_of_the_task += 1;
-            match step {
+            match self.next_step(&failure, &tries) {
                 Step::GiveUp => {
                     self.way = failure.is_of_the_answer().then_some(way);
                     return Err(failure.error);
@@ -167,6 +152,7 @@ impl Session {
                     tokio::time::sleep(pause).await;
                 }
             }
+            self.tries_of_the_task += 1;
         }
     }
 
@@ -208,8 +194,7 @@ impl Session {
         let fingerprint = self.shared.identities.draw(&mut self.rng, &self.used_fingerprints);
         self.trace.opened(lease.proxy.id, &fingerprint.id);
         self.used_fingerprints.push(fingerprint.id.clone());
-        let identity = Identity::new(fingerprint, &self.locale);
-        Ok(Way { lease, identity, jar: Jar::default(), connection: None })
+        Ok(Way::new(lease, Identity::new(fingerprint, &self.locale)))
     }
 
     fn next_step(&mut self, failure: &Failure, tries: &Tries) -> Step {
@@ -220,159 +205,34 @@ impl Session {
 }
 
 /// What one request has been through.
-#[derive(Default)]
 struct Tries {
+    host: String,
     made: u32,
     avoid: Vec<ProxyId>,
     last: Option<FetchError>,
 }
 
 impl Tries {
+    fn of(request: &Request) -> Self {
+        Tries { host: request.host().to_owned(), made: 0, avoid: Vec::new(), last: None }
+    }
+
     fn count(&mut self, failure: Failure) {
         self.made += 1;
         self.last = Some(failure.error);
     }
 
     fn leave(&mut self, way: Way, failure: Failure) {
-        self.avoid.push(way.lease.proxy.id);
+        let reason = if failure.is_a_block() { "blocked" } else { "proxy" };
+        events::rotated(&self.host, reason, &failure.error);
+        self.avoid.push(way.proxy());
         self.count(failure);
     }
 }
 
-impl Way {
-    /// One try, reported to the owner of the proxies.
-    async fn attempt(
-        &mut self,
-        shared: &Shared,
-        trace: &TraceHandle,
-        request: &Request,
-        classify: Classify<'_>,
-    ) -> Result<Response, Failure> {
-        trace.requested();
-        let started = shared.clock.instant();
-        let result = self.ask(shared, trace, request, classify).await;
-        let outcome = match &result {
-            Ok(_) => success(shared, request, started),
-            Err(failure) => failure.outcome.clone(),
-        };
-        if result.as_ref().is_err_and(|failure| failure.error.disposition() == Disposition::RotateBlocked) {
-            trace.blocked();
-        }
-        shared.proxies.report(self.lease.proxy.id, outcome);
-        result
-    }
-
-    async fn ask(
-        &mut self,
-        shared: &Shared,
-        trace: &TraceHandle,
-        request: &Request,
-        classify: Classify<'_>,
-    ) -> Result<Response, Failure> {
-        let started = shared.clock.instant();
-        let answer = self.exchange_in_time(shared, trace, request).await?;
-        self.keep_cookies(shared, request, &answer);
-        self.refuse_proxys_own(request, &answer)?;
-        let suspect_hop = answer::is_a_gateways(answer.status);
-        let well = success(shared, request, started);
-        let read = self.read(shared, request, answer, classify).await;
-        read.map_err(|error| {
-            let error = shared.obey(error);
-            Failure { suspect_hop, ..Failure::of_the_answer(error, request.host(), well) }
-        })
-    }
-
-    async fn read(
-        &self,
-        shared: &Shared,
-        request: &Request,
-        answer: Answer,
-        classify: Classify<'_>,
-    ) -> Result<Response, FetchError> {
-        let host = request.host();
-        answer::judge(host, &answer, shared.clock.utc())?;
-        let limit = shared.transport.max_body_bytes();
-        let response = answer::read(host, answer, &self.identity.fingerprint, limit).await?;
-        classify(&response)?;
-        answer::require_success(&response)?;
-        Ok(response)
-    }
-
-    async fn exchange_in_time(
-        &mut self,
-        shared: &Shared,
-        trace: &TraceHandle,
-        request: &Request,
-    ) -> Result<Answer, Failure> {
-        let limit = shared.transport.whole_timeout();
-        let exchanged = tokio::time::timeout(limit, self.exchange(shared, trace, request)).await;
-        let result = exchanged.unwrap_or_else(|_| {
-            let host = request.host().to_owned();
-            Err(Failure::on_the_way(FetchError::Timeout { host, phase: "whole", after: limit }))
-        });
-        if result.is_err() {
-            self.connection = None;
-        }
-        result
-    }
-
-    async fn exchange(&mut self, shared: &Shared, trace: &TraceHandle, request: &Request) -> Result<Answer, Failure> {
-        let was_idle = self.connection.as_ref().is_some_and(Connection::is_used);
-        let answer = match self.send(shared, trace, request).await {
-            // closed at the other end while it was idle: what browsers do is connect again
-            Err(failure) if was_idle && failure.is_a_broken_connection() => {
-                self.connection = None;
-                self.send(shared, trace, request).await?
-            }
-            sent => sent?,
-        };
-        shared.transport.collect(request, answer).await
-    }
-
-    async fn send(
-        &mut self,
-        shared: &Shared,
-        trace: &TraceHandle,
-        request: &Request,
-    ) -> Result<http::Response<Incoming>, Failure> {
-        let connection = match self.connection.take().filter(|connection| connection.serves(&request.url)) {
-            Some(open) => open,
-            None => shared.transport.connect(&self.lease.proxy, &request.url).await?,
-        };
-        let cookies = self.jar.pairs(&request.url, shared.clock.utc());
-        let fields = headers::ordered(&self.identity, connection.protocol(), request, &cookies);
-        trace.unrecorded(fields.unrecorded);
-        shared.transport.send(self.connection.insert(connection), request, fields).await
-    }
-
-    fn keep_cookies(&mut self, shared: &Shared, request: &Request, answer: &Answer) {
-        let set = answer.headers.get_all(header::SET_COOKIE).iter().filter_map(|value| value.to_str().ok());
-        let now = shared.clock.utc();
-        set.for_each(|set_cookie| self.jar.store(&request.url, set_cookie, now));
-    }
-
-    /// Over plain http the proxy answers for itself on the same connection.
-    fn refuse_proxys_own(&self, request: &Request, answer: &Answer) -> Result<(), Failure> {
-        let forwarded = self.connection.as_ref().is_some_and(Connection::is_forwarded);
-        match forwarded && answer.status == StatusCode::PROXY_AUTHENTICATION_REQUIRED {
-            true => Err(Failure::of_the_hop(
-                self.lease.proxy.id,
-                request.host(),
-                proxy_connect::BAD_CREDENTIALS.to_owned(),
-                true,
-            )),
-            false => Ok(()),
-        }
-    }
-}
-
-fn success(shared: &Shared, request: &Request, started: Instant) -> ProxyOutcome {
-    ProxyOutcome::Success { host: request.host().to_owned(), took: shared.clock.instant() - started }
-}
-
 impl Shared {
     /// A host that asks for patience gets it from every session, up to the cap.
-    fn obey(&self, error: FetchError) -> FetchError {
+    pub(super) fn obey(&self, error: FetchError) -> FetchError {
         match error {
             FetchError::Throttled { host, status, retry_after: Some(wait) } => {
                 let retry_after = Some(self.politeness.hold_off(&host, wait));

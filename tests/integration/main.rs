@@ -15,3 +15,4 @@ mod proxies;
 mod stores_command;
 mod tls;
 mod stealth;
+mod stores_command;

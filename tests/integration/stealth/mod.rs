@@ -8,3 +8,4 @@ mod goldens;
 mod identities;
 mod proxies;
 mod rotation;
+mod simulator;

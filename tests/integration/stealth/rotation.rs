@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use drover::config;
 use drover::stealth::fingerprint::Family;
 use drover::stealth::{FetchError, Identities, Kind, ProxyOutcome, Response, SessionAsk};
 use rstest::rstest;
@@ -81,8 +82,8 @@ async fn a_task_rotates_twelve_times_in_all() {
     for _ in 0..6 {
         session.send(&request(Kind::GraphqlGet, "http"), &content).await.unwrap_err();
     }
-    // three requests of four tries, the fourth runs out; then one try each
-    assert_eq!(origin.seen().len(), 4 + 4 + 4 + 1 + 1 + 1);
+    // four requests of four tries use them up; then one try each
+    assert_eq!(origin.seen().len(), 4 + 4 + 4 + 4 + 1 + 1);
 }
 
 #[tokio::test]
@@ -178,16 +179,22 @@ async fn a_short_retry_after_is_waited_for() {
 }
 
 #[rstest]
-#[case::first_byte(Reply::never(), "first byte")]
+#[case::first_byte(Reply::never(), "first byte", |http: &mut config::Http, limit| http.first_byte_timeout = limit)]
+#[case::idle_in_the_body(Reply::json("{").stalled(), "body", |http: &mut config::Http, limit| http.idle_timeout = limit)]
+#[case::whole(Reply::json("{").stalled(), "whole", |http: &mut config::Http, limit| http.whole_timeout = limit)]
 #[tokio::test]
-async fn silence_ends_in_a_time_out(#[case] reply: Reply, #[case] phase: &'static str) {
+async fn silence_ends_in_a_time_out(
+    #[case] reply: Reply,
+    #[case] phase: &'static str,
+    #[case] set: fn(&mut config::Http, Duration),
+) {
     let origin = Origin::plain().await;
     let proxy = ForwardProxy::socks5(origin.address, Manner::Willing).await;
     let mut setup = Setup::default();
-    setup.http.first_byte_timeout = Duration::from_millis(200);
+    let after = Duration::from_millis(200);
+    set(&mut setup.http, after);
     let mut session = setup.sessions(&pool_of(&[&proxy])).open(SessionAsk::default());
     origin.script([reply]);
-    let after = Duration::from_millis(200);
     // the only proxy has been tried, so the failure itself is what comes out
     let error = session.send(&request(Kind::GraphqlGet, "http"), &content).await.unwrap_err();
     assert_eq!(error, FetchError::Timeout { host: HOST.to_owned(), phase, after });

@@ -23,6 +23,7 @@ pub use proxy::{ForwardProxy, Manner};
 pub const HOST: &str = "menu.test";
 
 pub struct Setup {
+    pub hosts: Vec<String>,
     pub http: config::Http,
     pub politeness: config::Politeness,
     pub identities: Option<String>,
@@ -30,7 +31,7 @@ pub struct Setup {
 
 impl Default for Setup {
     fn default() -> Self {
-        Setup { http: http(), politeness: no_politeness(), identities: None }
+        Setup { hosts: vec![HOST.to_owned()], http: http(), politeness: no_politeness(), identities: None }
     }
 }
 
@@ -40,7 +41,7 @@ impl Setup {
             proxies: Arc::clone(pool) as _,
             identities: Identities::load(self.identities.as_deref()).unwrap(),
             states: States::load(None).unwrap(),
-            allowed_hosts: AllowList::new([HOST.to_owned()]),
+            allowed_hosts: AllowList::new(self.hosts),
             http: self.http,
             rotations: rotations(),
             politeness: self.politeness,

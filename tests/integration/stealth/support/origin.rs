@@ -47,6 +47,8 @@ enum End {
     Close,
     /// In the middle of the body.
     Truncate,
+    /// Head and body less its end; then nothing more.
+    Stall,
     /// Nothing is ever answered.
     Hang,
 }
@@ -81,6 +83,10 @@ impl Reply {
 
     pub fn truncated(self) -> Self {
         Reply { end: End::Truncate, ..self }
+    }
+
+    pub fn stalled(self) -> Self {
+        Reply { end: End::Stall, ..self }
     }
 
     pub fn never() -> Self {
@@ -158,7 +164,11 @@ async fn http1(mut stream: impl AsyncRead + AsyncWrite + Unpin, state: &State) {
         if reply.end == End::Hang {
             return std::future::pending().await;
         }
-        if stream.write_all(&on_the_wire(&reply)).await.is_err() || reply.end != End::KeepOpen {
+        let written = stream.write_all(&on_the_wire(&reply)).await;
+        if reply.end == End::Stall {
+            return std::future::pending().await;
+        }
+        if written.is_err() || reply.end != End::KeepOpen {
             let _ = stream.shutdown().await;
             return;
         }
@@ -166,7 +176,7 @@ async fn http1(mut stream: impl AsyncRead + AsyncWrite + Unpin, state: &State) {
 }
 
 fn on_the_wire(reply: &Reply) -> Vec<u8> {
-    let lacking = if reply.end == End::Truncate { 100 } else { 0 };
+    let lacking = if matches!(reply.end, End::Truncate | End::Stall) { 100 } else { 0 };
     let mut wire = format!("HTTP/1.1 {} X\r\nContent-Length: {}\r\n", reply.status, reply.body.len() + lacking);
     reply.fields.iter().for_each(|(name, value)| wire.push_str(&format!("{name}: {value}\r\n")));
     wire.push_str("\r\n");
