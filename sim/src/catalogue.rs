@@ -15,7 +15,7 @@ const CAPTURED_KEY: u64 = 1 << 33;
 pub struct StoreSeed {
     pub platform_dispensary_id: String,
     pub name: String,
-    /// As in `menu_url`; a vanity slug differs from `cname`.
+    /// As in `menu_url`, unless that names the id; a vanity slug differs from `cname`.
     pub slug: String,
     /// The platform's own name for it.
     pub cname: String,
@@ -83,9 +83,13 @@ fn store(settings: &Settings, base_url: &str, index: u64) -> StoreSeed {
     let name = format!("{company} {} {}", place.state, index + 1);
     let cname = words::slug(&name);
     let slug = if index % 5 == 3 { format!("{}-{index}", words::slug(&company)) } else { cname.clone() };
+    let menu_url = match index % 8 {
+        6 if id.len() == 24 => format!("{base_url}/embedded-menu/{id}.js"),
+        _ => menu_url(base_url, index, &slug),
+    };
     StoreSeed {
         platform_dispensary_id: id,
-        menu_url: menu_url(base_url, index, &slug),
+        menu_url,
         api_path: [None, None, None, Some("/api-1/graphql"), Some("/graphql")][(index % 5) as usize].map(str::to_owned),
         size: size(settings, index),
         shelf: [Shelf::Pos, Shelf::Manual, Shelf::Pos, Shelf::Mixed][(index % 4) as usize],

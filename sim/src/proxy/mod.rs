@@ -20,6 +20,8 @@ use crate::world::World;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long a client may take to say where it wants to go.
 const GREETING_TIMEOUT: Duration = Duration::from_secs(10);
+const REOPEN_PAUSE: Duration = Duration::from_millis(50);
+const BACKLOG: u32 = 1024;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProxyProtocol {
@@ -125,32 +127,35 @@ impl ProxyState {
 }
 
 /// Listens while it does not refuse; runs until it is dropped.
-pub(crate) async fn serve(world: Arc<World>, proxy: usize, listener: TcpListener) {
+pub(crate) async fn serve(world: Arc<World>, proxy: usize, mut listener: TcpListener) {
     let state = &world.proxies[proxy];
-    let mut listener = Some(listener);
     loop {
-        let Some(open) = listener.take() else {
-            state.until_refusing(false).await;
-            listener = bind(state.address.port).await;
-            continue;
-        };
         tokio::select! {
-            () = accept(&world, proxy, &open) => {}
+            () = accept(&world, proxy, &listener) => {}
             () = state.until_refusing(true) => {}
         }
+        drop(listener);
+        listener = reopened(state).await;
     }
 }
 
-/// The port is ours; should someone have taken it meanwhile, wait for it.
-async fn bind(port: u16) -> Option<TcpListener> {
-    match TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await {
-        Ok(listener) => Some(listener),
-        Err(error) => {
-            tracing::warn!(port, %error, "simulator: proxy cannot listen again yet");
-            tokio::time::sleep(Duration::from_millis(50)).await;
-            None
+/// Keeps the port without listening on it while the proxy refuses: whoever connects is turned away, and nobody takes it.
+async fn reopened(state: &ProxyState) -> TcpListener {
+    loop {
+        match reopen(state).await {
+            Ok(listener) => return listener,
+            Err(error) => tracing::warn!(port = state.address.port, %error, "simulator: proxy cannot listen again yet"),
         }
+        tokio::time::sleep(REOPEN_PAUSE).await;
     }
+}
+
+async fn reopen(state: &ProxyState) -> io::Result<TcpListener> {
+    let socket = TcpSocket::new_v4()?;
+    socket.set_reuseaddr(true)?;
+    socket.bind(SocketAddr::from((Ipv4Addr::LOCALHOST, state.address.port)))?;
+    state.until_refusing(false).await;
+    socket.listen(BACKLOG)
 }
 
 async fn accept(world: &Arc<World>, proxy: usize, listener: &TcpListener) {

@@ -124,7 +124,7 @@ async fn crawl(sim: &Simulator, store: &str, table: &mut HashMap<String, Row>) -
 
 #[tokio::test]
 async fn a_careful_reader_ends_equal_to_the_oracle_after_every_crawl() {
-    let sim = Simulator::start(Settings { stores: 8, ..small() }).unwrap();
+    let sim = Simulator::start(Settings { stores: 8, products_per_store: 60..=110, ..small() }).unwrap();
     let mut tables: HashMap<String, HashMap<String, Row>> = HashMap::new();
     for number in 1..=CRAWLS {
         sim.set_crawl(number);
