@@ -167,7 +167,7 @@ fn start_blocking(dir: &Path, options: &Options) -> Result<Embedded, EmbeddedErr
     let install = Install::for_cluster(&layout.data, options.bin.as_deref())?;
     layout.create_socket_dir(account.as_ref())?;
     if !layout.is_initialised() {
-        cluster::initialise(&layout, &install, account.as_ref(), options)?;
+        cluster::initialise(&layout, &install, account.as_ref())?;
     }
     keeper::bring_up(&layout, &install, options, START_DEADLINE)?;
     Ok(Embedded { url: layout.url(), user })

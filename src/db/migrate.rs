@@ -205,3 +205,52 @@ impl Object {
 fn checksum(sql: &str) -> String {
     Sha256::digest(sql.replace("\r\n", "\n")).iter().map(|byte| format!("{byte:02x}")).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIRST: (&str, &str) = ("0001_first", "CREATE TABLE a ()");
+    const THIRD: (&str, &str) = ("0003_third", "CREATE TABLE c ()");
+
+    fn applied((name, sql): (&str, &str)) -> Applied {
+        let version = Migration::new((name, sql)).unwrap().version;
+        Applied { version, name: name.to_owned(), applied_at: DateTime::UNIX_EPOCH, checksum: checksum(sql) }
+    }
+
+    #[test]
+    fn a_migration_that_landed_late_is_pending_too() {
+        let files = Files::new(&[FIRST, ("0002_second", ""), THIRD], &[]).unwrap();
+        let status = files.against(vec![applied(FIRST), applied(THIRD)], &BTreeMap::new()).unwrap();
+        assert_eq!(status.pending, ["0002_second"]);
+    }
+
+    #[test]
+    fn an_applied_migration_without_a_file_is_refused_wherever_it_stands() {
+        let files = Files::new(&[THIRD], &[]).unwrap();
+        let error = files.against(vec![applied(FIRST)], &BTreeMap::new()).unwrap_err();
+        assert!(matches!(error, MigrateError::Unknown(name) if name == FIRST.0));
+    }
+
+    #[test]
+    fn line_endings_change_no_checksum() {
+        assert_eq!(checksum("a;\r\nb;\r\n"), checksum("a;\nb;\n"));
+        assert_ne!(checksum("a;"), checksum("b;"));
+    }
+
+    #[test]
+    fn names_are_a_number_and_a_subject_and_numbers_are_unique() {
+        for bad in ["first", "x_first", "0001"] {
+            assert!(matches!(Files::new(&[(bad, "")], &[]), Err(MigrateError::BadName(name)) if name == bad));
+        }
+        let twins = Files::new(&[FIRST, ("1_again", "")], &[]);
+        assert!(matches!(twins, Err(MigrateError::BadName(name)) if name == "1_again"));
+    }
+
+    #[test]
+    fn the_files_of_this_program_are_in_order() {
+        let files = Files::embedded().unwrap();
+        assert!(!files.migrations.is_empty() && !files.objects.is_empty());
+        assert!(files.migrations.is_sorted_by_key(|migration| migration.version));
+    }
+}

@@ -173,11 +173,11 @@ fn is_keeper(pid: Pid) -> bool {
 #[tokio::test]
 async fn a_killed_initialisation_leaves_nothing_in_the_way() {
     let dir = support::server_dir();
-    fs::create_dir(dir.path().join("data.new")).unwrap();
-    fs::write(dir.path().join("data.new/PG_VERSION"), "15\n").unwrap();
+    fs::create_dir(dir.path().join("data.new.1")).unwrap();
+    fs::write(dir.path().join("data.new.1/PG_VERSION"), "15\n").unwrap();
     let server = start(dir.path()).await;
     assert!(is_up(server.url()).await);
-    assert!(!dir.path().join("data.new").exists());
+    assert!(!dir.path().join("data.new.1").exists());
 }
 
 #[tokio::test]
