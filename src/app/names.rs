@@ -1,0 +1,94 @@
+//! Names of pods and workers: `Aethelgard`, `Aethelgard-3`, `worker-any-1f00ba12`.
+
+use std::collections::HashSet;
+
+use rand::Rng;
+
+use crate::actors::tree::PodPlan;
+use crate::actors::worker::WorkerName;
+use crate::config::{Config, Topology};
+use crate::domain::role::{RoleSet, UnknownRole};
+
+/// The pods of `up` and `demo`: several in one process.
+pub fn pods(config: &Config) -> Result<Vec<PodPlan>, UnknownRole> {
+    (0..config.topology.pods).map(|n| pod(config, pod_name(&config.topology, n), n)).collect()
+}
+
+/// The one pod of `worker`: named by its ordinal in a StatefulSet, else the first name that nobody alive bears.
+pub fn own_pod(config: &Config, hostname: &str, taken: &[String]) -> Result<PodPlan, UnknownRole> {
+    let taken: HashSet<&str> = taken.iter().map(String::as_str).collect();
+    let n = ordinal(hostname).unwrap_or_else(|| {
+        (0..).find(|n| !taken.contains(pod_name(&config.topology, *n).as_str())).unwrap_or_default()
+    });
+    pod(config, pod_name(&config.topology, n), 0)
+}
+
+fn pod(config: &Config, name: String, place: usize) -> Result<PodPlan, UnknownRole> {
+    let roles: RoleSet = config.worker.role.parse()?;
+    let per_pod = config.topology.workers_per_pod;
+    let workers = (1..=per_pod)
+        .map(|n| WorkerName {
+            id: worker_id(config, &roles, place * per_pod + n),
+            friendly: format!("{name}-{n}"),
+            pod: name.clone(),
+            roles: roles.clone(),
+        })
+        .collect();
+    Ok(PodPlan { name, workers })
+}
+
+/// `WORKER_ID`, with `-n` from the second on; else made up.
+fn worker_id(config: &Config, roles: &RoleSet, n: usize) -> String {
+    match (config.worker.id.as_str(), n) {
+        ("", _) => format!("worker-{}-{:08x}", roles.label(), rand::rng().random::<u32>()),
+        (given, 1) => given.to_owned(),
+        (given, n) => format!("{given}-{n}"),
+    }
+}
+
+fn pod_name(topology: &Topology, n: usize) -> String {
+    match topology.pod_names.get(n) {
+        Some(name) => name.clone(),
+        None => format!("name-{}", n + 1),
+    }
+}
+
+/// `scraper-worker-3` is number 3.
+fn ordinal(hostname: &str) -> Option<usize> {
+    let (_, number) = hostname.rsplit_once('-')?;
+    number.parse().ok().filter(|n| *n < 10_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(settings: &[(&'static str, &str)]) -> Config {
+        Config::with(settings).unwrap()
+    }
+
+    #[test]
+    fn a_stateful_set_names_its_pods_by_ordinal() {
+        let pod = own_pod(&config(&[]), "scraper-worker-1", &[]).unwrap();
+        assert_eq!((pod.name.as_str(), pod.workers[2].friendly.as_str()), ("Xylos", "Xylos-3"));
+    }
+
+    #[test]
+    fn elsewhere_the_first_free_name_is_taken() {
+        let pod = own_pod(&config(&[]), "laptop", &["Aethelgard".to_owned()]).unwrap();
+        assert_eq!(pod.name, "Xylos");
+    }
+
+    #[test]
+    fn a_given_id_is_numbered_when_there_are_several() {
+        let pod = own_pod(&config(&[("worker.id", "me")]), "laptop", &[]).unwrap();
+        let ids: Vec<&str> = pod.workers.iter().map(|worker| worker.id.as_str()).take(2).collect();
+        assert_eq!(ids, ["me", "me-2"]);
+    }
+
+    #[test]
+    fn a_made_up_id_names_the_role() {
+        let pod = own_pod(&config(&[("worker.role", "payload_fetch")]), "laptop", &[]).unwrap();
+        assert!(pod.workers[0].id.starts_with("worker-payload_fetch-"), "{}", pod.workers[0].id);
+    }
+}

@@ -1,0 +1,13 @@
+//! `drover up`: API, schedules and pods in one process.
+
+use super::{Env, ExitCode, service};
+use crate::actors::tree::Plan;
+use crate::app::names;
+
+#[derive(Debug, clap::Args)]
+pub struct Args {}
+
+pub async fn run(_: Args, env: &Env) -> anyhow::Result<ExitCode> {
+    let plan = Plan { schedules: true, pods: names::pods(&env.config)? };
+    service::run(env, plan, async |app, stop| super::api::serve(env, app, stop).await).await
+}

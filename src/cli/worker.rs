@@ -1,0 +1,61 @@
+//! `drover worker`: one pod of workers, nothing else; run it as often as there is work.
+
+use super::{Env, ExitCode, Refusal, service};
+use crate::actors::tree::Plan;
+use crate::app::names;
+use crate::config::Flag;
+use crate::db::{Db, proxies, workers};
+use crate::domain::role::RoleSet;
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Roles to claim: one, several with commas, or `any`
+    #[arg(long, value_name = "ROLE")]
+    role: Option<String>,
+    /// Workers in this pod
+    #[arg(long, value_name = "N")]
+    workers: Option<u16>,
+    /// Tasks each worker runs at once
+    #[arg(long, value_name = "N")]
+    slots: Option<u16>,
+}
+
+impl Args {
+    pub fn flags(&self) -> Vec<Flag> {
+        let flag = |name, key, value: &Option<String>| value.clone().map(|value| Flag { name, key, value });
+        let number = |given: Option<u16>| given.map(|n| n.to_string());
+        [
+            flag("--role", "worker.role", &self.role),
+            flag("--workers", "topology.workers_per_pod", &number(self.workers)),
+            flag("--slots", "topology.slots", &number(self.slots)),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+}
+
+pub async fn run(_: Args, env: &Env) -> anyhow::Result<ExitCode> {
+    let db = env.db().await?;
+    require_proxies(env, &db).await?;
+    let taken = workers::live_pods(&db.client().await?).await?;
+    let pod = names::own_pod(&env.config, &hostname(), &taken)?;
+    service::run(env, Plan { schedules: false, pods: vec![pod] }, async |app, stop| {
+        super::api::serve_health(env, app, stop, &env.config.worker.listen).await
+    })
+    .await
+}
+
+/// Without any proxy, active or benched, a worker that needs one could never do anything.
+async fn require_proxies(env: &Env, db: &Db) -> anyhow::Result<()> {
+    let roles: RoleSet = env.config.worker.role.parse()?;
+    if !roles.needs_proxy() || proxies::count_usable(&db.client().await?).await? > 0 {
+        return Ok(());
+    }
+    let text = "there is no proxy, and no request leaves without one: add some with `drover proxies import FILE`";
+    Err(Refusal::bad_config(text).into())
+}
+
+fn hostname() -> String {
+    sysinfo::System::host_name().unwrap_or_default()
+}
