@@ -13,11 +13,11 @@ use crate::actors::lifecycle::{Lifecycle, Phase};
 use crate::actors::proxy_pool::ProxyPoolDeps;
 use crate::actors::tree::{Parts, Plan, StartError, Tree};
 use crate::clock::Clock;
-use crate::config::Config;
+use crate::config::{Config, Overlay};
 use crate::db::{Db, DbError, schedules, tasks};
 use crate::events;
-use crate::handlers::{self, Services};
-use crate::stealth::{BadFile, Identities, ProxySource, States};
+use crate::handlers::Services;
+use crate::stealth::{self, AllowList, BadFile, Identities, ProxySource, Sessions, States, TlsSetupError};
 use crate::storage::Payloads;
 
 pub struct App {
@@ -32,8 +32,6 @@ pub enum AppError {
     Db(#[from] DbError),
     #[error(transparent)]
     Start(#[from] StartError),
-    #[error(transparent)]
-    Services(#[from] handlers::SetupError),
 }
 
 impl App {
@@ -83,12 +81,32 @@ fn services(
     config: &Arc<Config>,
     db: &Db,
     clock: &Clock,
-) -> Result<impl FnOnce(Arc<dyn ProxySource>) -> Result<Services, handlers::SetupError> + use<>, BadFile> {
-    let identities = Identities::load(config.overlays.identities.as_deref())?;
-    let states = States::load(config.overlays.states.as_deref())?;
+) -> Result<impl FnOnce(Arc<dyn ProxySource>) -> Result<Services, TlsSetupError> + use<>, BadFile> {
+    let identities = Identities::load(text(&config.overlays.identities))?;
+    let states = States::load(text(&config.overlays.states))?;
     let (config, db, clock) = (config.clone(), db.clone(), clock.clone());
     Ok(move |proxies| {
+        let sessions = Sessions::new(stealth::Parts {
+            proxies,
+            identities,
+            states,
+            allowed_hosts: AllowList::new(allowed_hosts(&config)),
+            http: config.http.clone(),
+            rotations: config.proxies.clone(),
+            politeness: config.politeness.clone(),
+            clock: clock.clone(),
+        })?;
         let payloads = Payloads::new(config.storage_root());
-        Services::new(handlers::Parts { config, db, clock, identities, states, payloads, proxies })
+        Ok(Services { db, sessions, payloads, clock, config: config.platform.clone() })
     })
+}
+
+/// The platforms' own hosts and those the operator adds; a store's registered hosts come with its sessions.
+fn allowed_hosts(config: &Config) -> Vec<String> {
+    let platforms = [config.platform.dutchie.base_url.clone()];
+    platforms.into_iter().chain(config.http.host_allowlist.iter().cloned()).collect()
+}
+
+fn text(overlay: &Option<Overlay>) -> Option<&str> {
+    overlay.as_ref().map(|overlay| overlay.text.as_str())
 }

@@ -21,4 +21,6 @@ pub mod handlers;
 
 pub mod actors;
 
+pub mod app;
+
 pub mod cli;

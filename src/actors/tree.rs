@@ -25,7 +25,7 @@ use super::worker::WorkerName;
 use crate::config::Config;
 use crate::db::{Db, listen, tasks, workers};
 use crate::domain::task::{Held, LeaseTimes};
-use crate::stealth::ProxySource;
+use crate::stealth::{ProxySource, TlsSetupError};
 use crate::{events, handlers};
 
 /// How long bodies may take to notice that they are to be given back.
@@ -105,14 +105,14 @@ pub enum StartError {
     #[error("the actors' thread ended while it was starting")]
     Actors,
     #[error(transparent)]
-    Services(#[from] handlers::SetupError),
+    Services(#[from] TlsSetupError),
 }
 
 impl Tree {
     /// `services` makes the handlers' dependencies around the proxy pool.
     pub async fn start(
         parts: Parts,
-        services: impl FnOnce(Arc<dyn ProxySource>) -> Result<handlers::Services, handlers::SetupError>,
+        services: impl FnOnce(Arc<dyn ProxySource>) -> Result<handlers::Services, TlsSetupError>,
     ) -> Result<Tree, StartError> {
         let Parts { config, db, runtime, proxies: deps, plan } = parts;
         let lifecycle = Lifecycle::default();

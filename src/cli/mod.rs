@@ -10,13 +10,18 @@ pub mod stop;
 
 mod config;
 mod db;
+mod demo;
 mod doctor;
 mod env;
 mod migrate;
 mod payload;
 mod proxies;
+mod scheduler;
+mod service;
 mod stores;
+mod up;
 mod version;
+mod worker;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -51,6 +56,8 @@ enum Command {
     Config(config::Args),
     /// Start, open or stop the private database server
     Db(db::Args),
+    /// Crawl a simulated world, in a place of its own
+    Demo(demo::Args),
     /// Look for what would keep drover from working here, each with its remedy
     Doctor(doctor::Args),
     /// Bring the database's schema up to date
@@ -59,10 +66,16 @@ enum Command {
     Proxies(proxies::Args),
     /// Show a kept upstream answer
     Payload(payload::Args),
+    /// Make tasks from schedules, and nothing else
+    Scheduler(scheduler::Args),
     /// Add, import or list stores
     Stores(stores::Args),
+    /// Run everything in one process: API, schedules and pods of workers
+    Up(up::Args),
     /// Print the version
     Version(version::Args),
+    /// Run one pod of workers
+    Worker(worker::Args),
 }
 
 impl Command {
@@ -70,12 +83,16 @@ impl Command {
         match self {
             Command::Config(args) => config::run(args, env).await,
             Command::Db(args) => db::run(args, env).await,
+            Command::Demo(args) => demo::run(args, env).await,
             Command::Doctor(args) => doctor::run(args, env).await,
             Command::Migrate(args) => migrate::run(args, env).await,
             Command::Proxies(args) => proxies::run(args, env).await,
             Command::Payload(args) => payload::run(args, env).await,
+            Command::Scheduler(args) => scheduler::run(args, env).await,
             Command::Stores(args) => stores::run(args, env).await,
+            Command::Up(args) => up::run(args, env).await,
             Command::Version(args) => version::run(args, env).await,
+            Command::Worker(args) => worker::run(args, env).await,
         }
     }
 
@@ -83,14 +100,14 @@ impl Command {
     fn flags(&self) -> Vec<Flag> {
         match self {
             Command::Db(args) => args.flags(),
+            Command::Worker(args) => args.flags(),
             _ => Vec::new(),
         }
     }
 
     /// Whether it ends by itself on Ctrl-C (with [`Stop`]); the others are simply dropped.
     fn drains(&self) -> bool {
-        // the long-running commands, each by name: matches!(self, Command::Up(_) | Command::Worker(_))
-        false
+        matches!(self, Command::Demo(_) | Command::Scheduler(_) | Command::Up(_) | Command::Worker(_))
     }
 }
 

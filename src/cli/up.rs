@@ -9,5 +9,5 @@ pub struct Args {}
 
 pub async fn run(_: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let plan = Plan { schedules: true, pods: names::pods(&env.config)? };
-    service::run(env, plan, async |app, stop| super::api::serve(env, app, stop).await).await
+    service::run(env, plan, async |_, _| Ok(())).await
 }

@@ -40,20 +40,22 @@ pub async fn run(_: Args, env: &Env) -> anyhow::Result<ExitCode> {
     require_proxies(env, &db).await?;
     let taken = workers::live_pods(&db.client().await?).await?;
     let pod = names::own_pod(&env.config, &hostname(), &taken)?;
-    service::run(env, Plan { schedules: false, pods: vec![pod] }, async |app, stop| {
-        super::api::serve_health(env, app, stop, &env.config.worker.listen).await
-    })
-    .await
+    service::run(env, Plan { schedules: false, pods: vec![pod] }, async |_, _| Ok(())).await
 }
 
 /// Without any proxy, active or benched, a worker that needs one could never do anything.
 async fn require_proxies(env: &Env, db: &Db) -> anyhow::Result<()> {
     let roles: RoleSet = env.config.worker.role.parse()?;
-    if !roles.needs_proxy() || proxies::count_usable(&db.client().await?).await? > 0 {
+    if !roles.needs_proxy() || usable(db).await? {
         return Ok(());
     }
     let text = "there is no proxy, and no request leaves without one: add some with `drover proxies import FILE`";
     Err(Refusal::bad_config(text).into())
+}
+
+async fn usable(db: &Db) -> anyhow::Result<bool> {
+    let pool = proxies::count(&db.client().await?).await?;
+    Ok(pool.active + pool.benched > 0)
 }
 
 fn hostname() -> String {

@@ -18,6 +18,7 @@ pub mod query_hashes;
 pub mod snapshots;
 pub mod stores;
 
+pub mod crawls;
 pub mod schedules;
 pub mod tasks;
 pub mod vitals;

@@ -90,6 +90,16 @@ pub async fn trigger(db: &Db, name: &str) -> Result<Run, DbError> {
     Ok(run)
 }
 
+/// Runs a schedule for one slot, now: a slot that was made already makes nothing more. `Missing` when there is none of that name.
+pub async fn run_for(db: &Db, name: &str, due_at: DateTime<Utc>) -> Result<Run, DbError> {
+    let tx = db.begin().await?;
+    let row = tx.query_opt(include_str!("sql/schedules/by_name.sql"), &[&name]).await?;
+    let plan = Plan::read(&row.ok_or_else(|| DbError::Missing(format!("a schedule named '{name}'")))?);
+    let run = run_slot(&tx, &plan, due_at).await?;
+    tx.commit().await?;
+    Ok(run)
+}
+
 pub async fn list(client: &Client) -> Result<Vec<Schedule>, DbError> {
     let rows = client.query(include_str!("sql/schedules/list.sql"), &[]).await?;
     Ok(rows.iter().map(schedule).collect())

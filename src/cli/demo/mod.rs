@@ -1,0 +1,154 @@
+//! `drover demo`: a whole crawl of a simulated world: its own database, proxies of which some get blocked, pods and workers,
+//! and at the end the product table held against the truth.
+//!
+//! Without `--dir` everything lives in a temporary directory that is removed at the end. With it, a demo that was killed goes on
+//! where it was, and one that had finished begins the next crawl.
+
+mod crawl;
+mod oracle;
+mod state;
+mod summary;
+mod world;
+
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use sim::Simulator;
+
+use self::state::State;
+use self::summary::Summary;
+use super::{Env, ExitCode, Refusal, Stop, service};
+use crate::actors::tree::Plan;
+use crate::app::{App, names};
+use crate::config::Config;
+use crate::db::open::{self, Opened};
+use crate::db::{embedded, migrate, schedules};
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// End after one crawl, successfully only when everything completed and equals the truth
+    #[arg(long)]
+    once: bool,
+    /// Stores of the simulated world [default: 60]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=5000))]
+    stores: Option<u16>,
+    /// Keep database, payloads and state here, and go on from there next time
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+    /// What the simulated world is made from [default: 1]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Milliseconds that every answer of the simulated menu platform takes longer
+    #[arg(long, value_name = "MS", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=60_000))]
+    latency: u64,
+}
+
+pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
+    let stop = Stop::on_signals()?;
+    let place = Place::of(args.dir.as_deref())?;
+    let mut state = State::open(place.path(), args.seed, args.stores.map(usize::from))?;
+    let sim = world::start(&mut state, Duration::from_millis(args.latency))?;
+    state.save(place.path())?;
+    let demo = Demo { args: &args, env, place: place.path(), sim: &sim, stop: &stop };
+    let ended = demo.run(state).await;
+    place.leave().await;
+    ended
+}
+
+struct Demo<'a> {
+    args: &'a Args,
+    env: &'a Env,
+    place: &'a Path,
+    sim: &'a Simulator,
+    stop: &'a Stop,
+}
+
+impl Demo<'_> {
+    async fn run(&self, mut state: State) -> anyhow::Result<ExitCode> {
+        let config = Arc::new(self.config());
+        let opened = open::open(&config).await?;
+        migrate::up(&opened.db).await?;
+        world::settle(&opened.db, self.sim).await?;
+        schedules::ensure_defaults(&opened.db.client().await?).await?;
+        let plan = Plan { schedules: false, pods: names::pods(&config)? };
+        let app = App::start(config, opened.db.clone(), self.env.runtime.clone(), plan).await?;
+        let ended = tokio::select! {
+            ended = self.crawl(&mut state, &opened) => ended,
+            () = self.stop.drain.cancelled() => Ok(ExitCode::Interrupted),
+            () = app.failed() => Ok(ExitCode::Failure),
+        };
+        match app.stop(service::second_signal(self.stop)).await {
+            Some(message) => Err(Refusal { code: ExitCode::Failure, message }.into()),
+            None => ended,
+        }
+    }
+
+    /// One crawl after the other, or just one.
+    async fn crawl(&self, state: &mut State, opened: &Opened) -> anyhow::Result<ExitCode> {
+        loop {
+            let (since, progress) = crawl::run(&opened.db, state.crawl, state.stores).await?;
+            let client = opened.db.client().await?;
+            let url = self.args.dir.is_some().then(|| opened.url.clone());
+            let summary = Summary::of(&client, self.sim, since, progress, url).await?;
+            self.env.out.either(&summary, ToString::to_string)?;
+            state.finished = true;
+            state.save(self.place)?;
+            if self.args.once {
+                return Ok(if summary.is_whole() { ExitCode::Ok } else { ExitCode::Failure });
+            }
+            (state.crawl, state.finished) = (state.crawl + 1, false);
+            self.sim.set_crawl(state.crawl);
+            state.save(self.place)?;
+        }
+    }
+
+    fn config(&self) -> Config {
+        let mut config = (*self.env.config).clone();
+        config.database.url = String::new();
+        config.database.dir = Some(self.place.to_owned());
+        config.storage.root = None;
+        world::adapt(&mut config, self.sim);
+        config
+    }
+}
+
+/// Where the demo lives: a directory that was given, or a temporary one.
+enum Place {
+    Given(PathBuf),
+    Temporary(tempfile::TempDir),
+}
+
+impl Place {
+    fn of(dir: Option<&Path>) -> anyhow::Result<Place> {
+        let Some(dir) = dir else {
+            // the database server may run under another account than ours
+            let permissions = Permissions::from_mode(0o755);
+            let made = tempfile::Builder::new().prefix("drover-demo-").permissions(permissions).tempdir();
+            return Ok(Place::Temporary(made.context("no temporary directory can be made")?));
+        };
+        std::fs::create_dir_all(dir).with_context(|| format!("cannot make {}", dir.display()))?;
+        Ok(Place::Given(dir.canonicalize()?))
+    }
+
+    fn path(&self) -> &Path {
+        match self {
+            Place::Given(dir) => dir,
+            Place::Temporary(dir) => dir.path(),
+        }
+    }
+
+    /// A temporary place is left as if nobody had been there.
+    async fn leave(self) {
+        let Place::Temporary(dir) = self else { return };
+        if let Err(error) = embedded::stop(&embedded::dir_in(dir.path())).await {
+            tracing::warn!("the demo's database server could not be stopped: {error}");
+        }
+        if let Err(error) = dir.close() {
+            tracing::warn!("the demo's directory could not be removed: {error}");
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Holds the product table against the world's own truth, field by field.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+use sim::{OracleProduct, Simulator};
+
+use crate::db::crawls::{self, Shelf};
+use crate::db::{Client, DbError};
+use crate::domain::dispensary::Platform;
+
+/// As many differences as are worth showing one by one.
+const SHOWN: usize = 20;
+
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Verdict {
+    pub equal: bool,
+    pub differences: usize,
+    #[serde(skip)]
+    pub examples: Vec<String>,
+}
+
+pub async fn compare(client: &Client, sim: &Simulator) -> Result<Verdict, DbError> {
+    let shelves = crawls::shelves(client, Platform::Dutchie).await?;
+    let mut found: HashMap<(String, String), Shelf> = shelves
+        .into_iter()
+        .map(|shelf| ((shelf.platform_dispensary_id.clone(), shelf.provider_product_id.clone()), shelf))
+        .collect();
+    let mut differences = Vec::new();
+    for store in sim.oracle(sim.crawl()) {
+        for truth in &store.products {
+            let key = (store.platform_dispensary_id.clone(), truth.provider_product_id.clone());
+            let expected = expected(&key.0, truth);
+            match found.remove(&key) {
+                None => differences.push(format!("missing: {expected:?}")),
+                Some(row) if row != expected => differences.push(format!("is {row:?}, should be {expected:?}")),
+                Some(_) => {}
+            }
+        }
+    }
+    differences.extend(found.values().map(|row| format!("should not be there: {row:?}")));
+    let (equal, count) = (differences.is_empty(), differences.len());
+    differences.truncate(SHOWN);
+    Ok(Verdict { equal, differences: count, examples: differences })
+}
+
+fn expected(store: &str, truth: &OracleProduct) -> Shelf {
+    Shelf {
+        platform_dispensary_id: store.to_owned(),
+        provider_product_id: truth.provider_product_id.clone(),
+        name: truth.name.clone(),
+        brand: truth.brand.clone(),
+        price_rec: truth.price_rec,
+        price_med: truth.price_med,
+        special_price_rec: truth.special_price_rec,
+        special_price_med: truth.special_price_med,
+        is_on_special: truth.is_on_special,
+        quantity: truth.quantity,
+        quantity_censored: truth.quantity_censored,
+        is_in_stock: truth.is_in_stock,
+        stock_status: truth.stock_status.to_owned(),
+        consecutive_misses: truth.consecutive_misses,
+        variants: truth.variants as i64,
+    }
+}

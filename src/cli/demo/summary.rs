@@ -1,0 +1,95 @@
+//! What a demo's crawl did, for people and for programs.
+
+use std::fmt;
+
+use serde::Serialize;
+use sim::Simulator;
+
+use super::oracle::{self, Verdict};
+use crate::db::crawls::{self, Progress};
+use crate::db::{Client, DbError, proxies};
+
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    pub stores: usize,
+    pub stores_crawled: i64,
+    pub products: i64,
+    pub snapshots: i64,
+    pub payloads: i64,
+    /// The lowest of all stores, 0…1.
+    pub coverage: f64,
+    /// Requests that reached the world without a proxy.
+    pub direct_requests: u64,
+    pub blocks_survived: i64,
+    pub proxies_benched: usize,
+    pub tasks: Tasks,
+    pub oracle: Verdict,
+    pub seconds: f64,
+    pub products_per_second: f64,
+    pub database_url: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Tasks {
+    pub completed: i64,
+    pub failed: i64,
+    pub cancelled: i64,
+}
+
+impl Summary {
+    pub async fn of(
+        client: &Client,
+        sim: &Simulator,
+        since: chrono::DateTime<chrono::Utc>,
+        progress: Progress,
+        database_url: Option<String>,
+    ) -> Result<Summary, DbError> {
+        let totals = crawls::totals(client, since).await?;
+        Ok(Summary {
+            stores: sim.stores().len(),
+            stores_crawled: progress.stores_crawled,
+            products: totals.products,
+            snapshots: totals.snapshots,
+            payloads: totals.payloads,
+            coverage: totals.coverage,
+            direct_requests: sim.counts().direct,
+            blocks_survived: totals.blocks,
+            proxies_benched: proxies::count_troubled(client).await?,
+            tasks: Tasks {
+                completed: progress.completed,
+                failed: progress.failed,
+                cancelled: progress.cancelled,
+            },
+            oracle: oracle::compare(client, sim).await?,
+            seconds: (totals.seconds * 100.0).round() / 100.0,
+            products_per_second: (totals.snapshots as f64 / totals.seconds.max(0.001)).round(),
+            database_url,
+        })
+    }
+
+    /// Whether everything completed, and the table holds the truth.
+    pub fn is_whole(&self) -> bool {
+        self.oracle.equal
+            && self.stores_crawled == self.stores as i64
+            && self.direct_requests == 0
+            && self.tasks.failed + self.tasks.cancelled == 0
+    }
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Tasks { completed, failed, cancelled } = self.tasks;
+        writeln!(f, "Stores      {} of {} crawled, coverage at least {:.1} %", self.stores_crawled, self.stores, self.coverage * 100.0)?;
+        writeln!(f, "Products    {} in the table, {} snapshots, {} payloads", self.products, self.snapshots, self.payloads)?;
+        writeln!(f, "Tasks       {completed} completed, {failed} failed, {cancelled} cancelled")?;
+        writeln!(f, "Proxies     {} benched, {} blocks survived, {} direct requests", self.proxies_benched, self.blocks_survived, self.direct_requests)?;
+        match self.oracle.equal {
+            true => writeln!(f, "Oracle      equal: every product is as the simulator has it")?,
+            false => writeln!(f, "Oracle      {} differences", self.oracle.differences)?,
+        }
+        for example in &self.oracle.examples {
+            writeln!(f, "            {example}")?;
+        }
+        write!(f, "Time        {:.1} s, {:.0} products per second", self.seconds, self.products_per_second)
+    }
+}

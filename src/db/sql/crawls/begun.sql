@@ -1,0 +1,2 @@
+-- When that slot of a schedule was made. $1 schedule's name, $2 slot
+SELECT r.created_at FROM schedule_runs r JOIN task_schedules s ON s.id = r.schedule_id WHERE s.name = $1 AND r.due_at = $2

@@ -1,0 +1,7 @@
+-- $1 since
+SELECT count(*) FILTER (WHERE status IN ('pending', 'claimed', 'running')) AS open,
+       count(*) FILTER (WHERE status = 'completed') AS completed,
+       count(*) FILTER (WHERE status = 'failed') AS failed,
+       count(*) FILTER (WHERE status = 'cancelled') AS cancelled,
+       count(DISTINCT dispensary_id) FILTER (WHERE role = 'product_refresh' AND status = 'completed') AS stores_crawled
+  FROM worker_tasks WHERE created_at >= $1
