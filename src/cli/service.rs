@@ -7,7 +7,11 @@ use crate::actors::tree::Plan;
 use crate::app::App;
 
 /// Runs the tree until a signal or a failure, with `beside` running next to it.
-pub async fn run(env: &Env, plan: Plan, beside: impl AsyncFnOnce(&App, &Stop) -> anyhow::Result<()>) -> anyhow::Result<ExitCode> {
+pub async fn run(
+    env: &Env,
+    plan: Plan,
+    beside: impl AsyncFnOnce(&App, &Stop) -> anyhow::Result<()>,
+) -> anyhow::Result<ExitCode> {
     let stop = Stop::on_signals()?;
     let db = env.db().await?;
     let app = App::start(env.config.clone(), db, env.runtime.clone(), plan).await?;

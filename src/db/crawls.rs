@@ -25,6 +25,8 @@ pub struct Totals {
     /// The lowest of its payloads, 0…1.
     pub coverage: f64,
     pub blocks: i64,
+    /// Proxies benched now, as a whole or at a host.
+    pub benched: i64,
     pub seconds: f64,
 }
 
@@ -65,14 +67,15 @@ pub async fn progress(client: &Client, since: DateTime<Utc>) -> Result<Progress,
     })
 }
 
-pub async fn totals(client: &Client, since: DateTime<Utc>) -> Result<Totals, DbError> {
-    let row = client.query_one(include_str!("sql/crawls/totals.sql"), &[&since]).await?;
+pub async fn totals(client: &Client, since: DateTime<Utc>, blocks_to_bench: u32) -> Result<Totals, DbError> {
+    let row = client.query_one(include_str!("sql/crawls/totals.sql"), &[&since, &i64::from(blocks_to_bench)]).await?;
     Ok(Totals {
         products: row.get("products"),
         snapshots: row.get("snapshots"),
         payloads: row.get("payloads"),
         coverage: row.get("coverage"),
         blocks: row.get("blocks"),
+        benched: row.get("benched"),
         seconds: row.get("seconds"),
     })
 }

@@ -90,10 +90,10 @@ impl Demo<'_> {
     /// One crawl after the other, or just one.
     async fn crawl(&self, state: &mut State, opened: &Opened) -> anyhow::Result<ExitCode> {
         loop {
-            let (since, progress) = crawl::run(&opened.db, state.crawl, state.stores).await?;
+            let came_to = crawl::run(&opened.db, state.crawl, state.stores).await?;
             let client = opened.db.client().await?;
             let url = self.args.dir.is_some().then(|| opened.url.clone());
-            let summary = Summary::of(&client, self.sim, since, progress, url).await?;
+            let summary = Summary::of(&client, self.sim, came_to, self.env.config.proxies.blocks_to_bench, url).await?;
             self.env.out.either(&summary, ToString::to_string)?;
             state.finished = true;
             state.save(self.place)?;

@@ -2,12 +2,13 @@
 
 use std::fmt;
 
+use chrono::{DateTime, Utc};
 use serde::Serialize;
 use sim::Simulator;
 
 use super::oracle::{self, Verdict};
 use crate::db::crawls::{self, Progress};
-use crate::db::{Client, DbError, proxies};
+use crate::db::{Client, DbError};
 
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
@@ -21,7 +22,7 @@ pub struct Summary {
     /// Requests that reached the world without a proxy.
     pub direct_requests: u64,
     pub blocks_survived: i64,
-    pub proxies_benched: usize,
+    pub proxies_benched: i64,
     pub tasks: Tasks,
     pub oracle: Verdict,
     pub seconds: f64,
@@ -40,11 +41,11 @@ impl Summary {
     pub async fn of(
         client: &Client,
         sim: &Simulator,
-        since: chrono::DateTime<chrono::Utc>,
-        progress: Progress,
+        (since, progress): (DateTime<Utc>, Progress),
+        blocks_to_bench: u32,
         database_url: Option<String>,
     ) -> Result<Summary, DbError> {
-        let totals = crawls::totals(client, since).await?;
+        let totals = crawls::totals(client, since, blocks_to_bench).await?;
         Ok(Summary {
             stores: sim.stores().len(),
             stores_crawled: progress.stores_crawled,
@@ -54,12 +55,8 @@ impl Summary {
             coverage: totals.coverage,
             direct_requests: sim.counts().direct,
             blocks_survived: totals.blocks,
-            proxies_benched: proxies::count_troubled(client).await?,
-            tasks: Tasks {
-                completed: progress.completed,
-                failed: progress.failed,
-                cancelled: progress.cancelled,
-            },
+            proxies_benched: totals.benched,
+            tasks: Tasks { completed: progress.completed, failed: progress.failed, cancelled: progress.cancelled },
             oracle: oracle::compare(client, sim).await?,
             seconds: (totals.seconds * 100.0).round() / 100.0,
             products_per_second: (totals.snapshots as f64 / totals.seconds.max(0.001)).round(),
@@ -79,10 +76,24 @@ impl Summary {
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Tasks { completed, failed, cancelled } = self.tasks;
-        writeln!(f, "Stores      {} of {} crawled, coverage at least {:.1} %", self.stores_crawled, self.stores, self.coverage * 100.0)?;
-        writeln!(f, "Products    {} in the table, {} snapshots, {} payloads", self.products, self.snapshots, self.payloads)?;
+        writeln!(
+            f,
+            "Stores      {} of {} crawled, coverage at least {:.1} %",
+            self.stores_crawled,
+            self.stores,
+            self.coverage * 100.0
+        )?;
+        writeln!(
+            f,
+            "Products    {} in the table, {} snapshots, {} payloads",
+            self.products, self.snapshots, self.payloads
+        )?;
         writeln!(f, "Tasks       {completed} completed, {failed} failed, {cancelled} cancelled")?;
-        writeln!(f, "Proxies     {} benched, {} blocks survived, {} direct requests", self.proxies_benched, self.blocks_survived, self.direct_requests)?;
+        writeln!(
+            f,
+            "Proxies     {} benched, {} blocks survived, {} direct requests",
+            self.proxies_benched, self.blocks_survived, self.direct_requests
+        )?;
         match self.oracle.equal {
             true => writeln!(f, "Oracle      equal: every product is as the simulator has it")?,
             false => writeln!(f, "Oracle      {} differences", self.oracle.differences)?,

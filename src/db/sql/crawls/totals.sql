@@ -1,7 +1,8 @@
--- $1 since
+-- $1 since, $2 refusals in a row that bench a proxy at a host
 SELECT (SELECT count(*) FROM store_products) AS products,
        (SELECT count(*) FROM store_product_snapshots s JOIN raw_crawl_payloads p ON p.id = s.crawl_id WHERE p.fetched_at >= $1) AS snapshots,
        (SELECT count(*) FROM raw_crawl_payloads WHERE fetched_at >= $1) AS payloads,
        (SELECT coalesce(min(coverage), 0)::double precision FROM raw_crawl_payloads WHERE fetched_at >= $1) AS coverage,
        (SELECT coalesce(sum((detail->>'blocks')::bigint), 0)::bigint FROM task_attempts WHERE claimed_at >= $1) AS blocks,
+       (SELECT count(*) FROM proxies WHERE NOT is_active AND cooldown_until IS NOT NULL OR consecutive_403_count >= $2) AS benched,
        extract(epoch FROM now() - $1)::double precision AS seconds
