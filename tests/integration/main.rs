@@ -12,7 +12,6 @@ mod listen;
 mod migrate;
 mod platforms;
 mod proxies;
-mod stores_command;
-mod tls;
 mod stealth;
 mod stores_command;
+mod tls;
