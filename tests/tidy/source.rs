@@ -131,7 +131,10 @@ fn unfold<'a>(text: &'a str, prefix: Vec<String>, found: &mut Vec<Vec<String>>) 
     if let Some(rest) = rest.strip_prefix("::") {
         return unfold(rest, path, found);
     }
-    found.push(path);
+    // macros live at the crate's root whatever file they stand in
+    if !rest.starts_with('!') {
+        found.push(path);
+    }
     let rest = rest.trim_start();
     // `name as other`
     rest.strip_prefix("as ").map_or(rest, |rest| rest.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_'))
@@ -207,7 +210,7 @@ mod reading {
 
     #[test]
     fn groups_are_unfolded_and_supers_resolved() {
-        let text = "use crate::{db::{self, Db as D}, domain::role::*};\nuse super::super::api;\nuse super::{client::X, error};\nlet x = crate::clock::now();";
+        let text = "use crate::{db::{self, Db as D}, domain::role::*};\nuse super::super::api;\nuse super::{client::X, error};\nlet x = crate::clock::now();\ncrate::say!();";
         let mut found = paths("src/db/tasks/settle.rs", text);
         found.sort();
         let expected = [
