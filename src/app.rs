@@ -3,6 +3,7 @@
 //! In: a configuration, a migrated database and what this process is to run. Used by cli; actors and api know parts of it.
 
 pub mod names;
+mod services;
 
 use std::sync::Arc;
 
@@ -13,12 +14,12 @@ use crate::actors::lifecycle::{Lifecycle, Phase};
 use crate::actors::proxy_pool::ProxyPoolDeps;
 use crate::actors::tree::{Parts, Plan, StartError, Tree};
 use crate::clock::Clock;
-use crate::config::{Config, Overlay};
+use crate::config::Config;
 use crate::db::{Db, DbError, schedules, tasks};
 use crate::events;
-use crate::handlers::Services;
-use crate::stealth::{self, AllowList, BadFile, Identities, ProxySource, Sessions, States, TlsSetupError};
-use crate::storage::Payloads;
+use services::services;
+
+pub use services::ServicesError;
 
 pub struct App {
     tree: Tree,
@@ -27,11 +28,9 @@ pub struct App {
 #[derive(Debug, Error)]
 pub enum AppError {
     #[error(transparent)]
-    BadFile(#[from] BadFile),
-    #[error(transparent)]
     Db(#[from] DbError),
     #[error(transparent)]
-    Start(#[from] StartError),
+    Start(#[from] StartError<ServicesError>),
 }
 
 impl App {
@@ -43,8 +42,9 @@ impl App {
             schedules::ensure_defaults(&db.client().await?).await?;
         }
         let clock = Clock::system();
-        let make = services(&config, &db, &clock)?;
-        let proxies = ProxyPoolDeps::new(db.clone(), config.proxies.clone(), clock);
+        let proxies = ProxyPoolDeps::new(db.clone(), config.proxies.clone(), clock.clone());
+        let (settings, database) = (config.clone(), db.clone());
+        let make = move |proxies| services(&settings, &database, &clock, proxies);
         let tree = Tree::start(Parts { config, db, runtime, proxies, plan }, make).await?;
         Ok(App { tree })
     }
@@ -74,39 +74,4 @@ impl App {
         second.abort();
         cause
     }
-}
-
-/// Reads the data files now, so that a fault in them stops the start; makes the rest once the proxy pool is there.
-fn services(
-    config: &Arc<Config>,
-    db: &Db,
-    clock: &Clock,
-) -> Result<impl FnOnce(Arc<dyn ProxySource>) -> Result<Services, TlsSetupError> + use<>, BadFile> {
-    let identities = Identities::load(text(&config.overlays.identities))?;
-    let states = States::load(text(&config.overlays.states))?;
-    let (config, db, clock) = (config.clone(), db.clone(), clock.clone());
-    Ok(move |proxies| {
-        let sessions = Sessions::new(stealth::Parts {
-            proxies,
-            identities,
-            states,
-            allowed_hosts: AllowList::new(allowed_hosts(&config)),
-            http: config.http.clone(),
-            rotations: config.proxies.clone(),
-            politeness: config.politeness.clone(),
-            clock: clock.clone(),
-        })?;
-        let payloads = Payloads::new(config.storage_root());
-        Ok(Services { db, sessions, payloads, clock, config: config.platform.clone() })
-    })
-}
-
-/// The platforms' own hosts and those the operator adds; a store's registered hosts come with its sessions.
-fn allowed_hosts(config: &Config) -> Vec<String> {
-    let platforms = [config.platform.dutchie.base_url.clone()];
-    platforms.into_iter().chain(config.http.host_allowlist.iter().cloned()).collect()
-}
-
-fn text(overlay: &Option<Overlay>) -> Option<&str> {
-    overlay.as_ref().map(|overlay| overlay.text.as_str())
 }

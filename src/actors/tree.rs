@@ -25,7 +25,7 @@ use super::worker::WorkerName;
 use crate::config::Config;
 use crate::db::{Db, listen, tasks, workers};
 use crate::domain::task::{Held, LeaseTimes};
-use crate::stealth::{ProxySource, TlsSetupError};
+use crate::stealth::ProxySource;
 use crate::{events, handlers};
 
 /// How long bodies may take to notice that they are to be given back.
@@ -99,21 +99,21 @@ pub struct Tree {
 }
 
 #[derive(Debug, thiserror::Error)]
-pub enum StartError {
+pub enum StartError<E> {
     #[error("a thread could not be started: {0}")]
     Thread(#[from] std::io::Error),
     #[error("the actors' thread ended while it was starting")]
     Actors,
-    #[error(transparent)]
-    Services(#[from] TlsSetupError),
+    #[error("{0}")]
+    Services(E),
 }
 
 impl Tree {
     /// `services` makes the handlers' dependencies around the proxy pool.
-    pub async fn start(
+    pub async fn start<E>(
         parts: Parts,
-        services: impl FnOnce(Arc<dyn ProxySource>) -> Result<handlers::Services, TlsSetupError>,
-    ) -> Result<Tree, StartError> {
+        services: impl FnOnce(Arc<dyn ProxySource>) -> Result<handlers::Services, E>,
+    ) -> Result<Tree, StartError<E>> {
         let Parts { config, db, runtime, proxies: deps, plan } = parts;
         let lifecycle = Lifecycle::default();
         let times = config.lease_times();
@@ -134,7 +134,7 @@ impl Tree {
         let executor = Executor {
             db: db.clone(),
             claimer: claimer.clone(),
-            services: Arc::new(services(Arc::new(proxies.clone()))?),
+            services: Arc::new(services(Arc::new(proxies.clone())).map_err(StartError::Services)?),
             config: config.clone(),
         };
         let shared = Shared {
@@ -204,12 +204,12 @@ impl Tree {
 }
 
 /// Starts the actors' thread with the supervisor on it. What is sent on the sender, or its drop, ends all actors.
-async fn start_root(
+async fn start_root<E>(
     config: &Config,
     watchdog: &Watchdog,
     lifecycle: &Lifecycle,
     runtime: Arc<Runtime>,
-) -> Result<(Addr<SupervisorActor>, oneshot::Sender<()>), StartError> {
+) -> Result<(Addr<SupervisorActor>, oneshot::Sender<()>), StartError<E>> {
     let (ready, started) = oneshot::channel();
     let (over, ended) = oneshot::channel::<()>();
     let limits = Limits::from(&config.supervision);

@@ -14,4 +14,5 @@ mod platforms;
 mod proxies;
 mod stealth;
 mod stores_command;
+mod stores_command;
 mod tls;
