@@ -14,5 +14,4 @@ mod platforms;
 mod proxies;
 mod stealth;
 mod stores_command;
-mod stores_command;
 mod tls;
