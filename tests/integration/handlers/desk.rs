@@ -68,9 +68,14 @@ impl Desk {
 
     /// Runs a task of the desk's store and commits what it writes.
     pub async fn settle(&self, role: Role, payload: Value) -> Settled {
-        match self.run(role, payload).await.unwrap() {
+        self.commit_outcome(self.run(role, payload).await.unwrap()).await
+    }
+
+    /// Commits what a finished run writes.
+    pub async fn commit_outcome(&self, outcome: Outcome) -> Settled {
+        match outcome {
             Outcome::Done(done) => self.commit(done).await,
-            Outcome::Cancel { reason } | Outcome::Snooze { reason, .. } => panic!("{role} ended early: {reason}"),
+            Outcome::Cancel { reason } | Outcome::Snooze { reason, .. } => panic!("it ended early: {reason}"),
         }
     }
 

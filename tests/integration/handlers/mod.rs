@@ -7,3 +7,4 @@ mod histories;
 pub mod outside;
 mod refresh;
 mod shelf;
+mod simulated;
