@@ -148,6 +148,7 @@ async fn every_menu_becomes_what_the_oracle_says() {
     for seed in field.sim.stores().to_vec() {
         let menu = field.fetch(&dispensary(&seed)).await.unwrap();
         assert_eq!((menu.coverage(), menu.pages.len()), (1.0, menu.total_count.div_ceil(100)));
+        assert!(menu.pages.iter().all(|page| page.is_gzip), "upstream answers gzip, which is kept as it came");
         let count = menu.product_count;
         let menu = normalised(menu).await;
         assert_eq!((menu.products.len(), menu.warnings.as_slice()), (count, [].as_slice()));
