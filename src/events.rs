@@ -2,6 +2,9 @@
 //!
 //! The message texts of workers and tasks are read by people's scripts: they stay as they are.
 
+#[cfg(test)]
+mod tests;
+
 use std::fmt;
 use std::time::Duration;
 

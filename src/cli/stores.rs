@@ -24,7 +24,7 @@ pub struct Args {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Add one store
-    Add(Draft),
+    Add(Box<Draft>),
     /// Add the stores of a CSV file with a header; nothing is imported when any line has a fault
     Import {
         /// Columns: name, platform, platform_dispensary_id, slug, menu_url, api_host, api_path, city, state, timezone
@@ -51,7 +51,7 @@ struct Imported {
 
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     match args.command {
-        Command::Add(draft) => add(draft, env).await,
+        Command::Add(draft) => add(*draft, env).await,
         Command::Import { file } => import(&file, env).await,
         Command::List => list(env).await,
     }
