@@ -8,12 +8,13 @@ use std::time::{Duration, Instant};
 
 use deadpool_postgres::Object;
 use tokio_postgres::Row;
-use tokio_postgres::types::ToSql;
+use tokio_postgres::types::{ToSql, Type};
 
 use super::connect::Server;
 use super::error::DbError;
 
 type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
+type TypedParams<'a> = &'a [(&'a (dyn ToSql + Sync), Type)];
 
 /// One borrowed connection. Dropped in the middle of a call, it is cancelled and closed, never returned to the pool.
 pub struct Client {
@@ -47,6 +48,11 @@ impl Client {
             object.query(&statement, params).await
         })
         .await
+    }
+
+    /// Like [`Client::query`], but planned for these very values each time: for filters that may be absent.
+    pub async fn query_planned(&self, sql: &str, params: TypedParams<'_>) -> Result<Vec<Row>, DbError> {
+        self.within(async |object| object.query_typed(sql, params).await).await
     }
 
     /// At most one row.

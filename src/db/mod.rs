@@ -20,6 +20,8 @@ pub mod stores;
 
 pub mod crawls;
 pub mod schedules;
+pub mod task_requests;
+pub mod task_views;
 pub mod tasks;
 pub mod vitals;
 pub mod workers;

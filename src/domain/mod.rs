@@ -10,6 +10,8 @@ pub mod proxy;
 pub mod retry;
 pub mod role;
 pub mod schedule;
+pub mod shown_status;
 pub mod stock;
 pub mod task;
+pub mod task_request;
 pub mod worker;

@@ -1,0 +1,2 @@
+-- The latest $2 runs of task $1, newest first.
+SELECT fence, worker_id, outcome, error, claimed_at, finished_at, detail FROM task_attempts WHERE task_id = $1 ORDER BY fence DESC LIMIT $2

@@ -1,0 +1,95 @@
+//! A task that somebody asked for, by API or command line: the checks that need the database, then the queue.
+
+use thiserror::Error;
+
+use super::tasks::{self, NewTask};
+use super::{Client, DbError, stores};
+use crate::domain::dispensary::DispensaryId;
+use crate::domain::task::TaskId;
+use crate::domain::task_request::{BadField, CheckedRequest, TaskRequest};
+use crate::events;
+
+/// How often a key is tried whose holder has ended by the time we ask which it was.
+const TRIES: usize = 3;
+
+/// Why no task was made.
+#[derive(Debug, Error)]
+pub enum RequestError {
+    #[error(transparent)]
+    Bad(#[from] BadField),
+    /// Something that the request names is not there.
+    #[error("{field}: {what} does not exist")]
+    Missing { field: &'static str, what: String },
+    /// The same is queued or running already; `twin` does it.
+    #[error("task {twin} with the key '{key}' is queued or running already")]
+    Queued { twin: TaskId, key: String },
+    #[error(transparent)]
+    Db(#[from] DbError),
+}
+
+/// Checks the request and queues it.
+pub async fn enqueue(client: &Client, request: TaskRequest) -> Result<TaskId, RequestError> {
+    let mut request = request.check()?;
+    if let Some(store) = request.dispensary_id {
+        settle_store(client, store, &mut request).await?;
+    }
+    require_tasks(client, &request.depends_on).await?;
+    let task = task_of(&request);
+    for _ in 0..TRIES {
+        match tasks::enqueue(client, std::slice::from_ref(&task)).await {
+            Ok(ids) => return placed(&ids, &task),
+            Err(DbError::Conflict { .. }) => refuse_twin(client, &task).await?,
+            Err(other) => return Err(other.into()),
+        }
+    }
+    Err(DbError::Unavailable("tasks with the same key come and go faster than this one can be queued".to_owned())
+        .into())
+}
+
+async fn settle_store(client: &Client, id: DispensaryId, request: &mut CheckedRequest) -> Result<(), RequestError> {
+    let store = stores::get(client, id).await?;
+    let missing = || RequestError::Missing { field: "dispensary_id", what: format!("dispensary {id}") };
+    Ok(request.settle_platform(store.ok_or_else(missing)?.platform)?)
+}
+
+async fn require_tasks(client: &Client, ids: &[TaskId]) -> Result<(), RequestError> {
+    if ids.is_empty() {
+        return Ok(());
+    }
+    match client.query_opt(include_str!("sql/task_requests/first_missing.sql"), &[&ids]).await? {
+        None => Ok(()),
+        Some(row) => {
+            let id: TaskId = row.try_get(0).map_err(DbError::from)?;
+            Err(RequestError::Missing { field: "depends_on", what: format!("task {id}") })
+        }
+    }
+}
+
+fn task_of(request: &CheckedRequest) -> NewTask {
+    NewTask {
+        dispensary_id: request.dispensary_id,
+        platform: request.platform.map(|platform| platform.name().to_owned()),
+        priority: request.priority,
+        scheduled_for: request.scheduled_for,
+        payload: request.payload.clone(),
+        max_retries: request.max_retries,
+        dedup_key: Some(request.dedup_key()),
+        depends_on: request.depends_on.clone(),
+        ..NewTask::new(request.role)
+    }
+}
+
+fn placed(ids: &[TaskId], task: &NewTask) -> Result<TaskId, RequestError> {
+    let id = ids.first().ok_or_else(|| DbError::Other("a task was queued without an id".to_owned()))?;
+    events::tasks_enqueued(task.role, 1);
+    Ok(*id)
+}
+
+/// Fine when the holder of the key has ended in between: then it is free.
+async fn refuse_twin(client: &Client, task: &NewTask) -> Result<(), RequestError> {
+    let key = task.dedup_key.clone().unwrap_or_default();
+    match client.query_opt("SELECT id FROM worker_tasks WHERE dedup_key = $1", &[&key]).await? {
+        None => Ok(()),
+        Some(row) => Err(RequestError::Queued { twin: row.try_get(0).map_err(DbError::from)?, key }),
+    }
+}

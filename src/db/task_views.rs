@@ -1,0 +1,189 @@
+//! Tasks as people see them: pages, one with its timeline, counts, and what is going on. Reads only.
+//!
+//! The machinery is [`super::tasks`]. `stale` is worked out here; the table never holds it.
+
+pub mod counts;
+
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use serde_json::Value;
+use tokio_postgres::Row;
+use tokio_postgres::types::Type;
+
+use super::{Client, DbError};
+use crate::domain::dispensary::{DispensaryId, Platform};
+use crate::domain::role::RoleSet;
+use crate::domain::shown_status::ShownStatus;
+use crate::domain::task::{Status, TaskId};
+
+/// A task that was tried more often, or has more children, is shown with that many.
+const MOST_ATTEMPTS: i64 = 500;
+const MOST_CHILDREN: i64 = 1_000;
+
+/// Which tasks to list; none of a field filters nothing.
+#[derive(Clone, Debug, Default)]
+pub struct TaskFilter {
+    pub status: Option<ShownStatus>,
+    pub roles: Option<RoleSet>,
+    pub dispensary_id: Option<DispensaryId>,
+    pub platform: Option<Platform>,
+    pub worker_id: Option<String>,
+    /// How an id, a worker's id or a store's slug begins.
+    pub q: Option<String>,
+    /// Made then or later.
+    pub created_after: Option<DateTime<Utc>>,
+    pub created_before: Option<DateTime<Utc>>,
+    /// Ids below this one: where the last page ended.
+    pub below: Option<TaskId>,
+    /// Just this task.
+    pub id: Option<TaskId>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct TaskView {
+    pub id: TaskId,
+    pub role: String,
+    pub dispensary_id: Option<DispensaryId>,
+    pub dispensary_name: Option<String>,
+    pub platform: Option<String>,
+    pub status: String,
+    pub priority: i32,
+    pub scheduled_for: Option<DateTime<Utc>>,
+    pub payload: Value,
+    pub result: Option<Value>,
+    pub worker_id: Option<String>,
+    pub worker_name: Option<String>,
+    pub retry_count: i32,
+    pub max_retries: i32,
+    pub error_message: Option<String>,
+    pub created_at: DateTime<Utc>,
+    pub updated_at: DateTime<Utc>,
+    pub claimed_at: Option<DateTime<Utc>>,
+    pub started_at: Option<DateTime<Utc>>,
+    pub completed_at: Option<DateTime<Utc>>,
+    pub last_heartbeat_at: Option<DateTime<Utc>>,
+    pub lease_expires_at: Option<DateTime<Utc>>,
+    pub parent_task_id: Option<TaskId>,
+    pub schedule_id: Option<i64>,
+    pub progress_percent: Option<i16>,
+    pub progress_message: Option<String>,
+    /// May be claimed now.
+    pub ready: bool,
+    pub depends_on: Option<Vec<TaskId>>,
+    pub dedup_key: Option<String>,
+}
+
+/// One run of a task.
+#[derive(Clone, Debug, Serialize)]
+pub struct AttemptView {
+    pub fence: i64,
+    pub worker_id: String,
+    /// None while it runs.
+    pub outcome: Option<String>,
+    pub error: Option<String>,
+    pub claimed_at: DateTime<Utc>,
+    pub finished_at: Option<DateTime<Utc>>,
+    pub detail: Option<Value>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct TaskDetail {
+    #[serde(flatten)]
+    pub task: TaskView,
+    /// Oldest first; of very many the newest.
+    pub attempts: Vec<AttemptView>,
+    pub children: Vec<TaskId>,
+}
+
+/// At most `limit` tasks, newest first.
+pub async fn list(client: &Client, filter: &TaskFilter, limit: i64) -> Result<Vec<TaskView>, DbError> {
+    let names = |statuses: Vec<Status>| statuses.into_iter().map(Status::name).collect::<Vec<_>>();
+    let statuses = filter.status.map(|status| names(status.stored()));
+    let out_of_lease = filter.status.and_then(ShownStatus::out_of_lease);
+    let roles = filter.roles.as_ref().map(|set| set.roles().iter().map(|role| role.name()).collect::<Vec<_>>());
+    let platform = filter.platform.map(Platform::name);
+    let rows = client
+        .query_planned(
+            include_str!("sql/task_views/list.sql"),
+            &[
+                (&statuses, Type::TEXT_ARRAY),
+                (&out_of_lease, Type::BOOL),
+                (&roles, Type::TEXT_ARRAY),
+                (&filter.dispensary_id, Type::INT8),
+                (&platform, Type::TEXT),
+                (&filter.worker_id, Type::TEXT),
+                (&filter.q, Type::TEXT),
+                (&filter.created_after, Type::TIMESTAMPTZ),
+                (&filter.created_before, Type::TIMESTAMPTZ),
+                (&filter.below, Type::INT8),
+                (&filter.id, Type::INT8),
+                (&limit, Type::INT8),
+            ],
+        )
+        .await?;
+    rows.iter().map(task).collect()
+}
+
+/// One task without its timeline.
+pub async fn get(client: &Client, id: TaskId) -> Result<Option<TaskView>, DbError> {
+    let filter = TaskFilter { id: Some(id), ..TaskFilter::default() };
+    Ok(list(client, &filter, 1).await?.pop())
+}
+
+/// One task with its attempts and children.
+pub async fn detail(client: &Client, id: TaskId) -> Result<Option<TaskDetail>, DbError> {
+    let Some(task) = get(client, id).await? else { return Ok(None) };
+    let attempts = client.query(include_str!("sql/task_views/attempts.sql"), &[&id, &MOST_ATTEMPTS]).await?;
+    let children = client.query(include_str!("sql/task_views/children.sql"), &[&id, &MOST_CHILDREN]).await?;
+    Ok(Some(TaskDetail {
+        task,
+        attempts: attempts.iter().rev().map(attempt).collect::<Result<_, _>>()?,
+        children: children.iter().map(|row| Ok(row.try_get(0)?)).collect::<Result<_, DbError>>()?,
+    }))
+}
+
+fn task(row: &Row) -> Result<TaskView, DbError> {
+    Ok(TaskView {
+        id: row.try_get("id")?,
+        role: row.try_get("role")?,
+        dispensary_id: row.try_get("dispensary_id")?,
+        dispensary_name: row.try_get("dispensary_name")?,
+        platform: row.try_get("platform")?,
+        status: row.try_get("status")?,
+        priority: row.try_get("priority")?,
+        scheduled_for: row.try_get("scheduled_for")?,
+        payload: row.try_get("payload")?,
+        result: row.try_get("result")?,
+        worker_id: row.try_get("worker_id")?,
+        worker_name: row.try_get("worker_name")?,
+        retry_count: row.try_get("retry_count")?,
+        max_retries: row.try_get("max_retries")?,
+        error_message: row.try_get("error_message")?,
+        created_at: row.try_get("created_at")?,
+        updated_at: row.try_get("updated_at")?,
+        claimed_at: row.try_get("claimed_at")?,
+        started_at: row.try_get("started_at")?,
+        completed_at: row.try_get("completed_at")?,
+        last_heartbeat_at: row.try_get("last_heartbeat_at")?,
+        lease_expires_at: row.try_get("lease_expires_at")?,
+        parent_task_id: row.try_get("parent_task_id")?,
+        schedule_id: row.try_get("schedule_id")?,
+        progress_percent: row.try_get("progress_percent")?,
+        progress_message: row.try_get("progress_message")?,
+        ready: row.try_get("ready")?,
+        depends_on: row.try_get("depends_on")?,
+        dedup_key: row.try_get("dedup_key")?,
+    })
+}
+
+fn attempt(row: &Row) -> Result<AttemptView, DbError> {
+    Ok(AttemptView {
+        fence: row.try_get("fence")?,
+        worker_id: row.try_get("worker_id")?,
+        outcome: row.try_get("outcome")?,
+        error: row.try_get("error")?,
+        claimed_at: row.try_get("claimed_at")?,
+        finished_at: row.try_get("finished_at")?,
+        detail: row.try_get("detail")?,
+    })
+}

@@ -1,0 +1,103 @@
+//! How many tasks there are, by role and status.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use tokio_postgres::Row;
+
+use crate::db::{Client, DbError};
+use crate::domain::role::Role;
+
+/// Tasks by status; `claimed` and `running` without those that are stale.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    pub pending: i64,
+    pub claimed: i64,
+    pub running: i64,
+    pub completed: i64,
+    pub failed: i64,
+    pub cancelled: i64,
+    pub stale: i64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TaskCounts {
+    #[serde(flatten)]
+    pub all: Counts,
+    /// Every role of this program, and others of the table that have tasks.
+    pub by_role: BTreeMap<String, Counts>,
+    /// When the ended ones were counted; open ones are counted now.
+    pub as_of: DateTime<Utc>,
+}
+
+/// What waits for a worker.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ready {
+    pub role: String,
+    pub tasks: i64,
+    /// How long the oldest has been due.
+    pub oldest_seconds: f64,
+}
+
+/// Open tasks exactly, ended ones as last counted.
+pub async fn counts(client: &Client) -> Result<TaskCounts, DbError> {
+    let rows = client.query(include_str!("../sql/task_views/counts.sql"), &[]).await?;
+    let known = Role::ALL.map(|role| (role.name().to_owned(), Counts::default()));
+    let mut counted = TaskCounts { all: Counts::default(), by_role: known.into(), as_of: DateTime::<Utc>::MAX_UTC };
+    for row in &rows {
+        counted.add(row)?;
+    }
+    Ok(counted)
+}
+
+pub async fn ready(client: &Client) -> Result<Vec<Ready>, DbError> {
+    let rows = client.query(include_str!("../sql/task_views/ready.sql"), &[]).await?;
+    let read = |row: &Row| {
+        Ok(Ready {
+            role: row.try_get("role")?,
+            tasks: row.try_get("tasks")?,
+            oldest_seconds: row.try_get::<_, f64>("oldest_seconds")?.max(0.0),
+        })
+    };
+    rows.iter().map(read).collect()
+}
+
+impl TaskCounts {
+    fn add(&mut self, row: &Row) -> Result<(), DbError> {
+        self.as_of = self.as_of.min(row.try_get("as_of")?);
+        let Some(role) = row.try_get::<_, Option<String>>("role")? else { return Ok(()) };
+        let (status, tasks) = (row.try_get("status")?, row.try_get("tasks")?);
+        self.all.add(status, tasks);
+        self.by_role.entry(role).or_default().add(status, tasks);
+        Ok(())
+    }
+}
+
+impl Counts {
+    /// With the names of the statuses.
+    pub fn named(&self) -> [(&'static str, i64); 7] {
+        [
+            ("pending", self.pending),
+            ("claimed", self.claimed),
+            ("running", self.running),
+            ("completed", self.completed),
+            ("failed", self.failed),
+            ("cancelled", self.cancelled),
+            ("stale", self.stale),
+        ]
+    }
+
+    fn add(&mut self, status: &str, tasks: i64) {
+        let place = match status {
+            "pending" => &mut self.pending,
+            "claimed" => &mut self.claimed,
+            "running" => &mut self.running,
+            "completed" => &mut self.completed,
+            "failed" => &mut self.failed,
+            "cancelled" => &mut self.cancelled,
+            _ => &mut self.stale,
+        };
+        *place += tasks;
+    }
+}

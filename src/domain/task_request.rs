@@ -1,0 +1,244 @@
+//! `TaskRequest`: a task that somebody asks for by API or command line, and everything about it that can be checked
+//! without the database. What is left to check is whether its store and the tasks it waits for exist.
+
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+
+use chrono::{DateTime, Datelike, Utc};
+use serde::Deserialize;
+use serde_json::Value;
+use thiserror::Error;
+
+use super::args::Args;
+use super::dispensary::{DispensaryId, Platform};
+use super::role::Role;
+use super::task::TaskId;
+
+const PRIORITIES: RangeInclusive<i64> = -1000..=1000;
+const RETRIES: RangeInclusive<i64> = 0..=20;
+/// What the database and every client can write down.
+const YEARS: RangeInclusive<i32> = 1970..=9999;
+const MOST_DEPENDENCIES: usize = 100;
+const LONGEST_KEY: usize = 200;
+
+/// The role that fetched and processed in one: now one or the other.
+const RESYNC: &str = "product_resync";
+
+/// The fields of `POST /api/tasks`, as they came.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TaskRequest {
+    pub role: String,
+    pub dispensary_id: Option<DispensaryId>,
+    pub platform: Option<String>,
+    pub priority: Option<i64>,
+    pub scheduled_for: Option<DateTime<Utc>>,
+    #[serde(default)]
+    pub payload: Value,
+    pub max_retries: Option<i64>,
+    pub depends_on: Option<Vec<TaskId>>,
+    pub dedup_key: Option<String>,
+}
+
+/// What is wrong with one field of a request.
+#[derive(Debug, Error, PartialEq, Eq)]
+#[error("{field}: {fault}")]
+pub struct BadField {
+    pub field: &'static str,
+    pub fault: String,
+}
+
+/// A request whose every field is good by itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CheckedRequest {
+    pub role: Role,
+    /// There exactly when the role is per store.
+    pub dispensary_id: Option<DispensaryId>,
+    pub platform: Option<Platform>,
+    pub priority: i32,
+    pub scheduled_for: Option<DateTime<Utc>>,
+    pub payload: Value,
+    pub max_retries: Option<i32>,
+    pub depends_on: Vec<TaskId>,
+    dedup_key: Option<String>,
+}
+
+impl TaskRequest {
+    /// The first fault, or the request with its defaults.
+    pub fn check(self) -> Result<CheckedRequest, BadField> {
+        let payload = if self.payload.is_null() { Value::Object(Default::default()) } else { self.payload };
+        let role = role_of(&self.role, &payload)?;
+        check_payload(role, &payload)?;
+        check_store(role, self.dispensary_id)?;
+        Ok(CheckedRequest {
+            role,
+            dispensary_id: self.dispensary_id,
+            platform: platform_of(role, self.platform)?,
+            priority: within("priority", self.priority, PRIORITIES)?.unwrap_or(role.default_priority()),
+            scheduled_for: time_of(self.scheduled_for)?,
+            payload,
+            max_retries: within("max_retries", self.max_retries, RETRIES)?,
+            depends_on: dependencies_of(self.depends_on.unwrap_or_default())?,
+            dedup_key: key_of(self.dedup_key)?,
+        })
+    }
+}
+
+impl CheckedRequest {
+    /// The request's own key, else `{role}:{store or platform}[:payload_id]`.
+    pub fn dedup_key(&self) -> String {
+        if let Some(key) = &self.dedup_key {
+            return key.clone();
+        }
+        let place = match (self.dispensary_id, self.platform) {
+            (Some(store), _) => Some(store.to_string()),
+            (None, platform) => platform.map(|platform| platform.name().to_owned()),
+        };
+        let payload_id = self.payload.get("payload_id").filter(|id| !id.is_null()).map(Value::to_string);
+        let parts = [Some(self.role.name().to_owned()), place, payload_id];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(":")
+    }
+
+    /// A task runs on its store's platform.
+    pub fn settle_platform(&mut self, of_store: Platform) -> Result<(), BadField> {
+        match self.platform {
+            Some(asked) if asked != of_store => Err(bad("platform", format!("the store's platform is {of_store}"))),
+            _ => {
+                self.platform = Some(of_store);
+                Ok(())
+            }
+        }
+    }
+}
+
+fn role_of(name: &str, payload: &Value) -> Result<Role, BadField> {
+    if name == RESYNC {
+        let replays = payload.get("payload_id").is_some();
+        return Ok(if replays { Role::ProductRefresh } else { Role::PayloadFetch });
+    }
+    name.parse().map_err(|unknown| bad("role", unknown))
+}
+
+fn check_payload(role: Role, payload: &Value) -> Result<(), BadField> {
+    let args = Args::read(role, payload).map_err(|wrong| bad("payload", wrong))?;
+    let Args::StoreDiscovery(args) = args else { return Ok(()) };
+    match args.state_code {
+        Some(code) if code.len() != 2 || !code.bytes().all(|letter| letter.is_ascii_uppercase()) => {
+            Err(bad("payload", "state_code is not two capital letters"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_store(role: Role, store: Option<DispensaryId>) -> Result<(), BadField> {
+    match (role.per_store(), store) {
+        (true, None) => Err(bad("dispensary_id", format!("missing: a {role} task is of one store"))),
+        (false, Some(_)) => Err(bad("dispensary_id", format!("a {role} task is of no store"))),
+        _ => Ok(()),
+    }
+}
+
+fn platform_of(role: Role, name: Option<String>) -> Result<Option<Platform>, BadField> {
+    match name {
+        Some(name) => name.parse().map(Some).map_err(|unknown| bad("platform", unknown)),
+        None if role == Role::StoreDiscovery => Err(bad("platform", format!("missing: a {role} task is of one"))),
+        None => Ok(None),
+    }
+}
+
+fn time_of(time: Option<DateTime<Utc>>) -> Result<Option<DateTime<Utc>>, BadField> {
+    match time {
+        Some(time) if !YEARS.contains(&time.year()) => Err(out_of_range("scheduled_for", time, &YEARS)),
+        other => Ok(other),
+    }
+}
+
+fn dependencies_of(mut ids: Vec<TaskId>) -> Result<Vec<TaskId>, BadField> {
+    if ids.len() > MOST_DEPENDENCIES {
+        return Err(bad("depends_on", format!("{} tasks are more than {MOST_DEPENDENCIES}", ids.len())));
+    }
+    ids.sort_unstable();
+    ids.dedup();
+    Ok(ids)
+}
+
+fn key_of(key: Option<String>) -> Result<Option<String>, BadField> {
+    match key {
+        Some(key) if !(1..=LONGEST_KEY).contains(&key.len()) => {
+            Err(bad("dedup_key", format!("{} bytes is out of range (1 to {LONGEST_KEY})", key.len())))
+        }
+        Some(key) if key.contains(char::is_control) => Err(bad("dedup_key", "holds a control character")),
+        other => Ok(other),
+    }
+}
+
+fn within(field: &'static str, value: Option<i64>, range: RangeInclusive<i64>) -> Result<Option<i32>, BadField> {
+    let Some(value) = value else { return Ok(None) };
+    match i32::try_from(value) {
+        Ok(small) if range.contains(&value) => Ok(Some(small)),
+        _ => Err(out_of_range(field, value, &range)),
+    }
+}
+
+fn out_of_range<T: Display>(field: &'static str, value: impl Display, range: &RangeInclusive<T>) -> BadField {
+    bad(field, format!("{value} is out of range ({} to {})", range.start(), range.end()))
+}
+
+fn bad(field: &'static str, fault: impl Display) -> BadField {
+    BadField { field, fault: fault.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::json;
+
+    use super::*;
+
+    fn check(body: Value) -> Result<CheckedRequest, BadField> {
+        serde_json::from_value::<TaskRequest>(body).unwrap().check()
+    }
+
+    #[rstest]
+    #[case::a_store(json!({"role": "payload_fetch", "dispensary_id": 7}), "payload_fetch:7")]
+    #[case::a_payload(json!({"role": "product_refresh", "dispensary_id": 7, "payload": {"payload_id": 9}}), "product_refresh:7:9")]
+    #[case::the_latest(json!({"role": "product_refresh", "dispensary_id": 7, "payload": {"payload_id": null}}), "product_refresh:7")]
+    #[case::a_platform(json!({"role": "store_discovery", "platform": "dutchie"}), "store_discovery:dutchie")]
+    #[case::neither(json!({"role": "analytics_refresh"}), "analytics_refresh")]
+    #[case::its_own(json!({"role": "analytics_refresh", "dedup_key": "k"}), "k")]
+    #[case::the_old_name_fetches(json!({"role": "product_resync", "dispensary_id": 7}), "payload_fetch:7")]
+    #[case::the_old_name_replays(json!({"role": "product_resync", "dispensary_id": 7, "payload": {"payload_id": 9}}), "product_refresh:7:9")]
+    fn a_task_is_queued_once_for_its_role_and_place(#[case] body: Value, #[case] key: &str) {
+        assert_eq!(check(body).unwrap().dedup_key(), key);
+    }
+
+    #[rstest]
+    #[case::role(json!({"role": "payload_fetsch"}), "role")]
+    #[case::no_store(json!({"role": "payload_fetch"}), "dispensary_id")]
+    #[case::a_store_too_many(json!({"role": "analytics_refresh", "dispensary_id": 7}), "dispensary_id")]
+    #[case::no_platform(json!({"role": "store_discovery"}), "platform")]
+    #[case::platform(json!({"role": "store_discovery", "platform": "weedmaps"}), "platform")]
+    #[case::priority(json!({"role": "analytics_refresh", "priority": 1001}), "priority")]
+    #[case::huge_priority(json!({"role": "analytics_refresh", "priority": 1i64 << 40}), "priority")]
+    #[case::retries(json!({"role": "analytics_refresh", "max_retries": -1}), "max_retries")]
+    #[case::args(json!({"role": "analytics_refresh", "payload": {"x": 1}}), "payload")]
+    #[case::state(json!({"role": "store_discovery", "platform": "dutchie", "payload": {"state_code": "az"}}), "payload")]
+    #[case::empty_key(json!({"role": "analytics_refresh", "dedup_key": ""}), "dedup_key")]
+    #[case::broken_key(json!({"role": "analytics_refresh", "dedup_key": "a\u{0}"}), "dedup_key")]
+    #[case::far_future(json!({"role": "analytics_refresh", "scheduled_for": "+12000-01-01T00:00:00Z"}), "scheduled_for")]
+    fn what_is_wrong_is_named(#[case] body: Value, #[case] field: &str) {
+        assert_eq!(check(body).unwrap_err().field, field);
+    }
+
+    #[test]
+    fn a_number_out_of_range_is_told_the_range() {
+        let error = check(json!({"role": "analytics_refresh", "max_retries": 21})).unwrap_err();
+        assert_eq!(error.to_string(), "max_retries: 21 is out of range (0 to 20)");
+    }
+
+    #[test]
+    fn an_urgent_role_keeps_its_default_priority() {
+        let asked = check(json!({"role": "product_discovery", "dispensary_id": 7})).unwrap();
+        assert_eq!((asked.priority, asked.max_retries), (10, None));
+    }
+}
