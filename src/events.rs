@@ -316,3 +316,22 @@ pub fn release_incomplete(tasks: usize) {
 pub fn process_ending(cause: &str) {
     error!("Ending because of what cannot be mended here: {cause}");
 }
+
+// The HTTP API
+
+/// A request that failed through no fault of the client's.
+pub fn request_failed(method: &str, path: &str, status: u16, why: &str) {
+    match status {
+        503 => warn!(method, path, status, "{method} {path} could not be answered: {why}"),
+        _ => error!(method, path, status, "{method} {path} failed: {why}"),
+    }
+}
+
+pub fn accept_failed(why: &dyn fmt::Display) {
+    warn!("No connection can be accepted: {why}");
+}
+
+/// Metrics of the whole service are missing from this scrape.
+pub fn scrape_incomplete(why: &dyn fmt::Display) {
+    warn!("The database could not be asked for metrics: {why}");
+}

@@ -21,6 +21,7 @@ pub mod handlers;
 
 pub mod actors;
 
+pub mod api;
 pub mod app;
 
 pub mod cli;

@@ -4,6 +4,7 @@
 
 mod support;
 
+mod api;
 mod command_line;
 mod deadlines;
 mod embedded;

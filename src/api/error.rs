@@ -1,0 +1,171 @@
+//! `ApiError`: the only place where an error becomes HTTP: a status and a problem document (RFC 9457).
+
+use std::fmt::Display;
+use std::time::Duration;
+
+use axum::http::{Method, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use thiserror::Error;
+
+use crate::db::DbError;
+use crate::db::task_requests::RequestError;
+use crate::domain::task::TaskId;
+use crate::domain::task_request::BadField;
+
+#[derive(Debug, Error)]
+pub enum ApiError {
+    /// A query parameter, path segment or body field is wrong; it is named.
+    #[error("{field}: {fault}")]
+    Bad { field: String, fault: String },
+    #[error("the body is not what it should be: {0}")]
+    BadBody(String),
+    #[error("{0}")]
+    Forbidden(String),
+    #[error("{0} does not exist")]
+    NotFound(String),
+    #[error("{field}: {what} does not exist")]
+    Dangling { field: &'static str, what: String },
+    #[error("{path} does not answer {method}")]
+    NotAllowed { method: Method, path: String },
+    #[error("the body did not arrive within {0:?}")]
+    SlowBody(Duration),
+    #[error("task {twin} with the key '{key}' is queued or running already")]
+    Queued { twin: TaskId, key: String },
+    #[error("the body is larger than {0} bytes")]
+    TooLarge(usize),
+    #[error("the body is {0}, not application/json")]
+    NotJson(String),
+    #[error("not answered within {0:?}")]
+    TimedOut(Duration),
+    #[error("{0}")]
+    Unavailable(String),
+    /// Nothing that the client can mend; the text goes to the log only.
+    #[error("{0}")]
+    Internal(String),
+}
+
+/// What an error response carries for the log.
+#[derive(Clone)]
+pub struct Cause(pub String);
+
+#[derive(Serialize)]
+struct Problem<'a> {
+    r#type: &'static str,
+    title: &'a str,
+    status: u16,
+    detail: String,
+    /// The offending parameter or field.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    field: Option<&'a str>,
+    /// The task that stands in the way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    task_id: Option<TaskId>,
+}
+
+impl ApiError {
+    pub fn bad(field: impl Into<String>, fault: impl Display) -> Self {
+        ApiError::Bad { field: field.into(), fault: fault.to_string() }
+    }
+
+    fn status(&self) -> StatusCode {
+        match self {
+            ApiError::Bad { .. } | ApiError::BadBody(_) => StatusCode::BAD_REQUEST,
+            ApiError::Forbidden(_) => StatusCode::FORBIDDEN,
+            ApiError::NotFound(_) | ApiError::Dangling { .. } => StatusCode::NOT_FOUND,
+            ApiError::NotAllowed { .. } => StatusCode::METHOD_NOT_ALLOWED,
+            ApiError::SlowBody(_) => StatusCode::REQUEST_TIMEOUT,
+            ApiError::Queued { .. } => StatusCode::CONFLICT,
+            ApiError::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
+            ApiError::NotJson(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            ApiError::TimedOut(_) | ApiError::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
+            ApiError::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    }
+
+    fn field(&self) -> Option<&str> {
+        match self {
+            ApiError::Bad { field, .. } => Some(field),
+            ApiError::Dangling { field, .. } => Some(field),
+            _ => None,
+        }
+    }
+
+    fn twin(&self) -> Option<TaskId> {
+        match self {
+            ApiError::Queued { twin, .. } => Some(*twin),
+            _ => None,
+        }
+    }
+
+    /// What the database says of itself is for the log, not for whoever asks.
+    fn detail(&self) -> String {
+        match self {
+            ApiError::Internal(_) => "the request failed here; the log says why".to_owned(),
+            ApiError::Unavailable(_) => "the database is unavailable; try again later".to_owned(),
+            told => told.to_string(),
+        }
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let status = self.status();
+        let problem = Problem {
+            r#type: "about:blank",
+            title: status.canonical_reason().unwrap_or_default(),
+            status: status.as_u16(),
+            detail: self.detail(),
+            field: self.field(),
+            task_id: self.twin(),
+        };
+        // strings and numbers always become JSON
+        let body = serde_json::to_vec(&problem).unwrap_or_default();
+        let mut response = (status, [(header::CONTENT_TYPE, "application/problem+json")], body).into_response();
+        if status.is_server_error() {
+            response.extensions_mut().insert(Cause(self.to_string()));
+        }
+        response
+    }
+}
+
+impl From<DbError> for ApiError {
+    fn from(error: DbError) -> Self {
+        match error {
+            DbError::Missing(what) => ApiError::NotFound(what),
+            DbError::Unavailable(why) => ApiError::Unavailable(why),
+            other => ApiError::Internal(other.to_string()),
+        }
+    }
+}
+
+impl From<BadField> for ApiError {
+    fn from(bad: BadField) -> Self {
+        ApiError::bad(bad.field, bad.fault)
+    }
+}
+
+impl From<RequestError> for ApiError {
+    fn from(error: RequestError) -> Self {
+        match error {
+            RequestError::Bad(bad) => bad.into(),
+            RequestError::Missing { field, what } => ApiError::Dangling { field, what },
+            RequestError::Queued { twin, key } => ApiError::Queued { twin, key },
+            RequestError::Db(error) => error.into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_database_says_stays_inside() {
+        let secret = "connection to db.internal as crawler refused";
+        for error in [ApiError::Unavailable(secret.to_owned()), ApiError::Internal(secret.to_owned())] {
+            assert!(!error.detail().contains("crawler"), "{}", error.detail());
+            assert!(error.to_string().contains("crawler"), "the log needs it");
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! How requests that are not welcome are refused: each with its status, a problem document and the offender's name.
+
+use std::time::Duration;
+
+use http::Method;
+use http_body_util::Full;
+use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use super::server::{MAX_BODY, Server};
+
+#[tokio::test]
+async fn what_is_not_there_is_a_problem_too() {
+    let server = Server::start().await;
+    server.get("/api/nothing").await.problem(404);
+    server.get("/api/tasks/17").await.problem(404);
+    let refused = server.send(server.request(Method::DELETE, "/api/tasks").body(Full::default()).unwrap()).await;
+    refused.problem(405);
+    assert_eq!(refused.headers["allow"], "GET,HEAD,POST");
+}
+
+#[tokio::test]
+async fn an_unknown_or_impossible_parameter_is_refused_by_name() {
+    let server = Server::start().await;
+    for (query, field) in [
+        ("/api/tasks?statsu=failed", "statsu"),
+        ("/api/tasks?status=done", "status"),
+        ("/api/tasks?role=fetch", "role"),
+        ("/api/tasks?role=", "role"),
+        ("/api/tasks?platform=x", "platform"),
+        ("/api/tasks?limit=0", "limit"),
+        ("/api/tasks?limit=1&limit=2", "limit"),
+        ("/api/tasks?cursor=17", "cursor"),
+        ("/api/tasks?created_after=yesterday", "created_after"),
+        ("/api/tasks?dispensary_id=x", "dispensary_id"),
+        ("/api/tasks?worker_id=%00", "worker_id"),
+        ("/api/tasks/counts?x=1", "x"),
+        ("/api/worker-registry?x=1", "x"),
+        ("/api/tasks/1?x=1", "x"),
+        ("/api/tasks/abc", "id"),
+    ] {
+        assert_eq!(server.get(query).await.problem(400)["field"], field, "{query}");
+    }
+    let told = server.get("/api/tasks?limit=501").await.problem(400);
+    assert!(told["detail"].as_str().unwrap().contains("(1 to 500)"), "{told}");
+}
+
+#[tokio::test]
+async fn a_body_that_is_not_a_request_is_refused_by_name() {
+    let server = Server::start().await;
+    for (body, field) in [
+        (json!({"role": "analytics_refresh", "prio": 3}), "prio"),
+        (json!({"role": "analytics_refresh", "priority": "high"}), "priority"),
+        (json!({"role": "analytics_refresh", "priority": 2000}), "priority"),
+        (json!({"role": "analytics_refresh", "max_retries": 21}), "max_retries"),
+        (json!({"role": "analytics_refresh", "payload": {"a": 1}}), "payload"),
+        (json!({"role": "analytics_refresh", "depends_on": [1, "x"]}), "depends_on[1]"),
+        (json!({"role": "nothing"}), "role"),
+        (json!({"role": "payload_fetch"}), "dispensary_id"),
+    ] {
+        assert_eq!(server.post("/api/tasks", body.clone()).await.problem(400)["field"], field, "{body}");
+    }
+    let told = server.post("/api/tasks", json!({"priority": 3})).await.problem(400);
+    assert!(told["detail"].as_str().unwrap().contains("`role`"), "{told}");
+}
+
+#[tokio::test]
+async fn a_body_of_the_wrong_form_size_or_kind_has_its_own_status() {
+    let server = Server::start().await;
+    let send = async |kind: &str, body: String| {
+        let request = server.request(Method::POST, "/api/tasks").header("content-type", kind);
+        server.send(request.body(Full::from(body)).unwrap()).await
+    };
+    send("application/json", "{\"role\": ".to_owned()).await.problem(400);
+    send("application/json", "{\"role\": \"analytics_refresh\"} {}".to_owned()).await.problem(400);
+    send("application/json", format!("{:1$}", "{}", MAX_BODY + 1)).await.problem(413);
+    send("text/plain", "{\"role\": \"analytics_refresh\"}".to_owned()).await.problem(415);
+    let tasks = server.database.raw.query_one("SELECT count(*) FROM worker_tasks", &[]).await.unwrap();
+    assert_eq!(tasks.get::<_, i64>(0), 0);
+}
+
+#[tokio::test]
+async fn pages_of_other_sites_are_not_served() {
+    let server = Server::start().await;
+    let rebound = http::Request::get("/api/tasks").header("host", "evil.example").body(Full::default()).unwrap();
+    server.send(rebound).await.problem(403);
+    let foreign = server.request(Method::POST, "/api/tasks").header("origin", "https://evil.example");
+    server.send(foreign.body(Full::from("{\"role\":\"analytics_refresh\"}")).unwrap()).await.problem(403);
+    let own = server.request(Method::GET, "/api/tasks").header("origin", format!("http://{}", server.address));
+    server.send(own.body(Full::default()).unwrap()).await.expect(200);
+}
+
+#[tokio::test]
+async fn a_head_that_is_too_large_is_answered_with_431() {
+    let server = Server::start().await;
+    let mut stream = TcpStream::connect(server.address).await.unwrap();
+    let head = format!("GET /livez HTTP/1.1\r\nhost: {}\r\nx: {}\r\n\r\n", server.address, "x".repeat(300_000));
+    // the server may answer and close before all of it is sent
+    let _ = stream.write_all(head.as_bytes()).await;
+    let mut answer = vec![0; 12];
+    stream.read_exact(&mut answer).await.unwrap();
+    assert_eq!(String::from_utf8_lossy(&answer), "HTTP/1.1 431");
+}
+
+#[tokio::test]
+async fn a_request_that_takes_too_long_is_answered_with_503() {
+    let server = Server::with_timeout(Duration::from_millis(300)).await;
+    let lock = "BEGIN; LOCK TABLE worker_registry IN ACCESS EXCLUSIVE MODE";
+    server.database.raw.batch_execute(lock).await.unwrap();
+    server.get("/api/worker-registry").await.problem(503);
+    server.database.raw.batch_execute("COMMIT").await.unwrap();
+    server.get("/api/worker-registry").await.expect(200);
+}

@@ -1,0 +1,156 @@
+//! `/livez`, `/readyz` and `/metrics`, with everything well and with parts of it away.
+
+use std::time::Duration;
+
+use drover::api::{self, Actors};
+use drover::config;
+use drover::domain::proxy::PoolState;
+use http_body_util::Full;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use super::server::{Server, send};
+use crate::support;
+
+#[tokio::test]
+async fn a_process_with_all_its_parts_is_ready() {
+    let server = Server::start().await;
+    assert_eq!(server.get("/livez").await.expect(200)["status"], "ok");
+    let ready = server.get("/readyz").await.expect(200);
+    assert_eq!(ready["status"], "ready");
+    for part in ["database", "migrations", "proxies", "actors"] {
+        assert_eq!(ready["parts"][part]["state"], "ok", "{ready}");
+    }
+    assert_eq!(ready["parts"]["proxies"]["benched"], 1);
+}
+
+#[tokio::test]
+async fn without_an_active_proxy_a_process_is_degraded_until_one_is() {
+    let server = Server::start().await;
+    server.proxies.send_replace(PoolState { active: 0, benched: 3, off: 0 });
+    let ready = server.get("/readyz").await.expect(503);
+    assert_eq!((&ready["status"], &ready["parts"]["proxies"]["state"]), (&"degraded".into(), &"degraded".into()));
+    assert_eq!(ready["parts"]["database"]["state"], "ok");
+
+    server.proxies.send_replace(PoolState { active: 1, benched: 2, off: 0 });
+    server.get("/readyz").await.expect(200);
+}
+
+#[tokio::test]
+async fn failed_actors_are_told_with_their_cause_and_the_process_still_lives() {
+    let server = Server::start().await;
+    server.actors.send_replace(Actors::Failed { cause: "claimer hung".to_owned() });
+    let ready = server.get("/readyz").await.expect(503);
+    assert_eq!(ready["parts"]["actors"]["detail"], "claimer hung");
+    server.get("/livez").await.expect(200);
+}
+
+#[tokio::test]
+async fn a_schema_that_lacks_something_is_not_ready() {
+    let server = Server::start().await;
+    server.database.raw.batch_execute("DROP VIEW v_worker_capacity; DELETE FROM schema_objects").await.unwrap();
+    let ready = server.get("/readyz").await.expect(503);
+    assert_eq!(ready["parts"]["migrations"]["state"], "degraded");
+    assert_eq!(ready["parts"]["database"]["state"], "ok");
+}
+
+#[tokio::test]
+async fn metrics_tell_of_the_process_and_of_the_service() {
+    let server = Server::start().await;
+    let sql = "INSERT INTO worker_tasks (role, created_at) VALUES ('analytics_refresh', now() - interval '90 seconds');
+               SELECT sweep_all();
+               INSERT INTO worker_tasks (role, status, completed_at) VALUES ('payload_fetch', 'failed', now());
+               INSERT INTO proxies (host, port) VALUES ('192.0.2.1', 80);
+               INSERT INTO worker_registry (worker_id, friendly_name, pod, role, roles, status, max_concurrent_tasks)
+               VALUES ('w', 'Xylos-1', 'Xylos', 'any', '{}', 'paused', 3)";
+    server.database.raw.batch_execute(sql).await.unwrap();
+    let answer = server.get("/metrics").await;
+    assert_eq!(answer.status, 200);
+    assert!(answer.headers["content-type"].to_str().unwrap().starts_with("text/plain; version=0.0.4"));
+    let text = answer.text();
+    for line in [
+        "drover_build_info{version=",
+        "drover_database_up 1",
+        "drover_tasks{role=\"analytics_refresh\",status=\"pending\"} 1",
+        "drover_tasks{role=\"payload_fetch\",status=\"failed\"} 1",
+        "drover_ready_tasks{role=\"analytics_refresh\"} 1",
+        "drover_oldest_ready_seconds{role=\"payload_fetch\"} 0",
+        "drover_oldest_ready_seconds{role=\"analytics_refresh\"} 9",
+        "drover_registered_workers{status=\"paused\"} 1",
+        "drover_known_proxies{state=\"active\"} 1",
+    ] {
+        assert!(text.contains(line), "{line} is missing in:\n{text}");
+    }
+    assert_each_series_once(&text);
+}
+
+#[tokio::test]
+async fn a_database_that_is_away_takes_only_its_half_of_a_scrape() {
+    let server = Server::start().await;
+    let name = &server.database.name;
+    let elsewhere = support::connect(&server.database.url.replace(name, "drover")).await;
+    elsewhere.batch_execute(&format!("ALTER DATABASE {name} ALLOW_CONNECTIONS false")).await.unwrap();
+    let cut = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = $1";
+    elsewhere.execute(cut, &[name]).await.unwrap();
+
+    let text = server.get("/metrics").await.text();
+    assert!(text.contains("drover_database_up 0") && text.contains("drover_build_info"), "{text}");
+    assert!(!text.contains("drover_ready_tasks"), "{text}");
+
+    let ready = server.get("/readyz").await.expect(503);
+    assert_eq!(ready["parts"]["database"]["state"], "degraded");
+    server.get("/api/tasks").await.problem(503);
+}
+
+#[tokio::test]
+async fn a_worker_serves_its_probes_and_nothing_else() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let config = config::Api { listen: String::new(), max_body_bytes: 1024, request_timeout: Duration::from_secs(5) };
+    let stop = CancellationToken::new();
+    let serving = tokio::spawn(api::serve_probes(listener, &config, stop.clone()));
+    let get = async |path: &str| {
+        let request = http::Request::get(path).header("host", "localhost").body(Full::default()).unwrap();
+        send(address, request).await
+    };
+    get("/livez").await.expect(200);
+    assert!(get("/metrics").await.text().contains("drover_build_info"));
+    get("/api/tasks").await.problem(404);
+    stop.cancel();
+    tokio::time::timeout(Duration::from_secs(5), serving).await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn told_to_stop_it_answers_what_is_under_way_and_ends() {
+    let mut server = Server::start().await;
+    let lock = "BEGIN; LOCK TABLE worker_registry IN ACCESS EXCLUSIVE MODE";
+    server.database.raw.batch_execute(lock).await.unwrap();
+    let address = server.address;
+    let request = server.request(http::Method::GET, "/api/worker-registry").body(Full::default()).unwrap();
+    let waiting = tokio::spawn(send(address, request));
+    let blocked = "SELECT count(*) FROM pg_stat_activity WHERE datname = $1 AND wait_event_type = 'Lock'";
+    let watcher = support::connect(&server.database.url).await;
+    let name = server.database.name.clone();
+    support::until("the request waits for the lock", Duration::from_secs(5), async || {
+        watcher.query_one(blocked, &[&name]).await.unwrap().get::<_, i64>(0) == 1
+    })
+    .await;
+
+    server.stop.cancel();
+    support::until("the port is closed", Duration::from_secs(5), async || {
+        tokio::net::TcpStream::connect(address).await.is_err()
+    })
+    .await;
+    server.database.raw.batch_execute("COMMIT").await.unwrap();
+    waiting.await.unwrap().expect(200);
+    tokio::time::timeout(Duration::from_secs(5), &mut server.serving).await.unwrap().unwrap();
+}
+
+fn assert_each_series_once(text: &str) {
+    let mut seen = std::collections::BTreeSet::new();
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        let (series, _) = line.rsplit_once(' ').unwrap();
+        assert!(seen.insert(series), "{series} stands there twice");
+    }
+    assert!(seen.len() <= 600, "{} series", seen.len());
+}

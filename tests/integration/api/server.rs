@@ -1,0 +1,115 @@
+//! `Server`: the API on a port of its own, with a database of its own, and the plainest client there is.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use drover::api::{self, Actors, ApiParts, Health};
+use drover::config;
+use drover::domain::proxy::PoolState;
+use http::{Method, Request, Response, StatusCode};
+use http_body_util::{BodyExt, Full};
+use hyper::body::Bytes;
+use hyper_util::rt::TokioIo;
+use serde_json::Value;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::support::{self, TestDatabase};
+
+pub const MAX_BODY: usize = 4096;
+
+pub struct Server {
+    pub address: SocketAddr,
+    pub database: TestDatabase,
+    pub proxies: watch::Sender<PoolState>,
+    pub actors: watch::Sender<Actors>,
+    pub stop: CancellationToken,
+    pub serving: JoinHandle<()>,
+}
+
+pub struct Answer {
+    pub status: StatusCode,
+    pub headers: http::HeaderMap,
+    pub body: Bytes,
+}
+
+impl Server {
+    pub async fn start() -> Server {
+        Server::with_timeout(Duration::from_secs(30)).await
+    }
+
+    pub async fn with_timeout(request_timeout: Duration) -> Server {
+        let database = support::database().await;
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (proxies, pool) = watch::channel(PoolState { active: 2, benched: 1, off: 0 });
+        let (actors, seen) = watch::channel(Actors::Running);
+        let health = Health::new(Some(pool), move || seen.borrow().clone());
+        let config = config::Api { listen: address.to_string(), max_body_bytes: MAX_BODY, request_timeout };
+        let stop = CancellationToken::new();
+        let parts = ApiParts { db: database.db.clone(), config, health };
+        let serving = tokio::spawn(api::serve(listener, parts, stop.clone()));
+        Server { address, database, proxies, actors, stop, serving }
+    }
+
+    pub async fn get(&self, path: &str) -> Answer {
+        self.send(self.request(Method::GET, path).body(Full::default()).unwrap()).await
+    }
+
+    pub async fn post(&self, path: &str, body: Value) -> Answer {
+        let request = self.request(Method::POST, path).header("content-type", "application/json");
+        self.send(request.body(Full::from(body.to_string())).unwrap()).await
+    }
+
+    pub fn request(&self, method: Method, path: &str) -> http::request::Builder {
+        Request::builder().method(method).uri(path).header("host", self.address.to_string())
+    }
+
+    pub async fn send(&self, request: Request<Full<Bytes>>) -> Answer {
+        send(self.address, request).await
+    }
+
+    /// A store on which tasks can be made; returns its id.
+    pub async fn add_store(&self, name: &str) -> i64 {
+        let sql = "INSERT INTO dispensaries (name, slug, platform_dispensary_id) VALUES ($1, $1, $1) RETURNING id";
+        self.database.raw.query_one(sql, &[&name]).await.unwrap().get(0)
+    }
+}
+
+pub async fn send(address: SocketAddr, request: Request<Full<Bytes>>) -> Answer {
+    let stream = TcpStream::connect(address).await.unwrap();
+    let (mut client, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.unwrap();
+    tokio::spawn(connection);
+    let response: Response<hyper::body::Incoming> = client.send_request(request).await.unwrap();
+    let (head, body) = response.into_parts();
+    Answer { status: head.status, headers: head.headers, body: body.collect().await.unwrap().to_bytes() }
+}
+
+impl Answer {
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_else(|_| panic!("no JSON: {}", self.text()))
+    }
+
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+
+    /// The JSON of an answer with this status.
+    #[track_caller]
+    pub fn expect(&self, status: u16) -> Value {
+        assert_eq!(self.status.as_u16(), status, "{}", self.text());
+        self.json()
+    }
+
+    /// The problem document of an answer with this status.
+    #[track_caller]
+    pub fn problem(&self, status: u16) -> Value {
+        let problem = self.expect(status);
+        assert_eq!(self.headers["content-type"], "application/problem+json");
+        assert_eq!(problem["status"], status);
+        assert!(problem["title"].is_string() && problem["detail"].is_string(), "{problem}");
+        problem
+    }
+}

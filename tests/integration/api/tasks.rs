@@ -1,0 +1,190 @@
+//! Tasks by HTTP: made, listed page by page, shown with their timeline, counted.
+
+use serde_json::{Value, json};
+
+use super::server::Server;
+
+fn ids(page: &Value) -> Vec<i64> {
+    page["tasks"].as_array().unwrap().iter().map(|task| task["id"].as_i64().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn a_task_is_made_as_old_clients_ask_for_it() {
+    let server = Server::start().await;
+    let store = server.add_store("a-shop").await;
+    let body = json!({"role": "product_resync", "dispensary_id": store, "platform": "dutchie", "priority": 20});
+    let answer = server.post("/api/tasks", body).await;
+    let task = answer.expect(201);
+    assert_eq!(answer.headers["location"], format!("/api/tasks/{}", task["id"]).as_str());
+    assert_eq!(
+        (&task["role"], &task["status"], &task["priority"]),
+        (&"payload_fetch".into(), &"pending".into(), &20.into())
+    );
+    assert_eq!((&task["dispensary_name"], &task["ready"]), (&"a-shop".into(), &true.into()));
+    for field in [
+        "id",
+        "role",
+        "dispensary_id",
+        "dispensary_name",
+        "platform",
+        "status",
+        "priority",
+        "scheduled_for",
+        "payload",
+        "result",
+        "worker_id",
+        "worker_name",
+        "retry_count",
+        "max_retries",
+        "error_message",
+        "created_at",
+        "updated_at",
+        "claimed_at",
+        "started_at",
+        "completed_at",
+        "last_heartbeat_at",
+        "parent_task_id",
+        "schedule_id",
+        "progress_percent",
+        "progress_message",
+    ] {
+        assert!(task.as_object().unwrap().contains_key(field), "{field} is missing");
+    }
+}
+
+#[tokio::test]
+async fn the_same_task_twice_is_a_conflict_that_names_the_open_one() {
+    let server = Server::start().await;
+    let store = server.add_store("a-shop").await;
+    let body = json!({"role": "payload_fetch", "dispensary_id": store});
+    let first = server.post("/api/tasks", body.clone()).await.expect(201);
+    let refused = server.post("/api/tasks", body.clone()).await.problem(409);
+    assert_eq!(refused["task_id"], first["id"]);
+    assert!(refused["detail"].as_str().unwrap().contains(&first["id"].to_string()), "{refused}");
+
+    let mut own = body.clone();
+    own["dedup_key"] = "once more".into();
+    server.post("/api/tasks", own).await.expect(201);
+    let end = "UPDATE worker_tasks SET status = 'cancelled' WHERE id = $1";
+    server.database.raw.execute(end, &[&first["id"].as_i64().unwrap()]).await.unwrap();
+    server.post("/api/tasks", body).await.expect(201);
+}
+
+#[tokio::test]
+async fn what_a_task_names_must_exist() {
+    let server = Server::start().await;
+    let store = server.add_store("a-shop").await;
+    let missing = json!({"role": "payload_fetch", "dispensary_id": store + 1});
+    assert_eq!(server.post("/api/tasks", missing).await.problem(404)["field"], "dispensary_id");
+    let dangling = json!({"role": "analytics_refresh", "depends_on": [4711]});
+    let refused = server.post("/api/tasks", dangling).await.problem(404);
+    assert_eq!(refused["field"], "depends_on");
+    assert!(refused["detail"].as_str().unwrap().contains("4711"), "{refused}");
+    let first = server.post("/api/tasks", json!({"role": "analytics_refresh"})).await.expect(201);
+    let second = json!({"role": "payload_fetch", "dispensary_id": store, "depends_on": [first["id"]]});
+    assert_eq!(server.post("/api/tasks", second).await.expect(201)["ready"], false);
+}
+
+#[tokio::test]
+async fn pages_follow_each_other_while_new_tasks_come() {
+    let server = Server::start().await;
+    let sql = "INSERT INTO worker_tasks (role) SELECT 'payload_fetch' FROM generate_series(1, 7)";
+    server.database.raw.batch_execute(sql).await.unwrap();
+    let (mut seen, mut cursor) = (Vec::new(), String::new());
+    loop {
+        let page = server.get(&format!("/api/tasks?limit=3{cursor}")).await.expect(200);
+        seen.extend(ids(&page));
+        server.database.raw.batch_execute("INSERT INTO worker_tasks (role) VALUES ('payload_fetch')").await.unwrap();
+        let Some(next) = page["next_cursor"].as_str() else { break };
+        cursor = format!("&cursor={next}");
+    }
+    assert_eq!(seen, [7, 6, 5, 4, 3, 2, 1]);
+}
+
+#[tokio::test]
+async fn a_list_is_filtered_by_everything_it_offers() {
+    let server = Server::start().await;
+    let (one, two) = (server.add_store("green-leaf").await, server.add_store("blue-sky").await);
+    let sql = format!(
+        "INSERT INTO worker_tasks (id, role, dispensary_id, platform, status, worker_id, lease_expires_at, created_at) VALUES
+         (101, 'payload_fetch', {one}, 'dutchie', 'pending', NULL, NULL, '2025-01-01T00:00:00Z'),
+         (102, 'product_refresh', {one}, 'dutchie', 'running', 'worker-a', now() + interval '1 minute', '2025-01-02T00:00:00Z'),
+         (103, 'product_discovery', {two}, 'dutchie', 'claimed', 'worker-b', now() - interval '1 minute', '2025-01-03T00:00:00Z'),
+         (204, 'analytics_refresh', NULL, NULL, 'failed', 'worker-b', now() - interval '1 hour', '2025-01-04T00:00:00Z')"
+    );
+    server.database.raw.batch_execute(&sql).await.unwrap();
+    for (query, expected) in [
+        ("", vec![204, 103, 102, 101]),
+        ("status=pending", vec![101]),
+        ("status=running", vec![102]),
+        ("status=claimed", vec![]),
+        ("status=stale", vec![103]),
+        ("status=failed", vec![204]),
+        ("role=product_refresh", vec![102]),
+        ("role=product_resync", vec![103, 102, 101]),
+        (&format!("dispensary_id={two}"), vec![103]),
+        ("platform=dutchie&status=running", vec![102]),
+        ("worker_id=worker-b", vec![204, 103]),
+        ("q=10", vec![103, 102, 101]),
+        ("q=worker-", vec![204, 103, 102]),
+        ("q=green", vec![102, 101]),
+        ("q=%25", vec![]),
+        ("created_after=2025-01-02T00:00:00Z&created_before=2025-01-04T00:00:00Z", vec![103, 102]),
+    ] {
+        assert_eq!(ids(&server.get(&format!("/api/tasks?{query}")).await.expect(200)), expected, "{query}");
+    }
+    let stale = server.get("/api/tasks/103").await.expect(200);
+    assert_eq!(stale["status"], "stale");
+}
+
+#[tokio::test]
+async fn a_task_is_shown_with_its_runs_its_children_and_its_workers_name() {
+    let server = Server::start().await;
+    let sql = "INSERT INTO worker_registry (worker_id, friendly_name, pod, role, roles, status, max_concurrent_tasks)
+               VALUES ('w', 'Aethelgard-3', 'Aethelgard', 'any', '{payload_fetch}', 'active', 3);
+               INSERT INTO worker_tasks (id, role) VALUES (1, 'analytics_refresh');
+               SELECT sweep_all(); SELECT claim_task('analytics_refresh', 'w');
+               UPDATE worker_tasks SET status = 'pending' WHERE id = 1;
+               SELECT sweep_all(); SELECT claim_task('analytics_refresh', 'w');
+               INSERT INTO worker_tasks (id, role, parent_task_id) VALUES (2, 'payload_fetch', 1), (3, 'payload_fetch', 1)";
+    server.database.raw.batch_execute(sql).await.unwrap();
+    let task = server.get("/api/tasks/1").await.expect(200);
+    assert_eq!((&task["status"], &task["worker_name"]), (&"claimed".into(), &"Aethelgard-3".into()));
+    assert_eq!(task["children"], json!([2, 3]));
+    let runs = task["attempts"].as_array().unwrap();
+    let told: Vec<_> = runs.iter().map(|run| (run["fence"].clone(), run["outcome"].clone())).collect();
+    assert_eq!(told, [(json!(1), json!("lost")), (json!(2), Value::Null)]);
+
+    let registry = server.get("/api/worker-registry").await.expect(200);
+    let worker = &registry["workers"][0];
+    assert_eq!(
+        (&worker["friendly_name"], &worker["pod"], &worker["status"]),
+        (&"Aethelgard-3".into(), &"Aethelgard".into(), &"active".into())
+    );
+}
+
+#[tokio::test]
+async fn counts_are_exact_for_open_tasks_and_as_last_counted_for_ended_ones() {
+    let server = Server::start().await;
+    let sql = "INSERT INTO worker_tasks (role, status, worker_id, lease_expires_at, depends_on) VALUES
+               ('payload_fetch', 'pending', NULL, NULL, NULL), ('payload_fetch', 'pending', NULL, NULL, '{1}'),
+               ('payload_fetch', 'running', 'w', now() + interval '1 minute', NULL),
+               ('payload_fetch', 'running', 'w', now() - interval '1 minute', NULL),
+               ('product_refresh', 'completed', 'w', NULL, NULL), ('product_refresh', 'completed', 'w', NULL, NULL)";
+    server.database.raw.batch_execute(sql).await.unwrap();
+    let counts = server.get("/api/tasks/counts").await.expect(200);
+    let told = ["pending", "claimed", "running", "completed", "failed", "cancelled", "stale"]
+        .map(|name| counts[name].as_i64().unwrap());
+    assert_eq!(told, [2, 0, 1, 2, 0, 0, 1]);
+    assert_eq!(counts["by_role"]["payload_fetch"]["pending"], 2);
+    assert_eq!(counts["by_role"]["store_discovery"]["pending"], 0);
+
+    let client = server.database.db.client().await.unwrap();
+    drover::db::tasks::refresh_totals(&client).await.unwrap();
+    let more = "UPDATE task_totals SET as_of = '2025-01-01T00:00:00Z';
+                INSERT INTO worker_tasks (role, status) VALUES ('product_refresh', 'completed'), ('product_refresh', 'pending')";
+    server.database.raw.batch_execute(more).await.unwrap();
+    let counts = server.get("/api/tasks/counts").await.expect(200);
+    assert_eq!((&counts["completed"], &counts["pending"]), (&2.into(), &3.into()));
+    assert_eq!(counts["as_of"], "2025-01-01T00:00:00Z");
+}
