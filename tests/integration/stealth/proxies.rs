@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use drover::stealth::{FetchError, Kind, ProxyOutcome, SessionAsk};
 use rstest::rstest;
 
-use super::support::{Ca, ForwardProxy, HOST, Manner, Origin, Pool, Setup, content, http, pool_of, request};
+use super::support::{Ca, ForwardProxy, HOST, Manner, Origin, Pool, Setup, content, pool_of, request};
 
 #[tokio::test]
 async fn a_tunnel_is_asked_for_with_no_header_of_the_browser() {
@@ -187,9 +187,7 @@ async fn secrets_of_a_proxy_are_in_no_error() {
     let origin = Origin::plain().await;
     let bad = ForwardProxy::http(origin.address, Manner::Refusing(407)).await.with_login("anna", "hunter2");
     let pool = pool_of(&[&bad]);
-    let mut setup = Setup::default();
-    setup.http = http();
-    let mut session = setup.sessions(&pool).open(SessionAsk::default());
+    let mut session = Setup::default().sessions(&pool).open(SessionAsk::default());
     let error = session.send(&request(Kind::GraphqlGet, "http"), &content).await.unwrap_err();
     let shown = format!("{error} {error:?} {:?} {:?}", pool.reports(), bad.as_row(1));
     assert!(!shown.contains("hunter2") && !shown.contains(&STANDARD.encode("anna:hunter2")), "{shown}");
