@@ -23,7 +23,7 @@ pub struct Observe;
 #[rtype(result = "()")]
 pub struct Tick;
 
-/// What an actor must offer to be supervised; [`supervised!`] does the rest.
+/// What an actor must offer to be supervised; `supervised!` does the rest.
 pub trait Rebuild {
     /// The same actor as its factory made it, with none of its state.
     fn rebuilt(&mut self) -> Self;

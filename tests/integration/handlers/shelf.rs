@@ -129,8 +129,9 @@ pub fn new_store(name: &str) -> NewStore {
 
 /// A time within this month, so that its partition exists; whole seconds apart.
 pub fn at(second: i64) -> DateTime<Utc> {
-    static START: std::sync::LazyLock<DateTime<Utc>> =
-        std::sync::LazyLock::new(|| DateTime::from_timestamp(Utc::now().timestamp(), 0).unwrap());
+    static START: std::sync::LazyLock<DateTime<Utc>> = std::sync::LazyLock::new(|| {
+        DateTime::from_timestamp(drover::clock::Clock::system().utc().timestamp(), 0).unwrap()
+    });
     *START + TimeDelta::seconds(second)
 }
 
