@@ -187,12 +187,7 @@ async fn secrets_of_a_proxy_are_in_no_error() {
     let origin = Origin::plain().await;
     let bad = ForwardProxy::http(origin.address, Manner::Refusing(407)).await.with_login("anna", "hunter2");
     let pool = pool_of(&[&bad]);
-<<<<<<< HEAD
     let mut session = Setup::default().sessions(&pool).open(SessionAsk::default());
-=======
-    let setup = Setup { http: http(), ..Setup::default() };
-    let mut session = setup.sessions(&pool).open(SessionAsk::default());
->>>>>>> 1943199 (Clippy and rustdoc are clean: tests ask the clock, documentation may point at what is private)
     let error = session.send(&request(Kind::GraphqlGet, "http"), &content).await.unwrap_err();
     let shown = format!("{error} {error:?} {:?} {:?}", pool.reports(), bad.as_row(1));
     assert!(!shown.contains("hunter2") && !shown.contains(&STANDARD.encode("anna:hunter2")), "{shown}");
