@@ -11,7 +11,7 @@ use serde::Serialize;
 use tokio::sync::watch;
 
 use super::router::Shared;
-use crate::db::{Db, migrate};
+use crate::db::{Db, migrate, vitals};
 use crate::domain::proxy::PoolState;
 
 /// A probe that waits longer is as good as unanswered.
@@ -99,9 +99,9 @@ pub async fn readyz(State(api): State<Shared>) -> (StatusCode, Json<Readiness>) 
 }
 
 async fn database(db: &Db) -> Part {
-    let asked = async { db.api_client().await?.batch("SELECT 1").await };
+    let asked = async { vitals::read(&db.api_client().await?).await };
     match tokio::time::timeout(WITHIN, asked).await {
-        Ok(Ok(())) => Part::ok(),
+        Ok(Ok(_)) => Part::ok(),
         Ok(Err(_)) => Part::degraded("unavailable"),
         Err(_) => Part::degraded(format!("no answer within {WITHIN:?}")),
     }
