@@ -77,7 +77,7 @@ impl Demo<'_> {
         let plan = Plan { schedules: false, pods: names::pods(&config)? };
         let app = App::start(config, opened.db.clone(), self.env.runtime.clone(), plan).await?;
         let ended = tokio::select! {
-            ended = self.crawl(&mut state, &opened) => ended,
+            ended = self.crawl(&mut state, &opened, &app) => ended,
             () = self.stop.drain.cancelled() => Ok(ExitCode::Interrupted),
             () = app.failed() => Ok(ExitCode::Failure),
         };
@@ -88,9 +88,11 @@ impl Demo<'_> {
     }
 
     /// One crawl after the other, or just one.
-    async fn crawl(&self, state: &mut State, opened: &Opened) -> anyhow::Result<ExitCode> {
+    async fn crawl(&self, state: &mut State, opened: &Opened, app: &App) -> anyhow::Result<ExitCode> {
         loop {
             let came_to = crawl::run(&opened.db, state.crawl, state.stores).await?;
+            // the summary reads the proxies' counters from the table
+            app.tree().proxies().flush(Duration::from_secs(5)).await;
             let client = opened.db.client().await?;
             let url = self.args.dir.is_some().then(|| opened.url.clone());
             let summary = Summary::of(&client, self.sim, came_to, self.env.config.proxies.blocks_to_bench, url).await?;

@@ -1,6 +1,6 @@
 -- $1 worker, $2 friendly name, $3 pod, $4 role, $5 roles, $6 status, $7 task ids, $8 slots, $9 resources, $10 seconds between heartbeats
 INSERT INTO worker_registry AS w (worker_id, friendly_name, pod, role, roles, status, current_task_ids, active_task_count, max_concurrent_tasks, resources, heartbeat_seconds)
-VALUES ($1, $2, $3, $4, $5, $6, $7, cardinality($7), $8, $9, $10)
+VALUES ($1, $2, $3, $4, $5, $6, $7::bigint[], cardinality($7::bigint[]), $8, $9, $10)
 ON CONFLICT (worker_id) DO UPDATE SET
   friendly_name = excluded.friendly_name, pod = excluded.pod, role = excluded.role, roles = excluded.roles, status = excluded.status,
   current_task_ids = excluded.current_task_ids, active_task_count = excluded.active_task_count, max_concurrent_tasks = excluded.max_concurrent_tasks,
