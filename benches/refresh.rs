@@ -1,0 +1,241 @@
+//! A refresh of a 1,000-product payload (read, parse, normalise, write, commit) beside a bare COPY of the same rows into the same
+//! tables, on a private server with its ordinary settings. Five interleaved rounds after one to warm up; medians.
+//!
+//! `cargo bench --bench refresh`
+
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
+
+#[path = "../tests/integration/handlers/outside.rs"]
+mod outside;
+
+use std::os::unix::fs::PermissionsExt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bytes::{Bytes, BytesMut};
+use drover::clock::Clock;
+use drover::config::Config;
+use drover::db::embedded::{self, Options};
+use drover::db::stores::NewStore;
+use drover::db::{self, Db, PoolSizes, migrate};
+use drover::domain::dispensary::{DispensaryId, Platform};
+use drover::domain::role::Role;
+use drover::handlers::{self, Context, Outcome, Services};
+use drover::platforms::dutchie::DutchieData;
+use drover::platforms::{Dutchie, Limits};
+use drover::stealth::{Proxy, ProxyProtocol, States};
+use drover::storage::Payloads;
+use futures_util::{SinkExt, TryStreamExt};
+use serde_json::{Value, json};
+use sim::{Settings, Simulator, StoreSeed};
+use tokio_postgres::Client;
+
+const ROUNDS: usize = 5;
+/// Products a store ever has; about 1,000 of them are on its menu at a time.
+const SIZE: u64 = 1185;
+const TABLES: [&str; 3] = ["store_products", "store_product_variants", "store_product_snapshots"];
+
+struct Bench {
+    services: Arc<Services>,
+    raw: Client,
+}
+
+/// Milliseconds of one round.
+struct Round {
+    rows: [u64; 3],
+    copy: f64,
+    first: f64,
+    unchanged: f64,
+    changed: f64,
+}
+
+#[tokio::main]
+async fn main() {
+    let sizes = SIZE as usize..=SIZE as usize;
+    let settings = Settings {
+        stores: ROUNDS + 1,
+        products_per_store: sizes,
+        proxies: 1,
+        blocked_proxies: 0,
+        ..Settings::default()
+    };
+    let sim = Simulator::start(settings).unwrap();
+    let dir = tempfile::Builder::new().prefix("drover-bench-").tempdir().unwrap();
+    std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let options =
+        Options { keeper: Some(env!("CARGO_BIN_EXE_drover").into()), linger: Duration::ZERO, ..Options::default() };
+    let server = embedded::start_with(dir.path(), options).await.unwrap();
+
+    let bench = Bench::new(&sim, server.url(), dir.path()).await;
+    let mut rounds = Vec::new();
+    for seed in sim.stores() {
+        sim.set_crawl(1);
+        rounds.push(bench.round(&sim, seed).await);
+    }
+    report(&rounds[1..]);
+    drop((bench, server));
+    embedded::stop(dir.path()).await.unwrap();
+}
+
+impl Bench {
+    async fn new(sim: &Simulator, url: &str, dir: &std::path::Path) -> Bench {
+        let config = Config::with(&[("platform.dutchie.base_url", sim.base_url())]).unwrap();
+        let db = Db::new(url, &config.database, PoolSizes { work: 4, api: 1 }).unwrap();
+        migrate::up(&db).await.unwrap();
+        let data = DutchieData::load(None).unwrap();
+        let services = Services {
+            db,
+            sessions: outside::sessions(proxies(sim), "127.0.0.1"),
+            payloads: Payloads::new(dir.join("storage")),
+            clock: Clock::system(),
+            shipped_hashes: data.hashes().to_vec(),
+            dutchie: Dutchie::new(&config.platform.dutchie, data).unwrap(),
+            limits: Limits { max_pages: 40, min_coverage: config.platform.dutchie.min_coverage },
+            states: States::load(None).unwrap(),
+        };
+        let (raw, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await.unwrap();
+        tokio::spawn(connection);
+        Bench { services: Arc::new(services), raw }
+    }
+
+    /// One store: its first crawl, a bare COPY of what that wrote, the same menu again, and the next crawl's.
+    async fn round(&self, sim: &Simulator, seed: &StoreSeed) -> Round {
+        let store = self.add(seed).await;
+        self.run(store, Role::PayloadFetch).await;
+        let first = self.timed_refresh(store).await;
+        let (rows, copy) = self.timed_copy(store).await;
+        self.run(store, Role::PayloadFetch).await;
+        let unchanged = self.timed_refresh(store).await;
+        sim.set_crawl(2);
+        self.run(store, Role::PayloadFetch).await;
+        let changed = self.timed_refresh(store).await;
+        Round { rows, copy, first, unchanged, changed }
+    }
+
+    async fn add(&self, seed: &StoreSeed) -> DispensaryId {
+        let tx = self.services.db.begin().await.unwrap();
+        let store = NewStore {
+            name: seed.name.clone(),
+            platform: Platform::Dutchie,
+            platform_dispensary_id: Some(seed.platform_dispensary_id.clone()),
+            slug: Some(seed.slug.clone()),
+            menu_url: Some(seed.menu_url.clone()),
+            api_host: None,
+            api_path: seed.api_path.clone(),
+            city: None,
+            state: Some(seed.state.clone()),
+            timezone: None,
+        };
+        let id = db::stores::add(&tx, &store).await.unwrap();
+        tx.commit().await.unwrap();
+        id
+    }
+
+    async fn timed_refresh(&self, store: DispensaryId) -> f64 {
+        let begun = Instant::now();
+        self.run(store, Role::ProductRefresh).await;
+        milliseconds(begun)
+    }
+
+    async fn run(&self, store: DispensaryId, role: Role) -> Value {
+        let sql = "INSERT INTO worker_tasks (role, dispensary_id, platform) VALUES ($1, $2, 'dutchie') RETURNING id";
+        let task = self.raw.query_one(sql, &[&role.name(), &store]).await.unwrap().get(0);
+        let context = Context::new(Arc::clone(&self.services), task, Some(store), Some(Platform::Dutchie));
+        let Outcome::Done(done) = handlers::run(&context, role, &json!({})).await.unwrap() else { return Value::Null };
+        let tx = self.services.db.begin().await.unwrap();
+        if let Some(write) = done.write {
+            write(&tx).await.unwrap();
+        }
+        tx.commit().await.unwrap();
+        done.result
+    }
+
+    /// Takes the store's rows out and puts them back by COPY in one transaction, into the same tables with the same indexes.
+    async fn timed_copy(&self, store: DispensaryId) -> ([u64; 3], f64) {
+        let mut kept = Vec::new();
+        for table in TABLES {
+            kept.push(self.copy_out(table, store).await);
+        }
+        let own = own_products(store);
+        let empty = format!(
+            "DELETE FROM store_product_snapshots WHERE store_product_id IN ({own}); DELETE FROM store_products WHERE dispensary_id = {store}"
+        );
+        self.raw.batch_execute(&empty).await.unwrap();
+        // dead rows of our own making must not slow the COPY down
+        for table in TABLES {
+            self.raw.batch_execute(&format!("VACUUM {table}")).await.unwrap();
+        }
+        let begun = Instant::now();
+        self.raw.batch_execute("BEGIN").await.unwrap();
+        let mut rows = [0; 3];
+        for ((table, bytes), rows) in TABLES.iter().zip(kept).zip(&mut rows) {
+            *rows = self.copy_in(table, bytes).await;
+        }
+        self.raw.batch_execute("COMMIT").await.unwrap();
+        (rows, milliseconds(begun))
+    }
+
+    async fn copy_out(&self, table: &str, store: DispensaryId) -> Bytes {
+        let column = if table == "store_products" { "id" } else { "store_product_id" };
+        let own = own_products(store);
+        let sql = format!("COPY (SELECT * FROM {table} WHERE {column} IN ({own})) TO STDOUT BINARY");
+        let stream = self.raw.copy_out(&sql).await.unwrap();
+        let chunks: Vec<Bytes> = stream.try_collect().await.unwrap();
+        chunks.concat().into()
+    }
+
+    async fn copy_in(&self, table: &str, bytes: Bytes) -> u64 {
+        let sink = self.raw.copy_in::<_, Bytes>(&format!("COPY {table} FROM STDIN BINARY")).await.unwrap();
+        let mut sink = std::pin::pin!(sink);
+        let mut bytes = BytesMut::from(bytes);
+        while !bytes.is_empty() {
+            let chunk = bytes.split_to(bytes.len().min(64 << 10)).freeze();
+            sink.send(chunk).await.unwrap();
+        }
+        sink.finish().await.unwrap()
+    }
+}
+
+fn own_products(store: DispensaryId) -> String {
+    format!("SELECT id FROM store_products WHERE dispensary_id = {store}")
+}
+
+fn proxies(sim: &Simulator) -> Vec<Proxy> {
+    let proxy = |address: sim::ProxyAddress| Proxy {
+        id: 1,
+        protocol: ProxyProtocol::Http,
+        host: address.host,
+        port: address.port,
+        username: address.username,
+        password: address.password,
+    };
+    sim.proxies().into_iter().map(proxy).collect()
+}
+
+fn milliseconds(begun: Instant) -> f64 {
+    begun.elapsed().as_secs_f64() * 1000.0
+}
+
+fn median(rounds: &[Round], of: impl Fn(&Round) -> f64) -> f64 {
+    let mut values: Vec<f64> = rounds.iter().map(of).collect();
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+fn report(rounds: &[Round]) {
+    for round in rounds {
+        let [products, variants, snapshots] = round.rows;
+        println!(
+            "{products} products, {variants} options, {snapshots} snapshots: COPY {:.1} ms, first {:.1} ms, unchanged {:.1} ms, next crawl {:.1} ms",
+            round.copy, round.first, round.unchanged, round.changed
+        );
+    }
+    let copy = median(rounds, |round| round.copy);
+    println!("bare COPY of the rows             {copy:7.1} ms");
+    let rows: [(&str, fn(&Round) -> f64); 3] =
+        [("first crawl", |r| r.first), ("the same menu again", |r| r.unchanged), ("the next crawl", |r| r.changed)];
+    for (name, of) in rows {
+        let time = median(rounds, of);
+        println!("refresh: {name:<24} {time:7.1} ms   {:.2} x COPY", time / copy);
+    }
+}
