@@ -12,16 +12,20 @@ mod config;
 mod db;
 mod demo;
 mod doctor;
+mod enqueue;
 mod env;
 mod migrate;
 mod payload;
 mod proxies;
 mod scheduler;
+mod schedules;
 mod service;
 mod stores;
+mod tasks;
 mod up;
 mod version;
 mod worker;
+mod workers;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -60,6 +64,8 @@ enum Command {
     Demo(demo::Args),
     /// Look for what would keep drover from working here, each with its remedy
     Doctor(doctor::Args),
+    /// Queue one task
+    Enqueue(enqueue::Args),
     /// Bring the database's schema up to date
     Migrate(migrate::Args),
     /// Import, list and check proxies
@@ -68,14 +74,20 @@ enum Command {
     Payload(payload::Args),
     /// Make tasks from schedules, and nothing else
     Scheduler(scheduler::Args),
+    /// List schedules, or run one now
+    Schedules(schedules::Args),
     /// Add, import or list stores
     Stores(stores::Args),
+    /// List, show and follow tasks
+    Tasks(tasks::Args),
     /// Run everything in one process: API, schedules and pods of workers
     Up(up::Args),
     /// Print the version
     Version(version::Args),
     /// Run one pod of workers
     Worker(worker::Args),
+    /// List the workers of all processes
+    Workers(workers::Args),
 }
 
 impl Command {
@@ -85,14 +97,18 @@ impl Command {
             Command::Db(args) => db::run(args, env).await,
             Command::Demo(args) => demo::run(args, env).await,
             Command::Doctor(args) => doctor::run(args, env).await,
+            Command::Enqueue(args) => enqueue::run(args, env).await,
             Command::Migrate(args) => migrate::run(args, env).await,
             Command::Proxies(args) => proxies::run(args, env).await,
             Command::Payload(args) => payload::run(args, env).await,
             Command::Scheduler(args) => scheduler::run(args, env).await,
+            Command::Schedules(args) => schedules::run(args, env).await,
             Command::Stores(args) => stores::run(args, env).await,
+            Command::Tasks(args) => tasks::run(args, env).await,
             Command::Up(args) => up::run(args, env).await,
             Command::Version(args) => version::run(args, env).await,
             Command::Worker(args) => worker::run(args, env).await,
+            Command::Workers(args) => workers::run(args, env).await,
         }
     }
 

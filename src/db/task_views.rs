@@ -2,6 +2,7 @@
 //!
 //! The machinery is [`super::tasks`]. `stale` is worked out here; the table never holds it.
 
+pub mod activity;
 pub mod counts;
 
 use chrono::{DateTime, Utc};

@@ -1,5 +1,6 @@
-//! The HTTP API through a real socket, on a real database.
+//! The HTTP API through a real socket, on a real database; and the commands that show the same.
 
+mod commands;
 mod house_rules;
 mod probes;
 mod server;

@@ -1,0 +1,67 @@
+//! `drover enqueue`: queues one task, by the same rules as `POST /api/tasks`.
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+
+use super::{Env, ExitCode, Refusal};
+use crate::db::task_requests::{self, RequestError};
+use crate::db::task_views;
+use crate::domain::dispensary::DispensaryId;
+use crate::domain::task_request::TaskRequest;
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// What to do: payload_fetch, product_refresh, …
+    #[arg(long)]
+    role: String,
+    /// The store, for roles that work on one
+    #[arg(long, value_name = "ID")]
+    dispensary: Option<DispensaryId>,
+    /// The menu platform [default: the store's]
+    #[arg(long)]
+    platform: Option<String>,
+    /// Higher runs first, from -1000 to 1000 [default: the role's]
+    #[arg(long, allow_negative_numbers = true)]
+    priority: Option<i64>,
+    /// The task's input, such as {"payload_id": 7}
+    #[arg(long, value_name = "JSON", value_parser = json)]
+    payload: Option<Value>,
+    /// Not before this time, such as 2025-01-10T08:00:00Z
+    #[arg(long, value_name = "TIME")]
+    at: Option<DateTime<Utc>>,
+    /// Queued at most once at a time under this key [default: role, store and payload]
+    #[arg(long, value_name = "KEY")]
+    dedup_key: Option<String>,
+}
+
+pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
+    let request = TaskRequest {
+        role: args.role,
+        dispensary_id: args.dispensary,
+        platform: args.platform,
+        priority: args.priority,
+        scheduled_for: args.at,
+        payload: args.payload.unwrap_or_default(),
+        dedup_key: args.dedup_key,
+        ..TaskRequest::default()
+    };
+    let client = env.db().await?.client().await?;
+    let id = task_requests::enqueue(&client, request).await.map_err(refusal)?;
+    let task = task_views::get(&client, id).await?;
+    let task = task.ok_or_else(|| Refusal::not_found(format!("task {id} was removed again")))?;
+    env.out.either(&task, |task| format!("task {}: {}", task.id, task.role))?;
+    Ok(ExitCode::Ok)
+}
+
+fn refusal(error: RequestError) -> anyhow::Error {
+    match error {
+        RequestError::Bad(bad) => Refusal::usage(bad.to_string()).into(),
+        RequestError::Missing { .. } => Refusal::not_found(error.to_string()).into(),
+        RequestError::Queued { .. } => Refusal::conflict(error.to_string()).into(),
+        RequestError::Db(error) => error.into(),
+    }
+}
+
+fn json(text: &str) -> Result<Value, serde_json::Error> {
+    serde_json::from_str(text)
+}

@@ -1,0 +1,66 @@
+//! `drover schedules`: what makes tasks by itself, and running one of them now.
+
+use clap::Subcommand;
+
+use super::{Env, ExitCode};
+use crate::db::schedules::{self, Run, Schedule};
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// List the schedules with their last and next run
+    List,
+    /// Run a schedule now; once, however often it is asked within 10 seconds
+    Trigger { name: String },
+}
+
+pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
+    match args.command {
+        Command::List => list(env).await,
+        Command::Trigger { name } => trigger(&name, env).await,
+    }
+}
+
+async fn list(env: &Env) -> anyhow::Result<ExitCode> {
+    let client = env.db().await?.client().await?;
+    let found = schedules::list(&client).await?;
+    let headers = ["name", "role", "", "rhythm", "prio", "last run", "tasks", "next run", "error"];
+    env.out.rows(&found, &headers, cells)?;
+    Ok(ExitCode::Ok)
+}
+
+async fn trigger(name: &str, env: &Env) -> anyhow::Result<ExitCode> {
+    let run = schedules::trigger(&env.db().await?, name).await?;
+    env.out.either(&run, told)?;
+    Ok(if run.fault.is_some() { ExitCode::Failure } else { ExitCode::Ok })
+}
+
+fn told(run: &Run) -> String {
+    match &run.fault {
+        Some(fault) => format!("{} cannot be run: {fault}", run.schedule),
+        None if run.already_made => format!("{} has just run: {} tasks", run.schedule, run.tasks),
+        None => format!("{}: {} tasks", run.schedule, run.tasks),
+    }
+}
+
+fn cells(schedule: &Schedule) -> Vec<String> {
+    let time =
+        |at: Option<chrono::DateTime<chrono::Utc>>| at.map(|at| at.format("%F %T").to_string()).unwrap_or_default();
+    let hours = schedule.interval_hours.map(|hours| format!("every {hours} h"));
+    vec![
+        schedule.name.clone(),
+        schedule.role.clone(),
+        if schedule.enabled { "on" } else { "off" }.to_owned(),
+        schedule.cron.clone().or(hours).unwrap_or_default(),
+        schedule.priority.to_string(),
+        time(schedule.last_run_at),
+        schedule.last_task_count.map(|tasks| tasks.to_string()).unwrap_or_default(),
+        time(schedule.next_run_at),
+        schedule.last_error.clone().unwrap_or_default(),
+    ]
+}

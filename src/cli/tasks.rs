@@ -1,0 +1,34 @@
+//! `drover tasks`: what is in the queue, one task with its timeline, and what is going on.
+
+mod list;
+mod show;
+mod tail;
+
+use clap::Subcommand;
+
+use super::{Env, ExitCode};
+use crate::domain::task::TaskId;
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// List tasks, newest first, below a summary of the queue
+    List(list::Args),
+    /// Show a task with the timeline of its runs
+    Show { id: TaskId },
+    /// Tell of runs as they begin and end, until Ctrl-C
+    Tail,
+}
+
+pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
+    match args.command {
+        Command::List(args) => list::run(args, env).await,
+        Command::Show { id } => show::run(id, env).await,
+        Command::Tail => tail::run(env).await,
+    }
+}

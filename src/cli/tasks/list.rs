@@ -1,0 +1,99 @@
+//! `drover tasks list`.
+
+use crate::cli::{Env, ExitCode};
+use crate::db::task_views::counts::{self, Counts};
+use crate::db::task_views::{self, TaskFilter, TaskView};
+use crate::domain::dispensary::DispensaryId;
+use crate::domain::role::RoleSet;
+use crate::domain::shown_status::ShownStatus;
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// pending, claimed, running, completed, failed, cancelled or stale
+    #[arg(long)]
+    status: Option<ShownStatus>,
+    /// One role, or several with commas
+    #[arg(long)]
+    role: Option<RoleSet>,
+    /// Of this store only
+    #[arg(long, value_name = "ID")]
+    dispensary: Option<DispensaryId>,
+    /// How many, at most
+    #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(i64).range(1..=500))]
+    limit: i64,
+}
+
+pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
+    let filter =
+        TaskFilter { status: args.status, roles: args.role, dispensary_id: args.dispensary, ..TaskFilter::default() };
+    let client = env.db().await?.client().await?;
+    let tasks = task_views::list(&client, &filter, args.limit).await?;
+    if !env.out.is_json() {
+        env.out.line(summary(&counts::counts(&client).await?.all))?;
+    }
+    let headers = ["id", "role", "store", "status", "prio", "tries", "worker", "created", "error"];
+    env.out.rows(&tasks, &headers, cells)?;
+    Ok(ExitCode::Ok)
+}
+
+/// Claimed and stale tasks are with a worker: they read as running.
+fn summary(counts: &Counts) -> String {
+    let running = counts.running + counts.claimed + counts.stale;
+    let (pending, completed, failed) = (counts.pending, counts.completed, counts.failed);
+    let [pending, running, completed, failed] = [pending, running, completed, failed].map(thousands);
+    format!("Pending: {pending} Running: {running} Completed: {completed} Failed: {failed}")
+}
+
+fn thousands(number: i64) -> String {
+    let digits = number.to_string();
+    let groups: Vec<&[u8]> = digits.as_bytes().rchunks(3).rev().collect();
+    String::from_utf8_lossy(&groups.join(&b',')).into_owned()
+}
+
+fn cells(task: &TaskView) -> Vec<String> {
+    let store = task.dispensary_name.clone().or_else(|| task.dispensary_id.map(|id| id.to_string()));
+    let worker = task.worker_name.clone().or_else(|| task.worker_id.clone());
+    let error = task.error_message.as_deref().unwrap_or_default();
+    vec![
+        task.id.to_string(),
+        task.role.clone(),
+        store.unwrap_or_else(|| "-".to_owned()),
+        task.status.clone(),
+        task.priority.to_string(),
+        format!("{}/{}", task.retry_count, task.max_retries),
+        worker.unwrap_or_else(|| "-".to_owned()),
+        task.created_at.format("%F %T").to_string(),
+        first_words(error),
+    ]
+}
+
+/// A table's cell has one line.
+fn first_words(text: &str) -> String {
+    let line = text.lines().next().unwrap_or_default();
+    match line.char_indices().nth(60) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[test]
+    fn the_summary_is_written_as_ever() {
+        let counts = Counts { pending: 45, claimed: 1, running: 2, completed: 1234, failed: 12, ..Counts::default() };
+        assert_eq!(summary(&counts), "Pending: 45 Running: 3 Completed: 1,234 Failed: 12");
+    }
+
+    #[rstest]
+    #[case(0, "0")]
+    #[case(999, "999")]
+    #[case(1_000, "1,000")]
+    #[case(12_345_678, "12,345,678")]
+    fn thousands_are_separated(#[case] number: i64, #[case] text: &str) {
+        assert_eq!(thousands(number), text);
+    }
+}

@@ -1,0 +1,65 @@
+//! `drover tasks show ID`.
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+
+use crate::cli::{Env, ExitCode, Refusal};
+use crate::db::task_views::{self, AttemptView, TaskDetail};
+use crate::domain::task::TaskId;
+
+pub async fn run(id: TaskId, env: &Env) -> anyhow::Result<ExitCode> {
+    let client = env.db().await?.client().await?;
+    let task = task_views::detail(&client, id).await?;
+    let task = task.ok_or_else(|| Refusal::not_found(format!("task {id} does not exist")))?;
+    env.out.either(&task, text)?;
+    Ok(ExitCode::Ok)
+}
+
+fn text(detail: &TaskDetail) -> String {
+    let task = &detail.task;
+    let fields = [
+        ("task", Some(format!("{} {}", task.id, task.role))),
+        ("status", Some(task.status.clone())),
+        ("store", task.dispensary_id.map(|id| named(id, task.dispensary_name.as_deref()))),
+        ("platform", task.platform.clone()),
+        ("priority", Some(task.priority.to_string())),
+        ("retries", Some(format!("{} of {}", task.retry_count, task.max_retries))),
+        ("due", task.scheduled_for.map(time)),
+        ("worker", task.worker_id.clone().map(|id| named(id, task.worker_name.as_deref()))),
+        ("created", Some(time(task.created_at))),
+        ("ended", task.completed_at.map(time)),
+        ("parent", task.parent_task_id.map(|id| id.to_string())),
+        ("children", joined(&detail.children)),
+        ("waits for", task.depends_on.as_deref().and_then(joined)),
+        ("payload", Some(task.payload.to_string())),
+        ("result", task.result.as_ref().map(Value::to_string)),
+        ("error", task.error_message.clone()),
+    ];
+    let fields = fields.into_iter().filter_map(|(name, value)| Some(format!("{name:<10}{}", value?)));
+    let runs = detail.attempts.iter().map(run_line);
+    fields.chain(runs).collect::<Vec<_>>().join("\n")
+}
+
+/// `run 2     2025-01-10 08:00:00  failed after 1.2s  worker-any-1f2e3d4c  HTTP 503`
+fn run_line(run: &AttemptView) -> String {
+    let ended = match (&run.outcome, run.finished_at) {
+        (Some(outcome), Some(at)) => format!("{outcome} after {:.1}s", (at - run.claimed_at).as_seconds_f64()),
+        (Some(outcome), None) => outcome.clone(),
+        (None, _) => "under way".to_owned(),
+    };
+    let error = run.error.as_deref().map(|error| format!("  {error}")).unwrap_or_default();
+    format!("{:<10}{}  {ended}  {}{error}", format!("run {}", run.fence), time(run.claimed_at), run.worker_id)
+}
+
+fn named(id: impl std::fmt::Display, name: Option<&str>) -> String {
+    name.map_or_else(|| id.to_string(), |name| format!("{id} {name}"))
+}
+
+fn joined(ids: &[TaskId]) -> Option<String> {
+    let ids: Vec<String> = ids.iter().map(TaskId::to_string).collect();
+    (!ids.is_empty()).then(|| ids.join(", "))
+}
+
+fn time(at: DateTime<Utc>) -> String {
+    at.format("%F %T").to_string()
+}

@@ -1,0 +1,45 @@
+//! `drover workers`: who is there, as they say themselves.
+
+use clap::Subcommand;
+
+use super::{Env, ExitCode};
+use crate::db::workers;
+use crate::domain::worker::WorkerDocument;
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// List every worker with its tasks and resources
+    List,
+}
+
+pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
+    let Command::List = args.command;
+    let client = env.db().await?.client().await?;
+    let found = workers::list(&client).await?;
+    let headers = ["name", "id", "role", "status", "tasks", "task ids", "memory", "cpu", "last heartbeat", "why"];
+    env.out.rows(&found, &headers, cells)?;
+    Ok(ExitCode::Ok)
+}
+
+fn cells(worker: &WorkerDocument) -> Vec<String> {
+    let ids: Vec<String> = worker.current_task_ids.iter().map(|id| id.to_string()).collect();
+    let heartbeat = worker.last_heartbeat_at.map(|at| at.format("%F %T").to_string());
+    vec![
+        worker.friendly_name.clone(),
+        worker.worker_id.clone(),
+        worker.role.clone(),
+        worker.status.name().to_owned(),
+        format!("{}/{}", worker.active_task_count, worker.max_concurrent_tasks),
+        ids.join(","),
+        format!("{:.0}%", worker.resources.memory_percent),
+        format!("{:.0}%", worker.resources.cpu_percent),
+        heartbeat.unwrap_or_default(),
+        worker.resources.backoff_reason.clone().unwrap_or_default(),
+    ]
+}

@@ -1,0 +1,122 @@
+//! What is going on: which runs began and ended since one last looked, each told once.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use tokio_postgres::Row;
+
+use crate::db::{Client, DbError};
+use crate::domain::dispensary::DispensaryId;
+use crate::domain::task::TaskId;
+
+/// A claim is seen when it is committed, up to this long after the time that it bears.
+const OVERLAP: Duration = Duration::from_secs(5);
+/// More runs than any number of processes hold at once.
+const MOST_OPEN: i64 = 100_000;
+
+/// A run began or ended.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Event {
+    /// `claimed`, or the run's outcome.
+    pub event: String,
+    pub at: DateTime<Utc>,
+    pub task_id: TaskId,
+    pub fence: i64,
+    /// None when the task has been removed since.
+    pub role: Option<String>,
+    pub dispensary_id: Option<DispensaryId>,
+    pub worker_id: String,
+    pub error: Option<String>,
+    /// Length of the ended run.
+    pub seconds: Option<f64>,
+}
+
+/// What has been told so far.
+#[derive(Debug, Default)]
+pub struct Activity {
+    runs: BTreeMap<Key, Told>,
+}
+
+type Key = (TaskId, i64);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Told {
+    Nothing,
+    Claimed,
+    Ended,
+}
+
+impl Activity {
+    /// Begins with the runs under way; what ended before is not told.
+    pub async fn begin(client: &Client) -> Result<Activity, DbError> {
+        let mut activity = Activity::default();
+        for row in client
+            .query(include_str!("../sql/task_views/runs.sql"), &[&OVERLAP.as_secs_f64(), &none(), &none()])
+            .await?
+        {
+            activity.runs.insert(key(&row)?, Told::Ended);
+        }
+        for row in client.query(include_str!("../sql/task_views/open_runs.sql"), &[&MOST_OPEN]).await? {
+            activity.runs.insert(key(&row)?, Told::Nothing);
+        }
+        Ok(activity)
+    }
+
+    /// What has happened since the last look, `since` ago.
+    pub async fn look(&mut self, client: &Client, since: Duration) -> Result<Vec<Event>, DbError> {
+        let open = self.runs.iter().filter(|(_, told)| **told != Told::Ended);
+        let (ids, fences): (Vec<TaskId>, Vec<i64>) = open.map(|(key, _)| *key).unzip();
+        let back = (since + OVERLAP).as_secs_f64();
+        let rows = client.query(include_str!("../sql/task_views/runs.sql"), &[&back, &ids, &fences]).await?;
+        let mut seen = BTreeMap::new();
+        let mut events = Vec::new();
+        for row in &rows {
+            let key = key(row)?;
+            let told = self.runs.get(&key).copied().unwrap_or(Told::Nothing);
+            seen.insert(key, tell(row, told, &mut events)?);
+        }
+        // what was not looked at is beyond reach of the next look too
+        self.runs = seen;
+        events.sort_by_key(|event| event.at);
+        Ok(events)
+    }
+}
+
+fn tell(row: &Row, told: Told, events: &mut Vec<Event>) -> Result<Told, DbError> {
+    let began = event(row, "claimed".to_owned(), row.try_get("claimed_at")?)?;
+    let (began_at, mut now) = (began.at, told);
+    if told == Told::Nothing {
+        events.push(began);
+        now = Told::Claimed;
+    }
+    let outcome: Option<String> = row.try_get("outcome")?;
+    let Some(outcome) = outcome.filter(|_| told != Told::Ended) else { return Ok(now) };
+    let ended_at = row.try_get::<_, Option<DateTime<Utc>>>("finished_at")?.unwrap_or(began_at);
+    let seconds = (ended_at - began_at).as_seconds_f64();
+    events.push(Event { error: row.try_get("error")?, seconds: Some(seconds), ..event(row, outcome, ended_at)? });
+    Ok(Told::Ended)
+}
+
+fn event(row: &Row, event: String, at: DateTime<Utc>) -> Result<Event, DbError> {
+    Ok(Event {
+        event,
+        at,
+        task_id: row.try_get("task_id")?,
+        fence: row.try_get("fence")?,
+        role: row.try_get("role")?,
+        dispensary_id: row.try_get("dispensary_id")?,
+        worker_id: row.try_get("worker_id")?,
+        error: None,
+        seconds: None,
+    })
+}
+
+fn key(row: &Row) -> Result<Key, DbError> {
+    Ok((row.try_get("task_id")?, row.try_get("fence")?))
+}
+
+fn none() -> Vec<i64> {
+    Vec::new()
+}

@@ -1,0 +1,149 @@
+//! `drover enqueue`, `tasks`, `workers` and `schedules`, as people run them.
+
+use std::process::Output;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::support::{self, Child, TestDatabase, drover};
+
+const SOON: Duration = Duration::from_secs(20);
+
+async fn run(database: &TestDatabase, args: &[&str]) -> Output {
+    drover().env("DATABASE_URL", &database.url).args(args).output().await.unwrap()
+}
+
+#[track_caller]
+fn ended(output: &Output, code: i32) -> String {
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(code), "{told}");
+    told
+}
+
+#[track_caller]
+fn json(output: &Output) -> Value {
+    ended(output, 0);
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+async fn with_store() -> TestDatabase {
+    let database = support::database().await;
+    let sql = "INSERT INTO dispensaries (id, name, platform_dispensary_id) VALUES (7, 'A Shop', 'x')";
+    database.raw.batch_execute(sql).await.unwrap();
+    database
+}
+
+#[tokio::test]
+async fn a_task_is_queued_once_and_the_open_twin_is_named() {
+    let database = with_store().await;
+    let enqueue = ["enqueue", "--role", "product_resync", "--dispensary", "7", "--priority", "-5", "--json"];
+    let task = json(&run(&database, &enqueue).await);
+    assert_eq!(
+        (&task["role"], &task["priority"], &task["platform"]),
+        (&"payload_fetch".into(), &(-5).into(), &"dutchie".into())
+    );
+    assert_eq!(task["dedup_key"], "payload_fetch:7");
+    let told = ended(&run(&database, &enqueue).await, 4);
+    assert!(told.contains(&format!("task {}", task["id"])), "{told}");
+}
+
+#[tokio::test]
+async fn a_task_that_cannot_be_is_refused_with_its_own_exit_code() {
+    let database = with_store().await;
+    let told = ended(&run(&database, &["enqueue", "--role", "payload_fetch", "--dispensary", "8"]).await, 3);
+    assert!(told.contains("dispensary 8"), "{told}");
+    let told = ended(&run(&database, &["enqueue", "--role", "payload_fetsch"]).await, 2);
+    assert!(told.contains("payload_fetsch"), "{told}");
+    ended(&run(&database, &["enqueue", "--role", "analytics_refresh", "--payload", "{"]).await, 2);
+    ended(&run(&database, &["enqueue", "--role", "analytics_refresh", "--at", "soon"]).await, 2);
+    ended(&run(&database, &["tasks", "show", "4711"]).await, 3);
+    ended(&run(&database, &["schedules", "trigger", "nothing"]).await, 3);
+    ended(&run(&database, &["tasks", "list", "--limit", "501"]).await, 2);
+}
+
+#[tokio::test]
+async fn tasks_are_listed_below_the_summary_of_the_queue() {
+    let database = with_store().await;
+    let sql = "INSERT INTO worker_tasks (role, status) SELECT 'payload_fetch', 'completed' FROM generate_series(1, 1234);
+               INSERT INTO worker_tasks (role, dispensary_id, status) VALUES ('payload_fetch', 7, 'failed'), ('product_refresh', 7, 'pending')";
+    database.raw.batch_execute(sql).await.unwrap();
+    let list = run(&database, &["tasks", "list", "--dispensary", "7"]).await;
+    ended(&list, 0);
+    let text = String::from_utf8_lossy(&list.stdout).into_owned();
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines[0], "Pending: 1 Running: 0 Completed: 1,234 Failed: 1");
+    assert!(lines.len() == 4 && lines[2].contains("product_refresh") && lines[3].contains("A Shop"), "{text}");
+
+    let failed =
+        json(&run(&database, &["tasks", "list", "--status", "failed", "--role", "product_resync", "--json"]).await);
+    assert_eq!(failed.as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_task_is_shown_with_the_timeline_of_its_runs() {
+    let database = with_store().await;
+    let sql = "INSERT INTO worker_tasks (id, role) VALUES (1, 'analytics_refresh');
+               INSERT INTO task_attempts (task_id, fence, worker_id, outcome, error, claimed_at, finished_at) VALUES
+               (1, 1, 'worker-a', 'failed', 'no answer', '2025-01-10T08:00:00Z', '2025-01-10T08:00:01.5Z'),
+               (1, 2, 'worker-b', NULL, NULL, '2025-01-10T08:01:00Z', NULL)";
+    database.raw.batch_execute(sql).await.unwrap();
+    let shown = run(&database, &["tasks", "show", "1"]).await;
+    ended(&shown, 0);
+    let text = String::from_utf8_lossy(&shown.stdout).into_owned();
+    assert!(text.contains("run 1     2025-01-10 08:00:00  failed after 1.5s  worker-a  no answer"), "{text}");
+    assert!(text.contains("run 2     2025-01-10 08:01:00  under way  worker-b"), "{text}");
+    assert_eq!(json(&run(&database, &["tasks", "show", "1", "--json"]).await)["attempts"][0]["fence"], 1);
+}
+
+#[tokio::test]
+async fn runs_are_told_as_they_begin_and_end_each_once() {
+    let database = with_store().await;
+    let begin = "INSERT INTO worker_tasks (id, role) VALUES (1, 'analytics_refresh'), (2, 'analytics_refresh');
+                 SELECT sweep_all(); SELECT claim_task('analytics_refresh', 'w')";
+    database.raw.batch_execute(begin).await.unwrap();
+    let mut tail = Child::spawn(drover().env("DATABASE_URL", &database.url).args(["tasks", "tail", "--json"]));
+    let told = async |count: usize| {
+        support::until("the tail has told of it", SOON, async || tail.stdout().len() >= count).await;
+        let lines = tail.stdout();
+        let read = |line: &String| serde_json::from_str::<Value>(line).unwrap();
+        lines.iter().map(read).map(|e| (e["event"].clone(), e["task_id"].clone())).collect::<Vec<_>>()
+    };
+    assert_eq!(told(1).await, [("claimed".into(), 1.into())]);
+    let go_on = "UPDATE worker_tasks SET status = 'failed' WHERE id = 1; SELECT claim_task('analytics_refresh', 'w')";
+    database.raw.batch_execute(go_on).await.unwrap();
+    let mut seen = told(3).await;
+    seen.sort_by_key(|(event, _)| event.to_string());
+    assert_eq!(seen[1..], [("claimed".into(), 2.into()), ("failed".into(), 1.into())]);
+    tail.signal(nix::sys::signal::Signal::SIGINT);
+    assert_eq!(tail.ended(SOON).await.code(), Some(130));
+}
+
+#[tokio::test]
+async fn workers_are_listed_with_what_they_hold_and_why_they_wait() {
+    let database = support::database().await;
+    let sql = r#"INSERT INTO worker_registry (worker_id, friendly_name, pod, role, roles, status, current_task_ids, active_task_count, max_concurrent_tasks, resources)
+                 VALUES ('w', 'Xylos-1', 'Xylos', 'any', '{}', 'backing_off', '{4,5}', 2, 3, '{"memory_percent": 87.3, "backoff_reason": "Memory at 87.3% (threshold: 85%)"}')"#;
+    database.raw.batch_execute(sql).await.unwrap();
+    let list = run(&database, &["workers", "list"]).await;
+    ended(&list, 0);
+    let text = String::from_utf8_lossy(&list.stdout).into_owned();
+    assert!(
+        text.contains("Xylos-1") && text.contains("2/3") && text.contains("4,5") && text.contains("Memory at 87.3%"),
+        "{text}"
+    );
+    assert_eq!(json(&run(&database, &["workers", "list", "--json"]).await)[0]["friendly_name"], "Xylos-1");
+}
+
+#[tokio::test]
+async fn a_schedule_that_is_triggered_twice_runs_once() {
+    let database = with_store().await;
+    let sql = "INSERT INTO task_schedules (name, role, interval_hours) VALUES ('fetch', 'payload_fetch', 4)";
+    database.raw.batch_execute(sql).await.unwrap();
+    let trigger = ["schedules", "trigger", "fetch", "--json"];
+    let first = json(&run(&database, &trigger).await);
+    assert_eq!((&first["tasks"], &first["already_made"]), (&1.into(), &false.into()));
+    let again = json(&run(&database, &trigger).await);
+    assert_eq!((&again["tasks"], &again["already_made"]), (&1.into(), &true.into()));
+    let listed = json(&run(&database, &["schedules", "list", "--json"]).await);
+    assert_eq!((&listed[0]["name"], &listed[0]["last_task_count"]), (&"fetch".into(), &1.into()));
+}
