@@ -27,6 +27,7 @@ mod version;
 mod worker;
 mod workers;
 
+use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -37,7 +38,7 @@ pub use exit::{ExitCode, Refusal};
 pub use output::Output;
 pub use stop::Stop;
 
-use crate::config::{Config, Flag, Sources};
+use crate::config::{Config, Flag, Loaded, Log, Sources};
 use crate::log;
 
 /// A durable, supervised crawler of dispensary menus on Postgres.
@@ -121,6 +122,16 @@ impl Command {
         }
     }
 
+    /// What is logged: next to a progress bar only errors, unless somebody asked for more.
+    fn log(&self, loaded: &Loaded) -> Log {
+        let log = loaded.config.log.clone();
+        let has_bar = matches!(self, Command::Demo(_)) && std::io::stderr().is_terminal();
+        if !has_bar || loaded.is_changed("log.level") {
+            return log;
+        }
+        Log { level: "error".to_owned(), ..log }
+    }
+
     /// Whether it ends by itself on Ctrl-C (with [`Stop`]); the others are simply dropped.
     fn drains(&self) -> bool {
         matches!(self, Command::Demo(_) | Command::Scheduler(_) | Command::Up(_) | Command::Worker(_))
@@ -146,7 +157,7 @@ fn start(cli: Cli) -> anyhow::Result<ExitCode> {
         return answer;
     }
     let loaded = Config::load(&sources)?;
-    log::start(&loaded.config.log);
+    log::start(&cli.command.log(&loaded));
     let runtime = Arc::new(tokio::runtime::Builder::new_multi_thread().enable_all().build()?);
     let env = Env::new(loaded, out, runtime.clone());
     let ended = runtime.block_on(run(cli.command, &env));

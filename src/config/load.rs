@@ -40,6 +40,13 @@ pub struct Loaded {
     pub settings: Vec<Setting>,
 }
 
+impl Loaded {
+    /// Whether anything but a `default.toml` has set this key.
+    pub fn is_changed(&self, key: &str) -> bool {
+        self.settings.iter().any(|setting| setting.key == key && !setting.origin.contains("default.toml"))
+    }
+}
+
 impl Sources {
     /// The process's own variables.
     pub fn of_process(dir: Option<PathBuf>, flags: Vec<Flag>) -> Sources {
