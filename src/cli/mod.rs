@@ -8,12 +8,14 @@ pub mod output;
 pub mod process;
 pub mod stop;
 
+mod api;
 mod config;
 mod db;
 mod demo;
 mod doctor;
 mod enqueue;
 mod env;
+mod http;
 mod migrate;
 mod payload;
 mod proxies;
@@ -57,6 +59,8 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Serve the HTTP API and run the schedules, without workers
+    Api(api::Args),
     /// Show or check the configuration
     Config(config::Args),
     /// Start, open or stop the private database server
@@ -94,6 +98,7 @@ enum Command {
 impl Command {
     async fn run(self, env: &Env) -> anyhow::Result<ExitCode> {
         match self {
+            Command::Api(args) => api::run(args, env).await,
             Command::Config(args) => config::run(args, env).await,
             Command::Db(args) => db::run(args, env).await,
             Command::Demo(args) => demo::run(args, env).await,
@@ -125,7 +130,7 @@ impl Command {
     /// What is logged: next to a progress bar only errors, unless somebody asked for more.
     fn log(&self, loaded: &Loaded) -> Log {
         let log = loaded.config.log.clone();
-        let has_bar = matches!(self, Command::Demo(_)) && std::io::stderr().is_terminal();
+        let has_bar = matches!(self, Command::Api(_) | Command::Demo(_)) && std::io::stderr().is_terminal();
         if !has_bar || loaded.is_changed("log.level") {
             return log;
         }
@@ -134,7 +139,7 @@ impl Command {
 
     /// Whether it ends by itself on Ctrl-C (with [`Stop`]); the others are simply dropped.
     fn drains(&self) -> bool {
-        matches!(self, Command::Demo(_) | Command::Scheduler(_) | Command::Up(_) | Command::Worker(_))
+        matches!(self, Command::Api(_) | Command::Demo(_) | Command::Scheduler(_) | Command::Up(_) | Command::Worker(_))
     }
 }
 

@@ -1,6 +1,7 @@
 //! `drover up`: API, schedules and pods in one process.
 
-use super::{Env, ExitCode, service};
+use super::service::{self, Http};
+use super::{Env, ExitCode};
 use crate::actors::tree::Plan;
 use crate::app::names;
 
@@ -9,5 +10,5 @@ pub struct Args {}
 
 pub async fn run(_: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let plan = Plan { schedules: true, pods: names::pods(&env.config)? };
-    service::run(env, plan, async |_, _| Ok(())).await
+    service::run(env, plan, Http::Api).await
 }

@@ -1,6 +1,7 @@
 //! `drover worker`: one pod of workers, nothing else; run it as often as there is work.
 
-use super::{Env, ExitCode, Refusal, service};
+use super::service::{self, Http};
+use super::{Env, ExitCode, Refusal};
 use crate::actors::tree::Plan;
 use crate::app::names;
 use crate::config::Flag;
@@ -40,7 +41,7 @@ pub async fn run(_: Args, env: &Env) -> anyhow::Result<ExitCode> {
     require_proxies(env, &db).await?;
     let taken = workers::live_pods(&db.client().await?).await?;
     let pod = names::own_pod(&env.config, &hostname(), &taken)?;
-    service::run(env, Plan { schedules: false, pods: vec![pod] }, async |_, _| Ok(())).await
+    service::run(env, Plan { schedules: false, pods: vec![pod] }, Http::Probes).await
 }
 
 /// Without any proxy, active or benched, a worker that needs one could never do anything.

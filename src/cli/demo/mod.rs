@@ -21,6 +21,7 @@ use sim::Simulator;
 
 use self::state::State;
 use self::summary::Summary;
+use super::http::Server;
 use super::{Env, ExitCode, Refusal, Stop, service};
 use crate::actors::tree::Plan;
 use crate::app::{App, names};
@@ -76,19 +77,39 @@ impl Demo<'_> {
         schedules::ensure_defaults(&opened.db.client().await?).await?;
         let plan = Plan { schedules: false, pods: names::pods(&config)? };
         let app = App::start(config, opened.db.clone(), self.env.runtime.clone(), plan).await?;
+        let server = self.serve(&app).await;
         let ended = tokio::select! {
-            ended = self.crawl(&mut state, &opened, &app) => ended,
+            ended = self.crawl(&mut state, &opened, &app, server.as_ref()) => ended,
             () = self.stop.drain.cancelled() => Ok(ExitCode::Interrupted),
             () = app.failed() => Ok(ExitCode::Failure),
         };
-        match app.stop(service::second_signal(self.stop)).await {
+        let cause = app.stop(service::second_signal(self.stop)).await;
+        if let Some(server) = server {
+            server.close().await;
+        }
+        match cause {
             Some(message) => Err(Refusal { code: ExitCode::Failure, message }.into()),
             None => ended,
         }
     }
 
+    /// Best effort: a demo crawls without its API as well.
+    async fn serve(&self, app: &App) -> Option<Server> {
+        if self.args.once {
+            return None;
+        }
+        let server = Server::api(self.env, app).await.inspect_err(|error| tracing::warn!("{error:#}"));
+        server.ok()
+    }
+
     /// One crawl after the other, or just one.
-    async fn crawl(&self, state: &mut State, opened: &Opened, app: &App) -> anyhow::Result<ExitCode> {
+    async fn crawl(
+        &self,
+        state: &mut State,
+        opened: &Opened,
+        app: &App,
+        server: Option<&Server>,
+    ) -> anyhow::Result<ExitCode> {
         loop {
             let came_to = crawl::run(&opened.db, state.crawl, state.stores).await?;
             // the summary reads the proxies' counters from the table
@@ -102,10 +123,21 @@ impl Demo<'_> {
             if self.args.once {
                 return Ok(if summary.is_whole() { ExitCode::Ok } else { ExitCode::Failure });
             }
+            self.announce_next(server)?;
             (state.crawl, state.finished) = (state.crawl + 1, false);
             self.sim.set_crawl(state.crawl);
             state.save(self.place)?;
         }
+    }
+
+    fn announce_next(&self, server: Option<&Server>) -> std::io::Result<()> {
+        if self.env.out.is_json() {
+            return Ok(());
+        }
+        if let Some(server) = server {
+            self.env.out.line(format_args!("API         http://{}/api/tasks", server.address))?;
+        }
+        self.env.out.line("Crawling on with changed prices; Ctrl-C ends.\n")
     }
 
     fn config(&self) -> Config {

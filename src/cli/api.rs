@@ -1,0 +1,12 @@
+//! `drover api`: the HTTP API and the schedules, without workers.
+
+use super::service::{self, Http};
+use super::{Env, ExitCode};
+use crate::actors::tree::Plan;
+
+#[derive(Debug, clap::Args)]
+pub struct Args {}
+
+pub async fn run(_: Args, env: &Env) -> anyhow::Result<ExitCode> {
+    service::run(env, Plan { schedules: true, pods: Vec::new() }, Http::Api).await
+}
