@@ -23,8 +23,9 @@ impl<T: DeserializeOwned> FromRequest<Shared> for Body<T> {
     async fn from_request(request: Request, shared: &Shared) -> Result<Self, ApiError> {
         require_json(&request)?;
         let limit = shared.config.max_body_bytes;
-        let arriving = tokio::time::timeout(ARRIVES_WITHIN, Bytes::from_request(request, shared));
-        let bytes = arriving.await.map_err(|_| ApiError::SlowBody(ARRIVES_WITHIN))?;
+        let within = ARRIVES_WITHIN.min(shared.config.request_timeout / 2);
+        let arriving = tokio::time::timeout(within, Bytes::from_request(request, shared));
+        let bytes = arriving.await.map_err(|_| ApiError::SlowBody(within))?;
         let bytes = bytes.map_err(|refused| unread(&refused, limit))?;
         parse(&bytes).map(Body)
     }

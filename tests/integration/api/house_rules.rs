@@ -112,3 +112,14 @@ async fn a_request_that_takes_too_long_is_answered_with_503() {
     server.database.raw.batch_execute("COMMIT").await.unwrap();
     server.get("/api/worker-registry").await.expect(200);
 }
+
+#[tokio::test]
+async fn a_body_that_does_not_come_is_answered_with_408() {
+    let server = Server::with_timeout(Duration::from_millis(600)).await;
+    let mut stream = TcpStream::connect(server.address).await.unwrap();
+    let head = format!("POST /api/tasks HTTP/1.1\r\nhost: {}\r\ncontent-length: 40\r\n\r\n{{", server.address);
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut answer = vec![0; 12];
+    stream.read_exact(&mut answer).await.unwrap();
+    assert_eq!(String::from_utf8_lossy(&answer), "HTTP/1.1 408");
+}

@@ -188,3 +188,12 @@ async fn counts_are_exact_for_open_tasks_and_as_last_counted_for_ended_ones() {
     assert_eq!((&counts["completed"], &counts["pending"]), (&2.into(), &3.into()));
     assert_eq!(counts["as_of"], "2025-01-01T00:00:00Z");
 }
+
+#[tokio::test]
+async fn a_task_parked_by_hand_for_ever_does_not_spoil_the_list() {
+    let server = Server::start().await;
+    let sql = "INSERT INTO worker_tasks (role, scheduled_for) VALUES ('payload_fetch', 'infinity')";
+    server.database.raw.batch_execute(sql).await.unwrap();
+    let page = server.get("/api/tasks").await.expect(200);
+    assert_eq!(page["tasks"][0]["scheduled_for"], "9999-12-31T23:59:59Z");
+}

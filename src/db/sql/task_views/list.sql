@@ -19,7 +19,9 @@ WITH page AS MATERIALIZED (
 )
 SELECT t.id, t.role, t.dispensary_id, d.name AS dispensary_name, t.platform,
        CASE WHEN t.status IN ('claimed', 'running') AND (t.lease_expires_at > now()) IS NOT TRUE THEN 'stale' ELSE t.status END AS status,
-       t.priority, t.scheduled_for, t.payload, t.result, t.worker_id, w.friendly_name AS worker_name, t.retry_count, t.max_retries,
+       t.priority, CASE WHEN isfinite(t.scheduled_for) THEN t.scheduled_for
+                        WHEN t.scheduled_for IS NOT NULL THEN timestamptz '9999-12-31 23:59:59Z' END AS scheduled_for,  -- parked by hand: JSON has no infinity
+       t.payload, t.result, t.worker_id, w.friendly_name AS worker_name, t.retry_count, t.max_retries,
        t.error_message, t.created_at, t.updated_at, t.claimed_at, t.started_at, t.completed_at, t.last_heartbeat_at, t.lease_expires_at,
        t.parent_task_id, t.schedule_id, t.progress_percent, t.progress_message, t.ready, t.depends_on, t.dedup_key
   FROM page t
