@@ -232,7 +232,8 @@ fn report(rounds: &[Round]) {
     }
     let copy = median(rounds, |round| round.copy);
     println!("bare COPY of the rows             {copy:7.1} ms");
-    let rows: [(&str, fn(&Round) -> f64); 3] =
+    type Figure = fn(&Round) -> f64;
+    let rows: [(&str, Figure); 3] =
         [("first crawl", |r| r.first), ("the same menu again", |r| r.unchanged), ("the next crawl", |r| r.changed)];
     for (name, of) in rows {
         let time = median(rounds, of);

@@ -8,6 +8,7 @@ mod tests;
 use std::fmt;
 use std::time::Duration;
 
+use serde_json::Value;
 use tracing::{debug, error, info, warn};
 
 use crate::domain::proxy::{Notice, PoolState, Proxy};
@@ -71,6 +72,19 @@ pub fn worker_backing_off(name: &str, why: Backoff) {
 
 pub fn worker_resumed(name: &str) {
     info!(name, "{name} resuming normal operation");
+}
+
+/// Shares 0…1 as back-off sees them; `busy`: tasks that run here.
+pub fn resources_sampled(memory: f64, cpu: f64, busy: usize) {
+    metrics::MEMORY_RATIO.set(memory);
+    metrics::CPU_RATIO.set(cpu);
+    metrics::WORKER_SLOTS_BUSY.set(busy as i64);
+}
+
+/// `slots`: tasks that all workers of this process may run at once.
+pub fn workers_planned(workers: usize, slots: usize) {
+    metrics::WORKERS_HERE.set(workers as i64);
+    metrics::WORKER_SLOTS.set(slots as i64);
 }
 
 /// The registry is best effort: the worker works on.
@@ -250,35 +264,18 @@ pub fn proxy_table_failed(why: &str, again: bool) {
 
 // Data
 
-/// `coverage`: share of the announced products that the crawl holds.
-pub fn payload_stored(dispensary: i64, path: &str, bytes: u64, coverage: f64) {
-    metrics::PAYLOADS.inc();
-    metrics::PAYLOAD_BYTES.inc_by(bytes);
-    metrics::COVERAGE.observe(coverage);
-    debug!(dispensary, path, bytes, coverage, "Payload stored for dispensary {dispensary}");
-}
-
-/// What one refresh changed.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct ProductChanges {
-    pub new: u64,
-    pub changed: u64,
-    pub unchanged: u64,
-    pub out_of_stock: u64,
-    pub back_in_stock: u64,
-}
-
-pub fn products_written(dispensary: i64, changes: &ProductChanges) {
-    for (change, count) in [
-        ("new", changes.new),
-        ("changed", changes.changed),
-        ("unchanged", changes.unchanged),
-        ("out_of_stock", changes.out_of_stock),
-        ("back_in_stock", changes.back_in_stock),
-    ] {
-        metrics::PRODUCTS.with_label_values(&[change]).inc_by(count);
+/// What the result of a completed run says of data: a payload's bytes and coverage, products by what became of them.
+pub fn data_written(result: &Value) {
+    if let (Some(bytes), Some(coverage)) = (result["bytes"].as_u64(), result["coverage"].as_f64()) {
+        metrics::PAYLOADS.inc();
+        metrics::PAYLOAD_BYTES.inc_by(bytes);
+        metrics::COVERAGE.observe(coverage);
     }
-    debug!(dispensary, ?changes, "Products written for dispensary {dispensary}");
+    for change in ["new", "changed", "unchanged", "missed", "out_of_stock", "back_in_stock"] {
+        if let Some(count) = result[change].as_u64() {
+            metrics::PRODUCTS.with_label_values(&[change]).inc_by(count);
+        }
+    }
 }
 
 /// Wake-ups of a channel are missed until the connection is back; polling goes on.

@@ -43,12 +43,11 @@ metrics! {
     // workers
     WORKER_SLOTS: IntGauge = gauge("drover_worker_slots", "Tasks that this process may run at once");
     WORKER_SLOTS_BUSY: IntGauge = gauge("drover_worker_slots_busy", "Tasks that this process runs now");
-    WORKERS: IntGaugeVec = gauges("drover_workers", "Workers of this process", &["status"]);
+    WORKERS_HERE: IntGauge = gauge("drover_process_workers", "Workers that this process runs");
     WORKER_BACKOFFS: IntCounterVec = counters("drover_worker_backoffs_total", "Times that a worker stopped claiming", &["resource"]);
     MEMORY_RATIO: Gauge = number("drover_memory_ratio", "Share of memory in use, as back-off sees it");
     CPU_RATIO: Gauge = number("drover_cpu_ratio", "Share of CPU in use, as back-off sees it");
     ACTOR_RESTARTS: IntCounterVec = counters("drover_actor_restarts_total", "Actors started again after a crash", &["actor"]);
-    MAILBOX_DEPTH: IntGaugeVec = gauges("drover_mailbox_depth", "Messages waiting, the most of any actor of the kind", &["actor"]);
     PANICS: IntCounter = counter("drover_panics_total", "Panics caught");
 
     // fetch

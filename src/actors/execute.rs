@@ -145,7 +145,10 @@ impl Executor {
             return self.complete(task, done.result, detail, begun).await;
         }
         match self.commit(task, done, detail.clone()).await {
-            Ok(()) => self.completed(task, begun),
+            Ok(result) => {
+                events::data_written(&result);
+                self.completed(task, begun)
+            }
             Err(Unsettled::Lost) => fenced(task, begun),
             Err(Unsettled::Failed(error)) => self.settle_failure(task, TaskError::from(error), detail, begun).await,
             Err(Unsettled::Unknown(error)) => self.resolve_unknown(task, error, detail, begun).await,
@@ -162,8 +165,8 @@ impl Executor {
         }
     }
 
-    /// The handler's writes, the chained tasks, the attempt, and last the fenced status: one transaction.
-    async fn commit(&self, task: &Claimed, done: Done, detail: Value) -> Result<(), Unsettled> {
+    /// The handler's writes, the chained tasks, the attempt, and last the fenced status: one transaction. Returns the result.
+    async fn commit(&self, task: &Claimed, done: Done, detail: Value) -> Result<Value, Unsettled> {
         let Done { mut result, mut next, write } = done;
         let tx = self.db.begin().await.map_err(Unsettled::Failed)?;
         if let Some(write) = write {
@@ -172,10 +175,12 @@ impl Executor {
         }
         let chained: Vec<NewTask> = next.into_iter().map(|chained| follow_up(task, chained)).collect();
         tasks::enqueue(&tx, &chained).await.map_err(Unsettled::Failed)?;
-        let settlement = Settlement { result: Some(result), detail, ..Settlement::new(Ending::Completed, None) };
+        let settlement =
+            Settlement { result: Some(result.clone()), detail, ..Settlement::new(Ending::Completed, None) };
         tasks::settle(&tx, &task.held, &settlement).await.map_err(unsettled)?;
         fail::fail_point!("execute.before_commit");
-        tx.commit().await.map_err(Unsettled::Unknown)
+        tx.commit().await.map_err(Unsettled::Unknown)?;
+        Ok(result)
     }
 
     /// Nobody heard whether it was committed: the attempt's row knows. Never redone blindly.

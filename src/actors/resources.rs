@@ -15,7 +15,7 @@ use tokio::sync::watch;
 use super::ledger::Ledger;
 use crate::config;
 use crate::domain::worker::Resources;
-use crate::events::Backoff;
+use crate::events::{self, Backoff};
 
 const EVERY: Duration = Duration::from_secs(1);
 /// Samples in the CPU average.
@@ -31,8 +31,8 @@ pub struct Load {
 
 /// Samples until the last receiver is gone.
 pub fn watch(config: &config::Worker, ledger: Ledger) -> watch::Receiver<Load> {
-    let (sender, receiver) = watch::channel(Load::default());
     let mut sampler = Sampler::new(config, ledger);
+    let (sender, receiver) = watch::channel(sampler.sample());
     tokio::spawn(async move {
         let mut tick = tokio::time::interval(EVERY);
         while !sender.is_closed() {
@@ -71,6 +71,7 @@ impl Sampler {
         let memory = self.memory();
         let cpu_share = self.cpu_share(now);
         self.judge(now, memory.share(), cpu_share);
+        events::resources_sampled(memory.share(), cpu_share, self.ledger.count());
         Load { used: self.resources(&memory, cpu_share), backoff: self.until.map(|(_, why)| why) }
     }
 

@@ -152,7 +152,9 @@ impl Tree {
             heartbeat,
             watchdog,
         };
-        let worker_ids = plan.pods.iter().flat_map(|pod| &pod.workers).map(|worker| worker.id.clone()).collect();
+        let worker_ids: Vec<String> =
+            plan.pods.iter().flat_map(|pod| &pod.workers).map(|worker| worker.id.clone()).collect();
+        events::workers_planned(worker_ids.len(), worker_ids.len() * shared.config.topology.slots);
         let branches = Branches { shared: shared.clone(), plan };
         supervisor.send(branches).await.map_err(|_| StartError::Actors)?;
         Ok(Tree { shared, proxies, worker_ids, over: Some(over) })

@@ -3,7 +3,7 @@
 //! In: a crawlable store. Out: a payload file, its row, and one chained `product_refresh`. It may run twice, and then leaves a
 //! file without a row, which a tick removes.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::context::Store;
 use super::outing::Outing;
@@ -26,12 +26,10 @@ pub async fn run(ctx: &Context, _: args::PayloadFetch) -> Result<Outcome, TaskEr
         return Ok(Outcome::Cancel { reason: format!("dispensary {} has no platform id yet", store.id) });
     }
     let menu = fetch(ctx, &store).await?;
-    let result =
-        json!({ "products": menu.product_count, "total_count": menu.total_count, "coverage": menu.coverage() });
-    let facts = |file| new_payload(ctx, &menu, file);
-    let payload = facts(ctx.payloads.write(content(&menu)).await?);
+    let file = ctx.payloads.write(content(&menu)).await?;
+    let payload = new_payload(ctx, &menu, file);
 
-    let done = Outcome::done(result).write(move |tx| {
+    let done = Outcome::done(told(&payload)).write(move |tx| {
         Box::pin(async move {
             let payload_id = db::payloads::insert(tx, &payload).await?;
             db::stores::fetched(tx, payload.dispensary_id).await?;
@@ -51,6 +49,15 @@ async fn fetch(ctx: &Context, store: &Dispensary) -> Result<Menu, TaskError> {
     let menu = outing.crawler().fetch_menu(store, had_products).await;
     outing.end().await?;
     Ok(menu?)
+}
+
+fn told(payload: &NewPayload) -> Value {
+    json!({
+        "products": payload.product_count,
+        "total_count": payload.total_count,
+        "coverage": payload.coverage,
+        "bytes": payload.bytes,
+    })
 }
 
 /// The pages share their bytes with `menu`.
