@@ -49,6 +49,8 @@ impl From<tokio_postgres::Error> for DbError {
             code if *code == SqlState::UNIQUE_VIOLATION || *code == SqlState::EXCLUSION_VIOLATION => {
                 DbError::Conflict { constraint: db.constraint().unwrap_or("a unique rule").to_owned(), detail }
             }
+            // a function of ours looked for what is no longer there
+            code if *code == SqlState::NO_DATA_FOUND => DbError::Missing(db.message().to_owned()),
             code if means_unavailable(code) => DbError::Unavailable(db.message().to_owned()),
             code => DbError::Other(format!("{} ({})", db.message(), code.code())),
         }
