@@ -6,11 +6,15 @@ CREATE OR REPLACE FUNCTION has_open_task(task_role text, store bigint) RETURNS b
     ELSE EXISTS (SELECT 1 FROM worker_tasks WHERE role = task_role AND dispensary_id = store AND status IN ('pending', 'claimed', 'running')) END
 $f$;
 
+-- One generation at a time, whoever asks: who looks for open tasks must see those that another is making. Until the end of the transaction.
+CREATE OR REPLACE FUNCTION lock_generation() RETURNS void LANGUAGE sql AS $f$ SELECT pg_advisory_xact_lock(7343) $f$;
+
 -- One generation of a schedule: a task for each crawlable store, or one task where the role knows no stores.
 CREATE OR REPLACE FUNCTION generate_tasks(task_role text, per_store boolean, for_platform text, for_state text, args jsonb, urgency int, schedule bigint)
 RETURNS int LANGUAGE plpgsql AS $f$
 DECLARE specs jsonb;
 BEGIN
+  PERFORM lock_generation();
   IF per_store THEN
     SELECT jsonb_agg(jsonb_build_object('role', task_role, 'dispensary_id', d.id, 'platform', d.platform, 'payload', args,
                                         'priority', urgency, 'schedule_id', schedule) ORDER BY d.id)

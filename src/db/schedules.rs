@@ -116,16 +116,14 @@ async fn run_slot(tx: &Tx, plan: &Plan, due_at: DateTime<Utc>) -> Result<Run, Db
             return Ok(run);
         }
     };
-    if tx.query_opt(include_str!("sql/schedules/record_run.sql"), &[&plan.id, &due_at]).await?.is_some() {
-        run.already_made = false;
-        run.tasks = generate(tx, plan, role).await?;
-        tx.execute(
-            "UPDATE schedule_runs SET task_count = $3 WHERE schedule_id = $1 AND due_at = $2",
-            &[&plan.id, &due_at, &run.tasks],
-        )
-        .await?;
+    if tx.query_opt(include_str!("sql/schedules/record_run.sql"), &[&plan.id, &due_at]).await?.is_none() {
+        run.tasks =
+            tx.query_one(include_str!("sql/schedules/made_before.sql"), &[&plan.id, &due_at, &next]).await?.get(0);
+        return Ok(run);
     }
-    tx.execute(include_str!("sql/schedules/ran.sql"), &[&plan.id, &next, &run.tasks]).await?;
+    run.already_made = false;
+    run.tasks = generate(tx, plan, role).await?;
+    tx.execute(include_str!("sql/schedules/ran.sql"), &[&plan.id, &due_at, &next, &run.tasks]).await?;
     Ok(run)
 }
 

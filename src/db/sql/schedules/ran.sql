@@ -1,2 +1,5 @@
--- $1 schedule, $2 next slot, $3 tasks made
-UPDATE task_schedules SET last_run_at = now(), next_run_at = $2, last_task_count = $3, last_error = NULL, updated_at = now() WHERE id = $1
+-- Both sides of a run. $1 schedule, $2 its slot, $3 the next slot, $4 tasks made
+WITH run AS (
+  UPDATE schedule_runs SET task_count = $4 WHERE schedule_id = $1 AND due_at = $2
+)
+UPDATE task_schedules SET last_run_at = now(), next_run_at = $3, last_task_count = $4, last_error = NULL, updated_at = now() WHERE id = $1
