@@ -54,7 +54,8 @@ CREATE INDEX worker_tasks_due ON worker_tasks (scheduled_for)
   WHERE status = 'pending' AND NOT ready AND NOT blocked AND scheduled_for IS NOT NULL;
 CREATE INDEX worker_tasks_blocked ON worker_tasks (id) WHERE status = 'pending' AND blocked;
 CREATE INDEX worker_tasks_active ON worker_tasks (role, id) WHERE status IN ('claimed', 'running');
-CREATE INDEX worker_tasks_ended ON worker_tasks (role, completed_at DESC) WHERE status IN ('completed', 'failed', 'cancelled');
+-- Ended tasks by their end: for pruning, for rates of the last hours, and for totals from the index alone.
+CREATE INDEX worker_tasks_ended ON worker_tasks (completed_at) INCLUDE (role, status) WHERE status IN ('completed', 'failed', 'cancelled');
 CREATE UNIQUE INDEX worker_tasks_dedup_key ON worker_tasks (dedup_key) WHERE dedup_key IS NOT NULL;
 CREATE INDEX worker_tasks_parent ON worker_tasks (parent_task_id) WHERE parent_task_id IS NOT NULL;
 CREATE INDEX worker_tasks_store ON worker_tasks (dispensary_id, role) WHERE status IN ('pending', 'claimed', 'running');

@@ -23,14 +23,18 @@ EXCEPTION WHEN unique_violation THEN
   RETURN 0;   -- one of the batch lost its race: the sweep brings the others
 END $f$;
 
+-- Whoever moves the slots of several stores does it alone, until the end of its transaction: one that takes a slot over and waits
+-- for the next would else wait for one that waits for it. One store at a time cannot, and asks nobody.
+CREATE OR REPLACE FUNCTION lock_slots() RETURNS void LANGUAGE sql AS $f$ SELECT pg_advisory_xact_lock(7344) $f$;
+
 -- Tasks to be, as rows: `specs` is a JSON array of objects with the names of the columns, `ids` their ids in that order.
 CREATE OR REPLACE FUNCTION task_specs(specs jsonb, ids bigint[])
 RETURNS TABLE (id bigint, role text, dispensary_id bigint, platform text, priority int, scheduled_for timestamptz, payload jsonb,
                max_retries int, dedup_key text, depends_on bigint[], depends_policy text, parent_task_id bigint, schedule_id bigint,
                may_be_ready boolean, ord bigint) LANGUAGE sql STABLE AS $f$
   SELECT ids[s.ord], s.role, s.dispensary_id, s.platform, coalesce(s.priority, 0), s.scheduled_for, coalesce(s.payload, '{}'),
-         coalesce(s.max_retries, 3), s.dedup_key, s.depends_on, coalesce(s.depends_policy, 'cancel'), s.parent_task_id, s.schedule_id,
-         s.depends_on IS NULL AND (s.scheduled_for IS NULL OR s.scheduled_for <= now()), s.ord
+         coalesce(s.max_retries, 3), s.dedup_key, nullif(s.depends_on, '{}'), coalesce(s.depends_policy, 'cancel'), s.parent_task_id, s.schedule_id,
+         nullif(s.depends_on, '{}') IS NULL AND (s.scheduled_for IS NULL OR s.scheduled_for <= now()), s.ord
     FROM ROWS FROM (jsonb_to_recordset(specs) AS (role text, dispensary_id bigint, platform text, priority int, scheduled_for timestamptz,
            payload jsonb, max_retries int, dedup_key text, depends_on bigint[], depends_policy text, parent_task_id bigint, schedule_id bigint))
          WITH ORDINALITY AS s(role, dispensary_id, platform, priority, scheduled_for, payload, max_retries, dedup_key, depends_on,
@@ -43,6 +47,7 @@ CREATE OR REPLACE FUNCTION enqueue_tasks(specs jsonb) RETURNS bigint[] LANGUAGE 
 DECLARE ids bigint[]; placed bigint[];
 BEGIN
   IF jsonb_array_length(specs) = 0 THEN RETURN '{}'; END IF;
+  IF jsonb_array_length(specs) > 1 THEN PERFORM lock_slots(); END IF;
   SELECT array_agg(nextval('worker_tasks_id_seq')) INTO ids FROM generate_series(1, jsonb_array_length(specs));
   WITH best AS (
          SELECT s.dispensary_id AS store, max(s.priority) AS priority FROM task_specs(specs, ids) s
@@ -79,12 +84,26 @@ BEGIN
   RETURN ids;
 END $f$;
 
+-- Takes the slots of these stores from ready tasks that a waiting, due one outranks: it came by hand, or became due, after them.
+CREATE OR REPLACE FUNCTION yield_slots(stores bigint[]) RETURNS void LANGUAGE sql SET drover.own = 'on' AS $f$
+  WITH yielding AS (
+    SELECT h.id FROM worker_tasks h
+     WHERE h.dispensary_id = ANY (stores) AND h.status = 'pending' AND h.ready AND h.priority < (
+           SELECT w.priority FROM worker_tasks w
+            WHERE w.dispensary_id = h.dispensary_id AND w.status = 'pending' AND NOT w.ready AND NOT w.blocked
+              AND (w.scheduled_for IS NULL OR w.scheduled_for <= now())
+            ORDER BY w.priority DESC, w.id LIMIT 1)
+     ORDER BY h.id FOR UPDATE OF h SKIP LOCKED)
+  UPDATE worker_tasks h SET ready = false FROM yielding y WHERE h.id = y.id
+$f$;
+
 -- Every second, one process at a time: what became due since the last look. What finds its store's slot taken is brought by
 -- that slot's settlement.
 CREATE OR REPLACE FUNCTION sweep_due(back interval) RETURNS bigint LANGUAGE plpgsql SET drover.own = 'on' AS $f$
 DECLARE swept bigint; stores bigint[];
 BEGIN
   IF NOT pg_try_advisory_xact_lock(7341) THEN RETURN 0; END IF;
+  PERFORM lock_slots();
   WITH due AS (
     SELECT t.id FROM worker_tasks t
      WHERE t.status = 'pending' AND NOT t.ready AND NOT t.blocked AND t.scheduled_for BETWEEN now() - back AND now()
@@ -93,7 +112,10 @@ BEGIN
   GET DIAGNOSTICS swept = ROW_COUNT;
   SELECT array_agg(DISTINCT dispensary_id) INTO stores FROM worker_tasks
    WHERE status = 'pending' AND NOT ready AND NOT blocked AND scheduled_for BETWEEN now() - back AND now() AND dispensary_id IS NOT NULL;
-  IF stores IS NOT NULL THEN swept := swept + promote_stores(stores); END IF;
+  IF stores IS NOT NULL THEN
+    PERFORM yield_slots(stores);
+    swept := swept + promote_stores(stores);
+  END IF;
   IF swept > 0 THEN PERFORM pg_notify('drover_tasks', ''); END IF;
   RETURN swept;
 END $f$;
@@ -130,6 +152,7 @@ CREATE OR REPLACE FUNCTION sweep_all() RETURNS bigint LANGUAGE plpgsql SET drove
 DECLARE swept bigint; stores bigint[]; store bigint;
 BEGIN
   IF NOT pg_try_advisory_xact_lock(7341) THEN RETURN 0; END IF;
+  PERFORM lock_slots();
   PERFORM sweep_blocked();
   WITH free AS (
     SELECT t.id FROM worker_tasks t
@@ -144,8 +167,10 @@ BEGIN
       SELECT (SELECT dispensary_id FROM worker_tasks
                WHERE status = 'pending' AND NOT ready AND NOT blocked AND dispensary_id > w.store ORDER BY dispensary_id LIMIT 1)
         FROM waiting w WHERE w.store IS NOT NULL)
-  SELECT array_agg(w.store) INTO stores FROM waiting w WHERE w.store IS NOT NULL AND NOT EXISTS (
-      SELECT 1 FROM worker_tasks h WHERE h.dispensary_id = w.store AND (h.status = 'pending' AND h.ready OR h.status IN ('claimed', 'running')));
+  SELECT array_agg(w.store) INTO stores FROM waiting w WHERE w.store IS NOT NULL;
+  PERFORM yield_slots(stores);
+  SELECT array_agg(s.store ORDER BY s.store) INTO stores FROM unnest(stores) s(store) WHERE NOT EXISTS (
+      SELECT 1 FROM worker_tasks h WHERE h.dispensary_id = s.store AND (h.status = 'pending' AND h.ready OR h.status IN ('claimed', 'running')));
   FOREACH store IN ARRAY coalesce(stores, '{}') LOOP
     swept := swept + promote_stores(ARRAY[store]);   -- one by one: a lost race costs one store, not the batch
   END LOOP;

@@ -1,36 +1,37 @@
 -- Claiming, settling and recovering. Whoever holds (id, fence, worker_id) may write a task's ending, nobody else.
 
--- Claims one task for each name in `workers`. A claim commits synchronously: a worker may outlive the server, and a lost claim's
--- fence would be given out twice. A suspect (lost twice) is claimed only where `allow_suspect`, and one at a time.
+-- Claims one task for each name in `workers`, best first. A claim commits synchronously: a worker may outlive the server, and a
+-- lost claim's fence would be given out twice. A suspect (lost twice) is claimed only where `allow_suspect`, and one at a time.
 DROP FUNCTION IF EXISTS claim_tasks(text[], text[], interval, boolean);
 CREATE FUNCTION claim_tasks(roles text[], workers text[], lease interval, allow_suspect boolean)
 RETURNS SETOF worker_tasks LANGUAGE plpgsql SET drover.own = 'on' AS $f$
-DECLARE picked bigint[];
+DECLARE picked bigint[]; losses int[]; suspects bigint[] := '{}';
 BEGIN
+  IF current_setting('synchronous_commit') = 'off' THEN PERFORM set_config('synchronous_commit', 'on', true); END IF;
   IF cardinality(roles) = 1 THEN   -- one role has an index of its own: no walk past the others
-    SELECT array_agg(o.id) INTO picked FROM (
+    SELECT array_agg(o.id), array_agg(o.loss_count) INTO picked, losses FROM (
       SELECT t.id, t.loss_count FROM worker_tasks t
        WHERE t.status = 'pending' AND t.ready AND t.role = roles[1] AND (allow_suspect OR t.loss_count < 2)
        ORDER BY t.priority DESC, t.id LIMIT cardinality(workers) FOR UPDATE SKIP LOCKED) o;
   ELSE
-    SELECT array_agg(o.id) INTO picked FROM (
+    SELECT array_agg(o.id), array_agg(o.loss_count) INTO picked, losses FROM (
       SELECT t.id, t.loss_count FROM worker_tasks t
        WHERE t.status = 'pending' AND t.ready AND t.role = ANY (roles) AND (allow_suspect OR t.loss_count < 2)
        ORDER BY t.priority DESC, t.id LIMIT cardinality(workers) FOR UPDATE SKIP LOCKED) o;
   END IF;
   IF picked IS NULL THEN RETURN; END IF;
+  IF 2 <= ANY (losses) THEN
+    SELECT array_agg(l.n ORDER BY l.n) INTO suspects FROM unnest(losses) WITH ORDINALITY AS l(count, n) WHERE l.count >= 2;
+  END IF;
   RETURN QUERY
-    WITH told AS (
-           SELECT p.id, p.n, count(*) FILTER (WHERE t.loss_count >= 2) OVER (ORDER BY p.n) AS suspects, t.loss_count
-             FROM unnest(picked) WITH ORDINALITY AS p(id, n) JOIN worker_tasks t ON t.id = p.id),
-         claimed AS (
-           UPDATE worker_tasks t SET status = 'claimed', ready = false, worker_id = workers[told.n], fence = t.fence + 1,
+    WITH claimed AS (
+           UPDATE worker_tasks t SET status = 'claimed', ready = false, worker_id = workers[p.n], fence = t.fence + 1,
                   claimed_at = now(), started_at = NULL, completed_at = NULL, result = NULL, error_message = NULL,
                   last_heartbeat_at = now(), lease_expires_at = now() + lease, updated_at = now()
-             FROM told WHERE t.id = told.id AND (told.loss_count < 2 OR told.suspects = 1) RETURNING t.*),
+             FROM unnest(picked) WITH ORDINALITY AS p(id, n) WHERE t.id = p.id AND p.n <> ALL (suspects[2:]) RETURNING t.*),
          attempts AS (
            INSERT INTO task_attempts (task_id, fence, worker_id) SELECT c.id, c.fence, c.worker_id FROM claimed c)
-    SELECT * FROM claimed;
+    SELECT * FROM claimed c ORDER BY c.priority DESC, c.id;
 END $f$;
 
 -- Completes many tasks that have nothing to write; returns the ids that were still held.
@@ -76,15 +77,16 @@ END $f$;
 
 -- Ends one run: 'completed', 'cancelled', 'failed' (retried while retries are left), 'permanent', 'snoozed' or 'released'.
 -- Last in the transaction that holds the run's effects. Not held any more = no_data_found, so that nothing is written.
+-- Whoever ends a run locks its task before its attempt: recovery and people at psql too.
 CREATE OR REPLACE FUNCTION settle_task(held_id bigint, held_fence bigint, held_worker text, ending text, outcome_result jsonb,
                                        why text, come_back interval, snooze_limit interval, told jsonb)
 RETURNS text LANGUAGE plpgsql SET drover.own = 'on' AS $f$
 DECLARE verdict text := ending; became text; store bigint; seen worker_tasks;
 BEGIN
-  SELECT * INTO seen FROM worker_tasks t WHERE t.id = held_id;
+  SELECT * INTO seen FROM worker_tasks t WHERE t.id = held_id FOR UPDATE;
   IF verdict = 'snoozed' AND seen.snoozed_since < now() - snooze_limit THEN
     verdict := 'failed';
-    why := format('snoozed for longer than %s: %s', snooze_limit, why);
+    why := 'snoozed for too long: ' || left(why, 2000);   -- 8 KiB, whatever its characters
   END IF;
   became := CASE WHEN verdict IN ('completed', 'cancelled') THEN verdict
                  WHEN verdict = 'permanent' OR verdict = 'failed' AND seen.retry_count >= seen.max_retries THEN 'failed'
@@ -99,7 +101,8 @@ BEGIN
            ready = t.dispensary_id IS NULL AND verdict = 'released',
            retry_count = t.retry_count + (verdict = 'failed')::int,
            scheduled_for = CASE verdict WHEN 'released' THEN t.scheduled_for ELSE clock_timestamp() + come_back END,
-           snoozed_since = CASE verdict WHEN 'snoozed' THEN coalesce(t.snoozed_since, clock_timestamp()) END
+           snoozed_since = CASE verdict WHEN 'snoozed' THEN coalesce(t.snoozed_since, clock_timestamp())
+                                        WHEN 'released' THEN t.snoozed_since END
      WHERE t.id = held_id AND t.fence = held_fence AND t.worker_id = held_worker AND t.status IN ('claimed', 'running')
        AND t.lease_expires_at > clock_timestamp()
     RETURNING t.dispensary_id INTO store;
@@ -113,7 +116,7 @@ BEGIN
     RETURNING t.dispensary_id INTO store;
   END IF;
   IF NOT FOUND THEN
-    RAISE no_data_found USING MESSAGE = format('task %s with fence %s is no longer held by %s', held_id, held_fence, held_worker);
+    RAISE no_data_found USING MESSAGE = format('a lease of task %s with fence %s for %s', held_id, held_fence, held_worker);
   END IF;
   IF store IS NOT NULL AND promote_stores(ARRAY[store]) > 0 THEN PERFORM pg_notify('drover_tasks', ''); END IF;
   RETURN became;

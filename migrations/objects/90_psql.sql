@@ -20,6 +20,7 @@ CREATE OR REPLACE FUNCTION generate_resync_tasks(batches int, day date) RETURNS 
 DECLARE specs jsonb;
 BEGIN
   IF batches NOT BETWEEN 1 AND 24 THEN RAISE 'batches per day must be from 1 to 24, not %', batches; END IF;
+  PERFORM lock_generation();
   WITH numbered AS (
     SELECT d.id, d.platform, row_number() OVER (ORDER BY d.id) - 1 AS n, count(*) OVER () AS stores
       FROM dispensaries d WHERE d.crawl_enabled AND d.platform_dispensary_id IS NOT NULL),
@@ -36,18 +37,24 @@ DROP VIEW IF EXISTS v_worker_capacity;
 CREATE VIEW v_worker_capacity AS
 WITH live AS (
        SELECT role, count(*) FILTER (WHERE status = 'pending') AS pending, count(*) FILTER (WHERE status = 'pending' AND ready) AS ready,
-              count(*) FILTER (WHERE status = 'claimed') AS claimed, count(*) FILTER (WHERE status = 'running') AS running,
-              count(DISTINCT worker_id) FILTER (WHERE last_heartbeat_at > now() - interval '5 minutes') AS workers
+              count(*) FILTER (WHERE status = 'claimed') AS claimed, count(*) FILTER (WHERE status = 'running') AS running
          FROM worker_tasks WHERE status IN ('pending', 'claimed', 'running') GROUP BY role),
      ended AS (
        SELECT role, count(*) FILTER (WHERE status = 'completed' AND completed_at > now() - interval '60 minutes') AS completed,
               count(*) FILTER (WHERE status = 'failed' AND completed_at > now() - interval '60 minutes') AS failed,
               avg(extract(epoch FROM completed_at - started_at)) FILTER (WHERE status = 'completed') AS seconds
          FROM worker_tasks WHERE status IN ('completed', 'failed', 'cancelled') AND completed_at > now() - interval '24 hours' GROUP BY role),
+     beating AS (   -- whose task has just ended is active too; nobody's heartbeat is younger than their task's end
+       SELECT role, count(DISTINCT worker_id) AS workers FROM (
+         SELECT role, worker_id, last_heartbeat_at FROM worker_tasks WHERE status IN ('claimed', 'running')
+         UNION ALL
+         SELECT role, worker_id, last_heartbeat_at FROM worker_tasks
+          WHERE status IN ('completed', 'failed', 'cancelled') AND completed_at > now() - interval '5 minutes') run
+        WHERE last_heartbeat_at > now() - interval '5 minutes' GROUP BY role),
      roles AS (SELECT role FROM live UNION SELECT role FROM ended)
 SELECT r.role, coalesce(l.pending, 0) AS pending_tasks, coalesce(l.ready, 0) AS ready_tasks, coalesce(l.claimed, 0) AS claimed_tasks,
        coalesce(l.running, 0) AS running_tasks, coalesce(e.completed, 0) AS completed_last_hour, coalesce(e.failed, 0) AS failed_last_hour,
-       coalesce(l.workers, 0) AS active_workers, e.seconds::double precision AS avg_duration_sec,
-       CASE WHEN e.seconds > 0 THEN (3600 / e.seconds)::double precision END AS tasks_per_worker_hour,
-       CASE WHEN e.seconds > 0 THEN coalesce(l.pending, 0) * e.seconds::double precision / 3600 / greatest(coalesce(l.workers, 0), 1) END AS estimated_hours_to_drain
-  FROM roles r LEFT JOIN live l USING (role) LEFT JOIN ended e USING (role);
+       coalesce(b.workers, 0) AS active_workers, e.seconds::double precision AS avg_duration_sec,
+       (3600 / nullif(e.seconds, 0))::double precision AS tasks_per_worker_hour,
+       coalesce(l.pending, 0) * e.seconds::double precision / 3600 / b.workers AS estimated_hours_to_drain   -- null: nobody is at it
+  FROM roles r LEFT JOIN live l USING (role) LEFT JOIN ended e USING (role) LEFT JOIN beating b USING (role);

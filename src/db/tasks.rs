@@ -221,7 +221,9 @@ pub async fn start(client: &Client, held: &Held) -> Result<bool, DbError> {
 /// Ends one run; the last call of the transaction that holds its effects. Returns the task's new status.
 /// `Missing`: the lease was lost, and the transaction must be rolled back.
 pub async fn settle(client: &Client, held: &Held, settlement: &Settlement) -> Result<String, DbError> {
-    let why = settlement.why.as_deref().map(|why| cut(why, 8192));
+    // text of the database cannot hold a zero byte, which upstream's answers may
+    let why = settlement.why.as_deref().map(|why| why.replace('\0', ""));
+    let why = why.as_deref().map(|why| cut(why, 8192));
     let row = client
         .query_one(
             include_str!("sql/tasks/settle.sql"),

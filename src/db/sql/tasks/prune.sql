@@ -1,10 +1,9 @@
--- Ended tasks past their retention, with their attempts, one batch. $1 seconds for completed, $2 for the others, $3 batch
+-- Ended tasks past their retention, one batch, oldest first; their attempts go with them by trigger.
+-- $1 seconds for completed, $2 for the others, $3 batch
 WITH old AS (
   SELECT id FROM worker_tasks
-   WHERE status = 'completed' AND completed_at < now() - make_interval(secs => $1)
-      OR status IN ('failed', 'cancelled') AND completed_at < now() - make_interval(secs => $2)
-   ORDER BY id LIMIT $3 FOR UPDATE SKIP LOCKED
-), attempts AS (
-  DELETE FROM task_attempts a USING old WHERE a.task_id = old.id
+   WHERE status IN ('completed', 'failed', 'cancelled') AND completed_at < now() - make_interval(secs => least($1::float8, $2::float8))
+     AND completed_at < now() - make_interval(secs => CASE status WHEN 'completed' THEN $1 ELSE $2 END)
+   ORDER BY completed_at LIMIT $3 FOR UPDATE SKIP LOCKED
 )
 DELETE FROM worker_tasks t USING old WHERE t.id = old.id
