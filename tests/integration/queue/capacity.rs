@@ -1,0 +1,85 @@
+//! `v_worker_capacity`: the numbers by which people decide how many workers they need.
+
+use serde_json::{Value, json};
+
+use super::*;
+
+impl Queue {
+    async fn capacity(&self, role: &str) -> Value {
+        let sql = "SELECT to_jsonb(v) FROM v_worker_capacity v WHERE role = $1";
+        let row = self.database.raw.query_opt(sql, &[&role]).await.unwrap();
+        row.map_or(Value::Null, |row| row.get(0))
+    }
+
+    /// `count` tasks that ended so many minutes ago after 72 seconds of work.
+    async fn worked(&self, status: &str, count: i32, minutes_ago: i32, worker: &str) {
+        let at = format!("now() - interval '{minutes_ago} minutes'");
+        self.sql(&format!(
+            "INSERT INTO worker_tasks (role, status, worker_id, started_at, last_heartbeat_at, completed_at) \
+             SELECT 'payload_fetch', '{status}', '{worker}', {at} - interval '72 seconds', {at}, {at} FROM generate_series(1, {count})"
+        ))
+        .await;
+    }
+}
+
+#[tokio::test]
+async fn each_number_counts_what_its_name_says() {
+    let queue = Queue::new().await;
+    queue.enqueue(&(1..=7).map(fetch).collect::<Vec<_>>()).await;
+    queue.enqueue(&[fetch(1), fetch(2)]).await;
+    for task in queue.claim(&Role::ALL, 3).await.iter().take(1) {
+        tasks::start(&queue.client().await, &task.held).await.unwrap();
+    }
+    queue.worked("completed", 4, 30, "a").await;
+    queue.worked("completed", 8, 90, "a").await;
+    queue.worked("failed", 2, 30, "a").await;
+    queue.worked("failed", 1, 90, "a").await;
+    queue.worked("cancelled", 5, 30, "a").await;
+    let row = queue.capacity("payload_fetch").await;
+    assert_eq!(
+        row,
+        json!({
+            "role": "payload_fetch", "pending_tasks": 6, "ready_tasks": 4, "claimed_tasks": 2, "running_tasks": 1,
+            "completed_last_hour": 4, "failed_last_hour": 2, "active_workers": 1, "avg_duration_sec": 72,
+            "tasks_per_worker_hour": 50, "estimated_hours_to_drain": 0.12
+        })
+    );
+}
+
+#[tokio::test]
+async fn the_average_is_of_the_last_day() {
+    let queue = Queue::new().await;
+    queue.worked("completed", 1, 23 * 60, "a").await;
+    queue.sql("UPDATE worker_tasks SET started_at = completed_at - interval '10 seconds'").await;
+    queue.worked("completed", 1, 25 * 60, "a").await;
+    assert_eq!(queue.capacity("payload_fetch").await["avg_duration_sec"], json!(10));
+}
+
+#[tokio::test]
+async fn a_worker_is_active_for_five_minutes_after_its_last_heartbeat() {
+    let queue = Queue::new().await;
+    queue.add(fetch(1)).await;
+    queue.claim_one().await;
+    queue.worked("completed", 3, 4, "just finished").await;
+    queue.worked("completed", 3, 6, "long gone").await;
+    assert_eq!(queue.capacity("payload_fetch").await["active_workers"], json!(2));
+}
+
+#[tokio::test]
+async fn nothing_is_estimated_before_something_has_completed() {
+    let queue = Queue::new().await;
+    queue.add(fetch(1)).await;
+    let row = queue.capacity("payload_fetch").await;
+    for null in ["avg_duration_sec", "tasks_per_worker_hour", "estimated_hours_to_drain"] {
+        assert_eq!(row[null], Value::Null, "{null}");
+    }
+}
+
+#[tokio::test]
+async fn without_workers_nothing_drains() {
+    let queue = Queue::new().await;
+    queue.add(fetch(1)).await;
+    queue.worked("completed", 1, 30, "a").await;
+    let row = queue.capacity("payload_fetch").await;
+    assert_eq!((&row["active_workers"], &row["estimated_hours_to_drain"]), (&json!(0), &Value::Null));
+}

@@ -1,0 +1,157 @@
+//! Claiming: order, roles, slots, and what a claim writes.
+
+use drover::db::tasks::{Exchange, NewTask};
+use drover::domain::role::Role;
+use serde_json::json;
+
+use super::*;
+
+#[tokio::test]
+async fn the_more_urgent_goes_first_then_the_older() {
+    let queue = Queue::new().await;
+    let by_hand = |priority| NewTask { priority, ..analytics() };
+    let made = queue.enqueue(&[by_hand(0), by_hand(20), by_hand(0), by_hand(10)]).await;
+    assert_eq!(queue.claim_all().await, [made[1], made[3], made[0], made[2]]);
+}
+
+#[tokio::test]
+async fn a_batch_takes_as_many_as_asked_for_and_never_one_twice() {
+    let queue = Queue::new().await;
+    let made = queue.enqueue(&vec![analytics(); 5]).await;
+    assert_eq!(ids(&queue.claim(&Role::ALL, 3).await), made[..3]);
+    assert_eq!(ids(&queue.claim(&Role::ALL, 3).await), made[3..]);
+    assert!(queue.claim(&Role::ALL, 3).await.is_empty());
+}
+
+#[tokio::test]
+async fn each_name_gets_a_task_of_its_own() {
+    let queue = Queue::new().await;
+    queue.enqueue(&vec![analytics(); 2]).await;
+    let workers = ["one", "two", "three"].map(str::to_owned).to_vec();
+    let claimed = queue.exchange(Exchange { workers, ..asks(0) }).await;
+    let names: Vec<&str> = claimed.iter().map(|task| task.held.worker_id.as_str()).collect();
+    assert_eq!(names, ["one", "two"]);
+}
+
+#[tokio::test]
+async fn a_worker_takes_only_its_roles_in_one_order() {
+    let queue = Queue::new().await;
+    let urgent = NewTask { priority: 5, ..fetch(3) };
+    let made = queue.enqueue(&[fetch(1), analytics(), refresh(2), urgent]).await;
+    assert_eq!(ids(&queue.claim(&[Role::ProductRefresh], 9).await), [made[2]]);
+    assert_eq!(ids(&queue.claim(&[Role::AnalyticsRefresh, Role::PayloadFetch], 9).await), [made[3], made[0], made[1]]);
+}
+
+#[tokio::test]
+async fn a_store_has_one_active_task() {
+    let queue = Queue::new().await;
+    let made = queue.enqueue(&[fetch(7), refresh(7), fetch(8)]).await;
+    assert_eq!(queue.claim_all().await, [made[0], made[2]]);
+}
+
+#[tokio::test]
+async fn an_active_task_without_a_store_blocks_no_store() {
+    let queue = Queue::new().await;
+    let storeless = queue.add(analytics()).await;
+    assert_eq!(queue.claim_all().await, [storeless]);
+    let of_a_store = queue.add(fetch(1)).await;
+    assert_eq!(queue.claim_all().await, [of_a_store]);
+}
+
+#[tokio::test]
+async fn an_active_store_blocks_no_task_without_one() {
+    let queue = Queue::new().await;
+    let of_a_store = queue.add(fetch(1)).await;
+    assert_eq!(queue.claim_all().await, [of_a_store]);
+    let storeless = queue.enqueue(&vec![analytics(); 2]).await;
+    assert_eq!(queue.claim_all().await, storeless);
+}
+
+#[tokio::test]
+async fn many_tasks_of_a_busy_store_hold_up_nobody() {
+    let queue = Queue::new().await;
+    let busy = queue.enqueue(&vec![fetch(1); 500]).await;
+    assert_eq!(queue.claim_all().await, busy[..1]);
+    let behind = queue.add(fetch(2)).await;
+    assert_eq!(ids(&queue.claim(&Role::ALL, 1).await), [behind]);
+}
+
+#[tokio::test]
+async fn a_claim_begins_lease_heartbeat_and_attempt() {
+    let queue = Queue::new().await;
+    let id = queue.add(fetch(1)).await;
+    let claimed = queue.claim_one().await;
+    let row = queue.task(id).await;
+    assert_eq!((&row["status"], &row["worker_id"], &row["fence"]), (&json!("claimed"), &json!(ME), &json!(1)));
+    assert_eq!(claimed.held.fence, 1);
+    assert!(row["claimed_at"].is_string() && row["started_at"].is_null());
+    assert_eq!(row["last_heartbeat_at"], row["claimed_at"], "a crash before the first beat must be seen");
+    let lease = "SELECT extract(epoch FROM lease_expires_at - claimed_at)::bigint FROM worker_tasks";
+    assert_eq!(queue.number(lease).await, LEASE.as_secs() as i64);
+    assert_eq!(queue.outcomes(id).await, ["active"]);
+}
+
+#[tokio::test]
+async fn a_claim_clears_what_an_earlier_run_left() {
+    let queue = Queue::new().await;
+    let id = queue.add(analytics()).await;
+    queue.sql("UPDATE worker_tasks SET result = '{\"old\": 1}', error_message = 'old'").await;
+    queue.claim_one().await;
+    let row = queue.task(id).await;
+    assert!(row["result"].is_null() && row["error_message"].is_null());
+}
+
+#[tokio::test]
+async fn a_claim_says_how_long_the_task_was_due() {
+    let queue = Queue::new().await;
+    let id = queue.add(analytics()).await;
+    queue.sql(&format!("UPDATE worker_tasks SET created_at = now() - interval '90 seconds' WHERE id = {id}")).await;
+    let waited = queue.claim_one().await.waited.as_secs();
+    assert!((90..100).contains(&waited), "{waited} s");
+}
+
+/// Rows that are newer than a statement's snapshot once vanished from a join with the rows that a function had just claimed.
+#[tokio::test]
+async fn every_claimed_task_is_handed_out() {
+    let queue = Queue::new().await;
+    queue.enqueue(&vec![analytics(); 50]).await;
+    let sql = "SELECT t.id FROM claim_task(NULL, 'me') c JOIN worker_tasks t ON t.id = c.id";
+    let mut answered = 0;
+    for _ in 0..50 {
+        answered += queue.claim(&Role::ALL, 1).await.len();
+    }
+    assert_eq!(answered, 50);
+    assert_eq!(queue.number("SELECT count(*) FROM worker_tasks WHERE status = 'claimed'").await, 50);
+    queue.add(analytics()).await;
+    // whatever such a join shows, nothing may be claimed but what claim_task alone returns
+    let rows = queue.database.raw.query(sql, &[]).await.unwrap();
+    assert!(rows.len() <= 1);
+    assert_eq!(queue.number("SELECT count(*) FROM claim_task(NULL, 'me')").await, 0);
+}
+
+#[tokio::test]
+async fn a_claim_is_synced_even_where_the_server_would_not() {
+    let queue = Queue::new().await;
+    queue.add(analytics()).await;
+    queue.sql("SET synchronous_commit = off; BEGIN; SELECT FROM claim_task(NULL, 'me')").await;
+    let setting: String = queue.database.raw.query_one("SHOW synchronous_commit", &[]).await.unwrap().get(0);
+    queue.sql("COMMIT").await;
+    assert_eq!(setting, "on");
+}
+
+#[tokio::test]
+async fn what_is_done_is_completed_in_the_same_round_trip() {
+    let queue = Queue::new().await;
+    let first = queue.enqueue(&[fetch(1), fetch(1)]).await;
+    let claimed = queue.claim_one().await;
+    let done = vec![tasks::Completed { held: claimed.held, result: json!({"n": 1}), detail: json!({"requests": 2}) }];
+    let answer = tasks::settle_and_claim(&queue.client().await, &Exchange { done, ..asks(1) }).await.unwrap();
+    assert_eq!(answer.settled, first[..1]);
+    assert_eq!(ids(&answer.claimed), first[1..], "the freed slot is there for the same call");
+    let row = queue.task(first[0]).await;
+    assert_eq!((&row["status"], &row["result"]), (&json!("completed"), &json!({"n": 1})));
+    assert_eq!(
+        queue.number("SELECT (detail->>'requests')::bigint FROM task_attempts WHERE outcome = 'completed'").await,
+        2
+    );
+}

@@ -1,0 +1,216 @@
+//! The lease: renewed while held, worthless when lost, recovered when it has run out.
+
+use drover::db::tasks::{Ending, Recovered, Settlement};
+use drover::domain::task::Held;
+use serde_json::json;
+
+use super::*;
+
+const ONE_BACK: Recovered = Recovered { requeued: 1, failed: 0 };
+
+fn completed() -> Settlement {
+    Settlement::new(Ending::Completed, None)
+}
+
+impl Queue {
+    async fn renew(&self, held: &[Held]) -> Vec<TaskId> {
+        tasks::renew(&self.database.raw, held, LEASE).await.unwrap()
+    }
+
+    async fn lost(&self, held: &[Held]) -> Vec<TaskId> {
+        tasks::lost(&self.database.raw, held).await.unwrap()
+    }
+
+    async fn recover(&self) -> Recovered {
+        tasks::recover(&self.client().await, None).await.unwrap()
+    }
+}
+
+#[tokio::test]
+async fn an_expired_lease_returns_to_pending() {
+    let queue = Queue::new().await;
+    let id = queue.add(fetch(1)).await;
+    let task = queue.claim_one().await;
+    assert_eq!(queue.recover().await, Recovered::default());
+    assert_eq!(queue.lose(&task).await, ONE_BACK);
+    let row = queue.task(id).await;
+    assert_eq!((&row["status"], &row["retry_count"], &row["loss_count"]), (&json!("pending"), &json!(0), &json!(1)));
+    assert_eq!(queue.outcomes(id).await, ["lost"]);
+    assert_eq!(queue.claim_all().await, [id], "the first loss comes back at once");
+}
+
+#[tokio::test]
+async fn a_task_without_retries_left_is_recovered_all_the_same() {
+    let queue = Queue::new().await;
+    let id = queue.add(NewTask { max_retries: Some(0), ..fetch(1) }).await;
+    let task = queue.claim_one().await;
+    assert_eq!(queue.lose(&task).await, ONE_BACK);
+    assert_eq!(queue.claim_all().await, [id], "its store is not locked for ever");
+}
+
+#[tokio::test]
+async fn a_row_set_running_by_hand_without_a_lease_is_recovered() {
+    let queue = Queue::new().await;
+    queue.add(fetch(1)).await;
+    queue.sql("UPDATE worker_tasks SET status = 'running'").await;
+    assert_eq!(queue.recover().await, ONE_BACK);
+}
+
+#[tokio::test]
+async fn later_losses_wait_longer_and_longer() {
+    let queue = Queue::new().await;
+    let id = queue.add(analytics()).await;
+    let mut waits = Vec::new();
+    for _ in 0..3 {
+        let task = queue.claim_one().await;
+        queue.lose(&task).await;
+        let row = queue.task(id).await;
+        waits.push(if row["scheduled_for"].is_null() { 0 } else { queue.due_in(id).await.round() as i64 });
+        queue.make_due(id).await;
+    }
+    assert_eq!(waits, [0, 1, 2]);
+    queue.sql("UPDATE worker_tasks SET loss_count = 40, crash_count = 0").await;
+    let task = queue.claim_one().await;
+    queue.lose(&task).await;
+    assert_eq!(queue.due_in(id).await.round() as i64, 60);
+}
+
+#[tokio::test]
+async fn a_zombie_completes_nothing() {
+    let queue = Queue::new().await;
+    let id = queue.add(fetch(1)).await;
+    let zombie = queue.claim_one().await;
+    queue.lose(&zombie).await;
+    let heir = queue.claim_one().await;
+    assert_eq!((heir.held.id, heir.held.worker_id.as_str()), (id, ME), "the same task and a reused name");
+
+    assert!(matches!(queue.settle(&zombie, &completed()).await, Err(DbError::Missing(_))));
+    let done = vec![tasks::Completed { held: zombie.held.clone(), result: json!({}), detail: json!({}) }];
+    let answer = tasks::settle_and_claim(&queue.client().await, &Exchange { done, ..asks(0) }).await.unwrap();
+    assert!(answer.settled.is_empty());
+    assert!(!tasks::start(&queue.client().await, &zombie.held).await.unwrap());
+    assert!(queue.renew(&[zombie.held.clone()]).await.is_empty());
+    assert_eq!(queue.lost(&[zombie.held.clone()]).await, [id]);
+    assert_eq!(tasks::recover_held(&queue.client().await, &[zombie.held]).await.unwrap(), Recovered::default());
+
+    assert_eq!(queue.task(id).await["status"], json!("claimed"));
+    assert_eq!(queue.outcomes(id).await, ["lost", "active"]);
+    queue.settle(&heir, &completed()).await.unwrap();
+}
+
+#[tokio::test]
+async fn another_workers_name_opens_nothing() {
+    let queue = Queue::new().await;
+    queue.add(fetch(1)).await;
+    let mut task = queue.claim_one().await;
+    task.held.worker_id = "somebody else".to_owned();
+    assert!(matches!(queue.settle(&task, &completed()).await, Err(DbError::Missing(_))));
+}
+
+#[tokio::test]
+async fn what_ran_out_of_lease_settles_nothing_even_before_it_is_recovered() {
+    let queue = Queue::new().await;
+    let id = queue.add(fetch(1)).await;
+    let task = queue.claim_one().await;
+    queue.expire(id).await;
+    assert!(matches!(queue.settle(&task, &completed()).await, Err(DbError::Missing(_))));
+    let done = vec![tasks::Completed { held: task.held.clone(), result: json!({}), detail: json!({}) }];
+    let answer = tasks::settle_and_claim(&queue.client().await, &Exchange { done, ..asks(0) }).await.unwrap();
+    assert!(answer.settled.is_empty());
+    assert!(queue.renew(&[task.held.clone()]).await.is_empty());
+    assert_eq!(queue.lost(&[task.held]).await, [id]);
+    assert_eq!(queue.outcomes(id).await, ["active"], "nothing was written");
+}
+
+#[tokio::test]
+async fn a_lost_settlement_takes_its_effects_with_it() {
+    let queue = Queue::new().await;
+    let id = queue.add(fetch(1)).await;
+    let task = queue.claim_one().await;
+    queue.expire(id).await;
+    let tx = queue.database.db.begin().await.unwrap();
+    tasks::enqueue(&tx, &[refresh(1)]).await.unwrap();
+    assert!(tasks::settle(&tx, &task.held, &completed()).await.is_err());
+    drop(tx);
+    assert_eq!(queue.number("SELECT count(*) FROM worker_tasks").await, 1);
+}
+
+#[tokio::test]
+async fn a_renewal_moves_the_lease_of_each_task_on() {
+    let queue = Queue::new().await;
+    let made = queue.enqueue(&[fetch(1), analytics()]).await;
+    let claimed = queue.claim(&Role::ALL, 2).await;
+    queue.sql("UPDATE worker_tasks SET lease_expires_at = now() + interval '5 seconds', last_heartbeat_at = now() - interval '1 minute'").await;
+    let held: Vec<Held> = claimed.into_iter().map(|task| task.held).collect();
+    let mut renewed = queue.renew(&held).await;
+    renewed.sort();
+    assert_eq!(renewed, made);
+    let fresh = "SELECT count(*) FROM worker_tasks WHERE lease_expires_at > now() + interval '9 minutes' AND last_heartbeat_at > now() - interval '5 seconds'";
+    assert_eq!(queue.number(fresh).await, 2);
+}
+
+#[tokio::test]
+async fn a_row_being_settled_is_skipped_and_not_lost() {
+    let queue = Queue::new().await;
+    let made = queue.enqueue(&[fetch(1), fetch(2)]).await;
+    let claimed = queue.claim(&Role::ALL, 2).await;
+    let held: Vec<Held> = claimed.iter().map(|task| task.held.clone()).collect();
+    let tx = queue.database.db.begin().await.unwrap();
+    tasks::settle(&tx, &held[0], &completed()).await.unwrap();
+    assert_eq!(queue.renew(&held).await, [made[1]], "the others do not wait for it");
+    assert!(queue.lost(&held).await.is_empty());
+    tx.commit().await.unwrap();
+    assert_eq!(queue.lost(&held).await, [made[0]], "settled is no longer held");
+}
+
+#[tokio::test]
+async fn a_heartbeat_is_a_heap_only_update() {
+    let queue = Queue::new().await;
+    queue.add(fetch(1)).await;
+    let held = vec![queue.claim_one().await.held];
+    let hot = "SELECT coalesce(sum(n_tup_hot_upd), 0)::bigint FROM pg_stat_user_tables WHERE relname = 'worker_tasks'";
+    queue.sql("SELECT pg_stat_force_next_flush()").await;
+    let before = queue.number(hot).await;
+    for _ in 0..5 {
+        assert_eq!(queue.renew(&held).await.len(), 1);
+    }
+    queue.sql("SELECT pg_stat_force_next_flush()").await;
+    assert_eq!(queue.number(hot).await - before, 5);
+}
+
+#[tokio::test]
+async fn the_tasks_of_a_dead_worker_come_back_at_once() {
+    let queue = Queue::new().await;
+    let made = queue.enqueue(&[fetch(1), fetch(2)]).await;
+    let claimed = queue.claim(&Role::ALL, 2).await;
+    let recovered = tasks::recover_held(&queue.client().await, &[claimed[0].held.clone()]).await.unwrap();
+    assert_eq!(recovered, ONE_BACK);
+    assert_eq!(queue.claim_all().await, [made[0]], "its neighbour of the same name runs on");
+}
+
+#[tokio::test]
+async fn silence_alone_is_enough_when_asked_for() {
+    let queue = Queue::new().await;
+    queue.enqueue(&[fetch(1), fetch(2)]).await;
+    let claimed = queue.claim(&Role::ALL, 2).await;
+    let quiet = claimed[0].held.id;
+    queue
+        .sql(&format!("UPDATE worker_tasks SET last_heartbeat_at = now() - interval '3 minutes' WHERE id = {quiet}"))
+        .await;
+    let client = queue.client().await;
+    assert_eq!(tasks::recover(&client, Some(Duration::from_secs(300))).await.unwrap(), Recovered::default());
+    assert_eq!(tasks::recover(&client, Some(Duration::from_secs(120))).await.unwrap(), ONE_BACK);
+    assert_eq!(queue.task(quiet).await["status"], json!("pending"));
+}
+
+#[tokio::test]
+async fn one_loss_is_counted_once_by_however_many_processes() {
+    let queue = Queue::new().await;
+    queue.enqueue(&(1..=40).map(fetch).collect::<Vec<_>>()).await;
+    queue.claim_all().await;
+    queue.sql("UPDATE worker_tasks SET lease_expires_at = now() - interval '1 second'").await;
+    let recover = async || tasks::recover(&queue.database.db.client().await.unwrap(), None).await.unwrap().requeued;
+    let counts = futures_util::future::join_all((0..6).map(|_| recover())).await;
+    assert_eq!(counts.iter().sum::<i32>(), 40);
+    assert_eq!(queue.number("SELECT count(*) FROM worker_tasks WHERE loss_count = 1 AND ready").await, 40);
+}

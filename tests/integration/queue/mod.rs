@@ -1,0 +1,169 @@
+//! The queue on a real database: through `drover::db`, through its SQL functions, and by hand as people at psql do.
+
+mod capacity;
+mod claim;
+mod lease;
+mod psql;
+mod quarantine;
+mod race;
+mod registry;
+mod retention;
+mod schedules;
+mod settle;
+mod slots;
+
+use std::time::Duration;
+
+use drover::db::tasks::{self, Claimed, Exchange, NewTask, Settlement};
+use drover::db::{Client, DbError};
+use drover::domain::dispensary::DispensaryId;
+use drover::domain::role::Role;
+use drover::domain::task::TaskId;
+use serde_json::Value;
+use tokio_postgres::Row;
+
+use crate::support::{self, TestDatabase};
+
+pub const LEASE: Duration = Duration::from_secs(600);
+/// Far enough back for whatever a test made due.
+pub const BACK: Duration = Duration::from_secs(3600);
+/// A worker's name where it does not matter.
+pub const ME: &str = "worker-any-00000001";
+
+/// A migrated database, and a queue's words for it.
+pub struct Queue {
+    pub database: TestDatabase,
+}
+
+impl Queue {
+    pub async fn new() -> Queue {
+        Queue { database: support::database().await }
+    }
+
+    pub async fn client(&self) -> Client {
+        self.database.db.client().await.unwrap()
+    }
+
+    pub async fn enqueue(&self, tasks: &[NewTask]) -> Vec<TaskId> {
+        tasks::enqueue(&self.client().await, tasks).await.unwrap()
+    }
+
+    pub async fn add(&self, task: NewTask) -> TaskId {
+        self.enqueue(&[task]).await[0]
+    }
+
+    /// Up to `count` tasks of these roles, for one worker.
+    pub async fn claim(&self, roles: &[Role], count: usize) -> Vec<Claimed> {
+        self.exchange(Exchange { roles: roles.to_vec(), ..asks(count) }).await
+    }
+
+    pub async fn exchange(&self, exchange: Exchange) -> Vec<Claimed> {
+        tasks::settle_and_claim(&self.client().await, &exchange).await.unwrap().claimed
+    }
+
+    /// The one task that may be claimed.
+    pub async fn claim_one(&self) -> Claimed {
+        let mut claimed = self.claim(&Role::ALL, 1).await;
+        claimed.pop().expect("nothing may be claimed")
+    }
+
+    /// The ids of what may be claimed now, best first; they are claimed.
+    pub async fn claim_all(&self) -> Vec<TaskId> {
+        ids(&self.claim(&Role::ALL, 1000).await)
+    }
+
+    pub async fn settle(&self, task: &Claimed, settlement: &Settlement) -> Result<String, DbError> {
+        tasks::settle(&self.client().await, &task.held, settlement).await
+    }
+
+    /// The whole row, as people see it.
+    pub async fn task(&self, id: TaskId) -> Value {
+        self.one("SELECT to_jsonb(t) FROM worker_tasks t WHERE id = $1", id).await.get(0)
+    }
+
+    /// The outcomes of a task's attempts, oldest first; `active` for an open one.
+    pub async fn outcomes(&self, id: TaskId) -> Vec<String> {
+        let sql = "SELECT coalesce(array_agg(coalesce(outcome, 'active') ORDER BY fence), '{}') FROM task_attempts WHERE task_id = $1";
+        self.one(sql, id).await.get(0)
+    }
+
+    /// Statements as somebody at psql would send them.
+    pub async fn sql(&self, statements: &str) {
+        self.database.raw.batch_execute(statements).await.unwrap();
+    }
+
+    pub async fn number(&self, query: &str) -> i64 {
+        self.database.raw.query_one(query, &[]).await.unwrap().get(0)
+    }
+
+    /// The lease of an active task runs out.
+    pub async fn expire(&self, id: TaskId) {
+        self.sql(&format!("UPDATE worker_tasks SET lease_expires_at = now() - interval '1 second' WHERE id = {id}"))
+            .await;
+    }
+
+    /// Its worker dies, and the recovery finds it.
+    pub async fn lose(&self, task: &Claimed) -> tasks::Recovered {
+        self.expire(task.held.id).await;
+        tasks::recover(&self.client().await, None).await.unwrap()
+    }
+
+    /// What was put off is due now.
+    pub async fn make_due(&self, id: TaskId) {
+        self.sql(&format!("UPDATE worker_tasks SET scheduled_for = now() - interval '1 second' WHERE id = {id}")).await;
+        self.sweep_due().await;
+    }
+
+    pub async fn sweep_due(&self) -> i64 {
+        tasks::sweep_due(&self.client().await, BACK).await.unwrap()
+    }
+
+    pub async fn sweep_all(&self) -> i64 {
+        tasks::sweep_all(&self.client().await).await.unwrap()
+    }
+
+    /// Seconds from now until a task is due.
+    pub async fn due_in(&self, id: TaskId) -> f64 {
+        let sql = "SELECT extract(epoch FROM scheduled_for - now())::float8 FROM worker_tasks WHERE id = $1";
+        self.one(sql, id).await.get(0)
+    }
+
+    /// Crawlable stores, made by hand; returns their ids.
+    pub async fn stores(&self, count: i32) -> Vec<DispensaryId> {
+        let sql = "INSERT INTO dispensaries (name, platform_dispensary_id) SELECT 'Store ' || n, 'p' || n FROM generate_series(1, $1) n RETURNING id";
+        let rows = self.database.raw.query(sql, &[&count]).await.unwrap();
+        rows.iter().map(|row| row.get(0)).collect()
+    }
+
+    async fn one(&self, sql: &str, id: TaskId) -> Row {
+        self.database.raw.query_one(sql, &[&id]).await.unwrap()
+    }
+}
+
+/// `count` asks of one worker for any role.
+pub fn asks(count: usize) -> Exchange {
+    Exchange {
+        roles: Role::ALL.to_vec(),
+        workers: vec![ME.to_owned(); count],
+        lease: LEASE,
+        allow_suspect: true,
+        ..Exchange::default()
+    }
+}
+
+pub fn fetch(store: DispensaryId) -> NewTask {
+    NewTask { dispensary_id: Some(store), platform: Some("dutchie".to_owned()), ..NewTask::new(Role::PayloadFetch) }
+}
+
+pub fn refresh(store: DispensaryId) -> NewTask {
+    NewTask { role: Role::ProductRefresh, ..fetch(store) }
+}
+
+/// A task without a store.
+pub fn analytics() -> NewTask {
+    NewTask::new(Role::AnalyticsRefresh)
+}
+
+pub fn ids(claimed: &[Claimed]) -> Vec<TaskId> {
+    claimed.iter().map(|task| task.held.id).collect()
+}

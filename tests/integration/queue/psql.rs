@@ -1,0 +1,276 @@
+//! What people at psql have always typed: each runs, and answers truly.
+
+use drover::db::tasks::{Ending, Settlement};
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use super::*;
+
+impl Queue {
+    async fn rows(&self, query: &str) -> Vec<Value> {
+        let rows = self.database.raw.query(&format!("SELECT to_jsonb(q) FROM ({query}) q"), &[]).await.unwrap();
+        rows.iter().map(|row| row.get(0)).collect()
+    }
+
+    /// One pending task, one claimed, and one of each ending.
+    async fn of_each_kind(&self) {
+        self.enqueue(&(1..=4).map(fetch).collect::<Vec<_>>()).await;
+        let endings = [Ending::Completed, Ending::Permanent, Ending::Cancelled];
+        for (task, ending) in self.claim(&Role::ALL, 4).await.iter().zip(endings) {
+            tasks::start(&self.client().await, &task.held).await.unwrap();
+            self.settle(task, &Settlement::new(ending, Some("why".to_owned()))).await.unwrap();
+        }
+        self.add(analytics()).await;
+    }
+}
+
+#[tokio::test]
+async fn counts_by_status() {
+    let queue = Queue::new().await;
+    queue.of_each_kind().await;
+    let counts = queue.rows("SELECT status, count(*) FROM worker_tasks GROUP BY status ORDER BY status").await;
+    let counts: Vec<&str> = counts.iter().map(|row| row["status"].as_str().unwrap()).collect();
+    assert_eq!(counts, ["cancelled", "claimed", "completed", "failed", "pending"]);
+}
+
+#[tokio::test]
+async fn counts_by_role_and_status() {
+    let queue = Queue::new().await;
+    queue.of_each_kind().await;
+    let counts = queue.rows("SELECT role, status, count(*) FROM worker_tasks GROUP BY role, status").await;
+    assert!(counts.contains(&json!({"role": "analytics_refresh", "status": "pending", "count": 1})));
+    assert_eq!(counts.len(), 5);
+}
+
+#[tokio::test]
+async fn active_workers_include_those_whose_tasks_have_just_ended() {
+    let queue = Queue::new().await;
+    queue.of_each_kind().await;
+    let active = queue
+        .rows("SELECT worker_id, role, count(*), max(last_heartbeat_at) FROM worker_tasks WHERE last_heartbeat_at > now() - interval '5 minutes' GROUP BY 1, 2")
+        .await;
+    assert_eq!(active.len(), 1);
+    assert_eq!((&active[0]["worker_id"], &active[0]["count"]), (&json!(ME), &json!(4)));
+}
+
+#[tokio::test]
+async fn average_duration_of_completed_tasks_by_role() {
+    let queue = Queue::new().await;
+    queue.of_each_kind().await;
+    queue
+        .sql("UPDATE worker_tasks SET started_at = completed_at - interval '90 seconds' WHERE status = 'completed'")
+        .await;
+    let averages = queue
+        .rows("SELECT role, avg(extract(epoch FROM completed_at - started_at))::int AS seconds FROM worker_tasks WHERE status = 'completed' AND completed_at > now() - interval '24 hours' GROUP BY role")
+        .await;
+    assert_eq!(averages, [json!({"role": "payload_fetch", "seconds": 90})]);
+}
+
+#[tokio::test]
+async fn the_last_failed_have_an_end() {
+    let queue = Queue::new().await;
+    queue.of_each_kind().await;
+    let failed = queue
+        .rows("SELECT id, role, error_message, completed_at FROM worker_tasks WHERE status = 'failed' ORDER BY completed_at DESC LIMIT 20")
+        .await;
+    assert_eq!(failed.len(), 1);
+    assert!(failed[0]["completed_at"].is_string());
+    let open_ends = "SELECT count(*) FROM worker_tasks WHERE status IN ('failed', 'cancelled', 'completed') AND completed_at IS NULL";
+    assert_eq!(queue.number(open_ends).await, 0);
+}
+
+#[tokio::test]
+async fn recover_stale_tasks_takes_the_silent_and_the_expired() {
+    let queue = Queue::new().await;
+    queue.enqueue(&[fetch(1), fetch(2), fetch(3)]).await;
+    let claimed = queue.claim(&Role::ALL, 3).await;
+    queue.expire(claimed[0].held.id).await;
+    queue
+        .sql(&format!(
+            "UPDATE worker_tasks SET last_heartbeat_at = now() - interval '11 minutes' WHERE id = {}",
+            claimed[1].held.id
+        ))
+        .await;
+    assert_eq!(queue.rows("SELECT recover_stale_tasks(10)").await, [json!({"recover_stale_tasks": 2})]);
+    assert_eq!(queue.task(claimed[2].held.id).await["status"], json!("claimed"));
+}
+
+#[tokio::test]
+async fn a_too_small_number_of_minutes_is_harmless() {
+    let queue = Queue::new().await;
+    let id = queue.add(fetch(1)).await;
+    let early = queue.claim_one().await;
+    queue.rows("SELECT recover_stale_tasks(0)").await;
+    let heir = queue.claim_one().await;
+    assert!(queue.settle(&early, &Settlement::new(Ending::Completed, None)).await.is_err());
+    queue.settle(&heir, &Settlement::new(Ending::Completed, None)).await.unwrap();
+    assert_eq!(queue.outcomes(id).await, ["lost", "completed"]);
+}
+
+#[rstest]
+#[case::the_role("'payload_fetch'", true)]
+#[case::any_role("NULL", true)]
+#[case::the_old_name("'product_resync'", true)]
+#[case::another_role("'analytics_refresh'", false)]
+#[tokio::test]
+async fn claim_task_answers_the_row_it_claimed(#[case] role: &str, #[case] found: bool) {
+    let queue = Queue::new().await;
+    let id = queue.add(fetch(1)).await;
+    let claimed = queue.rows(&format!("SELECT * FROM claim_task({role}, 'me')")).await;
+    assert_eq!(claimed.len(), usize::from(found));
+    if found {
+        assert_eq!(
+            (&claimed[0]["id"], &claimed[0]["status"], &claimed[0]["worker_id"]),
+            (&json!(id), &json!("claimed"), &json!("me"))
+        );
+        assert_eq!(queue.outcomes(id).await, ["active"]);
+    }
+}
+
+#[tokio::test]
+async fn a_failed_task_set_to_pending_runs_again_and_carries_nothing_old() {
+    let queue = Queue::new().await;
+    queue.of_each_kind().await;
+    queue.sql("UPDATE worker_tasks SET status = 'pending', retry_count = retry_count + 1 WHERE status = 'failed' AND retry_count < max_retries").await;
+    let row = &queue.rows("SELECT * FROM worker_tasks WHERE retry_count = 1").await[0];
+    for null in ["worker_id", "lease_expires_at", "last_heartbeat_at", "claimed_at", "started_at", "completed_at"] {
+        assert_eq!(row[null], Value::Null, "{null}");
+    }
+    queue.sweep_all().await;
+    assert!(queue.claim_all().await.contains(&row["id"].as_i64().unwrap()));
+    assert_eq!(queue.rows("SELECT * FROM worker_tasks WHERE retry_count = 1").await[0]["error_message"], Value::Null);
+}
+
+#[rstest]
+#[case::in_full(
+    "INSERT INTO worker_tasks (role, dispensary_id, platform, priority) VALUES ('payload_fetch', 1, 'dutchie', 10)",
+    "payload_fetch"
+)]
+#[case::fetches(
+    "INSERT INTO worker_tasks (role, dispensary_id, platform, priority) VALUES ('product_resync', 1, 'dutchie', 10)",
+    "payload_fetch"
+)]
+#[case::refreshes(
+    "INSERT INTO worker_tasks (role, dispensary_id, payload) VALUES ('product_resync', 1, '{\"payload_id\": 5}')",
+    "product_refresh"
+)]
+#[tokio::test]
+async fn a_task_written_by_hand_is_claimed_after_the_sweep(#[case] insert: &str, #[case] role: &str) {
+    let queue = Queue::new().await;
+    queue.sql(insert).await;
+    queue.sweep_all().await;
+    assert_eq!(queue.claim_one().await.role.name(), role);
+}
+
+#[tokio::test]
+async fn a_pending_task_written_by_hand_belongs_to_nobody() {
+    let queue = Queue::new().await;
+    queue.sql("INSERT INTO worker_tasks (role, ready, worker_id, claimed_at, started_at, completed_at, last_heartbeat_at, lease_expires_at) VALUES ('analytics_refresh', true, 'x', now(), now(), now(), now(), now())").await;
+    let row = &queue.rows("SELECT * FROM worker_tasks").await[0];
+    for null in ["worker_id", "lease_expires_at", "last_heartbeat_at", "claimed_at", "started_at", "completed_at"] {
+        assert_eq!(row[null], Value::Null, "{null}");
+    }
+    assert_eq!(row["ready"], json!(false));
+}
+
+#[tokio::test]
+async fn a_running_task_cancelled_by_hand_closes_its_attempt_and_frees_its_store() {
+    let queue = Queue::new().await;
+    let made = queue.enqueue(&[fetch(1), refresh(1)]).await;
+    let task = queue.claim_one().await;
+    tasks::start(&queue.client().await, &task.held).await.unwrap();
+    queue.sql(&format!("UPDATE worker_tasks SET status = 'cancelled' WHERE id = {}", made[0])).await;
+    let row = queue.task(made[0]).await;
+    assert!(row["completed_at"].is_string());
+    assert_eq!(row["worker_id"], json!(ME));
+    assert_eq!(queue.outcomes(made[0]).await, ["cancelled"]);
+    assert_eq!(tasks::lost(&queue.database.raw, &[task.held]).await.unwrap(), [made[0]], "its body will be stopped");
+    queue.sweep_all().await;
+    assert_eq!(queue.claim_all().await, [made[1]]);
+}
+
+#[tokio::test]
+async fn a_task_deleted_by_hand_takes_its_attempts_with_it_and_frees_its_store() {
+    let queue = Queue::new().await;
+    let made = queue.enqueue(&[fetch(1), refresh(1)]).await;
+    queue.claim_one().await;
+    queue.sql(&format!("DELETE FROM worker_tasks WHERE id = {}", made[0])).await;
+    assert!(queue.outcomes(made[0]).await.is_empty());
+    queue.sweep_all().await;
+    assert_eq!(queue.claim_all().await, [made[1]]);
+}
+
+#[rstest]
+#[case::fetches("'{}'", "payload_fetch")]
+#[case::refreshes("'{\"payload_id\": 5}'", "product_refresh")]
+#[tokio::test]
+async fn a_schedule_by_the_old_role_is_translated(#[case] args: &str, #[case] role: &str) {
+    let queue = Queue::new().await;
+    queue
+        .sql(&format!(
+            "INSERT INTO task_schedules (name, role, args, interval_hours) VALUES ('mine', 'product_resync', {args}, 4)"
+        ))
+        .await;
+    assert_eq!(queue.rows("SELECT role FROM task_schedules WHERE name = 'mine'").await, [json!({ "role": role })]);
+}
+
+#[rstest]
+#[case::unknown_role("INSERT INTO worker_tasks (role) VALUES ('gardening')")]
+#[case::the_derived_status("INSERT INTO worker_tasks (role, status) VALUES ('payload_fetch', 'stale')")]
+#[case::two_active_of_a_store("UPDATE worker_tasks SET status = 'running' WHERE dispensary_id = 1")]
+#[tokio::test]
+async fn what_would_break_the_queue_is_refused(#[case] statement: &str) {
+    let queue = Queue::new().await;
+    queue.enqueue(&[fetch(1), fetch(1)]).await;
+    assert!(queue.database.raw.batch_execute(statement).await.is_err());
+}
+
+#[tokio::test]
+async fn resync_tasks_come_in_contiguous_blocks_of_stores() {
+    let queue = Queue::new().await;
+    let stores = queue.stores(14).await;
+    let made = queue.rows("SELECT generate_resync_tasks(6, ((now() AT TIME ZONE 'UTC')::date + 2))").await;
+    assert_eq!(made, [json!({"generate_resync_tasks": 14})]);
+    let slots = queue
+        .rows("SELECT dispensary_id, (extract(epoch FROM scheduled_for AT TIME ZONE 'UTC' - date_trunc('day', scheduled_for AT TIME ZONE 'UTC')) / 3600)::int AS hour FROM worker_tasks WHERE role = 'payload_fetch' ORDER BY dispensary_id")
+        .await;
+    let hours: Vec<i64> = slots.iter().map(|row| row["hour"].as_i64().unwrap()).collect();
+    assert_eq!(slots.iter().map(|row| row["dispensary_id"].as_i64().unwrap()).collect::<Vec<_>>(), stores);
+    assert_eq!(hours, [0, 0, 0, 4, 4, 8, 8, 12, 12, 12, 16, 16, 20, 20]);
+}
+
+#[tokio::test]
+async fn resync_slots_already_past_are_due_at_once() {
+    let queue = Queue::new().await;
+    queue.stores(6).await;
+    queue.rows("SELECT generate_resync_tasks(6, '2025-01-10')").await;
+    assert_eq!(queue.claim_all().await.len(), 6);
+}
+
+#[tokio::test]
+async fn resync_leaves_out_what_cannot_be_crawled_or_is_queued_already() {
+    let queue = Queue::new().await;
+    let stores = queue.stores(5).await;
+    queue.sql(&format!("UPDATE dispensaries SET crawl_enabled = false WHERE id = {}", stores[0])).await;
+    queue.sql(&format!("UPDATE dispensaries SET platform_dispensary_id = NULL WHERE id = {}", stores[1])).await;
+    queue.add(fetch(stores[2])).await;
+    queue.add(refresh(stores[3])).await;
+    let made = queue.rows("SELECT generate_resync_tasks(6, '2025-01-10')").await;
+    assert_eq!(made, [json!({"generate_resync_tasks": 2})]);
+    assert_eq!(
+        queue.rows("SELECT generate_resync_tasks(6, '2025-01-10')").await,
+        [json!({"generate_resync_tasks": 0})]
+    );
+}
+
+#[tokio::test]
+async fn people_who_generate_at_the_same_time_make_one_task_a_store() {
+    let queue = Queue::new().await;
+    queue.stores(50).await;
+    let generate = async || {
+        let client = queue.client().await;
+        client.query_one("SELECT generate_resync_tasks(6, '2025-01-10')", &[]).await.unwrap().get::<_, i32>(0)
+    };
+    let made = futures_util::future::join_all((0..6).map(|_| generate())).await;
+    assert_eq!(made.iter().sum::<i32>(), 50);
+}

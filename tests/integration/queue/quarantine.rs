@@ -1,0 +1,90 @@
+//! Quarantine: what kills its processes is told apart from the neighbours that die with it.
+
+use drover::db::tasks::{Ending, Recovered, Settlement};
+use serde_json::json;
+
+use super::*;
+
+impl Queue {
+    /// Claimed and lost as often as said.
+    async fn lose_times(&self, id: TaskId, times: usize) {
+        for _ in 0..times {
+            let task = self.claim_one().await;
+            assert_eq!(task.held.id, id);
+            self.lose(&task).await;
+            self.make_due(id).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_task_lost_twice_is_a_suspect() {
+    let queue = Queue::new().await;
+    let id = queue.add(fetch(1)).await;
+    queue.lose_times(id, 1).await;
+    let once = queue.claim_one().await;
+    assert!(!once.is_suspect());
+    queue.lose(&once).await;
+    queue.make_due(id).await;
+    assert!(queue.claim_one().await.is_suspect());
+    assert_eq!(queue.task(id).await["crash_count"], json!(0), "nobody is accused before being a suspect");
+}
+
+#[tokio::test]
+async fn a_process_claims_one_suspect_at_a_time() {
+    let queue = Queue::new().await;
+    let made = queue.enqueue(&[fetch(1), fetch(2), fetch(3)]).await;
+    queue.sql(&format!("UPDATE worker_tasks SET loss_count = 2 WHERE id <> {}", made[2])).await;
+    assert_eq!(queue.claim_all().await, [made[0], made[2]]);
+    assert!(queue.exchange(Exchange { allow_suspect: false, ..asks(9) }).await.is_empty());
+    assert_eq!(queue.claim_all().await, [made[1]], "another process may take the other one");
+}
+
+#[tokio::test]
+async fn three_losses_as_the_suspect_are_the_end() {
+    let queue = Queue::new().await;
+    let id = queue.add(NewTask { dedup_key: Some("key".to_owned()), ..fetch(1) }).await;
+    queue.lose_times(id, 4).await;
+    assert_eq!(queue.task(id).await["crash_count"], json!(2));
+    let last = queue.claim_one().await;
+    assert_eq!(queue.lose(&last).await, Recovered { requeued: 0, failed: 1 });
+    let row = queue.task(id).await;
+    assert_eq!((&row["status"], &row["crash_count"], &row["retry_count"]), (&json!("failed"), &json!(3), &json!(0)));
+    assert!(row["error_message"].as_str().unwrap().contains("quarantined"));
+    assert!(row["completed_at"].is_string() && row["dedup_key"].is_null());
+    assert_eq!(row["worker_id"], json!(ME));
+    assert_eq!(queue.outcomes(id).await, ["lost"; 5]);
+}
+
+#[tokio::test]
+async fn a_quarantined_task_gives_its_stores_slot_away() {
+    let queue = Queue::new().await;
+    let made = queue.enqueue(&[fetch(1), refresh(1)]).await;
+    let task = queue.claim_one().await;
+    queue.sql("UPDATE worker_tasks SET loss_count = 4, crash_count = 2 WHERE status = 'claimed'").await;
+    queue.lose(&task).await;
+    assert_eq!(queue.claim_all().await, [made[1]]);
+}
+
+#[tokio::test]
+async fn success_clears_the_suspicion() {
+    let queue = Queue::new().await;
+    let id = queue.add(fetch(1)).await;
+    queue.lose_times(id, 3).await;
+    let task = queue.claim_one().await;
+    queue.settle(&task, &Settlement::new(Ending::Completed, None)).await.unwrap();
+    let row = queue.task(id).await;
+    assert_eq!((&row["loss_count"], &row["crash_count"]), (&json!(0), &json!(0)));
+}
+
+#[tokio::test]
+async fn a_quarantined_task_put_back_by_hand_starts_with_a_clean_slate() {
+    let queue = Queue::new().await;
+    let id = queue.add(fetch(1)).await;
+    queue.lose_times(id, 5).await;
+    queue.sql("UPDATE worker_tasks SET status = 'pending' WHERE status = 'failed'").await;
+    queue.sweep_all().await;
+    let task = queue.claim_one().await;
+    assert!(!task.is_suspect());
+    assert_eq!(queue.lose(&task).await, Recovered { requeued: 1, failed: 0 });
+}

@@ -1,0 +1,107 @@
+//! The registry of workers, and what they are told.
+
+use drover::db::workers;
+use drover::domain::worker::{Resources, WorkerCommand, WorkerDocument, WorkerStatus};
+
+use super::*;
+
+const HEARTBEAT: Duration = Duration::from_secs(30);
+
+fn worker(id: &str, pod: &str) -> WorkerDocument {
+    WorkerDocument {
+        worker_id: id.to_owned(),
+        current_task_id: Some(456),
+        current_task_ids: vec![456, 457],
+        active_task_count: 2,
+        max_concurrent_tasks: 3,
+        status: WorkerStatus::Active,
+        resources: Resources { memory_mb: 256, ..Resources::default() },
+        friendly_name: format!("{pod}-1"),
+        pod: pod.to_owned(),
+        role: "any".to_owned(),
+        roles: vec!["payload_fetch".to_owned()],
+        last_heartbeat_at: None,
+        started_at: None,
+    }
+}
+
+impl Queue {
+    async fn beat(&self, document: &WorkerDocument) {
+        workers::upsert(&self.client().await, document, HEARTBEAT).await.unwrap();
+    }
+
+    async fn silent_for(&self, seconds: u32) {
+        self.sql(&format!("UPDATE worker_registry SET last_heartbeat_at = now() - interval '{seconds} seconds'")).await;
+    }
+
+    async fn workers(&self) -> Vec<WorkerDocument> {
+        workers::list(&self.client().await).await.unwrap()
+    }
+
+    async fn sweep_registry(&self) -> u64 {
+        workers::sweep(&self.client().await).await.unwrap()
+    }
+}
+
+#[tokio::test]
+async fn a_heartbeat_document_comes_back_as_it_went() {
+    let queue = Queue::new().await;
+    let document = worker("w", "Aethelgard");
+    queue.beat(&document).await;
+    let mut found = queue.workers().await.remove(0);
+    assert!(found.last_heartbeat_at.take().is_some() && found.started_at.take().is_some());
+    assert_eq!(found, document);
+}
+
+#[tokio::test]
+async fn a_worker_is_offline_after_three_missed_heartbeats() {
+    let queue = Queue::new().await;
+    queue.beat(&worker("w", "Aethelgard")).await;
+    queue.silent_for(89).await;
+    assert_eq!(queue.sweep_registry().await, 0);
+    queue.silent_for(91).await;
+    assert_eq!(queue.sweep_registry().await, 1);
+    let found = &queue.workers().await[0];
+    assert_eq!((found.status, found.active_task_count), (WorkerStatus::Offline, 0));
+    assert!(workers::live_pods(&queue.client().await).await.unwrap().is_empty(), "its pod's name is free");
+}
+
+#[tokio::test]
+async fn a_heartbeat_brings_it_back() {
+    let queue = Queue::new().await;
+    queue.beat(&worker("w", "Aethelgard")).await;
+    queue.silent_for(91).await;
+    queue.sweep_registry().await;
+    queue.beat(&worker("w", "Aethelgard")).await;
+    assert_eq!(queue.workers().await[0].status, WorkerStatus::Active);
+    assert_eq!(workers::live_pods(&queue.client().await).await.unwrap(), ["Aethelgard"]);
+}
+
+#[tokio::test]
+async fn the_long_gone_are_forgotten() {
+    let queue = Queue::new().await;
+    queue.beat(&worker("w", "Aethelgard")).await;
+    queue.silent_for(25 * 3600).await;
+    queue.sweep_registry().await;
+    queue.sweep_registry().await;
+    assert!(queue.workers().await.is_empty());
+}
+
+#[tokio::test]
+async fn a_worker_that_leaves_in_good_order_is_forgotten_at_once() {
+    let queue = Queue::new().await;
+    queue.beat(&worker("goes", "Aethelgard")).await;
+    queue.beat(&worker("stays", "Xylos")).await;
+    workers::deregister(&queue.client().await, &["goes".to_owned()]).await.unwrap();
+    assert_eq!(queue.workers().await[0].worker_id, "stays");
+}
+
+#[tokio::test]
+async fn a_command_is_taken_once_and_in_order() {
+    let queue = Queue::new().await;
+    queue.sql("INSERT INTO worker_commands (worker_id, command) VALUES ('w', 'pause'), ('w', 'resume'), ('other', 'decommission')").await;
+    let take = async || workers::take_commands(&queue.client().await, &["w".to_owned()]).await.unwrap();
+    let mine = |command| ("w".to_owned(), command);
+    assert_eq!(take().await, [mine(WorkerCommand::Pause), mine(WorkerCommand::Resume)]);
+    assert!(take().await.is_empty());
+}

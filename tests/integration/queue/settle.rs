@@ -1,0 +1,202 @@
+//! What a handler returns, and what becomes of its task and its attempt.
+
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use drover::db::tasks::{Ending, Settlement};
+
+use super::*;
+
+const SOON: Duration = Duration::from_secs(60);
+
+fn ending(ending: Ending) -> Settlement {
+    Settlement { come_back: SOON, ..Settlement::new(ending, Some("why".to_owned())) }
+}
+
+#[rstest]
+#[case::done(Ending::Completed, "completed", "completed", 0)]
+#[case::cancel(Ending::Cancelled, "cancelled", "cancelled", 0)]
+#[case::error(Ending::Failed, "pending", "failed", 1)]
+#[case::permanent_error(Ending::Permanent, "failed", "failed", 0)]
+#[case::snooze(Ending::Snoozed, "pending", "snoozed", 0)]
+#[case::grace_over(Ending::Released, "pending", "released", 0)]
+#[tokio::test]
+async fn an_outcome_decides(#[case] how: Ending, #[case] status: &str, #[case] outcome: &str, #[case] retries: i64) {
+    let queue = Queue::new().await;
+    let id = queue.add(fetch(1)).await;
+    let task = queue.claim_one().await;
+    assert_eq!(queue.settle(&task, &ending(how)).await.unwrap(), status);
+    let row = queue.task(id).await;
+    assert_eq!((&row["status"], &row["retry_count"]), (&json!(status), &json!(retries)));
+    assert_eq!(queue.outcomes(id).await, [outcome]);
+}
+
+#[rstest]
+#[case::done(Ending::Completed)]
+#[case::cancel(Ending::Cancelled)]
+#[case::permanent_error(Ending::Permanent)]
+#[tokio::test]
+async fn an_ended_task_keeps_its_last_run(#[case] how: Ending) {
+    let queue = Queue::new().await;
+    let id = queue.add(fetch(1)).await;
+    let task = queue.claim_one().await;
+    assert!(tasks::start(&queue.client().await, &task.held).await.unwrap());
+    queue.settle(&task, &ending(how)).await.unwrap();
+    let row = queue.task(id).await;
+    assert_eq!(row["worker_id"], json!(ME));
+    for kept in ["claimed_at", "started_at", "last_heartbeat_at", "completed_at"] {
+        assert!(row[kept].is_string(), "{kept} of {row}");
+    }
+}
+
+#[rstest]
+#[case::error(Ending::Failed)]
+#[case::snooze(Ending::Snoozed)]
+#[case::grace_over(Ending::Released)]
+#[tokio::test]
+async fn a_task_put_back_belongs_to_nobody(#[case] how: Ending) {
+    let queue = Queue::new().await;
+    let id = queue.add(fetch(1)).await;
+    let task = queue.claim_one().await;
+    queue.settle(&task, &ending(how)).await.unwrap();
+    let row = queue.task(id).await;
+    for null in ["worker_id", "lease_expires_at", "last_heartbeat_at", "claimed_at", "started_at", "completed_at"] {
+        assert_eq!(row[null], Value::Null, "{null}");
+    }
+}
+
+#[tokio::test]
+async fn a_failed_run_waits_for_its_backoff_and_says_why() {
+    let queue = Queue::new().await;
+    let id = queue.add(fetch(1)).await;
+    let task = queue.claim_one().await;
+    queue.settle(&task, &ending(Ending::Failed)).await.unwrap();
+    assert_eq!(queue.task(id).await["error_message"], json!("why"));
+    assert!((50.0..=60.0).contains(&queue.due_in(id).await));
+    queue.sweep_all().await;
+    assert!(queue.claim_all().await.is_empty());
+    queue.make_due(id).await;
+    assert_eq!(queue.claim_all().await, [id]);
+}
+
+#[tokio::test]
+async fn three_retries_are_four_runs() {
+    let queue = Queue::new().await;
+    let id = queue.add(fetch(1)).await;
+    for run in 1..=4 {
+        let task = queue.claim_one().await;
+        let became = queue.settle(&task, &ending(Ending::Failed)).await.unwrap();
+        assert_eq!(became, if run < 4 { "pending" } else { "failed" }, "run {run}");
+        queue.make_due(id).await;
+    }
+    let row = queue.task(id).await;
+    assert_eq!((&row["status"], &row["retry_count"], &row["fence"]), (&json!("failed"), &json!(3), &json!(4)));
+    assert_eq!(queue.outcomes(id).await, ["failed"; 4]);
+}
+
+#[tokio::test]
+async fn a_snooze_longer_than_its_limit_is_a_failure() {
+    let queue = Queue::new().await;
+    let id = queue.add(fetch(1)).await;
+    queue.settle(&queue.claim_one().await, &ending(Ending::Snoozed)).await.unwrap();
+    let put_off_for = async |hours: i32| {
+        queue.sql(&format!("UPDATE worker_tasks SET snoozed_since = now() - interval '{hours} hours'")).await;
+        queue.make_due(id).await;
+        queue.settle(&queue.claim_one().await, &ending(Ending::Snoozed)).await.unwrap();
+        queue.task(id).await["retry_count"].clone()
+    };
+    assert_eq!(put_off_for(23).await, json!(0));
+    assert_eq!(put_off_for(25).await, json!(1));
+    assert_eq!(queue.outcomes(id).await, ["snoozed", "snoozed", "failed"]);
+    assert!(queue.task(id).await["snoozed_since"].is_null(), "the next row of snoozes begins anew");
+}
+
+#[tokio::test]
+async fn a_release_between_two_snoozes_does_not_restart_their_limit() {
+    let queue = Queue::new().await;
+    let id = queue.add(fetch(1)).await;
+    queue.settle(&queue.claim_one().await, &ending(Ending::Snoozed)).await.unwrap();
+    let since = queue.task(id).await["snoozed_since"].clone();
+    queue.make_due(id).await;
+    queue.settle(&queue.claim_one().await, &Settlement::released("stopping")).await.unwrap();
+    assert_eq!(queue.task(id).await["snoozed_since"], since);
+}
+
+#[tokio::test]
+async fn a_released_task_may_be_claimed_at_once() {
+    let queue = Queue::new().await;
+    let made = queue.enqueue(&[fetch(1), analytics()]).await;
+    for task in queue.claim(&Role::ALL, 2).await {
+        queue.settle(&task, &Settlement::released("stopping")).await.unwrap();
+    }
+    assert_eq!(queue.claim_all().await, made);
+}
+
+#[rstest]
+#[case::longer_than_the_column("x".repeat(20_000))]
+#[case::cut_between_characters("é".repeat(9_000))]
+#[case::with_a_byte_that_text_cannot_hold("before\0after".to_owned())]
+#[tokio::test]
+async fn no_error_text_keeps_a_task_from_being_settled(#[case] why: String) {
+    let queue = Queue::new().await;
+    let id = queue.add(fetch(1)).await;
+    let settlement = Settlement { come_back: SOON, ..Settlement::new(Ending::Failed, Some(why)) };
+    queue.settle(&queue.claim_one().await, &settlement).await.unwrap();
+    assert!(queue.task(id).await["error_message"].as_str().unwrap().len() <= 8192);
+}
+
+#[tokio::test]
+async fn a_long_reason_fits_when_the_snooze_limit_has_passed() {
+    let queue = Queue::new().await;
+    queue.add(fetch(1)).await;
+    let task = queue.claim_one().await;
+    queue.sql("UPDATE worker_tasks SET snoozed_since = now() - interval '25 hours'").await;
+    let settlement = Settlement::new(Ending::Snoozed, Some("x".repeat(8_192)));
+    assert_eq!(queue.settle(&task, &settlement).await.unwrap(), "pending");
+}
+
+#[tokio::test]
+async fn effects_and_status_are_one_transaction() {
+    let queue = Queue::new().await;
+    let id = queue.add(fetch(1)).await;
+    let task = queue.claim_one().await;
+    let tx = queue.database.db.begin().await.unwrap();
+    let child = NewTask { parent_task_id: Some(id), ..refresh(1) };
+    let child = tasks::enqueue(&tx, &[child]).await.unwrap()[0];
+    tasks::settle(&tx, &task.held, &Settlement::new(Ending::Completed, None)).await.unwrap();
+    assert_eq!(queue.number("SELECT count(*) FROM worker_tasks").await, 1, "nobody sees half of it");
+    tx.commit().await.unwrap();
+    assert_eq!(queue.task(id).await["status"], json!("completed"));
+    assert_eq!(queue.claim_all().await, [child], "the store's slot went to the follow-up");
+}
+
+#[tokio::test]
+async fn an_unknown_commit_is_looked_up_by_its_attempt() {
+    let queue = Queue::new().await;
+    queue.add(fetch(1)).await;
+    let task = queue.claim_one().await;
+    let outcome = async || tasks::attempt_outcome(&queue.client().await, &task.held).await.unwrap();
+    assert_eq!(outcome().await, None);
+    queue.settle(&task, &ending(Ending::Completed)).await.unwrap();
+    assert_eq!(outcome().await.as_deref(), Some("completed"));
+}
+
+/// A settlement and a cancellation by hand lock the same two rows.
+#[tokio::test]
+async fn a_settlement_waits_for_a_cancellation_by_hand_and_finds_itself_lost() {
+    let queue = Queue::new().await;
+    let id = queue.add(fetch(1)).await;
+    let task = queue.claim_one().await;
+    queue.sql(&format!("BEGIN; SELECT FROM worker_tasks WHERE id = {id} FOR UPDATE")).await;
+    let settling = {
+        let (db, held) = (queue.database.db.clone(), task.held.clone());
+        tokio::spawn(async move { tasks::settle(&db.client().await?, &held, &ending(Ending::Completed)).await })
+    };
+    let waiting =
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    support::until("the settlement waits", SOON, async || queue.number(waiting).await == 1).await;
+    queue.sql(&format!("UPDATE worker_tasks SET status = 'cancelled' WHERE id = {id}; COMMIT")).await;
+    let settled = settling.await.unwrap();
+    assert!(matches!(settled, Err(DbError::Missing(_))), "{settled:?}");
+    assert_eq!(queue.outcomes(id).await, ["cancelled"]);
+}

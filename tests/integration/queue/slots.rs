@@ -1,0 +1,215 @@
+//! A store's slot: who gets it, who gives it up, and what waits for what.
+
+use drover::db::tasks::{Ending, Settlement};
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use super::*;
+
+fn completed() -> Settlement {
+    Settlement::new(Ending::Completed, None)
+}
+
+fn urgent(task: NewTask) -> NewTask {
+    NewTask { priority: 20, ..task }
+}
+
+#[rstest]
+#[case::done(Ending::Completed)]
+#[case::cancel(Ending::Cancelled)]
+#[case::permanent_error(Ending::Permanent)]
+#[case::error(Ending::Failed)]
+#[case::snooze(Ending::Snoozed)]
+#[tokio::test]
+async fn settling_hands_the_slot_to_the_stores_best_waiting_task(#[case] ending: Ending) {
+    let queue = Queue::new().await;
+    let made = queue.enqueue(&[fetch(1), refresh(1), refresh(2)]).await;
+    let first = queue.claim_one().await;
+    let best = queue.add(urgent(refresh(1))).await;
+    let settlement = Settlement { come_back: Duration::from_secs(60), ..Settlement::new(ending, None) };
+    queue.settle(&first, &settlement).await.unwrap();
+    assert_eq!(queue.claim_all().await, [best, made[2]]);
+}
+
+#[tokio::test]
+async fn a_more_urgent_task_takes_the_slot_over() {
+    let queue = Queue::new().await;
+    let batch = queue.add(fetch(1)).await;
+    let by_hand = queue.add(urgent(fetch(1))).await;
+    assert_eq!(queue.claim_all().await, [by_hand]);
+    assert_eq!(queue.task(batch).await["ready"], json!(false));
+}
+
+#[tokio::test]
+async fn an_equally_urgent_task_does_not() {
+    let queue = Queue::new().await;
+    let older = queue.add(urgent(fetch(1))).await;
+    queue.add(urgent(fetch(1))).await;
+    assert_eq!(queue.claim_all().await, [older]);
+}
+
+#[tokio::test]
+async fn the_best_of_one_batch_gets_the_slot() {
+    let queue = Queue::new().await;
+    let made = queue.enqueue(&[fetch(1), urgent(refresh(1)), fetch(1)]).await;
+    assert_eq!(queue.claim_all().await, [made[1]]);
+}
+
+#[tokio::test]
+async fn an_active_task_keeps_its_slot_however_urgent_the_next() {
+    let queue = Queue::new().await;
+    queue.add(fetch(1)).await;
+    queue.claim_one().await;
+    queue.add(urgent(fetch(1))).await;
+    queue.sweep_all().await;
+    assert!(queue.claim_all().await.is_empty());
+}
+
+#[tokio::test]
+async fn an_urgent_task_written_by_hand_takes_the_slot_over_at_the_next_sweep() {
+    let queue = Queue::new().await;
+    queue.add(fetch(1)).await;
+    queue.sql("INSERT INTO worker_tasks (role, dispensary_id, priority) VALUES ('payload_fetch', 1, 20)").await;
+    queue.sweep_all().await;
+    let claimed = queue.claim_one().await;
+    assert_eq!(claimed.priority, 20);
+}
+
+#[tokio::test]
+async fn an_urgent_task_takes_the_slot_over_when_it_becomes_due() {
+    let queue = Queue::new().await;
+    let tomorrow = chrono::Utc::now() + chrono::TimeDelta::days(1);
+    let later = queue.add(NewTask { scheduled_for: Some(tomorrow), ..urgent(fetch(1)) }).await;
+    let waiting = queue.add(fetch(1)).await;
+    queue.make_due(later).await;
+    assert_eq!(queue.claim_all().await, [later]);
+    assert_eq!(queue.task(waiting).await["status"], json!("pending"));
+}
+
+#[tokio::test]
+async fn what_is_not_due_is_not_claimed_until_the_sweep_brings_it() {
+    let queue = Queue::new().await;
+    let tomorrow = Some(chrono::Utc::now() + chrono::TimeDelta::days(1));
+    let with_store = queue.add(NewTask { scheduled_for: tomorrow, ..fetch(1) }).await;
+    let without = queue.add(NewTask { scheduled_for: tomorrow, ..analytics() }).await;
+    queue.sweep_all().await;
+    assert_eq!(queue.sweep_due().await, 0);
+    assert!(queue.claim_all().await.is_empty());
+    queue.sql("UPDATE worker_tasks SET scheduled_for = now()").await;
+    assert_eq!(queue.sweep_due().await, 2);
+    assert_eq!(queue.claim_all().await, [with_store, without]);
+}
+
+#[tokio::test]
+async fn a_queued_dedup_key_is_a_conflict_and_inserts_nothing() {
+    let queue = Queue::new().await;
+    let keyed = |store| NewTask { dedup_key: Some("payload_fetch:1".to_owned()), ..fetch(store) };
+    queue.add(keyed(1)).await;
+    let refused = tasks::enqueue(&queue.client().await, &[fetch(2), keyed(3)]).await;
+    assert!(matches!(refused, Err(DbError::Conflict { .. })), "{refused:?}");
+    assert_eq!(queue.number("SELECT count(*) FROM worker_tasks").await, 1);
+}
+
+#[rstest]
+#[case::done(Ending::Completed)]
+#[case::cancel(Ending::Cancelled)]
+#[case::permanent_error(Ending::Permanent)]
+#[tokio::test]
+async fn a_dedup_key_is_free_again_when_its_task_has_ended(#[case] ending: Ending) {
+    let queue = Queue::new().await;
+    let keyed = NewTask { dedup_key: Some("key".to_owned()), ..fetch(1) };
+    let first = queue.add(keyed.clone()).await;
+    queue.settle(&queue.claim_one().await, &Settlement::new(ending, None)).await.unwrap();
+    assert_eq!(queue.task(first).await["dedup_key"], Value::Null);
+    queue.add(keyed).await;
+}
+
+#[tokio::test]
+async fn a_batch_completion_frees_the_dedup_key_too() {
+    let queue = Queue::new().await;
+    let keyed = NewTask { dedup_key: Some("key".to_owned()), ..fetch(1) };
+    queue.add(keyed.clone()).await;
+    let held = queue.claim_one().await.held;
+    let done = vec![tasks::Completed { held, result: json!({}), detail: json!({}) }];
+    queue.exchange(Exchange { done, ..asks(0) }).await;
+    queue.add(keyed).await;
+}
+
+#[tokio::test]
+async fn a_task_waits_until_all_it_depends_on_have_completed() {
+    let queue = Queue::new().await;
+    let made = queue.enqueue(&[fetch(1), fetch(2)]).await;
+    let dependent = queue.add(NewTask { depends_on: made.clone(), ..refresh(3) }).await;
+    for task in queue.claim(&Role::ALL, 9).await {
+        assert!(made.contains(&task.held.id), "it depends on what runs");
+        queue.sweep_all().await;
+        assert_eq!(queue.task(dependent).await["ready"], json!(false));
+        queue.settle(&task, &completed()).await.unwrap();
+    }
+    queue.sweep_all().await;
+    assert_eq!(queue.claim_all().await, [dependent]);
+}
+
+#[rstest]
+#[case::cancelled_by_default("cancel", Ending::Permanent, "cancelled")]
+#[case::cancelled_with_it("cancel", Ending::Cancelled, "cancelled")]
+#[case::runs_anyway("run", Ending::Permanent, "pending")]
+#[tokio::test]
+async fn a_broken_dependency_is_answered_by_policy(#[case] policy: &str, #[case] ending: Ending, #[case] status: &str) {
+    let queue = Queue::new().await;
+    let first = queue.add(fetch(1)).await;
+    let dependent = NewTask { depends_on: vec![first], dedup_key: Some("key".to_owned()), ..refresh(2) };
+    let dependent = queue.add(dependent).await;
+    queue.sql(&format!("UPDATE worker_tasks SET depends_policy = '{policy}' WHERE id = {dependent}")).await;
+    queue.settle(&queue.claim_one().await, &Settlement::new(ending, None)).await.unwrap();
+    queue.sweep_all().await;
+    let row = queue.task(dependent).await;
+    assert_eq!(row["status"], json!(status));
+    assert_eq!(row["completed_at"].is_string(), status == "cancelled");
+    assert_eq!(row["dedup_key"].is_null(), status == "cancelled");
+    assert_eq!(row["ready"], json!(status == "pending"));
+}
+
+#[tokio::test]
+async fn what_depends_on_a_cancelled_dependent_is_cancelled_too() {
+    let queue = Queue::new().await;
+    let first = queue.add(fetch(1)).await;
+    let second = queue.add(NewTask { depends_on: vec![first], ..fetch(2) }).await;
+    let third = queue.add(NewTask { depends_on: vec![second], ..fetch(3) }).await;
+    queue.settle(&queue.claim_one().await, &Settlement::new(Ending::Cancelled, None)).await.unwrap();
+    queue.sweep_all().await;
+    queue.sweep_all().await;
+    assert_eq!(queue.task(third).await["status"], json!("cancelled"));
+}
+
+#[tokio::test]
+async fn a_dependency_that_was_pruned_holds_nobody_up() {
+    let queue = Queue::new().await;
+    let dependent = queue.add(NewTask { depends_on: vec![999_999], ..fetch(1) }).await;
+    queue.sweep_all().await;
+    assert_eq!(queue.claim_all().await, [dependent]);
+}
+
+#[tokio::test]
+async fn an_empty_list_of_dependencies_is_none() {
+    let queue = Queue::new().await;
+    queue.sql("INSERT INTO worker_tasks (role, depends_on) VALUES ('analytics_refresh', '{}')").await;
+    queue.sql("SELECT enqueue_tasks('[{\"role\": \"analytics_refresh\", \"depends_on\": []}]')").await;
+    queue.sweep_all().await;
+    assert_eq!(queue.claim_all().await.len(), 2);
+}
+
+/// Batches that give the slots of the same stores in opposite orders must not wait for each other in a ring.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn enqueuers_of_the_same_stores_in_opposite_orders_do_not_deadlock() {
+    let queue = Queue::new().await;
+    for _ in 0..30 {
+        let forth: Vec<NewTask> = (1..=200).map(fetch).collect();
+        let back: Vec<NewTask> = forth.iter().rev().cloned().collect();
+        let enqueue = async |tasks: Vec<NewTask>| tasks::enqueue(&queue.client().await, &tasks).await;
+        let (one, two) = tokio::join!(enqueue(forth), enqueue(back));
+        one.and(two).unwrap();
+        assert_eq!(queue.number("SELECT count(*) FROM worker_tasks WHERE ready").await, 200);
+        queue.sql("DELETE FROM worker_tasks").await;
+    }
+}

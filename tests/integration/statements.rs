@@ -1,0 +1,65 @@
+//! Every statement file under `src/db/sql` fits the schema: a typing error must not wait for its first use.
+
+use std::path::{Path, PathBuf};
+
+use tokio_postgres::types::Type;
+
+use crate::support;
+
+/// Not statements of drover's own tables: they run before there are any, in pieces.
+const WITHOUT_SCHEMA: [&str; 1] = ["migrate/bookkeeping.sql"];
+
+/// What the program says of a statement's parameters where the statement does not.
+fn types_of(name: &str) -> &'static [Type] {
+    match name {
+        "task_views/list.sql" => &[
+            Type::TEXT_ARRAY,
+            Type::BOOL,
+            Type::TEXT_ARRAY,
+            Type::INT8,
+            Type::TEXT,
+            Type::TEXT,
+            Type::TEXT,
+            Type::TIMESTAMPTZ,
+            Type::TIMESTAMPTZ,
+            Type::INT8,
+            Type::INT8,
+            Type::INT8,
+        ],
+        _ => &[],
+    }
+}
+
+fn sql_files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(sql_files(&path));
+        } else if path.extension().is_some_and(|extension| extension == "sql") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+#[tokio::test]
+async fn every_statement_file_can_be_prepared() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/db/sql");
+    let database = support::database().await;
+    let mut faults = Vec::new();
+    let files = sql_files(&root);
+    for file in &files {
+        let name = file.strip_prefix(&root).unwrap().to_string_lossy().into_owned();
+        if WITHOUT_SCHEMA.contains(&name.as_str()) {
+            continue;
+        }
+        let text = std::fs::read_to_string(file).unwrap();
+        if let Err(error) = database.raw.prepare_typed(&text, types_of(&name)).await {
+            faults.push(format!("{name}: {}", error.as_db_error().map_or(error.to_string(), |db| db.to_string())));
+        }
+    }
+    assert!(files.len() > 50, "only {} files were found under {}", files.len(), root.display());
+    assert_eq!(faults, Vec::<String>::new());
+}
