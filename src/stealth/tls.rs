@@ -1,14 +1,24 @@
 //! The TLS client: public roots plus the operator's own CA file, one named crypto provider, ALPN for both protocols.
+//!
+//! It opens no connection: a stream that already leads to the origin goes in, the same one with TLS on it comes out.
 
+use std::error::Error;
+use std::future::{Ready, ready};
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
+use http::Uri;
+use hyper_rustls::{HttpsConnector, MaybeHttpsStream};
+use hyper_util::rt::TokioIo;
 use rustls::crypto::ring;
 use rustls::{ClientConfig, RootCertStore};
 use rustls_pki_types::CertificateDer;
 use rustls_pki_types::pem::PemObject;
 use thiserror::Error;
-use tokio_rustls::TlsConnector;
+use tokio::net::TcpStream;
+use tower_service::Service;
 
 #[derive(Debug, Error)]
 pub enum TlsSetupError {
@@ -18,7 +28,19 @@ pub enum TlsSetupError {
     Provider(#[from] rustls::Error),
 }
 
-pub(super) fn connector(extra_ca_file: Option<&Path>) -> Result<TlsConnector, TlsSetupError> {
+/// A stream to an origin, with TLS where its scheme asks for it.
+pub(super) type Stream = MaybeHttpsStream<TokioIo<TcpStream>>;
+
+/// Speaks TLS on `stream` when the scheme of `origin` asks for it, else gives it back as it is.
+pub(super) async fn over(
+    stream: TcpStream,
+    origin: Uri,
+    config: Arc<ClientConfig>,
+) -> Result<Stream, Box<dyn Error + Send + Sync>> {
+    HttpsConnector::from((Opened(Some(stream)), config)).call(origin).await
+}
+
+pub(super) fn config(extra_ca_file: Option<&Path>) -> Result<ClientConfig, TlsSetupError> {
     let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
     if let Some(file) = extra_ca_file {
         add_ca_file(&mut roots, file).map_err(|why| TlsSetupError::CaFile { file: file.display().to_string(), why })?;
@@ -28,7 +50,24 @@ pub(super) fn connector(extra_ca_file: Option<&Path>) -> Result<TlsConnector, Tl
         .with_root_certificates(roots)
         .with_no_client_auth();
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-    Ok(TlsConnector::from(Arc::new(config)))
+    Ok(config)
+}
+
+/// What the connector expects below it: here the way through the proxy has been made before, with its own errors and time.
+struct Opened(Option<TcpStream>);
+
+impl Service<Uri> for Opened {
+    type Response = TokioIo<TcpStream>;
+    type Error = io::Error;
+    type Future = Ready<io::Result<Self::Response>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, _: Uri) -> Self::Future {
+        ready(self.0.take().map(TokioIo::new).ok_or_else(|| io::ErrorKind::NotConnected.into()))
+    }
 }
 
 fn add_ca_file(roots: &mut RootCertStore, file: &Path) -> Result<(), String> {

@@ -4,6 +4,7 @@
 //! answer as received comes out.
 
 use std::future::Future;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
@@ -11,29 +12,29 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::client::conn::{http1, http2};
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use rustls_pki_types::ServerName;
-use tokio::io::{AsyncRead, AsyncWrite};
+use hyper_util::client::legacy::connect::Connection as _;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use rustls::ClientConfig;
+use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
-use tokio_rustls::TlsConnector;
-use url::{Host, Origin, Position, Url};
+use url::{Origin, Position, Url};
 
 use super::error::FetchError;
 use super::failure::Failure;
 use super::fingerprint::Protocol;
-use super::headers::Fields;
+use super::headers::{Fields, authority};
 use super::proxy::{Proxy, ProxyProtocol};
 use super::proxy_connect;
 use super::request::Request;
-use super::tls::{self, TlsSetupError};
+use super::tls::{self, Stream, TlsSetupError};
 use crate::config;
 
 const MOST_HEADER_BYTES: u32 = 64 * 1024;
 
 /// What every connection of the process shares.
 pub(super) struct Transport {
-    tls: TlsConnector,
+    tls: Arc<ClientConfig>,
     http: config::Http,
 }
 
@@ -65,7 +66,7 @@ pub(super) struct Answer {
 
 impl Transport {
     pub fn new(http: config::Http) -> Result<Self, TlsSetupError> {
-        Ok(Transport { tls: tls::connector(http.extra_ca_file.as_deref())?, http })
+        Ok(Transport { tls: Arc::new(tls::config(http.extra_ca_file.as_deref())?), http })
     }
 
     pub fn max_body_bytes(&self) -> usize {
@@ -83,10 +84,7 @@ impl Transport {
             .await
             .map_err(|_| Failure::of_the_hop(proxy.id, &host(url), format!("no connection within {limit:?}"), false))?
             .map_err(|fault| Failure::of_the_hop(proxy.id, &host(url), fault.why, fault.at_once))?;
-        let mut connection = match url.scheme() {
-            "https" => self.within("tls", limit, url, self.secured(stream, url)).await?,
-            _ => http1_over(stream, url).await?,
-        };
+        let mut connection = self.within("tls", limit, url, self.converse(stream, url)).await?;
         let is_forwarded = proxy.protocol == ProxyProtocol::Http && url.scheme() == "http";
         connection.forwarded = is_forwarded.then(|| Forwarded { authorization: proxy_connect::authorization(proxy) });
         Ok(connection)
@@ -118,11 +116,13 @@ impl Transport {
         Ok(Answer { status: head.status, headers: head.headers, raw: raw.freeze() })
     }
 
-    async fn secured(&self, stream: impl Stream, url: &Url) -> Result<Connection, Failure> {
-        let stream = self.tls.connect(server_name(url)?, stream).await.map_err(|error| broken(url, &error))?;
-        match stream.get_ref().1.alpn_protocol() {
-            Some(b"h2") => http2_over(stream, url).await,
-            _ => http1_over(stream, url).await,
+    /// TLS where the scheme asks for it, then the protocol that was agreed on.
+    async fn converse(&self, stream: TcpStream, url: &Url) -> Result<Connection, Failure> {
+        let stream = tls::over(stream, origin(url)?, Arc::clone(&self.tls)).await;
+        let stream = stream.map_err(|error| broken(url, error.as_ref()))?;
+        match stream.connected().is_negotiated_h2() {
+            true => http2_over(stream, url).await,
+            false => http1_over(stream, url).await,
         }
     }
 
@@ -200,23 +200,19 @@ impl Drop for Connection {
     }
 }
 
-trait Stream: AsyncRead + AsyncWrite + Unpin + Send + 'static {}
-
-impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Stream for S {}
-
-async fn http1_over(stream: impl Stream, url: &Url) -> Result<Connection, Failure> {
-    let handshake = http1::Builder::new().title_case_headers(true).handshake(TokioIo::new(stream)).await;
+async fn http1_over(stream: Stream, url: &Url) -> Result<Connection, Failure> {
+    let handshake = http1::Builder::new().title_case_headers(true).handshake(stream).await;
     let (sender, connection) = handshake.map_err(|error| broken(url, &error))?;
     // how it ends is seen by the request that it carries
     let driver = tokio::spawn(async move { drop(connection.await) });
     Ok(Connection::over(url, Sender::Http1(sender), driver))
 }
 
-async fn http2_over(stream: impl Stream, url: &Url) -> Result<Connection, Failure> {
+async fn http2_over(stream: Stream, url: &Url) -> Result<Connection, Failure> {
     let handshake = http2::Builder::new(TokioExecutor::new())
         .timer(TokioTimer::new())
         .max_header_list_size(MOST_HEADER_BYTES)
-        .handshake(TokioIo::new(stream))
+        .handshake(stream)
         .await;
     let (sender, connection) = handshake.map_err(|error| broken(url, &error))?;
     let driver = tokio::spawn(async move { drop(connection.await) });
@@ -249,21 +245,16 @@ fn target(connection: &Connection, url: &Url) -> Result<Uri, Failure> {
     let path = &url[Position::BeforePath..Position::AfterQuery];
     let whole = connection.forwarded.is_some() || connection.protocol() == Protocol::Http2;
     let text = match whole {
-        true => format!("{}://{}{path}", url.scheme(), super::headers::authority(url)),
+        true => format!("{}://{}{path}", url.scheme(), authority(url)),
         false => path.to_owned(),
     };
     text.parse().map_err(|_| refused(url, "no address that HTTP can carry".to_owned()))
 }
 
-fn server_name(url: &Url) -> Result<ServerName<'static>, Failure> {
-    match url.host() {
-        Some(Host::Domain(name)) => {
-            ServerName::try_from(name.to_owned()).map_err(|_| refused(url, "no server name".to_owned()))
-        }
-        Some(Host::Ipv4(address)) => Ok(ServerName::IpAddress(std::net::IpAddr::V4(address).into())),
-        Some(Host::Ipv6(address)) => Ok(ServerName::IpAddress(std::net::IpAddr::V6(address).into())),
-        None => Err(refused(url, "no host".to_owned())),
-    }
+/// Scheme, host and port.
+fn origin(url: &Url) -> Result<Uri, Failure> {
+    let text = format!("{}://{}/", url.scheme(), authority(url));
+    text.parse().map_err(|_| refused(url, "no address that HTTP can carry".to_owned()))
 }
 
 fn host(url: &Url) -> String {
