@@ -3,6 +3,7 @@
 //! The rules are below: [`health`] (one proxy), [`pool`] (all of this process), [`list`] (the file that is imported).
 //! Pure: time comes in as an argument, and nothing here knows sockets, actors or the table.
 
+mod answered;
 pub mod counters;
 mod entry;
 pub mod health;
@@ -98,6 +99,11 @@ pub enum ProxyOutcome {
         host: String,
         why: String,
         at_once: bool,
+    },
+    /// Silence or a broken connection: nobody can tell the hop from `host`. See [`pool::Pool::report`].
+    Suspect {
+        host: String,
+        why: String,
     },
     /// The origin's own trouble; says nothing about the proxy.
     Neutral,

@@ -7,7 +7,7 @@ use super::proxy::{ProxyId, ProxyOutcome};
 pub(super) struct Failure {
     pub error: FetchError,
     pub outcome: ProxyOutcome,
-    /// Nobody can tell whether the hop or the origin failed: the next try goes another way, without blame.
+    /// Nobody can tell whether the hop or the origin failed: the next try goes another way.
     pub suspect_hop: bool,
 }
 
@@ -18,9 +18,15 @@ impl Failure {
         Failure { error, outcome: ProxyOutcome::Failed { host: host.to_owned(), why, at_once }, suspect_hop: true }
     }
 
-    /// A connection that broke or stalled somewhere beyond the hop's acceptance.
-    pub fn on_the_way(error: FetchError) -> Self {
-        Failure { error, outcome: ProxyOutcome::Neutral, suspect_hop: true }
+    /// Broken or stalled somewhere beyond the hop's acceptance, or answered by what may be the hop itself.
+    pub fn on_the_way(error: FetchError, host: &str) -> Self {
+        let outcome = ProxyOutcome::Suspect { host: host.to_owned(), why: error.to_string() };
+        Failure { error, outcome, suspect_hop: true }
+    }
+
+    /// A limit or rule of ours.
+    pub fn of_ours(error: FetchError) -> Self {
+        Failure { error, outcome: ProxyOutcome::Neutral, suspect_hop: false }
     }
 
     /// An answer that arrived well and says no.

@@ -109,7 +109,7 @@ impl Transport {
         let mut raw = BytesMut::new();
         while let Some(chunk) = self.next_chunk(&request.url, &mut body).await? {
             if raw.len() + chunk.len() > limit {
-                return Err(Failure::on_the_way(FetchError::TooLarge { host: host(&request.url), limit }));
+                return Err(Failure::of_ours(FetchError::TooLarge { host: host(&request.url), limit }));
             }
             raw.extend_from_slice(&chunk);
         }
@@ -142,7 +142,7 @@ impl Transport {
     ) -> Result<T, Failure> {
         match timeout(limit, step).await {
             Ok(result) => result,
-            Err(_) => Err(Failure::on_the_way(FetchError::Timeout { host: host(url), phase, after: limit })),
+            Err(_) => Err(out_of_time(&host(url), phase, limit)),
         }
     }
 }
@@ -262,12 +262,16 @@ fn host(url: &Url) -> String {
 }
 
 fn refused(url: &Url, why: String) -> Failure {
-    Failure::on_the_way(FetchError::Refused { what: host(url), why })
+    Failure::of_ours(FetchError::Refused { what: host(url), why })
+}
+
+pub(super) fn out_of_time(host: &str, phase: &'static str, after: Duration) -> Failure {
+    Failure::on_the_way(FetchError::Timeout { host: host.to_owned(), phase, after }, host)
 }
 
 /// Reset, truncated, not HTTP: the whole chain of causes, for the first of them says little.
 fn broken(url: &Url, error: &(dyn std::error::Error + 'static)) -> Failure {
     let causes = std::iter::successors(Some(error), |error| error.source());
     let why = causes.map(ToString::to_string).collect::<Vec<_>>().join(": ");
-    Failure::on_the_way(FetchError::Http { host: host(url), why })
+    Failure::on_the_way(FetchError::Http { host: host(url), why }, &host(url))
 }

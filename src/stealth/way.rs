@@ -18,7 +18,7 @@ use super::proxy_connect;
 use super::request::{Request, Response};
 use super::session::{Classify, Shared};
 use super::trace::TraceHandle;
-use super::transport::{Answer, Connection};
+use super::transport::{self, Answer, Connection};
 use crate::events;
 
 pub(super) struct Way {
@@ -72,12 +72,15 @@ impl Way {
         let answer = self.exchange_in_time(shared, trace, request).await?;
         self.keep_cookies(shared, request, &answer);
         self.refuse_proxys_own(request, &answer)?;
-        let suspect_hop = answer::is_a_gateways(answer.status);
+        let may_be_the_hops = self.is_forwarded() && answer::is_a_gateways(answer.status);
         let well = success(request, shared.clock.instant() - started);
         let read = self.read(shared, request, answer, classify).await;
         read.map_err(|error| {
             let error = shared.obey(error);
-            Failure { suspect_hop, ..Failure::of_the_answer(error, request.host(), well) }
+            match may_be_the_hops {
+                true => Failure::on_the_way(error, request.host()),
+                false => Failure::of_the_answer(error, request.host(), well),
+            }
         })
     }
 
@@ -105,10 +108,7 @@ impl Way {
     ) -> Result<Answer, Failure> {
         let limit = shared.transport.whole_timeout();
         let exchanged = tokio::time::timeout(limit, self.exchange(shared, trace, request)).await;
-        let result = exchanged.unwrap_or_else(|_| {
-            let host = request.host().to_owned();
-            Err(Failure::on_the_way(FetchError::Timeout { host, phase: "whole", after: limit }))
-        });
+        let result = exchanged.unwrap_or_else(|_| Err(transport::out_of_time(request.host(), "whole", limit)));
         if result.is_err() {
             self.connection = None;
         }
@@ -150,10 +150,13 @@ impl Way {
         set.for_each(|set_cookie| self.jar.store(&request.url, set_cookie, now));
     }
 
+    fn is_forwarded(&self) -> bool {
+        self.connection.as_ref().is_some_and(Connection::is_forwarded)
+    }
+
     /// Over plain http the proxy answers for itself on the same connection.
     fn refuse_proxys_own(&self, request: &Request, answer: &Answer) -> Result<(), Failure> {
-        let forwarded = self.connection.as_ref().is_some_and(Connection::is_forwarded);
-        match forwarded && answer.status == StatusCode::PROXY_AUTHENTICATION_REQUIRED {
+        match self.is_forwarded() && answer.status == StatusCode::PROXY_AUTHENTICATION_REQUIRED {
             true => Err(Failure::of_the_hop(
                 self.lease.proxy.id,
                 request.host(),

@@ -20,6 +20,8 @@ pub struct Member {
     /// The row, and what this process adds to it.
     pub counters: Counters,
     pub(super) last_used: Option<Instant>,
+    /// The first of the silences in a row, by whatever host; ended by a success.
+    pub(super) suspect_since: Option<Instant>,
     pub(super) unsaved: Increment,
 }
 
@@ -30,6 +32,7 @@ impl Member {
             sessions: 0,
             counters: row.counters,
             last_used: row.idle.and_then(|idle| now.checked_sub(idle)),
+            suspect_since: None,
             unsaved: Increment::of(row.proxy.id),
             proxy: Arc::new(row.proxy),
             state_code: row.state_code,
@@ -54,6 +57,7 @@ impl Member {
             proxy: if *self.proxy == *fresh.proxy { self.proxy } else { fresh.proxy },
             counters: self.unsaved.on_top_of(&fresh.counters),
             last_used: self.last_used.max(fresh.last_used),
+            suspect_since: self.suspect_since,
             health: self.health,
             sessions: self.sessions,
             unsaved: self.unsaved,

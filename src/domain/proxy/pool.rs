@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
+use super::answered::Answered;
 use super::health::{Condition, Limits};
 use super::member::Member;
 use super::{Change, Increment, Proxy, ProxyAsk, ProxyId, ProxyOutcome, Standing};
@@ -50,13 +51,14 @@ pub enum Notice {
 pub struct Pool {
     limits: Limits,
     members: BTreeMap<ProxyId, Member>,
+    answered: Answered,
     /// When the oldest benched one is tried; set while none is active.
     next_trial: Option<Instant>,
 }
 
 impl Pool {
     pub fn new(limits: Limits) -> Self {
-        Pool { limits, members: BTreeMap::new(), next_trial: None }
+        Pool { limits, members: BTreeMap::new(), answered: Answered::default(), next_trial: None }
     }
 
     pub fn members(&self) -> impl Iterator<Item = &Member> {
@@ -93,11 +95,15 @@ impl Pool {
     }
 
     /// Takes note of one request's end. Outcomes of proxies that are gone are nobody's.
+    ///
+    /// A suspicion counts as a failure once the host has answered another proxy since the first one in a row: then it is the
+    /// hop that is silent. While the host answers nobody, nobody is blamed.
     pub fn report(&mut self, id: ProxyId, outcome: &ProxyOutcome, now: Instant) -> Option<Notice> {
         match outcome {
-            ProxyOutcome::Success { host, took } => self.succeeded(id, host, *took),
+            ProxyOutcome::Success { host, took } => self.succeeded(id, host, *took, now),
             ProxyOutcome::Blocked { host } => self.blocked(id, host, now),
             ProxyOutcome::Failed { host, why, at_once } => self.failed(id, host, why, *at_once, now),
+            ProxyOutcome::Suspect { host, why } => self.suspected(id, host, why, now),
             ProxyOutcome::Neutral => None,
         }
     }
@@ -156,8 +162,10 @@ impl Pool {
             .map(Member::id)
     }
 
-    fn succeeded(&mut self, id: ProxyId, host: &str, took: Duration) -> Option<Notice> {
+    fn succeeded(&mut self, id: ProxyId, host: &str, took: Duration, now: Instant) -> Option<Notice> {
         let member = self.members.get_mut(&id)?;
+        self.answered.note(host, now);
+        member.suspect_since = None;
         member.note(|increment| increment.succeeded(took));
         let revived = member.health.succeeded(host);
         if !revived {
@@ -173,6 +181,15 @@ impl Pool {
         member.note(|increment| increment.failed(why));
         let verdict = member.health.failed(host, at_once, !others, &self.limits, now);
         member.told(verdict, host, why, now)
+    }
+
+    fn suspected(&mut self, id: ProxyId, host: &str, why: &str, now: Instant) -> Option<Notice> {
+        let since = *self.members.get_mut(&id)?.suspect_since.get_or_insert(now);
+        // an answer through this very proxy would have ended the suspicion
+        if !self.answered.since(host, since) {
+            return None;
+        }
+        self.failed(id, host, why, false, now)
     }
 
     fn blocked(&mut self, id: ProxyId, host: &str, now: Instant) -> Option<Notice> {

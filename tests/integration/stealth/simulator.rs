@@ -81,12 +81,12 @@ async fn every_simulated_proxy_leads_to_the_origin_and_nothing_goes_directly() {
 
 #[rstest]
 #[case::refuse(ProxyFault::Refuse, &["failed at once"])]
-#[case::hang(ProxyFault::Hang, &["neutral", "failed"])]
+#[case::hang(ProxyFault::Hang, &["suspect", "failed"])]
 #[case::forbidden(ProxyFault::Forbidden, &["blocked"])]
 #[case::challenged(ProxyFault::ChallengeForbidden, &["blocked"])]
 #[case::challenged_with_200(ProxyFault::ChallengeOk, &["blocked"])]
 #[case::auth_required(ProxyFault::AuthRequired, &["failed at once"])]
-#[case::bad_gateway(ProxyFault::BadGateway, &["neutral", "failed"])]
+#[case::bad_gateway(ProxyFault::BadGateway, &["suspect", "failed"])]
 #[tokio::test]
 async fn a_faulty_proxy_is_told_apart_and_survived(
     #[case] fault: ProxyFault,
@@ -112,6 +112,7 @@ fn word(outcome: &ProxyOutcome) -> &'static str {
         ProxyOutcome::Blocked { .. } => "blocked",
         ProxyOutcome::Failed { at_once: true, .. } => "failed at once",
         ProxyOutcome::Failed { at_once: false, .. } => "failed",
+        ProxyOutcome::Suspect { .. } => "suspect",
         ProxyOutcome::Neutral => "neutral",
     }
 }

@@ -120,6 +120,10 @@ fn block() -> ProxyOutcome {
     ProxyOutcome::Blocked { host: HOST.to_owned() }
 }
 
+fn silence() -> ProxyOutcome {
+    ProxyOutcome::Suspect { host: HOST.to_owned(), why: "timeout".to_owned() }
+}
+
 fn cooldowns(notices: &[Notice]) -> Vec<u64> {
     let of = |notice: &Notice| match notice {
         Notice::Benched { cooldown, .. } | Notice::BenchedAtHost { cooldown, .. } => Some(cooldown.as_secs()),
@@ -142,6 +146,37 @@ fn what_benches_a_proxy(#[case] events: Vec<(usize, ProxyOutcome)>, #[case] benc
         day.times(n, 1, outcome);
     }
     assert_eq!(day.is_benched(1), benched);
+}
+
+#[test]
+fn silence_benches_the_hop_when_its_host_answers_others() {
+    let mut day = Day::of(2);
+    for _ in 0..5 {
+        day.report(1, &silence());
+        day.passes(secs(1));
+        day.report(2, &success());
+        day.passes(secs(1));
+    }
+    assert!(!day.is_benched(1), "the first silence is only noted");
+    day.report(1, &silence());
+    assert!(day.is_benched(1));
+}
+
+#[rstest]
+#[case::silent_to_all(None)]
+#[case::another_host_answered(Some((2, "other.test")))]
+#[case::it_answered_through_the_same_proxy(Some((1, HOST)))]
+fn silence_is_not_the_hops_when_nobody_else_was_answered(#[case] answered: Option<(ProxyId, &str)>) {
+    let mut day = Day::of(2);
+    for _ in 0..50 {
+        day.report(1, &silence());
+        day.passes(secs(1));
+        if let Some((id, host)) = answered {
+            day.report(id, &ProxyOutcome::Success { host: host.to_owned(), took: secs(1) });
+        }
+        day.passes(secs(1));
+    }
+    assert!(!day.is_benched(1));
 }
 
 #[test]
@@ -371,11 +406,12 @@ enum Event {
 
 fn outcome(with_refusals: bool) -> impl Strategy<Value = ProxyOutcome> {
     let host = (0u8..2).prop_map(|n| format!("h{n}"));
-    (host, 0..if with_refusals { 7u8 } else { 6 }).prop_map(|(host, kind)| match kind {
+    (host, 0..if with_refusals { 8u8 } else { 7 }).prop_map(|(host, kind)| match kind {
         0 => ProxyOutcome::Success { host, took: secs(1) },
         1 | 2 => ProxyOutcome::Blocked { host },
         3 | 4 => ProxyOutcome::Failed { host, why: "reset".to_owned(), at_once: false },
         5 => ProxyOutcome::Neutral,
+        6 => ProxyOutcome::Suspect { host, why: "timeout".to_owned() },
         _ => ProxyOutcome::Failed { host, why: "407".to_owned(), at_once: true },
     })
 }
