@@ -123,11 +123,12 @@ impl Session {
         self.check(request)?;
         let mut tries = Tries::of(request);
         loop {
-            let turn = self.shared.politeness.turn(request.host()).await?;
             let mut way = match self.way.take() {
                 Some(way) => way,
                 None => self.open_way(request, &tries).await?,
             };
+            // the proxy first: whoever waited for one in its turn would keep those who have one from using it
+            let turn = self.shared.politeness.turn(request.host()).await?;
             let failure = match way.attempt(&self.shared, &self.trace, request, classify).await {
                 Ok(response) => {
                     self.way = Some(way);

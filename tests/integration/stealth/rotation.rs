@@ -8,7 +8,7 @@ use drover::stealth::{FetchError, Identities, Kind, ProxyOutcome, Response, Sess
 use rstest::rstest;
 
 use super::support::{
-    Ca, ForwardProxy, HOST, Manner, Origin, Reply, Seen, Setup, content, no_politeness, pool_of, request,
+    Ca, ForwardProxy, HOST, Manner, OneSession, Origin, Reply, Seen, Setup, content, no_politeness, pool_of, request,
 };
 
 fn blocked() -> ProxyOutcome {
@@ -223,6 +223,27 @@ async fn the_platforms_word_is_acted_on() {
     session.send(&request(Kind::GraphqlGet, "http"), &judge).await.unwrap();
     let seen = user_agents(&origin.seen());
     assert_eq!(seen[1], seen[2], "the session lives on after an answer it did not want");
+}
+
+#[tokio::test]
+async fn waiting_for_a_proxy_takes_nobodys_turn() {
+    let origin = Origin::plain().await;
+    let proxy = ForwardProxy::http(origin.address, Manner::Willing).await;
+    let source = OneSession::new(proxy.as_row(1));
+    let politeness = config::Politeness { concurrency: 1, ..no_politeness() };
+    let sessions = Setup { politeness, ..Setup::default() }.sessions(&source);
+    let mut holder = sessions.open(SessionAsk::default());
+    holder.send(&request(Kind::GraphqlGet, "http"), &content).await.unwrap();
+
+    let mut waiting = sessions.open(SessionAsk::default());
+    let waiting = tokio::spawn(async move { waiting.send(&request(Kind::GraphqlGet, "http"), &content).await });
+    source.until_asked(2).await;
+    let request = request(Kind::GraphqlGet, "http");
+    let next_page = holder.send(&request, &content);
+    tokio::time::timeout(Duration::from_secs(5), next_page).await.expect("the holder's turn").unwrap();
+
+    drop(holder);
+    waiting.await.unwrap().unwrap();
 }
 
 #[tokio::test]

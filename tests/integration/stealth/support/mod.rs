@@ -12,11 +12,13 @@ use std::time::Duration;
 use bytes::Bytes;
 use drover::clock::Clock;
 use drover::config;
-use drover::stealth::{AllowList, FetchError, Identities, Kind, Parts, Proxy, Request, Response, Sessions, States};
+use drover::stealth::{
+    AllowList, FetchError, Identities, Kind, Parts, Proxy, ProxySource, Request, Response, Sessions, States,
+};
 
 pub use ca::Ca;
 pub use origin::{Origin, Reply, Seen};
-pub use pool::Pool;
+pub use pool::{OneSession, Pool};
 pub use proxy::{ForwardProxy, Manner};
 
 /// Resolvable only by the tests' proxies: whoever asks the machine's own resolver fails.
@@ -36,7 +38,7 @@ impl Default for Setup {
 }
 
 impl Setup {
-    pub fn sessions(self, pool: &Arc<Pool>) -> Sessions {
+    pub fn sessions(self, pool: &Arc<impl ProxySource + 'static>) -> Sessions {
         Sessions::new(Parts {
             proxies: Arc::clone(pool) as _,
             identities: Identities::load(self.identities.as_deref()).unwrap(),

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use drover::stealth::{FetchError, Proxy, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxySource};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use tokio::sync::{Semaphore, watch};
 
 pub struct Pool {
     proxies: Vec<Arc<Proxy>>,
@@ -35,6 +36,40 @@ impl Pool {
     pub fn out(&self) -> usize {
         self.asks().len() - *self.returned.lock().unwrap()
     }
+}
+
+/// An owner of one proxy with one session, for which the others wait as long as it takes.
+pub struct OneSession {
+    proxy: Arc<Proxy>,
+    session: Arc<Semaphore>,
+    asked: watch::Sender<usize>,
+}
+
+impl OneSession {
+    pub fn new(proxy: Proxy) -> Arc<Self> {
+        Arc::new(OneSession {
+            proxy: Arc::new(proxy),
+            session: Arc::new(Semaphore::new(1)),
+            asked: watch::Sender::new(0),
+        })
+    }
+
+    pub async fn until_asked(&self, times: usize) {
+        self.asked.subscribe().wait_for(|asked| *asked >= times).await.unwrap();
+    }
+}
+
+impl ProxySource for OneSession {
+    fn lease(&self, _: ProxyAsk) -> BoxFuture<'_, Result<ProxyLease, FetchError>> {
+        self.asked.send_modify(|asked| *asked += 1);
+        async {
+            let session = Arc::clone(&self.session).acquire_owned().await.unwrap();
+            Ok(ProxyLease::new(Arc::clone(&self.proxy), move || drop(session)))
+        }
+        .boxed()
+    }
+
+    fn report(&self, _: ProxyId, _: ProxyOutcome) {}
 }
 
 impl ProxySource for Pool {
