@@ -11,6 +11,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tracing::{debug, error, info, warn};
 
+use crate::domain::dispensary::Platform;
 use crate::domain::proxy::{Notice, PoolState, Proxy};
 use crate::domain::role::Role;
 use crate::domain::task::TaskId;
@@ -217,6 +218,11 @@ pub fn request_finished(host: &str, outcome: &'static str, bytes: u64, took: Dur
 pub fn rotated(host: &str, reason: &'static str, why: &dyn fmt::Display) {
     metrics::ROTATIONS.with_label_values(&[reason]).inc();
     info!(host, reason, "Rotating proxy and identity: {why}");
+}
+
+/// The platform refuses every hash that is known of `operation`: stores are crawled by its full text, or not at all.
+pub fn hashes_exhausted(platform: Platform, operation: &str) {
+    error!(%platform, operation, "No known hash of {operation} works at {platform} any more: add the current one to its data file");
 }
 
 /// Something befell a proxy.

@@ -7,7 +7,7 @@ use thiserror::Error;
 use crate::clock::Clock;
 use crate::config::{Config, Overlay};
 use crate::db::Db;
-use crate::handlers::Services;
+use crate::handlers::{HashAlarm, Services};
 use crate::platforms::dutchie::{BadBaseUrl, DataError, DutchieData};
 use crate::platforms::{Dutchie, Limits};
 use crate::stealth::{self, AllowList, BadFile, Identities, ProxySource, Sessions, States, TlsSetupError};
@@ -49,6 +49,7 @@ pub fn services(
         payloads: Payloads::new(config.storage_root()),
         clock: clock.clone(),
         shipped_hashes: data.hashes().to_vec(),
+        hash_alarm: HashAlarm::default(),
         dutchie: Dutchie::new(&config.platform.dutchie, data)?,
         limits: Limits {
             max_pages: config.http.max_pages as usize,

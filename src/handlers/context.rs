@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Value, json};
 
-use super::TaskError;
+use super::{HashAlarm, TaskError};
 use crate::clock::Clock;
 use crate::db::{self, Db};
 use crate::domain::dispensary::{Dispensary, DispensaryId, Platform};
@@ -23,6 +23,7 @@ pub struct Services {
     /// The adapter, and the hashes that fill an empty table.
     pub dutchie: Dutchie,
     pub shipped_hashes: Vec<KnownHash>,
+    pub hash_alarm: HashAlarm,
     pub limits: Limits,
     /// Where to look for stores.
     pub states: States,

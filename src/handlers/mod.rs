@@ -1,9 +1,10 @@
 //! What runs when a task is claimed: one file per role, one exhaustive match, one vocabulary of endings.
 //!
-//! A handler never touches `worker_tasks`, opens no transaction and logs nothing: it returns an [`Outcome`], whose writes
+//! A handler never touches `worker_tasks`, opens no transaction and logs nothing of its run: it returns an [`Outcome`], whose writes
 //! and follow-ups are settled by the caller in one transaction. It may run twice. It must not know actors or HTTP.
 
 pub mod context;
+pub mod hash_alarm;
 pub mod housekeeping;
 pub mod outcome;
 pub mod product_refresh;
@@ -17,6 +18,7 @@ mod store_discovery;
 use serde_json::Value;
 
 pub use context::{Context, Services};
+pub use hash_alarm::HashAlarm;
 pub use outcome::{Chained, Done, Learned, Outcome, TaskError};
 
 use crate::domain::args::Args;

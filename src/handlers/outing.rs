@@ -42,8 +42,11 @@ impl<'a> Outing<'a> {
         Crawler { adapter, session, hashes, limits: ctx.limits, clock: &ctx.clock }
     }
 
-    /// Writes down what was learned of the hashes; to be called however the asking ended.
+    /// Writes down what was learned of the hashes, and tells when none is left; to be called however the asking ended.
     pub async fn end(mut self) -> Result<(), TaskError> {
+        for operation in self.hashes.exhausted() {
+            self.ctx.hash_alarm.raise(self.platform, operation, self.ctx.clock.instant());
+        }
         let notes = self.hashes.take_notes();
         if notes.is_empty() {
             return Ok(());

@@ -95,6 +95,9 @@ impl Crawler<'_> {
                 Err(error) => return Err(error),
             }
         }
+        if !candidates.is_empty() {
+            self.hashes.exhaust(query.operation);
+        }
         let answer = match self.adapter.request(query, Key::FullText) {
             Some(request) => self.send(&request, &read).await,
             None => Err(stale(query)),

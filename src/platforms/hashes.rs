@@ -21,6 +21,8 @@ pub enum HashNote {
 pub struct HashBook {
     known: Vec<KnownHash>,
     notes: Vec<HashNote>,
+    /// Operations of which no known hash works any more.
+    exhausted: Vec<&'static str>,
 }
 
 /// A request that fails with so many hashes will not succeed with the next.
@@ -29,11 +31,14 @@ const MAX_CANDIDATES: usize = 8;
 impl HashBook {
     /// `known`: the most likely to work first.
     pub fn new(known: Vec<KnownHash>) -> Self {
-        HashBook { known, notes: Vec::new() }
+        HashBook { known, ..HashBook::default() }
     }
 
-    /// The hashes of `operation`, the most likely to work first.
+    /// The hashes of `operation`, the most likely to work first; none once all of them were refused.
     pub fn candidates(&self, operation: &str) -> Vec<KnownHash> {
+        if self.exhausted.contains(&operation) {
+            return Vec::new();
+        }
         self.known.iter().filter(|known| known.operation == operation).take(MAX_CANDIDATES).cloned().collect()
     }
 
@@ -47,6 +52,18 @@ impl HashBook {
     pub fn not_found(&mut self, hash: &KnownHash) {
         self.move_to(hash, self.known.len().saturating_sub(1));
         self.note(HashNote::NotFound(hash.clone()));
+    }
+
+    /// The platform took none of the candidates: what this task asks further needs no second round of refusals.
+    pub fn exhaust(&mut self, operation: &'static str) {
+        if !self.exhausted.contains(&operation) {
+            self.exhausted.push(operation);
+        }
+    }
+
+    /// Operations that need a new hash, which is an operator's to find.
+    pub fn exhausted(&self) -> &[&'static str] {
+        &self.exhausted
     }
 
     /// What there is to be written down, and not to be asked for again.
@@ -111,6 +128,14 @@ mod tests {
         book.not_found(&hash("A", "old"));
         assert_eq!(book.take_notes(), [HashNote::Worked(hash("A", "new")), HashNote::NotFound(hash("A", "old"))]);
         assert_eq!(book.take_notes(), []);
+    }
+
+    #[test]
+    fn what_is_exhausted_has_no_candidates_and_is_told_once() {
+        let mut book = book();
+        book.exhaust("A");
+        book.exhaust("A");
+        assert_eq!((names(&book), book.candidates("B").len(), book.exhausted()), (Vec::new(), 1, ["A"].as_slice()));
     }
 
     #[test]

@@ -239,6 +239,7 @@ async fn a_stale_hash_is_followed_by_the_next_and_nobody_is_blamed() {
     );
     assert_eq!(counts.proxies.iter().filter(|proxy| proxy.requests > 0).count(), 1, "the proxy is kept");
     assert_eq!(worked(&field.hashes.take_notes()), [older]);
+    assert!(field.hashes.exhausted().is_empty());
 }
 
 #[tokio::test]
@@ -257,7 +258,11 @@ async fn without_any_hash_the_whole_text_is_sent() {
     let mut field = Field::of_one_store();
     field.sim.switch_hash(Operation::FilteredProducts, None);
     let menu = field.fetch(&field.store()).await.unwrap();
-    assert_eq!((menu.coverage(), field.sim.counts().full_text), (1.0, menu.pages.len() as u64));
+    let counts = field.sim.counts();
+    assert_eq!((menu.coverage(), counts.full_text), (1.0, menu.pages.len() as u64));
+    assert!(menu.pages.len() > 1);
+    assert_eq!(counts.hash_not_found, 3, "each hash is refused once, not once a page");
+    assert_eq!(field.hashes.exhausted(), ["FilteredProducts"]);
 }
 
 #[tokio::test]

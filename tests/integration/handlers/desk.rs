@@ -11,7 +11,7 @@ use drover::domain::dispensary::{DispensaryId, Platform};
 use drover::domain::payload::{NewPayload, Payload};
 use drover::domain::role::Role;
 use drover::domain::task::TaskId;
-use drover::handlers::{self, Chained, Context, Outcome, Services, TaskError};
+use drover::handlers::{self, Chained, Context, HashAlarm, Outcome, Services, TaskError};
 use drover::platforms::dutchie::DutchieData;
 use drover::platforms::{Dutchie, Limits};
 use drover::stealth::{Proxy, States};
@@ -54,6 +54,7 @@ impl Desk {
             clock: Clock::system(),
             dutchie: Dutchie::new(&dutchie(base_url), data.clone()).unwrap(),
             shipped_hashes: data.hashes().to_vec(),
+            hash_alarm: HashAlarm::default(),
             limits: Limits { max_pages: 40, min_coverage: MIN_COVERAGE },
             states: States::load(None).unwrap(),
         };

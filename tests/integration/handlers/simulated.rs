@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use drover::db;
+use drover::domain::dispensary::Platform;
 use drover::domain::role::Role;
 use drover::handlers::TaskError;
 use drover::stealth::{Proxy, ProxyProtocol};
@@ -257,4 +258,20 @@ async fn a_platform_that_is_down_makes_no_store_vanish() {
     assert!(desk.run(Role::StoreDiscovery, json!({ "state_code": state })).await.is_err());
     let vanished = "SELECT count(*) FROM dutchie_discovery_locations WHERE vanished_at IS NOT NULL";
     assert_eq!(desk.shelf.count(vanished).await, 0);
+}
+
+#[tokio::test]
+async fn an_operator_hears_once_that_no_hash_works_any_more() {
+    let sim = simulator(Settings { stores: 1, products_per_store: 30..=30, ..Settings::default() });
+    let desk = desk(&sim).await;
+    let seed = sim.stores()[0].clone();
+    become_store(&desk, &seed, Some(&seed.platform_dispensary_id)).await;
+    let is_news =
+        || desk.services.hash_alarm.raise(Platform::Dutchie, "FilteredProducts", desk.services.clock.instant());
+
+    desk.settle(Role::PayloadFetch, json!({})).await;
+    sim.add_fault(Fault::new(FaultKind::HashNotFound));
+    let failed = desk.run(Role::PayloadFetch, json!({})).await;
+    assert!(matches!(failed, Err(TaskError::Retry { .. })));
+    assert!(!is_news(), "the failed fetch has told already");
 }
