@@ -47,9 +47,10 @@ fn worker_id(config: &Config, roles: &RoleSet, n: usize) -> String {
 }
 
 fn pod_name(topology: &Topology, n: usize) -> String {
-    match topology.pod_names.get(n) {
-        Some(name) => name.clone(),
-        None => format!("name-{}", n + 1),
+    match (topology.pod_names.get(n), topology.pod_names.last()) {
+        (Some(name), _) => name.clone(),
+        (None, Some(last)) => format!("{last}-{}", n + 2 - topology.pod_names.len()),
+        (None, None) => format!("pod-{}", n + 1),
     }
 }
 
@@ -77,6 +78,13 @@ mod tests {
     fn elsewhere_the_first_free_name_is_taken() {
         let pod = own_pod(&config(&[]), "laptop", &["Aethelgard".to_owned()]).unwrap();
         assert_eq!(pod.name, "Xylos");
+    }
+
+    #[test]
+    fn pods_beyond_the_list_are_called_after_its_last() {
+        let pods = pods(&config(&[("topology.pods", "4"), ("topology.pod_names", "Nova,Umbra")])).unwrap();
+        let names: Vec<&str> = pods.iter().map(|pod| pod.name.as_str()).collect();
+        assert_eq!(names, ["Nova", "Umbra", "Umbra-2", "Umbra-3"]);
     }
 
     #[test]

@@ -40,7 +40,7 @@ pub async fn run(_: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let db = env.db().await?;
     require_proxies(env, &db).await?;
     let taken = workers::live_pods(&db.client().await?).await?;
-    let pod = names::own_pod(&env.config, &hostname(), &taken)?;
+    let pod = names::own_pod(&env.config, &env.config.worker.host, &taken)?;
     service::run(env, Plan { schedules: false, pods: vec![pod] }, Http::Probes).await
 }
 
@@ -57,8 +57,4 @@ async fn require_proxies(env: &Env, db: &Db) -> anyhow::Result<()> {
 async fn usable(db: &Db) -> anyhow::Result<bool> {
     let pool = proxies::count(&db.client().await?).await?;
     Ok(pool.active + pool.benched > 0)
-}
-
-fn hostname() -> String {
-    sysinfo::System::host_name().unwrap_or_default()
 }
