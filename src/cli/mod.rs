@@ -130,7 +130,7 @@ impl Command {
     /// What is logged: next to a progress bar only errors, unless somebody asked for more.
     fn log(&self, loaded: &Loaded) -> Log {
         let log = loaded.config.log.clone();
-        let has_bar = matches!(self, Command::Api(_) | Command::Demo(_)) && std::io::stderr().is_terminal();
+        let has_bar = matches!(self, Command::Demo(_)) && std::io::stderr().is_terminal();
         if !has_bar || loaded.is_changed("log.level") {
             return log;
         }
