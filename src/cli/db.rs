@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::Subcommand;
+use serde::Serialize;
 use tokio::time::{Instant, sleep};
 
 use super::{Env, ExitCode, Refusal};
@@ -32,6 +33,7 @@ enum Command {
     Url,
     /// Open psql on the database, further arguments are psql's own
     Psql {
+        /// What psql is to be told, such as -c 'SELECT 1'
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<String>,
     },
@@ -44,6 +46,11 @@ enum Command {
         #[arg(long, value_parser = humantime::parse_duration, default_value = "10m")]
         idle: Duration,
     },
+}
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    url: &'a str,
 }
 
 impl Args {
@@ -77,7 +84,7 @@ async fn url(env: &Env) -> anyhow::Result<ExitCode> {
         .stderr(Stdio::null())
         .spawn()
         .context("run the process that keeps the server")?;
-    env.out.line(server.url())?;
+    env.out.either(&Answer { url: server.url() }, |answer| answer.url.to_owned())?;
     Ok(ExitCode::Ok)
 }
 

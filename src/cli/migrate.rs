@@ -4,6 +4,7 @@
 
 use clap::Subcommand;
 
+use super::output::time;
 use super::{Env, ExitCode};
 use crate::db::migrate::{self, Report, Status};
 
@@ -52,7 +53,7 @@ fn applied(report: &Report) -> String {
 }
 
 fn listing(status: &Status) -> String {
-    let done = status.applied.iter().map(|done| format!("applied  {}  {}", done.applied_at.format("%F %T"), done.name));
+    let done = status.applied.iter().map(|done| format!("applied  {}  {}", time(done.applied_at), done.name));
     let missing = status.pending.iter().chain(&status.objects).map(|name| format!("missing  {name}"));
     done.chain(missing).collect::<Vec<_>>().join("\n")
 }

@@ -48,10 +48,10 @@ use crate::log;
 #[command(name = "drover", version, arg_required_else_help = true, disable_help_subcommand = true)]
 struct Cli {
     /// Directory whose configuration files are laid over the built-in ones [default: ./config where there is one]
-    #[arg(long, global = true, value_name = "DIR")]
+    #[arg(long, global = true, value_name = "DIR", help_heading = "Of every command")]
     config: Option<PathBuf>,
     /// Print data as JSON
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = "Of every command")]
     json: bool,
     #[command(subcommand)]
     command: Command,

@@ -3,6 +3,7 @@
 use std::fmt::Display;
 use std::io::{self, Write};
 
+use chrono::{DateTime, Utc};
 use serde::Serialize;
 
 #[derive(Clone, Copy, Debug)]
@@ -47,6 +48,11 @@ impl Output {
     pub fn either<T: Serialize>(&self, value: &T, text: impl FnOnce(&T) -> String) -> io::Result<()> {
         if self.json { self.value(value) } else { self.line(text(value)) }
     }
+}
+
+/// A time as tables and texts show it, in UTC.
+pub fn time(at: DateTime<Utc>) -> String {
+    at.format("%F %T").to_string()
 }
 
 /// Columns as wide as their widest cell, two spaces apart, no trailing blanks.

@@ -22,6 +22,7 @@ pub struct Args {
 enum Command {
     /// Show a payload's row and what its file holds
     Show {
+        /// Its number, as the result of a payload_fetch task tells it
         id: PayloadId,
         /// Print the answers of upstream themselves, as one JSON document
         #[arg(long)]

@@ -2,6 +2,7 @@
 
 use clap::Subcommand;
 
+use super::output::time;
 use super::{Env, ExitCode};
 use crate::db::schedules::{self, Run, Schedule};
 
@@ -16,7 +17,10 @@ enum Command {
     /// List the schedules with their last and next run
     List,
     /// Run a schedule now; once, however often it is asked within 10 seconds
-    Trigger { name: String },
+    Trigger {
+        /// Its name, as `schedules list` shows it
+        name: String,
+    },
 }
 
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
@@ -49,8 +53,6 @@ fn told(run: &Run) -> String {
 }
 
 fn cells(schedule: &Schedule) -> Vec<String> {
-    let time =
-        |at: Option<chrono::DateTime<chrono::Utc>>| at.map(|at| at.format("%F %T").to_string()).unwrap_or_default();
     let hours = schedule.interval_hours.map(|hours| format!("every {hours} h"));
     vec![
         schedule.name.clone(),
@@ -58,9 +60,9 @@ fn cells(schedule: &Schedule) -> Vec<String> {
         if schedule.enabled { "on" } else { "off" }.to_owned(),
         schedule.cron.clone().or(hours).unwrap_or_default(),
         schedule.priority.to_string(),
-        time(schedule.last_run_at),
+        schedule.last_run_at.map(time).unwrap_or_default(),
         schedule.last_task_count.map(|tasks| tasks.to_string()).unwrap_or_default(),
-        time(schedule.next_run_at),
+        schedule.next_run_at.map(time).unwrap_or_default(),
         schedule.last_error.clone().unwrap_or_default(),
     ]
 }

@@ -20,7 +20,10 @@ enum Command {
     /// List tasks, newest first, below a summary of the queue
     List(list::Args),
     /// Show a task with the timeline of its runs
-    Show { id: TaskId },
+    Show {
+        /// Its number, as `tasks list` shows it
+        id: TaskId,
+    },
     /// Tell of runs as they begin and end, until Ctrl-C
     Tail,
 }

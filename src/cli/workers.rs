@@ -2,6 +2,7 @@
 
 use clap::Subcommand;
 
+use super::output::time;
 use super::{Env, ExitCode};
 use crate::db::workers;
 use crate::domain::worker::WorkerDocument;
@@ -29,7 +30,6 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
 
 fn cells(worker: &WorkerDocument) -> Vec<String> {
     let ids: Vec<String> = worker.current_task_ids.iter().map(|id| id.to_string()).collect();
-    let heartbeat = worker.last_heartbeat_at.map(|at| at.format("%F %T").to_string());
     vec![
         worker.friendly_name.clone(),
         worker.worker_id.clone(),
@@ -39,7 +39,7 @@ fn cells(worker: &WorkerDocument) -> Vec<String> {
         ids.join(","),
         format!("{:.0}%", worker.resources.memory_percent),
         format!("{:.0}%", worker.resources.cpu_percent),
-        heartbeat.unwrap_or_default(),
+        worker.last_heartbeat_at.map(time).unwrap_or_default(),
         worker.resources.backoff_reason.clone().unwrap_or_default(),
     ]
 }

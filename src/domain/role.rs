@@ -136,10 +136,6 @@ impl RoleSet {
         &self.0
     }
 
-    pub fn is_any(&self) -> bool {
-        self.0.len() == Role::ALL.len()
-    }
-
     pub fn needs_proxy(&self) -> bool {
         self.0.iter().any(|role| role.needs_proxy())
     }

@@ -1,5 +1,6 @@
 //! `drover tasks list`.
 
+use crate::cli::output::time;
 use crate::cli::{Env, ExitCode};
 use crate::db::task_views::counts::{self, Counts};
 use crate::db::task_views::{self, TaskFilter, TaskView};
@@ -62,7 +63,7 @@ fn cells(task: &TaskView) -> Vec<String> {
         task.priority.to_string(),
         format!("{}/{}", task.retry_count, task.max_retries),
         worker.unwrap_or_else(|| "-".to_owned()),
-        task.created_at.format("%F %T").to_string(),
+        time(task.created_at),
         first_words(error),
     ]
 }

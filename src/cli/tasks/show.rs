@@ -1,8 +1,8 @@
 //! `drover tasks show ID`.
 
-use chrono::{DateTime, Utc};
 use serde_json::Value;
 
+use crate::cli::output::time;
 use crate::cli::{Env, ExitCode, Refusal};
 use crate::db::task_views::{self, AttemptView, TaskDetail};
 use crate::domain::task::TaskId;
@@ -58,8 +58,4 @@ fn named(id: impl std::fmt::Display, name: Option<&str>) -> String {
 fn joined(ids: &[TaskId]) -> Option<String> {
     let ids: Vec<String> = ids.iter().map(TaskId::to_string).collect();
     (!ids.is_empty()).then(|| ids.join(", "))
-}
-
-fn time(at: DateTime<Utc>) -> String {
-    at.format("%F %T").to_string()
 }
