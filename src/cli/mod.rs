@@ -16,6 +16,7 @@ mod doctor;
 mod enqueue;
 mod env;
 mod http;
+mod input;
 mod migrate;
 mod payload;
 mod proxies;

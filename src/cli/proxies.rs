@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 
+use super::output::time;
 use super::{Env, ExitCode};
 use crate::db::proxies::{self, ProxyListing};
 use crate::domain::proxy::Stored;
@@ -22,7 +23,7 @@ pub struct Args {
 enum Command {
     /// Add proxies from a CSV with a header, or from lines and URLs; nothing is added when any line is wrong
     Import {
-        /// The file; - reads standard input
+        /// Columns: host, port, protocol, username, password, state_code, timezone; - reads standard input
         file: PathBuf,
     },
     /// Show every proxy and how it has behaved
@@ -49,8 +50,6 @@ async fn list(env: &Env) -> anyhow::Result<ExitCode> {
 }
 
 fn row(proxy: &ProxyListing) -> Vec<String> {
-    let time =
-        |at: Option<chrono::DateTime<chrono::Utc>>| at.map(|at| at.format("%F %T").to_string()).unwrap_or_default();
     vec![
         proxy.id.to_string(),
         address(&proxy.protocol, &proxy.host, proxy.port),
@@ -60,8 +59,8 @@ fn row(proxy: &ProxyListing) -> Vec<String> {
         proxy.failure_count.to_string(),
         proxy.consecutive_403_count.to_string(),
         proxy.avg_response_time_ms.map(|ms| format!("{ms:.0}")).unwrap_or_default(),
-        time(proxy.last_used_at),
-        time(proxy.cooldown_until),
+        proxy.last_used_at.map(time).unwrap_or_default(),
+        proxy.cooldown_until.map(time).unwrap_or_default(),
         proxy.last_error.clone().unwrap_or_default(),
     ]
 }

@@ -3,11 +3,13 @@
 mod draft;
 mod file;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use serde::Serialize;
 
+use super::input::{self, Input};
+use super::output::time;
 use super::{Env, ExitCode, Refusal};
 use crate::db::stores::{Known, NewStore, StoreListing};
 use crate::db::{self, Tx};
@@ -27,7 +29,8 @@ enum Command {
     Add(Box<Draft>),
     /// Add the stores of a CSV file with a header; nothing is imported when any line has a fault
     Import {
-        /// Columns: name, platform, platform_dispensary_id, slug, menu_url, api_host, api_path, city, state, timezone
+        /// Columns: name, platform, platform_dispensary_id, slug, menu_url, api_host, api_path, city, state, timezone;
+        /// - reads standard input
         file: PathBuf,
     },
     /// List the stores with their crawl state
@@ -69,10 +72,12 @@ async fn add(draft: Draft, env: &Env) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::Ok)
 }
 
-async fn import(path: &std::path::Path, env: &Env) -> anyhow::Result<ExitCode> {
-    let name = path.display().to_string();
-    let text = std::fs::read_to_string(path).map_err(|error| Refusal::not_found(format!("{name}: {error}")))?;
-    let stores = file::parse(&name, &text).map_err(|faults| Refusal::usage(faults.join("\n")))?;
+async fn import(path: &Path, env: &Env) -> anyhow::Result<ExitCode> {
+    let Input { name, text } = Input::read(path).await?;
+    let stores = file::parse(&name, &text).map_err(|faults| input::refusal(&faults))?;
+    if stores.is_empty() {
+        return Err(Refusal::usage(format!("{name} holds no stores")).into());
+    }
 
     let tx = env.db().await?.begin().await?;
     let mut done = Imported { imported: Vec::new(), known: 0 };
@@ -126,6 +131,6 @@ fn cells(store: &StoreListing) -> Vec<String> {
         if store.crawl_enabled { "on" } else { "off" }.to_owned(),
         store.products.to_string(),
         store.in_stock.to_string(),
-        or_dash(&store.last_crawl_at.map(|at| at.format("%Y-%m-%d %H:%M:%S").to_string())),
+        or_dash(&store.last_crawl_at.map(time)),
     ]
 }

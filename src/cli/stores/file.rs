@@ -18,7 +18,11 @@ pub fn parse(file: &str, text: &str) -> Result<Vec<NewStore>, Vec<String>> {
     header_fault(&header).map_or(Ok(()), |fault| Err(vec![format!("{file} line 1: {fault}")]))?;
 
     let mut list = List { file, stores: Vec::new(), faults: Vec::new(), lines: HashMap::new() };
-    for record in reader.records().take(MAX_STORES) {
+    for (n, record) in reader.records().enumerate() {
+        if n == MAX_STORES {
+            list.faults.push(format!("{file}: a list may have {MAX_STORES} stores at most"));
+            break;
+        }
         match record {
             Ok(record) => list.take(&record, &header),
             Err(error) => list.refuse(&error),

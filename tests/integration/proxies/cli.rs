@@ -61,7 +61,7 @@ async fn a_faulty_file_is_refused_with_all_its_faults() {
     std::fs::write(file.path(), "good:1\nbad:99999\nhttp://bob:s3cret@worse\n").unwrap();
     let path = file.path().to_str().unwrap();
     let output = proxies(&database, &["import", path], "").await;
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.status.code(), Some(2));
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains(&format!("{path} line 2: port 99999 is out of range (1–65535)")), "{said}");
     assert!(said.contains(&format!("{path} line 3: the port is missing")), "{said}");
