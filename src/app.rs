@@ -19,7 +19,7 @@ use crate::db::{Db, DbError, schedules, tasks};
 use crate::events;
 use services::services;
 
-pub use services::ServicesError;
+pub use services::{ServicesError, data_faults};
 
 pub struct App {
     tree: Tree,
@@ -27,10 +27,22 @@ pub struct App {
 
 #[derive(Debug, Error)]
 pub enum AppError {
-    #[error(transparent)]
+    #[error("the process could not be started")]
     Db(#[from] DbError),
-    #[error(transparent)]
-    Start(#[from] StartError<ServicesError>),
+    /// A file or address that the configuration names is wrong.
+    #[error("the configuration cannot be used")]
+    Services(#[source] ServicesError),
+    #[error("the actors could not be started: {0}")]
+    Actors(String),
+}
+
+impl From<StartError<ServicesError>> for AppError {
+    fn from(error: StartError<ServicesError>) -> Self {
+        match error {
+            StartError::Services(error) => AppError::Services(error),
+            other => AppError::Actors(other.to_string()),
+        }
+    }
 }
 
 impl App {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use thiserror::Error;
 
 use crate::clock::Clock;
-use crate::config::{Config, Overlay};
+use crate::config::{Config, Faults, Overlay, Overlays};
 use crate::db::Db;
 use crate::handlers::{HashAlarm, Services};
 use crate::platforms::dutchie::{BadBaseUrl, DataError, DutchieData};
@@ -31,11 +31,11 @@ pub fn services(
     clock: &Clock,
     proxies: Arc<dyn ProxySource>,
 ) -> Result<Services, ServicesError> {
-    let data = DutchieData::load(text(&config.overlays.dutchie))?;
-    let states = States::load(text(&config.overlays.states))?;
+    let data = DutchieData::load(Overlay::text(&config.overlays.dutchie))?;
+    let states = States::load(Overlay::text(&config.overlays.states))?;
     let sessions = Sessions::new(stealth::Parts {
         proxies,
-        identities: Identities::load(text(&config.overlays.identities))?,
+        identities: Identities::load(Overlay::text(&config.overlays.identities))?,
         states: states.clone(),
         allowed_hosts: AllowList::new(allowed_hosts(config)),
         http: config.http.clone(),
@@ -59,13 +59,27 @@ pub fn services(
     })
 }
 
+/// What is wrong with the data files, which only their owners can tell.
+pub fn data_faults(config: &Config) -> Faults {
+    let Overlays { identities, states, dutchie } = &config.overlays;
+    let found = [
+        (identities, Identities::load(Overlay::text(identities)).err().map(|bad| bad.faults)),
+        (states, States::load(Overlay::text(states)).err().map(|bad| bad.faults)),
+        (dutchie, DutchieData::load(Overlay::text(dutchie)).err().map(|bad| vec![bad.to_string()])),
+    ];
+    let mut faults = Faults::default();
+    for (overlay, problems) in found {
+        let file = overlay.as_ref().map_or_else(String::new, |overlay| overlay.path.display().to_string());
+        for problem in problems.unwrap_or_default() {
+            faults.push(&file, "", problem.trim_end());
+        }
+    }
+    faults
+}
+
 /// The platform's own host and those the operator adds; a store's registered hosts come with its sessions.
 fn allowed_hosts(config: &Config) -> Vec<String> {
     let platform = url::Url::parse(&config.platform.dutchie.base_url).ok();
     let own = platform.as_ref().and_then(url::Url::host_str).map(str::to_owned);
     own.into_iter().chain(config.http.host_allowlist.iter().cloned()).collect()
-}
-
-fn text(overlay: &Option<Overlay>) -> Option<&str> {
-    overlay.as_ref().map(|overlay| overlay.text.as_str())
 }

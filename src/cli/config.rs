@@ -4,7 +4,9 @@ use clap::Subcommand;
 use serde::Serialize;
 
 use super::{Env, ExitCode, Output};
-use crate::config::{Config, Fault, Setting, Sources};
+use crate::app;
+use crate::config::{Config, Fault, Faults, Loaded, Setting, Sources};
+use crate::db::connect::Server;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -41,7 +43,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
 /// `check` answers before the configuration must be usable; any other command is not its business.
 pub fn check(args: &Args, sources: &Sources, out: &Output) -> Option<anyhow::Result<ExitCode>> {
     let Action::Check = args.action else { return None };
-    Some(match Config::load(sources) {
+    Some(match Config::load(sources).and_then(usable) {
         Ok(loaded) => {
             let checked = Checked { ok: true, environment: Some(loaded.environment), faults: Vec::new() };
             let said = out.either(&checked, |_| "the configuration is good".to_owned());
@@ -53,6 +55,18 @@ pub fn check(args: &Args, sources: &Sources, out: &Output) -> Option<anyhow::Res
         }
         Err(faults) => Err(faults.into()),
     })
+}
+
+/// What the configuration's readers leave to those who use it: data files, and whether the database's URL can be read.
+fn usable(loaded: Loaded) -> Result<Loaded, Faults> {
+    let mut faults = app::data_faults(&loaded.config);
+    let database = &loaded.config.database;
+    if !database.url.is_empty()
+        && let Err(error) = Server::parse(&database.url, database.connect_timeout)
+    {
+        faults.push(loaded.origin("database.url"), "database.url", error.to_string());
+    }
+    faults.into_result().map(|()| loaded)
 }
 
 fn show(settings: &[Setting], origin: bool, out: &Output) -> std::io::Result<()> {

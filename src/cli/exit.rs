@@ -4,6 +4,7 @@ use std::io::{ErrorKind, Write};
 
 use thiserror::Error;
 
+use crate::app::ServicesError;
 use crate::config::Faults;
 use crate::db::DbError;
 use crate::db::embedded::EmbeddedError;
@@ -89,7 +90,7 @@ fn known(cause: &(dyn std::error::Error + 'static)) -> Option<ExitCode> {
     if let Some(refusal) = cause.downcast_ref::<Refusal>() {
         return Some(refusal.code);
     }
-    if cause.is::<Faults>() {
+    if cause.is::<Faults>() || cause.is::<ServicesError>() {
         return Some(ExitCode::BadConfig);
     }
     if let Some(OpenError::BadUrl(_)) = cause.downcast_ref::<OpenError>() {
@@ -117,6 +118,12 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
+    use crate::app::AppError;
+    use crate::stealth::BadFile;
+
+    fn bad_identities() -> BadFile {
+        BadFile { file: "identities.toml", faults: Vec::new() }
+    }
 
     #[rstest]
     #[case::usage(Refusal::usage("no").into(), ExitCode::Usage)]
@@ -124,6 +131,8 @@ mod tests {
     #[case::no_database(DbError::Unavailable("down".into()).into(), ExitCode::Unavailable)]
     #[case::bad_database_url(OpenError::BadUrl(DbError::Other("no".into())).into(), ExitCode::BadConfig)]
     #[case::no_private_server(EmbeddedError::NoAccount.into(), ExitCode::Unavailable)]
+    #[case::no_database_at_start(AppError::from(DbError::Unavailable("down".into())).into(), ExitCode::Unavailable)]
+    #[case::bad_data_file(AppError::Services(bad_identities().into()).into(), ExitCode::BadConfig)]
     #[case::not_there(DbError::Missing("task 7".into()).into(), ExitCode::NotFound)]
     #[case::taken(DbError::Conflict { constraint: "c".into(), detail: "d".into() }.into(), ExitCode::Conflict)]
     #[case::anything_else(anyhow::anyhow!("odd"), ExitCode::Failure)]

@@ -43,7 +43,12 @@ pub struct Loaded {
 impl Loaded {
     /// Whether anything but a `default.toml` has set this key.
     pub fn is_changed(&self, key: &str) -> bool {
-        self.settings.iter().any(|setting| setting.key == key && !setting.origin.contains("default.toml"))
+        !self.origin(key).contains("default.toml")
+    }
+
+    /// The file, variable or flag that set this key.
+    pub fn origin(&self, key: &str) -> &str {
+        self.settings.iter().find(|setting| setting.key == key).map_or("", |setting| setting.origin.as_str())
     }
 }
 

@@ -93,8 +93,8 @@ pub enum EmbeddedError {
     Orphans(PathBuf),
     #[error("the private server in {0} did not stop")]
     Stop(PathBuf),
-    #[error("{doing}: {source}")]
-    Io { doing: String, source: std::io::Error },
+    #[error("{doing}: {why}")]
+    Io { doing: String, why: std::io::Error },
 }
 
 /// Where the private server lives in a data directory.
@@ -151,7 +151,7 @@ async fn in_background<T: Send + 'static>(
 ) -> Result<T, EmbeddedError> {
     match tokio::task::spawn_blocking(work).await {
         Ok(answer) => answer,
-        Err(error) => Err(EmbeddedError::Io { doing: doing.to_owned(), source: std::io::Error::other(error) }),
+        Err(error) => Err(EmbeddedError::Io { doing: doing.to_owned(), why: std::io::Error::other(error) }),
     }
 }
 
@@ -191,5 +191,5 @@ fn stop_blocking(dir: &Path) -> Result<(), EmbeddedError> {
 /// Puts what was being done in front of an I/O error.
 fn io(doing: impl Into<String>) -> impl FnOnce(std::io::Error) -> EmbeddedError {
     let doing = doing.into();
-    move |source| EmbeddedError::Io { doing, source }
+    move |why| EmbeddedError::Io { doing, why }
 }

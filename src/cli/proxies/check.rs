@@ -14,7 +14,7 @@ use url::Url;
 use super::{address, state_name};
 use crate::cli::{Env, ExitCode, Refusal};
 use crate::clock::Clock;
-use crate::config::{self, Config};
+use crate::config::{self, Config, Overlay};
 use crate::db;
 use crate::domain::proxy::{Standing, Stored};
 use crate::stealth::session::Parts;
@@ -112,8 +112,8 @@ fn sessions(only: Arc<Only>, probe: &Request, config: &Config) -> anyhow::Result
     let rotations = config::Proxies { rotations_per_request: 0, ..config.proxies.clone() };
     Ok(Sessions::new(Parts {
         proxies: only,
-        identities: Identities::load(None)?,
-        states: States::load(None)?,
+        identities: Identities::load(Overlay::text(&config.overlays.identities))?,
+        states: States::load(Overlay::text(&config.overlays.states))?,
         allowed_hosts: AllowList::new([probe.host().to_owned()]),
         http,
         rotations,
