@@ -7,6 +7,8 @@ use nix::sys::signal::{SigHandler, Signal, signal};
 const MOST_FILES: u64 = 10_240;
 
 pub fn prepare() {
+    #[cfg(feature = "failpoints")]
+    std::mem::forget(fail::FailScenario::setup());
     ignore_deadly_signals();
     raise_file_limit();
 }
