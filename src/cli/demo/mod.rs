@@ -27,7 +27,7 @@ use crate::actors::tree::Plan;
 use crate::app::{App, names};
 use crate::config::Config;
 use crate::db::open::{self, Opened};
-use crate::db::{embedded, migrate, schedules};
+use crate::db::{embedded, migrate, schedules, tasks};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -75,6 +75,8 @@ impl Demo<'_> {
         migrate::up(&opened.db).await?;
         world::settle(&opened.db, self.sim).await?;
         schedules::ensure_defaults(&opened.db.client().await?).await?;
+        // whoever held tasks here is dead: a running demo would hold the world's ports
+        tasks::recover(&opened.db.client().await?, Some(Duration::ZERO)).await?;
         let plan = Plan { schedules: false, pods: names::pods(&config)? };
         let app = App::start(config, opened.db.clone(), self.env.runtime.clone(), plan).await?;
         let server = self.serve(&app).await;

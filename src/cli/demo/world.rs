@@ -1,8 +1,10 @@
 //! The simulated world of a demo, and how its stores and proxies come into the database.
 
+use std::ops::Range;
 use std::time::Duration;
 
 use anyhow::Context;
+use rand::Rng;
 use sim::{ProxyAddress, Settings, Simulator, StoreSeed};
 
 use super::state::State;
@@ -13,8 +15,34 @@ use crate::domain::dispensary::Platform;
 use crate::domain::proxy::ProxyProtocol;
 use crate::domain::proxy::list::ProxyEntry;
 
-/// Starts the world where `state` left it, and notes its ports there.
+/// Short, so that nobody waits long for what a killed demo held.
+const LEASE: Duration = Duration::from_secs(10);
+
+/// Where a new world's ports are looked for: below those that systems lend to outgoing connections, so that nobody has taken
+/// them when a killed demo comes back.
+const PORTS: Range<u16> = 10_000..30_000;
+const TRIES: usize = 20;
+
+/// Starts the world where `state` left it, or a new one on ports that it notes there.
 pub fn start(state: &mut State, latency: Duration) -> anyhow::Result<Simulator> {
+    if state.port != 0 {
+        return begin(state, latency);
+    }
+    for _ in 1..TRIES {
+        if let Ok(sim) = begin_anywhere(state, latency) {
+            return Ok(sim);
+        }
+    }
+    begin_anywhere(state, latency)
+}
+
+fn begin_anywhere(state: &mut State, latency: Duration) -> anyhow::Result<Simulator> {
+    state.port = rand::rng().random_range(PORTS);
+    state.proxy_ports = (1..=Settings::default().proxies as u16).map(|n| state.port + n).collect();
+    begin(state, latency)
+}
+
+fn begin(state: &State, latency: Duration) -> anyhow::Result<Simulator> {
     let settings = Settings {
         seed: state.seed,
         stores: state.stores,
@@ -24,13 +52,10 @@ pub fn start(state: &mut State, latency: Duration) -> anyhow::Result<Simulator> 
         proxy_ports: state.proxy_ports.clone(),
         ..Settings::default()
     };
-    let sim = Simulator::start(settings).context("the simulated world cannot be started")?;
-    state.port = url::Url::parse(sim.base_url())?.port().unwrap_or_default();
-    state.proxy_ports = sim.proxies().iter().map(|proxy| proxy.port).collect();
-    Ok(sim)
+    Simulator::start(settings).context("the simulated world cannot be started")
 }
 
-/// No rate limits, no jitter, no back-off, quick retries: the demo is in a hurry, and its world does not mind.
+/// No rate limits, no jitter, no back-off, quick retries and recovery: the demo is in a hurry, and its world does not mind.
 pub fn adapt(config: &mut Config, sim: &Simulator) {
     config.platform.dutchie.base_url = sim.base_url().to_owned();
     config.http.host_allowlist.push("127.0.0.1".to_owned());
@@ -40,6 +65,9 @@ pub fn adapt(config: &mut Config, sim: &Simulator) {
     config.politeness.page_pause_max = Duration::ZERO;
     config.worker.memory_backoff_threshold = 0.0;
     config.worker.cpu_backoff_threshold = 0.0;
+    config.queue.lease = config.queue.lease.min(LEASE);
+    config.queue.heartbeat = config.queue.heartbeat.map(|every| every.min(config.queue.lease / 2));
+    config.queue.recovery_tick = config.queue.recovery_tick.min(Duration::from_secs(1));
     config.queue.retry_base = Duration::from_millis(500);
     config.queue.retry_base_by_role.clear();
 }
