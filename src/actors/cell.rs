@@ -27,8 +27,17 @@ pub enum Exit {
     Normal,
     /// The panic's text and place.
     Panic(String),
+    /// Its factory panicked, with that text and place: there is nothing to restart.
+    NeverBegan(String),
     /// Its thread ended under it.
     ThreadEnded,
+}
+
+impl Exit {
+    /// Whether there is nothing left that a restart could rebuild.
+    pub fn is_final(&self) -> bool {
+        matches!(self, Exit::NeverBegan(_) | Exit::ThreadEnded)
+    }
 }
 
 impl fmt::Display for Exit {
@@ -36,6 +45,7 @@ impl fmt::Display for Exit {
         match self {
             Exit::Normal => f.write_str("it stopped by itself"),
             Exit::Panic(text) => write!(f, "panic: {text}"),
+            Exit::NeverBegan(text) => write!(f, "it could not be made: panic: {text}"),
             Exit::ThreadEnded => f.write_str("its thread ended"),
         }
     }
@@ -49,19 +59,29 @@ pub struct ChildExited {
     pub exit: Exit,
 }
 
-/// When a cell began the poll it is in, readable from any thread.
+/// Since when a cell is in the poll it is in, or parked; readable from any thread. Zero = it is not.
 #[derive(Debug, Default)]
 pub struct Vitals {
     busy_since: AtomicU64,
+    parked_since: AtomicU64,
 }
 
 impl Vitals {
     /// How long the actor has been inside one poll; zero when it is not.
     pub fn busy_for(&self) -> Duration {
-        match self.busy_since.load(Ordering::Relaxed) {
-            0 => Duration::ZERO,
-            since => Duration::from_millis(monotonic_millis().saturating_sub(since)),
-        }
+        elapsed_since(&self.busy_since)
+    }
+
+    /// How long the actor has waited for its parent's word; zero when it does not.
+    pub fn parked_for(&self) -> Duration {
+        elapsed_since(&self.parked_since)
+    }
+}
+
+fn elapsed_since(millis: &AtomicU64) -> Duration {
+    match millis.load(Ordering::Relaxed) {
+        0 => Duration::ZERO,
+        since => Duration::from_millis(monotonic_millis().saturating_sub(since)),
     }
 }
 
@@ -104,7 +124,7 @@ where
             Ok(actor) => {
                 actix_rt::spawn(Cell { actor: Some(actor), orders: inbox, parent, vitals, slot, parked: false });
             }
-            Err(panic) => parent.do_send(ChildExited { slot, exit: Exit::Panic(panic_text(panic.as_ref())) }),
+            Err(panic) => parent.do_send(ChildExited { slot, exit: Exit::NeverBegan(panic_text(panic.as_ref())) }),
         }
     });
     (address, handle)
@@ -158,6 +178,7 @@ impl<A: Actor<Context = Context<A>> + Supervised> Cell<A> {
     /// The orders channel holds our waker already: the parent's answer wakes us.
     fn park(&mut self, exit: Exit) {
         self.parked = true;
+        self.vitals.parked_since.store(monotonic_millis(), Ordering::Relaxed);
         self.parent.do_send(ChildExited { slot: self.slot, exit });
     }
 
@@ -165,6 +186,7 @@ impl<A: Actor<Context = Context<A>> + Supervised> Cell<A> {
     fn rebuild(&mut self) -> bool {
         let Some(actor) = self.actor.as_mut() else { return false };
         self.parked = false;
+        self.vitals.parked_since.store(0, Ordering::Relaxed);
         match catch_unwind(AssertUnwindSafe(|| actor.restart())) {
             Ok(connected) => connected,
             Err(panic) => {

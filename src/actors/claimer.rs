@@ -4,13 +4,18 @@
 //! It knows when claiming makes no sense (draining, no proxy, a suspect running here already), but not who runs what.
 
 use std::collections::HashMap;
+use std::panic::AssertUnwindSafe;
 use std::time::{Duration, Instant};
 
+use futures_util::FutureExt;
 use tokio::sync::{mpsc, oneshot, watch};
 
-use super::ledger::{Ledger, Stop};
+use super::cell::panic_text;
+use super::custody::Custody;
+use super::intensity::Intensity;
+use super::ledger::Ledger;
 use super::lifecycle::Lifecycle;
-use crate::db::tasks::{self, Claimed, Completed, Exchange, Exchanged, Settlement};
+use crate::db::tasks::{self, Claimed, Completed, Exchange, Exchanged};
 use crate::db::{Db, DbError};
 use crate::domain::proxy::PoolState;
 use crate::domain::role::{Role, RoleSet};
@@ -21,12 +26,12 @@ use crate::events;
 const BATCH: usize = 64;
 const QUEUE: usize = 1024;
 
-/// A claimed task in its actor's hands.
+/// A claimed task in its actor's hands. Dropped unused, it goes back.
 pub struct Granted {
     pub task: Claimed,
     /// When the claim was sent: the lease counts from here.
     pub sent: Instant,
-    pub stop: oneshot::Receiver<Stop>,
+    pub custody: Custody,
 }
 
 impl Granted {
@@ -60,18 +65,15 @@ pub struct Rules {
     pub ledger: Ledger,
     /// While no proxy is active, roles that need one are not claimed.
     pub proxies: watch::Receiver<PoolState>,
+    /// How often it may panic before the process gives up.
+    pub intensity: Intensity,
 }
 
 impl Claimer {
     /// Starts it on the current runtime; it ends when the last handle is dropped.
     pub fn start(rules: Rules) -> Claimer {
-        let (asks, mut inbox) = mpsc::channel(QUEUE);
-        tokio::spawn(async move {
-            let mut batch = Vec::with_capacity(BATCH);
-            while inbox.recv_many(&mut batch, BATCH).await > 0 {
-                rules.answer(std::mem::take(&mut batch)).await;
-            }
-        });
+        let (asks, inbox) = mpsc::channel(QUEUE);
+        tokio::spawn(rules.serve_whatever_happens(inbox));
         Claimer { asks }
     }
 
@@ -101,7 +103,29 @@ struct Round {
 }
 
 impl Rules {
+    /// A panic costs the batch that it met, whose askers hear that nobody answers, and no more.
+    async fn serve_whatever_happens(mut self, mut inbox: mpsc::Receiver<Ask>) {
+        loop {
+            let Err(panic) = AssertUnwindSafe(self.serve(&mut inbox)).catch_unwind().await else { return };
+            let text = panic_text(panic.as_ref());
+            events::actor_restarted("claimer", "claimer", &text);
+            if self.intensity.is_exceeded_by_failure_at(Instant::now()) {
+                self.lifecycle.fail(format!("claimer failed too often, at last: panic: {text}"));
+                return;
+            }
+        }
+    }
+
+    async fn serve(&self, inbox: &mut mpsc::Receiver<Ask>) {
+        let mut batch = Vec::with_capacity(BATCH);
+        while inbox.recv_many(&mut batch, BATCH).await > 0 {
+            fail::fail_point!("claimer");
+            self.answer(std::mem::take(&mut batch)).await;
+        }
+    }
+
     async fn answer(&self, batch: Vec<Ask>) {
+        let _claiming = self.ledger.claiming();
         for round in self.rounds(batch) {
             self.exchange(round).await;
         }
@@ -182,31 +206,15 @@ impl Rules {
     fn hand_out(&self, claimed: Vec<Claimed>, answers: Vec<oneshot::Sender<Option<Granted>>>, sent: Instant) {
         let mut answers = answers.into_iter();
         for task in claimed {
-            let stop = self.ledger.enter(task.held.clone(), task.is_suspect());
-            let granted = Granted { task, sent, stop };
-            let refused = match answers.next() {
-                Some(answer) => answer.send(Some(granted)).err().flatten(),
-                None => Some(granted),
-            };
-            if let Some(granted) = refused {
-                self.give_back(granted);
+            let custody = Custody::take(task.held.clone(), task.is_suspect(), &self.ledger, &self.db);
+            let granted = Granted { task, sent, custody };
+            if let Some(answer) = answers.next() {
+                // refused, it is dropped, and that gives it back
+                let _ = answer.send(Some(granted));
             }
         }
         for answer in answers {
             let _ = answer.send(None);
         }
-    }
-
-    fn give_back(&self, granted: Granted) {
-        let (db, ledger) = (self.db.clone(), self.ledger.clone());
-        tokio::spawn(async move {
-            let held = granted.task.held;
-            let settlement = Settlement::released("its worker was gone");
-            let released = async { tasks::settle(&db.client().await?, &held, &settlement).await };
-            if let Err(error) = released.await {
-                events::settle_failed(held.id, &error);
-            }
-            ledger.leave(&held);
-        });
     }
 }

@@ -3,9 +3,12 @@
 //! In: a claimed task and an ear for [`Stop`]. Out: the run's ending in the database, or the knowledge that it was lost.
 //! All effects of a run commit in one transaction, whose last statement is fenced.
 
+use std::any::Any;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use futures_util::FutureExt;
 use serde_json::Value;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -57,15 +60,22 @@ enum Unsettled {
 }
 
 impl Executor {
-    /// Runs a granted task to its end. Never panics because of the body.
+    /// Runs a granted task to its end. A panic, in the body or around it, is a failed attempt.
     pub async fn run(&self, granted: Granted) -> Ended {
-        let Granted { task, stop, .. } = granted;
+        let Granted { task, mut custody, .. } = granted;
+        custody.begin();
         let span = tracing::info_span!("task", task = task.held.id, fence = task.held.fence, role = %task.role, worker = %task.held.worker_id);
-        self.run_in_span(&task, stop).instrument(span).await
+        let begun = Instant::now();
+        let run = async {
+            match AssertUnwindSafe(self.run_in_span(&task, &mut custody.stop, begun)).catch_unwind().await {
+                Ok(ended) => ended,
+                Err(panic) => self.settle_failure(&task, panicked(panic), Value::Null, begun).await,
+            }
+        };
+        run.instrument(span).await
     }
 
-    async fn run_in_span(&self, task: &Claimed, stop: oneshot::Receiver<Stop>) -> Ended {
-        let begun = Instant::now();
+    async fn run_in_span(&self, task: &Claimed, stop: &mut oneshot::Receiver<Stop>, begun: Instant) -> Ended {
         match self.start(&task.held).await {
             Ok(true) => {}
             Ok(false) => return lost(task, begun),
@@ -193,7 +203,7 @@ impl Executor {
     }
 
     async fn outcome_in_table(&self, held: &Held) -> Option<String> {
-        for pause in PAUSES {
+        for pause in pauses().take(LOOKS) {
             let looked = async { tasks::attempt_outcome(&self.db.client().await?, held).await };
             match looked.await {
                 Ok(outcome) => return outcome,
@@ -203,20 +213,21 @@ impl Executor {
         None
     }
 
-    /// Writes an ending that has no effects of its own; a database that is away is asked again for a while, then the lease decides.
+    /// Writes an ending that has no effects of its own. A database that is away is asked again for as long as the lease can
+    /// last, which is how an outage costs no more than itself; then the lease decides.
     async fn write_down(&self, task: &Claimed, settlement: Settlement, begun: Instant) -> Ended {
-        let mut last = None;
-        for pause in PAUSES {
+        let asking = Instant::now();
+        for pause in pauses() {
             let settled = async { tasks::settle(&self.db.client().await?, &task.held, &settlement).await };
             match settled.await {
                 Ok(became) => return self.written_down(task, &settlement, &became, begun),
                 Err(DbError::Missing(_)) => return fenced(task, begun),
-                Err(error) => last = Some(error),
+                Err(error) if !error.is_unavailable() || asking.elapsed() > self.config.queue.lease => {
+                    events::settle_failed(task.held.id, &error);
+                    break;
+                }
+                Err(_) => tokio::time::sleep(pause).await,
             }
-            tokio::time::sleep(pause).await;
-        }
-        if let Some(error) = last {
-            events::settle_failed(task.held.id, &error);
         }
         Ended::Lost
     }
@@ -243,27 +254,25 @@ impl Executor {
     }
 }
 
-/// How long a settlement waits between its tries while the database is away: about 15 s in all.
-const PAUSES: [Duration; 6] = [
-    Duration::from_millis(100),
-    Duration::from_millis(400),
-    Duration::from_secs(1),
-    Duration::from_secs(2),
-    Duration::from_secs(4),
-    Duration::from_secs(8),
-];
+/// How often an unknown commit is looked up while the database is away: for about 15 s.
+const LOOKS: usize = 8;
+
+/// How long a settlement waits between its tries while the database is away.
+fn pauses() -> impl Iterator<Item = Duration> {
+    (0..).map(|n: u32| Duration::from_millis(100).saturating_mul(2u32.pow(n.min(6))).min(Duration::from_secs(4)))
+}
 
 /// Waits for the body's end, its time limit or a word from outside. The body has really ended when this comes back.
 async fn watch(
     mut body: JoinHandle<Result<Outcome, TaskError>>,
     task: &Claimed,
-    mut stop: oneshot::Receiver<Stop>,
+    stop: &mut oneshot::Receiver<Stop>,
 ) -> Verdict {
     let limit = task.role.time_limit();
     let verdict = tokio::select! {
         ended = &mut body => return judged(ended),
         _ = tokio::time::sleep(limit) => Verdict::Failed(TaskError::retry(format!("ran longer than its limit of {limit:?}"))),
-        why = &mut stop => match why {
+        why = stop => match why {
             Ok(Stop::Release) => Verdict::Released,
             Ok(Stop::Lost) | Err(_) => Verdict::Lost,
         },
@@ -277,12 +286,13 @@ fn judged(ended: Result<Result<Outcome, TaskError>, tokio::task::JoinError>) -> 
     match ended {
         Ok(Ok(outcome)) => Verdict::Outcome(outcome),
         Ok(Err(error)) => Verdict::Failed(error),
-        Err(error) if error.is_panic() => {
-            let text = super::cell::panic_text(error.into_panic().as_ref());
-            Verdict::Failed(TaskError::retry(format!("panic: {text}")))
-        }
+        Err(error) if error.is_panic() => Verdict::Failed(panicked(error.into_panic())),
         Err(_) => Verdict::Released,
     }
+}
+
+fn panicked(panic: Box<dyn Any + Send>) -> TaskError {
+    TaskError::retry(format!("panic: {}", super::cell::panic_text(panic.as_ref())))
 }
 
 fn unsettled(error: DbError) -> Unsettled {

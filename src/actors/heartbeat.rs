@@ -12,6 +12,7 @@ use actix::prelude::*;
 use tokio::sync::mpsc;
 
 use super::cell::panic_text;
+use super::intensity::Intensity;
 use super::lifecycle::Lifecycle;
 use crate::db::connect::Server;
 use crate::db::tasks;
@@ -51,15 +52,19 @@ impl Heartbeat {
     ) -> std::io::Result<Heartbeat> {
         let (beats, mut inbox) = mpsc::channel(QUEUE);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let allowed = limits.restarts;
+        let mut intensity = Intensity::from(limits);
         thread::Builder::new().name("heartbeat".to_owned()).spawn(move || {
-            for _ in 0..=allowed {
+            loop {
                 let mut heart = Heart { server: server.clone(), times, connection: None };
                 let beating = catch_unwind(AssertUnwindSafe(|| runtime.block_on(heart.beat(&mut inbox))));
                 let Err(panic) = beating else { return };
-                events::actor_restarted("heartbeat", "heartbeat", &panic_text(panic.as_ref()));
+                let text = panic_text(panic.as_ref());
+                events::actor_restarted("heartbeat", "heartbeat", &text);
+                if intensity.is_exceeded_by_failure_at(Instant::now()) {
+                    lifecycle.fail(format!("heartbeat failed too often, at last: panic: {text}"));
+                    return;
+                }
             }
-            lifecycle.fail("heartbeat: too many panics".to_owned());
         })?;
         Ok(Heartbeat { beats })
     }

@@ -20,9 +20,21 @@ pub enum Stop {
 
 #[derive(Clone)]
 pub struct Ledger {
-    entries: Arc<Mutex<HashMap<TaskId, Entry>>>,
-    count: Arc<watch::Sender<usize>>,
+    book: Arc<Mutex<Book>>,
+    /// Tasks held, and claims that may bring some.
+    open: Arc<watch::Sender<usize>>,
 }
+
+#[derive(Default)]
+struct Book {
+    entries: HashMap<TaskId, Entry>,
+    claims: usize,
+    /// Whoever enters now is told so at once.
+    closed: Option<Stop>,
+}
+
+/// A claim is under way: the ledger is not empty until its answer is written down, or has failed to come.
+pub struct Claiming(Ledger);
 
 struct Entry {
     held: Held,
@@ -32,7 +44,7 @@ struct Entry {
 
 impl Default for Ledger {
     fn default() -> Self {
-        Ledger { entries: Arc::default(), count: Arc::new(watch::Sender::new(0)) }
+        Ledger { book: Arc::default(), open: Arc::new(watch::Sender::new(0)) }
     }
 }
 
@@ -40,13 +52,25 @@ impl Ledger {
     /// Notes a claimed task and returns the ear of its body.
     pub fn enter(&self, held: Held, suspect: bool) -> oneshot::Receiver<Stop> {
         let (stop, ear) = oneshot::channel();
-        self.change(|entries| entries.insert(held.id, Entry { held, suspect, stop: Some(stop) }));
+        let mut entry = Entry { held, suspect, stop: Some(stop) };
+        self.change(|book| {
+            if let Some(why) = book.closed {
+                entry.tell(why);
+            }
+            book.entries.insert(entry.held.id, entry)
+        });
         ear
+    }
+
+    /// To be held from before a claim is decided upon until what it brought is entered.
+    pub fn claiming(&self) -> Claiming {
+        self.change(|book| book.claims += 1);
+        Claiming(self.clone())
     }
 
     /// Forgets a run that has ended; a later run of the same task is another fence and stays.
     pub fn leave(&self, held: &Held) {
-        self.change(|entries| {
+        self.change(|Book { entries, .. }| {
             if entries.get(&held.id).is_some_and(|entry| entry.held.fence == held.fence) {
                 entries.remove(&held.id);
             }
@@ -55,33 +79,30 @@ impl Ledger {
 
     /// Tells one body to stop; its entry stays until it has.
     pub fn stop(&self, held: &Held, why: Stop) {
-        if let Some(entry) = self.lock().get_mut(&held.id).filter(|entry| entry.held.fence == held.fence) {
+        if let Some(entry) = self.lock().entries.get_mut(&held.id).filter(|entry| entry.held.fence == held.fence) {
             entry.tell(why);
         }
     }
 
-    /// Tells every body to stop.
-    pub fn stop_all(&self, why: Stop) {
-        self.lock().values_mut().for_each(|entry| entry.tell(why));
+    /// Tells every body to stop, and those that are still to come.
+    pub fn close(&self, why: Stop) {
+        let mut book = self.lock();
+        book.closed = Some(why);
+        book.entries.values_mut().for_each(|entry| entry.tell(why));
     }
 
     /// Stops everything that a dead worker held and hands it over for recovery.
     pub fn take_from(&self, worker_id: &str) -> Vec<Held> {
-        self.change(|entries| {
+        self.change(|Book { entries, .. }| {
             let ids: Vec<TaskId> =
                 entries.values().filter(|entry| entry.held.worker_id == worker_id).map(|entry| entry.held.id).collect();
             ids.iter().filter_map(|id| entries.remove(id)).map(Entry::abandoned).collect()
         })
     }
 
-    /// Stops everything and hands it over for recovery.
-    pub fn take_all(&self) -> Vec<Held> {
-        self.change(|entries| entries.drain().map(|(_, entry)| entry.abandoned()).collect())
-    }
-
     /// Stops one run of a dead actor; none when it had ended already.
     pub fn take(&self, held: &Held) -> Option<Held> {
-        self.change(|entries| {
+        self.change(|Book { entries, .. }| {
             let entry = entries.remove(&held.id)?;
             if entry.held.fence != held.fence {
                 entries.insert(held.id, entry);
@@ -92,28 +113,34 @@ impl Ledger {
     }
 
     pub fn count(&self) -> usize {
-        *self.count.borrow()
+        self.lock().entries.len()
     }
 
     /// A process runs at most one suspect at a time.
     pub fn holds_suspect(&self) -> bool {
-        self.lock().values().any(|entry| entry.suspect)
+        self.lock().entries.values().any(|entry| entry.suspect)
     }
 
-    /// Comes back once nothing is held.
+    /// Comes back once nothing is held and no claim is under way.
     pub async fn empty(&self) {
-        let _ = self.count.subscribe().wait_for(|count| *count == 0).await;
+        let _ = self.open.subscribe().wait_for(|open| *open == 0).await;
     }
 
-    fn change<T>(&self, change: impl FnOnce(&mut HashMap<TaskId, Entry>) -> T) -> T {
-        let mut entries = self.lock();
-        let answer = change(&mut entries);
-        self.count.send_replace(entries.len());
+    fn change<T>(&self, change: impl FnOnce(&mut Book) -> T) -> T {
+        let mut book = self.lock();
+        let answer = change(&mut book);
+        self.open.send_replace(book.entries.len() + book.claims);
         answer
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<TaskId, Entry>> {
-        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Book> {
+        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Claiming {
+    fn drop(&mut self) {
+        self.0.change(|book| book.claims -= 1);
     }
 }
 
@@ -155,5 +182,24 @@ mod tests {
         assert_eq!(ledger.take_from("a"), vec![held(1, 1, "a")]);
         assert_eq!(ear.try_recv(), Ok(Stop::Lost));
         assert!(other.try_recv().is_err() && ledger.holds_suspect());
+    }
+
+    #[test]
+    fn a_claim_that_comes_back_after_the_close_is_told_at_once() {
+        let ledger = Ledger::default();
+        let claiming = ledger.claiming();
+        ledger.close(Stop::Release);
+        let mut ear = ledger.enter(held(1, 1, "a"), false);
+        drop(claiming);
+        assert_eq!(ear.try_recv(), Ok(Stop::Release));
+    }
+
+    #[tokio::test]
+    async fn a_ledger_with_a_claim_under_way_is_not_empty() {
+        let ledger = Ledger::default();
+        let claiming = ledger.claiming();
+        assert!(futures_util::FutureExt::now_or_never(ledger.empty()).is_none());
+        drop(claiming);
+        assert!(futures_util::FutureExt::now_or_never(ledger.empty()).is_some());
     }
 }

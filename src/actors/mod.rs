@@ -15,8 +15,10 @@
 
 pub mod cell;
 pub mod claimer;
+pub mod custody;
 pub mod execute;
 pub mod heartbeat;
+pub mod intensity;
 pub mod ledger;
 pub mod lifecycle;
 pub mod pod;

@@ -156,7 +156,7 @@ impl Handler<ChildExited> for PodActor {
     fn handle(&mut self, child: ChildExited, ctx: &mut Context<Self>) {
         let name = self.children.name(child.slot).to_owned();
         self.recover_worker(child.slot);
-        match self.children.exited(child.slot, Instant::now()) {
+        match self.children.exited(child.slot, &child.exit, Instant::now()) {
             Verdict::RestartAfter(pause) => {
                 events::actor_restarted("worker", &name, &child.exit);
                 ctx.run_later(pause, move |pod, _| pod.children.resume(child.slot, Instant::now()));

@@ -3,10 +3,13 @@
 //! Each chore is idempotent and may be interrupted anywhere: the next tick finds what is left. It runs on the runtime, one of a
 //! kind at a time; this actor only knows when which began. Schedules run where they are switched on (never in `worker`).
 
+use std::panic::AssertUnwindSafe;
 use std::time::{Duration, Instant};
 
 use actix::prelude::*;
+use futures_util::FutureExt;
 
+use super::cell::panic_text;
 use super::supervision::{Rebuild, Tick};
 use super::tree::Shared;
 use crate::db::{DbError, schedules, snapshots, tasks, workers};
@@ -78,8 +81,10 @@ impl SchedulerActor {
         (round.begun, round.running) = (Some(now), true);
         let (shared, chore, me) = (self.shared.clone(), round.chore, ctx.address());
         self.shared.runtime.spawn(async move {
-            if let Err(error) = chore.run(&shared).await {
-                events::chore_failed(chore.name(), &error);
+            match AssertUnwindSafe(chore.run(&shared)).catch_unwind().await {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => events::chore_failed(chore.name(), &error),
+                Err(panic) => events::chore_failed(chore.name(), &panic_text(panic.as_ref())),
             }
             me.do_send(Finished(chore));
         });
@@ -108,6 +113,7 @@ impl Chore {
     }
 
     async fn run(self, shared: &Shared) -> Result<(), TaskError> {
+        fail::fail_point!("chore");
         let (db, services) = (&shared.db, &shared.executor.services);
         match self {
             Chore::SweepDue => drop(tasks::sweep_due(&db.client().await?, SWEEP_BACK).await?),

@@ -4,12 +4,12 @@
 //! The first failure restarts at once, the next ones after a growing pause; too many within the window fail the supervisor.
 //! TaskActors are not kept here: they are temporary, the queue is their supervisor.
 
-use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use actix::prelude::*;
 
-use super::cell::{self, CellHandle, ChildExited};
+use super::cell::{self, CellHandle, ChildExited, Exit};
+use super::intensity::Intensity;
 use super::watchdog::Watchdog;
 use crate::config;
 
@@ -60,14 +60,15 @@ macro_rules! supervised {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     RestartAfter(Duration),
-    /// Too many restarts: the supervisor itself has failed.
+    /// Too many restarts, or nothing to restart: the supervisor itself has failed.
     Escalate,
 }
 
 /// When a child restarts and when its supervisor gives up.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    restarts: usize,
+    intensity: Intensity,
+    /// Who has been healthy for so long begins anew.
     window: Duration,
     backoff: Duration,
     backoff_max: Duration,
@@ -77,7 +78,7 @@ pub struct Limits {
 impl From<&config::Supervision> for Limits {
     fn from(config: &config::Supervision) -> Self {
         Limits {
-            restarts: config.restarts,
+            intensity: config.into(),
             window: config.window,
             backoff: config.backoff,
             backoff_max: config.backoff_max,
@@ -90,7 +91,7 @@ pub struct Children {
     limits: Limits,
     watchdog: Watchdog,
     slots: Vec<Child>,
-    restarts: VecDeque<Instant>,
+    restarts: Intensity,
 }
 
 struct Child {
@@ -103,7 +104,8 @@ struct Child {
 
 impl Children {
     pub fn new(limits: Limits, watchdog: Watchdog) -> Self {
-        Children { limits, watchdog, slots: Vec::new(), restarts: VecDeque::new() }
+        let restarts = limits.intensity.clone();
+        Children { limits, watchdog, slots: Vec::new(), restarts }
     }
 
     /// Starts a child on `arbiter`; its exits come to `parent` with the slot that is returned beside its address.
@@ -128,12 +130,8 @@ impl Children {
     }
 
     /// Decides about a child that exited; [`Children::resume`] carries a restart out.
-    pub fn exited(&mut self, slot: usize, now: Instant) -> Verdict {
-        self.restarts.push_back(now);
-        while self.restarts.front().is_some_and(|at| now - *at > self.limits.window) {
-            self.restarts.pop_front();
-        }
-        if self.restarts.len() > self.limits.restarts {
+    pub fn exited(&mut self, slot: usize, exit: &Exit, now: Instant) -> Verdict {
+        if exit.is_final() || self.restarts.is_exceeded_by_failure_at(now) {
             return Verdict::Escalate;
         }
         let Some(child) = self.slots.get_mut(slot) else { return Verdict::Escalate };
@@ -194,13 +192,15 @@ mod tests {
 
     use super::*;
 
-    const LIMITS: Limits = Limits {
-        restarts: 5,
-        window: Duration::from_secs(60),
-        backoff: Duration::from_millis(100),
-        backoff_max: Duration::from_secs(30),
-        tick: Duration::from_secs(1),
-    };
+    fn limits() -> Limits {
+        Limits {
+            intensity: Intensity::new(5, Duration::from_secs(60)),
+            window: Duration::from_secs(60),
+            backoff: Duration::from_millis(100),
+            backoff_max: Duration::from_secs(30),
+            tick: Duration::from_secs(1),
+        }
+    }
 
     #[rstest]
     #[case::at_once(1, 0)]
@@ -208,6 +208,6 @@ mod tests {
     #[case::doubled(4, 400)]
     #[case::capped(30, 30_000)]
     fn the_pause_grows(#[case] failures: u32, #[case] millis: u64) {
-        assert_eq!(pause(&LIMITS, failures), Duration::from_millis(millis));
+        assert_eq!(pause(&limits(), failures), Duration::from_millis(millis));
     }
 }

@@ -121,7 +121,7 @@ impl Handler<ChildExited> for SupervisorActor {
 
     fn handle(&mut self, child: ChildExited, ctx: &mut Context<Self>) {
         let name = self.children.name(child.slot).to_owned();
-        match self.children.exited(child.slot, Instant::now()) {
+        match self.children.exited(child.slot, &child.exit, Instant::now()) {
             Verdict::RestartAfter(pause) => {
                 events::actor_restarted("branch", &name, &child.exit);
                 ctx.run_later(pause, move |actor, _| actor.children.resume(child.slot, Instant::now()));

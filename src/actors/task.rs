@@ -94,9 +94,7 @@ impl TaskActor {
     }
 
     fn end(&mut self, ended: Option<Ended>, ctx: &mut Context<Self>) {
-        if let Some(held) = self.held.take() {
-            self.parts.ledger.leave(&held);
-        }
+        self.held = None;
         self.parts.worker.do_send(TaskEnded { slot: self.parts.slot, ended });
         ctx.stop();
     }

@@ -130,6 +130,7 @@ impl Tree {
             lifecycle: lifecycle.clone(),
             ledger: ledger.clone(),
             proxies: proxies.state(),
+            intensity: (&config.supervision).into(),
         });
         let executor = Executor {
             db: db.clone(),
@@ -182,7 +183,7 @@ impl Tree {
             () = tokio::time::sleep(self.shared.config.worker.grace) => {}
         }
         lifecycle.advance(Phase::Releasing);
-        ledger.stop_all(Stop::Release);
+        ledger.close(Stop::Release);
         let given_back = tokio::time::timeout(RELEASE_WITHIN, ledger.empty()).await;
         if given_back.is_err() {
             events::release_incomplete(ledger.count());
@@ -264,7 +265,7 @@ impl Handler<ChildExited> for Root {
 
     fn handle(&mut self, child: ChildExited, ctx: &mut Context<Self>) {
         let Some(children) = self.supervisor.as_mut() else { return };
-        match children.exited(child.slot, Instant::now()) {
+        match children.exited(child.slot, &child.exit, Instant::now()) {
             Verdict::RestartAfter(pause) => {
                 events::actor_restarted("supervisor", "supervisor", &child.exit);
                 ctx.run_later(pause, move |root, _| {

@@ -4,7 +4,7 @@
 //! Kubernetes) starts it anew. It knows actors by name and vitals only.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -30,17 +30,29 @@ struct Watched {
     answered: Arc<AtomicBool>,
 }
 
+#[derive(Clone, Copy)]
+struct Limits {
+    hung_after: Duration,
+    /// The longest pause before a restart.
+    parked: Duration,
+}
+
 impl Watchdog {
     /// Starts the thread; it ends with the process.
     pub fn start(config: &config::Supervision, lifecycle: Lifecycle, runtime: Handle) -> std::io::Result<Watchdog> {
         let watchdog = Watchdog { watched: Arc::default() };
         let looking = watchdog.clone();
-        let (every, limit) = (config.ping, config.hung_after);
+        let (every, limits) = (config.ping, Limits { hung_after: config.hung_after, parked: config.backoff_max });
         thread::Builder::new().name("watchdog".to_owned()).spawn(move || {
             let _in_runtime = runtime.enter();
             while !lifecycle.is_over() {
-                thread::park_timeout(every);
-                if let Some(culprit) = looking.look(limit, &runtime) {
+                let slept = sleep(every);
+                if slept > every + limits.hung_after / 2 {
+                    // it was the whole process that stood still: stopped by a signal, or starved
+                    looking.forgive();
+                    continue;
+                }
+                if let Some(culprit) = looking.look(limits, &runtime) {
                     lifecycle.fail(culprit);
                     return;
                 }
@@ -52,31 +64,53 @@ impl Watchdog {
     pub fn watch(&self, name: &str, vitals: Arc<Vitals>, ping: Recipient<Observe>) {
         let watched =
             Watched { name: name.to_owned(), vitals, ping, asked: None, answered: Arc::new(AtomicBool::new(false)) };
-        let mut all = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.lock();
         all.retain(|other| other.ping.connected() && other.name != name);
         all.push(watched);
     }
 
+    fn forgive(&self) {
+        self.lock().iter_mut().for_each(|one| one.asked = None);
+    }
+
     /// The culprit's name and how long it has hung. Who blocks a thread comes before those who wait behind it.
-    fn look(&self, limit: Duration, runtime: &Handle) -> Option<String> {
-        let mut all = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+    fn look(&self, limits: Limits, runtime: &Handle) -> Option<String> {
+        let limit = limits.hung_after;
+        let mut all = self.lock();
         if let Some(blocker) = all.iter().find(|one| one.vitals.busy_for() > limit) {
             return Some(format!("{} has blocked its thread for {:?}", blocker.name, blocker.vitals.busy_for()));
         }
         let somebody_busy = all.iter().any(|one| one.vitals.busy_for() > limit / 4);
         for one in all.iter_mut() {
-            let silent = one.silence(runtime);
+            let silent = one.silence(limits.parked, runtime);
             if !somebody_busy && silent > limit {
                 return Some(format!("{} has not answered for {silent:?}", one.name));
             }
         }
         None
     }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Watched>> {
+        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// How long it really took.
+fn sleep(duration: Duration) -> Duration {
+    let begun = Instant::now();
+    thread::sleep(duration);
+    begun.elapsed()
 }
 
 impl Watched {
-    /// Sends the next ping when the last one was answered; returns how long the one under way has waited.
-    fn silence(&mut self, runtime: &Handle) -> Duration {
+    /// Sends the next ping when the last one was answered; returns how long the one under way has waited. Who is parked need
+    /// not answer while the pause before a restart can last.
+    fn silence(&mut self, longest_pause: Duration, runtime: &Handle) -> Duration {
+        let parked = self.vitals.parked_for();
+        if !parked.is_zero() {
+            self.asked = None;
+            return parked.saturating_sub(longest_pause);
+        }
         if self.answered.swap(false, Ordering::Relaxed) {
             self.asked = None;
         }

@@ -39,6 +39,8 @@ pub struct WorkerActor {
     paused: bool,
     leaving: bool,
     backing_off: Option<events::Backoff>,
+    /// A notice came while task actors were asking: they may have asked too early to find what it announced.
+    woken: bool,
 }
 
 struct Slot {
@@ -87,6 +89,7 @@ impl WorkerActor {
             paused: false,
             leaving: false,
             backing_off: None,
+            woken: false,
         }
     }
 
@@ -129,6 +132,10 @@ impl WorkerActor {
         let parent = ctx.address().recipient::<ChildExited>();
         let (actor, cell) = cell::start(&self.arbiter, self.next_slot, parent, move || TaskActor::new(parts));
         self.slots.insert(self.next_slot, Slot { actor, held: None, _cell: cell });
+    }
+
+    fn is_asking(&self) -> bool {
+        self.slots.values().any(|slot| slot.held.is_none())
     }
 
     fn task_ids(&self) -> Vec<TaskId> {
@@ -229,9 +236,12 @@ impl Actor for WorkerActor {
 }
 
 impl Rebuild for WorkerActor {
+    /// What it was ordered outlives a crash.
     fn rebuilt(&mut self) -> Self {
         WorkerActor {
             next_slot: self.next_slot,
+            paused: self.paused,
+            leaving: self.leaving,
             ..WorkerActor::new(self.shared.clone(), self.name.clone(), self.arbiter.clone())
         }
     }
@@ -256,6 +266,7 @@ impl Handler<Wake> for WorkerActor {
     type Result = ();
 
     fn handle(&mut self, _: Wake, ctx: &mut Context<Self>) {
+        self.woken = self.is_asking();
         self.fill(ctx);
     }
 }
@@ -263,9 +274,13 @@ impl Handler<Wake> for WorkerActor {
 impl Handler<TaskClaimed> for WorkerActor {
     type Result = ();
 
-    fn handle(&mut self, claimed: TaskClaimed, _: &mut Context<Self>) {
+    fn handle(&mut self, claimed: TaskClaimed, ctx: &mut Context<Self>) {
         match self.slots.get_mut(&claimed.slot) {
-            Some(slot) => slot.held = Some(claimed.held),
+            Some(slot) => {
+                slot.held = Some(claimed.held);
+                // where there was one there may be more
+                self.fill(ctx);
+            }
             // claimed across a restart of this actor: nobody watches over it any more
             None => self.shared.recover(self.shared.ledger.take(&claimed.held).into_iter().collect()),
         }
@@ -277,7 +292,7 @@ impl Handler<TaskEnded> for WorkerActor {
 
     fn handle(&mut self, ended: TaskEnded, ctx: &mut Context<Self>) {
         self.slots.remove(&ended.slot);
-        if ended.ended.is_some() {
+        if ended.ended.is_some() || std::mem::take(&mut self.woken) {
             self.fill(ctx);
         }
         self.leave();
@@ -287,14 +302,13 @@ impl Handler<TaskEnded> for WorkerActor {
 impl Handler<ChildExited> for WorkerActor {
     type Result = ();
 
-    fn handle(&mut self, child: ChildExited, ctx: &mut Context<Self>) {
-        if let Exit::Panic(text) = &child.exit {
-            events::actor_restarted("task", &self.name.friendly, text);
+    /// No slot is filled at once: the recovered task announces itself, and an actor that dies of asking must not ask for ever.
+    fn handle(&mut self, child: ChildExited, _: &mut Context<Self>) {
+        if child.exit != Exit::Normal {
+            events::actor_restarted("task", &self.name.friendly, &child.exit);
         }
         self.bury(child.slot);
-        if child.exit != Exit::Normal {
-            self.fill(ctx);
-        }
+        self.leave();
     }
 }
 
@@ -331,7 +345,9 @@ impl Handler<Order> for WorkerActor {
             WorkerCommand::Resume => self.paused = false,
             WorkerCommand::Decommission => self.leaving = true,
         }
-        self.register();
+        if !self.leaving || !self.slots.is_empty() {
+            self.register();
+        }
         self.fill(ctx);
         self.leave();
     }
