@@ -1,34 +1,39 @@
 -- Claiming, settling and recovering. Whoever holds (id, fence, worker_id) may write a task's ending, nobody else.
 
--- Claims one task for each name in `workers`, best first. A claim commits synchronously: a worker may outlive the server, and a
--- lost claim's fence would be given out twice. A suspect (lost twice) is claimed only where `allow_suspect`, and one at a time.
+-- Claims one task for each name in `workers`, best first. A claim commits synchronously: a worker may outlive the server, and a lost claim's
+-- fence would be given out twice. A suspect (lost twice) is claimed only where `allow_suspect`, and one at a time: the one that
+-- took the fewest processes with it, so that processes killed for other reasons spread their blame, and only who deserves it
+-- gathers it.
 DROP FUNCTION IF EXISTS claim_tasks(text[], text[], interval, boolean);
 CREATE FUNCTION claim_tasks(roles text[], workers text[], lease interval, allow_suspect boolean)
 RETURNS SETOF worker_tasks LANGUAGE plpgsql SET drover.own = 'on' AS $f$
-DECLARE picked bigint[]; losses int[]; suspects bigint[] := '{}';
+DECLARE suspect bigint; picked bigint[];
 BEGIN
   IF current_setting('synchronous_commit') = 'off' THEN PERFORM set_config('synchronous_commit', 'on', true); END IF;
+  IF allow_suspect THEN
+    SELECT t.id INTO suspect FROM worker_tasks t
+     WHERE t.status = 'pending' AND t.ready AND t.loss_count >= 2 AND t.role = ANY (roles)
+     ORDER BY t.crash_count, t.priority DESC, t.id LIMIT 1 FOR UPDATE SKIP LOCKED;
+  END IF;
   IF cardinality(roles) = 1 THEN   -- one role has an index of its own: no walk past the others
-    SELECT array_agg(o.id), array_agg(o.loss_count) INTO picked, losses FROM (
-      SELECT t.id, t.loss_count FROM worker_tasks t
-       WHERE t.status = 'pending' AND t.ready AND t.role = roles[1] AND (allow_suspect OR t.loss_count < 2)
-       ORDER BY t.priority DESC, t.id LIMIT cardinality(workers) FOR UPDATE SKIP LOCKED) o;
+    SELECT array_agg(o.id) INTO picked FROM (
+      SELECT t.id FROM worker_tasks t
+       WHERE t.status = 'pending' AND t.ready AND t.role = roles[1] AND t.loss_count < 2
+       ORDER BY t.priority DESC, t.id LIMIT cardinality(workers) - (suspect IS NOT NULL)::int FOR UPDATE SKIP LOCKED) o;
   ELSE
-    SELECT array_agg(o.id), array_agg(o.loss_count) INTO picked, losses FROM (
-      SELECT t.id, t.loss_count FROM worker_tasks t
-       WHERE t.status = 'pending' AND t.ready AND t.role = ANY (roles) AND (allow_suspect OR t.loss_count < 2)
-       ORDER BY t.priority DESC, t.id LIMIT cardinality(workers) FOR UPDATE SKIP LOCKED) o;
+    SELECT array_agg(o.id) INTO picked FROM (
+      SELECT t.id FROM worker_tasks t
+       WHERE t.status = 'pending' AND t.ready AND t.role = ANY (roles) AND t.loss_count < 2
+       ORDER BY t.priority DESC, t.id LIMIT cardinality(workers) - (suspect IS NOT NULL)::int FOR UPDATE SKIP LOCKED) o;
   END IF;
-  IF picked IS NULL THEN RETURN; END IF;
-  IF 2 <= ANY (losses) THEN
-    SELECT array_agg(l.n ORDER BY l.n) INTO suspects FROM unnest(losses) WITH ORDINALITY AS l(count, n) WHERE l.count >= 2;
-  END IF;
+  picked := array_remove(suspect || picked, NULL);
+  IF cardinality(picked) = 0 THEN RETURN; END IF;
   RETURN QUERY
     WITH claimed AS (
            UPDATE worker_tasks t SET status = 'claimed', ready = false, worker_id = workers[p.n], fence = t.fence + 1,
                   claimed_at = now(), started_at = NULL, completed_at = NULL, result = NULL, error_message = NULL,
                   last_heartbeat_at = now(), lease_expires_at = now() + lease, updated_at = now()
-             FROM unnest(picked) WITH ORDINALITY AS p(id, n) WHERE t.id = p.id AND p.n <> ALL (suspects[2:]) RETURNING t.*),
+             FROM unnest(picked) WITH ORDINALITY AS p(id, n) WHERE t.id = p.id RETURNING t.*),
          attempts AS (
            INSERT INTO task_attempts (task_id, fence, worker_id) SELECT c.id, c.fence, c.worker_id FROM claimed c)
     SELECT * FROM claimed c ORDER BY c.priority DESC, c.id;
@@ -123,18 +128,20 @@ BEGIN
 END $f$;
 
 -- Puts back tasks whose run is over without a word, the ids given and locked by the caller. The first loss costs nothing; a task
--- that was lost as a suspect three times fails, so that it takes no more processes with it.
-CREATE OR REPLACE FUNCTION lose_tasks(ids bigint[], OUT requeued int, OUT failed int) LANGUAGE plpgsql SET drover.own = 'on' AS $f$
+-- that was lost as a suspect three times fails, so that it takes no more processes with it. Without `blame` the loss is known to
+-- be nobody's fault, and does not count.
+DROP FUNCTION IF EXISTS lose_tasks(bigint[]);
+CREATE OR REPLACE FUNCTION lose_tasks(ids bigint[], blame boolean, OUT requeued int, OUT failed int) LANGUAGE plpgsql SET drover.own = 'on' AS $f$
 DECLARE freed bigint[];
 BEGIN
   UPDATE task_attempts a SET outcome = 'lost', finished_at = clock_timestamp(), error = 'the lease ran out or its worker died'
     FROM worker_tasks t WHERE t.id = ANY (ids) AND a.task_id = t.id AND a.fence = t.fence AND a.outcome IS NULL;
   WITH judged AS (
-         SELECT t.id, t.crash_count + (t.loss_count >= 2)::int AS crashes FROM worker_tasks t WHERE t.id = ANY (ids)),
+         SELECT t.id, t.crash_count + (blame AND t.loss_count >= 2)::int AS crashes FROM worker_tasks t WHERE t.id = ANY (ids)),
        lost AS (
          UPDATE worker_tasks t SET
                 status = CASE WHEN j.crashes >= 3 THEN 'failed' ELSE 'pending' END,
-                loss_count = t.loss_count + 1, crash_count = j.crashes, updated_at = clock_timestamp(),
+                loss_count = t.loss_count + blame::int, crash_count = j.crashes, updated_at = clock_timestamp(),
                 worker_id = CASE WHEN j.crashes >= 3 THEN t.worker_id END,
                 claimed_at = CASE WHEN j.crashes >= 3 THEN t.claimed_at END,
                 started_at = CASE WHEN j.crashes >= 3 THEN t.started_at END,
@@ -143,9 +150,9 @@ BEGIN
                 completed_at = CASE WHEN j.crashes >= 3 THEN clock_timestamp() END,
                 dedup_key = CASE WHEN j.crashes >= 3 THEN NULL ELSE t.dedup_key END,
                 error_message = CASE WHEN j.crashes >= 3 THEN 'quarantined: three processes died while this was their only suspect' ELSE t.error_message END,
-                scheduled_for = CASE WHEN t.loss_count = 0 OR j.crashes >= 3 THEN t.scheduled_for
+                scheduled_for = CASE WHEN t.loss_count = 0 OR NOT blame OR j.crashes >= 3 THEN t.scheduled_for
                                      ELSE clock_timestamp() + least(interval '1 second' * power(2, least(t.loss_count, 10) - 1), interval '60 seconds') END,
-                ready = t.dispensary_id IS NULL AND t.loss_count = 0
+                ready = t.dispensary_id IS NULL AND (t.loss_count = 0 OR NOT blame)
            FROM judged j WHERE t.id = j.id
          RETURNING t.status, t.dispensary_id)
   SELECT count(*) FILTER (WHERE l.status = 'pending'), count(*) FILTER (WHERE l.status = 'failed'),
@@ -156,7 +163,8 @@ BEGIN
 END $f$;
 
 -- Recovers tasks whose lease has run out, or that gave no sign for `silence` (null: the lease alone decides). Any process may.
-CREATE OR REPLACE FUNCTION recover_tasks(silence interval, OUT requeued int, OUT failed int) LANGUAGE plpgsql AS $f$
+DROP FUNCTION IF EXISTS recover_tasks(interval);
+CREATE OR REPLACE FUNCTION recover_tasks(silence interval, blame boolean DEFAULT true, OUT requeued int, OUT failed int) LANGUAGE plpgsql AS $f$
 DECLARE stale bigint[];
 BEGIN
   SELECT array_agg(s.id) INTO stale FROM (
@@ -165,7 +173,7 @@ BEGIN
        AND (t.lease_expires_at IS NULL OR t.lease_expires_at <= now() OR t.last_heartbeat_at <= now() - silence)
      ORDER BY t.id LIMIT 1000 FOR UPDATE SKIP LOCKED) s;
   IF stale IS NULL THEN requeued := 0; failed := 0; RETURN; END IF;
-  SELECT l.requeued, l.failed INTO requeued, failed FROM lose_tasks(stale) l;
+  SELECT l.requeued, l.failed INTO requeued, failed FROM lose_tasks(stale, blame) l;
 END $f$;
 
 -- Recovers at once what a worker that is known to have died held, by (id, fence, worker) as its process remembers them.
@@ -176,5 +184,5 @@ BEGIN
     SELECT t.id FROM worker_tasks t JOIN unnest(ids, fences, workers) AS h(id, fence, worker_id) USING (id, fence, worker_id)
      WHERE t.status IN ('claimed', 'running') ORDER BY t.id FOR UPDATE OF t) s;
   IF held IS NULL THEN requeued := 0; failed := 0; RETURN; END IF;
-  SELECT l.requeued, l.failed INTO requeued, failed FROM lose_tasks(held) l;
+  SELECT l.requeued, l.failed INTO requeued, failed FROM lose_tasks(held, true) l;
 END $f$;

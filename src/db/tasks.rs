@@ -281,6 +281,12 @@ pub async fn recover(client: &Client, silence: Option<Duration>) -> Result<Recov
     Ok(recovered(&row))
 }
 
+/// Puts back everything that is held, at no cost: for who knows that every holder is dead, and that no task killed it.
+pub async fn recover_all(client: &Client) -> Result<Recovered, DbError> {
+    let row = client.query_one("SELECT requeued, failed FROM recover_tasks(interval '0', blame => false)", &[]).await?;
+    Ok(recovered(&row))
+}
+
 /// Puts back at once what a worker that is known to have died held.
 pub async fn recover_held(client: &Client, held: &[Held]) -> Result<Recovered, DbError> {
     let (ids, fences, workers) = columns(held);

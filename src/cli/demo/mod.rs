@@ -75,8 +75,8 @@ impl Demo<'_> {
         migrate::up(&opened.db).await?;
         world::settle(&opened.db, self.sim).await?;
         schedules::ensure_defaults(&opened.db.client().await?).await?;
-        // whoever held tasks here is dead: a running demo would hold the world's ports
-        tasks::recover(&opened.db.client().await?, Some(Duration::ZERO)).await?;
+        // whoever held tasks here is dead, and not by their fault: a running demo would hold the world's ports
+        tasks::recover_all(&opened.db.client().await?).await?;
         let plan = Plan { schedules: false, pods: names::pods(&config)? };
         let app = App::start(config, opened.db.clone(), self.env.runtime.clone(), plan).await?;
         let server = self.serve(&app).await;

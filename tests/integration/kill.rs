@@ -1,0 +1,107 @@
+//! kill -9 of everything at any moment of a crawl: nothing is lost, nothing is done twice, and it completes.
+//!
+//! Five kills of a small world in the ordinary run; `DROVER_KILLS=20 DROVER_KILL_STORES=120` is the long one.
+
+use std::path::Path;
+use std::time::Duration;
+
+use drover::db::embedded;
+use drover::db::tasks::{self, Exchange, NewTask};
+use drover::domain::role::Role;
+use nix::sys::signal::{Signal, kill, killpg};
+use nix::unistd::Pid;
+use rand::Rng;
+use serde_json::Value;
+
+use crate::support::{Child, connect, database, drover, server_dir, until};
+
+const CRAWL: Duration = Duration::from_secs(300);
+
+#[tokio::test]
+async fn a_demo_that_is_killed_again_and_again_completes_its_crawl() {
+    let (kills, stores) = (number("DROVER_KILLS", 5), number("DROVER_KILL_STORES", 6));
+    let dir = server_dir();
+    for n in 0..kills {
+        let mut demo = start(dir.path(), stores);
+        let lines = rand::rng().random_range(1..40);
+        until("the demo has said so much", CRAWL, async || {
+            demo.stderr().len() >= lines || demo.try_wait().unwrap().is_some()
+        })
+        .await;
+        let _ = killpg(Pid::from_raw(demo.id().unwrap_or(i32::MAX as u32) as i32), Signal::SIGKILL);
+        if n % 2 == 1 {
+            kill_server(dir.path());
+        }
+        demo.ended(CRAWL).await;
+    }
+    let mut last = start(dir.path(), stores);
+    let status = last.ended(CRAWL).await;
+    let said = last.stdout().pop().unwrap_or_default();
+    let summary: Value = serde_json::from_str(&said).unwrap();
+    assert!(status.success(), "{summary}\n{}", last.stderr().join("\n"));
+    assert_nothing_lost_or_twice(summary["database_url"].as_str().unwrap()).await;
+    embedded::stop(&embedded::dir_in(dir.path())).await.unwrap();
+}
+
+fn number(name: &str, default: usize) -> usize {
+    std::env::var(name).map_or(default, |text| text.parse().unwrap())
+}
+
+fn start(dir: &Path, stores: usize) -> Child {
+    let mut command = drover();
+    command.args(["demo", "--once", "--json", "--latency", "200", "--stores", &stores.to_string(), "--dir"]).arg(dir);
+    Child::spawn(command.process_group(0))
+}
+
+/// As the machine's death would; it may be down already.
+fn kill_server(dir: &Path) {
+    let Ok(text) = std::fs::read_to_string(dir.join("postgres/data/postmaster.pid")) else { return };
+    if let Some(pid) = text.lines().next().and_then(|line| line.parse().ok()) {
+        let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
+    }
+}
+
+async fn assert_nothing_lost_or_twice(url: &str) {
+    let client = connect(url).await;
+    for (what, rows) in [
+        ("tasks that did not complete", "worker_tasks WHERE status <> 'completed'"),
+        ("attempts without an end", "task_attempts WHERE outcome IS NULL"),
+        (
+            "tasks completed twice",
+            "(SELECT FROM task_attempts WHERE outcome = 'completed' GROUP BY task_id HAVING count(*) > 1) t",
+        ),
+        (
+            "snapshots written twice",
+            "(SELECT FROM store_product_snapshots GROUP BY store_product_id, crawl_id HAVING count(*) > 1) s",
+        ),
+        ("stores fetched twice", "(SELECT FROM raw_crawl_payloads GROUP BY dispensary_id HAVING count(*) > 1) p"),
+    ] {
+        let count: i64 = client.query_one(&format!("SELECT count(*) FROM {rows}"), &[]).await.unwrap().get(0);
+        assert_eq!(count, 0, "{what}");
+    }
+}
+
+#[tokio::test]
+async fn suspects_take_turns_so_that_blame_gathers_only_where_it_belongs() {
+    let database = database().await;
+    let client = database.db.client().await.unwrap();
+    let three = [(); 3].map(|()| NewTask::new(Role::AnalyticsRefresh));
+    let ids = tasks::enqueue(&client, &three).await.unwrap();
+    let lost =
+        "UPDATE worker_tasks SET loss_count = 3, crash_count = (ARRAY[2, 1, 0])[array_position($1::bigint[], id)]";
+    database.raw.execute(lost, &[&ids]).await.unwrap();
+
+    let exchange = Exchange {
+        roles: vec![Role::AnalyticsRefresh],
+        workers: vec!["w".to_owned(); 3],
+        lease: Duration::from_secs(60),
+        allow_suspect: true,
+        ..Exchange::default()
+    };
+    let mut turns = Vec::new();
+    for _ in 0..3 {
+        turns
+            .extend(tasks::settle_and_claim(&client, &exchange).await.unwrap().claimed.iter().map(|task| task.held.id));
+    }
+    assert_eq!(turns, [ids[2], ids[1], ids[0]], "one at a time, the least blamed first");
+}
