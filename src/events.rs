@@ -311,6 +311,11 @@ pub fn chore_failed(chore: &'static str, why: &dyn fmt::Display) {
     warn!(chore, "The {chore} failed: {why}");
 }
 
+/// A service that starts finds no database yet.
+pub fn database_awaited(why: &dyn fmt::Display) {
+    warn!("The database is not available yet, trying again: {why}");
+}
+
 pub fn release_incomplete(tasks: usize) {
     warn!(tasks, "{tasks} tasks could not be given back in time; their leases will run out");
 }

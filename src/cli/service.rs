@@ -1,11 +1,14 @@
 //! What `up`, `api`, `worker` and `scheduler` have in common: start, run until a signal or a failure, drain, say how it ended.
 
 use std::future::Future;
+use std::time::{Duration, Instant};
 
 use super::http::Server;
 use super::{Env, ExitCode, Refusal, Stop};
 use crate::actors::tree::Plan;
 use crate::app::App;
+use crate::db::{Db, DbError};
+use crate::events;
 
 /// What a service answers by HTTP.
 #[derive(Clone, Copy, Debug)]
@@ -17,8 +20,8 @@ pub enum Http {
 
 /// Runs the tree until a signal or a failure.
 pub async fn run(env: &Env, plan: Plan, http: Http) -> anyhow::Result<ExitCode> {
+    let db = database(env).await?;
     let stop = Stop::on_signals()?;
-    let db = env.db().await?;
     let app = App::start(env.config.clone(), db, env.runtime.clone(), plan).await?;
     let server = match serve(env, &app, http).await {
         Ok(server) => server,
@@ -39,6 +42,29 @@ pub async fn run(env: &Env, plan: Plan, http: Http) -> anyhow::Result<ExitCode> 
         Some(message) => Err(Refusal { code: ExitCode::Failure, message }.into()),
         None => Ok(stop.exit_code()),
     }
+}
+
+/// How long a service waits for a database that is late.
+const PATIENCE: Duration = Duration::from_secs(30);
+const ASK_AGAIN: Duration = Duration::from_secs(1);
+
+/// The database with its schema, once it is there. After a while it is left to whoever starts services to start this one anew.
+pub async fn database(env: &Env) -> anyhow::Result<Db> {
+    let begun = Instant::now();
+    loop {
+        match env.db().await {
+            Err(error) if is_late(&error) && begun.elapsed() < PATIENCE => {
+                events::database_awaited(&error);
+            }
+            answer => return answer,
+        }
+        tokio::time::sleep(ASK_AGAIN).await;
+    }
+}
+
+/// A server that cannot be reached may be; one that cannot be made will not be by waiting.
+fn is_late(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| cause.downcast_ref::<DbError>().is_some_and(DbError::is_unavailable))
 }
 
 /// The word to give everything back at once.

@@ -37,7 +37,7 @@ impl Args {
 }
 
 pub async fn run(_: Args, env: &Env) -> anyhow::Result<ExitCode> {
-    let db = env.db().await?;
+    let db = service::database(env).await?;
     require_proxies(env, &db).await?;
     let taken = workers::live_pods(&db.client().await?).await?;
     let pod = names::own_pod(&env.config, &env.config.worker.host, &taken)?;
