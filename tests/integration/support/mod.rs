@@ -3,9 +3,11 @@
 #![allow(dead_code, unused_imports, reason = "a topic uses what it needs")]
 
 mod database;
+mod farm;
 mod process;
 mod wait;
 
 pub use database::{TestDatabase, connect, database, database_settings, empty_database, server_dir, server_options};
+pub use farm::{Farm, LEASE, PATIENCE};
 pub use process::{Child, drover};
 pub use wait::{until, until_some};

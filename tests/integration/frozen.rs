@@ -1,0 +1,33 @@
+//! A worker process that stands still for longer than its lease, and then goes on as if nothing had happened.
+
+use drover::domain::role::Role;
+use nix::sys::signal::Signal;
+
+use crate::support::{Child, Farm, PATIENCE};
+
+#[tokio::test]
+async fn a_frozen_worker_writes_nothing_after_its_lease() {
+    let farm = Farm::with_stores(1).await;
+    farm.sim.add_fault(sim::Fault::new(sim::FaultKind::Hang).times(1));
+    farm.enqueue(Role::PayloadFetch).await;
+    let mut frozen = Child::spawn(farm.drover(&["worker"]).env("WORKER_ID", "frozen"));
+    let running = "SELECT count(*) FROM worker_tasks WHERE status = 'running' AND worker_id LIKE 'frozen%'";
+    farm.until_counted("the first worker runs the task", running, 1).await;
+
+    frozen.signal(Signal::SIGSTOP);
+    let _other = Child::spawn(farm.drover(&["worker"]).env("WORKER_ID", "other"));
+    farm.until_crawled().await;
+    let overdue = "SELECT count(*) FROM task_attempts WHERE worker_id LIKE 'frozen%' AND outcome = 'lost' AND now() > claimed_at + interval '5 s'";
+    farm.until_counted("twice the lease has passed", overdue, 1).await;
+    frozen.signal(Signal::SIGCONT);
+
+    frozen.logged("lost its lease", PATIENCE).await;
+    assert_eq!(
+        farm.count("SELECT count(*) FROM task_attempts WHERE worker_id LIKE 'frozen%' AND outcome = 'completed'").await,
+        0
+    );
+    farm.assert_nothing_twice().await;
+    // it is as good as new: it was neither hung nor does it leave by itself
+    frozen.signal(Signal::SIGTERM);
+    assert_eq!(frozen.ended(PATIENCE).await.code(), Some(0));
+}

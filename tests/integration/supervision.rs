@@ -1,0 +1,142 @@
+//! Panics and stalls planted in every handler and every actor of a running worker: what they cost, and what they must not.
+//!
+//! Failpoints are process-wide, so each test runs the real program as a child.
+
+use std::time::Duration;
+
+use drover::domain::role::Role;
+use rstest::rstest;
+
+use crate::support::{Child, Farm, LEASE, PATIENCE};
+
+#[rstest]
+#[case::store_discovery(Role::StoreDiscovery)]
+#[case::entry_point_discovery(Role::EntryPointDiscovery)]
+#[case::product_discovery(Role::ProductDiscovery)]
+#[case::payload_fetch(Role::PayloadFetch)]
+#[case::product_refresh(Role::ProductRefresh)]
+#[case::analytics_refresh(Role::AnalyticsRefresh)]
+#[tokio::test]
+async fn a_panic_in_a_handler_is_a_failed_attempt_with_its_text(#[case] role: Role) {
+    let farm = Farm::with_stores(1).await;
+    farm.enqueue(role).await;
+    let plan = format!("handler.{role}=1*panic(planted)");
+    let _worker = Child::spawn(farm.drover(&["worker"]).env("FAILPOINTS", plan));
+    let failed = "SELECT count(*) FROM task_attempts WHERE outcome = 'failed' AND error LIKE 'panic: planted%'";
+    farm.until_counted("the attempt failed with the panic's text", failed, 1).await;
+}
+
+#[rstest]
+#[case::before_its_body("execute.start")]
+#[case::before_the_commit("execute.before_commit")]
+#[tokio::test]
+async fn a_panic_around_a_body_is_a_failed_attempt_that_wrote_nothing(#[case] place: &str) {
+    let farm = Farm::with_stores(1).await;
+    farm.enqueue(Role::PayloadFetch).await;
+    let _worker = Child::spawn(farm.drover(&["worker"]).env("FAILPOINTS", format!("{place}=1*panic(planted)")));
+    farm.until_crawled().await;
+    let failed = "SELECT count(*) FROM task_attempts WHERE outcome = 'failed' AND error LIKE 'panic: planted%'";
+    assert_eq!(farm.count(failed).await, 1);
+    assert_eq!(farm.count("SELECT count(*) FROM raw_crawl_payloads").await, 1);
+}
+
+#[rstest]
+#[case::worker("actor.worker")]
+#[case::pod("actor.pod")]
+#[case::scheduler("actor.scheduler")]
+#[case::supervisor("actor.supervisor")]
+#[case::proxy_pool("actor.proxy_pool")]
+#[case::claimer("claimer")]
+#[case::chore("chore")]
+#[tokio::test]
+async fn an_actor_that_panics_is_healthy_again_and_the_crawl_goes_on(#[case] actor: &str) {
+    let farm = Farm::with_stores(3).await;
+    let mut worker = Child::spawn(farm.drover(&["worker"]).env("FAILPOINTS", format!("{actor}=2*panic(planted)")));
+    worker.logged("planted", PATIENCE).await;
+    farm.enqueue(Role::PayloadFetch).await;
+    farm.until_crawled().await;
+    worker.signal(nix::sys::signal::Signal::SIGTERM);
+    assert_eq!(worker.ended(PATIENCE).await.code(), Some(0));
+}
+
+#[rstest]
+#[case::task_actor("actor.task")]
+#[case::worker_actor("actor.worker")]
+#[tokio::test]
+async fn the_tasks_of_a_dead_actor_are_recovered_at_once(#[case] actor: &str) {
+    let farm = Farm::with_stores(1).await;
+    farm.sim.add_fault(sim::Fault::new(sim::FaultKind::Hang).times(1));
+    farm.enqueue(Role::PayloadFetch).await;
+    // the first tick of a worker finds nothing yet, the task's first beat comes after half a second
+    let plan = format!("{actor}=2*off->1*panic(planted)");
+    let plan = if actor == "actor.task" { format!("{actor}=1*panic(planted)") } else { plan };
+    let mut command = farm.drover(&["worker", "--workers", "1"]);
+    let _worker = Child::spawn(
+        command.env("FAILPOINTS", plan).env("DROVER__QUEUE__LEASE", "60s").env("DROVER__QUEUE__HEARTBEAT", "500ms"),
+    );
+    farm.until_crawled().await;
+    let lost = "SELECT count(*) FROM task_attempts WHERE outcome = 'lost'";
+    assert_eq!(farm.count(lost).await, 1, "the hanging attempt was lost with its actor");
+}
+
+#[tokio::test]
+async fn the_heartbeat_survives_its_panics_and_no_lease_is_lost() {
+    let farm = Farm::with_stores(1).await;
+    let hang = farm.sim.add_fault(sim::Fault::new(sim::FaultKind::Hang).times(1));
+    farm.enqueue(Role::PayloadFetch).await;
+    let worker = Child::spawn(farm.drover(&["worker"]).env("FAILPOINTS", "heartbeat=1*panic(planted)"));
+    worker.logged("planted", PATIENCE).await;
+    let outlived = format!(
+        "SELECT count(*) FROM worker_tasks WHERE status = 'running' AND fence = 1 AND now() > started_at + interval '{} s'",
+        LEASE.as_secs()
+    );
+    farm.until_counted("the run outlived its first lease", &outlived, 1).await;
+    farm.sim.remove_fault(hang);
+}
+
+#[rstest]
+#[case::scheduler("actor.scheduler", "scheduler")]
+#[case::proxy_pool("actor.proxy_pool", "proxy pool")]
+#[case::supervisor("actor.supervisor", "supervisor")]
+#[case::pod("actor.pod", "pod Aethelgard")]
+#[case::worker("actor.worker", "Aethelgard: Aethelgard-")]
+#[case::heartbeat("heartbeat", "heartbeat")]
+#[case::claimer("claimer", "claimer")]
+#[tokio::test]
+async fn an_actor_that_always_panics_ends_the_process_by_name(#[case] actor: &str, #[case] name: &str) {
+    let farm = Farm::with_stores(1).await;
+    farm.sim.add_fault(sim::Fault::new(sim::FaultKind::Hang));
+    farm.enqueue(Role::PayloadFetch).await;
+    let mut command = farm.drover(&["worker"]);
+    command.env("FAILPOINTS", format!("{actor}=panic(planted)")).env("DROVER__WORKER__GRACE", "1s");
+    let mut worker = Child::spawn(
+        command
+            .env("DROVER__SUPERVISION__RESTARTS", "2")
+            .env("DROVER__SUPERVISION__PING", "100ms")
+            .env("DROVER__SUPERVISION__HUNG_AFTER", "30s"),
+    );
+    assert_eq!(worker.ended(PATIENCE).await.code(), Some(1));
+    let last = worker.stderr().pop().unwrap_or_default();
+    assert!(last.contains(name) && last.contains("failed too often") && last.contains("planted"), "{last}");
+}
+
+#[rstest]
+#[case::scheduler("actor.scheduler", "scheduler")]
+#[case::pod("actor.pod", "pod Aethelgard")]
+#[case::worker("actor.worker", "Aethelgard-")]
+#[tokio::test]
+async fn a_hung_actor_ends_the_process_by_name(#[case] actor: &str, #[case] name: &str) {
+    let farm = Farm::with_stores(2).await;
+    farm.enqueue(Role::PayloadFetch).await;
+    let mut command = farm.drover(&["worker"]);
+    command
+        .env("FAILPOINTS", format!("{actor}=1*sleep(40000)"))
+        .env("DROVER__SUPERVISION__PING", "100ms")
+        .env("DROVER__SUPERVISION__HUNG_AFTER", "1s");
+    let mut worker = Child::spawn(&mut command);
+    assert_eq!(worker.ended(Duration::from_secs(30)).await.code(), Some(1));
+    let last = worker.stderr().pop().unwrap_or_default();
+    assert!(last.contains(name) && last.contains("has blocked its thread"), "{last}");
+    let held = "SELECT count(*) FROM worker_tasks WHERE status IN ('claimed', 'running')";
+    assert_eq!(farm.count(held).await, 0, "it drained before it ended");
+}

@@ -1,0 +1,171 @@
+//! `Farm`: a simulated world, a database that knows its stores and proxies, and drover processes that crawl it.
+//!
+//! Everything is in a hurry: leases of two seconds, ticks of half a second, small menus.
+
+use std::time::Duration;
+
+use drover::db::proxies;
+use drover::db::stores::{self, NewStore};
+use drover::db::tasks::{self, NewTask};
+use drover::db::{Db, PoolSizes, migrate};
+use drover::domain::dispensary::Platform;
+use drover::domain::proxy::ProxyProtocol;
+use drover::domain::proxy::list::ProxyEntry;
+use drover::domain::role::Role;
+use sim::{Settings, Simulator, StoreSeed};
+use tokio::process::Command;
+
+use super::database::{TestDatabase, database, database_settings};
+use super::process::drover;
+use super::wait::until;
+
+pub const LEASE: Duration = Duration::from_secs(2);
+/// Long enough for a busy machine.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+pub struct Farm {
+    pub sim: Simulator,
+    pub db: Db,
+    pub stores: Vec<i64>,
+    url: String,
+    storage: tempfile::TempDir,
+    _database: Option<TestDatabase>,
+}
+
+impl Farm {
+    pub async fn with_stores(stores: usize) -> Farm {
+        let database = database().await;
+        Farm::build(stores, database.url.clone(), Some(database)).await
+    }
+
+    /// On a server of the test's own, which it may maltreat.
+    pub async fn on(url: &str, stores: usize) -> Farm {
+        Farm::build(stores, url.to_owned(), None).await
+    }
+
+    async fn build(stores: usize, url: String, database: Option<TestDatabase>) -> Farm {
+        let settings =
+            Settings { stores, products_per_store: 5..=20, proxies: 3, blocked_proxies: 0, ..Settings::default() };
+        let sim = Simulator::start(settings).unwrap();
+        let db = Db::new(&url, &database_settings(), PoolSizes { work: 4, api: 1 }).unwrap();
+        migrate::up(&db).await.unwrap();
+        let ids = add_stores(&db, &sim).await;
+        let storage = tempfile::tempdir().unwrap();
+        let farm = Farm { sim, db, stores: ids, url, storage, _database: database };
+        farm.import_proxies().await;
+        farm
+    }
+
+    pub async fn import_proxies(&self) {
+        let entries: Vec<ProxyEntry> = self.sim.proxies().into_iter().map(proxy).collect();
+        proxies::import(&self.db, &entries).await.unwrap();
+    }
+
+    /// A `drover` command that works on this farm.
+    pub fn drover(&self, args: &[&str]) -> Command {
+        let mut command = drover();
+        let settings = [
+            ("DATABASE_URL", self.url.as_str()),
+            ("DROVER__PLATFORM__DUTCHIE__BASE_URL", self.sim.base_url()),
+            ("DROVER__HTTP__HOST_ALLOWLIST", "127.0.0.1"),
+            ("DROVER__STORAGE__ROOT", self.storage.path().to_str().unwrap()),
+            ("DROVER__API__LISTEN", "127.0.0.1:0"),
+            ("DROVER__QUEUE__LEASE", "2s"),
+            ("DROVER__QUEUE__RECOVERY_TICK", "500ms"),
+            ("DROVER__QUEUE__POLL_INTERVAL", "500ms"),
+            ("DROVER__QUEUE__SWEEP_DUE", "500ms"),
+            ("DROVER__QUEUE__RETRY_BASE", "100ms"),
+            ("DROVER__WORKER__MEMORY_BACKOFF_THRESHOLD", "0"),
+            ("DROVER__WORKER__CPU_BACKOFF_THRESHOLD", "0"),
+            ("DROVER__WORKER__GRACE", "5s"),
+            ("DROVER__TOPOLOGY__PODS", "1"),
+            ("DROVER__TOPOLOGY__WORKERS_PER_POD", "2"),
+            ("DROVER__TOPOLOGY__SLOTS", "2"),
+            ("DROVER__POLITENESS__REQUESTS_PER_SECOND", "0"),
+            ("DROVER__POLITENESS__CONCURRENCY", "0"),
+            ("DROVER__POLITENESS__PAGE_PAUSE_MIN", "0s"),
+            ("DROVER__POLITENESS__PAGE_PAUSE_MAX", "0s"),
+        ];
+        command.args(args).envs(settings).env_remove("FAILPOINTS");
+        command
+    }
+
+    /// One task of `role` for each store.
+    pub async fn enqueue(&self, role: Role) -> Vec<i64> {
+        let task = |store: &i64| NewTask {
+            dispensary_id: Some(*store),
+            platform: Some(Platform::Dutchie.name().to_owned()),
+            ..NewTask::new(role)
+        };
+        let new: Vec<NewTask> = self.stores.iter().map(task).collect();
+        tasks::enqueue(&self.db.client().await.unwrap(), &new).await.unwrap()
+    }
+
+    pub async fn count(&self, sql: &str) -> i64 {
+        self.db.client().await.unwrap().query_one(sql, &[]).await.unwrap().get(0)
+    }
+
+    /// Waits until that many rows answer `sql`, an outage of the database included.
+    pub async fn until_counted(&self, what: &str, sql: &str, wanted: i64) {
+        until(what, PATIENCE, async || {
+            let Ok(client) = self.db.client().await else { return false };
+            client.query_one(sql, &[]).await.is_ok_and(|row| row.get::<_, i64>(0) == wanted)
+        })
+        .await;
+    }
+
+    /// Waits until every store was fetched and refreshed, exactly once each.
+    pub async fn until_crawled(&self) {
+        let done = "SELECT count(*) FROM worker_tasks WHERE status = 'completed' AND role = 'product_refresh'";
+        self.until_counted("every store was crawled", done, self.stores.len() as i64).await;
+        self.assert_nothing_twice().await;
+    }
+
+    pub async fn assert_nothing_twice(&self) {
+        let twice = "SELECT count(*) FROM (SELECT FROM task_attempts WHERE outcome = 'completed' GROUP BY task_id HAVING count(*) > 1) t";
+        assert_eq!(self.count(twice).await, 0, "tasks completed twice");
+        let doubles = "SELECT count(*) FROM (SELECT FROM store_product_snapshots GROUP BY store_product_id, crawl_id HAVING count(*) > 1) s";
+        assert_eq!(self.count(doubles).await, 0, "snapshots written twice");
+        assert_eq!(self.count("SELECT count(*) FROM worker_tasks WHERE status = 'failed'").await, 0, "failed tasks");
+    }
+}
+
+async fn add_stores(db: &Db, sim: &Simulator) -> Vec<i64> {
+    let tx = db.begin().await.unwrap();
+    let mut ids = Vec::new();
+    for seed in sim.stores() {
+        ids.push(stores::add(&tx, &store(seed)).await.unwrap());
+    }
+    tx.commit().await.unwrap();
+    ids
+}
+
+fn store(seed: &StoreSeed) -> NewStore {
+    NewStore {
+        name: seed.name.clone(),
+        platform: Platform::Dutchie,
+        platform_dispensary_id: Some(seed.platform_dispensary_id.clone()),
+        slug: Some(seed.slug.clone()),
+        menu_url: Some(seed.menu_url.clone()),
+        api_host: None,
+        api_path: seed.api_path.clone(),
+        city: Some(seed.city.clone()),
+        state: Some(seed.state.clone()),
+        timezone: Some(seed.timezone.clone()),
+    }
+}
+
+fn proxy(address: sim::ProxyAddress) -> ProxyEntry {
+    ProxyEntry {
+        protocol: match address.protocol {
+            sim::ProxyProtocol::Http => ProxyProtocol::Http,
+            sim::ProxyProtocol::Socks5 => ProxyProtocol::Socks5,
+        },
+        host: address.host,
+        port: address.port,
+        username: address.username,
+        password: address.password,
+        state_code: None,
+        timezone: None,
+    }
+}
