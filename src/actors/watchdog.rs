@@ -98,7 +98,7 @@ impl Watchdog {
 /// How long it really took.
 fn sleep(duration: Duration) -> Duration {
     let begun = Instant::now();
-    thread::sleep(duration);
+    thread::park_timeout(duration);
     begun.elapsed()
 }
 
