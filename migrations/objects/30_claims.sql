@@ -1,9 +1,9 @@
 -- Claiming, settling and recovering. Whoever holds (id, fence, worker_id) may write a task's ending, nobody else.
 
--- Claims one task for each name in `workers`, best first. A claim commits synchronously: a worker may outlive the server, and a lost claim's
--- fence would be given out twice. A suspect (lost twice) is claimed only where `allow_suspect`, and one at a time: the one that
--- took the fewest processes with it, so that processes killed for other reasons spread their blame, and only who deserves it
--- gathers it.
+-- Claims one task for each name in `workers`, best first. A claim commits synchronously: a worker may outlive the server, and a
+-- lost claim's fence would be given out twice. A suspect (lost twice) is claimed only where `allow_suspect`, and one at a time:
+-- the one that took the fewest processes with it, so that processes killed for other reasons spread their blame, and only who
+-- deserves it gathers it.
 DROP FUNCTION IF EXISTS claim_tasks(text[], text[], interval, boolean);
 CREATE FUNCTION claim_tasks(roles text[], workers text[], lease interval, allow_suspect boolean)
 RETURNS SETOF worker_tasks LANGUAGE plpgsql SET drover.own = 'on' AS $f$
