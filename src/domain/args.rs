@@ -88,7 +88,7 @@ mod tests {
 
     #[rstest]
     #[case::unknown_field(Role::ProductRefresh, json!({"payloadid": 7}), "payloadid")]
-    #[case::wrong_type(Role::ProductRefresh, json!({"payload_id": "7"}), "integer")]
+    #[case::wrong_type(Role::ProductRefresh, json!({"payload_id": "7"}), "expected i64")]
     #[case::no_object(Role::PayloadFetch, json!([1]), "payload_fetch")]
     fn a_wrong_payload_is_refused_by_name(#[case] role: Role, #[case] payload: Value, #[case] offender: &str) {
         let error = Args::read(role, &payload).unwrap_err().to_string();
