@@ -20,7 +20,7 @@ use drover::db::stores::NewStore;
 use drover::db::{self, Db, PoolSizes, migrate};
 use drover::domain::dispensary::{DispensaryId, Platform};
 use drover::domain::role::Role;
-use drover::handlers::{self, Context, Outcome, Services};
+use drover::handlers::{self, Context, HashAlarm, Outcome, Services};
 use drover::platforms::dutchie::DutchieData;
 use drover::platforms::{Dutchie, Limits};
 use drover::stealth::{Proxy, ProxyProtocol, States};
@@ -89,6 +89,7 @@ impl Bench {
             payloads: Payloads::new(dir.join("storage")),
             clock: Clock::system(),
             shipped_hashes: data.hashes().to_vec(),
+            hash_alarm: HashAlarm::default(),
             dutchie: Dutchie::new(&config.platform.dutchie, data).unwrap(),
             limits: Limits { max_pages: 40, min_coverage: config.platform.dutchie.min_coverage },
             states: States::load(None).unwrap(),
