@@ -2,6 +2,7 @@
 //!
 //! In: a configuration, a migrated database and what this process is to run. Used by cli; actors and api know parts of it.
 
+pub mod data;
 pub mod names;
 mod services;
 
@@ -19,7 +20,7 @@ use crate::db::{Db, DbError, schedules, tasks};
 use crate::events;
 use services::services;
 
-pub use services::{ServicesError, data_faults};
+pub use services::ServicesError;
 
 pub struct App {
     tree: Tree,
@@ -30,8 +31,8 @@ pub enum AppError {
     #[error("the process could not be started")]
     Db(#[from] DbError),
     /// A file or address that the configuration names is wrong.
-    #[error("the configuration cannot be used")]
-    Services(#[source] ServicesError),
+    #[error("{0}")]
+    Services(ServicesError),
     #[error("the actors could not be started: {0}")]
     Actors(String),
 }

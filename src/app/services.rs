@@ -4,25 +4,24 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
+use super::data::DataFiles;
 use crate::clock::Clock;
-use crate::config::{Config, Faults, Overlay, Overlays};
+use crate::config::{Config, Faults};
 use crate::db::Db;
 use crate::handlers::{HashAlarm, Services};
-use crate::platforms::dutchie::{BadBaseUrl, DataError, DutchieData};
+use crate::platforms::dutchie::BadBaseUrl;
 use crate::platforms::{Dutchie, Limits};
-use crate::stealth::{self, AllowList, BadFile, Identities, ProxySource, Sessions, States, TlsSetupError};
+use crate::stealth::{self, AllowList, ProxySource, Sessions, TlsSetupError};
 use crate::storage::Payloads;
 
 #[derive(Debug, Error)]
 pub enum ServicesError {
     #[error(transparent)]
-    BadFile(#[from] BadFile),
-    #[error(transparent)]
-    Dutchie(#[from] DataError),
-    #[error(transparent)]
-    BaseUrl(#[from] BadBaseUrl),
-    #[error(transparent)]
-    Tls(#[from] TlsSetupError),
+    Data(#[from] Faults),
+    #[error("platform.dutchie.base_url: {0}")]
+    BaseUrl(BadBaseUrl),
+    #[error("http.extra_ca_file: {0}")]
+    Tls(TlsSetupError),
 }
 
 pub fn services(
@@ -31,18 +30,18 @@ pub fn services(
     clock: &Clock,
     proxies: Arc<dyn ProxySource>,
 ) -> Result<Services, ServicesError> {
-    let data = DutchieData::load(Overlay::text(&config.overlays.dutchie))?;
-    let states = States::load(Overlay::text(&config.overlays.states))?;
+    let DataFiles { identities, states, dutchie: data } = DataFiles::load(config)?;
     let sessions = Sessions::new(stealth::Parts {
         proxies,
-        identities: Identities::load(Overlay::text(&config.overlays.identities))?,
+        identities,
         states: states.clone(),
         allowed_hosts: AllowList::new(allowed_hosts(config)),
         http: config.http.clone(),
         rotations: config.proxies.clone(),
         politeness: config.politeness.clone(),
         clock: clock.clone(),
-    })?;
+    })
+    .map_err(ServicesError::Tls)?;
     Ok(Services {
         db: db.clone(),
         sessions,
@@ -50,31 +49,13 @@ pub fn services(
         clock: clock.clone(),
         shipped_hashes: data.hashes().to_vec(),
         hash_alarm: HashAlarm::default(),
-        dutchie: Dutchie::new(&config.platform.dutchie, data)?,
+        dutchie: Dutchie::new(&config.platform.dutchie, data).map_err(ServicesError::BaseUrl)?,
         limits: Limits {
             max_pages: config.http.max_pages as usize,
             min_coverage: config.platform.dutchie.min_coverage,
         },
         states,
     })
-}
-
-/// What is wrong with the data files, which only their owners can tell.
-pub fn data_faults(config: &Config) -> Faults {
-    let Overlays { identities, states, dutchie } = &config.overlays;
-    let found = [
-        (identities, Identities::load(Overlay::text(identities)).err().map(|bad| bad.faults)),
-        (states, States::load(Overlay::text(states)).err().map(|bad| bad.faults)),
-        (dutchie, DutchieData::load(Overlay::text(dutchie)).err().map(|bad| vec![bad.to_string()])),
-    ];
-    let mut faults = Faults::default();
-    for (overlay, problems) in found {
-        let file = overlay.as_ref().map_or_else(String::new, |overlay| overlay.path.display().to_string());
-        for problem in problems.unwrap_or_default() {
-            faults.push(&file, "", problem.trim_end());
-        }
-    }
-    faults
 }
 
 /// The platform's own host and those the operator adds; a store's registered hosts come with its sessions.

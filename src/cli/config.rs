@@ -4,7 +4,7 @@ use clap::Subcommand;
 use serde::Serialize;
 
 use super::{Env, ExitCode, Output};
-use crate::app;
+use crate::app::data::DataFiles;
 use crate::config::{Config, Fault, Faults, Loaded, Setting, Sources};
 use crate::db::connect::Server;
 
@@ -59,7 +59,7 @@ pub fn check(args: &Args, sources: &Sources, out: &Output) -> Option<anyhow::Res
 
 /// What the configuration's readers leave to those who use it: data files, and whether the database's URL can be read.
 fn usable(loaded: Loaded) -> Result<Loaded, Faults> {
-    let mut faults = app::data_faults(&loaded.config);
+    let mut faults = DataFiles::load(&loaded.config).err().unwrap_or_default();
     let database = &loaded.config.database;
     if !database.url.is_empty()
         && let Err(error) = Server::parse(&database.url, database.connect_timeout)

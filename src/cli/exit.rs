@@ -4,7 +4,7 @@ use std::io::{ErrorKind, Write};
 
 use thiserror::Error;
 
-use crate::app::ServicesError;
+use crate::app::AppError;
 use crate::config::Faults;
 use crate::db::DbError;
 use crate::db::embedded::EmbeddedError;
@@ -90,7 +90,7 @@ fn known(cause: &(dyn std::error::Error + 'static)) -> Option<ExitCode> {
     if let Some(refusal) = cause.downcast_ref::<Refusal>() {
         return Some(refusal.code);
     }
-    if cause.is::<Faults>() || cause.is::<ServicesError>() {
+    if cause.is::<Faults>() || matches!(cause.downcast_ref(), Some(AppError::Services(_))) {
         return Some(ExitCode::BadConfig);
     }
     if let Some(OpenError::BadUrl(_)) = cause.downcast_ref::<OpenError>() {
@@ -118,12 +118,6 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::app::AppError;
-    use crate::stealth::BadFile;
-
-    fn bad_identities() -> BadFile {
-        BadFile { file: "identities.toml", faults: Vec::new() }
-    }
 
     #[rstest]
     #[case::usage(Refusal::usage("no").into(), ExitCode::Usage)]
@@ -132,7 +126,7 @@ mod tests {
     #[case::bad_database_url(OpenError::BadUrl(DbError::Other("no".into())).into(), ExitCode::BadConfig)]
     #[case::no_private_server(EmbeddedError::NoAccount.into(), ExitCode::Unavailable)]
     #[case::no_database_at_start(AppError::from(DbError::Unavailable("down".into())).into(), ExitCode::Unavailable)]
-    #[case::bad_data_file(AppError::Services(bad_identities().into()).into(), ExitCode::BadConfig)]
+    #[case::bad_data_file(AppError::Services(Faults::default().into()).into(), ExitCode::BadConfig)]
     #[case::not_there(DbError::Missing("task 7".into()).into(), ExitCode::NotFound)]
     #[case::taken(DbError::Conflict { constraint: "c".into(), detail: "d".into() }.into(), ExitCode::Conflict)]
     #[case::anything_else(anyhow::anyhow!("odd"), ExitCode::Failure)]

@@ -36,13 +36,6 @@ pub struct Overlay {
     pub text: String,
 }
 
-impl Overlay {
-    /// The text that replaces or changes a shipped one, where there is one.
-    pub fn text(of: &Option<Overlay>) -> Option<&str> {
-        of.as_ref().map(|overlay| overlay.text.as_str())
-    }
-}
-
 /// Data files that the directory holds; their owners read them, and use their compiled ones where there is none.
 #[derive(Clone, Debug, Default)]
 pub struct Overlays {

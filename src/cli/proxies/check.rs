@@ -12,15 +12,16 @@ use serde::Serialize;
 use url::Url;
 
 use super::{address, state_name};
+use crate::app::data::DataFiles;
 use crate::cli::{Env, ExitCode, Refusal};
 use crate::clock::Clock;
-use crate::config::{self, Config, Overlay};
+use crate::config::{self, Config};
 use crate::db;
 use crate::domain::proxy::{Standing, Stored};
 use crate::stealth::session::Parts;
 use crate::stealth::{
-    AllowList, FetchError, Identities, Kind, Proxy, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxySource, Request,
-    Response, SessionAsk, Sessions, States,
+    AllowList, FetchError, Kind, Proxy, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxySource, Request, Response,
+    SessionAsk, Sessions,
 };
 
 /// Proxies tried at the same time.
@@ -110,10 +111,11 @@ fn arrived(response: &Response) -> Result<(), FetchError> {
 fn sessions(only: Arc<Only>, probe: &Request, config: &Config) -> anyhow::Result<Sessions> {
     let http = config::Http { whole_timeout: config.http.whole_timeout.min(LONGEST), ..config.http.clone() };
     let rotations = config::Proxies { rotations_per_request: 0, ..config.proxies.clone() };
+    let DataFiles { identities, states, .. } = DataFiles::load(config)?;
     Ok(Sessions::new(Parts {
         proxies: only,
-        identities: Identities::load(Overlay::text(&config.overlays.identities))?,
-        states: States::load(Overlay::text(&config.overlays.states))?,
+        identities,
+        states,
         allowed_hosts: AllowList::new([probe.host().to_owned()]),
         http,
         rotations,

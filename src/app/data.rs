@@ -1,0 +1,68 @@
+//! `DataFiles`: identities, states and the platform's data, shipped or from the configuration directory.
+//!
+//! In: the configuration. Out: all three, or everything that is wrong with any of them, by file.
+
+use crate::config::{Config, Faults, Overlay};
+use crate::platforms::dutchie::DutchieData;
+use crate::stealth::{Identities, States};
+
+pub struct DataFiles {
+    pub identities: Identities,
+    pub states: States,
+    pub dutchie: DutchieData,
+}
+
+impl DataFiles {
+    pub fn load(config: &Config) -> Result<DataFiles, Faults> {
+        let files = &config.overlays;
+        let identities = Identities::load(text(&files.identities)).map_err(|bad| bad.faults);
+        let states = States::load(text(&files.states)).map_err(|bad| bad.faults);
+        let dutchie = DutchieData::load(text(&files.dutchie)).map_err(|bad| vec![bad.to_string()]);
+
+        let mut faults = Faults::default();
+        note(&mut faults, &files.identities, identities.as_ref().err());
+        note(&mut faults, &files.states, states.as_ref().err());
+        note(&mut faults, &files.dutchie, dutchie.as_ref().err());
+        match (identities, states, dutchie) {
+            (Ok(identities), Ok(states), Ok(dutchie)) => Ok(DataFiles { identities, states, dutchie }),
+            _ => Err(faults),
+        }
+    }
+}
+
+fn text(file: &Option<Overlay>) -> Option<&str> {
+    file.as_ref().map(|file| file.text.as_str())
+}
+
+fn note(faults: &mut Faults, file: &Option<Overlay>, problems: Option<&Vec<String>>) {
+    let file = file.as_ref().map_or_else(String::new, |file| file.path.display().to_string());
+    for problem in problems.into_iter().flatten() {
+        faults.push(&file, "", problem.trim_end());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn overlay(name: &str, text: &str) -> Option<Overlay> {
+        Some(Overlay { path: name.into(), text: text.to_owned() })
+    }
+
+    #[test]
+    fn the_shipped_files_are_good() {
+        assert!(DataFiles::load(&Config::with(&[]).unwrap()).is_ok());
+    }
+
+    #[test]
+    fn every_wrong_file_is_named() {
+        let mut config = Config::with(&[]).unwrap();
+        config.overlays.identities = overlay("x/identities.toml", "nonsense = 1");
+        config.overlays.states = overlay("x/states.toml", "ZZ = 3");
+        config.overlays.dutchie = overlay("x/dutchie.toml", "schema = 999");
+        let told = DataFiles::load(&config).err().unwrap().to_string();
+        for file in ["x/identities.toml: ", "x/states.toml: ", "x/dutchie.toml: "] {
+            assert!(told.contains(file), "{told}");
+        }
+    }
+}
