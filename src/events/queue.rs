@@ -1,0 +1,47 @@
+//! The queue as a whole: what comes in, what is put back, schedules and chores.
+
+use std::fmt;
+
+use tracing::{error, info, warn};
+
+use crate::domain::role::Role;
+use crate::metrics;
+
+pub fn tasks_enqueued(role: Role, count: u64) {
+    metrics::TASKS_ENQUEUED.with_label_values(&[role.name()]).inc_by(count);
+}
+
+/// Leases that had run out: put back, or failed because the task was in quarantine.
+pub fn tasks_recovered(requeued: u64, failed: u64) {
+    metrics::TASKS_RECOVERED.with_label_values(&["requeued"]).inc_by(requeued);
+    metrics::TASKS_RECOVERED.with_label_values(&["failed"]).inc_by(failed);
+    if requeued + failed > 0 {
+        warn!(requeued, failed, "Recovered tasks whose lease had run out");
+    }
+}
+
+pub fn schedule_generated(schedule: &str, tasks: u64) {
+    metrics::SCHEDULE_RUNS.with_label_values(&["ok"]).inc();
+    metrics::SCHEDULE_TASKS.inc_by(tasks);
+    info!(schedule, tasks, "Schedule {schedule} made {tasks} tasks");
+}
+
+pub fn schedule_failed(schedule: &str, why: &dyn fmt::Display) {
+    metrics::SCHEDULE_RUNS.with_label_values(&["failed"]).inc();
+    error!(schedule, "Schedule {schedule} failed: {why}");
+}
+
+/// A periodic chore did not go through; its next turn tries again.
+pub fn chore_failed(chore: &'static str, why: &dyn fmt::Display) {
+    warn!(chore, "The {chore} failed: {why}");
+}
+
+/// Wake-ups of a channel are missed until the connection is back; polling goes on.
+pub fn listen_lost(channel: &str, error: &dyn fmt::Display) {
+    warn!(channel, %error, "lost the connection that listens; polling until it is back");
+}
+
+/// A service that starts finds no database yet.
+pub fn database_awaited(why: &dyn fmt::Display) {
+    warn!("The database is not available yet, trying again: {why}");
+}

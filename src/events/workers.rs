@@ -1,0 +1,106 @@
+//! Workers and what carries them: back-off, the registry, actors, panics, the end of the process.
+
+use std::fmt;
+
+use tracing::{error, info, warn};
+
+use crate::metrics;
+
+/// Why a worker claims nothing new.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Backoff {
+    Memory { share: f64, threshold: f64 },
+    Cpu { share: f64, threshold: f64 },
+}
+
+impl Backoff {
+    fn resource(self) -> &'static str {
+        match self {
+            Backoff::Memory { .. } => "memory",
+            Backoff::Cpu { .. } => "cpu",
+        }
+    }
+}
+
+impl fmt::Display for Backoff {
+    /// `Memory at 87.3% (threshold: 85%)`, in the log, the registry and on the dashboard.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, share, threshold) = match self {
+            Backoff::Memory { share, threshold } => ("Memory", share, threshold),
+            Backoff::Cpu { share, threshold } => ("CPU", share, threshold),
+        };
+        write!(f, "{name} at {:.1}% (threshold: {:.0}%)", share * 100.0, threshold * 100.0)
+    }
+}
+
+/// `roles` is the worker's role as written in its id: one role's name, or `any`.
+pub fn worker_started(worker: &str, roles: &str) {
+    info!(worker, "Starting worker {worker} for role: {roles}");
+}
+
+pub fn worker_stopped(worker: &str) {
+    info!(worker, "Worker {worker} stopped");
+}
+
+/// `name` is the worker's friendly name.
+pub fn worker_backing_off(name: &str, why: Backoff) {
+    metrics::WORKER_BACKOFFS.with_label_values(&[why.resource()]).inc();
+    warn!(name, "{name} backing off: {why}");
+}
+
+pub fn worker_resumed(name: &str) {
+    info!(name, "{name} resuming normal operation");
+}
+
+/// Shares 0…1 as back-off sees them; `busy`: tasks that run here.
+pub fn resources_sampled(memory: f64, cpu: f64, busy: usize) {
+    metrics::MEMORY_RATIO.set(memory);
+    metrics::CPU_RATIO.set(cpu);
+    metrics::WORKER_SLOTS_BUSY.set(busy as i64);
+}
+
+/// `slots`: tasks that all workers of this process may run at once.
+pub fn workers_planned(workers: usize, slots: usize) {
+    metrics::WORKERS_HERE.set(workers as i64);
+    metrics::WORKER_SLOTS.set(slots as i64);
+}
+
+/// The registry is best effort: the worker works on.
+pub fn worker_not_registered(worker: &str, why: &dyn fmt::Display) {
+    warn!(worker, "Worker {worker} could not be registered and works on: {why}");
+}
+
+/// `kind` is the actor's type, `name` the one it is of them.
+pub fn actor_restarted(kind: &'static str, name: &str, cause: &dyn fmt::Display) {
+    metrics::ACTOR_RESTARTS.with_label_values(&[kind]).inc();
+    warn!(actor = name, kind, "Actor {name} started again: {cause}");
+}
+
+/// Restarts did not help: the process is going to end.
+pub fn process_escalated(name: &str, cause: &dyn fmt::Display) {
+    error!(actor = name, "Giving up on {name}, draining and ending: {cause}");
+}
+
+pub fn panicked(place: &str, text: &str) {
+    metrics::PANICS.inc();
+    error!(place, "Panic at {place}: {text}");
+}
+
+/// Draining, to exit non-zero.
+pub fn process_ending(cause: &str) {
+    error!("Ending because of what cannot be mended here: {cause}");
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case(Backoff::Memory { share: 0.8734, threshold: 0.85 }, "Memory at 87.3% (threshold: 85%)")]
+    #[case(Backoff::Cpu { share: 1.0, threshold: 0.9 }, "CPU at 100.0% (threshold: 90%)")]
+    fn the_reason_for_backing_off_is_written_as_ever(#[case] why: Backoff, #[case] text: &str) {
+        assert_eq!(why.to_string(), text);
+    }
+}
