@@ -7,7 +7,10 @@ use tokio_postgres::Row;
 
 use super::{Client, DbError, Tx};
 use crate::domain::dispensary::{DispensaryId, UnknownPlatform};
-use crate::domain::payload::{NewPayload, Payload, PayloadId};
+use crate::domain::payload::{self, NewPayload, Payload, PayloadId};
+
+/// Payloads of one store that are looked at together: years of them.
+const MOST_BETWEEN: i64 = 10_000;
 
 pub async fn insert(tx: &Tx, payload: &NewPayload) -> Result<PayloadId, DbError> {
     let row = tx
@@ -45,18 +48,22 @@ pub async fn known(client: &Client, paths: &[String]) -> Result<HashSet<String>,
     rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
 }
 
-/// How many complete crawls of the store were fetched after `from` and up to `to`.
+/// How many complete crawls of the store were fetched after `from` and up to `to`, as far as [`MOST_BETWEEN`] payloads tell.
 pub async fn complete_between(
     client: &Client,
     store: DispensaryId,
     from: DateTime<Utc>,
     to: DateTime<Utc>,
     min_coverage: f64,
-) -> Result<i64, DbError> {
-    let row = client
-        .query_one(include_str!("sql/payloads/complete_between.sql"), &[&store, &from, &to, &min_coverage])
-        .await?;
-    Ok(row.try_get(0)?)
+) -> Result<usize, DbError> {
+    let sql = include_str!("sql/payloads/counts_between.sql");
+    let rows = client.query(sql, &[&store, &from, &to, &MOST_BETWEEN]).await?;
+    let mut complete = 0;
+    for row in &rows {
+        let (products, total) = (row.try_get("product_count")?, row.try_get("total_count")?);
+        complete += usize::from(payload::is_complete(products, total, min_coverage));
+    }
+    Ok(complete)
 }
 
 fn payload(row: &Row) -> Result<Payload, DbError> {

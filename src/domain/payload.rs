@@ -44,11 +44,15 @@ pub struct Payload {
 }
 
 impl Payload {
-    /// Whether its silence about a product counts as a miss: all but a tolerated few of the announced products are in it, and
-    /// it is not empty, which says nothing about anybody.
     pub fn is_complete(&self, min_coverage: f64) -> bool {
-        self.product_count > 0 && is_whole(self.product_count, self.total_count, min_coverage)
+        is_complete(self.product_count, self.total_count, min_coverage)
     }
+}
+
+/// Whether a crawl's silence about a product counts as a miss: all but a tolerated few of the announced products are in it, and
+/// it is not empty, which says nothing about anybody.
+pub fn is_complete(seen: i32, total: i32, min_coverage: f64) -> bool {
+    seen > 0 && is_whole(seen, total, min_coverage)
 }
 
 /// Whether `seen` products are the menu that was announced to hold `total`: totals drift while a store is being edited, so a

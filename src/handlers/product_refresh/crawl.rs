@@ -92,7 +92,7 @@ impl Crawl {
         let Payload { dispensary_id, fetched_at, .. } = self.payload;
         let since =
             db::payloads::complete_between(tx, dispensary_id, fetched_at, newest.fetched_at, self.min_coverage).await?;
-        let misses = since.min(i64::from(MISSES_TO_EMPTY)) as i16;
+        let misses = i16::try_from(since).map_or(MISSES_TO_EMPTY, |since| since.min(MISSES_TO_EMPTY));
         let products: Vec<Product> = products.iter().map(|product| missed_since(product, misses)).collect();
         let upserted = db::products::upsert(tx, self.shelf(), fetched_at, misses, &products).await?;
         let ids: Vec<ProductId> = upserted.iter().map(|product| product.id).collect();
