@@ -4,6 +4,7 @@ mod captured_page;
 mod crawl;
 mod desk;
 mod histories;
+mod housekeeping;
 pub mod outside;
 mod refresh;
 mod shelf;
