@@ -91,7 +91,8 @@ impl Footprint {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(trace);
     }
 
-    /// The attempt's `detail`: {proxy_ids, fingerprint, requests, blocks}; null for a run that asked nobody.
+    /// The attempt's `detail`: {proxy_ids, fingerprint, requests, blocks}, and `unrecorded_headers` where a recording is
+    /// missing; null for a run that asked nobody.
     pub fn detail(&self) -> Value {
         let traces: Vec<_> =
             self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().map(TraceHandle::read).collect();
@@ -99,12 +100,17 @@ impl Footprint {
         let mut proxy_ids: Vec<_> = traces.iter().flat_map(|trace| trace.proxy_ids.iter().copied()).collect();
         proxy_ids.sort_unstable();
         proxy_ids.dedup();
-        json!({
+        let mut detail = json!({
             "proxy_ids": proxy_ids,
             "fingerprint": last.fingerprint,
             "requests": traces.iter().map(|trace| trace.requests).sum::<u32>(),
             "blocks": traces.iter().map(|trace| trace.blocks).sum::<u32>(),
-        })
+        });
+        let unrecorded: usize = traces.iter().map(|trace| trace.unrecorded_headers).sum();
+        if unrecorded > 0 {
+            detail["unrecorded_headers"] = json!(unrecorded);
+        }
+        detail
     }
 }
 

@@ -2,12 +2,10 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use serde::Serialize;
-
 use super::proxy::ProxyId;
 
 /// In the order of first use; bounded by the rotations a task may make.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
     pub proxy_ids: Vec<ProxyId>,
     /// The current fingerprint.
@@ -17,7 +15,6 @@ pub struct Trace {
     pub requests: u32,
     pub blocks: u32,
     /// Script headers sent in a place that no recording has shown.
-    #[serde(skip_serializing_if = "is_none")]
     pub unrecorded_headers: usize,
 }
 
@@ -56,8 +53,4 @@ impl TraceHandle {
     fn lock(&self) -> MutexGuard<'_, Trace> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-fn is_none(count: &usize) -> bool {
-    *count == 0
 }

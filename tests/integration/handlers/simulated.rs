@@ -6,7 +6,7 @@ use drover::db;
 use drover::domain::dispensary::Platform;
 use drover::domain::role::Role;
 use drover::handlers::TaskError;
-use drover::stealth::{Proxy, ProxyProtocol};
+use drover::stealth::{FetchError, Kind, Proxy, ProxyProtocol, Request, Response, SessionAsk};
 use serde_json::{Value, json};
 use sim::{Fault, FaultKind, OracleProduct, Settings, Simulator, StoreSeed};
 
@@ -258,6 +258,24 @@ async fn a_platform_that_is_down_makes_no_store_vanish() {
     assert!(desk.run(Role::StoreDiscovery, json!({ "state_code": state })).await.is_err());
     let vanished = "SELECT count(*) FROM dutchie_discovery_locations WHERE vanished_at IS NOT NULL";
     assert_eq!(desk.shelf.count(vanished).await, 0);
+}
+
+#[tokio::test]
+async fn a_header_that_no_recording_has_is_seen_in_the_attempts_detail() {
+    let sim = simulator(Settings { stores: 1, ..Settings::default() });
+    let desk = desk(&sim).await;
+    let ctx = desk.context(desk.task(Role::PayloadFetch).await);
+    let mut session = ctx.open_session(SessionAsk::default());
+    let url: url::Url = sim.base_url().parse().unwrap();
+    let mut request =
+        Request { kind: Kind::GraphqlGet, url: url.clone(), referer: url, script_headers: Vec::new(), body: None };
+    let no_menu = |_: &Response| Err(FetchError::NotFound { what: "a menu".to_owned() });
+    session.send(&request, &no_menu).await.unwrap_err();
+    assert_eq!(ctx.footprint().detail().get("unrecorded_headers"), None);
+
+    request.script_headers.push(("x-new", "1".to_owned()));
+    session.send(&request, &no_menu).await.unwrap_err();
+    assert_eq!(ctx.footprint().detail()["unrecorded_headers"], 1);
 }
 
 #[tokio::test]
