@@ -103,9 +103,17 @@ impl TaskError {
     }
 }
 
+/// How long a task waits for a database that went away under it.
+const DATABASE_AWAY: Duration = Duration::from_secs(1);
+
+/// An outage of the database is nobody's failure: however often it happens, it costs no task a retry.
 impl From<DbError> for TaskError {
     fn from(error: DbError) -> Self {
-        TaskError::retry(error.to_string())
+        let why = error.to_string();
+        match error {
+            DbError::Unavailable(_) => TaskError::Snooze { why, after: Some(DATABASE_AWAY) },
+            _ => TaskError::retry(why),
+        }
     }
 }
 

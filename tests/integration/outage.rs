@@ -24,6 +24,8 @@ async fn a_crawl_outlives_its_database_server() {
         kill(postmaster(dir.path()), Signal::SIGKILL).unwrap();
     }
     farm.until_crawled().await;
+    let punished = "SELECT count(*) FROM worker_tasks WHERE retry_count > 0";
+    assert_eq!(farm.count(punished).await, 0, "an outage cost retries");
     drop((worker, farm));
     embedded::stop(dir.path()).await.unwrap();
 }
