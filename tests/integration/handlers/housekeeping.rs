@@ -42,7 +42,7 @@ async fn file(desk: &Desk, ago: Duration) -> String {
     let pages = vec![PageBytes { bytes: Bytes::from_static(b"{}"), is_gzip: false }];
     let path = desk.services.payloads.write(PayloadContent { head, pages }).await.unwrap().storage_path;
     let written = File::options().write(true).open(place(desk, &path)).unwrap();
-    written.set_modified(SystemTime::now() - ago).unwrap();
+    written.set_modified(SystemTime::from(desk.services.clock.utc()) - ago).unwrap();
     path
 }
 

@@ -89,8 +89,8 @@ async fn a_zombie_completes_nothing() {
     let answer = tasks::settle_and_claim(&queue.client().await, &Exchange { done, ..asks(0) }).await.unwrap();
     assert!(answer.settled.is_empty());
     assert!(!tasks::start(&queue.client().await, &zombie.held).await.unwrap());
-    assert!(queue.renew(&[zombie.held.clone()]).await.is_empty());
-    assert_eq!(queue.lost(&[zombie.held.clone()]).await, [id]);
+    assert!(queue.renew(std::slice::from_ref(&zombie.held)).await.is_empty());
+    assert_eq!(queue.lost(std::slice::from_ref(&zombie.held)).await, [id]);
     assert_eq!(tasks::recover_held(&queue.client().await, &[zombie.held]).await.unwrap(), Recovered::default());
 
     assert_eq!(queue.task(id).await["status"], json!("claimed"));
@@ -117,7 +117,7 @@ async fn what_ran_out_of_lease_settles_nothing_even_before_it_is_recovered() {
     let done = vec![tasks::Completed { held: task.held.clone(), result: json!({}), detail: json!({}) }];
     let answer = tasks::settle_and_claim(&queue.client().await, &Exchange { done, ..asks(0) }).await.unwrap();
     assert!(answer.settled.is_empty());
-    assert!(queue.renew(&[task.held.clone()]).await.is_empty());
+    assert!(queue.renew(std::slice::from_ref(&task.held)).await.is_empty());
     assert_eq!(queue.lost(&[task.held]).await, [id]);
     assert_eq!(queue.outcomes(id).await, ["active"], "nothing was written");
 }

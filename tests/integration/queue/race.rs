@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use chrono::{TimeDelta, Utc};
+use chrono::TimeDelta;
+use drover::clock::Clock;
 use drover::db::tasks::Completed;
 use drover::db::{Db, PoolSizes};
 use rand::rngs::StdRng;
@@ -116,7 +117,8 @@ impl Race {
 fn any_task(random: &mut StdRng) -> NewTask {
     let role = if random.random_bool(0.7) { Role::PayloadFetch } else { Role::ProductRefresh };
     let store = random.random_range(0..=STORES);
-    let later = random.random_bool(0.1).then(|| Utc::now() + TimeDelta::milliseconds(random.random_range(0..800)));
+    let later =
+        random.random_bool(0.1).then(|| Clock::system().utc() + TimeDelta::milliseconds(random.random_range(0..800)));
     NewTask {
         dispensary_id: (store > 0).then_some(store),
         priority: [0, 0, 10, 20][random.random_range(0..4)],
@@ -160,7 +162,7 @@ async fn everybody_at_once_never_runs_two_tasks_of_a_store() {
 
     assert_eq!(*race.errors.lock().unwrap(), Vec::<String>::new());
     assert_eq!(race.doubles.load(Ordering::Relaxed), 0);
-    let done = race.done.lock().unwrap();
+    let done = race.done.lock().unwrap().clone();
     assert!(done.values().all(|times| *times == 1));
     assert_eq!(done.len() as i64, queue.number("SELECT count(*) FROM worker_tasks WHERE status = 'completed'").await);
     assert!(done.len() > 300, "{} tasks are no race", done.len());

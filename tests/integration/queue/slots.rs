@@ -1,5 +1,6 @@
 //! A store's slot: who gets it, who gives it up, and what waits for what.
 
+use drover::clock::Clock;
 use drover::db::tasks::{Ending, Settlement};
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -78,7 +79,7 @@ async fn an_urgent_task_written_by_hand_takes_the_slot_over_at_the_next_sweep() 
 #[tokio::test]
 async fn an_urgent_task_takes_the_slot_over_when_it_becomes_due() {
     let queue = Queue::new().await;
-    let tomorrow = chrono::Utc::now() + chrono::TimeDelta::days(1);
+    let tomorrow = Clock::system().utc() + chrono::TimeDelta::days(1);
     let later = queue.add(NewTask { scheduled_for: Some(tomorrow), ..urgent(fetch(1)) }).await;
     let waiting = queue.add(fetch(1)).await;
     queue.make_due(later).await;
@@ -89,7 +90,7 @@ async fn an_urgent_task_takes_the_slot_over_when_it_becomes_due() {
 #[tokio::test]
 async fn what_is_not_due_is_not_claimed_until_the_sweep_brings_it() {
     let queue = Queue::new().await;
-    let tomorrow = Some(chrono::Utc::now() + chrono::TimeDelta::days(1));
+    let tomorrow = Some(Clock::system().utc() + chrono::TimeDelta::days(1));
     let with_store = queue.add(NewTask { scheduled_for: tomorrow, ..fetch(1) }).await;
     let without = queue.add(NewTask { scheduled_for: tomorrow, ..analytics() }).await;
     queue.sweep_all().await;
