@@ -1,5 +1,7 @@
 //! `drover config show [--origin]` and `drover config check`.
 
+use std::sync::Arc;
+
 use clap::Subcommand;
 use serde::Serialize;
 
@@ -7,6 +9,8 @@ use super::{Env, ExitCode, Output};
 use crate::app::data::DataFiles;
 use crate::config::{Config, Fault, Faults, Loaded, Setting, Sources};
 use crate::db::connect::Server;
+use crate::stealth::Fingerprint;
+use crate::stealth::fingerprint::Evidence;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -31,6 +35,15 @@ struct Checked {
     ok: bool,
     environment: Option<String>,
     faults: Vec<Fault>,
+    fingerprints: Vec<Shown>,
+}
+
+/// A fingerprint as the operator should know it: how often it is drawn, and how sure its headers are.
+#[derive(Serialize)]
+struct Shown {
+    id: String,
+    weight: u32,
+    evidence: Evidence,
 }
 
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
@@ -45,16 +58,29 @@ pub fn check(args: &Args, sources: &Sources, out: &Output) -> Option<anyhow::Res
     let Action::Check = args.action else { return None };
     Some(match Config::load(sources).and_then(usable) {
         Ok(loaded) => {
-            let checked = Checked { ok: true, environment: Some(loaded.environment), faults: Vec::new() };
-            let said = out.either(&checked, |_| "the configuration is good".to_owned());
+            let fingerprints = fingerprints(&loaded.config);
+            let checked = Checked { ok: true, environment: Some(loaded.environment), faults: Vec::new(), fingerprints };
+            let said = out.either(&checked, good);
             said.map(|()| ExitCode::Ok).map_err(Into::into)
         }
         Err(faults) if out.is_json() => {
-            let checked = Checked { ok: false, environment: None, faults: faults.0 };
+            let checked = Checked { ok: false, environment: None, faults: faults.0, fingerprints: Vec::new() };
             out.value(&checked).map(|()| ExitCode::BadConfig).map_err(Into::into)
         }
         Err(faults) => Err(faults.into()),
     })
+}
+
+fn good(checked: &Checked) -> String {
+    let line = |it: &Shown| format!("\n  {:<20} weight {:>3}  {}", it.id, it.weight, it.evidence.name());
+    let fingerprints: String = checked.fingerprints.iter().map(line).collect();
+    format!("the configuration is good; the fingerprints and how sure their headers are:{fingerprints}")
+}
+
+/// Those of a file that has been found good.
+fn fingerprints(config: &Config) -> Vec<Shown> {
+    let shown = |it: &Arc<Fingerprint>| Shown { id: it.id.clone(), weight: it.weight, evidence: it.evidence };
+    DataFiles::load(config).iter().flat_map(|files| files.identities.all()).map(shown).collect()
 }
 
 /// What the configuration's readers leave to those who use it: data files, and whether the database's URL can be read.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::request::Kind;
 
@@ -45,7 +45,7 @@ pub enum Os {
 }
 
 /// The weakest mark of evidence among an entry's lists and values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Evidence {
     Recorded,
@@ -159,6 +159,17 @@ impl Engine {
             Engine::Blink | Engine::Webkit => 10_usize.saturating_sub(nth).max(1),
             // 1 − nth/count to one decimal, half up
             Engine::Gecko => (20 * (count - nth) + count) / (2 * count),
+        }
+    }
+}
+
+impl Evidence {
+    pub fn name(self) -> &'static str {
+        match self {
+            Evidence::Recorded => "recorded",
+            Evidence::Captured => "captured",
+            Evidence::Derived => "derived",
+            Evidence::Unverified => "unverified",
         }
     }
 }

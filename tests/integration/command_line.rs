@@ -54,6 +54,9 @@ async fn config_check_lists_faults_as_data() {
     let good = ended(drover().args(["config", "check", "--json"])).await;
     assert_eq!(good.status.code(), Some(0));
     assert_eq!(json_lines(&good.stdout)[0]["ok"], true);
+    let fingerprints = &json_lines(&good.stdout)[0]["fingerprints"];
+    assert_eq!(fingerprints.as_array().unwrap().len(), 12);
+    assert_eq!(fingerprints[0], serde_json::json!({"id": "chrome-131-windows", "weight": 28, "evidence": "recorded"}));
 
     let bad = ended(drover().args(["config", "check", "--json"]).env("PORT", "http")).await;
     assert_eq!(bad.status.code(), Some(78));
