@@ -121,10 +121,6 @@ impl Faults {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).faults.retain(|(other, _)| *other != id);
     }
 
-    pub(crate) fn clear(&self) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).faults.clear();
-    }
-
     /// The fault this request meets, used up by one.
     pub(crate) fn take(&self, path: &str, request: &GraphqlRequest) -> Option<FaultKind> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -111,10 +111,6 @@ impl Simulator {
         self.world.faults.remove(fault);
     }
 
-    pub fn clear_faults(&self) {
-        self.world.faults.clear();
-    }
-
     /// Sets how the proxy at that position of `proxies` behaves; [`ProxyFault::None`] heals it. Unknown positions are ignored.
     pub fn set_proxy_fault(&self, proxy: usize, fault: ProxyFault) {
         if let Some(state) = self.world.proxies.get(proxy) {
@@ -128,11 +124,6 @@ impl Simulator {
         if let Some(hash) = hash {
             self.world.hashes.know(operation, hash);
         }
-    }
-
-    /// The origin knows `hash` too.
-    pub fn know_hash(&self, operation: Operation, hash: &str) {
-        self.world.hashes.know(operation, hash);
     }
 
     /// A stale shard (`/api-3/graphql`) knows the older hashes and not the newest.

@@ -16,19 +16,17 @@ use super::locale::StateLocale;
 
 pub const EMBEDDED: &str = include_str!("../../config/identities.toml");
 
-/// A fingerprint with a locale. It never changes within a session.
+/// A fingerprint with a locale. It never changes within a session, which has the timezone: no header carries that.
 #[derive(Clone, Debug)]
 pub struct Identity {
     pub fingerprint: Arc<Fingerprint>,
     pub accept_language: String,
-    /// No header carries it: it serves local times in variables.
-    pub timezone: String,
 }
 
 impl Identity {
     pub fn new(fingerprint: Arc<Fingerprint>, locale: &StateLocale) -> Self {
         let accept_language = fingerprint.accept_language(&locale.languages);
-        Identity { fingerprint, accept_language, timezone: locale.timezone.clone() }
+        Identity { fingerprint, accept_language }
     }
 }
 

@@ -39,10 +39,6 @@ impl States {
         state.and_then(|code| self.by_code.get(&code.trim().to_ascii_uppercase())).unwrap_or(&self.default)
     }
 
-    pub fn get(&self, code: &str) -> Option<&StateLocale> {
-        self.by_code.get(code)
-    }
-
     /// Every state by its code, in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &StateLocale)> {
         self.by_code.iter().map(|(code, locale)| (code.as_str(), locale))
