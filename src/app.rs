@@ -12,8 +12,9 @@ use thiserror::Error;
 use tokio::runtime::Runtime;
 
 use crate::actors::lifecycle::{Lifecycle, Phase};
+use crate::actors::plan::Plan;
 use crate::actors::proxy_pool::ProxyPoolDeps;
-use crate::actors::tree::{Parts, Plan, StartError, Tree};
+use crate::actors::tree::{Parts, StartError, Tree};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::db::{Db, DbError, schedules, tasks};

@@ -7,9 +7,10 @@ use std::time::{Duration, Instant};
 use actix::prelude::*;
 
 use super::cell::ChildExited;
+use super::plan::PodPlan;
+use super::shared::Shared;
 use super::supervision::{Children, Limits, Rebuild, Tick, Verdict};
 use super::supervisor::Failing;
-use super::tree::{PodPlan, Shared};
 use super::worker::{Order, Wake, WorkerActor};
 use crate::db::workers;
 use crate::domain::worker::WorkerCommand;

@@ -10,8 +10,8 @@ use actix::prelude::*;
 use futures_util::FutureExt;
 
 use super::cell::panic_text;
+use super::shared::Shared;
 use super::supervision::{Rebuild, Tick};
-use super::tree::Shared;
 use crate::db::{DbError, schedules, snapshots, tasks, workers};
 use crate::handlers::{TaskError, housekeeping};
 use crate::{events, supervised};

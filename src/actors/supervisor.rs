@@ -9,11 +9,12 @@ use actix::prelude::*;
 
 use super::cell::{ChildExited, Exit};
 use super::lifecycle::Lifecycle;
+use super::plan::{Plan, PodPlan};
 use super::pod::PodActor;
 use super::proxy_pool::{ProxyPoolActor, ProxyPoolDeps};
 use super::scheduler::SchedulerActor;
+use super::shared::Shared;
 use super::supervision::{Children, Rebuild, Tick, Verdict};
-use super::tree::{Plan, PodPlan, Shared};
 use crate::{events, supervised};
 
 pub struct SupervisorActor {

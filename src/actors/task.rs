@@ -9,17 +9,53 @@ use actix::prelude::*;
 use super::claimer::{Claimer, Granted};
 use super::execute::{Ended, Executor};
 use super::ledger::{Ledger, Stop};
-use super::worker::{TaskBeat, TaskClaimed, TaskEnded, WorkerActor};
 use crate::domain::role::RoleSet;
 use crate::domain::task::{Held, LeaseTimes};
 use crate::events;
 use crate::supervised;
 
+/// Whoever a task actor reports to.
+#[derive(Clone)]
+pub struct Owner {
+    claimed: Recipient<TaskClaimed>,
+    beats: Recipient<TaskBeat>,
+    ended: Recipient<TaskEnded>,
+}
+
+impl<A> From<Addr<A>> for Owner
+where
+    A: Actor<Context = Context<A>> + Handler<TaskClaimed> + Handler<TaskBeat> + Handler<TaskEnded>,
+{
+    fn from(actor: Addr<A>) -> Self {
+        Owner { claimed: actor.clone().recipient(), beats: actor.clone().recipient(), ended: actor.recipient() }
+    }
+}
+
+#[derive(Message)]
+#[rtype(result = "()")]
+pub struct TaskClaimed {
+    pub slot: usize,
+    pub held: Held,
+}
+
+/// A task actor is done; `None` when it found nothing to do.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub struct TaskEnded {
+    pub slot: usize,
+    pub ended: Option<Ended>,
+}
+
+/// A task actor wants its lease renewed.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub struct TaskBeat(pub Held);
+
 /// What a task actor is given by its worker.
 #[derive(Clone)]
 pub struct TaskParts {
     pub slot: usize,
-    pub worker: Addr<WorkerActor>,
+    pub worker: Owner,
     pub worker_id: String,
     pub roles: RoleSet,
     pub times: LeaseTimes,
@@ -62,7 +98,7 @@ impl TaskActor {
     fn begin(&mut self, granted: Granted, ctx: &mut Context<Self>) {
         let held = granted.task.held.clone();
         self.held = Some(held.clone());
-        self.parts.worker.do_send(TaskClaimed { slot: self.parts.slot, held });
+        self.parts.worker.claimed.do_send(TaskClaimed { slot: self.parts.slot, held });
         events::task_claimed(&granted.named(), granted.task.waited);
         self.watch_lease(granted.sent, ctx);
         ctx.run_interval(self.parts.times.heartbeat, |actor, _| actor.beat());
@@ -74,7 +110,7 @@ impl TaskActor {
     fn beat(&mut self) {
         fail::fail_point!("actor.task");
         if let Some(held) = &self.held {
-            self.parts.worker.do_send(TaskBeat(held.clone()));
+            self.parts.worker.beats.do_send(TaskBeat(held.clone()));
         }
     }
 
@@ -95,7 +131,7 @@ impl TaskActor {
 
     fn end(&mut self, ended: Option<Ended>, ctx: &mut Context<Self>) {
         self.held = None;
-        self.parts.worker.do_send(TaskEnded { slot: self.parts.slot, ended });
+        self.parts.worker.ended.do_send(TaskEnded { slot: self.parts.slot, ended });
         ctx.stop();
     }
 }

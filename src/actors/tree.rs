@@ -4,83 +4,29 @@
 //! finish within the grace time, give the rest back, deregister.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use actix::prelude::*;
 use tokio::runtime::Runtime;
-use tokio::sync::{oneshot, watch};
+use tokio::sync::oneshot;
 
-use super::cell::ChildExited;
 use super::claimer::{Claimer, Rules};
 use super::execute::Executor;
 use super::heartbeat::Heartbeat;
 use super::ledger::{Ledger, Stop};
 use super::lifecycle::{Lifecycle, Phase};
+use super::plan::Plan;
 use super::proxy_pool::{ProxyPool, ProxyPoolDeps};
-use super::resources::{self, Load};
-use super::supervision::{Children, Limits, Verdict};
-use super::supervisor::{Branches, StartProxyPool, SupervisorActor};
+use super::shared::Shared;
+use super::supervisor::{Branches, StartProxyPool};
 use super::watchdog::Watchdog;
-use super::worker::WorkerName;
+use super::{resources, root};
 use crate::config::Config;
 use crate::db::{Db, listen, tasks, workers};
-use crate::domain::task::{Held, LeaseTimes};
 use crate::stealth::ProxySource;
 use crate::{events, handlers};
 
 /// How long bodies may take to notice that they are to be given back.
 const RELEASE_WITHIN: Duration = Duration::from_secs(10);
-
-/// What every actor of the process shares. Cheap to clone.
-#[derive(Clone)]
-pub struct Shared {
-    pub config: Arc<Config>,
-    pub db: Db,
-    pub times: LeaseTimes,
-    pub lifecycle: Lifecycle,
-    pub ledger: Ledger,
-    pub claimer: Claimer,
-    pub executor: Executor,
-    pub heartbeat: Heartbeat,
-    pub watchdog: Watchdog,
-    pub resources: watch::Receiver<Load>,
-    /// Changes when there may be new work.
-    pub notices: watch::Receiver<u64>,
-    pub runtime: tokio::runtime::Handle,
-    /// The same, as actors' threads want it.
-    pub parent_runtime: Arc<Runtime>,
-}
-
-impl Shared {
-    /// Puts tasks back whose actor died. Where the database is away, their leases run out instead.
-    pub fn recover(&self, held: Vec<Held>) {
-        if held.is_empty() {
-            return;
-        }
-        let db = self.db.clone();
-        self.runtime.spawn(async move {
-            let recovered = async { tasks::recover_held(&db.client().await?, &held).await };
-            match recovered.await {
-                Ok(done) => events::tasks_recovered(done.requeued as u64, done.failed as u64),
-                Err(error) => events::chore_failed("recovery of a dead actor's tasks", &error),
-            }
-        });
-    }
-}
-
-/// One pod to be started.
-#[derive(Clone, Debug)]
-pub struct PodPlan {
-    pub name: String,
-    pub workers: Vec<WorkerName>,
-}
-
-/// What this process runs.
-#[derive(Clone, Debug, Default)]
-pub struct Plan {
-    pub schedules: bool,
-    pub pods: Vec<PodPlan>,
-}
 
 /// What the tree is built of.
 pub struct Parts {
@@ -119,7 +65,8 @@ impl Tree {
         let times = config.lease_times();
         let watchdog = Watchdog::start(&config.supervision, lifecycle.clone(), runtime.handle().clone())?;
         let heartbeat = Heartbeat::start(db.server().clone(), times, &config.supervision, lifecycle.clone())?;
-        let (supervisor, over) = start_root(&config, &watchdog, &lifecycle, runtime.clone()).await?;
+        let (supervisor, over) =
+            root::start(&config, &watchdog, &lifecycle, runtime.clone()).await?.ok_or(StartError::Actors)?;
 
         let pool = supervisor.send(StartProxyPool(deps.clone())).await.map_err(|_| StartError::Actors)?;
         let proxies = ProxyPool::new(pool, &deps);
@@ -202,79 +149,6 @@ impl Tree {
         let gone = async { workers::deregister(&db.client().await?, &self.worker_ids).await };
         if let Err(error) = gone.await {
             events::worker_not_registered("all", &error);
-        }
-    }
-}
-
-/// Starts the actors' thread with the supervisor on it. What is sent on the sender, or its drop, ends all actors.
-async fn start_root<E>(
-    config: &Config,
-    watchdog: &Watchdog,
-    lifecycle: &Lifecycle,
-    runtime: Arc<Runtime>,
-) -> Result<(Addr<SupervisorActor>, oneshot::Sender<()>), StartError<E>> {
-    let (ready, started) = oneshot::channel();
-    let (over, ended) = oneshot::channel::<()>();
-    let limits = Limits::from(&config.supervision);
-    let (watchdog, lifecycle) = (watchdog.clone(), lifecycle.clone());
-    std::thread::Builder::new().name("actors".to_owned()).spawn(move || {
-        let system = System::with_tokio_rt(move || runtime);
-        system.block_on(async move {
-            let root = Root { limits, watchdog, lifecycle, supervisor: None }.start();
-            if let Ok(supervisor) = root.send(Begin).await {
-                let _ = ready.send(supervisor);
-            }
-            let _ = ended.await;
-        });
-    })?;
-    Ok((started.await.map_err(|_| StartError::Actors)?, over))
-}
-
-/// The parent of the one actor that has no other parent.
-struct Root {
-    limits: Limits,
-    watchdog: Watchdog,
-    lifecycle: Lifecycle,
-    supervisor: Option<Children>,
-}
-
-#[derive(Message)]
-#[rtype(result = "Addr<SupervisorActor>")]
-struct Begin;
-
-impl Actor for Root {
-    type Context = Context<Self>;
-}
-
-impl Handler<Begin> for Root {
-    type Result = MessageResult<Begin>;
-
-    fn handle(&mut self, _: Begin, ctx: &mut Context<Self>) -> Self::Result {
-        let mut children = Children::new(self.limits.clone(), self.watchdog.clone());
-        let (limits, watchdog, lifecycle) = (self.limits.clone(), self.watchdog.clone(), self.lifecycle.clone());
-        let supervisor = children.start("supervisor", &Arbiter::current(), ctx.address().recipient(), move || {
-            SupervisorActor::new(Children::new(limits, watchdog), lifecycle)
-        });
-        self.supervisor = Some(children);
-        MessageResult(supervisor)
-    }
-}
-
-impl Handler<ChildExited> for Root {
-    type Result = ();
-
-    fn handle(&mut self, child: ChildExited, ctx: &mut Context<Self>) {
-        let Some(children) = self.supervisor.as_mut() else { return };
-        match children.exited(child.slot, &child.exit, Instant::now()) {
-            Verdict::RestartAfter(pause) => {
-                events::actor_restarted("supervisor", "supervisor", &child.exit);
-                ctx.run_later(pause, move |root, _| {
-                    if let Some(children) = root.supervisor.as_mut() {
-                        children.resume(child.slot, Instant::now());
-                    }
-                });
-            }
-            Verdict::Escalate => self.lifecycle.fail(format!("supervisor failed too often, at last: {}", child.exit)),
         }
     }
 }

@@ -9,26 +9,15 @@ use std::time::Duration;
 use actix::prelude::*;
 
 use super::cell::{self, CellHandle, ChildExited, Exit};
-use super::execute::Ended;
 use super::heartbeat::{Beat, Beaten};
+use super::plan::WorkerName;
+use super::shared::Shared;
 use super::supervision::{Rebuild, Tick};
-use super::task::{LeaseLost, Renewed, TaskActor, TaskParts};
-use super::tree::Shared;
+use super::task::{LeaseLost, Owner, Renewed, TaskActor, TaskBeat, TaskClaimed, TaskEnded, TaskParts};
 use crate::db::workers;
-use crate::domain::role::RoleSet;
 use crate::domain::task::{Held, TaskId};
 use crate::domain::worker::{Resources, WorkerCommand, WorkerDocument, WorkerStatus};
 use crate::{events, supervised};
-
-/// Who a worker is.
-#[derive(Clone, Debug)]
-pub struct WorkerName {
-    pub id: String,
-    /// `Aethelgard-3`.
-    pub friendly: String,
-    pub pod: String,
-    pub roles: RoleSet,
-}
 
 pub struct WorkerActor {
     shared: Shared,
@@ -53,26 +42,6 @@ struct Slot {
 #[derive(Clone, Copy, Message)]
 #[rtype(result = "()")]
 pub struct Wake;
-
-#[derive(Message)]
-#[rtype(result = "()")]
-pub struct TaskClaimed {
-    pub slot: usize,
-    pub held: Held,
-}
-
-/// A task actor is done; `None` when it found nothing to do.
-#[derive(Message)]
-#[rtype(result = "()")]
-pub struct TaskEnded {
-    pub slot: usize,
-    pub ended: Option<Ended>,
-}
-
-/// A task actor wants its lease renewed.
-#[derive(Message)]
-#[rtype(result = "()")]
-pub struct TaskBeat(pub Held);
 
 #[derive(Clone, Copy, Message)]
 #[rtype(result = "()")]
@@ -121,7 +90,7 @@ impl WorkerActor {
         self.next_slot += 1;
         let parts = TaskParts {
             slot: self.next_slot,
-            worker: ctx.address(),
+            worker: Owner::from(ctx.address()),
             worker_id: self.name.id.clone(),
             roles: self.name.roles.clone(),
             times: self.shared.times,

@@ -4,8 +4,7 @@ use std::collections::HashSet;
 
 use rand::Rng;
 
-use crate::actors::tree::PodPlan;
-use crate::actors::worker::WorkerName;
+use crate::actors::plan::{PodPlan, WorkerName};
 use crate::config::{Config, Topology};
 use crate::domain::role::{RoleSet, UnknownRole};
 

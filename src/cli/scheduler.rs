@@ -2,7 +2,7 @@
 
 use super::service::{self, Http};
 use super::{Env, ExitCode};
-use crate::actors::tree::Plan;
+use crate::actors::plan::Plan;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {}

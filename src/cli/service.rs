@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::http::Server;
 use super::{Env, ExitCode, Refusal, Stop};
-use crate::actors::tree::Plan;
+use crate::actors::plan::Plan;
 use crate::app::App;
 use crate::db::{Db, DbError};
 use crate::events;

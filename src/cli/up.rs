@@ -2,7 +2,7 @@
 
 use super::service::{self, Http};
 use super::{Env, ExitCode};
-use crate::actors::tree::Plan;
+use crate::actors::plan::Plan;
 use crate::app::names;
 
 #[derive(Debug, clap::Args)]

@@ -2,7 +2,7 @@
 
 use super::service::{self, Http};
 use super::{Env, ExitCode, Refusal};
-use crate::actors::tree::Plan;
+use crate::actors::plan::Plan;
 use crate::app::names;
 use crate::config::Flag;
 use crate::db::{Db, proxies, workers};

@@ -23,7 +23,7 @@ use self::state::State;
 use self::summary::Summary;
 use super::http::Server;
 use super::{Env, ExitCode, Refusal, Stop, service};
-use crate::actors::tree::Plan;
+use crate::actors::plan::Plan;
 use crate::app::{App, names};
 use crate::config::Config;
 use crate::db::open::{self, Opened};

@@ -1,0 +1,90 @@
+//! The actors' thread, and `Root`: the parent of the one actor that has no other parent.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use actix::prelude::*;
+use tokio::runtime::Runtime;
+use tokio::sync::oneshot;
+
+use super::cell::ChildExited;
+use super::lifecycle::Lifecycle;
+use super::supervision::{Children, Limits, Verdict};
+use super::supervisor::SupervisorActor;
+use super::watchdog::Watchdog;
+use crate::config::Config;
+use crate::events;
+
+/// Starts the actors' thread with the supervisor on it; `None` when it ended at once. What is sent on the sender, or its drop,
+/// ends all actors.
+pub async fn start(
+    config: &Config,
+    watchdog: &Watchdog,
+    lifecycle: &Lifecycle,
+    runtime: Arc<Runtime>,
+) -> std::io::Result<Option<(Addr<SupervisorActor>, oneshot::Sender<()>)>> {
+    let (ready, started) = oneshot::channel();
+    let (over, ended) = oneshot::channel::<()>();
+    let limits = Limits::from(&config.supervision);
+    let (watchdog, lifecycle) = (watchdog.clone(), lifecycle.clone());
+    std::thread::Builder::new().name("actors".to_owned()).spawn(move || {
+        let system = System::with_tokio_rt(move || runtime);
+        system.block_on(async move {
+            let root = Root { limits, watchdog, lifecycle, supervisor: None }.start();
+            if let Ok(supervisor) = root.send(Begin).await {
+                let _ = ready.send(supervisor);
+            }
+            let _ = ended.await;
+        });
+    })?;
+    Ok(started.await.ok().map(|supervisor| (supervisor, over)))
+}
+
+/// The parent of the one actor that has no other parent.
+struct Root {
+    limits: Limits,
+    watchdog: Watchdog,
+    lifecycle: Lifecycle,
+    supervisor: Option<Children>,
+}
+
+#[derive(Message)]
+#[rtype(result = "Addr<SupervisorActor>")]
+struct Begin;
+
+impl Actor for Root {
+    type Context = Context<Self>;
+}
+
+impl Handler<Begin> for Root {
+    type Result = MessageResult<Begin>;
+
+    fn handle(&mut self, _: Begin, ctx: &mut Context<Self>) -> Self::Result {
+        let mut children = Children::new(self.limits.clone(), self.watchdog.clone());
+        let (limits, watchdog, lifecycle) = (self.limits.clone(), self.watchdog.clone(), self.lifecycle.clone());
+        let supervisor = children.start("supervisor", &Arbiter::current(), ctx.address().recipient(), move || {
+            SupervisorActor::new(Children::new(limits, watchdog), lifecycle)
+        });
+        self.supervisor = Some(children);
+        MessageResult(supervisor)
+    }
+}
+
+impl Handler<ChildExited> for Root {
+    type Result = ();
+
+    fn handle(&mut self, child: ChildExited, ctx: &mut Context<Self>) {
+        let Some(children) = self.supervisor.as_mut() else { return };
+        match children.exited(child.slot, &child.exit, Instant::now()) {
+            Verdict::RestartAfter(pause) => {
+                events::actor_restarted("supervisor", "supervisor", &child.exit);
+                ctx.run_later(pause, move |root, _| {
+                    if let Some(children) = root.supervisor.as_mut() {
+                        children.resume(child.slot, Instant::now());
+                    }
+                });
+            }
+            Verdict::Escalate => self.lifecycle.fail(format!("supervisor failed too often, at last: {}", child.exit)),
+        }
+    }
+}
