@@ -44,12 +44,15 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
     Ok(value)
 }
 
-/// Other types are what a foreign page's form could send; a program that names none means JSON.
+/// A program that names no type means JSON, and so does `curl -d` by the type that it names; a foreign page's form would bring
+/// its Origin, which is refused before.
 fn require_json(request: &Request) -> Result<(), ApiError> {
     let Some(named) = request.headers().get(CONTENT_TYPE) else { return Ok(()) };
     let named = String::from_utf8_lossy(named.as_bytes()).to_ascii_lowercase();
     let kind = named.split(';').next().unwrap_or_default().trim();
-    match kind == "application/json" || (kind.starts_with("application/") && kind.ends_with("+json")) {
+    match matches!(kind, "application/json" | "application/x-www-form-urlencoded")
+        || (kind.starts_with("application/") && kind.ends_with("+json"))
+    {
         true => Ok(()),
         false => Err(ApiError::NotJson(kind.to_owned())),
     }

@@ -18,25 +18,19 @@ pub struct Server {
 
 impl Server {
     /// The whole API, at `api.listen`.
-    pub async fn api(env: &Env, app: &App) -> anyhow::Result<Server> {
+    pub fn api(env: &Env, app: &App, listener: TcpListener) -> anyhow::Result<Server> {
         let shared = app.tree().shared();
         let proxies = Some(app.tree().proxies().state());
         let lifecycle = app.lifecycle().clone();
         let health = Health::new(proxies, move || actors(&lifecycle));
         let parts = ApiParts { db: shared.db.clone(), config: env.config.api.clone(), health };
-        let listener = listen(&env.config.api.listen, "PORT or DROVER__API__LISTEN").await?;
         Server::start(listener, |listener, stop| tokio::spawn(api::serve(listener, parts, stop)))
     }
 
-    /// `/livez` and `/metrics` alone, at `worker.listen`; none where that is empty.
-    pub async fn probes(env: &Env) -> anyhow::Result<Option<Server>> {
-        let address = &env.config.worker.listen;
-        if address.is_empty() {
-            return Ok(None);
-        }
-        let listener = listen(address, "DROVER__WORKER__LISTEN").await?;
+    /// `/livez` and `/metrics` alone.
+    pub fn probes(env: &Env, listener: TcpListener) -> anyhow::Result<Server> {
         let config = &env.config.api;
-        Server::start(listener, |listener, stop| tokio::spawn(api::serve_probes(listener, config, stop))).map(Some)
+        Server::start(listener, |listener, stop| tokio::spawn(api::serve_probes(listener, config, stop)))
     }
 
     pub async fn close(self) {
@@ -53,6 +47,19 @@ impl Server {
         let stop = CancellationToken::new();
         tracing::info!("Listening on http://{address}");
         Ok(Server { address, stop: stop.clone(), task: serve(listener, stop) })
+    }
+}
+
+/// Where the API is served.
+pub async fn listen_for_api(env: &Env) -> Result<TcpListener, Refusal> {
+    listen(&env.config.api.listen, "PORT or DROVER__API__LISTEN").await
+}
+
+/// Where a worker is probed; nowhere when `worker.listen` is empty.
+pub async fn listen_for_probes(env: &Env) -> Result<Option<TcpListener>, Refusal> {
+    match env.config.worker.listen.as_str() {
+        "" => Ok(None),
+        address => listen(address, "DROVER__WORKER__LISTEN").await.map(Some),
     }
 }
 

@@ -3,7 +3,9 @@
 use std::future::Future;
 use std::time::{Duration, Instant};
 
-use super::http::Server;
+use tokio::net::TcpListener;
+
+use super::http::{self, Server};
 use super::{Env, ExitCode, Refusal, Stop};
 use crate::actors::plan::Plan;
 use crate::app::App;
@@ -20,16 +22,12 @@ pub enum Http {
 
 /// Runs the tree until a signal or a failure.
 pub async fn run(env: &Env, plan: Plan, http: Http) -> anyhow::Result<ExitCode> {
+    // a port that is taken is told before anything is begun
+    let port = open_port(env, http).await?;
     let db = database(env).await?;
     let stop = Stop::on_signals()?;
     let app = App::start(env.config.clone(), db, env.runtime.clone(), plan).await?;
-    let server = match serve(env, &app, http).await {
-        Ok(server) => server,
-        Err(error) => {
-            app.stop(second_signal(&stop)).await;
-            return Err(error);
-        }
-    };
+    let server = port.map(|port| serve(env, &app, port)).transpose()?;
     tokio::select! {
         () = stop.drain.cancelled() => {}
         () = app.failed() => {}
@@ -73,10 +71,23 @@ pub fn second_signal(stop: &Stop) -> impl Future<Output = ()> + Send + use<> {
     async move { now.cancelled().await }
 }
 
-async fn serve(env: &Env, app: &App, http: Http) -> anyhow::Result<Option<Server>> {
-    match http {
-        Http::Api => Server::api(env, app).await.map(Some),
-        Http::Probes => Server::probes(env).await,
-        Http::Nothing => Ok(None),
+/// A bound listener and what it is for.
+enum Port {
+    Api(TcpListener),
+    Probes(TcpListener),
+}
+
+async fn open_port(env: &Env, http: Http) -> Result<Option<Port>, Refusal> {
+    Ok(match http {
+        Http::Api => Some(Port::Api(http::listen_for_api(env).await?)),
+        Http::Probes => http::listen_for_probes(env).await?.map(Port::Probes),
+        Http::Nothing => None,
+    })
+}
+
+fn serve(env: &Env, app: &App, port: Port) -> anyhow::Result<Server> {
+    match port {
+        Port::Api(listener) => Server::api(env, app, listener),
+        Port::Probes(listener) => Server::probes(env, listener),
     }
 }

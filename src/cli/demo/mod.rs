@@ -21,7 +21,7 @@ use sim::Simulator;
 
 use self::state::State;
 use self::summary::Summary;
-use super::http::Server;
+use super::http::{self, Server};
 use super::{Env, ExitCode, Refusal, Stop, service};
 use crate::actors::plan::Plan;
 use crate::app::{App, names};
@@ -100,8 +100,8 @@ impl Demo<'_> {
         if self.args.once {
             return None;
         }
-        let server = Server::api(self.env, app).await.inspect_err(|error| tracing::warn!("{error:#}"));
-        server.ok()
+        let listener = http::listen_for_api(self.env).await.inspect_err(|error| tracing::warn!("{error}")).ok()?;
+        Server::api(self.env, app, listener).inspect_err(|error| tracing::warn!("{error:#}")).ok()
     }
 
     /// One crawl after the other, or just one.
