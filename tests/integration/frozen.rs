@@ -3,7 +3,7 @@
 use drover::domain::role::Role;
 use nix::sys::signal::Signal;
 
-use crate::support::{Child, Farm, PATIENCE};
+use crate::support::{Child, Farm, PATIENCE, until};
 
 #[tokio::test]
 async fn a_frozen_worker_writes_nothing_after_its_lease() {
@@ -14,6 +14,9 @@ async fn a_frozen_worker_writes_nothing_after_its_lease() {
     let running = "SELECT count(*) FROM worker_tasks WHERE status = 'running' AND worker_id LIKE 'frozen%'";
     farm.until_counted("the first worker runs the task", running, 1).await;
 
+    // frozen any earlier, its successor would be the one that meets the fault
+    farm.sim.until(PATIENCE, |counts| counts.faults == 1).await.unwrap();
+
     frozen.signal(Signal::SIGSTOP);
     let _other = Child::spawn(farm.drover(&["worker"]).env("WORKER_ID", "other"));
     farm.until_crawled().await;
@@ -21,7 +24,8 @@ async fn a_frozen_worker_writes_nothing_after_its_lease() {
     farm.until_counted("twice the lease has passed", overdue, 1).await;
     frozen.signal(Signal::SIGCONT);
 
-    frozen.logged("lost its lease", PATIENCE).await;
+    let noticed = |line: &String| line.contains("lost its lease") || line.contains("no longer ours");
+    until("it noticed the loss", PATIENCE, async || frozen.stderr().iter().any(noticed)).await;
     assert_eq!(
         farm.count("SELECT count(*) FROM task_attempts WHERE worker_id LIKE 'frozen%' AND outcome = 'completed'").await,
         0
