@@ -1,9 +1,17 @@
 -- Making tasks from schedules. A store, or a role without stores, that still has an open task of that role gets no second one.
 
+-- Each kind of open task by the partial index that holds just it; an index of them all would cost every claim.
 CREATE OR REPLACE FUNCTION has_open_task(task_role text, store bigint) RETURNS boolean LANGUAGE sql STABLE AS $f$
-  SELECT CASE WHEN store IS NULL
-    THEN EXISTS (SELECT 1 FROM worker_tasks WHERE role = task_role AND dispensary_id IS NULL AND status IN ('pending', 'claimed', 'running'))
-    ELSE EXISTS (SELECT 1 FROM worker_tasks WHERE role = task_role AND dispensary_id = store AND status IN ('pending', 'claimed', 'running')) END
+  SELECT CASE WHEN store IS NULL THEN
+      EXISTS (SELECT 1 FROM worker_tasks WHERE status = 'pending' AND ready AND role = task_role AND dispensary_id IS NULL)
+      OR EXISTS (SELECT 1 FROM worker_tasks WHERE status IN ('claimed', 'running') AND role = task_role AND dispensary_id IS NULL)
+      OR EXISTS (SELECT 1 FROM worker_tasks WHERE status = 'pending' AND NOT ready AND NOT blocked AND dispensary_id IS NULL AND role = task_role)
+      OR EXISTS (SELECT 1 FROM worker_tasks WHERE status = 'pending' AND blocked AND dispensary_id IS NULL AND role = task_role)
+    ELSE
+      EXISTS (SELECT 1 FROM worker_tasks WHERE (status = 'pending' AND ready OR status IN ('claimed', 'running')) AND dispensary_id = store AND role = task_role)
+      OR EXISTS (SELECT 1 FROM worker_tasks WHERE status = 'pending' AND NOT ready AND NOT blocked AND dispensary_id = store AND role = task_role)
+      OR EXISTS (SELECT 1 FROM worker_tasks WHERE status = 'pending' AND blocked AND dispensary_id = store AND role = task_role)
+    END
 $f$;
 
 -- One generation at a time, whoever asks: who looks for open tasks must see those that another is making. Until the end of the transaction.
