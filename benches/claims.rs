@@ -1,0 +1,173 @@
+//! Claims per second at 100,000 pending tasks, by 1, 8 and 32 connections, one and 50 at a time: each round trip settles what
+//! the last one claimed and claims the next. Beside it, interleaved in the same run and on the same server, another SQL for
+//! the same work: `settle_and_claim(ids, fences, roles, worker, n, lease)` of a prototype whose file `PROTOTYPE_SQL` names.
+//! The server is a private one with its ordinary settings, which sync each commit. Medians of five rounds.
+//!
+//! `PROTOTYPE_SQL=…/ready_queue.sql cargo bench --bench claims [-- 8x50]`
+
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
+
+use std::os::unix::fs::PermissionsExt;
+use std::time::{Duration, Instant};
+
+use drover::config::Config;
+use drover::db::embedded::{self, Options};
+use drover::db::tasks::{self, Completed, Exchange};
+use drover::db::{Client, Db, PoolSizes, migrate};
+use drover::domain::role::Role;
+use serde_json::json;
+
+const PENDING: i64 = 100_000;
+const CONNECTIONS: [usize; 3] = [1, 8, 32];
+const BATCHES: [usize; 2] = [1, 50];
+const ROUNDS: usize = 5;
+const ROUND: Duration = Duration::from_millis(1500);
+const LEASE: Duration = Duration::from_secs(600);
+
+#[tokio::main]
+async fn main() {
+    let wanted = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
+    let dir = tempfile::Builder::new().prefix("drover-bench-").tempdir().unwrap();
+    std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let options =
+        Options { keeper: Some(env!("CARGO_BIN_EXE_drover").into()), linger: Duration::ZERO, ..Options::default() };
+    let server = embedded::start_with(dir.path(), options).await.unwrap();
+
+    let sides = sides(server.url()).await;
+    println!("load: {}", std::fs::read_to_string("/proc/loadavg").unwrap_or_default().trim());
+    println!("{:>11} {:>6} {:>10} {:>10} {:>6}", "connections", "batch", "ours/s", "theirs/s", "ratio");
+    for batch in BATCHES {
+        for connections in CONNECTIONS {
+            if wanted.as_ref().is_none_or(|wanted| *wanted == format!("{connections}x{batch}")) {
+                cell(&sides, connections, batch).await;
+            }
+        }
+    }
+    println!("load: {}", std::fs::read_to_string("/proc/loadavg").unwrap_or_default().trim());
+    drop((sides, server));
+    embedded::stop(dir.path()).await.unwrap();
+}
+
+/// One line of the table.
+async fn cell(sides: &[Side], connections: usize, batch: usize) {
+    let mut rates = vec![Vec::new(); sides.len()];
+    for _ in 0..ROUNDS {
+        for (side, rates) in sides.iter().zip(&mut rates) {
+            rates.push(side.round(connections, batch).await);
+        }
+    }
+    let medians: Vec<f64> = rates.into_iter().map(median).collect();
+    print!("{connections:>11} {batch:>6} {:>10.0}", medians[0]);
+    match medians.get(1) {
+        Some(theirs) => println!(" {theirs:>10.0} {:>6.2}", medians[0] / theirs),
+        None => println!(" {:>10} {:>6}", "-", "-"),
+    }
+}
+
+fn median(mut rates: Vec<f64>) -> f64 {
+    rates.sort_by(f64::total_cmp);
+    rates[rates.len() / 2]
+}
+
+/// Two databases of one server, as alike as can be.
+async fn sides(url: &str) -> Vec<Side> {
+    let ours = open(url).await;
+    migrate::up(&ours).await.unwrap();
+    let mut sides = vec![Side { db: ours, kind: Kind::Ours }];
+    match std::env::var("PROTOTYPE_SQL") {
+        Ok(path) => {
+            let other = url.replacen("/drover?", "/prototype?", 1);
+            sides[0].db.client().await.unwrap().batch("CREATE DATABASE prototype").await.unwrap();
+            let theirs = open(&other).await;
+            theirs.client().await.unwrap().batch(&std::fs::read_to_string(path).unwrap()).await.unwrap();
+            sides.push(Side { db: theirs, kind: Kind::Theirs });
+        }
+        Err(_) => println!("PROTOTYPE_SQL is not set: no comparison"),
+    }
+    sides
+}
+
+async fn open(url: &str) -> Db {
+    let config = Config::with(&[("database.statement_timeout", "60s")]).unwrap();
+    let most = CONNECTIONS[CONNECTIONS.len() - 1];
+    Db::new(url, &config.database, PoolSizes { work: most, api: 1 }).unwrap()
+}
+
+struct Side {
+    db: Db,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Ours,
+    Theirs,
+}
+
+impl Side {
+    /// Claims per second of all connections together.
+    async fn round(&self, connections: usize, batch: usize) -> f64 {
+        self.fill().await;
+        let mut clients = Vec::new();
+        for _ in 0..connections {
+            clients.push(self.db.client().await.unwrap());
+        }
+        let begun = Instant::now();
+        let kind = self.kind;
+        let runs = clients.into_iter().enumerate().map(|(n, client)| {
+            tokio::spawn(async move {
+                match kind {
+                    Kind::Ours => ours(&client, &format!("worker-{n}"), batch, begun).await,
+                    Kind::Theirs => theirs(&client, &format!("worker-{n}"), batch, begun).await,
+                }
+            })
+        });
+        let claimed: usize = futures_util::future::join_all(runs).await.into_iter().map(Result::unwrap).sum();
+        claimed as f64 / begun.elapsed().as_secs_f64()
+    }
+
+    /// Each task is of another store, and holds its slot.
+    async fn fill(&self) {
+        let client = self.db.maintenance_client().await.unwrap();
+        let (truncate, own) = match self.kind {
+            Kind::Ours => ("TRUNCATE worker_tasks, task_attempts, raw_crawl_payloads", "SET drover.own = 'on'"),
+            Kind::Theirs => ("TRUNCATE worker_tasks", "SELECT 1"),
+        };
+        client.batch(own).await.unwrap();
+        client.batch(truncate).await.unwrap();
+        let insert = "INSERT INTO worker_tasks (role, dispensary_id, ready, payload) SELECT $2::text, n, true, '{}' FROM generate_series(1, $1::bigint) n";
+        client.execute(insert, &[&PENDING, &Role::PayloadFetch.name()]).await.unwrap();
+        client.batch("VACUUM ANALYZE worker_tasks").await.unwrap();
+        client.batch("CHECKPOINT").await.unwrap();
+    }
+}
+
+async fn ours(client: &Client, worker: &str, batch: usize, begun: Instant) -> usize {
+    let (mut claimed, mut done) = (0, Vec::new());
+    while begun.elapsed() < ROUND {
+        let exchange = Exchange {
+            done,
+            roles: Role::ALL.to_vec(),
+            workers: vec![worker.to_owned(); batch],
+            lease: LEASE,
+            allow_suspect: true,
+        };
+        let answer = tasks::settle_and_claim(client, &exchange).await.unwrap();
+        claimed += answer.claimed.len();
+        let held = answer.claimed.into_iter().map(|task| task.held);
+        done = held.map(|held| Completed { held, result: json!({}), detail: json!({}) }).collect();
+    }
+    claimed
+}
+
+async fn theirs(client: &Client, worker: &str, batch: usize, begun: Instant) -> usize {
+    let sql = "SELECT id, fence, role, dispensary_id, payload FROM settle_and_claim($1, $2, $3, $4, $5, '600 seconds')";
+    let roles: Vec<&str> = Role::ALL.iter().map(|role| role.name()).collect();
+    let (mut claimed, mut ids, mut fences) = (0, Vec::<i64>::new(), Vec::<i64>::new());
+    while begun.elapsed() < ROUND {
+        let rows = client.query(sql, &[&ids, &fences, &roles, &worker, &(batch as i32)]).await.unwrap();
+        claimed += rows.len();
+        (ids, fences) = rows.iter().map(|row| (row.get::<_, i64>(0), row.get::<_, i64>(1))).unzip();
+    }
+    claimed
+}
