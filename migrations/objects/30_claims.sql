@@ -1,42 +1,41 @@
 -- Claiming, settling and recovering. Whoever holds (id, fence, worker_id) may write a task's ending, nobody else.
 
--- Claims one task for each name in `workers`, best first. A claim commits synchronously: a worker may outlive the server, and a
--- lost claim's fence would be given out twice. A suspect (lost twice) is claimed only where `allow_suspect`, and one at a time:
--- the one that took the fewest processes with it, so that processes killed for other reasons spread their blame, and only who
--- deserves it gathers it.
-DROP FUNCTION IF EXISTS claim_tasks(text[], text[], interval, boolean);
-CREATE FUNCTION claim_tasks(roles text[], workers text[], lease interval, allow_suspect boolean)
-RETURNS SETOF worker_tasks LANGUAGE plpgsql SET drover.own = 'on' AS $f$
-DECLARE suspect bigint; picked bigint[];
+-- Locks the best `wanted` ready tasks of these roles and names them, best first. A suspect (lost twice) is picked only where
+-- `allow_suspect`, and one at a time: the one that took the fewest processes with it, so that processes killed for other reasons
+-- spread their blame, and only who deserves it gathers it. Ids alone come out: the caller's next statement sees rows that are
+-- newer than the one that asks for them.
+DROP FUNCTION IF EXISTS pick_tasks(text[], int, boolean);
+CREATE FUNCTION pick_tasks(roles text[], wanted int, allow_suspect boolean) RETURNS bigint[] LANGUAGE plpgsql AS $f$
+DECLARE suspect bigint; picked bigint[]; near bigint[]; one text;
 BEGIN
-  IF current_setting('synchronous_commit') = 'off' THEN PERFORM set_config('synchronous_commit', 'on', true); END IF;
   IF allow_suspect THEN
     SELECT t.id INTO suspect FROM worker_tasks t
      WHERE t.status = 'pending' AND t.ready AND t.loss_count >= 2 AND t.role = ANY (roles)
      ORDER BY t.crash_count, t.priority DESC, t.id LIMIT 1 FOR UPDATE SKIP LOCKED;
+    wanted := wanted - (suspect IS NOT NULL)::int;
   END IF;
-  IF cardinality(roles) = 1 THEN   -- one role has an index of its own: no walk past the others
+  IF cardinality(roles) = 1 THEN   -- one role has an index of its own
     SELECT array_agg(o.id) INTO picked FROM (
       SELECT t.id FROM worker_tasks t
        WHERE t.status = 'pending' AND t.ready AND t.role = roles[1] AND t.loss_count < 2
-       ORDER BY t.priority DESC, t.id LIMIT cardinality(workers) - (suspect IS NOT NULL)::int FOR UPDATE SKIP LOCKED) o;
+       ORDER BY t.priority DESC, t.id LIMIT wanted FOR UPDATE SKIP LOCKED) o;
+  ELSIF cardinality(roles) < 6 THEN   -- some: the best of each, so that nobody walks past the backlog of a role that is not asked for
+    FOREACH one IN ARRAY roles LOOP
+      near := near || ARRAY (
+        SELECT t.id FROM worker_tasks t
+         WHERE t.status = 'pending' AND t.ready AND t.role = one AND t.loss_count < 2
+         ORDER BY t.priority DESC, t.id LIMIT 2 * wanted + 8);   -- more than are wanted: others are picking too
+    END LOOP;
+    SELECT array_agg(o.id) INTO picked FROM (
+      SELECT t.id FROM worker_tasks t WHERE t.id = ANY (near) AND t.status = 'pending' AND t.ready
+       ORDER BY t.priority DESC, t.id LIMIT wanted FOR UPDATE SKIP LOCKED) o;
   ELSE
     SELECT array_agg(o.id) INTO picked FROM (
       SELECT t.id FROM worker_tasks t
        WHERE t.status = 'pending' AND t.ready AND t.role = ANY (roles) AND t.loss_count < 2
-       ORDER BY t.priority DESC, t.id LIMIT cardinality(workers) - (suspect IS NOT NULL)::int FOR UPDATE SKIP LOCKED) o;
+       ORDER BY t.priority DESC, t.id LIMIT wanted FOR UPDATE SKIP LOCKED) o;
   END IF;
-  picked := array_remove(suspect || picked, NULL);
-  IF cardinality(picked) = 0 THEN RETURN; END IF;
-  RETURN QUERY
-    WITH claimed AS (
-           UPDATE worker_tasks t SET status = 'claimed', ready = false, worker_id = workers[p.n], fence = t.fence + 1,
-                  claimed_at = now(), started_at = NULL, completed_at = NULL, result = NULL, error_message = NULL,
-                  last_heartbeat_at = now(), lease_expires_at = now() + lease, updated_at = now()
-             FROM unnest(picked) WITH ORDINALITY AS p(id, n) WHERE t.id = p.id RETURNING t.*),
-         attempts AS (
-           INSERT INTO task_attempts (task_id, fence, worker_id) SELECT c.id, c.fence, c.worker_id FROM claimed c)
-    SELECT * FROM claimed c ORDER BY c.priority DESC, c.id;
+  RETURN array_remove(suspect || picked, NULL);
 END $f$;
 
 -- Completes many tasks that have nothing to write; returns the ids that were still held.
@@ -61,23 +60,38 @@ BEGIN
   RETURN coalesce(settled, '{}');
 END $f$;
 
--- One round trip for a process's batch: completes what is done, frees the stores' slots, claims the next.
--- A row with `settled` names a completed task by its id alone.
+-- One round trip for a process's batch: completes what is done, frees the stores' slots, claims a task for each of `claimers`.
+-- A row with `settled` names a completed task by its id alone; the claimed ones come best first. It commits synchronously: a
+-- worker may outlive the server, and a lost claim's fence would be given out twice.
 DROP FUNCTION IF EXISTS settle_and_claim(bigint[], bigint[], text[], jsonb[], jsonb[], text[], text[], interval, boolean);
 CREATE FUNCTION settle_and_claim(ids bigint[], fences bigint[], workers text[], results jsonb[], details jsonb[],
                                  roles text[], claimers text[], lease interval, allow_suspect boolean)
 RETURNS TABLE (settled boolean, id bigint, fence bigint, worker_id text, role text, dispensary_id bigint, platform text,
-               payload jsonb, priority int, retry_count int, max_retries int, loss_count int, waited double precision) LANGUAGE plpgsql AS $f$
+               payload jsonb, priority int, retry_count int, max_retries int, loss_count int, waited double precision)
+LANGUAGE plpgsql SET drover.own = 'on' AS $f$
+DECLARE picked bigint[];
 BEGIN
+  IF current_setting('synchronous_commit') = 'off' THEN PERFORM set_config('synchronous_commit', 'on', true); END IF;
   IF cardinality(ids) > 0 THEN
     RETURN QUERY SELECT true, d.id, NULL::bigint, NULL::text, NULL::text, NULL::bigint, NULL::text, NULL::jsonb, NULL::int, NULL::int, NULL::int, NULL::int, NULL::double precision
                    FROM unnest(complete_tasks(ids, fences, workers, results, details)) d(id);
   END IF;
-  IF cardinality(claimers) > 0 THEN
-    RETURN QUERY SELECT false, c.id, c.fence, c.worker_id, c.role, c.dispensary_id, c.platform, c.payload, c.priority, c.retry_count, c.max_retries, c.loss_count,
-                        extract(epoch FROM c.claimed_at - greatest(c.created_at, c.scheduled_for))::double precision
-                   FROM claim_tasks(roles, claimers, lease, allow_suspect) c;
-  END IF;
+  IF cardinality(claimers) = 0 THEN RETURN; END IF;
+  picked := pick_tasks(roles, cardinality(claimers), allow_suspect);
+  IF cardinality(picked) = 0 THEN RETURN; END IF;
+  RETURN QUERY
+    WITH claimed AS (
+           UPDATE worker_tasks t SET status = 'claimed', ready = false, worker_id = claimers[p.n], fence = t.fence + 1,
+                  claimed_at = now(), started_at = NULL, completed_at = NULL, result = NULL, error_message = NULL,
+                  last_heartbeat_at = now(), lease_expires_at = now() + lease, updated_at = now()
+             FROM unnest(picked) WITH ORDINALITY AS p(id, n) WHERE t.id = p.id
+           RETURNING p.n, t.id, t.fence, t.worker_id, t.role, t.dispensary_id, t.platform, t.payload, t.priority, t.retry_count,
+                     t.max_retries, t.loss_count, extract(epoch FROM now() - greatest(t.created_at, t.scheduled_for))::double precision AS waited),
+         attempts AS (
+           INSERT INTO task_attempts (task_id, fence, worker_id) SELECT c.id, c.fence, c.worker_id FROM claimed c)
+    SELECT false, c.id, c.fence, c.worker_id, c.role, c.dispensary_id, c.platform, c.payload, c.priority, c.retry_count, c.max_retries,
+           c.loss_count, c.waited
+      FROM claimed c ORDER BY c.n;
 END $f$;
 
 -- Ends one run: 'completed', 'cancelled', 'failed' (retried while retries are left), 'permanent', 'snoozed' or 'released'.

@@ -1,13 +1,16 @@
 -- For people at psql: established names over the functions that the program calls.
 
 DROP FUNCTION IF EXISTS claim_task(text, text);
-CREATE FUNCTION claim_task(task_role text, worker text) RETURNS SETOF worker_tasks LANGUAGE sql AS $f$
-  SELECT * FROM claim_tasks(
+CREATE FUNCTION claim_task(task_role text, worker text) RETURNS SETOF worker_tasks LANGUAGE plpgsql AS $f$
+DECLARE claimed bigint[];
+BEGIN
+  SELECT array_agg(c.id) INTO claimed FROM settle_and_claim('{}', '{}', '{}', '{}', '{}',
     CASE WHEN task_role IS NULL THEN ARRAY['store_discovery', 'entry_point_discovery', 'product_discovery', 'payload_fetch', 'product_refresh', 'analytics_refresh']
          WHEN task_role = 'product_resync' THEN ARRAY['payload_fetch', 'product_discovery', 'product_refresh']
          ELSE ARRAY[task_role] END,
-    ARRAY[worker], interval '10 minutes', true)
-$f$;
+    ARRAY[worker], interval '10 minutes', true) c;
+  RETURN QUERY SELECT * FROM worker_tasks t WHERE t.id = ANY (claimed);
+END $f$;
 
 -- Tasks without a heartbeat for that many minutes, or past their lease. Fences make a too small number harmless.
 CREATE OR REPLACE FUNCTION recover_stale_tasks(minutes int) RETURNS int LANGUAGE sql AS $f$

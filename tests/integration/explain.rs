@@ -62,13 +62,22 @@ async fn pages_of(queue: &Queue, statement: &str) -> i64 {
 }
 
 #[rstest]
-#[case::of_one_role("'payload_fetch'")]
-#[case::of_any_role("NULL")]
-#[case::of_three_roles("'product_resync'")]
+#[case::of_one_role("'payload_fetch'", 1)]
+#[case::of_any_role("NULL", 1)]
+#[case::of_three_roles("'product_resync'", 3)]
 #[tokio::test]
-async fn a_claim_is_an_index_walk(#[case] role: &str) {
+async fn a_claim_is_an_index_walk(#[case] role: &str, #[case] walks: i64) {
     let queue = Queue::crowded().await;
     let pages = pages_of(&queue, &format!("SELECT id FROM claim_task({role}, 'me')")).await;
+    assert!(pages <= walks * PAGES_A_TASK, "{pages} pages");
+}
+
+#[tokio::test]
+async fn a_claim_of_some_roles_does_not_walk_past_the_backlog_of_another() {
+    let queue = Queue::crowded().await;
+    let claim = "SELECT id FROM settle_and_claim('{}', '{}', '{}', '{}', '{}', '{product_refresh,analytics_refresh}', '{me}', \
+                 '10 min', true)";
+    let pages = pages_of(&queue, claim).await;
     assert!(pages <= PAGES_A_TASK, "{pages} pages");
 }
 
@@ -116,7 +125,10 @@ async fn the_full_sweep_probes_each_waiting_store_once() {
 /// Counted by the server inside the claiming function, whose plans no EXPLAIN from outside shows.
 #[rstest]
 #[case::of_one_role("{payload_fetch}")]
-#[case::of_any_role("{store_discovery,payload_fetch,product_refresh}")]
+#[case::of_some_roles("{store_discovery,payload_fetch,product_refresh}")]
+#[case::of_any_role(
+    "{store_discovery,entry_point_discovery,product_discovery,payload_fetch,product_refresh,analytics_refresh}"
+)]
 #[tokio::test]
 async fn a_claim_reads_a_few_rows_for_each_task_it_takes(#[case] roles: &str) {
     let queue = Queue::new().await;
@@ -129,7 +141,8 @@ async fn a_claim_reads_a_few_rows_for_each_task_it_takes(#[case] roles: &str) {
 
     let reads = "SELECT seq_tup_read, idx_tup_fetch FROM pg_stat_xact_user_tables WHERE relname = 'worker_tasks'";
     let before = raw.query_one(reads, &[]).await.unwrap();
-    let claim = "SELECT count(*) FROM claim_tasks($1::text::text[], array_fill('me'::text, ARRAY[$2::bigint::int]), '10 min', true)";
+    let claim = "SELECT count(*) FROM settle_and_claim('{}', '{}', '{}', '{}', '{}', $1::text::text[], \
+                   array_fill('me'::text, ARRAY[$2::bigint::int]), '10 min', true)";
     let claimed: i64 = raw.query_one(claim, &[&roles, &ASKED]).await.unwrap().get(0);
     let after = raw.query_one(reads, &[]).await.unwrap();
 
