@@ -21,24 +21,28 @@ const CRAWL: Duration = Duration::from_secs(300);
 async fn a_demo_that_is_killed_again_and_again_completes_its_crawl() {
     let (kills, stores) = (number("DROVER_KILLS", 5), number("DROVER_KILL_STORES", 6));
     let dir = server_dir();
+    let mut demo = start(dir.path(), stores);
     for n in 0..kills {
-        let mut demo = start(dir.path(), stores);
-        let lines = rand::rng().random_range(1..40);
+        // the workers' first lines, and some of the crawl's
+        let lines = rand::rng().random_range(1..30 + 2 * stores);
         until("the demo has said so much", CRAWL, async || {
             demo.stderr().len() >= lines || demo.try_wait().unwrap().is_some()
         })
         .await;
+        if demo.try_wait().unwrap().is_some() {
+            break; // it has completed its crawl: another start would begin the next
+        }
         let _ = killpg(Pid::from_raw(demo.id().unwrap_or(i32::MAX as u32) as i32), Signal::SIGKILL);
         if n % 2 == 1 {
             kill_server(dir.path());
         }
         demo.ended(CRAWL).await;
+        demo = start(dir.path(), stores);
     }
-    let mut last = start(dir.path(), stores);
-    let status = last.ended(CRAWL).await;
-    let said = last.stdout().pop().unwrap_or_default();
+    let status = demo.ended(CRAWL).await;
+    let said = demo.stdout().pop().unwrap_or_default();
     let summary: Value = serde_json::from_str(&said).unwrap();
-    assert!(status.success(), "{summary}\n{}", last.stderr().join("\n"));
+    assert!(status.success(), "{summary}\n{}", demo.stderr().join("\n"));
     assert_nothing_lost_or_twice(summary["database_url"].as_str().unwrap()).await;
     embedded::stop(&embedded::dir_in(dir.path())).await.unwrap();
 }
