@@ -34,19 +34,6 @@ pub struct Granted {
     pub custody: Custody,
 }
 
-impl Granted {
-    pub fn named(&self) -> events::Run<'_> {
-        let task = &self.task;
-        events::Run {
-            task: task.held.id,
-            fence: task.held.fence,
-            role: task.role,
-            dispensary: task.dispensary_id,
-            worker: &task.held.worker_id,
-        }
-    }
-}
-
 #[derive(Clone)]
 pub struct Claimer {
     asks: mpsc::Sender<Ask>,

@@ -330,7 +330,8 @@ fn fenced(task: &Claimed, begun: Instant) -> Ended {
     Ended::Lost
 }
 
-fn named(task: &Claimed) -> events::Run<'_> {
+/// A claimed task as events name its run.
+pub(super) fn named(task: &Claimed) -> events::Run<'_> {
     events::Run {
         task: task.held.id,
         fence: task.held.fence,

@@ -7,7 +7,7 @@ use std::time::Instant;
 use actix::prelude::*;
 
 use super::claimer::{Claimer, Granted};
-use super::execute::{Ended, Executor};
+use super::execute::{Ended, Executor, named};
 use super::ledger::{Ledger, Stop};
 use crate::domain::role::RoleSet;
 use crate::domain::task::{Held, LeaseTimes};
@@ -99,7 +99,7 @@ impl TaskActor {
         let held = granted.task.held.clone();
         self.held = Some(held.clone());
         self.parts.worker.claimed.do_send(TaskClaimed { slot: self.parts.slot, held });
-        events::task_claimed(&granted.named(), granted.task.waited);
+        events::task_claimed(&named(&granted.task), granted.task.waited);
         self.watch_lease(granted.sent, ctx);
         ctx.run_interval(self.parts.times.heartbeat, |actor, _| actor.beat());
         let executor = self.parts.executor.clone();

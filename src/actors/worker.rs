@@ -173,8 +173,13 @@ impl WorkerActor {
         }
     }
 
+    /// Decommissioned, and done with what it had.
+    fn has_left(&self) -> bool {
+        self.leaving && self.slots.is_empty()
+    }
+
     fn leave(&self) {
-        if !self.leaving || !self.slots.is_empty() {
+        if !self.has_left() {
             return;
         }
         let (db, id) = (self.shared.db.clone(), self.name.id.clone());
@@ -196,7 +201,7 @@ impl Actor for WorkerActor {
         self.register();
         ctx.run_interval(self.shared.config.queue.poll_interval, |_, ctx| ctx.notify(Tick));
         ctx.run_interval(self.registry_beat(), |actor, _| {
-            if !actor.leaving || !actor.slots.is_empty() {
+            if !actor.has_left() {
                 actor.register();
             }
         });
@@ -273,9 +278,10 @@ impl Handler<ChildExited> for WorkerActor {
 
     /// No slot is filled at once: the recovered task announces itself, and an actor that dies of asking must not ask for ever.
     fn handle(&mut self, child: ChildExited, _: &mut Context<Self>) {
-        if child.exit != Exit::Normal {
-            events::actor_restarted("task", &self.name.friendly, &child.exit);
+        if child.exit == Exit::Normal {
+            return; // it has said so itself, by `TaskEnded`
         }
+        events::actor_restarted("task", &self.name.friendly, &child.exit);
         self.bury(child.slot);
         self.leave();
     }
@@ -314,7 +320,7 @@ impl Handler<Order> for WorkerActor {
             WorkerCommand::Resume => self.paused = false,
             WorkerCommand::Decommission => self.leaving = true,
         }
-        if !self.leaving || !self.slots.is_empty() {
+        if !self.has_left() {
             self.register();
         }
         self.fill(ctx);

@@ -5,6 +5,7 @@
 
 pub mod analytics;
 pub mod connect;
+pub mod crawls;
 pub mod discovery;
 pub mod embedded;
 pub mod error;
@@ -15,11 +16,9 @@ pub mod payloads;
 pub mod products;
 pub mod proxies;
 pub mod query_hashes;
+pub mod schedules;
 pub mod snapshots;
 pub mod stores;
-
-pub mod crawls;
-pub mod schedules;
 pub mod task_requests;
 pub mod task_views;
 pub mod tasks;
