@@ -130,15 +130,16 @@ impl Side {
     async fn fill(&self) {
         let client = self.db.maintenance_client().await.unwrap();
         let (truncate, own) = match self.kind {
-            Kind::Ours => ("TRUNCATE worker_tasks, task_attempts, raw_crawl_payloads", "SET drover.own = 'on'"),
+            Kind::Ours => ("TRUNCATE worker_tasks, past_attempts, raw_crawl_payloads", "SET drover.own = 'on'"),
             Kind::Theirs => ("TRUNCATE worker_tasks", "SELECT 1"),
         };
         client.batch(own).await.unwrap();
         client.batch(truncate).await.unwrap();
+        // before the fill: what a checkpoint costs each page once is not the claims' cost
+        client.batch("CHECKPOINT").await.unwrap();
         let insert = "INSERT INTO worker_tasks (role, dispensary_id, ready, payload) SELECT $2::text, n, true, '{}' FROM generate_series(1, $1::bigint) n";
         client.execute(insert, &[&PENDING, &Role::PayloadFetch.name()]).await.unwrap();
         client.batch("VACUUM ANALYZE worker_tasks").await.unwrap();
-        client.batch("CHECKPOINT").await.unwrap();
     }
 }
 

@@ -2,25 +2,33 @@
 
 -- Gives free slots of these stores to their next waiting due task. Whatever ends, snoozes or retries a task calls it for the
 -- stores it touched. A concurrent enqueue may have taken a slot unseen: then the unique index speaks, and there is nothing to do.
-CREATE OR REPLACE FUNCTION promote_stores(freed bigint[]) RETURNS bigint LANGUAGE plpgsql SET drover.own = 'on' AS $f$
+-- Called by drover's own functions only, with their settings.
+DROP FUNCTION IF EXISTS promote_stores(bigint[]) CASCADE;
+CREATE FUNCTION promote_stores(freed bigint[]) RETURNS bigint LANGUAGE plpgsql AS $f$   -- null and nulls are nobody
 DECLARE promoted bigint;
 BEGIN
-  WITH next AS MATERIALIZED (
-    SELECT w.id, w.dispensary_id
-      FROM (SELECT DISTINCT unnest(freed) ORDER BY 1) f(store)
-     CROSS JOIN LATERAL (
-       SELECT id, dispensary_id FROM worker_tasks w
-        WHERE w.dispensary_id = f.store AND w.status = 'pending' AND NOT w.ready AND NOT w.blocked
-          AND (w.scheduled_for IS NULL OR w.scheduled_for <= now())
-        ORDER BY w.priority DESC, w.id LIMIT 1 FOR UPDATE SKIP LOCKED) w)
-  UPDATE worker_tasks w SET ready = true FROM next
-   WHERE w.id = next.id AND NOT EXISTS (
-     SELECT 1 FROM worker_tasks h WHERE h.dispensary_id = next.dispensary_id
-        AND (h.status = 'pending' AND h.ready OR h.status IN ('claimed', 'running')));
-  GET DIAGNOSTICS promoted = ROW_COUNT;
-  RETURN promoted;
-EXCEPTION WHEN unique_violation THEN
-  RETURN 0;   -- one of the batch lost its race: the sweep brings the others
+  IF NOT EXISTS (SELECT FROM unnest(freed) f(store) JOIN worker_tasks w ON w.dispensary_id = f.store
+                  WHERE w.status = 'pending' AND NOT w.ready AND NOT w.blocked) THEN
+    RETURN 0;   -- nobody waits, which is the rule
+  END IF;
+  BEGIN
+    WITH next AS MATERIALIZED (
+      SELECT w.id, w.dispensary_id
+        FROM (SELECT DISTINCT unnest(freed) ORDER BY 1) f(store)
+       CROSS JOIN LATERAL (
+         SELECT id, dispensary_id FROM worker_tasks w
+          WHERE w.dispensary_id = f.store AND w.status = 'pending' AND NOT w.ready AND NOT w.blocked
+            AND (w.scheduled_for IS NULL OR w.scheduled_for <= now())
+          ORDER BY w.priority DESC, w.id LIMIT 1 FOR UPDATE SKIP LOCKED) w)
+    UPDATE worker_tasks w SET ready = true FROM next
+     WHERE w.id = next.id AND NOT EXISTS (
+       SELECT 1 FROM worker_tasks h WHERE h.dispensary_id = next.dispensary_id
+          AND (h.status = 'pending' AND h.ready OR h.status IN ('claimed', 'running')));
+    GET DIAGNOSTICS promoted = ROW_COUNT;
+    RETURN promoted;
+  EXCEPTION WHEN unique_violation THEN
+    RETURN 0;   -- one of the batch lost its race: the sweep brings the others
+  END;
 END $f$;
 
 -- Whoever moves the slots of several stores does it alone, until the end of its transaction: one that takes a slot over and waits
@@ -128,7 +136,7 @@ BEGIN
          SELECT t.id, t.depends_policy,
                 count(*) FILTER (WHERE d.status IN ('pending', 'claimed', 'running')) AS open,
                 min(d.id) FILTER (WHERE d.status IN ('failed', 'cancelled')) AS broken
-           FROM worker_tasks t CROSS JOIN LATERAL unnest(t.depends_on) u(id) LEFT JOIN worker_tasks d ON d.id = u.id
+           FROM worker_tasks t LEFT JOIN LATERAL unnest(t.depends_on) u(id) ON true LEFT JOIN worker_tasks d ON d.id = u.id
           WHERE t.status = 'pending' AND t.blocked GROUP BY t.id, t.depends_policy),
        decided AS (
          SELECT w.id, w.broken, w.broken IS NOT NULL AND w.depends_policy = 'cancel' AS cancel FROM waiting w

@@ -6,7 +6,7 @@
 -- newer than the one that asks for them.
 DROP FUNCTION IF EXISTS pick_tasks(text[], int, boolean);
 CREATE FUNCTION pick_tasks(roles text[], wanted int, allow_suspect boolean) RETURNS bigint[] LANGUAGE plpgsql AS $f$
-DECLARE suspect bigint; picked bigint[]; near bigint[]; one text;
+DECLARE suspect bigint; picked bigint[] := '{}'; near bigint[]; best bigint[]; one text; is_cut boolean := false;
 BEGIN
   IF allow_suspect THEN
     SELECT t.id INTO suspect FROM worker_tasks t
@@ -21,54 +21,59 @@ BEGIN
        ORDER BY t.priority DESC, t.id LIMIT wanted FOR UPDATE SKIP LOCKED) o;
   ELSIF cardinality(roles) < 6 THEN   -- some: the best of each, so that nobody walks past the backlog of a role that is not asked for
     FOREACH one IN ARRAY roles LOOP
-      near := near || ARRAY (
+      best := ARRAY (
         SELECT t.id FROM worker_tasks t
          WHERE t.status = 'pending' AND t.ready AND t.role = one AND t.loss_count < 2
          ORDER BY t.priority DESC, t.id LIMIT 2 * wanted + 8);   -- more than are wanted: others are picking too
+      near := near || best;
+      is_cut := is_cut OR cardinality(best) = 2 * wanted + 8;
     END LOOP;
     SELECT array_agg(o.id) INTO picked FROM (
       SELECT t.id FROM worker_tasks t WHERE t.id = ANY (near) AND t.status = 'pending' AND t.ready
        ORDER BY t.priority DESC, t.id LIMIT wanted FOR UPDATE SKIP LOCKED) o;
-  ELSE
-    SELECT array_agg(o.id) INTO picked FROM (
+    is_cut := is_cut AND coalesce(cardinality(picked), 0) < wanted;   -- so many are picking that the best are gone
+  END IF;
+  IF cardinality(roles) >= 6 OR is_cut THEN
+    SELECT coalesce(picked, '{}') || array_agg(o.id) INTO picked FROM (
       SELECT t.id FROM worker_tasks t
-       WHERE t.status = 'pending' AND t.ready AND t.role = ANY (roles) AND t.loss_count < 2
-       ORDER BY t.priority DESC, t.id LIMIT wanted FOR UPDATE SKIP LOCKED) o;
+       WHERE t.status = 'pending' AND t.ready AND t.role = ANY (roles) AND t.loss_count < 2 AND t.id <> ALL (coalesce(picked, '{}'))
+       ORDER BY t.priority DESC, t.id LIMIT wanted - coalesce(cardinality(picked), 0) FOR UPDATE SKIP LOCKED) o;
   END IF;
   RETURN array_remove(suspect || picked, NULL);
 END $f$;
 
--- Completes many tasks that have nothing to write; returns the ids that were still held.
-CREATE OR REPLACE FUNCTION complete_tasks(ids bigint[], fences bigint[], workers text[], results jsonb[], details jsonb[])
-RETURNS bigint[] LANGUAGE plpgsql SET drover.own = 'on' AS $f$
-DECLARE settled bigint[]; freed bigint[];
+-- Completes many tasks that have nothing to write; returns the ids that were not held any more. A part of settle_and_claim.
+DROP FUNCTION IF EXISTS complete_tasks(bigint[], bigint[], text[], jsonb[], jsonb[]);
+CREATE FUNCTION complete_tasks(ids bigint[], fences bigint[], workers text[], results jsonb[], details jsonb[])
+RETURNS bigint[] LANGUAGE plpgsql AS $f$
+DECLARE
+  settled bigint[]; freed bigint[];
+  active CONSTANT text[] := ARRAY['claimed', 'running'];   -- not written out: a plan would walk all of worker_tasks_active, the primary key is meant
 BEGIN
   WITH done AS (
          SELECT * FROM unnest(ids, fences, workers, results, details) AS d(id, fence, worker_id, result, detail)),
        ended AS (
-         UPDATE worker_tasks t SET status = 'completed', completed_at = clock_timestamp(), updated_at = clock_timestamp(), result = d.result,
+         UPDATE worker_tasks t SET status = 'completed', completed_at = clock_timestamp(), updated_at = clock_timestamp(), result = d.result, detail = d.detail,
                 dedup_key = NULL, snoozed_since = NULL, loss_count = 0, crash_count = 0
            FROM done d
-          WHERE t.id = d.id AND t.fence = d.fence AND t.worker_id = d.worker_id AND t.status IN ('claimed', 'running')
+          WHERE t.id = d.id AND t.fence = d.fence AND t.worker_id = d.worker_id AND t.status = ANY (active)
             AND t.lease_expires_at > clock_timestamp()
-         RETURNING t.id, t.fence, t.dispensary_id, d.detail),
-       attempts AS (
-         UPDATE task_attempts a SET outcome = 'completed', finished_at = clock_timestamp(), detail = e.detail
-           FROM ended e WHERE a.task_id = e.id AND a.fence = e.fence)
+         RETURNING t.id, t.dispensary_id)
   SELECT array_agg(e.id), array_agg(e.dispensary_id) FILTER (WHERE e.dispensary_id IS NOT NULL) INTO settled, freed FROM ended e;
-  IF freed IS NOT NULL THEN PERFORM promote_stores(freed); END IF;
-  RETURN coalesce(settled, '{}');
+  IF promote_stores(freed) > 0 THEN PERFORM pg_notify('drover_tasks', ''); END IF;
+  IF cardinality(settled) = cardinality(ids) THEN RETURN '{}'; END IF;
+  RETURN ARRAY (SELECT unnest(ids) EXCEPT SELECT unnest(settled));
 END $f$;
 
 -- One round trip for a process's batch: completes what is done, frees the stores' slots, claims a task for each of `claimers`.
--- A row with `settled` names a completed task by its id alone; the claimed ones come best first. It commits synchronously: a
--- worker may outlive the server, and a lost claim's fence would be given out twice.
+-- A row with `lost` names by its id alone a task that was not held any more; the claimed ones come best first. It commits
+-- synchronously: a worker may outlive the server, and a lost claim's fence would be given out twice.
 DROP FUNCTION IF EXISTS settle_and_claim(bigint[], bigint[], text[], jsonb[], jsonb[], text[], text[], interval, boolean);
 CREATE FUNCTION settle_and_claim(ids bigint[], fences bigint[], workers text[], results jsonb[], details jsonb[],
                                  roles text[], claimers text[], lease interval, allow_suspect boolean)
-RETURNS TABLE (settled boolean, id bigint, fence bigint, worker_id text, role text, dispensary_id bigint, platform text,
+RETURNS TABLE (lost boolean, id bigint, fence bigint, worker_id text, role text, dispensary_id bigint, platform text,
                payload jsonb, priority int, retry_count int, max_retries int, loss_count int, waited double precision)
-LANGUAGE plpgsql SET drover.own = 'on' AS $f$
+LANGUAGE plpgsql SET drover.own = 'on' SET plan_cache_mode = 'force_generic_plan' AS $f$   -- else each call plans anew
 DECLARE picked bigint[];
 BEGIN
   IF current_setting('synchronous_commit') = 'off' THEN PERFORM set_config('synchronous_commit', 'on', true); END IF;
@@ -86,9 +91,7 @@ BEGIN
                   last_heartbeat_at = now(), lease_expires_at = now() + lease, updated_at = now()
              FROM unnest(picked) WITH ORDINALITY AS p(id, n) WHERE t.id = p.id
            RETURNING p.n, t.id, t.fence, t.worker_id, t.role, t.dispensary_id, t.platform, t.payload, t.priority, t.retry_count,
-                     t.max_retries, t.loss_count, extract(epoch FROM now() - greatest(t.created_at, t.scheduled_for))::double precision AS waited),
-         attempts AS (
-           INSERT INTO task_attempts (task_id, fence, worker_id) SELECT c.id, c.fence, c.worker_id FROM claimed c)
+                     t.max_retries, t.loss_count, extract(epoch FROM now() - greatest(t.created_at, t.scheduled_for))::double precision AS waited)
     SELECT false, c.id, c.fence, c.worker_id, c.role, c.dispensary_id, c.platform, c.payload, c.priority, c.retry_count, c.max_retries,
            c.loss_count, c.waited
       FROM claimed c ORDER BY c.n;
@@ -96,7 +99,6 @@ END $f$;
 
 -- Ends one run: 'completed', 'cancelled', 'failed' (retried while retries are left), 'permanent', 'snoozed' or 'released'.
 -- Last in the transaction that holds the run's effects. Not held any more = no_data_found, so that nothing is written.
--- Whoever ends a run locks its task before its attempt: recovery and people at psql too.
 CREATE OR REPLACE FUNCTION settle_task(held_id bigint, held_fence bigint, held_worker text, ending text, outcome_result jsonb,
                                        why text, come_back interval, snooze_limit interval, told jsonb)
 RETURNS text LANGUAGE plpgsql SET drover.own = 'on' AS $f$
@@ -110,13 +112,10 @@ BEGIN
   became := CASE WHEN verdict IN ('completed', 'cancelled') THEN verdict
                  WHEN verdict = 'permanent' OR verdict = 'failed' AND seen.retry_count >= seen.max_retries THEN 'failed'
                  ELSE 'pending' END;
-  UPDATE task_attempts a SET outcome = CASE verdict WHEN 'permanent' THEN 'failed' ELSE verdict END,
-         finished_at = clock_timestamp(), error = why, detail = told
-   WHERE a.task_id = held_id AND a.fence = held_fence AND a.outcome IS NULL;
-
   IF became = 'pending' THEN
+    PERFORM keep_attempts(ARRAY[held_id], verdict, why, told);
     UPDATE worker_tasks t SET status = 'pending', worker_id = NULL, claimed_at = NULL, started_at = NULL, last_heartbeat_at = NULL,
-           lease_expires_at = NULL, updated_at = clock_timestamp(), error_message = why,
+           lease_expires_at = NULL, detail = NULL, updated_at = clock_timestamp(), error_message = why,
            ready = t.dispensary_id IS NULL AND verdict = 'released',
            retry_count = t.retry_count + (verdict = 'failed')::int,
            scheduled_for = CASE verdict WHEN 'released' THEN t.scheduled_for ELSE clock_timestamp() + come_back END,
@@ -127,7 +126,7 @@ BEGIN
     RETURNING t.dispensary_id INTO store;
   ELSE
     UPDATE worker_tasks t SET status = became, completed_at = clock_timestamp(), updated_at = clock_timestamp(),
-           result = outcome_result, error_message = why, dedup_key = NULL, snoozed_since = NULL,
+           result = outcome_result, error_message = why, detail = told, dedup_key = NULL, snoozed_since = NULL,
            loss_count = CASE became WHEN 'completed' THEN 0 ELSE t.loss_count END,
            crash_count = CASE became WHEN 'completed' THEN 0 ELSE t.crash_count END
      WHERE t.id = held_id AND t.fence = held_fence AND t.worker_id = held_worker AND t.status IN ('claimed', 'running')
@@ -137,66 +136,65 @@ BEGIN
   IF NOT FOUND THEN
     RAISE no_data_found USING MESSAGE = format('a lease of task %s with fence %s for %s', held_id, held_fence, held_worker);
   END IF;
-  IF store IS NOT NULL AND promote_stores(ARRAY[store]) > 0 THEN PERFORM pg_notify('drover_tasks', ''); END IF;
+  IF promote_stores(ARRAY[store]) > 0 OR verdict = 'released' AND store IS NULL THEN PERFORM pg_notify('drover_tasks', ''); END IF;
   RETURN became;
 END $f$;
 
 -- Puts back tasks whose run is over without a word, the ids given and locked by the caller. The first loss costs nothing; a task
 -- that was lost as a suspect three times fails, so that it takes no more processes with it. Without `blame` the loss is known to
 -- be nobody's fault, and does not count.
-DROP FUNCTION IF EXISTS lose_tasks(bigint[]);
 CREATE OR REPLACE FUNCTION lose_tasks(ids bigint[], blame boolean, OUT requeued int, OUT failed int) LANGUAGE plpgsql SET drover.own = 'on' AS $f$
-DECLARE freed bigint[];
+DECLARE guilty bigint[]; innocent bigint[]; freed bigint[]; again bigint[]; promoted bigint;
 BEGIN
-  UPDATE task_attempts a SET outcome = 'lost', finished_at = clock_timestamp(), error = 'the lease ran out or its worker died'
-    FROM worker_tasks t WHERE t.id = ANY (ids) AND a.task_id = t.id AND a.fence = t.fence AND a.outcome IS NULL;
-  WITH judged AS (
-         SELECT t.id, t.crash_count + (blame AND t.loss_count >= 2)::int AS crashes FROM worker_tasks t WHERE t.id = ANY (ids)),
-       lost AS (
-         UPDATE worker_tasks t SET
-                status = CASE WHEN j.crashes >= 3 THEN 'failed' ELSE 'pending' END,
-                loss_count = t.loss_count + blame::int, crash_count = j.crashes, updated_at = clock_timestamp(),
-                worker_id = CASE WHEN j.crashes >= 3 THEN t.worker_id END,
-                claimed_at = CASE WHEN j.crashes >= 3 THEN t.claimed_at END,
-                started_at = CASE WHEN j.crashes >= 3 THEN t.started_at END,
-                last_heartbeat_at = CASE WHEN j.crashes >= 3 THEN t.last_heartbeat_at END,
-                lease_expires_at = CASE WHEN j.crashes >= 3 THEN t.lease_expires_at END,
-                completed_at = CASE WHEN j.crashes >= 3 THEN clock_timestamp() END,
-                dedup_key = CASE WHEN j.crashes >= 3 THEN NULL ELSE t.dedup_key END,
-                error_message = CASE WHEN j.crashes >= 3 THEN 'quarantined: three processes died while this was their only suspect' ELSE t.error_message END,
-                scheduled_for = CASE WHEN t.loss_count = 0 OR NOT blame OR j.crashes >= 3 THEN t.scheduled_for
-                                     ELSE clock_timestamp() + least(interval '1 second' * power(2, least(t.loss_count, 10) - 1), interval '60 seconds') END,
-                ready = t.dispensary_id IS NULL AND (t.loss_count = 0 OR NOT blame)
-           FROM judged j WHERE t.id = j.id
-         RETURNING t.status, t.dispensary_id)
-  SELECT count(*) FILTER (WHERE l.status = 'pending'), count(*) FILTER (WHERE l.status = 'failed'),
-         array_agg(l.dispensary_id) FILTER (WHERE l.dispensary_id IS NOT NULL)
-    INTO requeued, failed, freed FROM lost l;
-  IF freed IS NOT NULL THEN PERFORM promote_stores(freed); END IF;
-  IF requeued > 0 THEN PERFORM pg_notify('drover_tasks', ''); END IF;
+  SELECT coalesce(array_agg(t.id) FILTER (WHERE blame AND t.loss_count >= 2 AND t.crash_count >= 2), '{}'),
+         coalesce(array_agg(t.id) FILTER (WHERE NOT (blame AND t.loss_count >= 2 AND t.crash_count >= 2)), '{}')
+    INTO guilty, innocent FROM worker_tasks t WHERE t.id = ANY (ids);
+  PERFORM keep_attempts(innocent, 'lost', 'the lease ran out or its worker died', NULL);
+  WITH put_back AS (
+    UPDATE worker_tasks t SET status = 'pending', loss_count = t.loss_count + blame::int,
+           crash_count = t.crash_count + (blame AND t.loss_count >= 2)::int, updated_at = clock_timestamp(),
+           worker_id = NULL, claimed_at = NULL, started_at = NULL, last_heartbeat_at = NULL, lease_expires_at = NULL, detail = NULL,
+           scheduled_for = CASE WHEN t.loss_count = 0 OR NOT blame THEN t.scheduled_for
+                                ELSE clock_timestamp() + least(interval '1 second' * power(2, least(t.loss_count, 10) - 1), interval '60 seconds') END,
+           ready = t.dispensary_id IS NULL AND (t.loss_count = 0 OR NOT blame)
+     WHERE t.id = ANY (innocent) RETURNING t.dispensary_id)
+  SELECT count(*), array_agg(p.dispensary_id) FILTER (WHERE p.dispensary_id IS NOT NULL) INTO requeued, again FROM put_back p;
+  WITH quarantined AS (
+    UPDATE worker_tasks t SET status = 'failed', loss_count = t.loss_count + 1, crash_count = t.crash_count + 1,
+           updated_at = clock_timestamp(), completed_at = clock_timestamp(), dedup_key = NULL,
+           error_message = 'quarantined: three processes died while this was their only suspect'
+     WHERE t.id = ANY (guilty) RETURNING t.dispensary_id)
+  SELECT count(*), array_agg(q.dispensary_id) FILTER (WHERE q.dispensary_id IS NOT NULL) INTO failed, freed FROM quarantined q;
+  promoted := promote_stores(again || freed);
+  IF requeued > 0 OR promoted > 0 THEN PERFORM pg_notify('drover_tasks', ''); END IF;
 END $f$;
 
 -- Recovers tasks whose lease has run out, or that gave no sign for `silence` (null: the lease alone decides). Any process may.
-DROP FUNCTION IF EXISTS recover_tasks(interval);
-CREATE OR REPLACE FUNCTION recover_tasks(silence interval, blame boolean DEFAULT true, OUT requeued int, OUT failed int) LANGUAGE plpgsql AS $f$
-DECLARE stale bigint[];
+-- Silence alone blames nobody: whoever asks may have asked for too little of it.
+DROP FUNCTION IF EXISTS recover_tasks(interval, boolean);
+CREATE FUNCTION recover_tasks(silence interval, blame boolean DEFAULT true, OUT requeued int, OUT failed int) LANGUAGE plpgsql AS $f$
+DECLARE lapsed bigint[]; silent bigint[];
 BEGIN
-  SELECT array_agg(s.id) INTO stale FROM (
-    SELECT t.id FROM worker_tasks t
+  SELECT array_agg(s.id) FILTER (WHERE s.has_lapsed), array_agg(s.id) FILTER (WHERE NOT s.has_lapsed) INTO lapsed, silent FROM (
+    SELECT t.id, t.lease_expires_at IS NULL OR t.lease_expires_at <= now() AS has_lapsed FROM worker_tasks t
      WHERE t.status IN ('claimed', 'running')
        AND (t.lease_expires_at IS NULL OR t.lease_expires_at <= now() OR t.last_heartbeat_at <= now() - silence)
      ORDER BY t.id LIMIT 1000 FOR UPDATE SKIP LOCKED) s;
-  IF stale IS NULL THEN requeued := 0; failed := 0; RETURN; END IF;
-  SELECT l.requeued, l.failed INTO requeued, failed FROM lose_tasks(stale, blame) l;
+  SELECT coalesce(sum(l.requeued), 0), coalesce(sum(l.failed), 0) INTO requeued, failed
+    FROM (VALUES (lapsed, blame), (silent, false)) AS stale(ids, blame) CROSS JOIN LATERAL lose_tasks(stale.ids, stale.blame) l
+   WHERE stale.ids IS NOT NULL;
 END $f$;
 
--- Recovers at once what a worker that is known to have died held, by (id, fence, worker) as its process remembers them.
-CREATE OR REPLACE FUNCTION recover_held(ids bigint[], fences bigint[], workers text[], OUT requeued int, OUT failed int) LANGUAGE plpgsql AS $f$
+-- Puts back at once what its holder cannot end any more, by (id, fence, worker) as its process remembers them: a worker that died
+-- (`blame`), or one that must stop now.
+DROP FUNCTION IF EXISTS recover_held(bigint[], bigint[], text[]);
+DROP FUNCTION IF EXISTS recover_held(bigint[], bigint[], text[], boolean);
+CREATE FUNCTION recover_held(ids bigint[], fences bigint[], workers text[], blame boolean, OUT requeued int, OUT failed int) LANGUAGE plpgsql AS $f$
 DECLARE held bigint[];
 BEGIN
   SELECT array_agg(s.id) INTO held FROM (
     SELECT t.id FROM worker_tasks t JOIN unnest(ids, fences, workers) AS h(id, fence, worker_id) USING (id, fence, worker_id)
      WHERE t.status IN ('claimed', 'running') ORDER BY t.id FOR UPDATE OF t) s;
   IF held IS NULL THEN requeued := 0; failed := 0; RETURN; END IF;
-  SELECT l.requeued, l.failed INTO requeued, failed FROM lose_tasks(held, true) l;
+  SELECT l.requeued, l.failed INTO requeued, failed FROM lose_tasks(held, blame) l;
 END $f$;

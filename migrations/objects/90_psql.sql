@@ -41,7 +41,9 @@ CREATE VIEW v_worker_capacity AS
 WITH live AS (
        SELECT role, count(*) FILTER (WHERE status = 'pending') AS pending, count(*) FILTER (WHERE status = 'pending' AND ready) AS ready,
               count(*) FILTER (WHERE status = 'claimed') AS claimed, count(*) FILTER (WHERE status = 'running') AS running
-         FROM worker_tasks WHERE status IN ('pending', 'claimed', 'running') GROUP BY role),
+         FROM (SELECT role, status, ready FROM worker_tasks WHERE status = 'pending'   -- each kind by the index that holds just it
+               UNION ALL
+               SELECT role, status, ready FROM worker_tasks WHERE status IN ('claimed', 'running')) open GROUP BY role),
      ended AS (
        SELECT role, count(*) FILTER (WHERE status = 'completed' AND completed_at > now() - interval '60 minutes') AS completed,
               count(*) FILTER (WHERE status = 'failed' AND completed_at > now() - interval '60 minutes') AS failed,

@@ -18,7 +18,7 @@ use super::claimer::{Claimer, Granted};
 use super::ledger::Stop;
 use crate::config::Config;
 use crate::db::tasks::{self, Claimed, Completed, Ending, NewTask, Settlement};
-use crate::db::{Db, DbError};
+use crate::db::{Db, DbError, Tx};
 use crate::domain::retry;
 use crate::domain::task::Held;
 use crate::events;
@@ -83,8 +83,12 @@ impl Executor {
         }
         let context = self.context(task);
         let (footprint, role, payload) = (context.footprint(), task.role, task.payload.clone());
-        let body = tokio::spawn(async move { handlers::run(&context, role, &payload).await }.in_current_span());
-        let verdict = watch(body, task, stop).await;
+        let body = async move {
+            // caught where it happens, which is where its text and place are known
+            let run = AssertUnwindSafe(handlers::run(&context, role, &payload)).catch_unwind();
+            run.await.unwrap_or_else(|panic| Err(panicked(panic)))
+        };
+        let verdict = watch(tokio::spawn(body.in_current_span()), task, stop).await;
         self.settle(task, verdict, footprint.detail(), begun).await
     }
 
@@ -167,18 +171,45 @@ impl Executor {
 
     /// Nothing to write: it goes with the next claim.
     async fn complete(&self, task: &Claimed, result: Value, detail: Value, begun: Instant) -> Ended {
-        let completed = Completed { held: task.held.clone(), result, detail: detail.clone() };
+        let completed = Completed { held: task.held.clone(), result: result.clone(), detail: detail.clone() };
         match self.claimer.complete(completed).await {
             Ok(true) => self.completed(task, begun),
             Ok(false) => fenced(task, begun),
-            Err(error) => self.resolve_unknown(task, error, detail, begun).await,
+            Err(_) => self.complete_alone(task, result, detail, begun).await,
         }
+    }
+
+    /// Nobody heard whether it went with the others. It has no effects that could double: it is written down by itself.
+    async fn complete_alone(&self, task: &Claimed, result: Value, detail: Value, begun: Instant) -> Ended {
+        match self.outcome_in_table(&task.held).await {
+            Some(outcome) if outcome == "completed" => self.completed(task, begun),
+            Some(_) => fenced(task, begun),
+            None => {
+                let completed = Settlement { result: Some(result), detail, ..Settlement::new(Ending::Completed, None) };
+                self.write_down(task, completed, begun).await
+            }
+        }
+    }
+
+    /// A run that has done its work waits for the database as long as its lease can last.
+    async fn begin(&self) -> Result<Tx, DbError> {
+        let asking = Instant::now();
+        for pause in pauses() {
+            match self.db.begin().await {
+                Err(error) if error.is_unavailable() && asking.elapsed() < self.config.queue.lease => {
+                    events::settlement_waits(&error);
+                    tokio::time::sleep(pause).await;
+                }
+                begun => return begun,
+            }
+        }
+        Err(DbError::Unavailable("no transaction within the lease".to_owned()))
     }
 
     /// The handler's writes, the chained tasks, the attempt, and last the fenced status: one transaction. Returns the result.
     async fn commit(&self, task: &Claimed, done: Done, detail: Value) -> Result<Value, Unsettled> {
         let Done { mut result, mut next, write } = done;
-        let tx = self.db.begin().await.map_err(Unsettled::Failed)?;
+        let tx = self.begin().await.map_err(Unsettled::Failed)?;
         if let Some(write) = write {
             let learned = write(&tx).await.map_err(Unsettled::Failed)?;
             learn(&mut result, &mut next, learned);
@@ -193,7 +224,7 @@ impl Executor {
         Ok(result)
     }
 
-    /// Nobody heard whether it was committed: the attempt's row knows. Never redone blindly.
+    /// Nobody heard whether it was committed: the task's history knows. Never redone blindly.
     async fn resolve_unknown(&self, task: &Claimed, error: DbError, detail: Value, begun: Instant) -> Ended {
         match self.outcome_in_table(&task.held).await {
             Some(outcome) if outcome == "completed" => self.completed(task, begun),
@@ -254,7 +285,7 @@ impl Executor {
     }
 }
 
-/// How often an unknown commit is looked up while the database is away: for about 15 s.
+/// How often an unknown commit is looked up while the database is away: 15 s of pauses, and what the looks take.
 const LOOKS: usize = 8;
 
 /// How long a settlement waits between its tries while the database is away.
@@ -262,7 +293,11 @@ fn pauses() -> impl Iterator<Item = Duration> {
     (0..).map(|n: u32| Duration::from_millis(100).saturating_mul(2u32.pow(n.min(6))).min(Duration::from_secs(4)))
 }
 
-/// Waits for the body's end, its time limit or a word from outside. The body has really ended when this comes back.
+/// How long a body may take to its next await. One that takes longer burns a thread of the runtime.
+const ABORT_WITHIN: Duration = Duration::from_secs(30);
+
+/// Waits for the body's end, its time limit or a word from outside. Unless the run is lost, the body has really ended when
+/// this comes back.
 async fn watch(
     mut body: JoinHandle<Result<Outcome, TaskError>>,
     task: &Claimed,
@@ -278,15 +313,20 @@ async fn watch(
         },
     };
     body.abort();
-    let _ = body.await;
-    verdict
+    match tokio::time::timeout(ABORT_WITHIN, body).await {
+        Ok(_) => verdict,
+        Err(_) => {
+            // nobody renews its lease any more: it is for the fence, and for whoever finds it, to say what becomes of the task
+            events::body_does_not_stop(&named(task), ABORT_WITHIN);
+            Verdict::Lost
+        }
+    }
 }
 
 fn judged(ended: Result<Result<Outcome, TaskError>, tokio::task::JoinError>) -> Verdict {
     match ended {
         Ok(Ok(outcome)) => Verdict::Outcome(outcome),
         Ok(Err(error)) => Verdict::Failed(error),
-        Err(error) if error.is_panic() => Verdict::Failed(panicked(error.into_panic())),
         Err(_) => Verdict::Released,
     }
 }

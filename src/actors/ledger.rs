@@ -100,6 +100,11 @@ impl Ledger {
         })
     }
 
+    /// Stops everything that is left, and hands it over to be put back.
+    pub fn take_all(&self) -> Vec<Held> {
+        self.change(|Book { entries, .. }| entries.drain().map(|(_, entry)| entry.abandoned()).collect())
+    }
+
     /// Stops one run of a dead actor; none when it had ended already.
     pub fn take(&self, held: &Held) -> Option<Held> {
         self.change(|Book { entries, .. }| {

@@ -12,8 +12,7 @@ use super::shared::Shared;
 use super::supervision::{Children, Limits, Rebuild, Tick, Verdict};
 use super::supervisor::Failing;
 use super::worker::{Order, Wake, WorkerActor};
-use crate::db::workers;
-use crate::domain::worker::WorkerCommand;
+use crate::db::workers::{self, OpenCommand};
 use crate::{events, supervised};
 
 pub struct PodActor {
@@ -28,7 +27,7 @@ pub struct PodActor {
 /// Commands for workers of this pod, as read from the database.
 #[derive(Message)]
 #[rtype(result = "()")]
-struct Commands(Vec<(String, WorkerCommand)>);
+struct Commands(Vec<OpenCommand>);
 
 /// How often a notice of new work may wake the pod's workers.
 const WAKE_PAUSE: Duration = Duration::from_millis(20);
@@ -73,9 +72,18 @@ impl PodActor {
         let (db, pod) = (self.shared.db.clone(), ctx.address());
         let ids: Vec<String> = self.plan.workers.iter().map(|name| name.id.clone()).collect();
         self.shared.runtime.spawn(async move {
-            let taken = async { workers::take_commands(&db.client().await?, &ids).await };
+            let read = async { workers::open_commands(&db.client().await?, &ids).await };
             // a database that is away has no commands; the next tick asks again
-            pod.do_send(Commands(taken.await.unwrap_or_default()));
+            let commands = read.await.unwrap_or_default();
+            let delivered = pod.send(Commands(commands.clone())).await.is_ok();
+            if !delivered || commands.is_empty() {
+                return;
+            }
+            // one that stays open is delivered twice, which does no harm; one that is lost would
+            let taken = async { workers::taken(&db.client().await?, &commands).await };
+            if let Err(error) = taken.await {
+                events::chore_failed("delivery of commands", &error);
+            }
         });
     }
 
@@ -134,7 +142,8 @@ impl Handler<Wake> for PodActor {
     type Result = ();
 
     fn handle(&mut self, wake: Wake, _: &mut Context<Self>) {
-        self.workers.iter().for_each(|worker| worker.do_send(wake));
+        // one that is behind with its messages will look for work anyway
+        self.workers.iter().for_each(|worker| drop(worker.try_send(wake)));
     }
 }
 
@@ -143,9 +152,9 @@ impl Handler<Commands> for PodActor {
 
     fn handle(&mut self, Commands(commands): Commands, _: &mut Context<Self>) {
         self.asking = false;
-        for (id, command) in commands {
-            if let Some(worker) = self.worker(&id) {
-                worker.do_send(Order(command));
+        for open in commands {
+            if let Some(worker) = self.worker(&open.worker_id) {
+                worker.do_send(Order(open.command));
             }
         }
     }

@@ -24,6 +24,9 @@ const FILES_EVERY: Duration = Duration::from_secs(3600);
 const PARTITIONS_EVERY: Duration = Duration::from_secs(6 * 3600);
 /// As many schedules as one round runs: the others are due again at the next tick.
 const SCHEDULES_A_ROUND: usize = 100;
+const BATCHES_A_PRUNING: usize = 1_000;
+/// Longer than any chore of ours takes; one that hangs is begun anew.
+const CHORE_LIMIT: Duration = Duration::from_secs(15 * 60);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Chore {
@@ -42,6 +45,8 @@ pub struct SchedulerActor {
     shared: Shared,
     schedules: bool,
     rounds: Vec<Round>,
+    /// Counts its restarts.
+    life: u64,
 }
 
 struct Round {
@@ -53,7 +58,10 @@ struct Round {
 
 #[derive(Message)]
 #[rtype(result = "()")]
-struct Finished(Chore);
+struct Finished {
+    chore: Chore,
+    life: u64,
+}
 
 impl SchedulerActor {
     pub fn new(shared: Shared, schedules: bool) -> Self {
@@ -73,20 +81,21 @@ impl SchedulerActor {
         }
         let rounds =
             chores.into_iter().map(|(chore, every)| Round { chore, every, begun: None, running: false }).collect();
-        SchedulerActor { shared, schedules, rounds }
+        SchedulerActor { shared, schedules, rounds, life: 0 }
     }
 
     fn begin(&mut self, place: usize, now: Instant, ctx: &mut Context<Self>) {
         let round = &mut self.rounds[place];
         (round.begun, round.running) = (Some(now), true);
-        let (shared, chore, me) = (self.shared.clone(), round.chore, ctx.address());
+        let (shared, chore, me, life) = (self.shared.clone(), round.chore, ctx.address(), self.life);
         self.shared.runtime.spawn(async move {
-            match AssertUnwindSafe(chore.run(&shared)).catch_unwind().await {
-                Ok(Ok(())) => {}
-                Ok(Err(error)) => events::chore_failed(chore.name(), &error),
-                Err(panic) => events::chore_failed(chore.name(), &panic_text(panic.as_ref())),
+            match tokio::time::timeout(CHORE_LIMIT, AssertUnwindSafe(chore.run(&shared)).catch_unwind()).await {
+                Ok(Ok(Ok(()))) => {}
+                Ok(Ok(Err(error))) => events::chore_failed(chore.name(), &error),
+                Err(_) => events::chore_failed(chore.name(), &format!("not done within {CHORE_LIMIT:?}")),
+                Ok(Err(panic)) => events::chore_failed(chore.name(), &panic_text(panic.as_ref())),
             }
-            me.do_send(Finished(chore));
+            me.do_send(Finished { chore, life });
         });
     }
 }
@@ -150,12 +159,14 @@ async fn run_schedules(shared: &Shared) -> Result<(), DbError> {
 
 async fn prune(shared: &Shared) -> Result<(), DbError> {
     let retention = &shared.config.retention;
-    let client = shared.db.client().await?;
-    while tasks::prune(&client, retention.completed, retention.failed, retention.prune_batch).await?
-        == retention.prune_batch as u64
-    {
-        // other work goes first
-        tokio::task::yield_now().await;
+    schedules::prune(&shared.db.client().await?).await?;
+    for _ in 0..BATCHES_A_PRUNING {
+        // a connection each: other work goes first
+        let client = shared.db.client().await?;
+        let gone = tasks::prune(&client, retention.completed, retention.failed, retention.prune_batch).await?;
+        if gone < retention.prune_batch as u64 {
+            break;
+        }
     }
     Ok(())
 }
@@ -172,7 +183,7 @@ impl Actor for SchedulerActor {
 
 impl Rebuild for SchedulerActor {
     fn rebuilt(&mut self) -> Self {
-        SchedulerActor::new(self.shared.clone(), self.schedules)
+        SchedulerActor { life: self.life + 1, ..SchedulerActor::new(self.shared.clone(), self.schedules) }
     }
 
     fn observed(&self) -> serde_json::Value {
@@ -201,7 +212,10 @@ impl Handler<Tick> for SchedulerActor {
 impl Handler<Finished> for SchedulerActor {
     type Result = ();
 
-    fn handle(&mut self, Finished(chore): Finished, _: &mut Context<Self>) {
+    fn handle(&mut self, Finished { chore, life }: Finished, _: &mut Context<Self>) {
+        if life != self.life {
+            return; // it was begun before a crash, and another of its kind may run by now
+        }
         for round in self.rounds.iter_mut().filter(|round| round.chore == chore) {
             round.running = false;
         }

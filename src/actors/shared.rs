@@ -45,7 +45,7 @@ impl Shared {
         }
         let db = self.db.clone();
         self.runtime.spawn(async move {
-            let recovered = async { tasks::recover_held(&db.client().await?, &held).await };
+            let recovered = async { tasks::recover_held(&db.client().await?, &held, true).await };
             match recovered.await {
                 Ok(done) => events::tasks_recovered(done.requeued as u64, done.failed as u64),
                 Err(error) => events::chore_failed("recovery of a dead actor's tasks", &error),

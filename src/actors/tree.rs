@@ -22,11 +22,9 @@ use super::watchdog::Watchdog;
 use super::{resources, root};
 use crate::config::Config;
 use crate::db::{Db, listen, tasks, workers};
+use crate::domain::task::Held;
 use crate::stealth::ProxySource;
 use crate::{events, handlers};
-
-/// How long bodies may take to notice that they are to be given back.
-const RELEASE_WITHIN: Duration = Duration::from_secs(10);
 
 /// What the tree is built of.
 pub struct Parts {
@@ -129,11 +127,11 @@ impl Tree {
             () = lifecycle.reached(Phase::Releasing) => {}
             () = tokio::time::sleep(self.shared.config.worker.grace) => {}
         }
+        let at_once = lifecycle.phase() >= Phase::Releasing;
         lifecycle.advance(Phase::Releasing);
         ledger.close(Stop::Release);
-        let given_back = tokio::time::timeout(RELEASE_WITHIN, ledger.empty()).await;
-        if given_back.is_err() {
-            events::release_incomplete(ledger.count());
+        if tokio::time::timeout(self.release_within(at_once), ledger.empty()).await.is_err() {
+            self.put_back(ledger.take_all()).await;
         }
         self.proxies.flush(Duration::from_secs(2)).await;
         lifecycle.advance(Phase::Over);
@@ -142,6 +140,22 @@ impl Tree {
             let _ = over.send(());
         }
         self.shared.lifecycle.cause()
+    }
+
+    /// A settlement that is under way may end, unless somebody said twice that it is to stop now.
+    fn release_within(&self, at_once: bool) -> Duration {
+        let config = &self.shared.config;
+        let patience = config.supervision.stop_grace;
+        if at_once { patience } else { patience.max(config.database.transaction_timeout) }
+    }
+
+    /// What does not stop is put back over its head: its fence keeps it from writing.
+    async fn put_back(&self, held: Vec<Held>) {
+        events::stopped_over_their_heads(held.len());
+        let recovered = async { tasks::recover_held(&self.shared.db.client().await?, &held, false).await };
+        if let Err(error) = recovered.await {
+            events::release_incomplete(held.len(), &error);
+        }
     }
 
     async fn deregister(&self) {

@@ -198,7 +198,11 @@ impl Actor for WorkerActor {
 
     fn started(&mut self, ctx: &mut Context<Self>) {
         events::worker_started(&self.name.id, self.name.roles.label());
-        self.register();
+        if self.has_left() {
+            self.leave();
+        } else {
+            self.register();
+        }
         ctx.run_interval(self.shared.config.queue.poll_interval, |_, ctx| ctx.notify(Tick));
         ctx.run_interval(self.registry_beat(), |actor, _| {
             if !actor.has_left() {

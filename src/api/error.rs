@@ -133,7 +133,7 @@ impl From<DbError> for ApiError {
     fn from(error: DbError) -> Self {
         match error {
             DbError::Missing(what) => ApiError::NotFound(what),
-            DbError::Unavailable(why) => ApiError::Unavailable(why),
+            DbError::Unavailable(why) | DbError::TooSlow(why) => ApiError::Unavailable(why),
             other => ApiError::Internal(other.to_string()),
         }
     }

@@ -102,7 +102,7 @@ fn known(cause: &(dyn std::error::Error + 'static)) -> Option<ExitCode> {
     match cause.downcast_ref::<DbError>()? {
         DbError::Conflict { .. } => Some(ExitCode::Conflict),
         DbError::Missing(_) => Some(ExitCode::NotFound),
-        DbError::Unavailable(_) => Some(ExitCode::Unavailable),
+        DbError::Unavailable(_) | DbError::TooSlow(_) => Some(ExitCode::Unavailable),
         DbError::Other(_) => Some(ExitCode::Failure),
     }
 }

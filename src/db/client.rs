@@ -103,7 +103,7 @@ impl Client {
         self.state.open_calls.fetch_add(1, Ordering::Relaxed);
         let Ok(answer) = tokio::time::timeout(left, call(object)).await else {
             self.state.gave_up.store(true, Ordering::Relaxed);
-            return Err(DbError::Unavailable(format!("no answer within {left:?}")));
+            return Err(DbError::TooSlow(format!("no answer within {left:?}")));
         };
         self.state.open_calls.fetch_sub(1, Ordering::Relaxed);
         answer.map_err(DbError::from).inspect_err(|error| self.distrust_after(error))

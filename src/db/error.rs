@@ -11,17 +11,22 @@ pub enum DbError {
     /// What was asked for is not there.
     #[error("{0} does not exist")]
     Missing(String),
-    /// The database cannot be reached, is shutting down, or did not answer in time: try again later.
+    /// The database cannot be reached or is shutting down: try again later.
     #[error("the database is unavailable: {0}")]
     Unavailable(String),
+    /// It did not answer within the deadline: it is overloaded, or has just gone away; or this statement is too slow for it, and
+    /// will be the next time.
+    #[error("the database was too slow: {0}")]
+    TooSlow(String),
     /// Anything else, which trying again does not mend.
     #[error("database: {0}")]
     Other(String),
 }
 
 impl DbError {
+    /// May pass by itself.
     pub fn is_unavailable(&self) -> bool {
-        matches!(self, DbError::Unavailable(_))
+        matches!(self, DbError::Unavailable(_) | DbError::TooSlow(_))
     }
 }
 
@@ -51,6 +56,7 @@ impl From<tokio_postgres::Error> for DbError {
             }
             // a function of ours looked for what is no longer there
             code if *code == SqlState::NO_DATA_FOUND => DbError::Missing(db.message().to_owned()),
+            code if *code == SqlState::QUERY_CANCELED => DbError::TooSlow(db.message().to_owned()),
             code if means_unavailable(code) => DbError::Unavailable(db.message().to_owned()),
             code => DbError::Other(format!("{} ({})", db.message(), code.code())),
         }
@@ -69,8 +75,7 @@ impl From<deadpool_postgres::PoolError> for DbError {
     }
 }
 
-/// Shut down, starting up, out of connections, deadlock victims, cancelled statements, plans that a migration outdated:
-/// all pass.
+/// Shut down, starting up, out of connections, demoted to a replica, deadlock victims, plans that a migration outdated: all pass.
 fn means_unavailable(code: &SqlState) -> bool {
     let text = code.code();
     text.starts_with("57")
@@ -79,6 +84,7 @@ fn means_unavailable(code: &SqlState) -> bool {
         || *code == SqlState::T_R_DEADLOCK_DETECTED
         || *code == SqlState::T_R_SERIALIZATION_FAILURE
         || *code == SqlState::LOCK_NOT_AVAILABLE
+        || *code == SqlState::READ_ONLY_SQL_TRANSACTION
         || *code == SqlState::FEATURE_NOT_SUPPORTED
         || *code == SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT
 }

@@ -71,6 +71,8 @@ pub async fn count(client: &Client) -> Result<PoolState, DbError> {
 /// The same address must not come twice.
 pub async fn import(db: &Db, entries: &[ProxyEntry]) -> Result<Imported, DbError> {
     let tx = db.begin().await?;
+    // a list comes in any order, and workers write their counts by id: row by row they would wait for each other
+    tx.batch("LOCK TABLE proxies IN SHARE ROW EXCLUSIVE MODE").await?;
     let rows = tx
         .query(
             include_str!("sql/proxies/import.sql"),

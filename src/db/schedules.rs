@@ -166,6 +166,11 @@ impl Plan {
     }
 }
 
+/// Runs are kept for a month: what keeps a slot from being made twice is needed for as long as that slot can come again.
+pub async fn prune(client: &Client) -> Result<u64, DbError> {
+    client.execute("DELETE FROM schedule_runs WHERE created_at < now() - interval '30 days'", &[]).await
+}
+
 fn schedule(row: &Row) -> Schedule {
     Schedule {
         id: row.get("id"),

@@ -185,8 +185,8 @@ pub async fn settle_and_claim(client: &Client, exchange: &Exchange) -> Result<Ex
     let ids: Vec<TaskId> = exchange.done.iter().map(|done| done.held.id).collect();
     let fences: Vec<i64> = exchange.done.iter().map(|done| done.held.fence).collect();
     let workers: Vec<&str> = exchange.done.iter().map(|done| done.held.worker_id.as_str()).collect();
-    let results: Vec<&Value> = exchange.done.iter().map(|done| &done.result).collect();
-    let details: Vec<&Value> = exchange.done.iter().map(|done| &done.detail).collect();
+    let results: Vec<Value> = exchange.done.iter().map(|done| storable(&done.result)).collect();
+    let details: Vec<Value> = exchange.done.iter().map(|done| storable(&done.detail)).collect();
     let roles: Vec<&str> = exchange.roles.iter().map(|role| role.name()).collect();
     let rows = client
         .query(
@@ -204,10 +204,11 @@ pub async fn settle_and_claim(client: &Client, exchange: &Exchange) -> Result<Ex
             ],
         )
         .await?;
-    let mut answer = Exchanged::default();
+    let mut answer = Exchanged { settled: ids, claimed: Vec::with_capacity(rows.len()) };
     for row in &rows {
-        if row.get("settled") {
-            answer.settled.push(row.get("id"));
+        if row.get("lost") {
+            let lost: TaskId = row.get("id");
+            answer.settled.retain(|id| *id != lost);
             continue;
         }
         answer.claimed.push(claimed(row)?);
@@ -236,18 +237,18 @@ pub async fn settle(client: &Client, held: &Held, settlement: &Settlement) -> Re
                 &held.fence,
                 &held.worker_id,
                 &settlement.ending.word(),
-                &settlement.result,
+                &settlement.result.as_ref().map(storable),
                 &why,
                 &settlement.come_back.as_secs_f64(),
                 &settlement.snooze_limit.as_secs_f64(),
-                &settlement.detail,
+                &storable(&settlement.detail),
             ],
         )
         .await?;
     Ok(row.get(0))
 }
 
-/// How an attempt ended, as the table has it: the answer to a commit that nobody heard. None = still open.
+/// How a run ended, the answer to a commit that nobody heard. None: it is still open, or its task is gone.
 pub async fn attempt_outcome(client: &Client, held: &Held) -> Result<Option<String>, DbError> {
     let row = client
         .query_opt("SELECT outcome FROM task_attempts WHERE task_id = $1 AND fence = $2", &[&held.id, &held.fence])
@@ -287,16 +288,22 @@ pub async fn recover(client: &Client, silence: Option<Duration>) -> Result<Recov
 
 /// Puts back everything that is held, at no cost: for who knows that every holder is dead, and that no task killed it.
 pub async fn recover_all(client: &Client) -> Result<Recovered, DbError> {
-    let row = client.query_one("SELECT requeued, failed FROM recover_tasks(interval '0', blame => false)", &[]).await?;
-    Ok(recovered(&row))
+    let sql = "SELECT requeued, failed FROM recover_tasks(interval '0', blame => false)";
+    let mut all = Recovered::default();
+    loop {
+        let batch = recovered(&client.query_one(sql, &[]).await?);
+        if batch == Recovered::default() {
+            return Ok(all);
+        }
+        (all.requeued, all.failed) = (all.requeued + batch.requeued, all.failed + batch.failed);
+    }
 }
 
-/// Puts back at once what a worker that is known to have died held.
-pub async fn recover_held(client: &Client, held: &[Held]) -> Result<Recovered, DbError> {
+/// Puts back at once what its holder cannot end any more; with `blame` because it died, which counts against the tasks.
+pub async fn recover_held(client: &Client, held: &[Held], blame: bool) -> Result<Recovered, DbError> {
     let (ids, fences, workers) = columns(held);
-    let row =
-        client.query_one("SELECT requeued, failed FROM recover_held($1, $2, $3)", &[&ids, &fences, &workers]).await?;
-    Ok(recovered(&row))
+    let sql = "SELECT requeued, failed FROM recover_held($1, $2, $3, $4)";
+    Ok(recovered(&client.query_one(sql, &[&ids, &fences, &workers, &blame]).await?))
 }
 
 /// Makes ready what became due within the last `back`; one process at a time, the others get 0.
@@ -348,6 +355,16 @@ fn columns(held: &[Held]) -> (Vec<TaskId>, Vec<i64>, Vec<&str>) {
 
 fn recovered(row: &Row) -> Recovered {
     Recovered { requeued: row.get("requeued"), failed: row.get("failed") }
+}
+
+/// Upstream's answers may hold zero bytes, in keys too; jsonb cannot.
+fn storable(value: &Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(text.replace('\0', "")),
+        Value::Array(items) => items.iter().map(storable).collect(),
+        Value::Object(fields) => fields.iter().map(|(key, value)| (key.replace('\0', ""), storable(value))).collect(),
+        other => other.clone(),
+    }
 }
 
 /// At most `limit` bytes, cut between characters.

@@ -54,11 +54,28 @@ pub async fn live_pods(client: &Client) -> Result<Vec<String>, DbError> {
     Ok(rows.iter().map(|row| row.get(0)).collect())
 }
 
-/// Takes the open commands for these workers, oldest first.
-pub async fn take_commands(client: &Client, worker_ids: &[String]) -> Result<Vec<(String, WorkerCommand)>, DbError> {
-    let mut rows = client.query(include_str!("sql/workers/take_commands.sql"), &[&worker_ids]).await?;
-    rows.sort_by_key(|row| row.get::<_, i64>("id"));
-    Ok(rows.iter().filter_map(|row| Some((row.get("worker_id"), command(row.get("command"))?))).collect())
+/// What somebody ordered a worker to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenCommand {
+    pub id: i64,
+    pub worker_id: String,
+    pub command: WorkerCommand,
+}
+
+/// The open commands for these workers, oldest first. Each stays open until it is said to be [`taken`].
+pub async fn open_commands(client: &Client, worker_ids: &[String]) -> Result<Vec<OpenCommand>, DbError> {
+    let rows = client.query(include_str!("sql/workers/open_commands.sql"), &[&worker_ids]).await?;
+    let read = |row: &Row| {
+        Some(OpenCommand { id: row.get("id"), worker_id: row.get("worker_id"), command: command(row.get("command"))? })
+    };
+    Ok(rows.iter().filter_map(read).collect())
+}
+
+/// These commands were delivered.
+pub async fn taken(client: &Client, commands: &[OpenCommand]) -> Result<(), DbError> {
+    let ids: Vec<i64> = commands.iter().map(|open| open.id).collect();
+    client.execute("UPDATE worker_commands SET taken_at = now() WHERE id = ANY ($1)", &[&ids]).await?;
+    Ok(())
 }
 
 fn command(word: &str) -> Option<WorkerCommand> {

@@ -100,6 +100,25 @@ pub fn heartbeat_failed(why: &dyn fmt::Display) {
     warn!("Leases could not be renewed: {why}");
 }
 
-pub fn release_incomplete(tasks: usize) {
-    warn!(tasks, "{tasks} tasks could not be given back in time; their leases will run out");
+pub fn release_incomplete(tasks: usize, why: &dyn fmt::Display) {
+    warn!(tasks, "{tasks} tasks could not be given back: {why}; their leases will run out");
+}
+
+pub fn stopped_over_their_heads(tasks: usize) {
+    warn!(tasks, "{tasks} tasks did not stop in time and were put back; what they still do will not be written");
+}
+
+/// Its lease is not renewed any more.
+pub fn body_does_not_stop(run: &Run, waited: Duration) {
+    say!(
+        error,
+        run,
+        "Task {} was told to stop {waited:?} ago and goes on: it holds a thread, and its lease will run out",
+        run.task
+    );
+}
+
+/// The work is done and kept; only its place is missing.
+pub fn settlement_waits(why: &dyn fmt::Display) {
+    warn!("A finished task waits to be written: {why}");
 }

@@ -106,7 +106,8 @@ impl TaskError {
 /// How long a task waits for a database that went away under it.
 const DATABASE_AWAY: Duration = Duration::from_secs(1);
 
-/// An outage of the database is nobody's failure: however often it happens, it costs no task a retry.
+/// An outage of the database is nobody's failure: however often it happens, it costs no task a retry. A statement that is too
+/// slow does, or it would be tried for ever.
 impl From<DbError> for TaskError {
     fn from(error: DbError) -> Self {
         let why = error.to_string();

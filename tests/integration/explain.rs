@@ -42,7 +42,7 @@ impl Queue {
         let sql = "SELECT pg_stat_force_next_flush()";
         self.sql(sql).await;
         let pages = "SELECT sum(heap_blks_read + heap_blks_hit + coalesce(idx_blks_read, 0) + coalesce(idx_blks_hit, 0))::bigint \
-                     FROM pg_statio_user_tables WHERE relname IN ('worker_tasks', 'task_attempts')";
+                     FROM pg_statio_user_tables WHERE relname IN ('worker_tasks', 'past_attempts')";
         let scans = "SELECT sum(seq_scan)::bigint FROM pg_stat_user_tables WHERE relname = 'worker_tasks'";
         (self.number(pages).await, self.number(scans).await)
     }

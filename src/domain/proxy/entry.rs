@@ -159,8 +159,8 @@ fn protocol(text: &str) -> Result<ProxyProtocol, String> {
 
 fn check_login(username: &str, password: &str) -> Result<(), String> {
     for (what, text) in [("username", username), ("password", password)] {
-        if text.contains(['\r', '\n', '\0']) {
-            return Err(format!("the {what} holds CR, LF or NUL"));
+        if text.contains(char::is_control) {
+            return Err(format!("the {what} holds a control character"));
         }
         if text.len() > 255 {
             return Err(format!("the {what} is longer than 255 bytes"));

@@ -91,7 +91,7 @@ async fn a_zombie_completes_nothing() {
     assert!(!tasks::start(&queue.client().await, &zombie.held).await.unwrap());
     assert!(queue.renew(std::slice::from_ref(&zombie.held)).await.is_empty());
     assert_eq!(queue.lost(std::slice::from_ref(&zombie.held)).await, [id]);
-    assert_eq!(tasks::recover_held(&queue.client().await, &[zombie.held]).await.unwrap(), Recovered::default());
+    assert_eq!(tasks::recover_held(&queue.client().await, &[zombie.held], true).await.unwrap(), Recovered::default());
 
     assert_eq!(queue.task(id).await["status"], json!("claimed"));
     assert_eq!(queue.outcomes(id).await, ["lost", "active"]);
@@ -183,7 +183,7 @@ async fn the_tasks_of_a_dead_worker_come_back_at_once() {
     let queue = Queue::new().await;
     let made = queue.enqueue(&[fetch(1), fetch(2)]).await;
     let claimed = queue.claim(&Role::ALL, 2).await;
-    let recovered = tasks::recover_held(&queue.client().await, &[claimed[0].held.clone()]).await.unwrap();
+    let recovered = tasks::recover_held(&queue.client().await, &[claimed[0].held.clone()], true).await.unwrap();
     assert_eq!(recovered, ONE_BACK);
     assert_eq!(queue.claim_all().await, [made[0]], "its neighbour of the same name runs on");
 }

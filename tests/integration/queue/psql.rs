@@ -274,3 +274,46 @@ async fn people_who_generate_at_the_same_time_make_one_task_a_store() {
     let made = futures_util::future::join_all((0..6).map(|_| generate())).await;
     assert_eq!(made.iter().sum::<i32>(), 50);
 }
+
+#[tokio::test]
+async fn a_task_run_again_by_hand_keeps_its_ended_run_as_history() {
+    let queue = Queue::new().await;
+    let id = queue.add(analytics()).await;
+    let task = queue.claim_one().await;
+    let settlement =
+        Settlement { detail: json!({"requests": 3}), ..Settlement::new(Ending::Permanent, Some("gone".to_owned())) };
+    queue.settle(&task, &settlement).await.unwrap();
+    queue.sql("UPDATE worker_tasks SET status = 'pending', error_message = NULL").await;
+    queue.sweep_all().await;
+    queue.claim_one().await;
+    assert_eq!(queue.outcomes(id).await, ["failed", "active"]);
+    let told = "SELECT count(*) FROM task_attempts a WHERE fence = 1 AND error = 'gone' AND detail->>'requests' = '3'";
+    assert_eq!(queue.number(told).await, 1);
+}
+
+#[tokio::test]
+async fn a_task_claimed_by_hand_gets_a_fence_of_its_own() {
+    let queue = Queue::new().await;
+    let id = queue.add(analytics()).await;
+    let task = queue.claim_one().await;
+    queue.settle(&task, &Settlement::new(Ending::Completed, None)).await.unwrap();
+    queue.sql("UPDATE worker_tasks SET status = 'running'").await;
+    assert_eq!(queue.outcomes(id).await, ["completed", "active"]);
+    assert_eq!(queue.task(id).await["fence"], 2);
+}
+
+#[tokio::test]
+async fn history_is_written_by_hand_but_the_latest_run_only_in_its_task() {
+    let queue = Queue::new().await;
+    let id = queue.add(analytics()).await;
+    queue.claim_one().await;
+    queue
+        .sql(&format!("INSERT INTO task_attempts (task_id, fence, worker_id, outcome) VALUES ({id}, 0, 'w', 'lost')"))
+        .await;
+    queue.sql("UPDATE task_attempts SET outcome = 'failed', error = 'seen' WHERE fence = 0").await;
+    assert_eq!(queue.outcomes(id).await, ["failed", "active"]);
+    queue.sql("DELETE FROM task_attempts WHERE fence = 0").await;
+    assert_eq!(queue.outcomes(id).await, ["active"]);
+    let refused = queue.database.raw.batch_execute("DELETE FROM task_attempts").await.unwrap_err();
+    assert!(refused.as_db_error().unwrap().message().contains("change it there"), "{refused}");
+}

@@ -97,11 +97,14 @@ async fn a_worker_that_leaves_in_good_order_is_forgotten_at_once() {
 }
 
 #[tokio::test]
-async fn a_command_is_taken_once_and_in_order() {
+async fn commands_come_in_order_until_they_are_taken() {
     let queue = Queue::new().await;
     queue.sql("INSERT INTO worker_commands (worker_id, command) VALUES ('w', 'pause'), ('w', 'resume'), ('other', 'decommission')").await;
-    let take = async || workers::take_commands(&queue.client().await, &["w".to_owned()]).await.unwrap();
-    let mine = |command| ("w".to_owned(), command);
-    assert_eq!(take().await, [mine(WorkerCommand::Pause), mine(WorkerCommand::Resume)]);
-    assert!(take().await.is_empty());
+    let open = async || workers::open_commands(&queue.client().await, &["w".to_owned()]).await.unwrap();
+    let commands = open().await;
+    let words: Vec<WorkerCommand> = commands.iter().map(|open| open.command).collect();
+    assert_eq!(words, [WorkerCommand::Pause, WorkerCommand::Resume]);
+    assert_eq!(open().await, commands, "one whose delivery nobody confirmed is delivered again");
+    workers::taken(&queue.client().await, &commands).await.unwrap();
+    assert!(open().await.is_empty());
 }

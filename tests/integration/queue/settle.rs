@@ -200,3 +200,24 @@ async fn a_settlement_waits_for_a_cancellation_by_hand_and_finds_itself_lost() {
     assert!(matches!(settled, Err(DbError::Missing(_))), "{settled:?}");
     assert_eq!(queue.outcomes(id).await, ["cancelled"]);
 }
+
+#[tokio::test]
+async fn a_run_becomes_a_row_of_its_own_only_before_the_next_writes_over_it() {
+    let queue = Queue::new().await;
+    let id = queue.add(fetch(1)).await;
+    let kept = "SELECT count(*) FROM past_attempts";
+    let first = queue.claim_one().await;
+    assert_eq!((queue.outcomes(id).await, queue.number(kept).await), (vec!["active".to_owned()], 0));
+    queue.settle(&first, &Settlement::new(Ending::Failed, Some("no answer".to_owned()))).await.unwrap();
+    assert_eq!((queue.outcomes(id).await, queue.number(kept).await), (vec!["failed".to_owned()], 1));
+    queue.make_due(id).await;
+    let second = queue.claim_one().await;
+    queue.settle(&second, &Settlement::new(Ending::Completed, None)).await.unwrap();
+    assert_eq!(
+        (queue.outcomes(id).await, queue.number(kept).await),
+        (vec!["failed".to_owned(), "completed".to_owned()], 1)
+    );
+    let told =
+        "SELECT count(*) FROM task_attempts WHERE error = 'no answer' AND fence = 1 AND finished_at >= claimed_at";
+    assert_eq!(queue.number(told).await, 1);
+}

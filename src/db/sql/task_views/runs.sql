@@ -1,6 +1,12 @@
 -- Runs that began within the last $1 seconds, and those named by $2 task ids and $3 fences; oldest first.
-WITH run AS (
-  SELECT * FROM task_attempts WHERE claimed_at > now() - make_interval(secs => $1)
+WITH recent AS (   -- each kind by its index
+  SELECT id AS task_id FROM worker_tasks WHERE status IN ('claimed', 'running')
+  UNION
+  SELECT id FROM worker_tasks WHERE status IN ('completed', 'failed', 'cancelled') AND completed_at > now() - make_interval(secs => $1)
+  UNION
+  SELECT task_id FROM past_attempts WHERE claimed_at > now() - make_interval(secs => $1)
+), run AS (
+  SELECT a.* FROM recent JOIN task_attempts a USING (task_id) WHERE a.claimed_at > now() - make_interval(secs => $1)
   UNION
   SELECT a.* FROM unnest($2::bigint[], $3::bigint[]) AS named(task_id, fence) JOIN task_attempts a USING (task_id, fence)
 )
