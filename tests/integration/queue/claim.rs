@@ -155,3 +155,23 @@ async fn what_is_done_is_completed_in_the_same_round_trip() {
         2
     );
 }
+
+#[tokio::test]
+async fn a_zero_byte_of_upstream_does_not_keep_a_task_from_completing() {
+    let queue = Queue::new().await;
+    let id = queue.add(analytics()).await;
+    let held = queue.claim_one().await.held;
+    let done = vec![tasks::Completed { held, result: json!({"unknown\0key": ["a\0b"]}), detail: json!({}) }];
+    let answer = tasks::settle_and_claim(&queue.client().await, &Exchange { done, ..asks(0) }).await.unwrap();
+    assert_eq!(answer.settled, [id]);
+    assert_eq!(queue.task(id).await["result"], json!({"unknownkey": ["ab"]}));
+}
+
+#[tokio::test]
+async fn a_claim_of_some_roles_looks_further_when_others_hold_the_best() {
+    let queue = Queue::new().await;
+    queue.enqueue(&vec![analytics(); 40]).await;
+    queue.sql("BEGIN; SELECT id FROM worker_tasks WHERE ready ORDER BY id LIMIT 30 FOR UPDATE").await;
+    let roles = [Role::AnalyticsRefresh, Role::StoreDiscovery];
+    assert_eq!(queue.claim(&roles, 5).await.len(), 5);
+}

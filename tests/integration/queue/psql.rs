@@ -100,7 +100,7 @@ async fn a_too_small_number_of_minutes_is_harmless() {
     let queue = Queue::new().await;
     let id = queue.add(fetch(1)).await;
     let early = queue.claim_one().await;
-    queue.rows("SELECT recover_stale_tasks(0)").await;
+    queue.rows("SELECT recover_stale_tasks(0)::bigint").await;
     let heir = queue.claim_one().await;
     assert!(queue.settle(&early, &Settlement::new(Ending::Completed, None)).await.is_err());
     queue.settle(&heir, &Settlement::new(Ending::Completed, None)).await.unwrap();
@@ -316,4 +316,73 @@ async fn history_is_written_by_hand_but_the_latest_run_only_in_its_task() {
     assert_eq!(queue.outcomes(id).await, ["active"]);
     let refused = queue.database.raw.batch_execute("DELETE FROM task_attempts").await.unwrap_err();
     assert!(refused.as_db_error().unwrap().message().contains("change it there"), "{refused}");
+}
+
+#[tokio::test]
+async fn a_blocked_task_claimed_by_hand_does_not_stand_in_the_way_of_recovery() {
+    let queue = Queue::new().await;
+    let first = queue.add(analytics()).await;
+    let waiting = queue.add(NewTask { depends_on: vec![first], ..analytics() }).await;
+    queue.sql(&format!("UPDATE worker_tasks SET status = 'running', worker_id = 'me' WHERE id = {waiting}")).await;
+    let lost = queue.claim_one().await;
+    queue.expire(lost.held.id).await;
+    let recovered = tasks::recover(&queue.client().await, None).await.unwrap();
+    assert_eq!((recovered.requeued, recovered.failed), (2, 0));
+}
+
+#[tokio::test]
+async fn a_task_whose_dependencies_are_taken_away_is_free() {
+    let queue = Queue::new().await;
+    let first = queue.add(NewTask { priority: -1, ..analytics() }).await;
+    let waiting = queue.add(NewTask { depends_on: vec![first], ..analytics() }).await;
+    queue.sql(&format!("UPDATE worker_tasks SET depends_on = NULL WHERE id = {waiting}")).await;
+    queue.sweep_all().await;
+    assert_eq!(queue.claim_one().await.held.id, waiting);
+}
+
+#[tokio::test]
+async fn a_task_that_gets_a_dependency_by_hand_waits_for_it() {
+    let queue = Queue::new().await;
+    let first = queue.add(NewTask { priority: -1, ..analytics() }).await;
+    let second = queue.add(analytics()).await;
+    queue.sql(&format!("UPDATE worker_tasks SET depends_on = '{{{first}}}' WHERE id = {second}")).await;
+    assert_eq!(ids(&queue.claim(&Role::ALL, 2).await), [first]);
+}
+
+#[tokio::test]
+async fn recovering_the_merely_silent_blames_nobody() {
+    let queue = Queue::new().await;
+    let id = queue.add(analytics()).await;
+    for _ in 0..6 {
+        queue.claim_one().await;
+        assert_eq!(queue.number("SELECT recover_stale_tasks(0)::bigint").await, 1);
+    }
+    let task = queue.task(id).await;
+    assert_eq!((&task["status"], &task["loss_count"], &task["crash_count"]), (&json!("pending"), &json!(0), &json!(0)));
+}
+
+#[tokio::test]
+async fn an_ended_task_inserted_by_hand_has_its_end_and_keeps_no_key() {
+    let queue = Queue::new().await;
+    queue.sql("INSERT INTO worker_tasks (role, status, dedup_key) VALUES ('payload_fetch', 'failed', 'k')").await;
+    assert_eq!(
+        queue.number("SELECT count(*) FROM worker_tasks WHERE completed_at IS NOT NULL AND dedup_key IS NULL").await,
+        1
+    );
+}
+
+#[tokio::test]
+async fn a_run_begun_by_hand_without_a_worker_is_told_with_its_writer() {
+    let queue = Queue::new().await;
+    let id = queue.add(analytics()).await;
+    queue.sql("UPDATE worker_tasks SET status = 'running'").await;
+    queue.sql("UPDATE worker_tasks SET status = 'completed', worker_id = NULL; UPDATE worker_tasks SET status = 'pending'").await;
+    assert_eq!(queue.task(id).await["status"], "pending");
+    queue.sql("UPDATE worker_tasks SET status = 'running'").await;
+    assert_eq!(
+        queue
+            .number("SELECT count(*) FROM task_attempts WHERE worker_id = session_user AND claimed_at IS NOT NULL")
+            .await,
+        1
+    );
 }
