@@ -66,8 +66,8 @@ BEGIN
 END $f$;
 
 -- One round trip for a process's batch: completes what is done, frees the stores' slots, claims a task for each of `claimers`.
--- A row with `lost` names by its id alone a task that was not held any more; the claimed ones come best first. It commits
--- synchronously: a worker may outlive the server, and a lost claim's fence would be given out twice.
+-- A row with `lost` names by its id alone a task that was not held any more; the best tasks go to the first claimers, in rows of
+-- any order. It commits synchronously: a worker may outlive the server, and a lost claim's fence would be given out twice.
 DROP FUNCTION IF EXISTS settle_and_claim(bigint[], bigint[], text[], jsonb[], jsonb[], text[], text[], interval, boolean);
 CREATE FUNCTION settle_and_claim(ids bigint[], fences bigint[], workers text[], results jsonb[], details jsonb[],
                                  roles text[], claimers text[], lease interval, allow_suspect boolean)
@@ -85,16 +85,12 @@ BEGIN
   picked := pick_tasks(roles, cardinality(claimers), allow_suspect);
   IF cardinality(picked) = 0 THEN RETURN; END IF;
   RETURN QUERY
-    WITH claimed AS (
-           UPDATE worker_tasks t SET status = 'claimed', ready = false, worker_id = claimers[p.n], fence = t.fence + 1,
-                  claimed_at = now(), started_at = NULL, completed_at = NULL, result = NULL, error_message = NULL,
-                  last_heartbeat_at = now(), lease_expires_at = now() + lease, updated_at = now()
-             FROM unnest(picked) WITH ORDINALITY AS p(id, n) WHERE t.id = p.id
-           RETURNING p.n, t.id, t.fence, t.worker_id, t.role, t.dispensary_id, t.platform, t.payload, t.priority, t.retry_count,
-                     t.max_retries, t.loss_count, extract(epoch FROM now() - greatest(t.created_at, t.scheduled_for))::double precision AS waited)
-    SELECT false, c.id, c.fence, c.worker_id, c.role, c.dispensary_id, c.platform, c.payload, c.priority, c.retry_count, c.max_retries,
-           c.loss_count, c.waited
-      FROM claimed c ORDER BY c.n;
+    UPDATE worker_tasks t SET status = 'claimed', ready = false, worker_id = claimers[p.n], fence = t.fence + 1,
+           claimed_at = now(), started_at = NULL, completed_at = NULL, result = NULL, error_message = NULL, detail = NULL,
+           last_heartbeat_at = now(), lease_expires_at = now() + lease, updated_at = now()
+      FROM unnest(picked) WITH ORDINALITY AS p(id, n) WHERE t.id = p.id
+    RETURNING false, t.id, t.fence, t.worker_id, t.role, t.dispensary_id, t.platform, t.payload, t.priority, t.retry_count, t.max_retries,
+              t.loss_count, extract(epoch FROM now() - greatest(t.created_at, t.scheduled_for))::double precision;
 END $f$;
 
 -- Ends one run: 'completed', 'cancelled', 'failed' (retried while retries are left), 'permanent', 'snoozed' or 'released'.

@@ -81,11 +81,14 @@ impl Claimer {
     }
 }
 
+/// A worker's id, and where its task actor waits.
+type ClaimAsk = (String, oneshot::Sender<Option<Granted>>);
+
 /// The asks of one statement.
 #[derive(Default)]
 struct Round {
     roles: Vec<Role>,
-    claims: Vec<(String, oneshot::Sender<Option<Granted>>)>,
+    claims: Vec<ClaimAsk>,
     done: Vec<(Completed, oneshot::Sender<Result<bool, DbError>>)>,
 }
 
@@ -157,7 +160,7 @@ impl Rules {
     async fn exchange(&self, round: Round) {
         let Round { roles, claims, done } = round;
         let (completed, settle_answers): (Vec<_>, Vec<_>) = done.into_iter().unzip();
-        let (workers, claim_answers): (Vec<_>, Vec<_>) = claims.into_iter().unzip();
+        let workers = claims.iter().map(|(worker_id, _)| worker_id.clone()).collect();
         let asked: Vec<TaskId> = completed.iter().map(|completed: &Completed| completed.held.id).collect();
         let exchange = Exchange {
             done: completed,
@@ -172,7 +175,7 @@ impl Rules {
                 for (id, answer) in asked.iter().zip(settle_answers) {
                     let _ = answer.send(Ok(settled.contains(id)));
                 }
-                self.hand_out(claimed, claim_answers, sent);
+                self.hand_out(claimed, claims, sent);
             }
             Err(error) => {
                 events::claim_failed(&error);
@@ -190,17 +193,17 @@ impl Rules {
     }
 
     /// Every claimed task is in the ledger before anyone hears of it. One whose actor has died meanwhile goes back.
-    fn hand_out(&self, claimed: Vec<Claimed>, answers: Vec<oneshot::Sender<Option<Granted>>>, sent: Instant) {
-        let mut answers = answers.into_iter();
+    fn hand_out(&self, claimed: Vec<Claimed>, mut asks: Vec<ClaimAsk>, sent: Instant) {
         for task in claimed {
             let custody = Custody::take(task.held.clone(), task.is_suspect(), &self.ledger, &self.db);
+            let asker = asks.iter().position(|(worker_id, _)| *worker_id == task.held.worker_id);
             let granted = Granted { task, sent, custody };
-            if let Some(answer) = answers.next() {
+            if let Some(place) = asker {
                 // refused, it is dropped, and that gives it back
-                let _ = answer.send(Some(granted));
+                let _ = asks.swap_remove(place).1.send(Some(granted));
             }
         }
-        for answer in answers {
+        for (_, answer) in asks {
             let _ = answer.send(None);
         }
     }

@@ -206,8 +206,8 @@ pub async fn settle_and_claim(client: &Client, exchange: &Exchange) -> Result<Ex
         .await?;
     let mut answer = Exchanged { settled: ids, claimed: Vec::with_capacity(rows.len()) };
     for row in &rows {
-        if row.get("lost") {
-            let lost: TaskId = row.get("id");
+        if row.get(0) {
+            let lost: TaskId = row.get(1);
             answer.settled.retain(|id| *id != lost);
             continue;
         }
@@ -330,19 +330,20 @@ pub async fn refresh_totals(client: &Client) -> Result<u64, DbError> {
     client.execute(include_str!("sql/tasks/refresh_totals.sql"), &[]).await
 }
 
+/// By position, in the order of settle_and_claim.sql: names would be searched for in each of many rows.
 fn claimed(row: &Row) -> Result<Claimed, DbError> {
-    let role: &str = row.get("role");
+    let role: &str = row.get(4);
     Ok(Claimed {
-        held: Held { id: row.get("id"), fence: row.get("fence"), worker_id: row.get("worker_id") },
+        held: Held { id: row.get(1), fence: row.get(2), worker_id: row.get(3) },
         role: role.parse().map_err(|unknown| DbError::Other(format!("{unknown}")))?,
-        dispensary_id: row.get("dispensary_id"),
-        platform: row.get("platform"),
-        payload: row.get("payload"),
-        priority: row.get("priority"),
-        retry_count: row.get("retry_count"),
-        max_retries: row.get("max_retries"),
-        loss_count: row.get("loss_count"),
-        waited: Duration::from_secs_f64(row.get::<_, f64>("waited").max(0.0)),
+        dispensary_id: row.get(5),
+        platform: row.get(6),
+        payload: row.get(7),
+        priority: row.get(8),
+        retry_count: row.get(9),
+        max_retries: row.get(10),
+        loss_count: row.get(11),
+        waited: Duration::from_secs_f64(row.get::<_, f64>(12).max(0.0)),
     })
 }
 
