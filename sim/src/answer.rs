@@ -9,7 +9,7 @@ use crate::catalogue::StoreSeed;
 use crate::faults::FaultKind;
 use crate::menu;
 use crate::product::Product;
-use crate::request::{GraphqlRequest, Operation};
+use crate::request::{Ask, GraphqlRequest, Operation};
 use crate::wire::answer::{Answer, Dispensaries, Menu, error};
 use crate::wire::dispensary::dispensary;
 use crate::wire::product::WireProduct;
@@ -45,7 +45,7 @@ fn filtered_products(
     if !PAGE_SIZES.contains(&per_page) {
         return errors_only("perPage must be 25, 50 or 100", "BAD_USER_INPUT");
     }
-    let page = Page { number: page, size: per_page as usize, fault };
+    let page = Page { number: page, size: per_page as usize, ask: &request.ask, fault };
     let store = request.store().and_then(|id| world.catalogue.stores.iter().find(|s| s.platform_dispensary_id == id));
     match store {
         _ if request.variables["productsFilter"]["Status"] != "All" => page.empty(),
@@ -59,6 +59,7 @@ fn filtered_products(
 struct Page<'a> {
     number: usize,
     size: usize,
+    ask: &'a Ask,
     fault: Option<&'a FaultKind>,
 }
 
@@ -103,10 +104,22 @@ impl Page<'_> {
             _ => {}
         }
         let answer = Answer { errors, data: Some(Menu::page(products, total, self.size)) };
-        let mut body = Vec::with_capacity(6 * 1024 * self.size);
-        serde_json::to_writer(&mut body, &answer)?;
-        Ok(body)
+        written(&answer, self.ask, 6 * 1024 * self.size)
     }
+}
+
+/// The whole answer to a hash; what a full text asks for to a full text.
+fn written<T: Serialize>(answer: &Answer<T>, ask: &Ask, size: usize) -> serde_json::Result<Vec<u8>> {
+    let mut body = Vec::with_capacity(size);
+    match ask {
+        Ask::Hash(_) => serde_json::to_writer(&mut body, answer)?,
+        Ask::FullText(selection) => {
+            let mut answer = serde_json::to_value(answer)?;
+            selection.prune(&mut answer["data"]);
+            serde_json::to_writer(&mut body, &answer)?;
+        }
+    }
+    Ok(body)
 }
 
 /// Page 0 says the most, so that a client that believes it asks for every page.
@@ -129,7 +142,8 @@ fn dispensaries(world: &World, request: &GraphqlRequest, fault: Option<&FaultKin
         found.truncate(found.len() / 2);
         errors.push(error("Cannot return null for non-nullable field Dispensaries.name", "INTERNAL_SERVER_ERROR"));
     }
-    serde_json::to_vec(&Answer { errors, data: Some(Dispensaries { filtered_dispensaries: found }) })
+    let answer = Answer { errors, data: Some(Dispensaries { filtered_dispensaries: found }) };
+    written(&answer, &request.ask, 1024)
 }
 
 fn found<'a>(world: &'a World, request: &GraphqlRequest) -> Vec<&'a StoreSeed> {

@@ -41,6 +41,7 @@ mod origin;
 mod proxy;
 mod reply;
 mod request;
+mod selection;
 mod world;
 
 mod oracle;

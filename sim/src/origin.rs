@@ -150,7 +150,7 @@ fn count(world: &World, graphql: &GraphqlRequest) {
             Operation::ConsumerDispensaries => counts.consumer_dispensaries += 1,
             Operation::DispensarySearch => counts.dispensary_search += 1,
         }
-        counts.full_text += u64::from(graphql.ask == Ask::FullText);
+        counts.full_text += u64::from(matches!(graphql.ask, Ask::FullText(_)));
         if let (Operation::FilteredProducts, Some(store)) = (graphql.operation, graphql.store()) {
             *counts.menus.entry(store.to_owned()).or_default() += 1;
         }
@@ -201,7 +201,7 @@ fn hash_not_found(world: &World) -> io::Result<Response<Body>> {
 
 fn knows(world: &World, path: &str, graphql: &GraphqlRequest) -> bool {
     match &graphql.ask {
-        Ask::FullText => true,
+        Ask::FullText(_) => true,
         Ask::Hash(hash) => world.hashes.knows(path, graphql.operation, hash),
     }
 }

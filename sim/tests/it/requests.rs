@@ -78,15 +78,36 @@ async fn full_text_works_without_any_hash() {
     let sim = Simulator::start(small()).unwrap();
     sim.switch_hash(MENU, None);
     assert!(answer(&sim, request(&sim)).await.error_code().is_some());
-    let body = json!({
-        "operationName": "FilteredProducts",
-        "query": "query FilteredProducts($page: Int) { filteredProducts(page: $page) { products { _id } } }",
-        "variables": menu_variables(&sim.stores()[0].platform_dispensary_id, 0, 25),
-    });
-    let (mut parts, _) = request(&sim).into_parts();
-    (parts.method, parts.uri) = (http::Method::POST, format!("{}/graphql", sim.base_url()).parse().unwrap());
-    let answer = answer(&sim, Request::from_parts(parts, Full::from(body.to_string()))).await;
+    let answer = answer(&sim, in_full(&sim, "{ filteredProducts { products { _id } } }")).await;
     assert_eq!((answer.products().len(), sim.counts().full_text), (25, 1));
+}
+
+fn in_full(sim: &Simulator, text: &str) -> Request<Full<Bytes>> {
+    let variables = menu_variables(&sim.stores()[0].platform_dispensary_id, 0, 25);
+    let body = json!({ "operationName": "FilteredProducts", "query": text, "variables": variables });
+    let (mut parts, _) = request(sim).into_parts();
+    (parts.method, parts.uri) = (http::Method::POST, format!("{}/graphql", sim.base_url()).parse().unwrap());
+    Request::from_parts(parts, Full::from(body.to_string()))
+}
+
+#[tokio::test]
+async fn a_full_text_gets_what_it_asks_for_and_nothing_else() {
+    let sim = Simulator::start(small()).unwrap();
+    let text =
+        "query FilteredProducts($page: Int) { filteredProducts(page: $page) { products { Name brand { id } } } }";
+    let menu = answer(&sim, in_full(&sim, text)).await.json()["data"]["filteredProducts"].clone();
+    let keys = |value: &Value| -> Vec<String> { value.as_object().unwrap().keys().cloned().collect() };
+    assert_eq!(keys(&menu), ["products"]);
+    let branded = menu["products"].as_array().unwrap().iter().find(|product| product["brand"].is_object()).unwrap();
+    assert_eq!((keys(branded), keys(&branded["brand"])), (vec!["Name".into(), "brand".into()], vec!["id".into()]));
+}
+
+#[tokio::test]
+async fn a_full_text_of_another_operation_is_refused() {
+    let sim = Simulator::start(small()).unwrap();
+    for text in ["query FilteredProducts { filteredDispensaries { id } }", "filteredProducts"] {
+        assert_eq!(answer(&sim, in_full(&sim, text)).await.status, 400, "{text}");
+    }
 }
 
 #[tokio::test]
