@@ -120,13 +120,13 @@ impl Simulator {
 
     /// From now on the origin knows only `hash` for `operation`; none = no hash at all, only full text.
     pub fn switch_hash(&self, operation: Operation, hash: Option<&str>) {
-        self.world.hashes.forget_all(operation);
+        self.world.hashes.retire_all(operation);
         if let Some(hash) = hash {
             self.world.hashes.know(operation, hash);
         }
     }
 
-    /// A stale shard (`/api-3/graphql`) knows the older hashes and not the newest.
+    /// A stale shard (`/api-3/graphql`) knows the hashes that are retired everywhere else, and none that came since.
     pub fn set_shard_stale(&self, path: &str, stale: bool) {
         self.world.hashes.set_stale(path, stale);
     }
