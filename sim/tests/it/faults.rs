@@ -47,6 +47,8 @@ async fn retry_after_is_in_seconds_or_absent() {
     assert_eq!(answer.headers["retry-after"], "7");
     let answer = once(FaultKind::Throttled { retry_after: None }).await.unwrap();
     assert!(!answer.headers.contains_key("retry-after"));
+    let answer = once(FaultKind::Throttled { retry_after: Some(Duration::from_millis(300)) }).await.unwrap();
+    assert_eq!(answer.headers["retry-after"], "1");
 }
 
 #[tokio::test]
