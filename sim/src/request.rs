@@ -95,6 +95,10 @@ impl GraphqlRequest {
         self.variables["page"].as_u64().map(|page| page as usize)
     }
 
+    pub(crate) fn per_page(&self) -> Option<usize> {
+        self.variables["perPage"].as_u64().map(|size| size as usize)
+    }
+
     pub(crate) fn filter(&self) -> &Value {
         &self.variables["dispensaryFilter"]
     }

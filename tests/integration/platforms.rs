@@ -12,8 +12,8 @@ use drover::platforms::{Crawler, DiscoveryPoint, Dutchie, HashBook, HashNote, Li
 use drover::stealth::{FetchError, Proxy, ProxyProtocol, Session, SessionAsk};
 use drover::storage::{PageBytes, PayloadContent, PayloadHead, Payloads};
 use sim::{
-    Fault, FaultKind, Operation, OraclePotency, OracleProduct, OracleStore, OracleVariant, Settings, Simulator,
-    StoreSeed,
+    Coding, Fault, FaultKind, Operation, OraclePotency, OracleProduct, OracleStore, OracleVariant, Refusal, Settings,
+    Simulator, StoreSeed,
 };
 
 use crate::handlers::outside;
@@ -342,6 +342,33 @@ async fn a_menu_with_a_hole_is_incomplete() {
 }
 
 #[tokio::test]
+async fn products_that_unstable_ties_lose_are_missed() {
+    let mut field = Field::of_one_store();
+    let (_, total) = field.sim.snapshots_expected(1).remove(0);
+    field.sim.add_fault(Fault::new(FaultKind::LostToTies));
+    let error = field.fetch(&field.store()).await.unwrap_err();
+    let (seen, min_coverage) = (total - (total.div_ceil(100) - 1), 0.995);
+    assert_eq!(error, FetchError::Incomplete { seen, total, min_coverage });
+}
+
+#[tokio::test]
+async fn a_total_that_grows_while_it_is_crawled_is_noticed() {
+    let mut field = Field::of_one_store();
+    field.sim.add_fault(Fault::new(FaultKind::GrowingTotal));
+    let error = field.fetch(&field.store()).await.unwrap_err();
+    assert!(matches!(error, FetchError::Incomplete { seen, total, .. } if total > seen), "{error}");
+}
+
+#[tokio::test]
+async fn a_coding_that_is_not_kept_as_it_came_makes_the_same_menu() {
+    let settings = Settings { stores: 1, products_per_store: 250..=250, ..Settings::default() };
+    let mut field = Field::new(Settings { coding: Some(Coding::Brotli), ..settings });
+    let menu = field.fetch(&field.store()).await.unwrap();
+    assert!(menu.pages.iter().all(|page| !page.is_gzip));
+    must_equal(&normalised(menu).await, &field.sim.oracle(1)[0]);
+}
+
+#[tokio::test]
 async fn pages_beyond_the_cap_are_not_asked_for() {
     let mut field = Field::of_one_store();
     field.limits.max_pages = 2;
@@ -370,7 +397,12 @@ async fn errors_beside_data_fail_the_crawl() {
 #[tokio::test]
 async fn passing_trouble_is_overcome() {
     let mut field = Field::of_one_store();
-    let troubles = [FaultKind::CutShort, FaultKind::Truncated, FaultKind::ServerError(500), FaultKind::Forbidden];
+    let troubles = [
+        FaultKind::CutShort,
+        FaultKind::Truncated,
+        FaultKind::ServerError(500),
+        FaultKind::Blocked(Refusal::Forbidden),
+    ];
     for (page, kind) in troubles.into_iter().enumerate() {
         field.sim.add_fault(Fault::new(kind).on_page(page).times(1));
     }

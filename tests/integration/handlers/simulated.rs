@@ -212,11 +212,15 @@ async fn a_menu_that_looks_empty_leaves_neither_payload_nor_misses() {
     crawl(&desk).await;
     let before = rows(&desk).await;
 
-    sim.add_fault(Fault::new(FaultKind::EmptyPage));
-    assert!(matches!(desk.run(Role::PayloadFetch, json!({})).await, Err(TaskError::Retry { .. })));
+    for kind in [FaultKind::EmptyPage, FaultKind::EmptyMenu] {
+        let fault = sim.add_fault(Fault::new(kind.clone()));
+        let ended = desk.run(Role::PayloadFetch, json!({})).await;
+        assert!(matches!(ended, Err(TaskError::Retry { .. })), "{kind:?}");
+        sim.remove_fault(fault);
 
-    assert_eq!(desk.shelf.count("SELECT count(*) FROM raw_crawl_payloads").await, 1);
-    assert_eq!(rows(&desk).await, before);
+        assert_eq!(desk.shelf.count("SELECT count(*) FROM raw_crawl_payloads").await, 1, "{kind:?}");
+        assert_eq!(rows(&desk).await, before, "{kind:?}");
+    }
 }
 
 #[tokio::test]
