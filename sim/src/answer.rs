@@ -9,15 +9,25 @@ use crate::catalogue::StoreSeed;
 use crate::faults::FaultKind;
 use crate::menu;
 use crate::product::Product;
-use crate::request::{GraphqlRequest, Operation};
+use crate::request::{Ask, GraphqlRequest, Operation};
 use crate::wire::answer::{Answer, Dispensaries, Menu, error};
 use crate::wire::dispensary::dispensary;
 use crate::wire::product::WireProduct;
 use crate::world::World;
 
-const PAGE_SIZES: [u64; 3] = [25, 50, 100];
+const PAGE_SIZES: [usize; 3] = [25, 50, 100];
 
-/// `fault`: one that changes the data, or none.
+/// Why the platform would answer the request with an error alone.
+pub(crate) fn wrong_input(request: &GraphqlRequest) -> Option<&'static str> {
+    match (request.operation, request.page(), request.per_page()) {
+        (Operation::ConsumerDispensaries | Operation::DispensarySearch, ..) => None,
+        (_, None, _) | (_, _, None) => Some("page and perPage are required"),
+        (_, _, Some(size)) if !PAGE_SIZES.contains(&size) => Some("perPage must be 25, 50 or 100"),
+        _ => None,
+    }
+}
+
+/// To a request without `wrong_input`. `fault`: one that changes the data, or none.
 pub(crate) fn answer(
     world: &World,
     request: &GraphqlRequest,
@@ -39,15 +49,9 @@ fn filtered_products(
     request: &GraphqlRequest,
     fault: Option<&FaultKind>,
 ) -> serde_json::Result<Vec<u8>> {
-    let (Some(page), Some(per_page)) = (request.page(), request.variables["perPage"].as_u64()) else {
-        return errors_only("page and perPage are required", "BAD_USER_INPUT");
-    };
-    if !PAGE_SIZES.contains(&per_page) {
-        return errors_only("perPage must be 25, 50 or 100", "BAD_USER_INPUT");
-    }
-    let page = Page { number: page, size: per_page as usize, fault };
-    let store = request.store().and_then(|id| world.catalogue.stores.iter().find(|s| s.platform_dispensary_id == id));
-    match store {
+    let (number, size) = (request.page().unwrap_or(0), request.per_page().unwrap_or(PAGE_SIZES[0]));
+    let page = Page { number, size, ask: &request.ask, fault };
+    match request.store().and_then(|id| world.catalogue.of_id(id)) {
         _ if request.variables["productsFilter"]["Status"] != "All" => page.empty(),
         _ if fault == Some(&FaultKind::UnknownDispensary) => page.empty(),
         None => page.empty(),
@@ -59,6 +63,7 @@ fn filtered_products(
 struct Page<'a> {
     number: usize,
     size: usize,
+    ask: &'a Ask,
     fault: Option<&'a FaultKind>,
 }
 
@@ -79,7 +84,10 @@ impl Page<'_> {
     fn of_store(&self, world: &World, store: &StoreSeed) -> serde_json::Result<Vec<u8>> {
         let crawl = world.crawl();
         let menu = menu::Menu::of(world.seed, store, crawl);
-        let rows = menu.page(self.number, self.size);
+        let rows = match self.fault {
+            Some(FaultKind::LostToTies) => menu.page_of_lost_ties(self.number, self.size),
+            _ => menu.page(self.number, self.size),
+        };
         let truth = |row: &menu::Row| {
             let product = Product::of(world.seed, &world.brands, store, row.product, crawl);
             if row.superseded { product.superseded() } else { product }
@@ -95,6 +103,11 @@ impl Page<'_> {
         let mut total = total;
         match self.fault {
             Some(FaultKind::EmptyPage) => products.clear(),
+            Some(FaultKind::EmptyMenu) => {
+                products.clear();
+                total = 0;
+            }
+            Some(FaultKind::GrowingTotal) => total += self.number * self.size,
             Some(FaultKind::DriftingTotal) => total = drifted(total, self.number),
             Some(FaultKind::GraphqlErrors { .. }) => {
                 products.truncate(products.len() / 2);
@@ -103,10 +116,22 @@ impl Page<'_> {
             _ => {}
         }
         let answer = Answer { errors, data: Some(Menu::page(products, total, self.size)) };
-        let mut body = Vec::with_capacity(6 * 1024 * self.size);
-        serde_json::to_writer(&mut body, &answer)?;
-        Ok(body)
+        written(&answer, self.ask, 6 * 1024 * self.size)
     }
+}
+
+/// The whole answer to a hash; what a full text asks for to a full text.
+fn written<T: Serialize>(answer: &Answer<T>, ask: &Ask, size: usize) -> serde_json::Result<Vec<u8>> {
+    let mut body = Vec::with_capacity(size);
+    match ask {
+        Ask::Hash(_) => serde_json::to_writer(&mut body, answer)?,
+        Ask::FullText(selection) => {
+            let mut answer = serde_json::to_value(answer)?;
+            selection.prune(&mut answer["data"]);
+            serde_json::to_writer(&mut body, &answer)?;
+        }
+    }
+    Ok(body)
 }
 
 /// Page 0 says the most, so that a client that believes it asks for every page.
@@ -129,7 +154,8 @@ fn dispensaries(world: &World, request: &GraphqlRequest, fault: Option<&FaultKin
         found.truncate(found.len() / 2);
         errors.push(error("Cannot return null for non-nullable field Dispensaries.name", "INTERNAL_SERVER_ERROR"));
     }
-    serde_json::to_vec(&Answer { errors, data: Some(Dispensaries { filtered_dispensaries: found }) })
+    let answer = Answer { errors, data: Some(Dispensaries { filtered_dispensaries: found }) };
+    written(&answer, &request.ask, 1024)
 }
 
 fn found<'a>(world: &'a World, request: &GraphqlRequest) -> Vec<&'a StoreSeed> {

@@ -66,6 +66,11 @@ impl Catalogue {
         self.all().find(|store| store.platform_dispensary_id == name || store.slug == name || store.cname == name)
     }
 
+    /// The store that is to be crawled under that id.
+    pub(crate) fn of_id(&self, id: &str) -> Option<&StoreSeed> {
+        self.stores.iter().find(|store| store.platform_dispensary_id == id)
+    }
+
     pub(crate) fn near(&self, point: (f64, f64), distance: f64) -> impl Iterator<Item = &StoreSeed> {
         self.all().filter(move |store| miles(point, (store.latitude, store.longitude)) <= distance)
     }

@@ -21,7 +21,7 @@ pub struct Counts {
     pub full_text: u64,
     /// Neither of the three, or malformed.
     pub other: u64,
-    /// Whole, correct answers to one of the three operations.
+    /// Whole, correct answers with data to one of the three operations.
     pub answered: u64,
     /// 403s and challenges, by proxy or by fault.
     pub blocked: u64,
@@ -33,7 +33,7 @@ pub struct Counts {
     pub most_in_flight: u64,
     /// By position in `Simulator::proxies`.
     pub proxies: Vec<ProxyCounts>,
-    /// `FilteredProducts` requests by platform dispensary id.
+    /// `FilteredProducts` requests by platform dispensary id, of the stores there are.
     pub menus: HashMap<String, u64>,
 }
 
@@ -45,7 +45,7 @@ pub struct ProxyCounts {
     pub requests: u64,
     /// Of them, refused by the origin because of this proxy.
     pub blocked: u64,
-    /// Refused by the proxy itself: wrong credentials, 407, 502, hung.
+    /// Refused by the proxy itself: wrong credentials, 407, 502, an address where a name is due.
     pub refused: u64,
 }
 

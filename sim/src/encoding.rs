@@ -1,4 +1,5 @@
-//! Content codings of answers: the one a client offers that is kept best (gzip before all others).
+//! Content codings of answers: of those a client offers, the one that the world prefers, else the one that is kept best (gzip
+//! before all others).
 
 use async_compression::Level;
 use async_compression::tokio::bufread::{BrotliEncoder, GzipEncoder, ZlibEncoder, ZstdEncoder};
@@ -7,7 +8,7 @@ use http::header::ACCEPT_ENCODING;
 use tokio::io::AsyncReadExt;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Coding {
+pub enum Coding {
     Gzip,
     Brotli,
     Deflate,
@@ -28,10 +29,10 @@ impl Coding {
     }
 
     /// None = as it is.
-    pub(crate) fn choose(headers: &HeaderMap) -> Option<Coding> {
+    pub(crate) fn choose(headers: &HeaderMap, preferred: Option<Coding>) -> Option<Coding> {
         let offered = headers.get(ACCEPT_ENCODING)?.to_str().ok()?;
         let offers = |coding: &Coding| offered.split(',').any(|item| is_offer_of(item, coding.name()));
-        Coding::ALL.into_iter().find(offers)
+        preferred.into_iter().chain(Coding::ALL).find(offers)
     }
 
     /// Quick rather than small: the simulator shares its cores with what is measured.

@@ -1,27 +1,21 @@
 //! `Fault`: something the origin does wrong on purpose, to whom, and how often.
 //!
-//! Faults are tried in the order they were added; the first that applies to a request is used up by one.
+//! Faults are tried in the order they were added; the first that applies to a request, and that it can show, is used up by one.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use crate::refusal::Refusal;
 use crate::request::{GraphqlRequest, Operation};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FaultKind {
-    /// 403 with a JSON body.
-    Forbidden,
-    /// A challenge page in HTML where JSON is due, with 403 or with 200.
-    ChallengeForbidden,
-    ChallengeOk,
+    /// 403, or a challenge page.
+    Blocked(Refusal),
     /// 429; without `retry_after` the header is absent.
-    Throttled {
-        retry_after: Option<Duration>,
-    },
+    Throttled { retry_after: Option<Duration> },
     /// 503 with Retry-After.
-    Unavailable {
-        retry_after: Option<Duration>,
-    },
+    Unavailable { retry_after: Option<Duration> },
     /// Any other 5xx.
     ServerError(u16),
     /// The connection breaks in the middle of the body.
@@ -32,18 +26,47 @@ pub enum FaultKind {
     Reset,
     /// No answer, ever.
     Hang,
-    /// `products: []`; use `on_page(0)` for a menu that looks empty.
+    /// `products: []` under a total that says otherwise; use `on_page(0)` for a menu that looks broken.
     EmptyPage,
+    /// `products: []` and a total of 0: what a store without a menu looks like.
+    EmptyMenu,
+    /// The order changes between two pages: the last product of each is shown again as the first of the next, in the place of
+    /// one that is on no page. Pages keep their size, and the total says nothing of it.
+    LostToTies,
+    /// `totalCount` grows from page to page, by what a page holds; the products do not.
+    GrowingTotal,
     /// `totalCount` goes up and down between pages by 0.5 %, at least 1. Page 0 says the most.
     DriftingTotal,
     /// `errors[]`, with part of the data or without any.
-    GraphqlErrors {
-        with_data: bool,
-    },
+    GraphqlErrors { with_data: bool },
     /// `PERSISTED_QUERY_NOT_FOUND`, whatever the hash. See also `Simulator::switch_hash` and `set_shard_stale`.
     HashNotFound,
     /// The store does not exist.
     UnknownDispensary,
+}
+
+impl FaultKind {
+    /// Whether such a request would notice: a menu's faults need a menu, and broken data needs data.
+    fn shows_on(&self, operation: Operation, gets_data: bool) -> bool {
+        match self {
+            FaultKind::EmptyPage
+            | FaultKind::EmptyMenu
+            | FaultKind::DriftingTotal
+            | FaultKind::GrowingTotal
+            | FaultKind::LostToTies => gets_data && operation == Operation::FilteredProducts,
+            FaultKind::Truncated
+            | FaultKind::CutShort
+            | FaultKind::GraphqlErrors { .. }
+            | FaultKind::HashNotFound
+            | FaultKind::UnknownDispensary => gets_data,
+            FaultKind::Blocked(_)
+            | FaultKind::Throttled { .. }
+            | FaultKind::Unavailable { .. }
+            | FaultKind::ServerError(_)
+            | FaultKind::Reset
+            | FaultKind::Hang => true,
+        }
+    }
 }
 
 /// Without limits a fault meets every request until it is removed.
@@ -90,8 +113,9 @@ impl Fault {
         Fault { times: Some(n), ..self }
     }
 
-    fn applies_to(&self, path: &str, request: &GraphqlRequest) -> bool {
+    fn applies_to(&self, path: &str, request: &GraphqlRequest, gets_data: bool) -> bool {
         self.times != Some(0)
+            && self.kind.shows_on(request.operation, gets_data)
             && self.store.as_deref().is_none_or(|store| request.store() == Some(store))
             && self.operation.is_none_or(|operation| operation == request.operation)
             && self.path.as_deref().is_none_or(|only| only == path)
@@ -121,10 +145,10 @@ impl Faults {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).faults.retain(|(other, _)| *other != id);
     }
 
-    /// The fault this request meets, used up by one.
-    pub(crate) fn take(&self, path: &str, request: &GraphqlRequest) -> Option<FaultKind> {
+    /// The fault this request meets, used up by one. `gets_data`: without a fault it would be answered with data.
+    pub(crate) fn take(&self, path: &str, request: &GraphqlRequest, gets_data: bool) -> Option<FaultKind> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (_, fault) = state.faults.iter_mut().find(|(_, fault)| fault.applies_to(path, request))?;
+        let (_, fault) = state.faults.iter_mut().find(|(_, fault)| fault.applies_to(path, request, gets_data))?;
         fault.times = fault.times.map(|times| times - 1);
         let kind = fault.kind.clone();
         state.faults.retain(|(_, fault)| fault.times != Some(0));

@@ -1,4 +1,5 @@
-//! `Hashes`: the persisted queries the origin knows now. Starts with the newest of each operation and forgets on demand.
+//! `Hashes`: the persisted queries the origin knows now. Starts with the newest of each operation and retires them on
+//! demand.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
@@ -30,26 +31,33 @@ pub(crate) struct Hashes(Mutex<State>);
 
 struct State {
     known: HashSet<(Operation, String)>,
+    /// Known once: the platform's own older ones, and what was switched off here.
+    retired: HashSet<(Operation, String)>,
     stale_shards: HashSet<String>,
 }
 
 impl Hashes {
     pub(crate) fn new() -> Hashes {
-        let newest = |operation| history(operation).first().map(|hash| (operation, (*hash).to_owned()));
-        let known = Operation::ALL.into_iter().filter_map(newest).collect();
-        Hashes(Mutex::new(State { known, stale_shards: HashSet::new() }))
+        let (mut known, mut retired) = (HashSet::new(), HashSet::new());
+        for operation in Operation::ALL {
+            for (age, hash) in history(operation).iter().enumerate() {
+                let place = if age == 0 { &mut known } else { &mut retired };
+                place.insert((operation, (*hash).to_owned()));
+            }
+        }
+        Hashes(Mutex::new(State { known, retired, stale_shards: HashSet::new() }))
     }
 
     pub(crate) fn know(&self, operation: Operation, hash: &str) {
         self.with(|state| state.known.insert((operation, hash.to_owned())));
     }
 
-    /// Forgets every hash of `operation`.
-    pub(crate) fn forget_all(&self, operation: Operation) {
-        self.with(|state| state.known.retain(|(of, _)| *of != operation));
+    /// Retires every hash of `operation`.
+    pub(crate) fn retire_all(&self, operation: Operation) {
+        self.with(|state| state.retired.extend(state.known.extract_if(|(of, _)| *of == operation)));
     }
 
-    /// A stale shard knows the platform's older hashes, and not the newest.
+    /// A stale shard knows the hashes that are retired everywhere else, and none that came since.
     pub(crate) fn set_stale(&self, path: &str, stale: bool) {
         self.with(
             |state| if stale { state.stale_shards.insert(path.to_owned()) } else { state.stale_shards.remove(path) },
@@ -58,10 +66,12 @@ impl Hashes {
 
     pub(crate) fn knows(&self, path: &str, operation: Operation, hash: &str) -> bool {
         self.with(|state| {
-            if state.stale_shards.contains(path) {
-                return history(operation).iter().skip(1).any(|older| *older == hash);
+            let hash = (operation, hash.to_owned());
+            let is_current = state.known.contains(&hash);
+            match state.stale_shards.contains(path) {
+                true => !is_current && state.retired.contains(&hash),
+                false => is_current,
             }
-            state.known.contains(&(operation, hash.to_owned()))
         })
     }
 

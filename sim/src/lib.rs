@@ -24,9 +24,12 @@ mod category;
 mod draw;
 mod menu;
 mod money;
+mod picture;
 mod places;
+mod potency;
 mod presence;
 mod product;
+mod size;
 mod words;
 
 mod wire;
@@ -39,8 +42,10 @@ mod hashes;
 mod hops;
 mod origin;
 mod proxy;
+mod refusal;
 mod reply;
 mod request;
+mod selection;
 mod world;
 
 mod oracle;
@@ -48,10 +53,12 @@ mod simulator;
 
 pub use catalogue::StoreSeed;
 pub use counters::{Counts, ProxyCounts};
+pub use encoding::Coding;
 pub use faults::{Fault, FaultId, FaultKind};
 pub use hashes::history;
-pub use oracle::{OracleProduct, OracleStore};
+pub use oracle::{OraclePotency, OracleProduct, OracleStore, OracleVariant};
 pub use proxy::{ProxyAddress, ProxyFault, ProxyProtocol};
+pub use refusal::Refusal;
 pub use request::Operation;
 pub use settings::Settings;
 pub use simulator::Simulator;

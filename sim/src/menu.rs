@@ -51,12 +51,21 @@ impl Menu {
             return Vec::new();
         }
         let from = if self.overlaps_at(start) { start - 1 } else { start };
-        let row = |at: usize| Row {
-            product: self.rows[at].product,
-            weight: self.rows[at].weight,
-            superseded: at + 1 == end && self.overlaps_at(end),
-        };
-        (from..end).map(row).collect()
+        (from..end).map(|at| self.row(at, at + 1 == end && self.overlaps_at(end))).collect()
+    }
+
+    /// The same page where every border lies in a tie that is broken anew for each request: the last product before it comes
+    /// again, in the place of the first one behind it. As many rows as asked for, one product fewer from every border.
+    pub(crate) fn page_of_lost_ties(&self, page: usize, per_page: usize) -> Vec<Row> {
+        let start = page.saturating_mul(per_page).min(self.rows.len());
+        let end = (start + per_page).min(self.rows.len());
+        let shown_at = |at: usize| if at == start && at > 0 { at - 1 } else { at };
+        (start..end).map(|at| self.row(shown_at(at), false)).collect()
+    }
+
+    fn row(&self, at: usize, superseded: bool) -> Row {
+        let Rank { weight, product } = self.rows[at];
+        Row { product, weight, superseded }
     }
 
     fn overlaps_at(&self, border: usize) -> bool {

@@ -13,7 +13,7 @@ impl Mills {
 
     /// What a product table holds: whole cents, halves up.
     pub(crate) fn cents(self) -> i32 {
-        self.0.saturating_add(5).wrapping_div(10) as i32
+        (self.0.saturating_add(5) / 10) as i32
     }
 
     /// A percentage taken off, cut to whole mills.

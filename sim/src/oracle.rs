@@ -4,8 +4,11 @@
 
 use crate::brand::Naming;
 use crate::catalogue::StoreSeed;
+use crate::category::Category;
+use crate::potency::{self, Content};
 use crate::presence;
-use crate::product::{Offer, Product, Special, Stock};
+use crate::product::{Price, Product, Special, Stock};
+use crate::size::{self, Size};
 use crate::world::World;
 
 /// Misses in a row that empty a shelf, and where counting stops.
@@ -20,17 +23,23 @@ pub struct OracleStore {
 }
 
 /// Columns of one product's row; prices in cents. While it is missing they are those of `last_seen_crawl`, but for the stock.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// One that is present has a snapshot of the crawl, with the same prices, stock and potencies.
+#[derive(Clone, Debug, PartialEq)]
 pub struct OracleProduct {
     pub provider_product_id: String,
     pub name: String,
     pub brand: Option<String>,
     pub category: &'static str,
+    pub subcategory: Option<&'static str>,
+    pub strain_type: Option<&'static str>,
+    pub image_url: Option<String>,
     pub price_rec: Option<i32>,
     pub price_med: Option<i32>,
     pub special_price_rec: Option<i32>,
     pub special_price_med: Option<i32>,
     pub is_on_special: bool,
+    pub thc: OraclePotency,
+    pub cbd: OraclePotency,
     pub quantity: Option<i32>,
     pub quantity_censored: bool,
     pub is_in_stock: bool,
@@ -40,8 +49,31 @@ pub struct OracleProduct {
     /// In the feed of the crawl asked for.
     pub is_present: bool,
     pub last_seen_crawl: u32,
-    /// Rows in the variant table: options it was last seen with.
-    pub variants: usize,
+    /// Rows in the variant table, in the feed's order: options it was last seen with, as they were then.
+    pub variants: Vec<OracleVariant>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct OraclePotency {
+    pub min: Option<f64>,
+    pub max: Option<f64>,
+    pub unit: Option<&'static str>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct OracleVariant {
+    pub label: &'static str,
+    /// Equal labels before it.
+    pub nth: i16,
+    pub size_mg: Option<i64>,
+    pub size_ml: Option<f64>,
+    pub price_rec: Option<i32>,
+    pub price_med: Option<i32>,
+    pub special_price_rec: Option<i32>,
+    pub special_price_med: Option<i32>,
+    pub quantity: Option<i32>,
+    pub quantity_censored: bool,
+    pub is_in_stock: bool,
 }
 
 pub(crate) fn store(world: &World, store: &StoreSeed, crawl: u32) -> OracleStore {
@@ -56,27 +88,64 @@ fn product(world: &World, store: &StoreSeed, index: u64, crawl: u32) -> Option<O
     let truth = Product::of(world.seed, &world.brands, store, index, last_seen_crawl);
     let misses = (crawl - last_seen_crawl).min(MISSES_OUT_OF_STOCK);
     let stock = stock_after(seen_stock(&truth), misses);
-    let special_price_rec = special(&truth, true, |offer| offer.rec_special);
-    let special_price_med = special(&truth, truth.lists_med_prices, |offer| offer.med_special);
+    let variants: Vec<OracleVariant> = (0..truth.offers.len()).map(|at| variant(&truth, at)).collect();
+    let lowest = |of: fn(&OracleVariant) -> Option<i32>| variants.iter().filter_map(of).min();
     Some(OracleProduct {
         brand: (truth.naming != Naming::Nameless).then(|| truth.brand.name.clone()),
         category: truth.category.name,
-        price_rec: truth.offers.iter().map(|offer| offer.rec.cents()).min(),
-        price_med: truth.offers.iter().filter(|_| truth.lists_med_prices).map(|offer| offer.med.cents()).min(),
-        special_price_rec,
-        special_price_med,
-        is_on_special: special_price_rec.is_some() || special_price_med.is_some(),
-        quantity: quantity(&truth),
-        quantity_censored: truth.stock == Stock::Pos && truth.offers.iter().any(|offer| offer.units as i32 >= POS_CAP),
+        subcategory: truth.subcategory.filter(|name| !name.is_empty()),
+        strain_type: truth.strain_type.filter(|strain| *strain != "N/A"),
+        image_url: truth.picture.url().map(str::to_owned),
+        price_rec: lowest(|variant| variant.price_rec),
+        price_med: lowest(|variant| variant.price_med),
+        special_price_rec: lowest(|variant| variant.special_price_rec),
+        special_price_med: lowest(|variant| variant.special_price_med),
+        is_on_special: lowest(|variant| variant.special_price_rec.or(variant.special_price_med)).is_some(),
+        thc: potency(truth.thc, truth.category),
+        cbd: potency(truth.cbd, truth.category),
+        quantity: variants.iter().filter_map(|variant| variant.quantity).reduce(|sum, units| sum + units),
+        quantity_censored: variants.iter().any(|variant| variant.quantity_censored),
         is_in_stock: stock != "oos",
         stock_status: stock,
         consecutive_misses: misses as i32,
         is_present: misses == 0,
         last_seen_crawl,
-        variants: truth.offers.len(),
+        variants,
         provider_product_id: truth.id,
         name: truth.name,
     })
+}
+
+fn variant(truth: &Product<'_>, at: usize) -> OracleVariant {
+    let offer = &truth.offers[at];
+    let size = size::stated(offer.label).or(truth.weighed.then(|| Size::Mg(size::net_weight_mg(offer.label))));
+    let med = Some(offer.med).filter(|_| truth.lists_med_prices);
+    let quantity = quantity(truth.stock, offer.units);
+    OracleVariant {
+        label: offer.label,
+        nth: truth.offers[..at].iter().filter(|earlier| earlier.label == offer.label).count() as i16,
+        size_mg: if let Some(Size::Mg(mg)) = size { Some(mg) } else { None },
+        size_ml: if let Some(Size::Ml(ml)) = size { Some(ml) } else { None },
+        price_rec: Some(offer.rec.regular.cents()),
+        price_med: med.map(|price| price.regular.cents()),
+        special_price_rec: bargain(offer.rec),
+        special_price_med: med.and_then(bargain),
+        quantity,
+        quantity_censored: truth.stock == Stock::Pos && quantity == Some(POS_CAP),
+        is_in_stock: truth.active && quantity != Some(0),
+    }
+}
+
+fn potency(content: Content, category: &Category) -> OraclePotency {
+    let unit = Some(potency::unit(category.potency));
+    match content {
+        Content::Absent => OraclePotency::default(),
+        Content::Unvalued | Content::Empty => OraclePotency { unit, ..OraclePotency::default() },
+        Content::One(strength) => OraclePotency { min: Some(strength), max: Some(strength), unit },
+        Content::Range(low, high) => OraclePotency { min: Some(low), max: Some(high), unit },
+        Content::Number(strength) => OraclePotency { min: Some(strength), max: Some(strength), unit: None },
+        Content::Text(strength) => OraclePotency { min: Some(strength), max: Some(strength), unit: Some("PERCENTAGE") },
+    }
 }
 
 fn seen_stock(truth: &Product<'_>) -> &'static str {
@@ -92,19 +161,17 @@ fn stock_after(seen: &'static str, misses: u32) -> &'static str {
     if misses >= MISSES_OUT_OF_STOCK { "oos" } else { seen }
 }
 
-fn quantity(truth: &Product<'_>) -> Option<i32> {
-    let units = truth.offers.iter().map(|offer| offer.units as i32);
-    match truth.stock {
+fn quantity(stock: Stock, units: u32) -> Option<i32> {
+    match stock {
         Stock::Unknown => None,
-        Stock::Manual => Some(units.sum()),
-        Stock::Pos => Some(units.map(|units| units.min(POS_CAP)).sum()),
+        Stock::Manual => Some(units as i32),
+        Stock::Pos => Some((units as i32).min(POS_CAP)),
     }
 }
 
-fn special(truth: &Product<'_>, lists: bool, of: impl Fn(&Offer) -> Special) -> Option<i32> {
-    let lower = |offer: &Offer| match of(offer) {
-        Special::Lower(price) => Some(price.cents()),
+fn bargain(price: Price) -> Option<i32> {
+    match price.special {
+        Special::Lower(special) => Some(special.cents()),
         Special::None | Special::NotLower(_) => None,
-    };
-    truth.offers.iter().filter(|_| lists).filter_map(lower).min()
+    }
 }

@@ -8,15 +8,16 @@ use http::{HeaderMap, Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 
-use crate::answer::answer;
+use crate::answer;
+use crate::encoding::Coding;
 use crate::faults::FaultKind;
-use crate::proxy::Refusal;
+use crate::refusal::Refusal;
 use crate::reply::{self, Body};
 use crate::request::{Ask, GraphqlRequest, Operation};
 use crate::world::World;
@@ -39,13 +40,21 @@ pub(crate) async fn serve(world: Arc<World>, listener: TcpListener, tls: Option<
         let (world, tls) = (world.clone(), tls.clone());
         tokio::spawn(async move {
             match tls {
-                None => connection(world, stream, proxy).await,
-                Some(tls) => match tls.accept(stream).await {
-                    Ok(stream) => connection(world, stream, proxy).await,
-                    Err(error) => tracing::debug!(%peer, %error, "simulator: TLS handshake failed"),
-                },
+                None => connection(world, stream, proxy, false).await,
+                Some(tls) => secure_connection(world, stream, proxy, tls).await,
             }
         });
+    }
+}
+
+async fn secure_connection(world: Arc<World>, stream: TcpStream, proxy: Option<usize>, tls: TlsAcceptor) {
+    match tokio::time::timeout(world.patience, tls.accept(stream)).await {
+        Ok(Ok(stream)) => {
+            let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+            connection(world, stream, proxy, is_http2).await;
+        }
+        Ok(Err(error)) => tracing::debug!(%error, "simulator: TLS handshake failed"),
+        Err(_) => tracing::debug!("simulator: TLS handshake took too long"),
     }
 }
 
@@ -53,15 +62,24 @@ async fn connection(
     world: Arc<World>,
     stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
     proxy: Option<usize>,
+    is_http2: bool,
 ) {
+    let server = server(world.patience, is_http2);
     let service = service_fn(move |request| {
         let world = world.clone();
         async move { respond(&world, request, proxy).await }
     });
-    let served = auto::Builder::new(TokioExecutor::new()).serve_connection(TokioIo::new(stream), service).await;
-    if let Err(error) = served {
+    if let Err(error) = server.serve_connection(TokioIo::new(stream), service).await {
         tracing::trace!(%error, "simulator: connection ended");
     }
+}
+
+/// Told what the client speaks: finding it out by itself, it would wait for the first bytes for ever.
+fn server(patience: Duration, is_http2: bool) -> auto::Builder<TokioExecutor> {
+    let mut server = auto::Builder::new(TokioExecutor::new());
+    server.http1().timer(TokioTimer::new()).header_read_timeout(patience);
+    server.http2().timer(TokioTimer::new()).keep_alive_interval(patience).keep_alive_timeout(patience);
+    if is_http2 { server.http2_only() } else { server.http1_only() }
 }
 
 /// An error closes the connection without an answer.
@@ -72,7 +90,7 @@ async fn respond(world: &World, request: Request<Incoming>, proxy: Option<usize>
         world.counters.note(|counts| counts.other += 1);
         return Ok(reply::plain(StatusCode::NOT_FOUND, "text/plain", "not found"));
     }
-    match read(request).await {
+    match read(world, request).await {
         Ok(graphql) => {
             count(world, &graphql);
             tokio::time::sleep(world.latency).await;
@@ -92,22 +110,26 @@ async fn execute(
     headers: &HeaderMap,
     graphql: &GraphqlRequest,
 ) -> io::Result<Response<Body>> {
-    if let Some((proxy, refusal)) = proxy.and_then(|index| Some((index, world.proxies[index].refusal()?))) {
+    if let Some((proxy, refusal)) = proxy.and_then(|index| Some((index, world.proxies[index].next_refusal()?))) {
         world.counters.note_proxy(proxy, |counts| counts.blocked += 1);
         return blocked(world, refusal);
     }
-    let fault = world.faults.take(path, graphql);
+    let (is_known, wrong) = (knows(world, path, graphql), answer::wrong_input(graphql));
+    let fault = world.faults.take(path, graphql, is_known && wrong.is_none());
     if let Some(fault) = &fault {
         world.counters.note(|counts| counts.faults += 1);
         if let Some(answer) = fail(world, fault).await? {
             return Ok(answer);
         }
     }
-    if !knows(world, path, graphql) {
+    if !is_known {
         return hash_not_found(world);
     }
-    let body = answer(world, graphql, fault.as_ref())?;
-    let response = reply::encoded(headers, body, fault.as_ref()).await?;
+    if let Some(reason) = wrong {
+        return Ok(reply::error(StatusCode::OK, reason, "BAD_USER_INPUT")?);
+    }
+    let body = answer::answer(world, graphql, fault.as_ref())?;
+    let response = reply::encoded(Coding::choose(headers, world.coding), body, fault.as_ref()).await?;
     world.counters.note(|counts| counts.answered += u64::from(fault.is_none()));
     Ok(response)
 }
@@ -119,7 +141,7 @@ fn is_graphql(path: &str) -> bool {
 }
 
 /// Errors are what a 400 says.
-async fn read(request: Request<Incoming>) -> Result<GraphqlRequest, String> {
+async fn read(world: &World, request: Request<Incoming>) -> Result<GraphqlRequest, String> {
     require_preflight(request.headers())?;
     if request.method() == Method::GET {
         return GraphqlRequest::of_query(request.uri().query().unwrap_or_default())
@@ -128,8 +150,9 @@ async fn read(request: Request<Incoming>) -> Result<GraphqlRequest, String> {
     if request.method() != Method::POST {
         return Err(format!("method {} is not supported", request.method()));
     }
-    let body =
-        Limited::new(request.into_body(), MAX_REQUEST_BODY).collect().await.map_err(|error| error.to_string())?;
+    let body = Limited::new(request.into_body(), MAX_REQUEST_BODY).collect();
+    let body = tokio::time::timeout(world.patience, body).await.map_err(|_| "the body took too long")?;
+    let body = body.map_err(|error| error.to_string())?;
     GraphqlRequest::of_body(&body.to_bytes()).map_err(|reason| reason.into_owned())
 }
 
@@ -144,15 +167,17 @@ fn require_preflight(headers: &HeaderMap) -> Result<(), String> {
 }
 
 fn count(world: &World, graphql: &GraphqlRequest) {
+    // only ids of the catalogue, so that no client can make the counts grow without end
+    let store = graphql.store().and_then(|id| world.catalogue.of_id(id));
     world.counters.note(|counts| {
         match graphql.operation {
             Operation::FilteredProducts => counts.filtered_products += 1,
             Operation::ConsumerDispensaries => counts.consumer_dispensaries += 1,
             Operation::DispensarySearch => counts.dispensary_search += 1,
         }
-        counts.full_text += u64::from(graphql.ask == Ask::FullText);
-        if let (Operation::FilteredProducts, Some(store)) = (graphql.operation, graphql.store()) {
-            *counts.menus.entry(store.to_owned()).or_default() += 1;
+        counts.full_text += u64::from(matches!(graphql.ask, Ask::FullText(_)));
+        if let (Operation::FilteredProducts, Some(store)) = (graphql.operation, store) {
+            *counts.menus.entry(store.platform_dispensary_id.clone()).or_default() += 1;
         }
     });
 }
@@ -169,9 +194,7 @@ fn blocked(world: &World, refusal: Refusal) -> io::Result<Response<Body>> {
 /// The answer of a fault that needs no data; none = go on.
 async fn fail(world: &World, fault: &FaultKind) -> io::Result<Option<Response<Body>>> {
     let response = match fault {
-        FaultKind::Forbidden => blocked(world, Refusal::Forbidden)?,
-        FaultKind::ChallengeForbidden => blocked(world, Refusal::ChallengeForbidden)?,
-        FaultKind::ChallengeOk => blocked(world, Refusal::ChallengeOk)?,
+        FaultKind::Blocked(refusal) => blocked(world, *refusal)?,
         FaultKind::Throttled { retry_after } => reply::later(StatusCode::TOO_MANY_REQUESTS, *retry_after)?,
         FaultKind::Unavailable { retry_after } => reply::later(StatusCode::SERVICE_UNAVAILABLE, *retry_after)?,
         FaultKind::ServerError(status) => {
@@ -187,7 +210,10 @@ async fn fail(world: &World, fault: &FaultKind) -> io::Result<Option<Response<Bo
         FaultKind::Truncated
         | FaultKind::CutShort
         | FaultKind::EmptyPage
+        | FaultKind::EmptyMenu
         | FaultKind::DriftingTotal
+        | FaultKind::GrowingTotal
+        | FaultKind::LostToTies
         | FaultKind::GraphqlErrors { with_data: true }
         | FaultKind::UnknownDispensary => return Ok(None),
     };
@@ -201,7 +227,7 @@ fn hash_not_found(world: &World) -> io::Result<Response<Body>> {
 
 fn knows(world: &World, path: &str, graphql: &GraphqlRequest) -> bool {
     match &graphql.ask {
-        Ask::FullText => true,
+        Ask::FullText(_) => true,
         Ask::Hash(hash) => world.hashes.knows(path, graphql.operation, hash),
     }
 }

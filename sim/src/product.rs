@@ -5,10 +5,12 @@
 
 use crate::brand::{Brand, Brands, Naming};
 use crate::catalogue::{Shelf, StoreSeed};
-use crate::category::{CATEGORIES, Category};
+use crate::category::{CATEGORIES, Category, Potency};
 use crate::draw::{Draw, Topic};
 use crate::menu;
 use crate::money::Mills;
+use crate::picture::Picture;
+use crate::potency::{self, Content};
 use crate::words;
 
 /// 2026-01-01T00:00:00Z: the simulated world's first crawl.
@@ -17,6 +19,21 @@ const DAY_MS: u64 = 86_400_000;
 const SALES_PER_STORE: u64 = 6;
 /// Neighbours on the menu are often of one maker: products whose ranks share this stretch are.
 const RANKS_PER_MAKER: u32 = 64;
+const CBD_STRENGTH: f64 = 0.155;
+
+const STRAIN_TYPES: &[Option<&str>] = &[
+    Some("Indica"),
+    Some("Sativa"),
+    Some("Hybrid"),
+    Some("Hybrid"),
+    Some("N/A"),
+    Some("Indica-Hybrid"),
+    Some("Sativa-Hybrid"),
+    Some("High CBD"),
+    Some("THC"),
+    Some("1 to 1"),
+    None,
+];
 
 pub(crate) struct Product<'a> {
     pub(crate) id: String,
@@ -24,13 +41,25 @@ pub(crate) struct Product<'a> {
     pub(crate) brand: &'a Brand,
     pub(crate) naming: Naming,
     pub(crate) category: &'static Category,
+    /// May be "".
+    pub(crate) subcategory: Option<&'static str>,
+    /// May be "N/A".
+    pub(crate) strain_type: Option<&'static str>,
+    pub(crate) picture: Picture,
     pub(crate) active: bool,
+    /// Never empty.
     pub(crate) offers: Vec<Offer>,
     /// False: `recPrices` is empty and only `Prices` has the numbers.
     pub(crate) lists_rec_prices: bool,
     pub(crate) lists_med_prices: bool,
     pub(crate) sale: Sale,
     pub(crate) stock: Stock,
+    /// Its net weight is stated for every option.
+    pub(crate) weighed: bool,
+    /// In its category's unit.
+    pub(crate) strength: f64,
+    pub(crate) thc: Content,
+    pub(crate) cbd: Content,
     pub(crate) created_ms: u64,
     pub(crate) updated_ms: u64,
     /// Numbers for how its sale is described: a store has few sales, of many products each.
@@ -43,12 +72,16 @@ pub(crate) struct Product<'a> {
 #[derive(Clone, Debug)]
 pub(crate) struct Offer {
     pub(crate) label: &'static str,
-    pub(crate) rec: Mills,
-    pub(crate) med: Mills,
-    pub(crate) rec_special: Special,
-    pub(crate) med_special: Special,
+    pub(crate) rec: Price,
+    pub(crate) med: Price,
     /// On the shelf, before any cap.
     pub(crate) units: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Price {
+    pub(crate) regular: Mills,
+    pub(crate) special: Special,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,88 +118,125 @@ impl<'a> Product<'a> {
         let category = draw.pick(CATEGORIES);
         let stock = stock_source(&mut draw, store.shelf);
         let naming = Naming::draw(&mut draw, stock == Stock::Pos);
-        let mut product = Product {
+        let name = name(&mut draw, category);
+        // stock nobody knows of a product nobody sells is a state upstream has not been seen in
+        let active = stock == Stock::Unknown || !draw.percent(3);
+        let (lists_rec_prices, lists_med_prices) = (!draw.percent(4), !draw.percent(15));
+        let created_ms = EPOCH_MS - draw.between(1, 700) * DAY_MS;
+        let goods = goods(&mut draw, category);
+        let (price_epoch, stock_epoch) = (epoch(&mut draw, crawl, 9), epoch(&mut draw, crawl, 5));
+
+        let mut price_draw = Draw::of(seed, Topic::Price, &[store.index, index, price_epoch]);
+        let special_look = Draw::of(seed, Topic::Special, &[store.index, price_draw.below(SALES_PER_STORE)]);
+        let (sale, priced) = priced(&mut price_draw, goods);
+        let mut batch = Draw::of(seed, Topic::Stock, &[store.index, index, stock_epoch]);
+        let offers = on_shelf(&mut batch, stock, priced);
+        let strength = potency::strength(&mut batch, category);
+        let (thc, cbd) =
+            (Content::draw(&mut batch, category, strength), Content::draw(&mut batch, category, CBD_STRENGTH));
+
+        let mut look = Draw::of(seed, Topic::Look, &keys);
+        let (subcategory, strain_type) = (*look.pick(category.subcategories), *look.pick(STRAIN_TYPES));
+        let picture = Picture::draw(&mut look);
+        let weighed = category.potency == Potency::Percentage && look.percent(60);
+        Product {
             id,
-            name: name(&mut draw, category),
+            name,
             brand: maker(seed, brands, store, index),
             naming,
             category,
-            // stock nobody knows of a product nobody sells is a state upstream has not been seen in
-            active: stock == Stock::Unknown || !draw.percent(3),
-            lists_rec_prices: !draw.percent(4),
-            lists_med_prices: !draw.percent(15),
-            sale: Sale::None,
+            subcategory,
+            strain_type,
+            picture,
+            active,
+            offers,
+            lists_rec_prices,
+            lists_med_prices,
+            sale,
             stock,
-            created_ms: EPOCH_MS - draw.between(1, 700) * DAY_MS,
-            updated_ms: 0,
-            offers: offers(&mut draw, category),
-            special_look: Draw::of(seed, Topic::Special, &[store.index]),
-            look: Draw::of(seed, Topic::Look, &keys),
-        };
-        let price_epoch = epoch(&mut draw, crawl, 9);
-        let stock_epoch = epoch(&mut draw, crawl, 5);
-        product.updated_ms = EPOCH_MS + (price_epoch + stock_epoch) * DAY_MS / 4;
-        let mut price_draw = Draw::of(seed, Topic::Price, &[store.index, index, price_epoch]);
-        product.special_look = Draw::of(seed, Topic::Special, &[store.index, price_draw.below(SALES_PER_STORE)]);
-        product.set_prices(price_draw);
-        product.set_units(Draw::of(seed, Topic::Stock, &[store.index, index, stock_epoch]));
-        product
+            weighed,
+            strength,
+            thc,
+            cbd,
+            created_ms,
+            updated_ms: EPOCH_MS + (price_epoch + stock_epoch) * DAY_MS / 4,
+            special_look,
+            look,
+        }
     }
 
     /// The same product as an earlier page may still show it when pages overlap: dearer by a dollar.
     pub(crate) fn superseded(mut self) -> Self {
         for offer in &mut self.offers {
-            offer.rec.0 += 1000;
-            offer.med.0 += 1000;
+            offer.rec.regular.0 += 1000;
+            offer.med.regular.0 += 1000;
         }
         self
     }
+}
 
-    fn set_prices(&mut self, mut draw: Draw) {
-        let swing = draw.between(80, 120) as u32;
-        let half_cent = draw.percent(5);
-        let cheaper_for_patients = draw.percent(25);
-        for offer in &mut self.offers {
-            // 80 … 120 % of the base, to the quarter dollar
-            let cents = (offer.rec.0 / 10 * swing / 100 / 25).max(4) * 25;
-            offer.rec = Mills(cents * 10 + if half_cent { 5 } else { 0 });
-            offer.med = if cheaper_for_patients { Mills::of_cents(cents - cents / 10) } else { offer.rec };
-        }
-        self.sale = match draw.below(100) {
+impl Sale {
+    fn draw(draw: &mut Draw) -> Sale {
+        match draw.below(100) {
             0..66 => Sale::None,
             66..94 => Sale::Priced,
             _ => Sale::Bogo,
-        };
-        if self.sale == Sale::Priced {
-            self.offers.iter_mut().for_each(|offer| offer.put_on_sale(&mut draw));
-        }
-    }
-
-    fn set_units(&mut self, mut draw: Draw) {
-        let sold_out = draw.percent(12);
-        for offer in &mut self.offers {
-            let on_shelf = draw.between(1, 169) as u32;
-            let plenty = self.stock == Stock::Manual || draw.percent(40);
-            let units = if plenty { on_shelf } else { on_shelf % 25 };
-            offer.units = if sold_out || draw.percent(8) { 0 } else { units };
         }
     }
 }
 
-impl Offer {
-    fn put_on_sale(&mut self, draw: &mut Draw) {
-        let percent = *draw.pick(&[10, 15, 20, 25, 35, 50]);
-        let to_the_cent = !draw.percent(10);
-        let lower =
-            |price: Mills| if to_the_cent { Mills(price.less(percent).0 / 10 * 10) } else { price.less(percent) };
-        (self.rec_special, self.med_special) = match draw.below(100) {
-            0..80 => (Special::Lower(lower(self.rec)), Special::Lower(lower(self.med))),
-            80..88 => (Special::Lower(lower(self.rec)), Special::None),
-            88..93 => (Special::NotLower(self.rec), Special::NotLower(self.med)),
-            93..96 => (Special::NotLower(Mills(self.rec.0 + 2000)), Special::Lower(lower(self.med))),
-            _ => (Special::None, Special::None),
-        };
+/// The options a product comes in, with their base prices in cents.
+fn goods(draw: &mut Draw, category: &'static Category) -> Vec<(&'static str, u32)> {
+    let base = draw.between(category.cents.0, category.cents.1) as u32;
+    draw.pick(category.options).iter().zip(1..).map(|(label, nth)| (*label, base * nth)).collect()
+}
+
+/// The options that an epoch of prices has, each with its price for everyone and for patients. One of several may be gone.
+fn priced(draw: &mut Draw, mut goods: Vec<(&'static str, u32)>) -> (Sale, Vec<(&'static str, Price, Price)>) {
+    if goods.len() > 1 && draw.percent(30) {
+        goods.remove(draw.below(goods.len() as u64) as usize);
     }
+    let swing = draw.between(80, 120) as u32;
+    let half_cent = draw.percent(5);
+    let cheaper_for_patients = draw.percent(25);
+    let sale = Sale::draw(draw);
+    let mut price = |(label, base): (&'static str, u32)| {
+        // 80 … 120 % of the base, to the quarter dollar
+        let cents = (base * swing / 100 / 25).max(4) * 25;
+        let rec = Mills(cents * 10 + if half_cent { 5 } else { 0 });
+        let med = if cheaper_for_patients { Mills::of_cents(cents - cents / 10) } else { rec };
+        let (rec_special, med_special) = specials(draw, sale, rec, med);
+        (label, Price { regular: rec, special: rec_special }, Price { regular: med, special: med_special })
+    };
+    let priced = goods.into_iter().map(&mut price).collect();
+    (sale, priced)
+}
+
+fn specials(draw: &mut Draw, sale: Sale, rec: Mills, med: Mills) -> (Special, Special) {
+    if sale != Sale::Priced {
+        return (Special::None, Special::None);
+    }
+    let percent = *draw.pick(&[10, 15, 20, 25, 35, 50]);
+    let to_the_cent = !draw.percent(10);
+    let lower = |price: Mills| if to_the_cent { Mills(price.less(percent).0 / 10 * 10) } else { price.less(percent) };
+    match draw.below(100) {
+        0..80 => (Special::Lower(lower(rec)), Special::Lower(lower(med))),
+        80..88 => (Special::Lower(lower(rec)), Special::None),
+        88..93 => (Special::NotLower(rec), Special::NotLower(med)),
+        93..96 => (Special::NotLower(Mills(rec.0 + 2000)), Special::Lower(lower(med))),
+        _ => (Special::None, Special::None),
+    }
+}
+
+fn on_shelf(draw: &mut Draw, stock: Stock, priced: Vec<(&'static str, Price, Price)>) -> Vec<Offer> {
+    let sold_out = draw.percent(12);
+    let mut offer = |(label, rec, med)| {
+        let on_shelf = draw.between(1, 169) as u32;
+        let plenty = stock == Stock::Manual || draw.percent(40);
+        let units = if plenty { on_shelf } else { on_shelf % 25 };
+        Offer { label, rec, med, units: if sold_out || draw.percent(8) { 0 } else { units } }
+    };
+    priced.into_iter().map(&mut offer).collect()
 }
 
 fn maker<'a>(seed: u64, brands: &'a Brands, store: &StoreSeed, index: u64) -> &'a Brand {
@@ -200,20 +270,4 @@ fn name(draw: &mut Draw, category: &Category) -> String {
         3 => format!("{strain} – {}’s cut", words::company(draw)),
         _ => format!("{strain} {}", draw.between(100, 999)),
     }
-}
-
-/// Base prices; `set_prices` moves them with the crawls.
-fn offers(draw: &mut Draw, category: &'static Category) -> Vec<Offer> {
-    let base = draw.between(category.cents.0, category.cents.1) as u32;
-    let labels = draw.pick(category.options).iter().zip(1..);
-    labels
-        .map(|(label, nth)| Offer {
-            label,
-            rec: Mills::of_cents(base * nth),
-            med: Mills::of_cents(base * nth),
-            rec_special: Special::None,
-            med_special: Special::None,
-            units: 0,
-        })
-        .collect()
 }

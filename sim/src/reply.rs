@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::stream;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
-use http::{HeaderMap, HeaderValue, Response, StatusCode};
+use http::{HeaderValue, Response, StatusCode};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full, StreamBody};
 use hyper::body::Frame;
@@ -17,13 +17,12 @@ use crate::faults::FaultKind;
 
 pub(crate) type Body = BoxBody<Bytes, io::Error>;
 
-/// A JSON answer in the best coding the client offers, whole unless `fault` breaks it.
+/// A JSON answer in that coding, whole unless `fault` breaks it.
 pub(crate) async fn encoded(
-    headers: &HeaderMap,
+    coding: Option<Coding>,
     body: Vec<u8>,
     fault: Option<&FaultKind>,
 ) -> io::Result<Response<Body>> {
-    let coding = Coding::choose(headers);
     let mut bytes = match coding {
         Some(coding) => Bytes::from(coding.encode(&body).await?),
         None => Bytes::from(body),
@@ -53,7 +52,8 @@ pub(crate) fn error(status: StatusCode, message: &str, code: &str) -> serde_json
 pub(crate) fn later(status: StatusCode, retry_after: Option<Duration>) -> io::Result<Response<Body>> {
     let mut response = error(status, "Too many requests", "THROTTLED")?;
     if let Some(retry_after) = retry_after {
-        response.headers_mut().insert(RETRY_AFTER, retry_after.as_secs().into());
+        // rounded up: sooner than it was asked to, nobody should come back
+        response.headers_mut().insert(RETRY_AFTER, (retry_after.as_secs_f64().ceil() as u64).into());
     }
     Ok(response)
 }

@@ -6,6 +6,8 @@ use serde::Deserialize;
 use serde_json::Value;
 use url::form_urlencoded;
 
+use crate::selection::Selection;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
     FilteredProducts,
@@ -24,6 +26,14 @@ impl Operation {
             Operation::DispensarySearch => "DispensarySearch",
         }
     }
+
+    /// The field of the query that has its answer.
+    fn root_field(self) -> &'static str {
+        match self {
+            Operation::FilteredProducts => "filteredProducts",
+            Operation::ConsumerDispensaries | Operation::DispensarySearch => "filteredDispensaries",
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -37,7 +47,7 @@ pub(crate) struct GraphqlRequest {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Ask {
     Hash(String),
-    FullText,
+    FullText(Selection),
 }
 
 #[derive(Default, Deserialize)]
@@ -85,6 +95,10 @@ impl GraphqlRequest {
         self.variables["page"].as_u64().map(|page| page as usize)
     }
 
+    pub(crate) fn per_page(&self) -> Option<usize> {
+        self.variables["perPage"].as_u64().map(|size| size as usize)
+    }
+
     pub(crate) fn filter(&self) -> &Value {
         &self.variables["dispensaryFilter"]
     }
@@ -98,12 +112,19 @@ impl Parts {
             .ok_or_else(|| format!("unknown operation '{}'", self.operation_name))?;
         let hash = self.extensions["persistedQuery"]["sha256Hash"].as_str();
         let ask = match (self.query, hash) {
-            (Some(text), _) if text.contains(operation.name()) || text.contains("filtered") => Ask::FullText,
-            (Some(_), _) => return Err("query does not ask for the operation".into()),
+            (Some(text), _) => Ask::FullText(selection(operation, &text)?),
             (None, Some(hash)) => Ask::Hash(hash.to_owned()),
             (None, None) => return Err("neither a query nor a persistedQuery extension".into()),
         };
         Ok(GraphqlRequest { operation, variables: self.variables, ask })
+    }
+}
+
+fn selection(operation: Operation, text: &str) -> Result<Selection, Cow<'static, str>> {
+    let selection = Selection::of(text).ok_or("Syntax Error: the braces of the query do not match")?;
+    match selection.asks_for(operation.root_field()) {
+        true => Ok(selection),
+        false => Err(format!("query does not ask for {}", operation.root_field()).into()),
     }
 }
 

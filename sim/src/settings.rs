@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use tokio_rustls::rustls::ServerConfig;
 
+use crate::encoding::Coding;
+
 #[derive(Clone, Debug)]
 pub struct Settings {
     pub seed: u64,
@@ -18,6 +20,10 @@ pub struct Settings {
     pub crawl: u32,
     /// What every answer of the origin waits.
     pub latency: Duration,
+    /// How long a client may take to say what it wants, and a kept connection may be idle.
+    pub patience: Duration,
+    /// The content coding of answers to clients that offer it; without one it is gzip.
+    pub coding: Option<Coding>,
     pub proxies: usize,
     /// How many of the proxies, from the first, the origin starts to refuse after `block_after` requests each.
     pub blocked_proxies: usize,
@@ -40,8 +46,11 @@ impl Default for Settings {
             products_per_store: 20..=1372,
             crawl: 1,
             latency: Duration::ZERO,
+            patience: Duration::from_secs(30),
+            coding: None,
             proxies: 8,
-            blocked_proxies: 2,
+            // one for each kind of refusal
+            blocked_proxies: 3,
             block_after: 10,
             captured_page: None,
             port: 0,

@@ -19,7 +19,8 @@ use crate::faults::{Fault, FaultId, Faults};
 use crate::hashes::Hashes;
 use crate::hops::Hops;
 use crate::oracle::{self, OracleStore};
-use crate::proxy::{self, ProxyAddress, ProxyFault, ProxyProtocol, ProxyState, Refusal};
+use crate::proxy::{self, ProxyAddress, ProxyFault, ProxyProtocol, ProxyState};
+use crate::refusal::Refusal;
 use crate::request::Operation;
 use crate::settings::Settings;
 use crate::world::World;
@@ -45,6 +46,8 @@ impl Simulator {
         let world = World {
             seed: settings.seed,
             latency: settings.latency,
+            patience: settings.patience,
+            coding: settings.coding,
             origin: address,
             catalogue: Catalogue::new(&settings, &base_url, captured.as_ref()),
             captured,
@@ -68,7 +71,7 @@ impl Simulator {
         &self.base_url
     }
 
-    /// The forward proxies, some with credentials; the ones that get blocked come first.
+    /// The forward proxies, some with credentials; the ones that get blocked come first, each in another way.
     pub fn proxies(&self) -> Vec<ProxyAddress> {
         self.world.proxies.iter().map(|state| state.address.clone()).collect()
     }
@@ -111,7 +114,8 @@ impl Simulator {
         self.world.faults.remove(fault);
     }
 
-    /// Sets how the proxy at that position of `proxies` behaves; [`ProxyFault::None`] heals it. Unknown positions are ignored.
+    /// Sets how the proxy at that position of `proxies` behaves; [`ProxyFault::None`] heals it, a
+    /// block by the origin included. Unknown positions are ignored.
     pub fn set_proxy_fault(&self, proxy: usize, fault: ProxyFault) {
         if let Some(state) = self.world.proxies.get(proxy) {
             state.set_fault(fault);
@@ -120,13 +124,13 @@ impl Simulator {
 
     /// From now on the origin knows only `hash` for `operation`; none = no hash at all, only full text.
     pub fn switch_hash(&self, operation: Operation, hash: Option<&str>) {
-        self.world.hashes.forget_all(operation);
+        self.world.hashes.retire_all(operation);
         if let Some(hash) = hash {
             self.world.hashes.know(operation, hash);
         }
     }
 
-    /// A stale shard (`/api-3/graphql`) knows the older hashes and not the newest.
+    /// A stale shard (`/api-3/graphql`) knows the hashes that are retired everywhere else, and none that came since.
     pub fn set_shard_stale(&self, path: &str, stale: bool) {
         self.world.hashes.set_stale(path, stale);
     }
@@ -202,19 +206,16 @@ fn tls_acceptor(config: Arc<ServerConfig>) -> TlsAcceptor {
 
 fn proxy_states(settings: &Settings, listeners: &[TcpListener]) -> Result<Vec<ProxyState>> {
     let state = |(index, listener): (usize, &TcpListener)| {
-        let block = (index < settings.blocked_proxies).then_some((settings.block_after, refusal(index)));
+        let refusal = Refusal::ALL[index % Refusal::ALL.len()];
+        let block = (index < settings.blocked_proxies).then_some((settings.block_after, refusal));
         Ok(ProxyState::new(proxy_address(index, listener.local_addr()?), block))
     };
     listeners.iter().enumerate().map(state).collect()
 }
 
-fn refusal(index: usize) -> Refusal {
-    [Refusal::Forbidden, Refusal::ChallengeForbidden, Refusal::ChallengeOk][index % 3]
-}
-
-/// Every third speaks SOCKS5; two of three want credentials, which hold what must be percent-encoded in a URL.
+/// Every third speaks SOCKS5; half of those, and of the others, want credentials, which hold what must be percent-encoded in a URL.
 fn proxy_address(index: usize, address: SocketAddr) -> ProxyAddress {
-    let with_credentials = index % 3 != 2;
+    let with_credentials = [true, true, false, true, false, false][index % 6];
     ProxyAddress {
         protocol: if index % 3 == 1 { ProxyProtocol::Socks5 } else { ProxyProtocol::Http },
         host: address.ip().to_string(),

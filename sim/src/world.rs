@@ -8,6 +8,7 @@ use crate::brand::Brands;
 use crate::captured::CapturedPage;
 use crate::catalogue::Catalogue;
 use crate::counters::Counters;
+use crate::encoding::Coding;
 use crate::faults::Faults;
 use crate::hashes::Hashes;
 use crate::hops::Hops;
@@ -16,6 +17,8 @@ use crate::proxy::ProxyState;
 pub(crate) struct World {
     pub(crate) seed: u64,
     pub(crate) latency: Duration,
+    pub(crate) patience: Duration,
+    pub(crate) coding: Option<Coding>,
     pub(crate) origin: SocketAddr,
     pub(crate) catalogue: Catalogue,
     pub(crate) captured: Option<CapturedPage>,

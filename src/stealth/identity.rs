@@ -98,12 +98,12 @@ fn parse(text: &str) -> Result<Table, Vec<String>> {
     text.parse().map_err(|error: toml::de::Error| vec![error.to_string()])
 }
 
-/// Tables merge, arrays of tables with ids merge by id, all else is replaced.
+/// Tables merge, arrays of tables with ids merge by id, all else is replaced: by nothing too.
 fn merge(base: &mut Table, over: Table) {
     for (key, value) in over {
         match (base.get_mut(&key), value) {
             (Some(Value::Table(base)), Value::Table(over)) => merge(base, over),
-            (Some(Value::Array(base)), Value::Array(over)) if over.iter().all(|entry| id(entry).is_some()) => {
+            (Some(Value::Array(base)), Value::Array(over)) if has_ids(&over) => {
                 over.into_iter().for_each(|entry| merge_entry(base, entry));
             }
             (_, value) => {
@@ -111,6 +111,10 @@ fn merge(base: &mut Table, over: Table) {
             }
         }
     }
+}
+
+fn has_ids(entries: &[Value]) -> bool {
+    !entries.is_empty() && entries.iter().all(|entry| id(entry).is_some())
 }
 
 fn merge_entry(base: &mut Vec<Value>, entry: Value) {

@@ -6,12 +6,15 @@ use std::path::PathBuf;
 use drover::clock::Clock;
 use drover::config::Config;
 use drover::domain::dispensary::{Dispensary, FoundStore, Platform};
-use drover::domain::product::{NormalMenu, Product};
+use drover::domain::product::{NormalMenu, Potency, PotencyUnit, Product, Variant};
 use drover::platforms::dutchie::DutchieData;
 use drover::platforms::{Crawler, DiscoveryPoint, Dutchie, HashBook, HashNote, Limits, Menu, StoreRef};
 use drover::stealth::{FetchError, Proxy, ProxyProtocol, Session, SessionAsk};
 use drover::storage::{PageBytes, PayloadContent, PayloadHead, Payloads};
-use sim::{Fault, FaultKind, Operation, OracleProduct, Settings, Simulator, StoreSeed};
+use sim::{
+    Coding, Fault, FaultKind, Operation, OraclePotency, OracleProduct, OracleStore, OracleVariant, Refusal, Settings,
+    Simulator, StoreSeed,
+};
 
 use crate::handlers::outside;
 
@@ -125,11 +128,16 @@ fn as_the_oracle_says(product: &Product) -> OracleProduct {
         name: product.name_raw.clone(),
         brand: product.brand_name_raw.clone(),
         category: product.category.clone().unwrap_or_default().leak(),
+        subcategory: product.subcategory.clone().map(|name| &*name.leak()),
+        strain_type: product.strain_type.clone().map(|strain| &*strain.leak()),
+        image_url: product.image_url.clone(),
         price_rec: product.price_rec,
         price_med: product.price_med,
         special_price_rec: product.special_price_rec,
         special_price_med: product.special_price_med,
         is_on_special: product.is_on_special,
+        thc: potency(product.thc.as_ref()),
+        cbd: potency(product.cbd.as_ref()),
         quantity: product.quantity,
         quantity_censored: product.quantity_censored,
         is_in_stock: product.is_in_stock,
@@ -137,7 +145,32 @@ fn as_the_oracle_says(product: &Product) -> OracleProduct {
         consecutive_misses: 0,
         is_present: true,
         last_seen_crawl: 1,
-        variants: product.variants.len(),
+        variants: product.variants.iter().map(variant).collect(),
+    }
+}
+
+fn potency(potency: Option<&Potency>) -> OraclePotency {
+    let read = |potency: &Potency| OraclePotency {
+        min: potency.min,
+        max: potency.max,
+        unit: potency.unit.map(PotencyUnit::name),
+    };
+    potency.map_or(OraclePotency::default(), read)
+}
+
+fn variant(variant: &Variant) -> OracleVariant {
+    OracleVariant {
+        label: variant.option_label.clone().leak(),
+        nth: variant.nth,
+        size_mg: variant.size_mg,
+        size_ml: variant.size_ml,
+        price_rec: variant.price_rec,
+        price_med: variant.price_med,
+        special_price_rec: variant.special_price_rec,
+        special_price_med: variant.special_price_med,
+        quantity: variant.quantity,
+        quantity_censored: variant.quantity_censored,
+        is_in_stock: variant.is_in_stock,
     }
 }
 
@@ -153,14 +186,18 @@ async fn every_menu_becomes_what_the_oracle_says() {
         let menu = normalised(menu).await;
         assert_eq!((menu.products.len(), menu.warnings.as_slice()), (count, [].as_slice()));
         let truth = oracle.iter().find(|store| store.platform_dispensary_id == seed.platform_dispensary_id).unwrap();
-        let truth = truth.products.iter().filter(|product| product.is_present);
-        let truth: BTreeMap<_, _> = truth.map(|product| (product.provider_product_id.clone(), product)).collect();
-        assert_eq!(truth.len(), count);
-        for product in &menu.products {
-            assert_eq!(&as_the_oracle_says(product), truth[&product.provider_product_id]);
-        }
+        must_equal(&menu, truth);
     }
     assert_eq!(field.sim.counts().direct, 0);
+}
+
+fn must_equal(menu: &NormalMenu, truth: &OracleStore) {
+    let truth = truth.products.iter().filter(|product| product.is_present);
+    let truth: BTreeMap<_, _> = truth.map(|product| (product.provider_product_id.clone(), product)).collect();
+    assert_eq!(truth.len(), menu.products.len());
+    for product in &menu.products {
+        assert_eq!(&as_the_oracle_says(product), truth[&product.provider_product_id]);
+    }
 }
 
 #[tokio::test]
@@ -266,6 +303,14 @@ async fn without_any_hash_the_whole_text_is_sent() {
 }
 
 #[tokio::test]
+async fn the_whole_text_asks_for_everything_that_is_read() {
+    let mut field = Field::of_one_store();
+    field.sim.switch_hash(Operation::FilteredProducts, None);
+    let menu = field.fetch(&field.store()).await.unwrap();
+    must_equal(&normalised(menu).await, &field.sim.oracle(1)[0]);
+}
+
+#[tokio::test]
 async fn a_platform_that_takes_neither_is_stale() {
     let mut field = Field::of_one_store();
     field.sim.add_fault(Fault::new(FaultKind::HashNotFound));
@@ -297,6 +342,33 @@ async fn a_menu_with_a_hole_is_incomplete() {
 }
 
 #[tokio::test]
+async fn products_that_unstable_ties_lose_are_missed() {
+    let mut field = Field::of_one_store();
+    let (_, total) = field.sim.snapshots_expected(1).remove(0);
+    field.sim.add_fault(Fault::new(FaultKind::LostToTies));
+    let error = field.fetch(&field.store()).await.unwrap_err();
+    let (seen, min_coverage) = (total - (total.div_ceil(100) - 1), 0.995);
+    assert_eq!(error, FetchError::Incomplete { seen, total, min_coverage });
+}
+
+#[tokio::test]
+async fn a_total_that_grows_while_it_is_crawled_is_noticed() {
+    let mut field = Field::of_one_store();
+    field.sim.add_fault(Fault::new(FaultKind::GrowingTotal));
+    let error = field.fetch(&field.store()).await.unwrap_err();
+    assert!(matches!(error, FetchError::Incomplete { seen, total, .. } if total > seen), "{error}");
+}
+
+#[tokio::test]
+async fn a_coding_that_is_not_kept_as_it_came_makes_the_same_menu() {
+    let settings = Settings { stores: 1, products_per_store: 250..=250, ..Settings::default() };
+    let mut field = Field::new(Settings { coding: Some(Coding::Brotli), ..settings });
+    let menu = field.fetch(&field.store()).await.unwrap();
+    assert!(menu.pages.iter().all(|page| !page.is_gzip));
+    must_equal(&normalised(menu).await, &field.sim.oracle(1)[0]);
+}
+
+#[tokio::test]
 async fn pages_beyond_the_cap_are_not_asked_for() {
     let mut field = Field::of_one_store();
     field.limits.max_pages = 2;
@@ -325,7 +397,12 @@ async fn errors_beside_data_fail_the_crawl() {
 #[tokio::test]
 async fn passing_trouble_is_overcome() {
     let mut field = Field::of_one_store();
-    let troubles = [FaultKind::CutShort, FaultKind::Truncated, FaultKind::ServerError(500), FaultKind::Forbidden];
+    let troubles = [
+        FaultKind::CutShort,
+        FaultKind::Truncated,
+        FaultKind::ServerError(500),
+        FaultKind::Blocked(Refusal::Forbidden),
+    ];
     for (page, kind) in troubles.into_iter().enumerate() {
         field.sim.add_fault(Fault::new(kind).on_page(page).times(1));
     }

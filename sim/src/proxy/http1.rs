@@ -14,12 +14,12 @@ use http_body_util::{BodyExt, Empty};
 use hyper::body::Incoming;
 use hyper::client::conn::http1::SendRequest;
 use hyper::service::service_fn;
-use hyper_util::rt::TokioIo;
+use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::copy_bidirectional;
 use tokio::net::TcpStream;
 use tokio::sync::Mutex;
 
-use super::{GREETING_TIMEOUT, ProxyFault, connect};
+use super::{ProxyFault, connect};
 use crate::world::World;
 
 type Body = BoxBody<Bytes, hyper::Error>;
@@ -30,12 +30,13 @@ type Kept = (Authority, SendRequest<Incoming>);
 
 pub(super) async fn converse(world: Arc<World>, proxy: usize, stream: TcpStream) -> io::Result<()> {
     let upstream = Upstream::default();
+    let patience = world.patience;
     let service = service_fn(move |request| {
         let (world, upstream) = (world.clone(), upstream.clone());
         async move { respond(world, proxy, request, upstream).await }
     });
     let mut server = hyper::server::conn::http1::Builder::new();
-    server.preserve_header_case(true);
+    server.preserve_header_case(true).timer(TokioTimer::new()).header_read_timeout(patience);
     server.serve_connection(TokioIo::new(stream), service).with_upgrades().await.map_err(io::Error::other)
 }
 
@@ -124,8 +125,8 @@ async fn reusable(kept: Option<Kept>, target: &Authority) -> Option<SendRequest<
 async fn open(world: &World, proxy: usize, target: &Authority) -> io::Result<SendRequest<Incoming>> {
     let stream = connect(world, proxy, target.host(), target.port_u16().unwrap_or(80)).await?;
     let mut client = hyper::client::conn::http1::Builder::new();
-    let handshake = client.preserve_header_case(true).handshake(TokioIo::new(stream));
-    let opened = tokio::time::timeout(GREETING_TIMEOUT, handshake).await.map_err(io::Error::other)?;
+    // nothing is sent or awaited yet, so that it needs no deadline
+    let opened = client.preserve_header_case(true).handshake(TokioIo::new(stream)).await;
     let (sender, connection) = opened.map_err(io::Error::other)?;
     tokio::spawn(connection);
     Ok(sender)

@@ -8,18 +8,17 @@ mod socks;
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::watch;
 
+use crate::refusal::Refusal;
 use crate::world::World;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long a client may take to say where it wants to go.
-const GREETING_TIMEOUT: Duration = Duration::from_secs(10);
 const REOPEN_PAUSE: Duration = Duration::from_millis(50);
 const BACKLOG: u32 = 1024;
 
@@ -54,52 +53,48 @@ pub enum ProxyFault {
     Refuse,
     /// Connections are accepted and never answered, until the fault ends.
     Hang,
-    /// The origin answers 403 to whatever comes through this proxy.
-    Forbidden,
-    /// The origin answers it with a challenge page, with 403 or with 200.
-    ChallengeForbidden,
-    ChallengeOk,
+    /// The origin turns away whatever comes through this proxy.
+    Blocked(Refusal),
     /// 407 to right credentials too; SOCKS: authentication fails.
     AuthRequired,
     /// 502; SOCKS: general failure.
     BadGateway,
 }
 
-/// How the origin turns somebody away.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Refusal {
-    Forbidden,
-    ChallengeForbidden,
-    ChallengeOk,
-}
-
 /// One proxy: what it is, and how it behaves now.
 pub(crate) struct ProxyState {
     pub(crate) address: ProxyAddress,
     fault: watch::Sender<ProxyFault>,
-    /// Refuse everything after so many requests.
-    block: Option<(u64, Refusal)>,
+    /// Refuse everything after so many requests, until somebody heals it.
+    block: Mutex<Option<(u64, Refusal)>>,
     seen_by_origin: AtomicU64,
 }
 
 impl ProxyState {
     pub(crate) fn new(address: ProxyAddress, block: Option<(u64, Refusal)>) -> ProxyState {
-        ProxyState { address, fault: watch::Sender::default(), block, seen_by_origin: AtomicU64::new(0) }
+        ProxyState {
+            address,
+            fault: watch::Sender::default(),
+            block: Mutex::new(block),
+            seen_by_origin: AtomicU64::new(0),
+        }
     }
 
     pub(crate) fn set_fault(&self, fault: ProxyFault) {
+        if fault == ProxyFault::None {
+            *self.block.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        }
         self.fault.send_replace(fault);
     }
 
-    /// Asked once by the origin for each request that came through this proxy.
-    pub(crate) fn refusal(&self) -> Option<Refusal> {
+    /// Counts a request that reached the origin through this proxy, and says how it is refused, if it is.
+    pub(crate) fn next_refusal(&self) -> Option<Refusal> {
         let seen = self.seen_by_origin.fetch_add(1, Ordering::Relaxed);
-        match *self.fault.borrow() {
-            ProxyFault::Forbidden => Some(Refusal::Forbidden),
-            ProxyFault::ChallengeForbidden => Some(Refusal::ChallengeForbidden),
-            ProxyFault::ChallengeOk => Some(Refusal::ChallengeOk),
-            _ => self.block.filter(|(after, _)| seen >= *after).map(|(_, refusal)| refusal),
+        if let ProxyFault::Blocked(refusal) = *self.fault.borrow() {
+            return Some(refusal);
         }
+        let block = *self.block.lock().unwrap_or_else(PoisonError::into_inner);
+        block.filter(|(after, _)| seen >= *after).map(|(_, refusal)| refusal)
     }
 
     /// The fault to show now, once nothing hangs any more.
@@ -211,7 +206,10 @@ async fn connect(world: &World, proxy: usize, host: &str, port: u16) -> io::Resu
 }
 
 fn resolve(world: &World, host: &str, port: u16) -> SocketAddr {
-    let bare = host.trim_start_matches('[').trim_end_matches(']');
-    let is_loopback = bare.eq_ignore_ascii_case("localhost") || bare.parse().is_ok_and(|ip: IpAddr| ip.is_loopback());
-    if is_loopback { SocketAddr::from((Ipv4Addr::LOCALHOST, port)) } else { world.origin }
+    let is_here = host.eq_ignore_ascii_case("localhost") || address(host).is_some_and(|ip| ip.is_loopback());
+    if is_here { SocketAddr::from((Ipv4Addr::LOCALHOST, port)) } else { world.origin }
+}
+
+fn address(host: &str) -> Option<IpAddr> {
+    host.trim_start_matches('[').trim_end_matches(']').parse().ok()
 }

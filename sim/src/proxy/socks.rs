@@ -1,4 +1,6 @@
-//! SOCKS5 (RFC 1928, RFC 1929): CONNECT to names and IPv4 addresses, with user and password or without.
+//! SOCKS5 (RFC 1928, RFC 1929): CONNECT to names and to addresses of this machine, with user and password or without.
+//!
+//! An address of any other machine is refused: whoever sends one has looked a name up by itself, past the proxy.
 
 use std::io;
 use std::net::Ipv4Addr;
@@ -6,7 +8,7 @@ use std::net::Ipv4Addr;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional};
 use tokio::net::TcpStream;
 
-use super::{GREETING_TIMEOUT, ProxyFault, ProxyState, connect};
+use super::{ProxyFault, ProxyState, address, connect};
 use crate::world::World;
 
 const VERSION: u8 = 5;
@@ -16,6 +18,7 @@ const NO_METHOD: u8 = 0xff;
 
 const GRANTED: u8 = 0;
 const GENERAL_FAILURE: u8 = 1;
+const NOT_ALLOWED: u8 = 2;
 const CONNECTION_REFUSED: u8 = 5;
 const COMMAND_NOT_SUPPORTED: u8 = 7;
 const ADDRESS_NOT_SUPPORTED: u8 = 8;
@@ -23,7 +26,7 @@ const ADDRESS_NOT_SUPPORTED: u8 = 8;
 pub(super) async fn converse(world: &World, proxy: usize, mut client: TcpStream) -> io::Result<()> {
     let state = &world.proxies[proxy];
     let fault = state.unhung_fault().await;
-    let greeting = tokio::time::timeout(GREETING_TIMEOUT, greet(state, fault, &mut client));
+    let greeting = tokio::time::timeout(world.patience, greet(state, fault, &mut client));
     let (host, port) = match greeting.await.map_err(io::Error::other)? {
         Ok(target) => target,
         Err(error) => {
@@ -94,7 +97,12 @@ async fn target(client: &mut TcpStream) -> io::Result<(String, u16)> {
             return Err(refused("address"));
         }
     };
-    Ok((host, client.read_u16().await?))
+    let port = client.read_u16().await?;
+    if address(&host).is_some_and(|ip| !ip.is_loopback()) {
+        reply(client, NOT_ALLOWED).await?;
+        return Err(refused("an address, not a name"));
+    }
+    Ok((host, port))
 }
 
 /// Bytes with their count before them.

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::category::Potency;
 use crate::draw::Draw;
+use crate::potency::{Content, rounded, unit};
 
 const CANNABINOIDS: &[(&str, f64)] = &[
     ("THCA (Δ9-tetrahydrocannabinolic acid)", 0.92),
@@ -32,32 +33,17 @@ struct CannabinoidName {
     typename: &'static str,
 }
 
-/// `strength` in the category's unit.
-pub(crate) fn content(draw: &mut Draw, potency: Potency, strength: f64) -> Value {
-    let unit = unit(potency);
-    let ranged = |range: Value| json!({ "unit": unit, "range": range, "__typename": "ProductPotency" });
-    match draw.below(100) {
-        _ if potency == Potency::Nothing => ranged(Value::Null),
-        0..10 => Value::Null,
-        10..20 => ranged(Value::Null),
-        20..22 => ranged(json!([])),
-        22..32 => ranged(json!([strength, rounded(strength * 1.2)])),
-        32..33 => json!(strength),
-        33..34 => json!(format!("{strength}%")),
-        _ => ranged(json!([strength])),
+pub(crate) fn content(content: Content, potency: Potency) -> Value {
+    let ranged = |range: Value| json!({ "unit": unit(potency), "range": range, "__typename": "ProductPotency" });
+    match content {
+        Content::Absent => Value::Null,
+        Content::Unvalued => ranged(Value::Null),
+        Content::Empty => ranged(json!([])),
+        Content::One(strength) => ranged(json!([strength])),
+        Content::Range(low, high) => ranged(json!([low, high])),
+        Content::Number(strength) => json!(strength),
+        Content::Text(strength) => json!(format!("{strength}%")),
     }
-}
-
-/// A plausible strength, with three decimals; concentrates pass 50 %.
-pub(crate) fn strength(draw: &mut Draw, potency: Potency, concentrated: bool) -> f64 {
-    let full = match potency {
-        Potency::Percentage if concentrated => 95.0,
-        Potency::Percentage => 34.0,
-        Potency::Milligrams => 100.0,
-        Potency::MilligramsPerGram => 900.0,
-        Potency::Nothing => 0.0,
-    };
-    rounded(full * (0.4 + 0.6 * draw.unit()))
 }
 
 /// None = null.
@@ -75,16 +61,4 @@ pub(crate) fn cannabinoids(draw: &mut Draw, potency: Potency, strength: f64) -> 
         typename: "Products_CannabinoidV2",
     });
     Some(named.collect())
-}
-
-fn unit(potency: Potency) -> &'static str {
-    match potency {
-        Potency::Milligrams => "MILLIGRAMS",
-        Potency::MilligramsPerGram => "MILLIGRAMS_PER_GRAM",
-        Potency::Percentage | Potency::Nothing => "PERCENTAGE",
-    }
-}
-
-fn rounded(value: f64) -> f64 {
-    (value * 1000.0).round() / 1000.0
 }

@@ -8,25 +8,12 @@ use super::potency::{self, Cannabinoid};
 use super::specials::{SpecialData, special_data};
 use super::stock::{self, ManualInventory, PosMetaData};
 use crate::brand::Naming;
-use crate::category::Potency;
 use crate::draw::Draw;
 use crate::money::Mills;
+use crate::picture::Picture;
 use crate::product::{Offer, Product, Sale, Special};
-use crate::words;
+use crate::{size, words};
 
-const STRAIN_TYPES: &[Option<&str>] = &[
-    Some("Indica"),
-    Some("Sativa"),
-    Some("Hybrid"),
-    Some("Hybrid"),
-    Some("N/A"),
-    Some("Indica-Hybrid"),
-    Some("Sativa-Hybrid"),
-    Some("High CBD"),
-    Some("THC"),
-    Some("1 to 1"),
-    None,
-];
 const EFFECTS: &[&str] = &["calm", "Calm", "happy", "relaxed", "energetic", "sleepy", "creative"];
 
 type Null = Option<()>;
@@ -153,7 +140,7 @@ struct Measurements {
 #[derive(Serialize)]
 struct NetWeight {
     unit: &'static str,
-    values: Vec<u64>,
+    values: Vec<i64>,
 }
 
 #[derive(Serialize)]
@@ -170,11 +157,20 @@ impl<'a> WireProduct<'a> {
     pub(crate) fn of(product: &'a Product<'a>, dispensary_id: &'a str, weight: u32) -> WireProduct<'a> {
         let draw = &mut product.look.clone();
         let category = product.category;
-        let strength = potency::strength(draw, category.potency, category.name == "Concentrate");
-        let (image, images) = images(draw);
+        let (image, images) = images(&product.picture);
         let (brand_name, brand) = brand(draw, product);
         let cname = words::slug(&product.name);
+        let past_cnames = if draw.percent(4) { vec![Some(cname.clone())] } else { vec![None, Some(cname.clone())] };
         let (created_at, updated_at) = times(draw, product);
+        let enterprise_product_id = draw.percent(40).then(|| draw.uuid());
+        let manual_inventory = stock::manual(draw, product);
+        let pos_meta_data = stock::pos(draw, product);
+        let raw_options = if draw.percent(4) { vec!["14g", "Default"] } else { Vec::new() };
+        let featured = featured(draw, product.created_ms);
+        let effects = effects(draw);
+        let cannabinoids = potency::cannabinoids(draw, category.potency, product.strength);
+        let terpenes = draw.percent(20).then_some([]);
+        let description = draw.percent(25).then(|| words::prose(draw, 200));
         WireProduct {
             underscore_id: &product.id,
             id: &product.id,
@@ -187,59 +183,59 @@ impl<'a> WireProduct<'a> {
             brand,
             brand_name,
             cbd: None,
-            cbd_content: potency::content(draw, category.potency, 0.155),
+            cbd_content: potency::content(product.cbd, category.potency),
             certificate_of_analysis_enabled: false,
             collection_card_badge: None,
             coming_soon: None,
             created_at,
             updated_at,
             dispensary_id,
-            enterprise_product_id: draw.percent(40).then(|| draw.uuid()),
+            enterprise_product_id,
             image,
             images,
-            measurements: measurements(draw, category.potency),
+            measurements: measurements(product),
             medical_only: false,
-            medical_prices: listed(product.lists_med_prices, &product.offers, |offer| offer.med),
-            medical_special_prices: specials(product, product.lists_med_prices, |offer| offer.med_special),
+            medical_prices: listed(product.lists_med_prices, &product.offers, |offer| offer.med.regular),
+            medical_special_prices: specials(product, product.lists_med_prices, |offer| offer.med.special),
             wholesale_prices: None,
             name: &product.name,
             non_arms_length: None,
             options: product.offers.iter().map(|offer| offer.label).collect(),
             limits_per_customer: None,
-            manual_inventory: stock::manual(draw, product),
-            pos_meta_data: stock::pos(draw, product),
-            prices: listed(true, &product.offers, |offer| offer.rec),
+            manual_inventory,
+            pos_meta_data,
+            prices: listed(true, &product.offers, |offer| offer.rec.regular),
             pricing_tier_data: None,
             special_ids_per_option: product.offers.iter().map(special_ids).collect(),
-            raw_options: if draw.percent(4) { vec!["14g", "Default"] } else { Vec::new() },
+            raw_options,
             rec_only: !product.lists_med_prices,
-            rec_prices: listed(product.lists_rec_prices, &product.offers, |offer| offer.rec),
-            rec_special_prices: specials(product, true, |offer| offer.rec_special),
+            rec_prices: listed(product.lists_rec_prices, &product.offers, |offer| offer.rec.regular),
+            rec_special_prices: specials(product, true, |offer| offer.rec.special),
             special: (product.sale != Sale::None).then_some(true),
             special_data: special_data(&mut product.special_look.clone(), product.sale, category.name),
             status: if product.active { "Active" } else { "Inactive" },
-            strain_type: *draw.pick(STRAIN_TYPES),
-            subcategory: *draw.pick(category.subcategories),
+            strain_type: product.strain_type,
+            subcategory: product.subcategory,
             thc: None,
-            thc_content: potency::content(draw, category.potency, strength),
+            thc_content: potency::content(product.thc, category.potency),
             r#type: category.name,
             vape_tax_applicable: None,
             weight,
-            featured: featured(draw, product.created_ms),
+            featured,
             is_below_threshold: None,
             is_below_kiosk_threshold: None,
             options_below_threshold: [],
             options_below_kiosk_threshold: [],
-            past_cnames: if draw.percent(4) { vec![Some(cname.clone())] } else { vec![None, Some(cname.clone())] },
+            past_cnames,
             cname,
             bottle_deposit_tax_cents: None,
             use_better_potency_taxes: None,
             typename: "Products",
-            effects: effects(draw),
-            cannabinoids: potency::cannabinoids(draw, category.potency, strength),
+            effects,
+            cannabinoids,
             provider: "dutchie",
-            terpenes: draw.percent(20).then_some([]),
-            description: draw.percent(25).then(|| words::prose(draw, 200)),
+            terpenes,
+            description,
         }
     }
 }
@@ -296,23 +292,22 @@ fn times(draw: &mut Draw, product: &Product<'_>) -> (String, String) {
     (product.created_ms.to_string(), iso(product.updated_ms))
 }
 
-/// `Image` may be empty while `images[]` holds one, and inactive images are not shown.
-fn images(draw: &mut Draw) -> (String, Vec<Image>) {
-    let bucket = if draw.percent(30) { "s3-us-west-2.amazonaws.com/dutchie-images" } else { "images.dutchie.com" };
-    let url = format!("https://{bucket}/{}", draw.hex32());
+fn images(picture: &Picture) -> (String, Vec<Image>) {
     let image = |url: String, active| Image { url, description: "", active, typename: "Products_Images" };
-    match draw.below(100) {
-        0..8 => (String::new(), Vec::new()),
-        8..14 => (String::new(), vec![image(format!("{url}0"), false), image(url, true)]),
-        14..20 => (url.clone(), vec![image(format!("{url}0"), false), image(url, true)]),
-        _ => (url.clone(), vec![image(url, true)]),
+    let both = |url: &str| vec![image(format!("{url}0"), false), image(url.to_owned(), true)];
+    match picture {
+        Picture::None => (String::new(), Vec::new()),
+        Picture::Main(url) => (url.clone(), vec![image(url.clone(), true)]),
+        Picture::MainAndOld(url) => (url.clone(), both(url)),
+        Picture::Listed(url) => (String::new(), both(url)),
     }
 }
 
-fn measurements(draw: &mut Draw, potency: Potency) -> Option<Measurements> {
-    let weighed = potency == Potency::Percentage && draw.percent(60);
-    weighed
-        .then(|| Measurements { net_weight: NetWeight { unit: "MILLIGRAMS", values: vec![1000, 3500] }, volume: None })
+fn measurements(product: &Product<'_>) -> Option<Measurements> {
+    let values = || product.offers.iter().map(|offer| size::net_weight_mg(offer.label)).collect();
+    product
+        .weighed
+        .then(|| Measurements { net_weight: NetWeight { unit: "MILLIGRAMS", values: values() }, volume: None })
 }
 
 fn featured(draw: &mut Draw, since_ms: u64) -> Value {

@@ -1,11 +1,13 @@
 //! Each fault breaks exactly what its name says, for whom it is told to, as often as it is told to.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use anyhow::Result;
-use sim::{Fault, FaultKind, Operation, Simulator};
+use serde_json::json;
+use sim::{Fault, FaultKind, Operation, Refusal, Settings, Simulator};
 
-use crate::support::{Answer, PATIENCE, Way, graphql, menu_variables, small};
+use crate::support::{Answer, PATIENCE, Way, get, graphql, menu_variables, send, small};
 
 const RETRY: Option<Duration> = Some(Duration::from_secs(7));
 
@@ -27,9 +29,9 @@ async fn once(kind: FaultKind) -> Result<Answer> {
 #[tokio::test]
 async fn refusals_have_their_status_and_form() {
     let cases = [
-        (FaultKind::Forbidden, 403, "application/json"),
-        (FaultKind::ChallengeForbidden, 403, "text/html"),
-        (FaultKind::ChallengeOk, 200, "text/html"),
+        (FaultKind::Blocked(Refusal::Forbidden), 403, "application/json"),
+        (FaultKind::Blocked(Refusal::ChallengeForbidden), 403, "text/html"),
+        (FaultKind::Blocked(Refusal::ChallengeOk), 200, "text/html"),
         (FaultKind::Throttled { retry_after: RETRY }, 429, "application/json"),
         (FaultKind::Unavailable { retry_after: RETRY }, 503, "application/json"),
         (FaultKind::ServerError(500), 500, "text/plain"),
@@ -45,6 +47,8 @@ async fn refusals_have_their_status_and_form() {
 async fn retry_after_is_in_seconds_or_absent() {
     let answer = once(FaultKind::Throttled { retry_after: RETRY }).await.unwrap();
     assert_eq!(answer.headers["retry-after"], "7");
+    let answer = once(FaultKind::Throttled { retry_after: Some(Duration::from_millis(300)) }).await.unwrap();
+    assert_eq!(answer.headers["retry-after"], "1");
     let answer = once(FaultKind::Throttled { retry_after: None }).await.unwrap();
     assert!(!answer.headers.contains_key("retry-after"));
 }
@@ -78,6 +82,49 @@ async fn an_empty_first_page_is_full_the_next_time() {
 }
 
 #[tokio::test]
+async fn an_empty_menu_announces_nothing() {
+    let answer = once(FaultKind::EmptyMenu).await.unwrap();
+    assert_eq!((answer.status.as_u16(), answer.products().len(), answer.total()), (200, 0, 0));
+}
+
+#[tokio::test]
+async fn unstable_ties_keep_the_size_of_pages_and_the_total_and_lose_a_product_at_each_border() {
+    let sim = Simulator::start(Settings { products_per_store: 140..=140, ..small() }).unwrap();
+    let total = page(&sim, 0).await.unwrap().total();
+    sim.add_fault(Fault::new(FaultKind::LostToTies));
+    let (mut rows, mut ids) = (0, HashSet::new());
+    for number in 0..total.div_ceil(50) {
+        let answer = page(&sim, number).await.unwrap();
+        assert_eq!(answer.total(), total);
+        rows += answer.products().len();
+        ids.extend(answer.products().iter().map(|product| product["_id"].as_str().unwrap().to_owned()));
+    }
+    assert_eq!((rows, ids.len()), (total, total - (total.div_ceil(50) - 1)));
+}
+
+#[tokio::test]
+async fn a_growing_total_grows_with_every_page() {
+    let sim = Simulator::start(small()).unwrap();
+    let truth = page(&sim, 0).await.unwrap().total();
+    sim.add_fault(Fault::new(FaultKind::GrowingTotal));
+    let totals = [page(&sim, 0).await.unwrap().total(), page(&sim, 1).await.unwrap().total()];
+    assert_eq!(totals, [truth, truth + 50]);
+}
+
+#[tokio::test]
+async fn a_fault_waits_for_a_request_that_can_show_it() {
+    let sim = Simulator::start(small()).unwrap();
+    sim.add_fault(Fault::new(FaultKind::EmptyPage).times(1));
+    let store = &sim.stores()[0].platform_dispensary_id;
+    let of_store = json!({ "dispensaryFilter": { "cNameOrID": store } });
+    graphql(&sim, &Way::Direct, Operation::ConsumerDispensaries, of_store).await.unwrap();
+    let stale = get(&sim, "/graphql", Operation::FilteredProducts, menu_variables(store, 0, 50), "f00d");
+    assert!(send(&sim, &Way::Direct, stale).await.unwrap().error_code().is_some());
+    assert_eq!(sim.counts().faults, 0);
+    assert_eq!(page(&sim, 0).await.unwrap().products().len(), 0);
+}
+
+#[tokio::test]
 async fn a_drifting_total_stays_within_half_a_percent_or_one() {
     let sim = Simulator::start(small()).unwrap();
     let truth = page(&sim, 0).await.unwrap().total();
@@ -106,8 +153,10 @@ async fn an_unknown_dispensary_has_no_products() {
 async fn a_fault_meets_only_whom_it_names() {
     let sim = Simulator::start(small()).unwrap();
     let other = sim.stores()[1].platform_dispensary_id.clone();
-    let id = sim.add_fault(Fault::new(FaultKind::Forbidden).at_store(&other).on_operation(Operation::FilteredProducts));
-    sim.add_fault(Fault::new(FaultKind::Forbidden).on_path("/api-4/graphql"));
+    let id = sim.add_fault(
+        Fault::new(FaultKind::Blocked(Refusal::Forbidden)).at_store(&other).on_operation(Operation::FilteredProducts),
+    );
+    sim.add_fault(Fault::new(FaultKind::Blocked(Refusal::Forbidden)).on_path("/api-4/graphql"));
     assert_eq!(page(&sim, 0).await.unwrap().status, 200);
     let named = || graphql(&sim, &Way::Direct, Operation::FilteredProducts, menu_variables(&other, 0, 25));
     assert_eq!(named().await.unwrap().status, 403);

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use serde_json::Value;
-use sim::{OracleProduct, Settings, Simulator};
+use sim::{OraclePotency, OracleProduct, Settings, Simulator};
 
 use crate::support::{menu_page, small};
 
@@ -14,12 +14,21 @@ const CRAWLS: u32 = 7;
 struct Row {
     name: String,
     brand: Option<String>,
+    subcategory: Option<String>,
+    strain: Option<String>,
+    image: Option<String>,
+    thc: OraclePotency,
+    cbd: OraclePotency,
     prices: [Option<i32>; 4],
+    variants: Vec<Variant>,
     quantity: Option<i32>,
     censored: bool,
     status: &'static str,
     misses: i32,
 }
+
+/// Label, price, special price, quantity.
+type Variant = (String, Option<i32>, Option<i32>, Option<i32>);
 
 impl From<&OracleProduct> for Row {
     fn from(product: &OracleProduct) -> Row {
@@ -29,6 +38,16 @@ impl From<&OracleProduct> for Row {
         Row {
             name: product.name.clone(),
             brand: product.brand.clone(),
+            subcategory: product.subcategory.map(str::to_owned),
+            strain: product.strain_type.map(str::to_owned),
+            image: product.image_url.clone(),
+            thc: product.thc,
+            cbd: product.cbd,
+            variants: product
+                .variants
+                .iter()
+                .map(|one| (one.label.to_owned(), one.price_rec, one.special_price_rec, one.quantity))
+                .collect(),
             prices: [product.price_rec, product.price_med, product.special_price_rec, product.special_price_med],
             quantity: product.quantity,
             censored: product.quantity_censored,
@@ -72,6 +91,49 @@ fn stock(product: &Value) -> (Option<i32>, bool) {
     (lines.map(|lines| lines.iter().map(|line| line["inventory"].as_i64().unwrap() as i32).sum()), false)
 }
 
+/// Of each option: by its label where that is one of the list's, by its place otherwise.
+fn stock_by_option(product: &Value) -> Vec<Option<i32>> {
+    let lists =
+        [(&product["POSMetaData"]["children"], "quantityAvailable"), (&product["manualInventory"], "inventory")];
+    let Some((lines, key)) = lists.into_iter().find_map(|(list, key)| Some((list.as_array()?, key))) else {
+        return vec![None; product["Options"].as_array().unwrap().len()];
+    };
+    let mut lines = lines.clone();
+    let of_option = |label: &Value| {
+        let at = lines.iter().position(|line| line["option"] == *label).unwrap_or(0);
+        let line = lines.remove(at);
+        line[key].as_i64().or(line["quantity"].as_i64()).map(|units| units as i32)
+    };
+    product["Options"].as_array().unwrap().iter().map(of_option).collect()
+}
+
+fn variants(product: &Value, rec: &[i32]) -> Vec<Variant> {
+    let (specials, stock) = (list(product, "recSpecialPrices"), stock_by_option(product));
+    let variant = |(at, label): (usize, &Value)| {
+        let special = specials.get(at).copied().filter(|special| *special > 0 && *special < rec[at]);
+        (label.as_str().unwrap().to_owned(), Some(rec[at]), special, stock[at])
+    };
+    product["Options"].as_array().unwrap().iter().enumerate().map(variant).collect()
+}
+
+fn potency(content: &Value) -> OraclePotency {
+    let of = |values: &[f64], unit| OraclePotency { min: values.first().copied(), max: values.last().copied(), unit };
+    if let Some(text) = content.as_str() {
+        return of(&[text.trim_end_matches('%').parse().unwrap()], Some("PERCENTAGE"));
+    }
+    if let Some(number) = content.as_f64() {
+        return of(&[number], None);
+    }
+    let units = ["PERCENTAGE", "MILLIGRAMS", "MILLIGRAMS_PER_GRAM"];
+    let values: Vec<f64> = content["range"].as_array().into_iter().flatten().filter_map(Value::as_f64).collect();
+    of(&values, units.into_iter().find(|unit| content["unit"] == **unit))
+}
+
+fn image(product: &Value) -> Option<String> {
+    let listed = || text(&product["images"].as_array()?.iter().find(|image| image["active"] == true)?["url"]);
+    text(&product["Image"]).or_else(listed)
+}
+
 fn read(product: &Value) -> Row {
     let (prices, med) = (list(product, "Prices"), list(product, "medicalPrices"));
     let rec = if list(product, "recPrices").is_empty() { prices } else { list(product, "recPrices") };
@@ -82,6 +144,12 @@ fn read(product: &Value) -> Row {
     Row {
         name: product["Name"].as_str().unwrap().to_owned(),
         brand,
+        subcategory: text(&product["subcategory"]),
+        strain: text(&product["strainType"]).filter(|strain| strain != "N/A"),
+        image: image(product),
+        thc: potency(&product["THCContent"]),
+        cbd: potency(&product["CBDContent"]),
+        variants: variants(product, &rec),
         prices: [
             rec.iter().min().copied(),
             med.iter().min().copied(),
@@ -157,6 +225,9 @@ async fn products_go_out_of_stock_return_change_and_stay() {
     assert!(any_pair(&|before, after| before.consecutive_misses == 3 && after.is_present && after.is_in_stock));
     assert!(any_pair(&|before, after| after.is_present && before.price_rec != after.price_rec));
     assert!(any_pair(&|before, after| after.is_present && before.quantity != after.quantity));
+    assert!(any_pair(&|before, after| after.is_present && before.thc != after.thc));
+    assert!(any_pair(&|before, after| after.variants.len() < before.variants.len()));
+    assert!(any_pair(&|before, after| after.variants.len() > before.variants.len()));
     assert!(crawls[0].len() < crawls[6].len(), "nothing is new after the first crawl");
 
     let same = crawls[0]

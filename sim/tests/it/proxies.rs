@@ -1,7 +1,11 @@
 //! The proxies: they forward, ask for credentials, and misbehave as told.
 
+use std::time::Duration;
+
 use serde_json::json;
-use sim::{Operation, ProxyAddress, ProxyFault, ProxyProtocol, Settings, Simulator};
+use sim::{Operation, ProxyAddress, ProxyFault, ProxyProtocol, Refusal, Settings, Simulator};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 
 use crate::support::{PATIENCE, Way, graphql, menu_variables, small};
 
@@ -69,7 +73,7 @@ async fn a_refusing_proxy_has_nobody_listening_until_it_is_healed() {
 
 async fn until_connecting(port: u16, wanted: bool) {
     let attempt = async {
-        while tokio::net::TcpStream::connect(("127.0.0.1", port)).await.is_ok() != wanted {
+        while TcpStream::connect(("127.0.0.1", port)).await.is_ok() != wanted {
             tokio::task::yield_now().await;
         }
     };
@@ -116,14 +120,17 @@ async fn socks_proxies_refuse_login_and_fail_on_demand() {
 #[tokio::test]
 async fn the_origin_refuses_what_comes_through_a_disliked_proxy_only() {
     let sim = Simulator::start(small()).unwrap();
-    let refusals =
-        [(ProxyFault::Forbidden, 403), (ProxyFault::ChallengeForbidden, 403), (ProxyFault::ChallengeOk, 200)];
+    let refusals = [
+        (ProxyFault::Blocked(Refusal::Forbidden), 403),
+        (ProxyFault::Blocked(Refusal::ChallengeForbidden), 403),
+        (ProxyFault::Blocked(Refusal::ChallengeOk), 200),
+    ];
     for (fault, status) in refusals {
         sim.set_proxy_fault(SOCKS, fault);
         let variables = menu_variables(&sim.stores()[0].platform_dispensary_id, 0, 25);
         let answer = graphql(&sim, &through(&sim, SOCKS), Operation::FilteredProducts, variables).await.unwrap();
         assert_eq!(answer.status.as_u16(), status);
-        assert_eq!(answer.body.starts_with(b"<!DOCTYPE html>"), fault != ProxyFault::Forbidden);
+        assert_eq!(answer.body.starts_with(b"<!DOCTYPE html>"), fault != ProxyFault::Blocked(Refusal::Forbidden));
         assert_eq!(fetch(&sim, &through(&sim, HTTP)).await.unwrap(), 200);
     }
     assert_eq!(sim.counts().proxies[SOCKS].blocked, 3);
@@ -138,6 +145,64 @@ async fn a_blocked_proxy_works_until_the_origin_has_seen_enough_of_it() {
     }
     assert_eq!(seen, [200, 200, 403, 403]);
     assert_eq!(fetch(&sim, &through(&sim, 1)).await.unwrap(), 200);
+}
+
+#[tokio::test]
+async fn a_blocked_proxy_that_is_healed_works_for_good() {
+    let sim = Simulator::start(Settings { blocked_proxies: 1, block_after: 0, ..small() }).unwrap();
+    assert_eq!(fetch(&sim, &through(&sim, 0)).await.unwrap(), 403);
+    sim.set_proxy_fault(0, ProxyFault::None);
+    for _ in 0..2 {
+        assert_eq!(fetch(&sim, &through(&sim, 0)).await.unwrap(), 200);
+    }
+}
+
+#[tokio::test]
+async fn the_blocked_proxies_of_a_default_world_meet_every_kind_of_refusal() {
+    let sim = Simulator::start(Settings { stores: 1, block_after: 0, ..Settings::default() }).unwrap();
+    let mut seen = Vec::new();
+    for proxy in 0..4 {
+        let variables = menu_variables(&sim.stores()[0].platform_dispensary_id, 0, 25);
+        let answer = graphql(&sim, &through(&sim, proxy), Operation::FilteredProducts, variables).await.unwrap();
+        seen.push((answer.status.as_u16(), answer.body.starts_with(b"<!DOCTYPE html>")));
+    }
+    assert_eq!(seen, [(403, false), (403, true), (200, true), (200, false)]);
+}
+
+#[tokio::test]
+async fn socks_and_http_proxies_come_with_a_login_and_without() {
+    let sim = Simulator::start(Settings { proxies: 8, ..small() }).unwrap();
+    let mut kinds: Vec<_> = sim.proxies().iter().map(|proxy| (proxy.protocol, proxy.username.is_some())).collect();
+    kinds.dedup();
+    for kind in [ProxyProtocol::Http, ProxyProtocol::Socks5].into_iter().flat_map(|kind| [(kind, true), (kind, false)])
+    {
+        assert!(kinds.contains(&kind), "{kind:?}");
+    }
+    let open = sim.proxies().iter().position(|p| p.protocol == ProxyProtocol::Socks5 && p.username.is_none()).unwrap();
+    assert_eq!(fetch(&sim, &through(&sim, open)).await.unwrap(), 200);
+}
+
+#[tokio::test]
+async fn an_address_that_was_looked_up_past_a_socks_proxy_is_refused() {
+    let sim = Simulator::start(Settings { proxies: 8, ..small() }).unwrap();
+    let open = sim.proxies().into_iter().find(|p| p.protocol == ProxyProtocol::Socks5 && p.username.is_none()).unwrap();
+    let mut stream = TcpStream::connect((open.host.as_str(), open.port)).await.unwrap();
+    stream.write_all(&[5, 1, 0, 5, 1, 0, 1, 203, 0, 113, 7, 0, 80]).await.unwrap();
+    let mut answer = [0; 4];
+    tokio::time::timeout(PATIENCE, stream.read_exact(&mut answer)).await.unwrap().unwrap();
+    assert_eq!(answer, [5, 0, 5, 2]);
+}
+
+#[tokio::test]
+async fn a_client_that_says_nothing_is_hung_up_on() {
+    let sim = Simulator::start(Settings { patience: Duration::from_millis(50), ..small() }).unwrap();
+    let origin = sim.base_url().trim_start_matches("http://").to_owned();
+    let proxies = [HTTP, SOCKS].map(|proxy| format!("127.0.0.1:{}", sim.proxies()[proxy].port));
+    for address in proxies.into_iter().chain([origin]) {
+        let mut stream = TcpStream::connect(&address).await.unwrap();
+        let ended = tokio::time::timeout(PATIENCE, stream.read(&mut [0; 1])).await;
+        assert!(matches!(ended, Ok(Ok(0) | Err(_))), "{address}: {ended:?}");
+    }
 }
 
 #[tokio::test]

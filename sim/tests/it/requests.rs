@@ -2,20 +2,24 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::Request;
 use http_body_util::{BodyExt, Full};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use serde_json::{Value, json};
-use sim::{Operation, Settings, Simulator, history};
+use sim::{Coding, Operation, Settings, Simulator, history};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore, ServerConfig, pki_types};
 
-use crate::support::{Answer, Way, get, graphql, menu_page, menu_variables, send, small};
+use crate::support::{Answer, PATIENCE, Way, get, graphql, menu_page, menu_variables, send, small};
 
 const MENU: Operation = Operation::FilteredProducts;
+/// The simulator's own patience, where its end is waited for.
+const BRIEF: Duration = Duration::from_millis(50);
 
 fn request(sim: &Simulator) -> Request<Full<Bytes>> {
     get(sim, "/api-3/graphql", MENU, menu_variables(&sim.stores()[0].platform_dispensary_id, 0, 25), history(MENU)[0])
@@ -74,19 +78,68 @@ async fn one_shard_is_stale_while_another_is_current() {
 }
 
 #[tokio::test]
+async fn a_stale_shard_knows_what_was_retired_elsewhere() {
+    let sim = Simulator::start(small()).unwrap();
+    let search = Operation::DispensarySearch;
+    sim.set_shard_stale("/api-1/graphql", true);
+    sim.switch_hash(search, Some("f00d"));
+    for (path, hash, is_known) in [
+        ("/api-1/graphql", history(search)[0], true),
+        ("/api-1/graphql", "f00d", false),
+        ("/api-2/graphql", history(search)[0], false),
+        ("/api-2/graphql", "f00d", true),
+    ] {
+        let request = get(&sim, path, search, json!({ "dispensaryFilter": { "state": "AZ" } }), hash);
+        assert_eq!(answer(&sim, request).await.error_code().is_none(), is_known, "{path} {hash}");
+    }
+}
+
+#[tokio::test]
+async fn only_answers_with_data_and_menus_of_the_catalogue_are_counted() {
+    let sim = Simulator::start(small()).unwrap();
+    let store = &sim.stores()[0].platform_dispensary_id;
+    for (id, per_page) in [(store.as_str(), 25), (store.as_str(), 26), ("a stranger's", 25)] {
+        graphql(&sim, &Way::Direct, MENU, menu_variables(id, 0, per_page)).await.unwrap();
+    }
+    let counts = sim.counts();
+    assert_eq!((counts.answered, counts.menus), (2, [(store.clone(), 2)].into()));
+}
+
+#[tokio::test]
 async fn full_text_works_without_any_hash() {
     let sim = Simulator::start(small()).unwrap();
     sim.switch_hash(MENU, None);
     assert!(answer(&sim, request(&sim)).await.error_code().is_some());
-    let body = json!({
-        "operationName": "FilteredProducts",
-        "query": "query FilteredProducts($page: Int) { filteredProducts(page: $page) { products { _id } } }",
-        "variables": menu_variables(&sim.stores()[0].platform_dispensary_id, 0, 25),
-    });
-    let (mut parts, _) = request(&sim).into_parts();
-    (parts.method, parts.uri) = (http::Method::POST, format!("{}/graphql", sim.base_url()).parse().unwrap());
-    let answer = answer(&sim, Request::from_parts(parts, Full::from(body.to_string()))).await;
+    let answer = answer(&sim, in_full(&sim, "{ filteredProducts { products { _id } } }")).await;
     assert_eq!((answer.products().len(), sim.counts().full_text), (25, 1));
+}
+
+fn in_full(sim: &Simulator, text: &str) -> Request<Full<Bytes>> {
+    let variables = menu_variables(&sim.stores()[0].platform_dispensary_id, 0, 25);
+    let body = json!({ "operationName": "FilteredProducts", "query": text, "variables": variables });
+    let (mut parts, _) = request(sim).into_parts();
+    (parts.method, parts.uri) = (http::Method::POST, format!("{}/graphql", sim.base_url()).parse().unwrap());
+    Request::from_parts(parts, Full::from(body.to_string()))
+}
+
+#[tokio::test]
+async fn a_full_text_gets_what_it_asks_for_and_nothing_else() {
+    let sim = Simulator::start(small()).unwrap();
+    let text =
+        "query FilteredProducts($page: Int) { filteredProducts(page: $page) { products { Name brand { id } } } }";
+    let menu = answer(&sim, in_full(&sim, text)).await.json()["data"]["filteredProducts"].clone();
+    let keys = |value: &Value| -> Vec<String> { value.as_object().unwrap().keys().cloned().collect() };
+    assert_eq!(keys(&menu), ["products"]);
+    let branded = menu["products"].as_array().unwrap().iter().find(|product| product["brand"].is_object()).unwrap();
+    assert_eq!((keys(branded), keys(&branded["brand"])), (vec!["Name".into(), "brand".into()], vec!["id".into()]));
+}
+
+#[tokio::test]
+async fn a_full_text_of_another_operation_is_refused() {
+    let sim = Simulator::start(small()).unwrap();
+    for text in ["query FilteredProducts { filteredDispensaries { id } }", "filteredProducts"] {
+        assert_eq!(answer(&sim, in_full(&sim, text)).await.status, 400, "{text}");
+    }
 }
 
 #[tokio::test]
@@ -105,6 +158,16 @@ async fn the_coding_is_one_the_client_offers_and_gzip_where_it_may() {
         let answer = answer(&sim, request).await;
         assert_eq!(answer.headers.get("content-encoding").map(|coding| coding.to_str().unwrap()), chosen);
         assert_eq!(answer.products().len(), 25, "{offered}");
+    }
+}
+
+#[tokio::test]
+async fn a_preferred_coding_is_used_where_it_is_offered() {
+    let sim = Simulator::start(Settings { coding: Some(Coding::Zstd), ..small() }).unwrap();
+    for (offered, chosen) in [("gzip, br, zstd", "zstd"), ("gzip, br", "gzip")] {
+        let mut request = request(&sim);
+        request.headers_mut().insert("accept-encoding", offered.parse().unwrap());
+        assert_eq!(answer(&sim, request).await.headers["content-encoding"], chosen);
     }
 }
 
@@ -171,15 +234,40 @@ async fn a_page_that_is_no_capture_is_refused_by_name() {
 }
 
 #[tokio::test]
-async fn https_speaks_http_2_by_alpn() {
+async fn a_client_that_never_shakes_hands_is_hung_up_on() {
+    let sim = Simulator::start(Settings { tls: Some(certified().0), patience: BRIEF, ..small() }).unwrap();
+    let mut stream = TcpStream::connect(sim.base_url().trim_start_matches("https://")).await.unwrap();
+    let ended = tokio::time::timeout(PATIENCE, stream.read(&mut [0; 1])).await;
+    assert!(matches!(ended, Ok(Ok(0) | Err(_))), "{ended:?}");
+}
+
+#[tokio::test]
+async fn a_body_that_does_not_come_is_not_waited_for() {
+    let sim = Simulator::start(Settings { patience: BRIEF, ..small() }).unwrap();
+    let mut stream = TcpStream::connect(sim.base_url().trim_start_matches("http://")).await.unwrap();
+    let head = "POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n\
+                apollo-require-preflight: true\r\ncontent-length: 10\r\n\r\n";
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut status = [0; 12];
+    tokio::time::timeout(PATIENCE, stream.read_exact(&mut status)).await.unwrap().unwrap();
+    assert_eq!(&status, b"HTTP/1.1 400");
+}
+
+fn certified() -> (Arc<ServerConfig>, pki_types::CertificateDer<'static>) {
     let issued = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
     let key = pki_types::PrivateKeyDer::Pkcs8(issued.signing_key.serialize_der().into());
-    let server =
-        ServerConfig::builder().with_no_client_auth().with_single_cert(vec![issued.cert.der().clone()], key).unwrap();
-    let sim = Simulator::start(Settings { tls: Some(Arc::new(server)), ..small() }).unwrap();
+    let certificate = issued.cert.der().clone();
+    let server = ServerConfig::builder().with_no_client_auth().with_single_cert(vec![certificate.clone()], key);
+    (Arc::new(server.unwrap()), certificate)
+}
+
+#[tokio::test]
+async fn https_speaks_http_2_by_alpn() {
+    let (server, certificate) = certified();
+    let sim = Simulator::start(Settings { tls: Some(server), ..small() }).unwrap();
 
     let mut roots = RootCertStore::empty();
-    roots.add(issued.cert.der().clone()).unwrap();
+    roots.add(certificate).unwrap();
     let mut client = ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
     client.alpn_protocols = vec![b"h2".to_vec()];
     let authority = sim.base_url().trim_start_matches("https://");

@@ -1,13 +1,14 @@
-//! Holds the product table against the world's own truth, field by field.
+//! Holds products, their options and their latest snapshots against the world's own truth, field by field.
 
 use std::collections::HashMap;
 
 use serde::Serialize;
-use sim::{OracleProduct, Simulator};
+use sim::{OraclePotency, OracleProduct, OracleVariant, Simulator};
 
-use crate::db::crawls::{self, Shelf};
+use crate::db::crawls::shelves::{Offer, Shelf, Strength, shelves};
 use crate::db::{Client, DbError};
 use crate::domain::dispensary::Platform;
+use crate::domain::product::Variant;
 
 /// As many differences as are worth showing one by one.
 const SHOWN: usize = 20;
@@ -21,7 +22,7 @@ pub struct Verdict {
 }
 
 pub async fn compare(client: &Client, sim: &Simulator) -> Result<Verdict, DbError> {
-    let shelves = crawls::shelves(client, Platform::Dutchie).await?;
+    let shelves = shelves(client, Platform::Dutchie).await?;
     let mut found: HashMap<(String, String), Shelf> = shelves
         .into_iter()
         .map(|shelf| ((shelf.platform_dispensary_id.clone(), shelf.provider_product_id.clone()), shelf))
@@ -45,21 +46,56 @@ pub async fn compare(client: &Client, sim: &Simulator) -> Result<Verdict, DbErro
 }
 
 fn expected(store: &str, truth: &OracleProduct) -> Shelf {
+    let mut variants: Vec<Variant> = truth.variants.iter().map(variant).collect();
+    variants.sort_by(|one, other| (&one.option_label, one.nth).cmp(&(&other.option_label, other.nth)));
     Shelf {
         platform_dispensary_id: store.to_owned(),
         provider_product_id: truth.provider_product_id.clone(),
         name: truth.name.clone(),
         brand: truth.brand.clone(),
+        category: Some(truth.category.to_owned()),
+        subcategory: truth.subcategory.map(str::to_owned),
+        strain_type: truth.strain_type.map(str::to_owned),
+        image_url: truth.image_url.clone(),
+        consecutive_misses: truth.consecutive_misses,
+        offer: offer(truth),
+        variants,
+        snapshot: truth.is_present.then(|| offer(truth)),
+    }
+}
+
+fn offer(truth: &OracleProduct) -> Offer {
+    Offer {
         price_rec: truth.price_rec,
         price_med: truth.price_med,
         special_price_rec: truth.special_price_rec,
         special_price_med: truth.special_price_med,
         is_on_special: truth.is_on_special,
+        thc: strength(truth.thc),
+        cbd: strength(truth.cbd),
         quantity: truth.quantity,
         quantity_censored: truth.quantity_censored,
         is_in_stock: truth.is_in_stock,
         stock_status: truth.stock_status.to_owned(),
-        consecutive_misses: truth.consecutive_misses,
-        variants: truth.variants as i64,
+    }
+}
+
+fn strength(truth: OraclePotency) -> Strength {
+    Strength { min: truth.min, max: truth.max, unit: truth.unit.map(str::to_owned) }
+}
+
+fn variant(truth: &OracleVariant) -> Variant {
+    Variant {
+        option_label: truth.label.to_owned(),
+        nth: truth.nth,
+        size_mg: truth.size_mg,
+        size_ml: truth.size_ml,
+        price_rec: truth.price_rec,
+        price_med: truth.price_med,
+        special_price_rec: truth.special_price_rec,
+        special_price_med: truth.special_price_med,
+        quantity: truth.quantity,
+        quantity_censored: truth.quantity_censored,
+        is_in_stock: truth.is_in_stock,
     }
 }

@@ -8,7 +8,7 @@ use drover::domain::role::Role;
 use drover::handlers::TaskError;
 use drover::stealth::{FetchError, Kind, Proxy, ProxyProtocol, Request, Response, SessionAsk};
 use serde_json::{Value, json};
-use sim::{Fault, FaultKind, OracleProduct, Settings, Simulator, StoreSeed};
+use sim::{Fault, FaultKind, OracleProduct, OracleVariant, Settings, Simulator, StoreSeed};
 
 use super::captured_page;
 use super::desk::{Desk, Settled};
@@ -71,18 +71,47 @@ async fn crawl_after_crawl_the_tables_equal_the_oracle() {
         assert_eq!(rows(&desk).await, by_id(&expected), "crawl {crawl_number}");
         let (_, snapshots) = sim.snapshots_expected(crawl_number).remove(0);
         assert_eq!(refreshed.result["snapshots"], snapshots, "crawl {crawl_number}");
+        assert_eq!(snapshots_unlike_their_products(&desk).await, 0, "crawl {crawl_number}");
     }
 
     let kinds = [
         ("missed", expected_of(&sim, |product| product.consecutive_misses > 0)),
         ("out of stock by misses", expected_of(&sim, |product| product.consecutive_misses == 3)),
+        ("without an option they had", vanished_options(&sim)),
     ];
     assert!(kinds.iter().all(|(_, count)| *count > 0), "the crawls were too tame to tell: {kinds:?}");
     assert_eq!(sim.counts().direct_connections, 0);
 }
 
+/// Of the latest crawl; those that are missing count too.
+async fn snapshots_unlike_their_products(desk: &Desk) -> i64 {
+    let columns = |of: &str| {
+        let names = "price_rec price_med special_price_rec special_price_med is_on_special quantity quantity_censored
+                     is_in_stock stock_status thc_min thc_max thc_unit cbd_min cbd_max cbd_unit";
+        names.split_whitespace().map(|name| format!("{of}.{name}")).collect::<Vec<_>>().join(", ")
+    };
+    let sql = format!(
+        "SELECT count(*) FROM store_products p
+           LEFT JOIN store_product_snapshots s ON s.store_product_id = p.id AND s.crawl_id = (SELECT max(id) FROM raw_crawl_payloads)
+          WHERE p.consecutive_misses = 0 AND ({}) IS DISTINCT FROM ({})",
+        columns("p"),
+        columns("s")
+    );
+    desk.shelf.count(&sql).await
+}
+
 fn expected_of(sim: &Simulator, is: impl Fn(&OracleProduct) -> bool) -> usize {
     sim.oracle(CRAWLS)[0].products.iter().filter(|product| is(product)).count()
+}
+
+/// Products with fewer options than in the crawl before.
+fn vanished_options(sim: &Simulator) -> usize {
+    let options = |crawl| -> BTreeMap<String, usize> {
+        let products = sim.oracle(crawl).remove(0).products;
+        products.into_iter().map(|product| (product.provider_product_id, product.variants.len())).collect()
+    };
+    let crawls: Vec<_> = (1..=CRAWLS).map(options).collect();
+    crawls.windows(2).map(|pair| pair[0].iter().filter(|(id, count)| pair[1][*id] < **count).count()).sum()
 }
 
 type Rows = BTreeMap<String, Value>;
@@ -91,25 +120,49 @@ fn by_id(products: &[OracleProduct]) -> Rows {
     let row = |product: &OracleProduct| {
         json!({
             "name_raw": product.name, "brand_name_raw": product.brand, "category": product.category,
+            "subcategory": product.subcategory, "strain_type": product.strain_type, "image_url": product.image_url,
+            "thc": [product.thc.min, product.thc.max], "thc_unit": product.thc.unit,
+            "cbd": [product.cbd.min, product.cbd.max], "cbd_unit": product.cbd.unit,
             "price_rec": product.price_rec, "price_med": product.price_med,
             "special_price_rec": product.special_price_rec, "special_price_med": product.special_price_med,
             "is_on_special": product.is_on_special, "quantity": product.quantity,
             "quantity_censored": product.quantity_censored, "is_in_stock": product.is_in_stock,
             "stock_status": product.stock_status, "consecutive_misses": product.consecutive_misses,
-            "variants": product.variants,
+            "variants": product.variants.iter().map(option).collect::<BTreeMap<_, _>>(),
         })
     };
     products.iter().map(|product| (product.provider_product_id.clone(), row(product))).collect()
 }
 
+fn option(option: &OracleVariant) -> (String, Value) {
+    let says = json!([
+        option.price_rec,
+        option.price_med,
+        option.special_price_rec,
+        option.special_price_med,
+        option.quantity,
+        option.quantity_censored,
+        option.is_in_stock,
+        option.size_mg,
+        option.size_ml.map(|size| size as i64),
+    ]);
+    (format!("{}/{}", option.label, option.nth), says)
+}
+
 async fn rows(desk: &Desk) -> Rows {
     let sql = "SELECT provider_product_id,
                       jsonb_build_object('name_raw', name_raw, 'brand_name_raw', brand_name_raw, 'category', category,
+                        'subcategory', subcategory, 'strain_type', strain_type, 'image_url', image_url,
+                        'thc', jsonb_build_array(thc_min, thc_max), 'thc_unit', thc_unit,
+                        'cbd', jsonb_build_array(cbd_min, cbd_max), 'cbd_unit', cbd_unit,
                         'price_rec', price_rec, 'price_med', price_med, 'special_price_rec', special_price_rec,
                         'special_price_med', special_price_med, 'is_on_special', is_on_special, 'quantity', quantity,
                         'quantity_censored', quantity_censored, 'is_in_stock', is_in_stock, 'stock_status', stock_status,
                         'consecutive_misses', consecutive_misses,
-                        'variants', (SELECT count(*) FROM store_product_variants v WHERE v.store_product_id = p.id))
+                        'variants', (SELECT jsonb_object_agg(option_label || '/' || nth, jsonb_build_array(
+                            v.price_rec, v.price_med, v.special_price_rec, v.special_price_med, v.quantity,
+                            v.quantity_censored, v.is_in_stock, size_mg, size_ml::bigint))
+                          FROM store_product_variants v WHERE v.store_product_id = p.id))
                  FROM store_products p WHERE dispensary_id = $1";
     let rows = desk.shelf.database.raw.query(sql, &[&desk.store()]).await.unwrap();
     rows.iter().map(|row| (row.get(0), row.get(1))).collect()
@@ -159,11 +212,15 @@ async fn a_menu_that_looks_empty_leaves_neither_payload_nor_misses() {
     crawl(&desk).await;
     let before = rows(&desk).await;
 
-    sim.add_fault(Fault::new(FaultKind::EmptyPage));
-    assert!(matches!(desk.run(Role::PayloadFetch, json!({})).await, Err(TaskError::Retry { .. })));
+    for kind in [FaultKind::EmptyPage, FaultKind::EmptyMenu] {
+        let fault = sim.add_fault(Fault::new(kind.clone()));
+        let ended = desk.run(Role::PayloadFetch, json!({})).await;
+        assert!(matches!(ended, Err(TaskError::Retry { .. })), "{kind:?}");
+        sim.remove_fault(fault);
 
-    assert_eq!(desk.shelf.count("SELECT count(*) FROM raw_crawl_payloads").await, 1);
-    assert_eq!(rows(&desk).await, before);
+        assert_eq!(desk.shelf.count("SELECT count(*) FROM raw_crawl_payloads").await, 1, "{kind:?}");
+        assert_eq!(rows(&desk).await, before, "{kind:?}");
+    }
 }
 
 #[tokio::test]

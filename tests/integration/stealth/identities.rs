@@ -137,6 +137,11 @@ fn a_file_nobody_can_draw_from_is_refused() {
 }
 
 #[test]
+fn an_empty_list_of_an_overlay_counts() {
+    assert!(Identities::load(Some("fingerprint = []")).unwrap_err().to_string().contains("total weight is 0"));
+}
+
+#[test]
 fn a_draw_follows_the_weights() {
     let identities = shipped();
     let mut rng = StdRng::seed_from_u64(7);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use drover::stealth::{Kind, Proxy, ProxyOutcome, ProxyProtocol, Request, Session, SessionAsk};
 use rstest::rstest;
-use sim::{ProxyFault, Settings, Simulator};
+use sim::{ProxyFault, Refusal, Settings, Simulator};
 use tokio::net::TcpStream;
 
 use super::support::{Pool, Setup, content, request};
@@ -82,9 +82,9 @@ async fn every_simulated_proxy_leads_to_the_origin_and_nothing_goes_directly() {
 #[rstest]
 #[case::refuse(ProxyFault::Refuse, &["failed at once"])]
 #[case::hang(ProxyFault::Hang, &["suspect", "failed"])]
-#[case::forbidden(ProxyFault::Forbidden, &["blocked"])]
-#[case::challenged(ProxyFault::ChallengeForbidden, &["blocked"])]
-#[case::challenged_with_200(ProxyFault::ChallengeOk, &["blocked"])]
+#[case::forbidden(ProxyFault::Blocked(Refusal::Forbidden), &["blocked"])]
+#[case::challenged(ProxyFault::Blocked(Refusal::ChallengeForbidden), &["blocked"])]
+#[case::challenged_with_200(ProxyFault::Blocked(Refusal::ChallengeOk), &["blocked"])]
 #[case::auth_required(ProxyFault::AuthRequired, &["failed at once"])]
 #[case::bad_gateway(ProxyFault::BadGateway, &["suspect", "failed"])]
 #[tokio::test]
