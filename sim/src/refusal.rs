@@ -10,5 +10,5 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    pub const ALL: [Refusal; 3] = [Refusal::Forbidden, Refusal::ChallengeForbidden, Refusal::ChallengeOk];
+    pub const ALL: [Refusal; 3] = [Refusal::ChallengeForbidden, Refusal::ChallengeOk, Refusal::Forbidden];
 }

@@ -49,8 +49,7 @@ impl Default for Settings {
             patience: Duration::from_secs(30),
             coding: None,
             proxies: 8,
-            // one for each kind of refusal
-            blocked_proxies: 3,
+            blocked_proxies: 2,
             block_after: 10,
             captured_page: None,
             port: 0,
