@@ -3,6 +3,7 @@
 //! The only module that writes a task's status. What a run writes is fenced by (id, fence, worker): a lost lease reads as
 //! [`DbError::Missing`], and nothing was written. The rules themselves live in `migrations/objects/`.
 
+use std::cmp::Reverse;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -213,6 +214,8 @@ pub async fn settle_and_claim(client: &Client, exchange: &Exchange) -> Result<Ex
         }
         answer.claimed.push(claimed(row)?);
     }
+    // as they were picked; the statement's own order is its plan's
+    answer.claimed.sort_by_key(|task| (!task.is_suspect(), Reverse(task.priority), task.held.id));
     Ok(answer)
 }
 
