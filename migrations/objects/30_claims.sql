@@ -72,13 +72,13 @@ DROP FUNCTION IF EXISTS settle_and_claim(bigint[], bigint[], text[], jsonb[], js
 CREATE FUNCTION settle_and_claim(ids bigint[], fences bigint[], workers text[], results jsonb[], details jsonb[],
                                  roles text[], claimers text[], lease interval, allow_suspect boolean)
 RETURNS TABLE (lost boolean, id bigint, fence bigint, worker_id text, role text, dispensary_id bigint, platform text,
-               payload jsonb, priority int, retry_count int, max_retries int, loss_count int, waited double precision)
+               payload jsonb, priority int, retry_count int, loss_count int, waited double precision)
 LANGUAGE plpgsql SET drover.own = 'on' SET plan_cache_mode = 'force_generic_plan' AS $f$   -- else each call plans anew
 DECLARE picked bigint[];
 BEGIN
   IF current_setting('synchronous_commit') = 'off' THEN PERFORM set_config('synchronous_commit', 'on', true); END IF;
   IF cardinality(ids) > 0 THEN
-    RETURN QUERY SELECT true, d.id, NULL::bigint, NULL::text, NULL::text, NULL::bigint, NULL::text, NULL::jsonb, NULL::int, NULL::int, NULL::int, NULL::int, NULL::double precision
+    RETURN QUERY SELECT true, d.id, NULL::bigint, NULL::text, NULL::text, NULL::bigint, NULL::text, NULL::jsonb, NULL::int, NULL::int, NULL::int, NULL::double precision
                    FROM unnest(complete_tasks(ids, fences, workers, results, details)) d(id);
   END IF;
   IF cardinality(claimers) = 0 THEN RETURN; END IF;
@@ -89,7 +89,7 @@ BEGIN
            claimed_at = now(), started_at = NULL, completed_at = NULL, result = NULL, error_message = NULL, detail = NULL,
            last_heartbeat_at = now(), lease_expires_at = now() + lease, updated_at = now()
       FROM unnest(picked) WITH ORDINALITY AS p(id, n) WHERE t.id = p.id
-    RETURNING false, t.id, t.fence, t.worker_id, t.role, t.dispensary_id, t.platform, t.payload, t.priority, t.retry_count, t.max_retries,
+    RETURNING false, t.id, t.fence, t.worker_id, t.role, t.dispensary_id, t.platform, t.payload, t.priority, t.retry_count,
               t.loss_count, extract(epoch FROM now() - greatest(t.created_at, t.scheduled_for))::double precision;
 END $f$;
 

@@ -66,7 +66,6 @@ pub struct Claimed {
     pub payload: Value,
     pub priority: i32,
     pub retry_count: i32,
-    pub max_retries: i32,
     pub loss_count: i32,
     /// From when it was due until it was claimed.
     pub waited: Duration,
@@ -344,9 +343,8 @@ fn claimed(row: &Row) -> Result<Claimed, DbError> {
         payload: row.get(7),
         priority: row.get(8),
         retry_count: row.get(9),
-        max_retries: row.get(10),
-        loss_count: row.get(11),
-        waited: Duration::from_secs_f64(row.get::<_, f64>(12).max(0.0)),
+        loss_count: row.get(10),
+        waited: Duration::from_secs_f64(row.get::<_, f64>(11).max(0.0)),
     })
 }
 
