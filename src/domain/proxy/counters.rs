@@ -86,10 +86,13 @@ impl Increment {
         *self == Increment::of(self.proxy)
     }
 
-    pub fn succeeded(&mut self, took: Duration) {
+    /// `ends_streak`: it was sent after the last block, and so says that the proxy is welcome again.
+    pub fn succeeded(&mut self, took: Duration, ends_streak: bool) {
         self.successes += 1;
-        self.blocks_reset = true;
-        self.blocks = 0;
+        if ends_streak {
+            self.blocks_reset = true;
+            self.blocks = 0;
+        }
         self.latency.observe(took);
     }
 
@@ -148,7 +151,7 @@ mod tests {
         let mut increment = Increment::of(1);
         for event in events {
             match event {
-                Event::Success(ms) => increment.succeeded(Duration::from_millis(*ms)),
+                Event::Success(ms) => increment.succeeded(Duration::from_millis(*ms), true),
                 Event::Failure => increment.failed("refused"),
                 Event::Block => increment.blocked("menu.test"),
             }

@@ -128,9 +128,17 @@ impl Health {
         }
     }
 
-    /// Whether this success ended a trial. One that was under way when the proxy was benched does not bring it back.
-    pub fn succeeded(&mut self, host: &str) -> bool {
-        self.hosts.remove(host);
+    /// Whether a success that was sent at `sent` says something newer about `host` than the last trouble there.
+    pub fn is_news(&self, host: &str, sent: Instant) -> bool {
+        self.hosts.get(host).is_none_or(|trouble| trouble.last <= sent)
+    }
+
+    /// Whether this success ended a trial. One that was under way when the proxy was benched does not bring it back, neither
+    /// everywhere nor at `host`.
+    pub fn succeeded(&mut self, host: &str, sent: Instant) -> bool {
+        if self.is_news(host, sent) {
+            self.hosts.remove(host);
+        }
         self.failures_in_a_row = 0;
         let revived = self.condition == Condition::OnTrial;
         if revived {

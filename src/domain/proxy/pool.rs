@@ -166,8 +166,10 @@ impl Pool {
         let member = self.members.get_mut(&id)?;
         self.answered.note(host, now);
         member.suspect_since = None;
-        member.note(|increment| increment.succeeded(took));
-        let revived = member.health.succeeded(host);
+        let sent = now.checked_sub(took).unwrap_or(now);
+        let ends_streak = member.health.is_news(host, sent);
+        member.note(|increment| increment.succeeded(took, ends_streak));
+        let revived = member.health.succeeded(host, sent);
         if !revived {
             return None;
         }

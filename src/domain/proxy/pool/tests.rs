@@ -510,3 +510,13 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_success_that_was_under_way_before_the_blocks_does_not_undo_them() {
+    let mut day = Day::of(2);
+    day.times(2, 1, block());
+    day.report(1, &success());
+    assert_eq!(cooldowns(&day.times(1, 1, block())), [30]);
+    day.report(1, &success());
+    assert_eq!((0..5).filter_map(|_| day.lease()).collect::<Vec<_>>(), [2, 2, 2, 2]);
+}
