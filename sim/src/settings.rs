@@ -50,7 +50,8 @@ impl Default for Settings {
             coding: None,
             proxies: 8,
             blocked_proxies: 2,
-            block_after: 10,
+            // early, while all its sessions are open: what is blocked once is avoided, and might never be benched
+            block_after: 1,
             captured_page: None,
             port: 0,
             proxy_ports: Vec::new(),
