@@ -118,10 +118,18 @@ impl From<DbError> for TaskError {
     }
 }
 
+/// How long a task waits for room on the disk.
+const DISK_FULL: Duration = Duration::from_secs(10);
+
+/// A full disk is nobody's failure either: the crawl goes on by itself once there is room.
 impl From<StorageError> for TaskError {
     fn from(error: StorageError) -> Self {
         let why = error.to_string();
-        if error.is_permanent() { TaskError::Permanent { why } } else { TaskError::retry(why) }
+        match error {
+            StorageError::Full { .. } => TaskError::Snooze { why, after: Some(DISK_FULL) },
+            error if error.is_permanent() => TaskError::Permanent { why },
+            _ => TaskError::retry(why),
+        }
     }
 }
 

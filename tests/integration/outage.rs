@@ -82,7 +82,7 @@ async fn work_stands_still_while_all_proxies_refuse_and_resumes_when_they_revive
 }
 
 #[tokio::test]
-async fn a_full_disk_fails_attempts_clearly_and_the_crawl_completes_once_there_is_room() {
+async fn a_full_disk_costs_no_retry_and_the_crawl_completes_once_there_is_room() {
     let farm = Farm::with_stores(1).await;
     farm.enqueue(Role::PayloadFetch).await;
     let mut command = farm.drover(&["worker"]);
@@ -94,9 +94,10 @@ async fn a_full_disk_fails_attempts_clearly_and_the_crawl_completes_once_there_i
         });
     }
     let full = Child::spawn(&mut command);
-    let told = "SELECT count(*) FROM task_attempts WHERE fence = 1 AND outcome = 'failed' AND error LIKE '%payload%'";
-    farm.until_counted("the attempt failed with a clear text", told, 1).await;
+    let told = "SELECT count(*) FROM task_attempts WHERE fence = 1 AND outcome = 'snoozed' AND error LIKE 'no room to write payloads/%'";
+    farm.until_counted("the attempt was put off with a clear text", told, 1).await;
     drop(full);
     let _worker = Child::spawn(&mut farm.drover(&["worker"]));
     farm.until_crawled().await;
+    assert_eq!(farm.count("SELECT count(*) FROM worker_tasks WHERE retry_count > 0").await, 0);
 }

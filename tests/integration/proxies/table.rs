@@ -83,7 +83,7 @@ async fn processes_that_flush_at_once_add_up_and_do_not_block_each_other() {
                 ids.rotate_left(process % 4);
                 let increments = ids.map(|id| {
                     let mut increment = Increment::of(id);
-                    increment.succeeded(Duration::from_millis(300));
+                    increment.succeeded(Duration::from_millis(300), true);
                     increment.failed("reset");
                     increment
                 });
@@ -110,9 +110,9 @@ async fn the_table_reckons_as_the_pool_does() {
         let mut increment = Increment::of(1);
         increment.blocked("menu.test");
         if round == 1 {
-            increment.succeeded(Duration::from_millis(100 * (round + 1)));
+            increment.succeeded(Duration::from_millis(100 * (round + 1)), true);
             increment.blocked("menu.test");
-            increment.succeeded(Duration::from_millis(900));
+            increment.succeeded(Duration::from_millis(900), true);
             increment.blocked("menu.test");
         }
         flush(&database, std::slice::from_ref(&increment)).await;
