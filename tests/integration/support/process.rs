@@ -70,10 +70,23 @@ impl Child {
         nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid as i32), signal).unwrap();
     }
 
+    /// What it said last may still be on its way when it has ended. Somebody that it started may keep the pipe open: not for ever.
+    async fn heard_out(&self) {
+        let readers_are_done = async {
+            while Arc::strong_count(&self.stdout) + Arc::strong_count(&self.stderr) > 2 {
+                tokio::task::yield_now().await;
+            }
+        };
+        let _ = tokio::time::timeout(Duration::from_millis(500), readers_are_done).await;
+    }
+
     /// How it ended; fails the test with the end of its log when it does not.
     pub async fn ended(&mut self, deadline: Duration) -> ExitStatus {
         match tokio::time::timeout(deadline, self.process.wait()).await {
-            Ok(status) => status.unwrap(),
+            Ok(status) => {
+                self.heard_out().await;
+                status.unwrap()
+            }
             Err(_) => panic!("the child did not end within {deadline:?}; its log:\n{}", self.stderr().join("\n")),
         }
     }
