@@ -18,7 +18,7 @@ use super::claimer::{Claimer, Granted};
 use super::ledger::Stop;
 use crate::config::Config;
 use crate::db::tasks::{self, Claimed, Completed, Ending, NewTask, Settlement};
-use crate::db::{Db, DbError, Tx};
+use crate::db::{Db, DbError};
 use crate::domain::retry;
 use crate::domain::task::Held;
 use crate::events;
@@ -181,35 +181,17 @@ impl Executor {
 
     /// Nobody heard whether it went with the others. It has no effects that could double: it is written down by itself.
     async fn complete_alone(&self, task: &Claimed, result: Value, detail: Value, begun: Instant) -> Ended {
-        match self.outcome_in_table(&task.held).await {
-            Some(outcome) if outcome == "completed" => self.completed(task, begun),
-            Some(_) => fenced(task, begun),
-            None => {
-                let completed = Settlement { result: Some(result), detail, ..Settlement::new(Ending::Completed, None) };
-                self.write_down(task, completed, begun).await
-            }
+        if let Some(ended) = self.ended_in_table(task, begun).await {
+            return ended;
         }
-    }
-
-    /// A run that has done its work waits for the database as long as its lease can last.
-    async fn begin(&self) -> Result<Tx, DbError> {
-        let asking = Instant::now();
-        for pause in pauses() {
-            match self.db.begin().await {
-                Err(error) if error.is_unavailable() && asking.elapsed() < self.config.queue.lease => {
-                    events::settlement_waits(&error);
-                    tokio::time::sleep(pause).await;
-                }
-                begun => return begun,
-            }
-        }
-        Err(DbError::Unavailable("no transaction within the lease".to_owned()))
+        let completed = Settlement { result: Some(result), detail, ..Settlement::new(Ending::Completed, None) };
+        self.write_down(task, completed, begun).await
     }
 
     /// The handler's writes, the chained tasks, the attempt, and last the fenced status: one transaction. Returns the result.
     async fn commit(&self, task: &Claimed, done: Done, detail: Value) -> Result<Value, Unsettled> {
         let Done { mut result, mut next, write } = done;
-        let tx = self.begin().await.map_err(Unsettled::Failed)?;
+        let tx = self.insist(|| self.db.begin()).await.map_err(Unsettled::Failed)?;
         if let Some(write) = write {
             let learned = write(&tx).await.map_err(Unsettled::Failed)?;
             learn(&mut result, &mut next, learned);
@@ -226,41 +208,58 @@ impl Executor {
 
     /// Nobody heard whether it was committed: the task's history knows. Never redone blindly.
     async fn resolve_unknown(&self, task: &Claimed, error: DbError, detail: Value, begun: Instant) -> Ended {
-        match self.outcome_in_table(&task.held).await {
-            Some(outcome) if outcome == "completed" => self.completed(task, begun),
-            Some(_) => fenced(task, begun),
+        match self.ended_in_table(task, begun).await {
+            Some(ended) => ended,
             None => self.settle_failure(task, TaskError::from(error), detail, begun).await,
         }
     }
 
-    async fn outcome_in_table(&self, held: &Held) -> Option<String> {
+    /// How the run ended, as its task's history has it. None: it has not, or the database stays away.
+    async fn ended_in_table(&self, task: &Claimed, begun: Instant) -> Option<Ended> {
         for pause in pauses().take(LOOKS) {
-            let looked = async { tasks::attempt_outcome(&self.db.client().await?, held).await };
+            let looked = async { tasks::attempt_outcome(&self.db.client().await?, &task.held).await };
             match looked.await {
-                Ok(outcome) => return outcome,
+                Ok(Some(outcome)) if outcome == "completed" => return Some(self.completed(task, begun)),
+                Ok(outcome) => return outcome.map(|_| fenced(task, begun)),
                 Err(_) => tokio::time::sleep(pause).await,
             }
         }
         None
     }
 
-    /// Writes an ending that has no effects of its own. A database that is away is asked again for as long as the lease can
-    /// last, which is how an outage costs no more than itself; then the lease decides.
+    /// Writes an ending that has no effects of its own. Where the database stays away, the lease decides.
     async fn write_down(&self, task: &Claimed, settlement: Settlement, begun: Instant) -> Ended {
-        let asking = Instant::now();
-        for pause in pauses() {
-            let settled = async { tasks::settle(&self.db.client().await?, &task.held, &settlement).await };
-            match settled.await {
-                Ok(became) => return self.written_down(task, &settlement, &became, begun),
-                Err(DbError::Missing(_)) => return fenced(task, begun),
-                Err(error) if !error.is_unavailable() || asking.elapsed() > self.config.queue.lease => {
-                    events::settle_failed(task.held.id, &error);
-                    break;
-                }
-                Err(_) => tokio::time::sleep(pause).await,
+        let settled =
+            self.insist(|| async { tasks::settle(&self.db.client().await?, &task.held, &settlement).await }).await;
+        match settled {
+            Ok(became) => self.written_down(task, &settlement, &became, begun),
+            Err(DbError::Missing(_)) => fenced(task, begun),
+            Err(error) => {
+                events::settle_failed(task.held.id, &error);
+                Ended::Lost
             }
         }
-        Ended::Lost
+    }
+
+    /// Asks a database that is away again for as long as the lease can last: what is done is not thrown away, and an outage costs
+    /// no more than itself.
+    async fn insist<T, F>(&self, ask: impl Fn() -> F) -> Result<T, DbError>
+    where
+        F: Future<Output = Result<T, DbError>>,
+    {
+        let (asking, mut pauses) = (Instant::now(), pauses());
+        let is_away = |answer: &Result<T, DbError>| answer.as_ref().is_err_and(DbError::is_unavailable);
+        let mut answer = ask().await;
+        if let Err(error) = &answer
+            && error.is_unavailable()
+        {
+            events::settlement_waits(error);
+        }
+        while is_away(&answer) && asking.elapsed() < self.config.queue.lease {
+            tokio::time::sleep(pauses.next().unwrap_or_default()).await;
+            answer = ask().await;
+        }
+        answer
     }
 
     fn written_down(&self, task: &Claimed, settlement: &Settlement, became: &str, begun: Instant) -> Ended {

@@ -122,6 +122,18 @@ async fn the_server_outlives_its_starter_and_ends_when_the_last_user_was_killed(
 }
 
 #[tokio::test]
+async fn a_server_whose_directory_is_removed_ends_and_makes_nothing_there_again() {
+    let parent = support::server_dir();
+    let dir = parent.path().join("gone");
+    let server = start(&dir).await;
+    let removed = async || fs::remove_dir_all(&dir).is_ok() || !dir.exists();
+    support::until("the directory is removed", SOON, removed).await;
+    until_nothing_runs(&dir).await;
+    assert!(!dir.exists());
+    drop(server);
+}
+
+#[tokio::test]
 async fn a_killed_server_is_started_again_while_it_has_users() {
     let dir = support::server_dir();
     let server = start(dir.path()).await;

@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
 use super::account::{self, Account};
 use super::install::Install;
 use super::layout::Layout;
@@ -140,6 +143,10 @@ impl Keeper {
             if self.layout.stop_is_requested() {
                 return self.stop(server);
             }
+            if !self.layout.users_lock().exists() {
+                server.end_at_once(); // its directory was removed: nothing is to be kept, and nothing made there again
+                return Ok(());
+            }
             if server.has_ended(&self.layout) {
                 self.let_others_start_it();
                 server = self.server_after(&mut server)?;
@@ -208,6 +215,15 @@ impl Server {
             None => server::running(layout).is_none(),
         }
     }
+
+    /// One that is not our child finds out within a minute that its directory is gone.
+    fn end_at_once(&mut self) {
+        if let Some(child) = &mut self.child {
+            let _ = kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGQUIT);
+            let _ = child.wait();
+        }
+    }
+
     /// It ended by its own decision (a signal leaves no exit code) before it, or any before it, took connections.
     fn refused_to_start(&mut self) -> bool {
         let status = self.child.as_mut().and_then(|child| child.try_wait().ok().flatten());

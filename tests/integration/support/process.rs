@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 use tokio::process::Command;
+use tokio::task::JoinSet;
 
 use super::wait::until_some;
 
@@ -27,6 +28,7 @@ pub struct Child {
     process: tokio::process::Child,
     stdout: Lines,
     stderr: Lines,
+    readers: JoinSet<()>,
 }
 
 type Lines = Arc<Mutex<Vec<String>>>;
@@ -34,9 +36,10 @@ type Lines = Arc<Mutex<Vec<String>>>;
 impl Child {
     pub fn spawn(command: &mut Command) -> Child {
         let mut process = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let stdout = collect(process.stdout.take().unwrap());
-        let stderr = collect(process.stderr.take().unwrap());
-        Child { process, stdout, stderr }
+        let mut readers = JoinSet::new();
+        let stdout = collect(process.stdout.take().unwrap(), &mut readers);
+        let stderr = collect(process.stderr.take().unwrap(), &mut readers);
+        Child { process, stdout, stderr, readers }
     }
 
     pub fn stdout(&self) -> Vec<String> {
@@ -71,12 +74,8 @@ impl Child {
     }
 
     /// What it said last may still be on its way when it has ended. Somebody that it started may keep the pipe open: not for ever.
-    async fn heard_out(&self) {
-        let readers_are_done = async {
-            while Arc::strong_count(&self.stdout) + Arc::strong_count(&self.stderr) > 2 {
-                tokio::task::yield_now().await;
-            }
-        };
+    async fn heard_out(&mut self) {
+        let readers_are_done = async { while self.readers.join_next().await.is_some() {} };
         let _ = tokio::time::timeout(Duration::from_millis(500), readers_are_done).await;
     }
 
@@ -106,10 +105,10 @@ impl DerefMut for Child {
     }
 }
 
-fn collect(stream: impl AsyncRead + Unpin + Send + 'static) -> Lines {
+fn collect(stream: impl AsyncRead + Unpin + Send + 'static, readers: &mut JoinSet<()>) -> Lines {
     let lines = Lines::default();
     let kept = lines.clone();
-    tokio::spawn(async move {
+    readers.spawn(async move {
         let mut reader = BufReader::new(stream).lines();
         while let Ok(Some(line)) = reader.next_line().await {
             kept.lock().unwrap().push(line);
