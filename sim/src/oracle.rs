@@ -87,8 +87,9 @@ fn product(world: &World, store: &StoreSeed, index: u64, crawl: u32) -> Option<O
     let last_seen_crawl = presence::last_seen(world.seed, store.index, index, crawl)?;
     let truth = Product::of(world.seed, &world.brands, store, index, last_seen_crawl);
     let misses = (crawl - last_seen_crawl).min(MISSES_OUT_OF_STOCK);
-    let stock = stock_after(seen_stock(&truth), misses);
-    let variants: Vec<OracleVariant> = (0..truth.offers.len()).map(|at| variant(&truth, at)).collect();
+    let is_gone = misses == MISSES_OUT_OF_STOCK;
+    let stock = if is_gone { "oos" } else { seen_stock(&truth) };
+    let variants: Vec<OracleVariant> = (0..truth.offers.len()).map(|at| variant(&truth, at, is_gone)).collect();
     let lowest = |of: fn(&OracleVariant) -> Option<i32>| variants.iter().filter_map(of).min();
     Some(OracleProduct {
         brand: (truth.naming != Naming::Nameless).then(|| truth.brand.name.clone()),
@@ -116,7 +117,7 @@ fn product(world: &World, store: &StoreSeed, index: u64, crawl: u32) -> Option<O
     })
 }
 
-fn variant(truth: &Product<'_>, at: usize) -> OracleVariant {
+fn variant(truth: &Product<'_>, at: usize, is_gone: bool) -> OracleVariant {
     let offer = &truth.offers[at];
     let size = size::stated(offer.label).or(truth.weighed.then(|| Size::Mg(size::net_weight_mg(offer.label))));
     let med = Some(offer.med).filter(|_| truth.lists_med_prices);
@@ -132,7 +133,7 @@ fn variant(truth: &Product<'_>, at: usize) -> OracleVariant {
         special_price_med: med.and_then(bargain),
         quantity,
         quantity_censored: truth.stock == Stock::Pos && quantity == Some(POS_CAP),
-        is_in_stock: truth.active && quantity != Some(0),
+        is_in_stock: truth.active && quantity != Some(0) && !is_gone,
     }
 }
 
@@ -155,10 +156,6 @@ fn seen_stock(truth: &Product<'_>) -> &'static str {
         Stock::Pos | Stock::Manual if truth.offers.iter().all(|offer| offer.units == 0) => "oos",
         Stock::Pos | Stock::Manual => "in_stock",
     }
-}
-
-fn stock_after(seen: &'static str, misses: u32) -> &'static str {
-    if misses >= MISSES_OUT_OF_STOCK { "oos" } else { seen }
 }
 
 fn quantity(stock: Stock, units: u32) -> Option<i32> {

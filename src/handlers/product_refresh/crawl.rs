@@ -136,5 +136,7 @@ impl Crawl {
 
 fn missed_since(product: &Product, misses: i16) -> Product {
     let stock = (0..misses).fold(Stock::seen(product.is_in_stock, product.stock_status), |stock, _| stock.missed());
-    Product { is_in_stock: stock.is_in_stock, stock_status: stock.status, ..product.clone() }
+    let mut product = Product { is_in_stock: stock.is_in_stock, stock_status: stock.status, ..product.clone() };
+    product.variants.iter_mut().for_each(|variant| variant.is_in_stock &= stock.is_in_stock);
+    product
 }

@@ -88,6 +88,7 @@ async fn three_misses_empty_the_shelf_and_the_fourth_writes_nothing() {
     let counts = shelf.crawl(3, vec![product("b")]).await;
     assert_eq!((counts.missed, counts.out_of_stock), (1, 1));
     assert_eq!(shelf.row("a").await.unwrap().stock, EMPTY);
+    assert_eq!((shelf.options_in_stock("a").await, shelf.options_in_stock("b").await), (0, 2));
 
     let before = shelf.marks("store_products").await;
     assert_eq!(shelf.crawl(4, vec![product("b")]).await.missed, 0);
@@ -118,6 +119,7 @@ async fn a_product_is_back_in_stock_at_once() {
     assert_eq!((counts.back_in_stock, counts.changed), (1, 1));
     let row = shelf.row("a").await.unwrap();
     assert_eq!((row.stock, row.first_seen_at, row.last_seen_at), (in_stock(0), at(0), at(4)));
+    assert_eq!(shelf.options_in_stock("a").await, 2);
 }
 
 #[tokio::test]
@@ -188,6 +190,18 @@ async fn what_only_an_older_payload_knows_comes_in_with_its_misses_counted() {
     assert_eq!((counts.new, counts.snapshots), (1, 2));
     let row = shelf.row("a").await.unwrap();
     assert_eq!((row.stock, row.first_seen_at, row.last_seen_at), (in_stock(2), at(0), at(0)));
+}
+
+#[tokio::test]
+async fn what_only_an_older_payload_knows_may_be_gone_already() {
+    let shelf = TestShelf::new().await;
+    let older = shelf.payload(0, 2, 1.0).await;
+    for second in 1..=3 {
+        shelf.crawl(second, vec![product("b")]).await;
+    }
+    shelf.refresh(&older, vec![product("a"), product("b")]).await;
+    assert_eq!(shelf.row("a").await.unwrap().stock, EMPTY);
+    assert_eq!((shelf.options_in_stock("a").await, shelf.options_in_stock("b").await), (0, 2));
 }
 
 #[tokio::test]

@@ -97,6 +97,12 @@ impl TestShelf {
         })
     }
 
+    pub async fn options_in_stock(&self, provider_id: &str) -> i64 {
+        let sql = "SELECT count(*) FROM store_product_variants v JOIN store_products p ON p.id = v.store_product_id
+                    WHERE p.dispensary_id = $1 AND p.provider_product_id = $2 AND v.is_in_stock";
+        self.database.raw.query_one(sql, &[&self.store, &provider_id]).await.unwrap().get(0)
+    }
+
     pub async fn snapshots(&self, payload: &Payload) -> i64 {
         self.count(&format!("SELECT count(*) FROM store_product_snapshots WHERE crawl_id = {}", payload.id)).await
     }

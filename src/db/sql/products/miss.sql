@@ -1,4 +1,5 @@
--- products/miss.sql: counts a miss for each product of a store that a complete crawl did not contain (`stock::Stock::missed`).
+-- products/miss.sql: counts a miss for each product of a store that a complete crawl did not contain (`stock::Stock::missed`);
+-- the options of one that goes out of stock go with it.
 -- $1 store, $2 provider, $3 ids of the products it did contain, $4 when the previous complete crawl was fetched
 WITH absent AS MATERIALIZED (
   SELECT p.id, p.is_in_stock AS was_in_stock
@@ -16,6 +17,9 @@ missed AS (
          updated_at = now()
     FROM absent a
    WHERE p.id = a.id
-  RETURNING a.was_in_stock AND NOT p.is_in_stock AS emptied
+  RETURNING p.id, a.was_in_stock AND NOT p.is_in_stock AS emptied
+),
+options AS (
+  UPDATE store_product_variants v SET is_in_stock = false FROM missed m WHERE m.emptied AND v.store_product_id = m.id AND v.is_in_stock
 )
 SELECT count(*) AS missed, count(*) FILTER (WHERE emptied) AS emptied FROM missed;
