@@ -1,5 +1,6 @@
 //! The private server: started, shared, killed, found again.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
 use std::process::Stdio;
@@ -9,6 +10,7 @@ use drover::db::embedded::{self, Embedded, EmbeddedError};
 use drover::db::{Db, PoolSizes};
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::{Pid, Uid};
+use sysinfo::{Process, ProcessRefreshKind, ProcessStatus, ProcessesToUpdate, System, UpdateKind};
 
 use crate::support;
 
@@ -38,10 +40,24 @@ async fn until_nothing_runs(dir: &Path) {
 }
 
 fn processes_of(dir: &Path) -> Vec<Pid> {
-    let listing = std::process::Command::new("ps").args(["-A", "-o", "pid=,args="]).output().unwrap();
-    let listing = String::from_utf8_lossy(&listing.stdout).into_owned();
-    let ours = listing.lines().filter(|line| line.contains(&*dir.to_string_lossy()) && !line.contains("<defunct>"));
-    ours.map(|line| Pid::from_raw(line.split_whitespace().next().unwrap().parse().unwrap())).collect()
+    running_with(&[&dir.to_string_lossy()])
+}
+
+fn keepers_of(dir: &Path) -> Vec<Pid> {
+    running_with(&[embedded::KEEPER_ARG, &dir.to_string_lossy()])
+}
+
+/// Processes with all of these words in their command lines.
+fn running_with(words: &[&str]) -> Vec<Pid> {
+    let mut system = System::new();
+    let wanted = ProcessRefreshKind::nothing().with_cmd(UpdateKind::Always);
+    system.refresh_processes_specifics(ProcessesToUpdate::All, true, wanted);
+    let alive = system.processes().values().filter(|process| process.status() != ProcessStatus::Zombie);
+    let is_meant = |process: &&Process| {
+        let command = process.cmd().join(OsStr::new(" "));
+        words.iter().all(|word| command.to_string_lossy().contains(word))
+    };
+    alive.filter(is_meant).map(|process| Pid::from_raw(process.pid().as_u32().cast_signed())).collect()
 }
 
 #[tokio::test]
@@ -166,8 +182,7 @@ async fn a_server_whose_keeper_was_killed_gets_a_new_one() {
     let dir = support::server_dir();
     let server = start(dir.path()).await;
     let postgres = server_pid(dir.path()).unwrap();
-    let keepers = processes_of(dir.path()).into_iter().filter(|pid| is_keeper(*pid));
-    for keeper in keepers {
+    for keeper in keepers_of(dir.path()) {
         kill(keeper, Signal::SIGKILL).unwrap();
     }
     drop(server);
@@ -175,11 +190,6 @@ async fn a_server_whose_keeper_was_killed_gets_a_new_one() {
     assert_eq!(server_pid(dir.path()), Some(postgres), "the running server is joined");
     drop(server);
     until_nothing_runs(dir.path()).await;
-}
-
-fn is_keeper(pid: Pid) -> bool {
-    let args = std::process::Command::new("ps").args(["-o", "args=", "-p", &pid.to_string()]).output().unwrap();
-    String::from_utf8_lossy(&args.stdout).contains(embedded::KEEPER_ARG)
 }
 
 #[tokio::test]

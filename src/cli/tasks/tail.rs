@@ -7,16 +7,27 @@ use crate::db::task_views::activity::{Activity, Event};
 
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
-/// Ends by Ctrl-C, or when the database cannot be asked any more.
+/// Ends by Ctrl-C. A database that goes away meanwhile is waited for, and what happened until it is back is told then.
 pub async fn run(env: &Env) -> anyhow::Result<ExitCode> {
     let db = env.db().await?;
     let mut activity = Activity::begin(&db.client().await?).await?;
-    let mut last_look = Instant::now();
+    let (mut last_look, mut is_away) = (Instant::now(), false);
     loop {
-        let since = last_look.elapsed();
-        last_look = Instant::now();
-        for event in activity.look(&db.client().await?, since).await? {
-            env.out.either(&event, line)?;
+        let now = Instant::now();
+        let looked = async { activity.look(&db.client().await?, now - last_look).await };
+        match looked.await {
+            Ok(events) => {
+                for event in events {
+                    env.out.either(&event, line)?;
+                }
+                (last_look, is_away) = (now, false);
+            }
+            Err(error) if error.is_unavailable() => {
+                if !std::mem::replace(&mut is_away, true) {
+                    tracing::warn!("{error}; waiting for it");
+                }
+            }
+            Err(error) => return Err(error.into()),
         }
         tokio::time::sleep(LOOK_EVERY).await;
     }

@@ -119,6 +119,26 @@ async fn runs_are_told_as_they_begin_and_end_each_once() {
 }
 
 #[tokio::test]
+async fn a_tail_outlives_the_database_and_tells_what_it_missed() {
+    let database = with_store().await;
+    let begin = "INSERT INTO worker_tasks (id, role) VALUES (1, 'analytics_refresh'); SELECT sweep_all(); SELECT claim_task('analytics_refresh', 'w')";
+    database.raw.batch_execute(begin).await.unwrap();
+    let mut tail = Child::spawn(drover().env("DATABASE_URL", &database.url).args(["tasks", "tail", "--json"]));
+    let told = async |count: usize| {
+        support::until("the tail has told of it", SOON, async || tail.stdout().len() == count).await;
+    };
+    told(1).await;
+    database.shut().await;
+    tail.logged("waiting for it", SOON).await;
+    database.reopen().await;
+    let end = "UPDATE worker_tasks SET status = 'failed' WHERE id = 1";
+    support::connect(&database.url).await.batch_execute(end).await.unwrap();
+    told(2).await;
+    tail.signal(nix::sys::signal::Signal::SIGINT);
+    assert_eq!(tail.ended(SOON).await.code(), Some(130));
+}
+
+#[tokio::test]
 async fn workers_are_listed_with_what_they_hold_and_why_they_wait() {
     let database = support::database().await;
     let sql = r#"INSERT INTO worker_registry (worker_id, friendly_name, pod, role, roles, status, current_task_ids, active_task_count, max_concurrent_tasks, resources)

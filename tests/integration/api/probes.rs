@@ -87,11 +87,7 @@ async fn metrics_tell_of_the_process_and_of_the_service() {
 #[tokio::test]
 async fn a_database_that_is_away_takes_only_its_half_of_a_scrape() {
     let server = Server::start().await;
-    let name = &server.database.name;
-    let elsewhere = support::connect(&server.database.url.replace(name, "drover")).await;
-    elsewhere.batch_execute(&format!("ALTER DATABASE {name} ALLOW_CONNECTIONS false")).await.unwrap();
-    let cut = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = $1";
-    elsewhere.execute(cut, &[name]).await.unwrap();
+    server.database.shut().await;
 
     let text = server.get("/metrics").await.text();
     assert!(text.contains("drover_database_up 0") && text.contains("drover_build_info"), "{text}");

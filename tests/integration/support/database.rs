@@ -81,6 +81,24 @@ impl TestDatabase {
         let raw = connect(&url).await;
         TestDatabase { name, url, db, raw }
     }
+
+    /// Throws everybody out and lets nobody in, until it is [`reopen`](Self::reopen)ed.
+    pub async fn shut(&self) {
+        let elsewhere = connect(&url_of(&self.url, "drover")).await;
+        elsewhere.batch_execute(&format!("ALTER DATABASE {} ALLOW_CONNECTIONS false", self.name)).await.unwrap();
+        cut_off(&elsewhere, &self.name).await;
+    }
+
+    pub async fn reopen(&self) {
+        let elsewhere = connect(&url_of(&self.url, "drover")).await;
+        elsewhere.batch_execute(&format!("ALTER DATABASE {} ALLOW_CONNECTIONS true", self.name)).await.unwrap();
+    }
+}
+
+/// Ends every connection to a database. Clients do not wait for that when they close theirs.
+async fn cut_off(elsewhere: &tokio_postgres::Client, name: &str) {
+    let cut = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = $1";
+    elsewhere.execute(cut, &[&name]).await.unwrap();
 }
 
 impl Drop for TestDatabase {
@@ -163,9 +181,8 @@ async fn make_template() -> String {
     let db = Db::new(&url_of(server.url(), &half), &database_settings(), PoolSizes { work: 1, api: 1 }).unwrap();
     migrate::up(&db).await.unwrap();
     drop(db);
-    // a template must have no connections; closing is not waited for by the client
-    let cut = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = $1";
-    client.execute(cut, &[&half]).await.unwrap();
+    // a template must have no connections
+    cut_off(&client, &half).await;
     client.batch_execute(&format!("ALTER DATABASE {half} RENAME TO {name}")).await.unwrap();
     name
 }
