@@ -13,17 +13,17 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::{Bytes, BytesMut};
+use drover::cli::demo::simulated;
 use drover::clock::Clock;
 use drover::config::Config;
 use drover::db::embedded::{self, Options};
-use drover::db::stores::NewStore;
 use drover::db::{self, Db, PoolSizes, migrate};
 use drover::domain::dispensary::{DispensaryId, Platform};
 use drover::domain::role::Role;
 use drover::handlers::{self, Context, HashAlarm, Outcome, Services};
 use drover::platforms::dutchie::DutchieData;
 use drover::platforms::{Dutchie, Limits};
-use drover::stealth::{Proxy, ProxyProtocol, States};
+use drover::stealth::States;
 use drover::storage::Payloads;
 use futures_util::{SinkExt, TryStreamExt};
 use serde_json::{Value, json};
@@ -85,7 +85,7 @@ impl Bench {
         let data = DutchieData::load(None).unwrap();
         let services = Services {
             db,
-            sessions: outside::sessions(proxies(sim), "127.0.0.1"),
+            sessions: outside::sessions(outside::proxies(sim), "127.0.0.1"),
             payloads: Payloads::new(dir.join("storage")),
             clock: Clock::system(),
             shipped_hashes: data.hashes().to_vec(),
@@ -115,19 +115,7 @@ impl Bench {
 
     async fn add(&self, seed: &StoreSeed) -> DispensaryId {
         let tx = self.services.db.begin().await.unwrap();
-        let store = NewStore {
-            name: seed.name.clone(),
-            platform: Platform::Dutchie,
-            platform_dispensary_id: Some(seed.platform_dispensary_id.clone()),
-            slug: Some(seed.slug.clone()),
-            menu_url: Some(seed.menu_url.clone()),
-            api_host: None,
-            api_path: seed.api_path.clone(),
-            city: None,
-            state: Some(seed.state.clone()),
-            timezone: None,
-        };
-        let id = db::stores::add(&tx, &store).await.unwrap();
+        let id = db::stores::add(&tx, &simulated::store(seed)).await.unwrap();
         tx.commit().await.unwrap();
         id
     }
@@ -199,18 +187,6 @@ impl Bench {
 
 fn own_products(store: DispensaryId) -> String {
     format!("SELECT id FROM store_products WHERE dispensary_id = {store}")
-}
-
-fn proxies(sim: &Simulator) -> Vec<Proxy> {
-    let proxy = |address: sim::ProxyAddress| Proxy {
-        id: 1,
-        protocol: ProxyProtocol::Http,
-        host: address.host,
-        port: address.port,
-        username: address.username,
-        password: address.password,
-    };
-    sim.proxies().into_iter().map(proxy).collect()
 }
 
 fn milliseconds(begun: Instant) -> f64 {

@@ -102,11 +102,13 @@ enum Order {
     Resume,
 }
 
-/// Starts `make()` on `arbiter` in a cell of its own; its end is told to `parent` as `slot`.
+/// Starts `make()` on `arbiter` in a cell of its own; its end is told to `parent` as `slot`. Cells of one thread may share `vitals`:
+/// one of them is polled at a time.
 pub fn start<A>(
     arbiter: &ArbiterHandle,
     slot: usize,
     parent: Recipient<ChildExited>,
+    vitals: Arc<Vitals>,
     make: impl FnOnce() -> A + Send + 'static,
 ) -> (Addr<A>, CellHandle)
 where
@@ -116,7 +118,6 @@ where
     let (sender, receiver) = channel::channel::<A>(MAILBOX);
     let address = Addr::new(sender);
     let (orders, inbox) = mpsc::unbounded_channel();
-    let vitals = Arc::new(Vitals::default());
     let handle = CellHandle { orders, vitals: vitals.clone() };
     arbiter.spawn_fn(move || {
         let made = catch_unwind(AssertUnwindSafe(|| Context::with_receiver(receiver).into_future(make())));

@@ -4,6 +4,7 @@
 //! The first failure restarts at once, the next ones after a growing pause; too many within the window fail the supervisor.
 //! TaskActors are not kept here: they are temporary, the queue is their supervisor.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use actix::prelude::*;
@@ -119,7 +120,7 @@ impl Children {
     where
         A: Actor<Context = Context<A>> + Supervised + Handler<Observe>,
     {
-        let (address, cell) = cell::start(arbiter, self.slots.len(), parent, make);
+        let (address, cell) = cell::start(arbiter, self.slots.len(), parent, Arc::default(), make);
         self.watchdog.watch(name, cell.vitals.clone(), address.clone().recipient());
         self.slots.push(Child { name: name.to_owned(), cell, failures: 0, since: Instant::now(), parked: false });
         address

@@ -24,7 +24,8 @@ pub struct Watchdog {
 struct Watched {
     name: String,
     vitals: Arc<Vitals>,
-    ping: Recipient<Observe>,
+    /// None = it is not asked, only looked at.
+    ping: Option<Recipient<Observe>>,
     /// When the ping under way was sent; none = the last one was answered.
     asked: Option<Instant>,
     answered: Arc<AtomicBool>,
@@ -62,11 +63,18 @@ impl Watchdog {
     }
 
     pub fn watch(&self, name: &str, vitals: Arc<Vitals>, ping: Recipient<Observe>) {
-        let watched =
-            Watched { name: name.to_owned(), vitals, ping, asked: None, answered: Arc::new(AtomicBool::new(false)) };
+        self.add(name, vitals, Some(ping));
+    }
+
+    /// Actors that come and go under one name, and share their vitals.
+    pub fn watch_temporary(&self, name: &str, vitals: Arc<Vitals>) {
+        self.add(name, vitals, None);
+    }
+
+    fn add(&self, name: &str, vitals: Arc<Vitals>, ping: Option<Recipient<Observe>>) {
         let mut all = self.lock();
-        all.retain(|other| other.ping.connected() && other.name != name);
-        all.push(watched);
+        all.retain(|other| other.ping.as_ref().is_none_or(Recipient::connected) && other.name != name);
+        all.push(Watched { name: name.to_owned(), vitals, ping, asked: None, answered: Arc::default() });
     }
 
     fn forgive(&self) {
@@ -106,6 +114,7 @@ impl Watched {
     /// Sends the next ping when the last one was answered; returns how long the one under way has waited. Who is parked need
     /// not answer while the pause before a restart can last.
     fn silence(&mut self, longest_pause: Duration, runtime: &Handle) -> Duration {
+        let Some(ping) = &self.ping else { return Duration::ZERO };
         let parked = self.vitals.parked_for();
         if !parked.is_zero() {
             self.asked = None;
@@ -118,7 +127,7 @@ impl Watched {
             return asked.elapsed();
         }
         self.asked = Some(Instant::now());
-        let (answer, answered) = (self.ping.send(Observe), self.answered.clone());
+        let (answer, answered) = (ping.send(Observe), self.answered.clone());
         runtime.spawn(async move {
             if answer.await.is_ok() {
                 answered.store(true, Ordering::Relaxed);

@@ -4,11 +4,12 @@
 //! process drains. Its state is rebuilt after a crash; what it held is in the ledger, which its pod recovers.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use actix::prelude::*;
 
-use super::cell::{self, CellHandle, ChildExited, Exit};
+use super::cell::{self, CellHandle, ChildExited, Exit, Vitals};
 use super::heartbeat::{Beat, Beaten};
 use super::plan::WorkerName;
 use super::shared::Shared;
@@ -25,6 +26,8 @@ pub struct WorkerActor {
     arbiter: ArbiterHandle,
     next_slot: usize,
     slots: HashMap<usize, Slot>,
+    /// Of the task actors, all on this thread.
+    vitals: Arc<Vitals>,
     paused: bool,
     leaving: bool,
     backing_off: Option<events::Backoff>,
@@ -55,6 +58,7 @@ impl WorkerActor {
             arbiter,
             next_slot: 0,
             slots: HashMap::new(),
+            vitals: Arc::default(),
             paused: false,
             leaving: false,
             backing_off: None,
@@ -99,7 +103,8 @@ impl WorkerActor {
             ledger: self.shared.ledger.clone(),
         };
         let parent = ctx.address().recipient::<ChildExited>();
-        let (actor, cell) = cell::start(&self.arbiter, self.next_slot, parent, move || TaskActor::new(parts));
+        let (actor, cell) =
+            cell::start(&self.arbiter, self.next_slot, parent, self.vitals.clone(), move || TaskActor::new(parts));
         self.slots.insert(self.next_slot, Slot { actor, held: None, _cell: cell });
     }
 
@@ -198,6 +203,7 @@ impl Actor for WorkerActor {
 
     fn started(&mut self, ctx: &mut Context<Self>) {
         events::worker_started(&self.name.id, self.name.roles.label());
+        self.shared.watchdog.watch_temporary(&format!("a task of {}", self.name.friendly), self.vitals.clone());
         if self.has_left() {
             self.leave();
         } else {

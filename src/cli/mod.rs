@@ -3,6 +3,7 @@
 //! A subcommand's file has `pub struct Args` (clap) and `pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode>`.
 //! Data goes to stdout by [`Env::out`], logs to stderr; errors become exit codes in one place ([`exit`]).
 
+pub mod demo;
 pub mod exit;
 pub mod output;
 pub mod process;
@@ -11,7 +12,6 @@ pub mod stop;
 mod api;
 mod config;
 mod db;
-mod demo;
 mod doctor;
 mod enqueue;
 mod env;

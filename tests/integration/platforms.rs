@@ -9,7 +9,7 @@ use drover::domain::dispensary::{Dispensary, FoundStore, Platform};
 use drover::domain::product::{NormalMenu, Potency, PotencyUnit, Product, Variant};
 use drover::platforms::dutchie::DutchieData;
 use drover::platforms::{Crawler, DiscoveryPoint, Dutchie, HashBook, HashNote, Limits, Menu, StoreRef};
-use drover::stealth::{FetchError, Proxy, ProxyProtocol, Session, SessionAsk};
+use drover::stealth::{FetchError, Session, SessionAsk};
 use drover::storage::{PageBytes, PayloadContent, PayloadHead, Payloads};
 use sim::{
     Coding, Fault, FaultKind, Operation, OraclePotency, OracleProduct, OracleStore, OracleVariant, Refusal, Settings,
@@ -34,7 +34,7 @@ impl Field {
         let data = DutchieData::load(None).unwrap();
         let hashes = HashBook::new(data.hashes().to_vec());
         let adapter = Dutchie::new(&config.platform.dutchie, data).unwrap();
-        let session = outside::sessions(proxies(&sim), "127.0.0.1").open(SessionAsk::default());
+        let session = outside::sessions(outside::proxies(&sim), "127.0.0.1").open(SessionAsk::default());
         let limits = Limits { max_pages: 40, min_coverage: 0.995 };
         Field { sim, adapter, session, hashes, limits }
     }
@@ -69,21 +69,6 @@ impl Field {
     async fn discover(&mut self, point: &DiscoveryPoint) -> Vec<FoundStore> {
         self.crawler(&Clock::system()).discover(point).await.unwrap()
     }
-}
-
-fn proxies(sim: &Simulator) -> Vec<Proxy> {
-    let proxy = |(id, address): (i64, sim::ProxyAddress)| Proxy {
-        id,
-        protocol: match address.protocol {
-            sim::ProxyProtocol::Http => ProxyProtocol::Http,
-            sim::ProxyProtocol::Socks5 => ProxyProtocol::Socks5,
-        },
-        host: address.host,
-        port: address.port,
-        username: address.username,
-        password: address.password,
-    };
-    (1..).zip(sim.proxies()).map(proxy).collect()
 }
 
 fn dispensary(seed: &StoreSeed) -> Dispensary {

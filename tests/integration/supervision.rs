@@ -124,13 +124,18 @@ async fn an_actor_that_always_panics_ends_the_process_by_name(#[case] actor: &st
 #[case::scheduler("actor.scheduler", "scheduler")]
 #[case::pod("actor.pod", "pod Aethelgard")]
 #[case::worker("actor.worker", "Aethelgard-")]
+#[case::task("actor.task", "a task of Aethelgard-")]
 #[tokio::test]
 async fn a_hung_actor_ends_the_process_by_name(#[case] actor: &str, #[case] name: &str) {
     let farm = Farm::with_stores(2).await;
+    farm.sim.add_fault(sim::Fault::new(sim::FaultKind::Hang)); // so that a task lives until its first heartbeat
     farm.enqueue(Role::PayloadFetch).await;
     let mut command = farm.drover(&["worker"]);
     command
         .env("FAILPOINTS", format!("{actor}=1*sleep(40000)"))
+        .env("DROVER__QUEUE__HEARTBEAT", "500ms")
+        .env("DROVER__QUEUE__LEASE", "20s") // a hung thread renews none
+        .env("DROVER__WORKER__GRACE", "1s")
         .env("DROVER__SUPERVISION__PING", "100ms")
         .env("DROVER__SUPERVISION__HUNG_AFTER", "1s");
     let mut worker = Child::spawn(&mut command);

@@ -6,6 +6,7 @@
 
 mod crawl;
 mod oracle;
+pub mod simulated;
 mod state;
 mod summary;
 mod world;

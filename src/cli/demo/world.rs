@@ -5,14 +5,13 @@ use std::time::Duration;
 
 use anyhow::Context;
 use rand::Rng;
-use sim::{ProxyAddress, Settings, Simulator, StoreSeed};
+use sim::{Settings, Simulator};
 
+use super::simulated;
 use super::state::State;
 use crate::config::Config;
-use crate::db::stores::{self, Known, NewStore};
+use crate::db::stores::{self, Known};
 use crate::db::{Db, proxies};
-use crate::domain::dispensary::Platform;
-use crate::domain::proxy::ProxyProtocol;
 use crate::domain::proxy::list::ProxyEntry;
 
 /// Short, so that nobody waits long for what a killed demo held.
@@ -74,45 +73,15 @@ pub fn adapt(config: &mut Config, sim: &Simulator) {
 
 /// Stores and proxies of the world, as an operator would import them; those that are there stay.
 pub async fn settle(db: &Db, sim: &Simulator) -> anyhow::Result<()> {
-    let entries: Vec<ProxyEntry> = sim.proxies().into_iter().map(entry).collect();
+    let entries: Vec<ProxyEntry> = sim.proxies().into_iter().map(simulated::proxy).collect();
     proxies::import(db, &entries).await?;
     let tx = db.begin().await?;
     for seed in sim.stores() {
-        let store = store(seed);
+        let store = simulated::store(seed);
         if matches!(stores::find_known(&tx, &store).await?, Known::No) {
             stores::add(&tx, &store).await?;
         }
     }
     tx.commit().await?;
     Ok(())
-}
-
-fn entry(proxy: ProxyAddress) -> ProxyEntry {
-    ProxyEntry {
-        protocol: match proxy.protocol {
-            sim::ProxyProtocol::Http => ProxyProtocol::Http,
-            sim::ProxyProtocol::Socks5 => ProxyProtocol::Socks5,
-        },
-        host: proxy.host,
-        port: proxy.port,
-        username: proxy.username,
-        password: proxy.password,
-        state_code: None,
-        timezone: None,
-    }
-}
-
-fn store(seed: &StoreSeed) -> NewStore {
-    NewStore {
-        name: seed.name.clone(),
-        platform: Platform::Dutchie,
-        platform_dispensary_id: Some(seed.platform_dispensary_id.clone()),
-        slug: Some(seed.slug.clone()),
-        menu_url: Some(seed.menu_url.clone()),
-        api_host: None,
-        api_path: seed.api_path.clone(),
-        city: Some(seed.city.clone()),
-        state: Some(seed.state.clone()),
-        timezone: Some(seed.timezone.clone()),
-    }
 }

@@ -4,13 +4,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use drover::cli::demo::simulated;
 use drover::clock::Clock;
 use drover::config;
+use drover::domain::proxy::list::ProxyEntry;
 use drover::stealth::session::Parts;
 use drover::stealth::{
-    AllowList, FetchError, Identities, Proxy, ProxyAsk, ProxyLease, ProxyOutcome, ProxySource, Sessions, States,
+    AllowList, FetchError, Identities, Proxy, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxySource, Sessions,
+    States,
 };
 use futures_util::future::BoxFuture;
+use sim::Simulator;
 
 /// Hands its proxies out in turn, those to be avoided left out.
 #[derive(Default)]
@@ -36,6 +40,17 @@ impl ProxySource for InTurn {
     }
 
     fn report(&self, _: i64, _: ProxyOutcome) {}
+}
+
+/// The simulator's proxies, numbered from 1.
+pub fn proxies(sim: &Simulator) -> Vec<Proxy> {
+    let numbered = (1..).zip(sim.proxies().into_iter().map(simulated::proxy));
+    numbered.map(|(id, entry)| proxy(id, entry)).collect()
+}
+
+fn proxy(id: ProxyId, entry: ProxyEntry) -> Proxy {
+    let ProxyEntry { protocol, host, port, username, password, .. } = entry;
+    Proxy { id, protocol, host, port, username, password }
 }
 
 /// Sessions that may reach `host` through these proxies, without pauses.

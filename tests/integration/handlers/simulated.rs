@@ -6,12 +6,13 @@ use drover::db;
 use drover::domain::dispensary::Platform;
 use drover::domain::role::Role;
 use drover::handlers::TaskError;
-use drover::stealth::{FetchError, Kind, Proxy, ProxyProtocol, Request, Response, SessionAsk};
+use drover::stealth::{FetchError, Kind, Request, Response, SessionAsk};
 use serde_json::{Value, json};
 use sim::{Fault, FaultKind, OracleProduct, OracleVariant, Settings, Simulator, StoreSeed};
 
 use super::captured_page;
 use super::desk::{Desk, Settled};
+use super::outside;
 
 const CRAWLS: u32 = 5;
 
@@ -19,23 +20,8 @@ fn simulator(settings: Settings) -> Simulator {
     Simulator::start(Settings { proxies: 3, blocked_proxies: 0, ..settings }).unwrap()
 }
 
-fn proxies(sim: &Simulator) -> Vec<Proxy> {
-    let proxy = |(id, address): (i64, sim::ProxyAddress)| Proxy {
-        id,
-        protocol: match address.protocol {
-            sim::ProxyProtocol::Http => ProxyProtocol::Http,
-            sim::ProxyProtocol::Socks5 => ProxyProtocol::Socks5,
-        },
-        host: address.host,
-        port: address.port,
-        username: address.username,
-        password: address.password,
-    };
-    (1..).zip(sim.proxies()).map(proxy).collect()
-}
-
 async fn desk(sim: &Simulator) -> Desk {
-    Desk::facing(sim.base_url(), proxies(sim)).await
+    Desk::facing(sim.base_url(), outside::proxies(sim)).await
 }
 
 /// The desk's store becomes that of the simulator.

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use drover::stealth::{Kind, Proxy, ProxyOutcome, ProxyProtocol, Request, Session, SessionAsk};
+use drover::stealth::{Kind, ProxyOutcome, Request, Session, SessionAsk};
 use rstest::rstest;
 use sim::{ProxyFault, Refusal, Settings, Simulator};
 use tokio::net::TcpStream;
 
 use super::support::{Pool, Setup, content, request};
+use crate::handlers::outside;
 use crate::support::until;
 
 struct World {
@@ -22,7 +23,7 @@ impl World {
     fn with_proxies(count: usize, chosen: &[usize]) -> Self {
         let settings = Settings { stores: 1, proxies: count, blocked_proxies: 0, ..Settings::default() };
         let sim = Simulator::start(settings).unwrap();
-        let rows = sim.proxies().into_iter().enumerate().map(|(nth, proxy)| row(nth as i64, proxy)).collect::<Vec<_>>();
+        let rows = outside::proxies(&sim);
         let pool = Pool::new(chosen.iter().map(|&nth| rows[nth].clone()).collect());
         let mut request = request(Kind::GraphqlGet, "http");
         let variables = r#"{"dispensaryFilter":{"cNameOrID":"x"}}"#;
@@ -51,15 +52,6 @@ impl World {
         setup.http.connect_timeout = Duration::from_millis(400);
         setup.sessions(&self.pool).open(SessionAsk::default())
     }
-}
-
-fn row(id: i64, proxy: sim::ProxyAddress) -> Proxy {
-    let protocol = match proxy.protocol {
-        sim::ProxyProtocol::Http => ProxyProtocol::Http,
-        sim::ProxyProtocol::Socks5 => ProxyProtocol::Socks5,
-    };
-    let sim::ProxyAddress { host, port, username, password, .. } = proxy;
-    Proxy { id, protocol, host, port, username, password }
 }
 
 fn position(sim: &Simulator, protocol: sim::ProxyProtocol) -> usize {
@@ -102,7 +94,7 @@ async fn a_faulty_proxy_is_told_apart_and_survived(
 
     let reports = world.pool.reports();
     assert!(heard.contains(&word(&reports[0].1)), "{reports:?}");
-    assert!(matches!(reports[1], (id, ProxyOutcome::Success { .. }) if id == good as i64), "{reports:?}");
+    assert!(matches!(reports[1], (id, ProxyOutcome::Success { .. }) if id == good as i64 + 1), "{reports:?}");
     assert_eq!(world.sim.counts().direct, 0);
 }
 

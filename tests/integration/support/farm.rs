@@ -4,15 +4,15 @@
 
 use std::time::Duration;
 
+use drover::cli::demo::simulated;
 use drover::db::proxies;
-use drover::db::stores::{self, NewStore};
+use drover::db::stores;
 use drover::db::tasks::{self, NewTask};
 use drover::db::{Db, PoolSizes, migrate};
 use drover::domain::dispensary::Platform;
-use drover::domain::proxy::ProxyProtocol;
 use drover::domain::proxy::list::ProxyEntry;
 use drover::domain::role::Role;
-use sim::{Settings, Simulator, StoreSeed};
+use sim::{Settings, Simulator};
 use tokio::process::Command;
 
 use super::database::{TestDatabase, database, database_settings};
@@ -57,7 +57,7 @@ impl Farm {
     }
 
     pub async fn import_proxies(&self) {
-        let entries: Vec<ProxyEntry> = self.sim.proxies().into_iter().map(proxy).collect();
+        let entries: Vec<ProxyEntry> = self.sim.proxies().into_iter().map(simulated::proxy).collect();
         proxies::import(&self.db, &entries).await.unwrap();
     }
 
@@ -134,38 +134,8 @@ async fn add_stores(db: &Db, sim: &Simulator) -> Vec<i64> {
     let tx = db.begin().await.unwrap();
     let mut ids = Vec::new();
     for seed in sim.stores() {
-        ids.push(stores::add(&tx, &store(seed)).await.unwrap());
+        ids.push(stores::add(&tx, &simulated::store(seed)).await.unwrap());
     }
     tx.commit().await.unwrap();
     ids
-}
-
-fn store(seed: &StoreSeed) -> NewStore {
-    NewStore {
-        name: seed.name.clone(),
-        platform: Platform::Dutchie,
-        platform_dispensary_id: Some(seed.platform_dispensary_id.clone()),
-        slug: Some(seed.slug.clone()),
-        menu_url: Some(seed.menu_url.clone()),
-        api_host: None,
-        api_path: seed.api_path.clone(),
-        city: Some(seed.city.clone()),
-        state: Some(seed.state.clone()),
-        timezone: Some(seed.timezone.clone()),
-    }
-}
-
-fn proxy(address: sim::ProxyAddress) -> ProxyEntry {
-    ProxyEntry {
-        protocol: match address.protocol {
-            sim::ProxyProtocol::Http => ProxyProtocol::Http,
-            sim::ProxyProtocol::Socks5 => ProxyProtocol::Socks5,
-        },
-        host: address.host,
-        port: address.port,
-        username: address.username,
-        password: address.password,
-        state_code: None,
-        timezone: None,
-    }
 }
