@@ -51,7 +51,7 @@ pub fn task_failed(run: &Run, why: &str, again: Option<Duration>, took: Duration
 
 pub fn task_snoozed(run: &Run, after: Duration, why: &str, took: Duration) {
     finished(run, "snoozed", took);
-    say!(info, run, "Task {} put off for {after:.1?}: {why}", run.task);
+    say!(warn, run, "Task {} put off for {after:.1?}: {why}", run.task);
 }
 
 pub fn task_cancelled(run: &Run, why: &str, took: Duration) {
