@@ -17,8 +17,9 @@ use crate::actors::proxy_pool::ProxyPoolDeps;
 use crate::actors::tree::{Parts, StartError, Tree};
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::db::{Db, DbError, schedules, tasks};
+use crate::db::{Db, DbError, installation, schedules, tasks};
 use crate::events;
+use crate::storage::{Payloads, StorageError};
 use services::services;
 
 pub use services::ServicesError;
@@ -34,6 +35,8 @@ pub enum AppError {
     /// A file or address that the configuration names is wrong.
     #[error("{0}")]
     Services(ServicesError),
+    #[error("{0}")]
+    Storage(StorageError),
     #[error("the actors could not be started: {0}")]
     Actors(String),
 }
@@ -54,6 +57,9 @@ impl App {
         events::tasks_recovered(recovered.requeued as u64, recovered.failed as u64);
         if plan.schedules {
             schedules::ensure_defaults(&db.client().await?).await?;
+        }
+        if !plan.pods.is_empty() {
+            claim_files(&config, &db).await?;
         }
         let clock = Clock::system();
         let proxies = ProxyPoolDeps::new(db.clone(), config.proxies.clone(), clock.clone());
@@ -87,5 +93,14 @@ impl App {
         let cause = self.tree.drain().await;
         second.abort();
         cause
+    }
+}
+
+/// A disk that is full or away is told by whoever writes to it.
+async fn claim_files(config: &Config, db: &Db) -> Result<(), AppError> {
+    let owner = installation::id(&db.client().await?).await?;
+    match Payloads::new(config.storage_root()).claim(&owner).await {
+        Err(foreign @ StorageError::Foreign { .. }) => Err(AppError::Storage(foreign)),
+        _ => Ok(()),
     }
 }

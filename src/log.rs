@@ -20,7 +20,9 @@ pub fn start(config: &Log) {
 
 /// Tells why the command failed, on the log where that is JSON, else as plain text.
 pub fn complain(message: &str) {
-    if *JSON.get_or_init(|| begin("info", "auto", "auto")) {
+    let is_json = *JSON.get_or_init(|| begin("info", "auto", "auto"));
+    // a level that leaves errors out is no reason to end without a word
+    if is_json && tracing::enabled!(tracing::Level::ERROR) {
         tracing::error!("{message}");
         return;
     }

@@ -114,6 +114,11 @@ impl Tree {
         &self.shared
     }
 
+    /// Whether this process runs tasks at all.
+    pub fn has_workers(&self) -> bool {
+        !self.worker_ids.is_empty()
+    }
+
     pub fn proxies(&self) -> &ProxyPool {
         &self.proxies
     }

@@ -1,6 +1,7 @@
 //! `/api/tasks`: list, show, count, create.
 
 use axum::Json;
+use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -55,11 +56,11 @@ pub async fn list(State(api): State<Shared>, RawQuery(query): RawQuery) -> Resul
 
 pub async fn show(
     State(api): State<Shared>,
-    Path(id): Path<String>,
+    id: Result<Path<TaskId>, PathRejection>,
     RawQuery(query): RawQuery,
 ) -> Result<Json<TaskDetail>, ApiError> {
     Params::none(query.as_deref())?;
-    let id: TaskId = id.parse().map_err(|error| ApiError::bad("id", error))?;
+    let Path(id) = id.map_err(|_| ApiError::bad("id", "expected a task's number"))?;
     let client = api.db.api_client().await?;
     let task = task_views::detail(&client, id).await?;
     task.map(Json).ok_or_else(|| ApiError::NotFound(format!("task {id}")))

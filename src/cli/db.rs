@@ -92,7 +92,11 @@ async fn url(env: &Env) -> anyhow::Result<ExitCode> {
 async fn psql(args: &[String], env: &Env) -> anyhow::Result<ExitCode> {
     let database = env.database().await?;
     database.keep_through_exec()?;
-    let (url, password) = without_password(&database.url);
+    let (url, password) = without_password(&database.url).ok_or_else(|| {
+        Refusal::usage(
+            "the password in the database URL would stand in psql's command line: put it into PGPASSWORD or ~/.pgpass",
+        )
+    })?;
     let mut psql = Process::new("psql");
     psql.arg(url).args(args);
     if let Some(password) = password {
@@ -138,20 +142,37 @@ fn require_private(env: &Env) -> anyhow::Result<()> {
         .into())
 }
 
-/// Every process of the machine can read a command line. Takes the password out of a URL or key-value string.
-fn without_password(url: &str) -> (String, Option<String>) {
-    if let Ok(mut parsed) = url::Url::parse(url) {
-        let password =
-            parsed.password().map(|it| percent_encoding::percent_decode_str(it).decode_utf8_lossy().into_owned());
-        if password.is_some() && parsed.set_password(None).is_ok() {
-            return (parsed.into(), password);
-        }
-        return (url.to_owned(), None);
+/// Every process of the machine can read a command line. Takes the password out of a URL or key-value string; none where that
+/// is not sure to succeed.
+fn without_password(url: &str) -> Option<(String, Option<String>)> {
+    if let Ok(parsed) = url::Url::parse(url) {
+        return url_without_password(parsed);
     }
-    let is_password = |word: &&str| word.starts_with("password=");
-    let kept: Vec<&str> = url.split(' ').filter(|word| !is_password(word)).collect();
-    let password = url.split(' ').find(is_password).map(|word| word["password=".len()..].trim_matches('\'').to_owned());
-    (kept.join(" "), password)
+    let may_hold_one = |word: &str| word.contains("://") || word.contains(['\'', '\\']) || !word.contains('=');
+    let (secret, kept): (Vec<&str>, Vec<&str>) = url.split_whitespace().partition(|word| word.starts_with("password="));
+    let password = secret.last().map(|word| &word["password=".len()..]);
+    if kept.iter().any(|word| may_hold_one(word)) || password.is_some_and(may_hold_blanks) {
+        return None;
+    }
+    Some((kept.join(" "), password.map(|it| it.trim_matches('\'').to_owned())))
+}
+
+fn may_hold_blanks(value: &str) -> bool {
+    value.contains('\\') || value.starts_with('\'') != (value.len() > 1 && value.ends_with('\''))
+}
+
+fn url_without_password(mut url: url::Url) -> Option<(String, Option<String>)> {
+    let decoded = |text: &str| percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned();
+    let mut password = url.password().map(decoded);
+    if password.is_some() {
+        url.set_password(None).ok()?;
+    }
+    let pairs: Vec<(String, String)> = url.query_pairs().into_owned().collect();
+    if let Some((_, value)) = pairs.iter().rfind(|(name, _)| name == "password") {
+        password = Some(value.clone());
+        url.query_pairs_mut().clear().extend_pairs(pairs.iter().filter(|(name, _)| name != "password"));
+    }
+    Some((url.into(), password))
 }
 
 #[cfg(test)]
@@ -162,13 +183,28 @@ mod tests {
 
     #[rstest]
     #[case("postgresql://u:p%40ss@h:5433/d?sslmode=require", "postgresql://u@h:5433/d?sslmode=require", Some("p@ss"))]
+    #[case(
+        "postgresql://h/d?user=u&password=s3&sslmode=require",
+        "postgresql://h/d?user=u&sslmode=require",
+        Some("s3")
+    )]
     #[case("postgresql:///drover?host=/run/a&user=u", "postgresql:///drover?host=/run/a&user=u", None)]
     #[case("host=h password='p' user=u", "host=h user=u", Some("p"))]
+    #[case("host=h user=u", "host=h user=u", None)]
     fn a_password_never_stands_in_the_command_line(
         #[case] url: &str,
         #[case] shown: &str,
         #[case] password: Option<&str>,
     ) {
-        assert_eq!(without_password(url), (shown.to_owned(), password.map(str::to_owned)));
+        assert_eq!(without_password(url), Some((shown.to_owned(), password.map(str::to_owned))));
+    }
+
+    #[rstest]
+    #[case::several_hosts("postgresql://u:s3@h1:5432,h2:5432/d")]
+    #[case::a_quoted_blank("host=h password='se cret' user=u")]
+    #[case::an_escaped_blank("host=h password=se\\ cret user=u")]
+    #[case::blanks_around_the_sign("host=h password = secret user=u")]
+    fn a_password_that_cannot_be_taken_out_for_sure_goes_nowhere(#[case] url: &str) {
+        assert_eq!(without_password(url), None);
     }
 }

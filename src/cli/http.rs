@@ -20,7 +20,7 @@ impl Server {
     /// The whole API, at `api.listen`.
     pub fn api(env: &Env, app: &App, listener: TcpListener) -> anyhow::Result<Server> {
         let shared = app.tree().shared();
-        let proxies = Some(app.tree().proxies().state());
+        let proxies = app.tree().has_workers().then(|| app.tree().proxies().state());
         let lifecycle = app.lifecycle().clone();
         let health = Health::new(proxies, move || actors(&lifecycle));
         let parts = ApiParts { db: shared.db.clone(), config: env.config.api.clone(), health };

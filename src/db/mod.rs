@@ -9,6 +9,7 @@ pub mod crawls;
 pub mod discovery;
 pub mod embedded;
 pub mod error;
+pub mod installation;
 pub mod listen;
 pub mod migrate;
 pub mod open;

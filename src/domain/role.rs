@@ -160,9 +160,12 @@ impl FromStr for RoleSet {
     /// `WORKER_ROLE`: empty or `any`, one role, or several with commas; `product_resync` is what that role once did.
     fn from_str(text: &str) -> Result<Self, UnknownRole> {
         let mut chosen = Vec::new();
-        for word in text.split(',').map(str::trim) {
+        if text.split(',').all(|word| word.trim().is_empty()) {
+            chosen.extend(Role::ALL);
+        }
+        for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {
             match word {
-                "" | "any" => chosen.extend(Role::ALL),
+                "any" => chosen.extend(Role::ALL),
                 "product_resync" => chosen.extend([Role::PayloadFetch, Role::ProductDiscovery, Role::ProductRefresh]),
                 name => chosen.push(name.parse()?),
             }

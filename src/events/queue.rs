@@ -36,6 +36,11 @@ pub fn chore_failed(chore: &'static str, why: &dyn fmt::Display) {
     warn!(chore, "The {chore} failed: {why}");
 }
 
+/// They will be learned again.
+pub fn hash_notes_lost(why: &dyn fmt::Display) {
+    warn!("What was learned of query hashes was not kept: {why}");
+}
+
 /// Wake-ups of a channel are missed until the connection is back; polling goes on.
 pub fn listen_lost(channel: &str, error: &dyn fmt::Display) {
     warn!(channel, %error, "lost the connection that listens; polling until it is back");

@@ -34,7 +34,7 @@ pub async fn run(ctx: &Context, _: args::EntryPointDiscovery) -> Result<Outcome,
 async fn resolve(ctx: &Context, store: &Dispensary) -> Result<StoreRef, TaskError> {
     let mut outing = Outing::to_store(ctx, store).await?;
     let found = outing.crawler().resolve_store(store).await;
-    outing.end().await?;
+    outing.end().await;
     Ok(found?)
 }
 

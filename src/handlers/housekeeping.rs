@@ -15,9 +15,10 @@ pub async fn sweep_files(services: &Services, lease: Duration) -> Result<(), Tas
     let age = TimeDelta::from_std(lease + MARGIN).unwrap_or(TimeDelta::MAX);
     let before = services.clock.utc() - age;
     let db = services.db.clone();
+    let owner = db::installation::id(&db.client().await?).await?;
     services
         .payloads
-        .sweep(before, |paths: Vec<String>| {
+        .sweep(&owner, before, |paths: Vec<String>| {
             let db = db.clone();
             async move {
                 let client = db.client().await?;

@@ -3,8 +3,9 @@
 //! What was learned of the hashes is true however the task ends, so it is written at once and not with the task's effects.
 
 use super::{Context, TaskError};
-use crate::db::{self, query_hashes::QueryHash};
+use crate::db::{self, DbError, query_hashes::QueryHash};
 use crate::domain::dispensary::{Dispensary, Platform};
+use crate::events;
 use crate::platforms::{Adapter, Crawler, HashBook, HashNote, KnownHash};
 use crate::stealth::{Session, SessionAsk};
 
@@ -42,15 +43,22 @@ impl<'a> Outing<'a> {
         Crawler { adapter, session, hashes, limits: ctx.limits, clock: &ctx.clock }
     }
 
-    /// Writes down what was learned of the hashes, and tells when none is left; to be called however the asking ended.
-    pub async fn end(mut self) -> Result<(), TaskError> {
+    /// Writes down what was learned of the hashes, and tells when none is left; to be called however the asking ended. Notes that
+    /// cannot be written will be learned again, and are no reason to throw an answer away.
+    pub async fn end(mut self) {
         for operation in self.hashes.exhausted() {
             self.ctx.hash_alarm.raise(self.platform, operation, self.ctx.clock.instant());
         }
         let notes = self.hashes.take_notes();
         if notes.is_empty() {
-            return Ok(());
+            return;
         }
+        if let Err(error) = self.write_down(notes).await {
+            events::hash_notes_lost(&error);
+        }
+    }
+
+    async fn write_down(&self, notes: Vec<HashNote>) -> Result<(), DbError> {
         let client = self.ctx.db.client().await?;
         for note in notes {
             match note {

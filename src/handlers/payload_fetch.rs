@@ -25,6 +25,7 @@ pub async fn run(ctx: &Context, _: args::PayloadFetch) -> Result<Outcome, TaskEr
     if !store.is_crawlable() {
         return Ok(Outcome::Cancel { reason: format!("dispensary {} has no platform id yet", store.id) });
     }
+    ctx.payloads.check_room().await?;
     let menu = fetch(ctx, &store).await?;
     let file = ctx.payloads.write(content(&menu)).await?;
     let payload = new_payload(ctx, &menu, file);
@@ -47,7 +48,7 @@ async fn fetch(ctx: &Context, store: &Dispensary) -> Result<Menu, TaskError> {
     let had_products = db::products::exist(&ctx.db.client().await?, shelf).await?;
     let mut outing = Outing::to_store(ctx, store).await?;
     let menu = outing.crawler().fetch_menu(store, had_products).await;
-    outing.end().await?;
+    outing.end().await;
     Ok(menu?)
 }
 

@@ -77,10 +77,11 @@ async fn look_around(
     let mut survey = Survey::default();
     let mut answered = false;
     let mut first_error = None;
-    for (state, points) in states {
+    let mut states = states.into_iter();
+    while let Some((state, points)) = states.next() {
         let mut outing = Outing::to_state(ctx, platform, &state).await?;
         let found = look_around_in(&mut outing, &points).await;
-        outing.end().await?;
+        outing.end().await;
         match found {
             Ok(found) => {
                 answered = true;
@@ -88,11 +89,11 @@ async fn look_around(
             }
             Err(error) => {
                 survey.failed.insert(state, error.to_string());
-                let nobody_can_ask = matches!(error.disposition(), Disposition::Snooze { .. });
-                first_error.get_or_insert(error);
-                if nobody_can_ask {
-                    break;
+                if matches!(error.disposition(), Disposition::Snooze { .. }) {
+                    // nobody can ask for the others either
+                    survey.failed.extend(states.by_ref().map(|(state, _)| (state, format!("not asked: {error}"))));
                 }
+                first_error.get_or_insert(error);
             }
         }
     }

@@ -187,7 +187,9 @@ impl Crawl {
     fn check(&self, limits: Limits) -> Result<(), FetchError> {
         let (seen, total) = (self.ids.len(), self.total_count);
         let count = |items: usize| i32::try_from(items).unwrap_or(i32::MAX);
-        if is_whole(count(seen), count(total), limits.min_coverage) {
+        // a menu with products of which no total was announced may be any part of one
+        let is_announced = total > 0 || seen == 0;
+        if is_announced && is_whole(count(seen), count(total), limits.min_coverage) {
             return Ok(());
         }
         Err(FetchError::Incomplete { seen, total, min_coverage: limits.min_coverage })

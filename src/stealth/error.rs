@@ -19,6 +19,9 @@ pub enum FetchError {
     NoProxy { host: String },
     #[error("{host} asks for patience: {status}")]
     Throttled { host: String, status: u16, retry_after: Option<Duration> },
+    /// Too many of our own requests stand in line.
+    #[error("the line for {host} is longer than {waited:?}")]
+    NoTurn { host: String, waited: Duration },
     #[error("{host} did not answer within {after:?} ({phase})")]
     Timeout { host: String, phase: &'static str, after: Duration },
     #[error("{host} failed: {why}")]
@@ -66,7 +69,7 @@ impl FetchError {
         match self {
             FetchError::Blocked { .. } | FetchError::Challenged { .. } => Disposition::RotateBlocked,
             FetchError::ProxyDown { .. } => Disposition::RotateProxy,
-            FetchError::NoProxy { .. } => Disposition::Snooze { after: None },
+            FetchError::NoProxy { .. } | FetchError::NoTurn { .. } => Disposition::Snooze { after: None },
             FetchError::Throttled { retry_after, .. } => Disposition::Snooze { after: *retry_after },
             FetchError::Timeout { .. } | FetchError::Http { .. } | FetchError::Empty => {
                 Disposition::TryAgain { after: None }
@@ -87,6 +90,7 @@ impl FetchError {
             FetchError::Challenged { .. } => "challenged",
             FetchError::ProxyDown { .. } => "proxy_down",
             FetchError::NoProxy { .. } => "no_proxy",
+            FetchError::NoTurn { .. } => "no_turn",
             FetchError::Throttled { .. } => "throttled",
             FetchError::Timeout { .. } => "timeout",
             FetchError::Http { .. } => "http",

@@ -51,9 +51,9 @@ impl Politeness {
             self.hold(host, &gate).await?;
             Ok(turn)
         };
-        let limit = self.longest_wait;
-        let timeout = |_| Err(FetchError::Timeout { host: host.to_owned(), phase: "turn", after: limit });
-        tokio::time::timeout(limit, turn).await.unwrap_or_else(timeout)
+        let waited = self.longest_wait;
+        let no_turn = |_| Err(FetchError::NoTurn { host: host.to_owned(), waited });
+        tokio::time::timeout(waited, turn).await.unwrap_or_else(no_turn)
     }
 
     /// The host asked for patience: no session of this process asks it again before then. Gives the capped wait.

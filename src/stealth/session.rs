@@ -5,12 +5,13 @@
 //! platform's judgement go in, a [`Response`] or the last [`FetchError`] comes out. Nothing leaves without a proxy.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
 use super::allowlist::AllowList;
-use super::error::FetchError;
+use super::error::{Disposition, FetchError};
 use super::failure::Failure;
 use super::identity::{Identities, Identity};
 use super::locale::{StateLocale, States};
@@ -183,7 +184,8 @@ impl Session {
         Ok(())
     }
 
-    /// A new proxy, a new identity, an empty jar. When no proxy comes free for a second try, the first one's failure counts.
+    /// A new proxy, a new identity, an empty jar. When no proxy comes free for a second try, the first one's failure counts, unless
+    /// it was its proxy's: then what is missing is a proxy.
     async fn open_way(&mut self, request: &Request, tries: &Tries) -> Result<Way, FetchError> {
         let ask = ProxyAsk {
             host: request.host().to_owned(),
@@ -191,7 +193,8 @@ impl Session {
             timezone: Some(self.locale.timezone.clone()),
             avoid: tries.avoid.clone(),
         };
-        let lease = self.shared.proxies.lease(ask).await.map_err(|error| tries.last.clone().unwrap_or(error))?;
+        let before = tries.last.clone().filter(|last| !matches!(last.disposition(), Disposition::RotateProxy));
+        let lease = self.shared.proxies.lease(ask).await.map_err(|error| before.unwrap_or(error))?;
         let fingerprint = self.shared.identities.draw(&mut self.rng, &self.used_fingerprints);
         self.trace.opened(lease.proxy.id, &fingerprint.id);
         self.used_fingerprints.push(fingerprint.id.clone());
@@ -231,12 +234,15 @@ impl Tries {
     }
 }
 
+/// Whoever is told to wait for nothing, or until a time that has passed, would ask without end.
+const LEAST_PATIENCE: Duration = Duration::from_secs(1);
+
 impl Shared {
     /// A host that asks for patience gets it from every session, up to the cap.
     pub(super) fn obey(&self, error: FetchError) -> FetchError {
         match error {
             FetchError::Throttled { host, status, retry_after: Some(wait) } => {
-                let retry_after = Some(self.politeness.hold_off(&host, wait));
+                let retry_after = Some(self.politeness.hold_off(&host, wait.max(LEAST_PATIENCE)));
                 FetchError::Throttled { host, status, retry_after }
             }
             other => other,

@@ -22,6 +22,12 @@ pub fn write_unnamed(dir: &Path, bytes: &[u8]) -> io::Result<NamedTempFile> {
     Ok(file)
 }
 
+/// Writes so many bytes into a file in `dir` that vanishes at once.
+pub fn try_room(dir: &Path, bytes: usize) -> io::Result<()> {
+    create_dir(dir)?;
+    tempfile::tempfile_in(dir)?.write_all(&vec![0; bytes])
+}
+
 /// Names `file`, unless the name is taken: then the file comes back.
 pub fn name(file: NamedTempFile, path: &Path) -> io::Result<Result<(), NamedTempFile>> {
     match file.persist_noclobber(path) {

@@ -9,6 +9,9 @@ use crate::domain::dispensary::DispensaryId;
 /// The directory of all payloads, and the first part of each one's path.
 pub const PAYLOADS: &str = "payloads";
 
+/// Names the database that the payloads belong to.
+pub const OWNER: &str = "payloads/.database";
+
 /// `payloads/2025/11/07/store_123_20251107T093000123Z.json.gz`, all in UTC.
 pub fn payload(store: DispensaryId, at: DateTime<Utc>) -> String {
     format!("{PAYLOADS}/{}/store_{store}_{}.json.gz", at.format("%Y/%m/%d"), at.format("%Y%m%dT%H%M%S%3fZ"))

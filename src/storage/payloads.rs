@@ -26,6 +26,9 @@ const MAX_FILE_BYTES: u64 = 128 << 20;
 /// Payloads of one store that may share a millisecond: names move on by one each.
 const MAX_NAMES: i64 = 1000;
 
+/// More than most payloads take.
+const ROOM: usize = 256 << 10;
+
 /// The payload files under one storage root.
 #[derive(Clone, Debug)]
 pub struct Payloads {
@@ -45,6 +48,32 @@ pub struct PayloadFile {
 impl Payloads {
     pub fn new(root: impl Into<PathBuf>) -> Self {
         Payloads { root: root.into() }
+    }
+
+    /// Notes that the files here are those of the database `owner`, unless they are another's.
+    pub async fn claim(&self, owner: &str) -> Result<(), StorageError> {
+        let (root, owner) = (self.root.clone(), owner.to_owned());
+        blocking(move || {
+            let path = root.join(layout::OWNER);
+            let failed = |error| StorageError::from_io(layout::OWNER, error);
+            if read_owner(&root)?.is_none() {
+                let file = unnamed(&path, owner.as_bytes()).map_err(failed)?;
+                // somebody may be faster
+                drop(name(file, &path).map_err(failed)?);
+            }
+            match read_owner(&root)? == Some(owner) {
+                true => Ok(()),
+                false => Err(StorageError::Foreign { root: root.display().to_string() }),
+            }
+        })
+        .await
+    }
+
+    /// Whether another payload would find room, asked before a menu is fetched that could not be kept.
+    pub async fn check_room(&self) -> Result<(), StorageError> {
+        let dir = self.root.join(layout::PAYLOADS);
+        blocking(move || durable::try_room(&dir, ROOM).map_err(|error| StorageError::from_io(layout::PAYLOADS, error)))
+            .await
     }
 
     /// Writes one crawl's payload under a name that no other has.
@@ -74,13 +103,18 @@ impl Payloads {
     /// Removes what crashes left behind: temporary files, and payloads of which `known` does not name the path, all of them last
     /// written before `before` (a row may still be on its way until its task's lease is over). Returns how many files went.
     ///
-    /// `known` is asked for the files of one day at a time, and answers with those that have a row.
-    pub async fn sweep<K, F, E>(&self, before: DateTime<Utc>, mut known: K) -> Result<usize, E>
+    /// `known` is asked for the files of one day at a time, and answers with those that have a row. Files that are not
+    /// [`claim`](Self::claim)ed by `owner` are nobody's business here.
+    pub async fn sweep<K, F, E>(&self, owner: &str, before: DateTime<Utc>, mut known: K) -> Result<usize, E>
     where
         K: FnMut(Vec<String>) -> F,
         F: Future<Output = Result<HashSet<String>, E>>,
         E: From<StorageError>,
     {
+        let root = self.root.clone();
+        if blocking(move || read_owner(&root)).await?.as_deref() != Some(owner) {
+            return Ok(0);
+        }
         let mut removed = 0;
         let root = self.root.clone();
         for day in blocking(move || days(&root)).await? {
@@ -120,6 +154,14 @@ fn name(file: tempfile::NamedTempFile, path: &Path) -> io::Result<Result<(), tem
     // the next millisecond may be of the next day
     durable::create_dir(path.parent().ok_or(io::ErrorKind::InvalidInput)?)?;
     durable::name(file, path)
+}
+
+fn read_owner(root: &Path) -> Result<Option<String>, StorageError> {
+    match fs::read_to_string(root.join(layout::OWNER)) {
+        Ok(owner) => Ok(Some(owner.trim().to_owned())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(StorageError::from_io(layout::OWNER, error)),
+    }
 }
 
 fn read_file(file: &Path, path: &str) -> Result<Vec<u8>, StorageError> {
@@ -166,9 +208,9 @@ fn days(root: &Path) -> Result<Vec<String>, StorageError> {
 /// The temporary files and the payloads of one day that were last written before `before`.
 fn written_before(root: &Path, day: &str, before: SystemTime) -> Result<(Vec<String>, Vec<String>), StorageError> {
     let is_old = |path: &String| {
-        let written = fs::symlink_metadata(root.join(path)).and_then(|file| file.modified());
+        let is_old = |file: fs::Metadata| file.is_file() && file.modified().is_ok_and(|written| written < before);
         // gone already, or not to be judged: left alone
-        written.is_ok_and(|written| written < before)
+        fs::symlink_metadata(root.join(path)).is_ok_and(is_old)
     };
     let old = entries(root, day)?.into_iter().filter(is_old);
     Ok(old.partition(|path| path.ends_with(durable::TMP_SUFFIX)))

@@ -25,6 +25,9 @@ pub fn plain(line: &str) -> Result<Draft, String> {
     let parts: Vec<&str> = rest.splitn(3, ':').collect();
     let (port, username, password) = match parts[..] {
         [port] => (port, "", ""),
+        [_, address, port] if address.parse::<std::net::Ipv4Addr>().is_ok() && port.parse::<u16>().is_ok() => {
+            return Err("it looks like user:password:host:port; write host:port:user:password".to_owned());
+        }
         [port, username, password] => (port, username, password),
         _ => return Err(EXPECTED.to_owned()),
     };
@@ -67,7 +70,8 @@ impl Draft {
 
     /// The entry, or everything that is wrong with it.
     pub fn check(self) -> Result<ProxyEntry, Vec<String>> {
-        let host = host(&self.host);
+        // beside a login, what stands where the host should be may be a part of it
+        let host = host(&self.host, self.username.is_empty());
         let port = port(&self.port);
         let protocol = protocol(&self.protocol);
         let faults: Vec<String> = [
@@ -75,6 +79,7 @@ impl Draft {
             port.as_ref().err().cloned(),
             protocol.as_ref().err().cloned(),
             check_login(&self.username, &self.password).err(),
+            protocol.as_ref().ok().and_then(|protocol| self.lacks_a_password(*protocol)),
             check_state(&self.state_code).err(),
             check_timezone(&self.timezone).err(),
         ]
@@ -97,6 +102,13 @@ impl Draft {
     }
 }
 
+impl Draft {
+    fn lacks_a_password(&self, protocol: ProxyProtocol) -> Option<String> {
+        let lacks = protocol == ProxyProtocol::Socks5 && !self.username.is_empty() && self.password.is_empty();
+        lacks.then(|| "a SOCKS5 proxy with a username needs a password too".to_owned())
+    }
+}
+
 /// Enough of a bad value to find it by.
 fn begin(text: &str) -> &str {
     text.char_indices().nth(20).map_or(text, |(end, _)| &text[..end])
@@ -114,7 +126,7 @@ fn split_host(address: &str) -> Option<(&str, &str)> {
     }
 }
 
-fn host(text: &str) -> Result<String, String> {
+fn host(text: &str, is_shown: bool) -> Result<String, String> {
     let text = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
     if text.is_empty() {
         return Err("the host is missing".to_owned());
@@ -125,10 +137,10 @@ fn host(text: &str) -> Result<String, String> {
         return Ok(text.to_ascii_lowercase());
     }
     // what stands where the host should be may be half of somebody's password
-    if text.len() <= 40 && !text.contains('@') {
-        return Err(format!("'{text}' is no host name or address"));
+    match is_shown && text.len() <= 40 && !text.contains('@') {
+        true => Err(format!("'{text}' is no host name or address")),
+        false => Err("the host is no host name or address".to_owned()),
     }
-    Err("the host is no host name or address".to_owned())
 }
 
 fn port(text: &str) -> Result<u16, String> {
@@ -140,7 +152,9 @@ fn port(text: &str) -> Result<u16, String> {
     }
     match text.parse::<u16>() {
         Ok(port) if port > 0 => Ok(port),
-        _ => Err(format!("port {} is out of range (1–65535)", begin(text))),
+        // a longer number may be somebody's password
+        _ if text.len() > 5 => Err("the port is out of range (1–65535)".to_owned()),
+        _ => Err(format!("port {text} is out of range (1–65535)")),
     }
 }
 
@@ -152,8 +166,10 @@ fn protocol(text: &str) -> Result<ProxyProtocol, String> {
         // names are always resolved by the proxy, which is what the h asks for
         "socks5h" => Ok(ProxyProtocol::Socks5),
         "https" => Err(format!("protocol 'https' cannot be used yet: the protocols are {known}")),
-        name => ProxyProtocol::from_name(name)
-            .ok_or_else(|| format!("unknown protocol '{}': the protocols are {known}", begin(name))),
+        name => ProxyProtocol::from_name(name).ok_or_else(|| match name.contains([':', '@']) {
+            true => format!("unknown protocol: the protocols are {known}"),
+            false => format!("unknown protocol '{}': the protocols are {known}", begin(name)),
+        }),
     }
 }
 

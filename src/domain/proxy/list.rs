@@ -193,7 +193,7 @@ mod tests {
     #[case::plain_with_password("10.0.0.1:3128:bob:a:b%41", "http 10.0.0.1 3128 bob a:b%41")]
     #[case::plain_v6("[::1]:3128:bob:x", "http ::1 3128 bob x")]
     #[case::http_url("http://bob:p%40ss%3A@h:1", "http h 1 bob p@ss:")]
-    #[case::socks_url("socks5://u@[2001:db8::1]:1080/", "socks5 2001:db8::1 1080 u -")]
+    #[case::socks_url("socks5://u:p@[2001:db8::1]:1080/", "socks5 2001:db8::1 1080 u p")]
     #[case::socks_with_remote_names("SOCKS5H://h:9", "socks5 h 9 - -")]
     #[case::byte_order_mark_and_crlf("\u{feff}# mine\r\n\r\nh:1\r\n", "http h 1 - -")]
     #[case::least_csv("host,port\nh,1", "http h 1 - -")]

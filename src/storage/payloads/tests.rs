@@ -8,6 +8,9 @@ use bytes::Bytes;
 use super::*;
 use crate::domain::dispensary::Platform;
 
+/// The database that owns the files.
+const OURS: &str = "ours";
+
 fn content(store: i64) -> PayloadContent {
     let fetched_at = "2025-11-07T09:30:00.123Z".parse().unwrap();
     let head = PayloadHead {
@@ -95,6 +98,7 @@ async fn a_climbing_path_is_refused() {
 #[tokio::test]
 async fn a_sweep_takes_old_files_without_a_row() {
     let (_dir, payloads) = storage();
+    payloads.claim(OURS).await.unwrap();
     let kept = payloads.write(content(1)).await.unwrap().storage_path;
     let orphan = payloads.write(content(2)).await.unwrap().storage_path;
     let half = payloads.root.join("payloads/2025/11/07/.x.tmp");
@@ -103,25 +107,41 @@ async fn a_sweep_takes_old_files_without_a_row() {
         assert_eq!(BTreeSet::from_iter(paths), [kept.clone(), orphan.clone()].into());
         std::future::ready(Ok::<_, StorageError>(HashSet::from([kept.clone()])))
     };
-    assert_eq!(payloads.sweep(everything_written_so_far(), known).await.unwrap(), 2);
+    assert_eq!(payloads.sweep(OURS, everything_written_so_far(), known).await.unwrap(), 2);
     assert_eq!(files(&payloads), [kept.clone()].into());
 }
 
 #[tokio::test]
 async fn a_sweep_leaves_young_files_alone() {
     let (_dir, payloads) = storage();
+    payloads.claim(OURS).await.unwrap();
     let young = payloads.write(content(2)).await.unwrap().storage_path;
     let nothing_known = |_| std::future::ready(Ok::<_, StorageError>(HashSet::new()));
     let long_ago = everything_written_so_far() - TimeDelta::hours(2);
-    assert_eq!(payloads.sweep(long_ago, nothing_known).await.unwrap(), 0);
+    assert_eq!(payloads.sweep(OURS, long_ago, nothing_known).await.unwrap(), 0);
     assert_eq!(files(&payloads), [young].into());
+}
+
+#[tokio::test]
+async fn a_database_that_does_not_own_the_files_sweeps_none_and_is_told_so() {
+    let (_dir, payloads) = storage();
+    let nothing_known = |_| std::future::ready(Ok::<_, StorageError>(HashSet::new()));
+    let theirs = payloads.write(content(2)).await.unwrap().storage_path;
+    assert_eq!(payloads.sweep(OURS, everything_written_so_far(), nothing_known).await.unwrap(), 0, "nobody's");
+    payloads.claim("theirs").await.unwrap();
+    payloads.claim("theirs").await.unwrap();
+    let error = payloads.claim(OURS).await.unwrap_err();
+    assert!(matches!(error, StorageError::Foreign { .. }), "{error}");
+    assert_eq!(payloads.sweep(OURS, everything_written_so_far(), nothing_known).await.unwrap(), 0);
+    assert_eq!(files(&payloads), [theirs].into());
 }
 
 #[tokio::test]
 async fn a_sweep_of_nothing_is_fine() {
     let (_dir, payloads) = storage();
+    payloads.claim(OURS).await.unwrap();
     let nothing_known = |_| std::future::ready(Ok::<_, StorageError>(HashSet::new()));
-    assert_eq!(payloads.sweep(everything_written_so_far(), nothing_known).await.unwrap(), 0);
+    assert_eq!(payloads.sweep(OURS, everything_written_so_far(), nothing_known).await.unwrap(), 0);
 }
 
 /// Runs the test below in a process that may write no file larger than nothing, as on a full disk.
@@ -141,7 +161,8 @@ fn a_full_disk_is_said_and_nothing_half_is_left() {
 #[ignore = "run by a_full_disk_is_said_and_nothing_half_is_left, under a file size limit"]
 async fn writing_on_a_full_disk() {
     let (_dir, payloads) = storage();
-    let error = payloads.write(content(5)).await.unwrap_err();
-    assert!(matches!(error, StorageError::Full { .. }) && !error.is_permanent(), "{error}");
+    for error in [payloads.check_room().await.unwrap_err(), payloads.write(content(5)).await.unwrap_err()] {
+        assert!(matches!(error, StorageError::Full { .. }) && !error.is_permanent(), "{error}");
+    }
     assert_eq!(files(&payloads), BTreeSet::new());
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
+use drover::db::installation;
 use drover::domain::dispensary::Platform;
 use drover::handlers::housekeeping::sweep_files;
 use drover::storage::{PageBytes, PayloadContent, PayloadHead};
@@ -17,6 +18,8 @@ const HOUR: Duration = Duration::from_secs(3600);
 #[tokio::test]
 async fn old_files_without_a_row_are_swept_once_no_lease_can_still_give_them_one() {
     let desk = Desk::new().await;
+    let owner = installation::id(&desk.services.db.client().await.unwrap()).await.unwrap();
+    desk.services.payloads.claim(&owner).await.unwrap();
     let with_a_row = file(&desk, HOUR + 2 * LEASE).await;
     let sql = "UPDATE raw_crawl_payloads SET storage_path = $2 WHERE id = $1";
     let payload = desk.shelf.payload(0, 1, 1.0).await;
