@@ -127,6 +127,7 @@ impl Tree {
     pub async fn drain(mut self) -> Option<String> {
         let Shared { lifecycle, ledger, .. } = &self.shared;
         lifecycle.advance(Phase::Draining);
+        events::draining(ledger.count(), self.shared.config.worker.grace);
         tokio::select! {
             () = ledger.empty() => {}
             () = lifecycle.reached(Phase::Releasing) => {}

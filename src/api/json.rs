@@ -32,6 +32,10 @@ impl<T: DeserializeOwned> FromRequest<Shared> for Body<T> {
 }
 
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
+    // serde would read a list as an object's fields in their order
+    if bytes.trim_ascii_start().first() == Some(&b'[') {
+        return Err(ApiError::BadBody("expected an object".to_owned()));
+    }
     let mut document = serde_json::Deserializer::from_slice(bytes);
     let value = serde_path_to_error::deserialize(&mut document).map_err(|error| {
         let (field, fault) = (error.path().to_string(), error.inner());

@@ -39,7 +39,8 @@ impl Params {
     }
 
     pub fn within(&self, name: &str, range: RangeInclusive<i64>) -> Result<Option<i64>, ApiError> {
-        let Some(number) = self.get::<i64>(name)? else { return Ok(None) };
+        let number = |text: &str| text.parse().map_err(|_| format!("expected a whole number, got '{text}'"));
+        let Some(number) = self.with(name, number)? else { return Ok(None) };
         match range.contains(&number) {
             true => Ok(Some(number)),
             false => {
@@ -71,7 +72,7 @@ mod tests {
     #[rstest]
     #[case::unknown("statsu=failed", "statsu: unknown parameter: the parameters are limit, q")]
     #[case::doubled("limit=1&limit=2", "limit: given twice")]
-    #[case::no_number("limit=ten", "limit: invalid digit found in string")]
+    #[case::no_number("limit=ten", "limit: expected a whole number, got 'ten'")]
     #[case::too_large("limit=501", "limit: 501 is out of range (1 to 500)")]
     #[case::nul("q=%00", "q: holds a NUL character")]
     fn what_cannot_be_read_is_refused_by_name(#[case] query: &str, #[case] says: &str) {

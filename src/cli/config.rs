@@ -11,6 +11,7 @@ use crate::config::{Config, Fault, Faults, Loaded, Setting, Sources};
 use crate::db::connect::Server;
 use crate::stealth::Fingerprint;
 use crate::stealth::fingerprint::Evidence;
+use crate::stealth::tls;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -86,6 +87,9 @@ fn fingerprints(config: &Config) -> Vec<Shown> {
 /// What the configuration's readers leave to those who use it: data files, and whether the database's URL can be read.
 fn usable(loaded: Loaded) -> Result<Loaded, Faults> {
     let mut faults = DataFiles::load(&loaded.config).err().unwrap_or_default();
+    if let Err(error) = tls::check(loaded.config.http.extra_ca_file.as_deref()) {
+        faults.push(loaded.origin("http.extra_ca_file"), "http.extra_ca_file", error.to_string());
+    }
     let database = &loaded.config.database;
     if !database.url.is_empty()
         && let Err(error) = Server::parse(&database.url, database.connect_timeout)

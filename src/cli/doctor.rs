@@ -136,9 +136,14 @@ async fn proxy_table(db: &Db) -> Finding {
     const REMEDY: &str = "import some: `drover proxies import FILE`";
     let counted = async { proxies::count(&db.client().await?).await }.await;
     match counted {
-        Ok(state) if state.active + state.benched > 0 => {
+        Ok(state) if state.active > 0 => {
             Finding::well("proxies", format!("{} active, {} benched", state.active, state.benched))
         }
+        Ok(state) if state.benched > 0 => Finding::fault(
+            "proxies",
+            format!("0 active, {} benched: nothing is fetched until one is active", state.benched),
+            "they are tried again by themselves; `drover proxies check` tries them now, `drover proxies list` shows their last errors",
+        ),
         Ok(_) => Finding::fault("proxies", "none; roles that crawl do not start without one", REMEDY),
         Err(error) => Finding::fault("proxies", error.to_string(), "see the database's log"),
     }

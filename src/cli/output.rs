@@ -55,17 +55,30 @@ pub fn time(at: DateTime<Utc>) -> String {
     at.format("%F %T").to_string()
 }
 
+/// What stood in a file or came from upstream neither moves the cursor nor makes a table of one cell.
+fn shown(cell: &str) -> String {
+    let mut text: String =
+        cell.chars().take(WIDEST).map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+    if cell.chars().nth(WIDEST).is_some() {
+        text.push('…');
+    }
+    text
+}
+
+const WIDEST: usize = 200;
+
 /// Columns as wide as their widest cell, two spaces apart, no trailing blanks.
 fn table(headers: &[&str], rows: &[Vec<String>]) -> String {
+    let rows: Vec<Vec<String>> = rows.iter().map(|row| row.iter().map(|cell| shown(cell)).collect()).collect();
     let mut widths: Vec<usize> = headers.iter().map(|header| header.chars().count()).collect();
-    for row in rows {
+    for row in &rows {
         for (width, cell) in widths.iter_mut().zip(row) {
             *width = (*width).max(cell.chars().count());
         }
     }
     let headers: Vec<String> = headers.iter().map(|header| header.to_uppercase()).collect();
     let mut text = String::new();
-    for row in std::iter::once(&headers).chain(rows) {
+    for row in std::iter::once(&headers).chain(&rows) {
         let cells: Vec<String> = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}")).collect();
         text.push_str(cells.join("  ").trim_end());
         text.push('\n');
@@ -81,5 +94,13 @@ mod tests {
     fn columns_line_up() {
         let rows = [vec!["7".to_owned(), "payload_fetch".to_owned()], vec!["12345".to_owned(), String::new()]];
         assert_eq!(table(&["id", "role"], &rows), "ID     ROLE\n7      payload_fetch\n12345\n");
+    }
+
+    #[test]
+    fn a_cell_is_one_short_line_whatever_it_holds() {
+        let rows = [vec!["a\u{1b}[31m\nb".to_owned()], vec!["n".repeat(70_000)]];
+        let text = table(&["name"], &rows);
+        assert!(text.starts_with("NAME\na [31m b\nnnn") && text.ends_with("n…\n"), "{text}");
+        assert_eq!(text.lines().map(|line| line.chars().count()).max(), Some(WIDEST + 1));
     }
 }

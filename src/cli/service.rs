@@ -9,7 +9,8 @@ use super::http::{self, Server};
 use super::{Env, ExitCode, Refusal, Stop};
 use crate::actors::plan::Plan;
 use crate::app::App;
-use crate::db::{Db, DbError};
+use crate::db::{Db, DbError, proxies};
+use crate::domain::proxy::PoolState;
 use crate::events;
 
 /// What a service answers by HTTP.
@@ -25,6 +26,9 @@ pub async fn run(env: &Env, plan: Plan, http: Http) -> anyhow::Result<ExitCode> 
     // a port that is taken is told before anything is begun
     let port = open_port(env, http).await?;
     let db = database(env).await?;
+    if !plan.pods.is_empty() && proxies::count(&db.client().await?).await? == PoolState::default() {
+        events::no_proxies();
+    }
     let stop = Stop::on_signals()?;
     let app = App::start(env.config.clone(), db, env.runtime.clone(), plan).await?;
     let server = port.map(|port| serve(env, &app, port)).transpose()?;
@@ -52,7 +56,7 @@ pub async fn database(env: &Env) -> anyhow::Result<Db> {
     loop {
         match env.db().await {
             Err(error) if is_late(&error) && begun.elapsed() < PATIENCE => {
-                events::database_awaited(&error);
+                events::database_awaited(&format_args!("{error:#}"));
             }
             answer => return answer,
         }

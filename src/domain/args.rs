@@ -68,6 +68,9 @@ fn typed<'a, T: Deserialize<'a> + Default>(role: Role, payload: &'a Value) -> Re
     if payload.is_null() {
         return Ok(T::default());
     }
+    if !payload.is_object() {
+        return Err(BadArgs { role, fault: "expected an object".to_owned() });
+    }
     T::deserialize(payload).map_err(|error| BadArgs { role, fault: error.to_string() })
 }
 

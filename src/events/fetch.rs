@@ -52,6 +52,11 @@ fn last_proxy_failing(proxy: i64, why: &str) {
     error!(proxy, "The last active proxy {proxy} is failing and stays in use: {why}");
 }
 
+/// Whoever starts without any may not know that there must be some.
+pub fn no_proxies() {
+    warn!("There is no proxy, so nothing is fetched: add some with `drover proxies import FILE`");
+}
+
 /// The pool of this process holds other numbers than before.
 pub fn proxy_pool_changed(now: PoolState) {
     let PoolState { active, benched, off } = now;

@@ -100,6 +100,15 @@ pub fn heartbeat_failed(why: &dyn fmt::Display) {
     warn!("Leases could not be renewed: {why}");
 }
 
+pub fn draining(tasks: usize, grace: Duration) {
+    if tasks > 0 {
+        info!(
+            tasks,
+            "Stopping: {tasks} tasks may take up to {grace:?} to finish; a second signal gives them back at once"
+        );
+    }
+}
+
 pub fn release_incomplete(tasks: usize, why: &dyn fmt::Display) {
     warn!(tasks, "{tasks} tasks could not be given back: {why}; their leases will run out");
 }

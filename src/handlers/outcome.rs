@@ -140,7 +140,9 @@ impl From<FetchError> for TaskError {
             Disposition::Snooze { after } => TaskError::Snooze { why, after },
             Disposition::Permanent => TaskError::Permanent { why },
             Disposition::TryAgain { after } => TaskError::Retry { why, after },
-            Disposition::RotateBlocked | Disposition::RotateProxy | Disposition::FailAttempt => TaskError::retry(why),
+            // nobody upstream has heard of the task: what fails is the way there
+            Disposition::RotateProxy => TaskError::Snooze { why, after: None },
+            Disposition::RotateBlocked | Disposition::FailAttempt => TaskError::retry(why),
         }
     }
 }

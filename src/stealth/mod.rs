@@ -23,7 +23,7 @@ mod proxy_connect;
 pub mod request;
 pub mod rotation;
 pub mod session;
-mod tls;
+pub mod tls;
 pub mod trace;
 mod transport;
 mod way;

@@ -11,7 +11,7 @@ use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
 use super::allowlist::AllowList;
-use super::error::{Disposition, FetchError};
+use super::error::FetchError;
 use super::failure::Failure;
 use super::identity::{Identities, Identity};
 use super::locale::{StateLocale, States};
@@ -184,8 +184,7 @@ impl Session {
         Ok(())
     }
 
-    /// A new proxy, a new identity, an empty jar. When no proxy comes free for a second try, the first one's failure counts, unless
-    /// it was its proxy's: then what is missing is a proxy.
+    /// A new proxy, a new identity, an empty jar. When no proxy comes free for a second try, the first one's failure counts.
     async fn open_way(&mut self, request: &Request, tries: &Tries) -> Result<Way, FetchError> {
         let ask = ProxyAsk {
             host: request.host().to_owned(),
@@ -193,8 +192,7 @@ impl Session {
             timezone: Some(self.locale.timezone.clone()),
             avoid: tries.avoid.clone(),
         };
-        let before = tries.last.clone().filter(|last| !matches!(last.disposition(), Disposition::RotateProxy));
-        let lease = self.shared.proxies.lease(ask).await.map_err(|error| before.unwrap_or(error))?;
+        let lease = self.shared.proxies.lease(ask).await.map_err(|error| tries.last.clone().unwrap_or(error))?;
         let fingerprint = self.shared.identities.draw(&mut self.rng, &self.used_fingerprints);
         self.trace.opened(lease.proxy.id, &fingerprint.id);
         self.used_fingerprints.push(fingerprint.id.clone());

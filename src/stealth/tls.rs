@@ -40,6 +40,11 @@ pub(super) async fn over(
     HttpsConnector::from((Opened(Some(stream)), config)).call(origin).await
 }
 
+/// Whether the authorities of `http.extra_ca_file` can be used.
+pub fn check(extra_ca_file: Option<&Path>) -> Result<(), TlsSetupError> {
+    config(extra_ca_file).map(drop)
+}
+
 pub(super) fn config(extra_ca_file: Option<&Path>) -> Result<ClientConfig, TlsSetupError> {
     let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
     if let Some(file) = extra_ca_file {

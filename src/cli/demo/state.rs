@@ -8,6 +8,7 @@ use anyhow::Context;
 use serde::{Deserialize, Serialize};
 
 use crate::cli::Refusal;
+use crate::db::embedded;
 
 const FILE: &str = "demo.json";
 
@@ -27,6 +28,7 @@ impl State {
     /// The demo of that directory, at the crawl to be done now; a new one where there is none.
     pub fn open(dir: &Path, seed: Option<u64>, stores: Option<usize>) -> anyhow::Result<State> {
         let Some(mut state) = State::read(dir)? else {
+            must_be_free(dir)?;
             let (seed, stores) = (seed.unwrap_or(1), stores.unwrap_or(60));
             return Ok(State { seed, stores, crawl: 1, finished: false, port: 0, proxy_ports: Vec::new() });
         };
@@ -72,6 +74,14 @@ impl State {
     }
 }
 
+/// Simulated stores and proxies have no place among real ones.
+fn must_be_free(dir: &Path) -> Result<(), Refusal> {
+    if !embedded::dir_in(dir).exists() {
+        return Ok(());
+    }
+    Err(Refusal::conflict(format!("{} holds a database that is no demo's; choose another directory", dir.display())))
+}
+
 fn file(dir: &Path) -> PathBuf {
     dir.join(FILE)
 }
@@ -90,6 +100,14 @@ mod tests {
         state.save(dir.path()).unwrap();
         let next = State::open(dir.path(), None, Some(3)).unwrap();
         assert_eq!((next.crawl, next.finished, next.seed), (2, false, 7));
+    }
+
+    #[test]
+    fn a_directory_with_real_data_is_no_place_for_a_demo() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(embedded::dir_in(dir.path())).unwrap();
+        let error = State::open(dir.path(), None, None).unwrap_err().to_string();
+        assert!(error.contains("a database that is no demo's"), "{error}");
     }
 
     #[test]

@@ -9,6 +9,7 @@ use sim::{Settings, Simulator};
 
 use super::simulated;
 use super::state::State;
+use crate::cli::Refusal;
 use crate::config::Config;
 use crate::db::stores::{self, Known};
 use crate::db::{Db, proxies};
@@ -25,7 +26,9 @@ const TRIES: usize = 20;
 /// Starts the world where `state` left it, or a new one on ports that it notes there.
 pub fn start(state: &mut State, latency: Duration) -> anyhow::Result<Simulator> {
     if state.port != 0 {
-        return begin(state, latency);
+        return begin(state, latency).map_err(|error| {
+            Refusal::conflict(format!("{error:#}; another demo may be running in this directory")).into()
+        });
     }
     for _ in 1..TRIES {
         if let Ok(sim) = begin_anywhere(state, latency) {

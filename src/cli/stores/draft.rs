@@ -77,9 +77,20 @@ fn faults(store: &NewStore) -> impl Iterator<Item = String> {
     let nameless = store.name.is_empty().then(|| "name is missing".to_owned());
     let nowhere = [&store.platform_dispensary_id, &store.slug, &store.menu_url].iter().all(|way| way.is_none());
     let nowhere = nowhere.then(|| "one of platform_dispensary_id, slug and menu_url must be given".to_owned());
+    let texts = [
+        ("name", Some(&store.name)),
+        ("platform_dispensary_id", store.platform_dispensary_id.as_ref()),
+        ("slug", store.slug.as_ref()),
+        ("menu_url", store.menu_url.as_ref()),
+        ("api_path", store.api_path.as_ref()),
+        ("city", store.city.as_ref()),
+        ("timezone", store.timezone.as_ref()),
+    ];
+    let unfit = texts.into_iter().find_map(|(column, text)| bad_text(column, text?));
     [
         nameless,
         nowhere,
+        unfit,
         says(&store.menu_url, bad_url),
         says(&store.api_host, bad_host),
         says(&store.api_path, bad_path),
@@ -89,6 +100,16 @@ fn faults(store: &NewStore) -> impl Iterator<Item = String> {
     .into_iter()
     .flatten()
 }
+
+fn bad_text(column: &str, text: &str) -> Option<String> {
+    if text.chars().any(char::is_control) {
+        return Some(format!("{column} holds a control character, such as a line break"));
+    }
+    (text.len() > MAX_TEXT).then(|| format!("{column} is longer than {MAX_TEXT} bytes"))
+}
+
+/// Longer than any name or address of a shop.
+const MAX_TEXT: usize = 500;
 
 fn bad_url(text: &str) -> Option<String> {
     let fine = Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.host().is_some());

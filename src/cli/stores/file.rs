@@ -17,7 +17,7 @@ pub fn parse(file: &str, text: &str) -> Result<Vec<NewStore>, Vec<String>> {
     let header = reader.headers().map_err(|error| vec![format!("{file}: {error}")])?.clone();
     header_fault(&header).map_or(Ok(()), |fault| Err(vec![format!("{file} line 1: {fault}")]))?;
 
-    let mut list = List { file, stores: Vec::new(), faults: Vec::new(), lines: HashMap::new() };
+    let mut list = List { file, text, read: (0, 1), stores: Vec::new(), faults: Vec::new(), lines: HashMap::new() };
     for (n, record) in reader.records().enumerate() {
         if n == MAX_STORES {
             list.faults.push(format!("{file}: a list may have {MAX_STORES} stores at most"));
@@ -42,6 +42,9 @@ fn header_fault(header: &StringRecord) -> Option<String> {
 
 struct List<'a> {
     file: &'a str,
+    text: &'a str,
+    /// How far lines have been counted: the byte, and its line's number.
+    read: (usize, u64),
     stores: Vec<NewStore>,
     faults: Vec<String>,
     /// Where each platform id was first seen.
@@ -50,7 +53,7 @@ struct List<'a> {
 
 impl List<'_> {
     fn take(&mut self, record: &StringRecord, header: &StringRecord) {
-        let line = record.position().map_or(0, csv::Position::line);
+        let line = self.line_at(record.position());
         match record.deserialize::<Draft>(Some(header)) {
             Ok(draft) => match draft.check() {
                 Ok(store) => self.keep(line, store),
@@ -73,8 +76,24 @@ impl List<'_> {
     }
 
     fn refuse(&mut self, error: &csv::Error) {
-        let line = error.position().map_or(0, csv::Position::line);
+        let line = self.line_at(error.position());
         self.fault(line, &plain(error));
+    }
+
+    /// The reader says where it began to look for a record: before the blank lines and comments above it, and in a file with
+    /// CRLF before the LF.
+    fn line_at(&mut self, began: Option<&csv::Position>) -> u64 {
+        let (mut at, mut line) = self.read;
+        let began = began.map_or(at, |position| position.byte() as usize);
+        while let Some(end) = self.text[at..].find('\n').map(|end| at + end + 1) {
+            let row = self.text[at..end].trim();
+            if at >= began && !row.is_empty() && !row.starts_with('#') {
+                break;
+            }
+            (at, line) = (end, line + 1);
+        }
+        self.read = (at, line);
+        line
     }
 
     fn fault(&mut self, line: u64, what: &str) {
@@ -106,6 +125,17 @@ mod tests {
         let stores = parse("stores.csv", text).unwrap();
         assert_eq!((stores.len(), stores[0].name.as_str()), (1, "Shop, The"));
         assert_eq!(stores[0].state.as_deref(), Some("AZ"));
+    }
+
+    #[rstest]
+    #[case::dos("name,slug,state\r\nA1,a1,AZ\r\nB1,b1,Arizona\r\n", 3)]
+    #[case::blank_lines("\nname,slug,state\n\nA1,a1,AZ\n\nB1,b1,Arizona\n", 6)]
+    #[case::comments("name,slug,state\n# one\n# two\nB1,b1,Arizona", 4)]
+    #[case::a_quoted_break("name,slug,state\nA1,\"a\n1\",AZ\nB1,b1,Arizona", 4)]
+    fn lines_are_counted_as_an_editor_does(#[case] text: &str, #[case] line: usize) {
+        let faults = parse("s.csv", text).unwrap_err();
+        let expected = format!("s.csv line {line}: state 'ARIZONA' is not two letters such as AZ");
+        assert_eq!(faults.last(), Some(&expected), "{faults:?}");
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use std::time::Duration;
+
 use drover::db;
 use drover::domain::dispensary::Platform;
 use drover::domain::role::Role;
@@ -301,6 +303,19 @@ async fn a_platform_that_is_down_makes_no_store_vanish() {
     assert!(desk.run(Role::StoreDiscovery, json!({ "state_code": state })).await.is_err());
     let vanished = "SELECT count(*) FROM dutchie_discovery_locations WHERE vanished_at IS NOT NULL";
     assert_eq!(desk.shelf.count(vanished).await, 0);
+}
+
+#[tokio::test]
+async fn states_that_nobody_could_ask_for_are_named() {
+    let sim = simulator(Settings { stores: 2, products_per_store: 20..=20, ..Settings::default() });
+    let desk = desk(&sim).await;
+    let states = desk.services.states.iter().filter(|(_, state)| !state.points.is_empty()).count();
+    sim.add_fault(Fault::new(FaultKind::UnknownDispensary).times(1));
+    sim.add_fault(Fault::new(FaultKind::Throttled { retry_after: Some(Duration::from_secs(600)) }));
+    let survey = desk.settle(Role::StoreDiscovery, json!({})).await;
+    let failed = survey.result["failed_states"].as_object().unwrap();
+    assert_eq!(failed.len(), states - 1);
+    assert!(failed["WY"].as_str().unwrap().contains("not asked"), "{failed:?}");
 }
 
 #[tokio::test]
