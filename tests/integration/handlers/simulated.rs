@@ -1,7 +1,6 @@
 //! Whole chains against the simulated platform, through its proxies: fetch, payload, refresh, and the roles that find stores.
 
 use std::collections::{BTreeMap, BTreeSet};
-
 use std::time::Duration;
 
 use drover::db;
