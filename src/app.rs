@@ -19,7 +19,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::db::{Db, DbError, installation, schedules, tasks};
 use crate::events;
-use crate::storage::{Payloads, StorageError};
+use crate::storage::Payloads;
 use services::services;
 
 pub use services::ServicesError;
@@ -35,8 +35,6 @@ pub enum AppError {
     /// A file or address that the configuration names is wrong.
     #[error("{0}")]
     Services(ServicesError),
-    #[error("{0}")]
-    Storage(StorageError),
     #[error("the actors could not be started: {0}")]
     Actors(String),
 }
@@ -97,10 +95,10 @@ impl App {
 }
 
 /// A disk that is full or away is told by whoever writes to it.
-async fn claim_files(config: &Config, db: &Db) -> Result<(), AppError> {
-    let owner = installation::id(&db.client().await?).await?;
-    match Payloads::new(config.storage_root()).claim(&owner).await {
-        Err(foreign @ StorageError::Foreign { .. }) => Err(AppError::Storage(foreign)),
-        _ => Ok(()),
+async fn claim_files(config: &Config, db: &Db) -> Result<(), DbError> {
+    let (owner, root) = (installation::id(&db.client().await?).await?, config.storage_root());
+    if let Ok(false) = Payloads::new(root).claim(&owner).await {
+        events::storage_shared(root);
     }
+    Ok(())
 }

@@ -90,7 +90,7 @@ fn known(cause: &(dyn std::error::Error + 'static)) -> Option<ExitCode> {
     if let Some(refusal) = cause.downcast_ref::<Refusal>() {
         return Some(refusal.code);
     }
-    if cause.is::<Faults>() || matches!(cause.downcast_ref(), Some(AppError::Services(_) | AppError::Storage(_))) {
+    if cause.is::<Faults>() || matches!(cause.downcast_ref(), Some(AppError::Services(_))) {
         return Some(ExitCode::BadConfig);
     }
     if let Some(OpenError::BadUrl(_)) = cause.downcast_ref::<OpenError>() {

@@ -1,6 +1,7 @@
 //! The queue as a whole: what comes in, what is put back, schedules and chores.
 
 use std::fmt;
+use std::path::Path;
 
 use tracing::{error, info, warn};
 
@@ -34,6 +35,14 @@ pub fn schedule_failed(schedule: &str, why: &dyn fmt::Display) {
 /// A periodic chore did not go through; its next turn tries again.
 pub fn chore_failed(chore: &'static str, why: &dyn fmt::Display) {
     warn!(chore, "The {chore} failed: {why}");
+}
+
+/// Each would take the other's payloads for leftovers.
+pub fn storage_shared(root: &Path) {
+    warn!(
+        "Payloads of another database lie under {0} too, so none that was left over is removed there: give each database its own storage.root, and then remove {0}/payloads/.database",
+        root.display()
+    );
 }
 
 /// They will be learned again.

@@ -21,11 +21,6 @@ pub enum StorageError {
     /// A path that no payload can have.
     #[error("'{path}' is no path of a payload")]
     Refused { path: String },
-    /// Two databases would take each other's files for leftovers.
-    #[error(
-        "the payload files under {root} belong to another database. Give this one a directory of its own by DROVER__STORAGE__ROOT, or, if they belong together all the same, remove {root}/payloads/.database"
-    )]
-    Foreign { root: String },
     #[error("{path}: {why}")]
     Io { path: String, why: io::Error },
 }

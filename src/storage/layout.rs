@@ -9,7 +9,7 @@ use crate::domain::dispensary::DispensaryId;
 /// The directory of all payloads, and the first part of each one's path.
 pub const PAYLOADS: &str = "payloads";
 
-/// Names the database that the payloads belong to.
+/// Names the database that knows the payloads.
 pub const OWNER: &str = "payloads/.database";
 
 /// `payloads/2025/11/07/store_123_20251107T093000123Z.json.gz`, all in UTC.

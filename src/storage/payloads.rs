@@ -26,6 +26,9 @@ const MAX_FILE_BYTES: u64 = 128 << 20;
 /// Payloads of one store that may share a millisecond: names move on by one each.
 const MAX_NAMES: i64 = 1000;
 
+/// In place of an owner: no database has this id.
+const SEVERAL: &str = "several databases\n";
+
 /// More than most payloads take.
 const ROOM: usize = 256 << 10;
 
@@ -50,8 +53,9 @@ impl Payloads {
         Payloads { root: root.into() }
     }
 
-    /// Notes that the files here are those of the database `owner`, unless they are another's.
-    pub async fn claim(&self, owner: &str) -> Result<(), StorageError> {
+    /// Notes that payloads of the database `owner` are kept here. False when those of another are, too: then nobody can tell what
+    /// is left over from what the other one knows, and nothing is swept any more.
+    pub async fn claim(&self, owner: &str) -> Result<bool, StorageError> {
         let (root, owner) = (self.root.clone(), owner.to_owned());
         blocking(move || {
             let path = root.join(layout::OWNER);
@@ -61,10 +65,11 @@ impl Payloads {
                 // somebody may be faster
                 drop(name(file, &path).map_err(failed)?);
             }
-            match read_owner(&root)? == Some(owner) {
-                true => Ok(()),
-                false => Err(StorageError::Foreign { root: root.display().to_string() }),
+            if read_owner(&root)?.as_ref() == Some(&owner) {
+                return Ok(true);
             }
+            fs::write(&path, SEVERAL).map_err(failed)?;
+            Ok(false)
         })
         .await
     }

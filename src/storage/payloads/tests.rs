@@ -123,16 +123,18 @@ async fn a_sweep_leaves_young_files_alone() {
 }
 
 #[tokio::test]
-async fn a_database_that_does_not_own_the_files_sweeps_none_and_is_told_so() {
+async fn where_two_databases_keep_files_nobody_sweeps() {
     let (_dir, payloads) = storage();
     let nothing_known = |_| std::future::ready(Ok::<_, StorageError>(HashSet::new()));
     let theirs = payloads.write(content(2)).await.unwrap().storage_path;
     assert_eq!(payloads.sweep(OURS, everything_written_so_far(), nothing_known).await.unwrap(), 0, "nobody's");
-    payloads.claim("theirs").await.unwrap();
-    payloads.claim("theirs").await.unwrap();
-    let error = payloads.claim(OURS).await.unwrap_err();
-    assert!(matches!(error, StorageError::Foreign { .. }), "{error}");
-    assert_eq!(payloads.sweep(OURS, everything_written_so_far(), nothing_known).await.unwrap(), 0);
+    assert!(payloads.claim("theirs").await.unwrap());
+    assert!(payloads.claim("theirs").await.unwrap());
+    assert!(!payloads.claim(OURS).await.unwrap());
+    assert!(!payloads.claim("theirs").await.unwrap(), "ours would be leftovers to them, too");
+    for owner in [OURS, "theirs"] {
+        assert_eq!(payloads.sweep(owner, everything_written_so_far(), nothing_known).await.unwrap(), 0);
+    }
     assert_eq!(files(&payloads), [theirs].into());
 }
 
