@@ -216,12 +216,12 @@ impl Executor {
 
     /// How the run ended, as its task's history has it. None: it has not, or the database stays away.
     async fn ended_in_table(&self, task: &Claimed, begun: Instant) -> Option<Ended> {
-        for pause in pauses().take(LOOKS) {
+        for n in 0..LOOKS {
             let looked = async { tasks::attempt_outcome(&self.db.client().await?, &task.held).await };
             match looked.await {
                 Ok(Some(outcome)) if outcome == "completed" => return Some(self.completed(task, begun)),
                 Ok(outcome) => return outcome.map(|_| fenced(task, begun)),
-                Err(_) => tokio::time::sleep(pause).await,
+                Err(_) => tokio::time::sleep(pause(n)).await,
             }
         }
         None
@@ -247,19 +247,19 @@ impl Executor {
     where
         F: Future<Output = Result<T, DbError>>,
     {
-        let (asking, mut pauses) = (Instant::now(), pauses());
-        let is_away = |answer: &Result<T, DbError>| answer.as_ref().is_err_and(DbError::is_unavailable);
-        let mut answer = ask().await;
-        if let Err(error) = &answer
-            && error.is_unavailable()
-        {
-            events::settlement_waits(error);
+        let (asking, mut tries) = (Instant::now(), 0);
+        loop {
+            match ask().await {
+                Err(error) if error.is_unavailable() && asking.elapsed() < self.config.queue.lease => {
+                    if tries == 0 {
+                        events::settlement_waits(&error);
+                    }
+                    tokio::time::sleep(pause(tries)).await;
+                    tries += 1;
+                }
+                answer => return answer,
+            }
         }
-        while is_away(&answer) && asking.elapsed() < self.config.queue.lease {
-            tokio::time::sleep(pauses.next().unwrap_or_default()).await;
-            answer = ask().await;
-        }
-        answer
     }
 
     fn written_down(&self, task: &Claimed, settlement: &Settlement, became: &str, begun: Instant) -> Ended {
@@ -285,11 +285,11 @@ impl Executor {
 }
 
 /// How often an unknown commit is looked up while the database is away: 15 s of pauses, and what the looks take.
-const LOOKS: usize = 8;
+const LOOKS: u32 = 8;
 
-/// How long a settlement waits between its tries while the database is away.
-fn pauses() -> impl Iterator<Item = Duration> {
-    (0..).map(|n: u32| Duration::from_millis(100).saturating_mul(2u32.pow(n.min(6))).min(Duration::from_secs(4)))
+/// How long a settlement waits after its `n`th try while the database is away.
+fn pause(n: u32) -> Duration {
+    Duration::from_millis(100).saturating_mul(2u32.pow(n.min(6))).min(Duration::from_secs(4))
 }
 
 /// How long a body may take to its next await. One that takes longer burns a thread of the runtime.

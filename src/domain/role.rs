@@ -159,11 +159,12 @@ impl FromStr for RoleSet {
 
     /// `WORKER_ROLE`: empty or `any`, one role, or several with commas; `product_resync` is what that role once did.
     fn from_str(text: &str) -> Result<Self, UnknownRole> {
-        let mut chosen = Vec::new();
-        if text.split(',').all(|word| word.trim().is_empty()) {
-            chosen.extend(Role::ALL);
+        let words: Vec<&str> = text.split(',').map(str::trim).filter(|word| !word.is_empty()).collect();
+        if words.is_empty() {
+            return Ok(RoleSet(Role::ALL.to_vec()));
         }
-        for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {
+        let mut chosen = Vec::new();
+        for word in words {
             match word {
                 "any" => chosen.extend(Role::ALL),
                 "product_resync" => chosen.extend([Role::PayloadFetch, Role::ProductDiscovery, Role::ProductRefresh]),
@@ -189,6 +190,7 @@ mod tests {
     #[rstest]
     #[case::empty_means_any("", &Role::ALL)]
     #[case::any("any", &Role::ALL)]
+    #[case::a_trailing_comma("product_refresh,", &[Role::ProductRefresh])]
     #[case::one("payload_fetch", &[Role::PayloadFetch])]
     #[case::several(" product_refresh, payload_fetch", &[Role::PayloadFetch, Role::ProductRefresh])]
     #[case::the_old_name("product_resync", &[Role::ProductDiscovery, Role::PayloadFetch, Role::ProductRefresh])]

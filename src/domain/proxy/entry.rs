@@ -100,9 +100,7 @@ impl Draft {
             timezone: given(self.timezone),
         })
     }
-}
 
-impl Draft {
     fn lacks_a_password(&self, protocol: ProxyProtocol) -> Option<String> {
         let lacks = protocol == ProxyProtocol::Socks5 && !self.username.is_empty() && self.password.is_empty();
         lacks.then(|| "a SOCKS5 proxy with a username needs a password too".to_owned())

@@ -221,6 +221,12 @@ mod tests {
     #[case::url_without_port("http://h", "the port is missing")]
     #[case::bad_host("ho st:1", "'ho st' is no host name or address")]
     #[case::no_host(":1", "the host is missing")]
+    #[case::the_other_order(
+        "u:12345:10.0.0.1:8080",
+        "it looks like user:password:host:port; write host:port:user:password"
+    )]
+    #[case::a_port_like_a_password("h:123456789", "the port is out of range (1–65535)")]
+    #[case::socks_without_a_password("socks5://u@h:1", "a SOCKS5 proxy with a username needs a password too")]
     #[case::https("https://h:1", "protocol 'https' cannot be used yet: the protocols are http, socks5")]
     #[case::unknown_protocol("ftp://h:1", "unknown protocol 'ftp': the protocols are http, socks5")]
     #[case::encoded_newline("http://u:a%0Ab@h:1", "the password holds a control character")]
