@@ -16,6 +16,8 @@ fn main() -> io::Result<()> {
         }
         let _ = writeln!(code, "];");
     }
+    let revision = fs::read_to_string(root.join("migrations/objects/REVISION"))?;
+    let _ = writeln!(code, "const OBJECTS_REVISION: &str = {revision:?};");
     fs::write(PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default()).join("migrations.rs"), code)
 }
 

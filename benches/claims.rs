@@ -1,6 +1,7 @@
 //! Claims per second at 100,000 pending tasks, by 1, 8 and 32 connections, one and 50 at a time: each round trip settles what
 //! the last one claimed and claims the next. Beside it, interleaved in the same run and on the same server, another SQL for
 //! the same work: `settle_and_claim(ids, fences, roles, worker, n, lease)` of a prototype whose file `PROTOTYPE_SQL` names.
+//! Ours runs twice: with fresh statistics, and on a table that was never analysed, as after a burst of inserts.
 //! The server is a private one with its ordinary settings, which sync each commit. Medians of 15 rounds; the ratio is the median of
 //! the rounds' own, since a round and its neighbour share what else the machine does.
 //!
@@ -12,10 +13,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
 use drover::config::Config;
-use drover::db::embedded::{self, Options};
-use drover::db::tasks::{self, Completed, Exchange};
+use drover::db::tasks::{self, ClaimBatch, ClaimToken, Completion};
 use drover::db::{Client, Db, PoolSizes, migrate};
 use drover::domain::role::Role;
+use drover::private_server::{self, Options};
 use serde_json::json;
 
 const PENDING: i64 = 100_000;
@@ -24,6 +25,8 @@ const BATCHES: [usize; 2] = [1, 50];
 const ROUNDS: usize = 15;
 const ROUND: Duration = Duration::from_millis(700);
 const LEASE: Duration = Duration::from_secs(600);
+/// As in a table that was made and filled just now: TRUNCATE has forgotten its size already.
+const FORGET_STATISTICS: &str = "DELETE FROM pg_statistic WHERE starelid = 'worker_tasks'::regclass";
 
 #[tokio::main]
 async fn main() {
@@ -32,11 +35,14 @@ async fn main() {
     std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
     let options =
         Options { keeper: Some(env!("CARGO_BIN_EXE_drover").into()), linger: Duration::ZERO, ..Options::default() };
-    let server = embedded::start_with(dir.path(), options).await.unwrap();
+    let server = private_server::start_with(dir.path(), options).await.unwrap();
 
     let sides = sides(server.url()).await;
     println!("load: {}", std::fs::read_to_string("/proc/loadavg").unwrap_or_default().trim());
-    println!("{:>11} {:>6} {:>10} {:>10} {:>6}", "connections", "batch", "ours/s", "theirs/s", "ratio");
+    println!(
+        "{:>11} {:>6} {:>10} {:>14} {:>6} {:>10} {:>6}",
+        "connections", "batch", "ours/s", "not analysed/s", "ratio", "theirs/s", "ratio"
+    );
     for batch in BATCHES {
         for connections in CONNECTIONS {
             if wanted.as_ref().is_none_or(|wanted| *wanted == format!("{connections}x{batch}")) {
@@ -46,7 +52,7 @@ async fn main() {
     }
     println!("load: {}", std::fs::read_to_string("/proc/loadavg").unwrap_or_default().trim());
     drop((sides, server));
-    embedded::stop(dir.path()).await.unwrap();
+    private_server::stop(dir.path()).await.unwrap();
 }
 
 /// One line of the table.
@@ -57,13 +63,18 @@ async fn cell(sides: &[Side], connections: usize, batch: usize) {
             rates.push(side.round(connections, batch).await);
         }
     }
-    print!("{connections:>11} {batch:>6} {:>10.0}", median(rates[0].clone()));
-    let Some(theirs) = rates.get(1) else {
-        println!(" {:>10} {:>6}", "-", "-");
-        return;
-    };
-    let ratios = rates[0].iter().zip(theirs).map(|(ours, theirs)| ours / theirs).collect();
-    println!(" {:>10.0} {:>6.2}", median(theirs.clone()), median(ratios));
+    let [ours, never_analysed, others @ ..] = rates.as_slice() else { return };
+    print!("{connections:>11} {batch:>6} {:>10.0}", median(ours.clone()));
+    print!(" {:>14.0} {:>6.2}", median(never_analysed.clone()), median_ratio(never_analysed, ours));
+    match others {
+        [theirs] => println!(" {:>10.0} {:>6.2}", median(theirs.clone()), median_ratio(ours, theirs)),
+        _ => println!(" {:>10} {:>6}", "-", "-"),
+    }
+}
+
+/// Of the rounds' own ratios.
+fn median_ratio(one: &[f64], other: &[f64]) -> f64 {
+    median(one.iter().zip(other).map(|(one, other)| one / other).collect())
 }
 
 fn median(mut rates: Vec<f64>) -> f64 {
@@ -71,11 +82,11 @@ fn median(mut rates: Vec<f64>) -> f64 {
     rates[rates.len() / 2]
 }
 
-/// Two databases of one server, as alike as can be.
+/// Two databases of one server, as alike as can be; ours twice.
 async fn sides(url: &str) -> Vec<Side> {
     let ours = open(url).await;
     migrate::up(&ours).await.unwrap();
-    let mut sides = vec![Side { db: ours, kind: Kind::Ours }];
+    let mut sides = vec![Side { db: ours.clone(), kind: Kind::Ours }, Side { db: ours, kind: Kind::OursNeverAnalysed }];
     match std::env::var("PROTOTYPE_SQL") {
         Ok(path) => {
             let other = url.replacen("/drover?", "/prototype?", 1);
@@ -103,6 +114,7 @@ struct Side {
 #[derive(Clone, Copy)]
 enum Kind {
     Ours,
+    OursNeverAnalysed,
     Theirs,
 }
 
@@ -119,7 +131,7 @@ impl Side {
         let runs = clients.into_iter().enumerate().map(|(n, client)| {
             tokio::spawn(async move {
                 match kind {
-                    Kind::Ours => ours(&client, &format!("worker-{n}"), batch, begun).await,
+                    Kind::Ours | Kind::OursNeverAnalysed => ours(&client, &format!("worker-{n}"), batch, begun).await,
                     Kind::Theirs => theirs(&client, &format!("worker-{n}"), batch, begun).await,
                 }
             })
@@ -128,11 +140,13 @@ impl Side {
         claimed as f64 / begun.elapsed().as_secs_f64()
     }
 
-    /// Each task is of another store, and holds its slot.
+    /// Each task is of another store, and holds its reservation.
     async fn fill(&self) {
         let client = self.db.maintenance_client().await.unwrap();
         let (truncate, own) = match self.kind {
-            Kind::Ours => ("TRUNCATE worker_tasks, past_attempts, raw_crawl_payloads", "SET drover.own = 'on'"),
+            Kind::Ours | Kind::OursNeverAnalysed => {
+                ("TRUNCATE worker_tasks, past_attempts, raw_crawl_payloads", "SET drover.own = 'on'")
+            }
             Kind::Theirs => ("TRUNCATE worker_tasks", "SELECT 1"),
         };
         client.batch(own).await.unwrap();
@@ -141,31 +155,35 @@ impl Side {
         client.batch("CHECKPOINT").await.unwrap();
         let insert = "INSERT INTO worker_tasks (role, dispensary_id, ready, payload) SELECT $2::text, n, true, '{}' FROM generate_series(1, $1::bigint) n";
         client.execute(insert, &[&PENDING, &Role::PayloadFetch.name()]).await.unwrap();
-        client.batch("VACUUM ANALYZE worker_tasks").await.unwrap();
+        match self.kind {
+            Kind::OursNeverAnalysed => client.batch(FORGET_STATISTICS).await.unwrap(),
+            Kind::Ours | Kind::Theirs => client.batch("VACUUM ANALYZE worker_tasks").await.unwrap(),
+        }
     }
 }
 
 async fn ours(client: &Client, worker: &str, batch: usize, begun: Instant) -> usize {
     let (mut claimed, mut done) = (0, Vec::new());
     while begun.elapsed() < ROUND {
-        let exchange = Exchange {
+        let exchange = ClaimBatch {
             done,
-            roles: Role::ALL.to_vec(),
+            roles: Role::CRAWL.to_vec(),
             workers: vec![worker.to_owned(); batch],
             lease: LEASE,
             allow_suspect: true,
+            token: ClaimToken::random(),
         };
         let answer = tasks::settle_and_claim(client, &exchange).await.unwrap();
         claimed += answer.claimed.len();
         let held = answer.claimed.into_iter().map(|task| task.held);
-        done = held.map(|held| Completed { held, result: json!({}), detail: json!({}) }).collect();
+        done = held.map(|held| Completion { held, result: json!({}), detail: json!({}) }).collect();
     }
     claimed
 }
 
 async fn theirs(client: &Client, worker: &str, batch: usize, begun: Instant) -> usize {
     let sql = "SELECT id, fence, role, dispensary_id, payload FROM settle_and_claim($1, $2, $3, $4, $5, '600 seconds')";
-    let roles: Vec<&str> = Role::ALL.iter().map(|role| role.name()).collect();
+    let roles: Vec<&str> = Role::CRAWL.iter().map(|role| role.name()).collect();
     let (mut claimed, mut ids, mut fences) = (0, Vec::<i64>::new(), Vec::<i64>::new());
     while begun.elapsed() < ROUND {
         let rows = client.query(sql, &[&ids, &fences, &roles, &worker, &(batch as i32)]).await.unwrap();

@@ -3,30 +3,28 @@
 //!
 //! `cargo bench --bench refresh`
 
-#![allow(clippy::unwrap_used, clippy::print_stdout)]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
-#[path = "../tests/integration/handlers/outside.rs"]
-mod outside;
+#[path = "../tests/integration/handlers/test_sessions.rs"]
+mod test_sessions;
 
 use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::{Bytes, BytesMut};
+use drover::app;
 use drover::cli::demo::simulated;
 use drover::clock::Clock;
-use drover::config::Config;
-use drover::db::embedded::{self, Options};
+use drover::db::tasks::{self, ClaimBatch, ClaimedTask, NewTask};
 use drover::db::{self, Db, PoolSizes, migrate};
-use drover::domain::dispensary::{DispensaryId, Platform};
 use drover::domain::role::Role;
-use drover::handlers::{self, Context, HashAlarm, Outcome, Services};
-use drover::platforms::dutchie::DutchieData;
-use drover::platforms::{Dutchie, Limits};
-use drover::stealth::States;
+use drover::domain::store::{Platform, StoreId};
+use drover::handlers::{self, Context, Outcome, Services};
+use drover::private_server::{self, Options};
 use drover::storage::Payloads;
 use futures_util::{SinkExt, TryStreamExt};
-use serde_json::{Value, json};
+use serde_json::Value;
 use sim::{Settings, Simulator, StoreSeed};
 use tokio_postgres::Client;
 
@@ -64,7 +62,7 @@ async fn main() {
     std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
     let options =
         Options { keeper: Some(env!("CARGO_BIN_EXE_drover").into()), linger: Duration::ZERO, ..Options::default() };
-    let server = embedded::start_with(dir.path(), options).await.unwrap();
+    let server = private_server::start_with(dir.path(), options).await.unwrap();
 
     let bench = Bench::new(&sim, server.url(), dir.path()).await;
     let mut rounds = Vec::new();
@@ -74,26 +72,17 @@ async fn main() {
     }
     report(&rounds[1..]);
     drop((bench, server));
-    embedded::stop(dir.path()).await.unwrap();
+    private_server::stop(dir.path()).await.unwrap();
 }
 
 impl Bench {
     async fn new(sim: &Simulator, url: &str, dir: &std::path::Path) -> Bench {
-        let config = Config::with(&[("platform.dutchie.base_url", sim.base_url())]).unwrap();
+        let config = test_sessions::test_config(sim.base_url());
         let db = Db::new(url, &config.database, PoolSizes { work: 4, api: 1 }).unwrap();
         migrate::up(&db).await.unwrap();
-        let data = DutchieData::load(None).unwrap();
-        let services = Services {
-            db,
-            sessions: outside::sessions(outside::proxies(sim), "127.0.0.1"),
-            payloads: Payloads::new(dir.join("storage")),
-            clock: Clock::system(),
-            shipped_hashes: data.hashes().to_vec(),
-            hash_alarm: HashAlarm::default(),
-            dutchie: Dutchie::new(&config.platform.dutchie, data).unwrap(),
-            limits: Limits { max_pages: 40, min_coverage: config.platform.dutchie.min_coverage },
-            states: States::load(None).unwrap(),
-        };
+        let proxies = test_sessions::RoundRobinProxies::new(test_sessions::proxies(sim));
+        let payloads = Payloads::new(dir.join("storage"), "a bench");
+        let services = app::services(&config, &db, payloads, &Clock::system(), Arc::new(proxies)).unwrap();
         let (raw, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await.unwrap();
         tokio::spawn(connection);
         Bench { services: Arc::new(services), raw }
@@ -102,45 +91,64 @@ impl Bench {
     /// One store: its first crawl, a bare COPY of what that wrote, the same menu again, and the next crawl's.
     async fn round(&self, sim: &Simulator, seed: &StoreSeed) -> Round {
         let store = self.add(seed).await;
-        self.run(store, Role::PayloadFetch).await;
+        self.fetch(store).await;
         let first = self.timed_refresh(store).await;
         let (rows, copy) = self.timed_copy(store).await;
-        self.run(store, Role::PayloadFetch).await;
+        self.fetch(store).await;
         let unchanged = self.timed_refresh(store).await;
         sim.set_crawl(2);
-        self.run(store, Role::PayloadFetch).await;
+        self.fetch(store).await;
         let changed = self.timed_refresh(store).await;
         Round { rows, copy, first, unchanged, changed }
     }
 
-    async fn add(&self, seed: &StoreSeed) -> DispensaryId {
+    async fn add(&self, seed: &StoreSeed) -> StoreId {
         let tx = self.services.db.begin().await.unwrap();
         let id = db::stores::add(&tx, &simulated::store(seed)).await.unwrap();
         tx.commit().await.unwrap();
         id
     }
 
-    async fn timed_refresh(&self, store: DispensaryId) -> f64 {
+    async fn timed_refresh(&self, store: StoreId) -> f64 {
+        let task = self.claim(store, Role::ProductRefresh).await;
         let begun = Instant::now();
-        self.run(store, Role::ProductRefresh).await;
+        self.run(store, task).await;
         milliseconds(begun)
     }
 
-    async fn run(&self, store: DispensaryId, role: Role) -> Value {
-        let sql = "INSERT INTO worker_tasks (role, dispensary_id, platform) VALUES ($1, $2, 'dutchie') RETURNING id";
-        let task = self.raw.query_one(sql, &[&role.name(), &store]).await.unwrap().get(0);
-        let context = Context::new(Arc::clone(&self.services), task, Some(store), Some(Platform::Dutchie));
-        let Outcome::Done(done) = handlers::run(&context, role, &json!({})).await.unwrap() else { return Value::Null };
+    async fn fetch(&self, store: StoreId) {
+        let task = self.claim(store, Role::PayloadFetch).await;
+        self.run(store, task).await;
+    }
+
+    /// Runs a claimed task and commits it as the engine does.
+    async fn run(&self, store: StoreId, task: ClaimedTask) {
+        let context = Context::new(Arc::clone(&self.services), task.held.id, Some(store), Some(Platform::Dutchie));
+        let Outcome::Done(done) = handlers::run(&context, task.role, &task.payload).await.unwrap() else {
+            panic!("the run ended early")
+        };
         let tx = self.services.db.begin().await.unwrap();
-        if let Some(write) = done.write {
-            write(&tx).await.unwrap();
-        }
-        tx.commit().await.unwrap();
-        done.result
+        handlers::commit(tx, &task, &done, &Value::Null).await.unwrap();
+    }
+
+    /// What earlier runs have chained would keep the new task waiting, and is cancelled.
+    async fn claim(&self, store: StoreId, role: Role) -> ClaimedTask {
+        let open = "UPDATE worker_tasks SET status = 'cancelled' WHERE status = 'pending'";
+        self.raw.batch_execute(open).await.unwrap();
+        let new = NewTask { dispensary_id: Some(store), platform: Some("dutchie".to_owned()), ..NewTask::new(role) };
+        let claim = ClaimBatch {
+            roles: vec![role],
+            workers: vec!["bench".to_owned()],
+            lease: Duration::from_secs(600),
+            ..ClaimBatch::default()
+        };
+        let client = self.services.db.client().await.unwrap();
+        tasks::enqueue(&client, &[new]).await.unwrap();
+        tasks::settle_and_claim(&client, &claim).await.unwrap().claimed.pop().unwrap()
     }
 
     /// Takes the store's rows out and puts them back by COPY in one transaction, into the same tables with the same indexes.
-    async fn timed_copy(&self, store: DispensaryId) -> ([u64; 3], f64) {
+    async fn timed_copy(&self, store: StoreId) -> ([u64; 3], f64) {
         let mut kept = Vec::new();
         for table in TABLES {
             kept.push(self.copy_out(table, store).await);
@@ -164,7 +172,7 @@ impl Bench {
         (rows, milliseconds(begun))
     }
 
-    async fn copy_out(&self, table: &str, store: DispensaryId) -> Bytes {
+    async fn copy_out(&self, table: &str, store: StoreId) -> Bytes {
         let column = if table == "store_products" { "id" } else { "store_product_id" };
         let own = own_products(store);
         let sql = format!("COPY (SELECT * FROM {table} WHERE {column} IN ({own})) TO STDOUT BINARY");
@@ -185,7 +193,7 @@ impl Bench {
     }
 }
 
-fn own_products(store: DispensaryId) -> String {
+fn own_products(store: StoreId) -> String {
     format!("SELECT id FROM store_products WHERE dispensary_id = {store}")
 }
 

@@ -3,9 +3,11 @@
 //! In: a configuration, a migrated database and what this process is to run. Used by cli; actors and api know parts of it.
 
 pub mod data;
+pub mod database;
 pub mod names;
 mod services;
 
+use std::path::Path;
 use std::sync::Arc;
 
 use thiserror::Error;
@@ -14,15 +16,13 @@ use tokio::runtime::Runtime;
 use crate::actors::lifecycle::{Lifecycle, Phase};
 use crate::actors::plan::Plan;
 use crate::actors::proxy_pool::ProxyPoolDeps;
-use crate::actors::tree::{Parts, StartError, Tree};
+use crate::actors::tree::{StartError, Tree, TreeDeps};
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::db::{Db, DbError, installation, schedules, tasks};
+use crate::db::{self, Client, Db, DbError, installation, schedules, tasks, workers};
 use crate::events;
-use crate::storage::Payloads;
-use services::services;
-
-pub use services::ServicesError;
+use crate::storage::{Ownership, Payloads};
+pub use services::{ServicesError, services};
 
 pub struct App {
     tree: Tree,
@@ -56,14 +56,13 @@ impl App {
         if plan.schedules {
             schedules::ensure_defaults(&db.client().await?).await?;
         }
-        if !plan.pods.is_empty() {
-            claim_files(&config, &db).await?;
-        }
+        let payloads = payloads(config.storage_root(), &db.client().await?, !plan.pods.is_empty()).await?;
+        let started_at = workers::now(&db.client().await?).await?;
         let clock = Clock::system();
         let proxies = ProxyPoolDeps::new(db.clone(), config.proxies.clone(), clock.clone());
         let (settings, database) = (config.clone(), db.clone());
-        let make = move |proxies| services(&settings, &database, &clock, proxies);
-        let tree = Tree::start(Parts { config, db, runtime, proxies, plan }, make).await?;
+        let make = move |proxies| services(&settings, &database, payloads, &clock, proxies);
+        let tree = Tree::start(TreeDeps { config, db, runtime, proxies, plan, started_at }, make).await?;
         Ok(App { tree })
     }
 
@@ -80,25 +79,32 @@ impl App {
         self.lifecycle().reached(Phase::Draining).await;
     }
 
-    /// Lets tasks finish within the grace time, gives the rest back; `at_once` need not wait for them. The cause, when something
-    /// had failed.
-    pub async fn stop(self, at_once: impl Future<Output = ()> + Send + 'static) -> Option<String> {
+    /// Lets tasks finish within the grace time and gives the rest back; `at_once` ends the grace time. Returns the cause, when
+    /// something had failed.
+    pub async fn stop(self, at_once: impl Future<Output = ()>) -> Option<String> {
         let lifecycle = self.lifecycle().clone();
-        let second = tokio::spawn(async move {
-            at_once.await;
-            lifecycle.advance(Phase::Releasing);
-        });
-        let cause = self.tree.drain().await;
-        second.abort();
-        cause
+        let mut drain = std::pin::pin!(self.tree.drain());
+        tokio::select! {
+            cause = &mut drain => return cause,
+            () = at_once => lifecycle.advance(Phase::Releasing),
+        }
+        drain.await
     }
 }
 
-/// A disk that is full or away is told by whoever writes to it.
-async fn claim_files(config: &Config, db: &Db) -> Result<(), DbError> {
-    let (owner, root) = (installation::id(&db.client().await?).await?, config.storage_root());
-    if let Ok(false) = Payloads::new(root).claim(&owner).await {
-        events::storage_shared(root);
+/// The payload files of this database, with a warning when something is wrong with their root. One that is away is no reason not to
+/// start: tasks that need it wait for it.
+async fn payloads(root: &Path, client: &Client, registers: bool) -> Result<Payloads, DbError> {
+    let payloads = Payloads::new(root, installation::storage_owner(client).await?);
+    if !registers {
+        return Ok(payloads);
     }
-    Ok(())
+    match payloads.register_owner().await {
+        Ok(Ownership::Exclusive) => {}
+        Ok(Ownership::New) if db::payloads::any(client).await? => events::storage_new(root),
+        Ok(Ownership::New) => {}
+        Ok(Ownership::Shared) => events::storage_shared(root),
+        Err(error) => events::storage_unavailable(&error),
+    }
+    Ok(payloads)
 }

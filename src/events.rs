@@ -3,12 +3,14 @@
 //! The message texts of workers and tasks are read by people's scripts: they stay as they are. Callers name `events::…`, in
 //! whichever file of the catalogue it stands.
 
+mod data;
 mod fetch;
 mod http;
 mod queue;
 mod runs;
 mod workers;
 
+pub use data::*;
 pub use fetch::*;
 pub use http::*;
 pub use queue::*;

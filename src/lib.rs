@@ -7,7 +7,9 @@ pub mod config;
 pub mod cpu;
 pub mod events;
 pub mod log;
+pub mod memory;
 pub mod metrics;
+pub mod private_server;
 
 pub mod domain;
 

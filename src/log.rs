@@ -1,41 +1,77 @@
 //! Logs on stderr: pretty on a terminal, one JSON object a line otherwise.
+//!
+//! Logging never blocks: lines go through [`Lines`], which drops what a stopped reader leaves no room for.
 
-use std::io::{IsTerminal, Write};
-use std::sync::OnceLock;
+mod lines;
+
+use std::io::{self, IsTerminal, Write};
+use std::sync::{LazyLock, OnceLock};
+use std::time::Duration;
 
 use tracing_subscriber::filter::Targets;
+use tracing_subscriber::fmt::writer::BoxMakeWriter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{Layer, fmt};
 
 use crate::config::Log;
+use lines::Lines;
 
 /// Set once logging has begun: whether lines are JSON.
 static JSON: OnceLock<bool> = OnceLock::new();
+
+/// None where no thread could be started: lines are then written by whoever logs them.
+static LINES: LazyLock<Option<Lines>> = LazyLock::new(|| Lines::start(io::stderr()).ok());
+
+/// How long the end of the process waits for a slow reader of its last lines.
+const LAST_LINES: Duration = Duration::from_secs(1);
 
 /// Begins logging; a second call changes nothing.
 pub fn start(config: &Log) {
     JSON.get_or_init(|| begin(&config.level, &config.format, &config.color));
 }
 
-/// Tells why the command failed, on the log where that is JSON, else as plain text.
-pub fn complain(message: &str) {
+/// Whether log lines are JSON, for programs; else people read them.
+pub fn is_json() -> bool {
+    JSON.get().copied().unwrap_or(true)
+}
+
+/// Reports why the command failed: a log line where the log is JSON, else plain text.
+pub fn report_error(message: &str) {
     let is_json = *JSON.get_or_init(|| begin("info", "auto", "auto"));
-    // a level that leaves errors out is no reason to end without a word
+    // a level that leaves errors out must not hide why the process ends
     if is_json && tracing::enabled!(tracing::Level::ERROR) {
         tracing::error!("{message}");
         return;
     }
-    // nobody left to tell when this fails
-    let _ = writeln!(std::io::stderr().lock(), "drover: {message}");
+    let line = format!("drover: {message}\n");
+    // where stderr is closed, the exit code is all that is left
+    let _ = match LINES.clone() {
+        Some(mut lines) => lines.write_all(line.as_bytes()),
+        None => io::stderr().write_all(line.as_bytes()),
+    };
+}
+
+/// Waits, not for long, until everything logged so far is written: the last call of a process.
+pub fn flush() {
+    if let Some(lines) = LINES.as_ref() {
+        lines.flush(LAST_LINES);
+    }
+}
+
+fn writer() -> BoxMakeWriter {
+    match LINES.clone() {
+        Some(lines) => BoxMakeWriter::new(move || lines.clone()),
+        None => BoxMakeWriter::new(io::stderr),
+    }
 }
 
 fn begin(level: &str, format: &str, colour: &str) -> bool {
-    let terminal = std::io::stderr().is_terminal();
+    let terminal = io::stderr().is_terminal();
     let json = format == "json" || (format == "auto" && !terminal);
     let colour = colour == "always" || (colour == "auto" && terminal);
     let level: Targets = level.parse().unwrap_or_else(|_| Targets::new().with_default(tracing::Level::INFO));
-    let lines = fmt::layer().with_writer(std::io::stderr);
+    let lines = fmt::layer().with_writer(writer());
     let lines = if json {
         lines.json().flatten_event(true).with_current_span(false).with_span_list(true).boxed()
     } else {

@@ -1,11 +1,11 @@
 //! Arguments, configuration, command: everything else is in the library.
 
-use drover::db::embedded;
+use drover::private_server;
 
 fn main() -> std::process::ExitCode {
     let mut args = std::env::args().skip(1);
     match args.next().as_deref() {
-        Some(embedded::KEEPER_ARG) => embedded::keeper_main(args),
+        Some(private_server::KEEPER_ARG) => private_server::keeper_main(args),
         _ => drover::cli::main(),
     }
 }

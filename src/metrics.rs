@@ -37,7 +37,7 @@ metrics! {
     TASK_SECONDS: HistogramVec = histograms("drover_task_seconds", "Length of a run", &["role"], &SECONDS_OF_TASKS);
     TASK_WAIT_SECONDS: HistogramVec = histograms("drover_task_wait_seconds", "From due to claimed", &["role"], &SECONDS_OF_WAITS);
     TASKS_RECOVERED: IntCounterVec = counters("drover_tasks_recovered_total", "Tasks whose lease had run out, by what became of them", &["result"]);
-    TASKS_FENCED: IntCounter = counter("drover_tasks_fenced_total", "Results refused because the task was no longer ours");
+    TASKS_FENCED: IntCounter = counter("drover_tasks_fenced_total", "Results refused because the run had lost its lease");
     TASKS_LOST: IntCounter = counter("drover_tasks_lost_total", "Bodies stopped because their lease was lost");
 
     // workers
@@ -66,6 +66,7 @@ metrics! {
 
     // system
     SCHEDULE_RUNS: IntCounterVec = counters("drover_schedule_runs_total", "Generations of schedules", &["result"]);
+    LOG_LINES_LOST: IntCounter = counter("drover_log_lines_lost_total", "Log lines dropped because the reader of stderr was too slow");
     SCHEDULE_TASKS: IntCounter = counter("drover_schedule_tasks_total", "Tasks that schedules made");
     BUILD_INFO: GaugeVec = numbers("drover_build_info", "1, with the version as label", &["version"]);
 }

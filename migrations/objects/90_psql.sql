@@ -4,11 +4,13 @@ DROP FUNCTION IF EXISTS claim_task(text, text);
 CREATE FUNCTION claim_task(task_role text, worker text) RETURNS SETOF worker_tasks LANGUAGE plpgsql AS $f$
 DECLARE claimed bigint[];
 BEGIN
-  SELECT array_agg(c.id) INTO claimed FROM settle_and_claim('{}', '{}', '{}', '{}', '{}',
-    CASE WHEN task_role IS NULL THEN ARRAY['store_discovery', 'entry_point_discovery', 'product_discovery', 'payload_fetch', 'product_refresh', 'analytics_refresh']
-         WHEN task_role = 'product_resync' THEN ARRAY['payload_fetch', 'product_discovery', 'product_refresh']
-         ELSE ARRAY[task_role] END,
-    ARRAY[worker], interval '10 minutes', true) c;
+  claimed := ARRAY (
+    SELECT c.id
+      FROM settle_and_claim('{}', '{}', '{}', '{}', '{}',
+             CASE WHEN task_role IS NULL THEN crawl_roles()
+                  WHEN task_role = 'product_resync' THEN ARRAY['payload_fetch', 'product_discovery', 'product_refresh']
+                  ELSE ARRAY[task_role] END,
+             task_role IS NULL, ARRAY[worker], interval '10 minutes', true, NULL) c);
   RETURN QUERY SELECT * FROM worker_tasks t WHERE t.id = ANY (claimed);
 END $f$;
 
@@ -18,48 +20,31 @@ CREATE OR REPLACE FUNCTION recover_stale_tasks(minutes int) RETURNS int LANGUAGE
 $f$;
 
 -- payload_fetch tasks for a day: contiguous blocks of stores by id, evenly spaced from midnight UTC (6 batches: 00, 04, … 20 h).
--- Slots already past are due at once; a store with an open task of that role gets none.
+-- Times already past are due at once; a store with an open task of that role gets none. The tasks take no reservations here, so that
+-- a session which forgets to commit blocks no sweep: the next sweep gives them.
 CREATE OR REPLACE FUNCTION generate_resync_tasks(batches int, day date) RETURNS int LANGUAGE plpgsql AS $f$
 DECLARE specs jsonb;
 BEGIN
   IF batches NOT BETWEEN 1 AND 24 THEN RAISE 'batches per day must be from 1 to 24, not %', batches; END IF;
-  PERFORM lock_generation();
+  PERFORM lock_generation('payload_fetch');
   WITH numbered AS (
-    SELECT d.id, d.platform, row_number() OVER (ORDER BY d.id) - 1 AS n, count(*) OVER () AS stores
-      FROM dispensaries d WHERE d.crawl_enabled AND d.platform_dispensary_id IS NOT NULL),
-       slotted AS (
-    SELECT n.id, n.platform, day::timestamp AT TIME ZONE 'UTC' + (n.n * batches / n.stores) * (interval '24 hours' / batches) AS slot FROM numbered n)
-  SELECT jsonb_agg(jsonb_build_object('role', 'payload_fetch', 'dispensary_id', s.id, 'platform', s.platform,
-                                      'scheduled_for', CASE WHEN s.slot > now() THEN s.slot END) ORDER BY s.id)
-    INTO specs FROM slotted s WHERE NOT has_open_task('payload_fetch', s.id);
+         SELECT d.id, d.platform, row_number() OVER (ORDER BY d.id) - 1 AS n, count(*) OVER () AS stores
+           FROM dispensaries d
+          WHERE d.crawl_enabled AND d.platform_dispensary_id IS NOT NULL),
+       timed AS (
+         SELECT n.id, n.platform,
+                day::timestamp AT TIME ZONE 'UTC' + (n.n * batches / n.stores) * (interval '24 hours' / batches) AS run_at
+           FROM numbered n)
+  SELECT jsonb_agg(jsonb_build_object('role', 'payload_fetch', 'dispensary_id', t.id, 'platform', t.platform,
+                                      'scheduled_for', CASE WHEN t.run_at > now() THEN t.run_at END) ORDER BY t.id)
+    INTO specs
+    FROM timed t
+   WHERE open_task('payload_fetch', t.id) IS NULL;
   IF specs IS NULL THEN RETURN 0; END IF;
-  RETURN cardinality(enqueue_tasks(specs));
+  RETURN cardinality(enqueue_tasks(specs, reserve => false));
 END $f$;
 
-DROP VIEW IF EXISTS v_worker_capacity;
-CREATE VIEW v_worker_capacity AS
-WITH live AS (
-       SELECT role, count(*) FILTER (WHERE status = 'pending') AS pending, count(*) FILTER (WHERE status = 'pending' AND ready) AS ready,
-              count(*) FILTER (WHERE status = 'claimed') AS claimed, count(*) FILTER (WHERE status = 'running') AS running
-         FROM (SELECT role, status, ready FROM worker_tasks WHERE status = 'pending'   -- each kind by the index that holds just it
-               UNION ALL
-               SELECT role, status, ready FROM worker_tasks WHERE status IN ('claimed', 'running')) open GROUP BY role),
-     ended AS (
-       SELECT role, count(*) FILTER (WHERE status = 'completed' AND completed_at > now() - interval '60 minutes') AS completed,
-              count(*) FILTER (WHERE status = 'failed' AND completed_at > now() - interval '60 minutes') AS failed,
-              avg(extract(epoch FROM completed_at - started_at)) FILTER (WHERE status = 'completed') AS seconds
-         FROM worker_tasks WHERE status IN ('completed', 'failed', 'cancelled') AND completed_at > now() - interval '24 hours' GROUP BY role),
-     beating AS (   -- whose task has just ended is active too; nobody's heartbeat is younger than their task's end
-       SELECT role, count(DISTINCT worker_id) AS workers FROM (
-         SELECT role, worker_id, last_heartbeat_at FROM worker_tasks WHERE status IN ('claimed', 'running')
-         UNION ALL
-         SELECT role, worker_id, last_heartbeat_at FROM worker_tasks
-          WHERE status IN ('completed', 'failed', 'cancelled') AND completed_at > now() - interval '5 minutes') run
-        WHERE last_heartbeat_at > now() - interval '5 minutes' GROUP BY role),
-     roles AS (SELECT role FROM live UNION SELECT role FROM ended)
-SELECT r.role, coalesce(l.pending, 0) AS pending_tasks, coalesce(l.ready, 0) AS ready_tasks, coalesce(l.claimed, 0) AS claimed_tasks,
-       coalesce(l.running, 0) AS running_tasks, coalesce(e.completed, 0) AS completed_last_hour, coalesce(e.failed, 0) AS failed_last_hour,
-       coalesce(b.workers, 0) AS active_workers, e.seconds::double precision AS avg_duration_sec,
-       (3600 / nullif(e.seconds, 0))::double precision AS tasks_per_worker_hour,
-       coalesce(l.pending, 0) * e.seconds::double precision / 3600 / b.workers AS estimated_hours_to_drain   -- null: nobody is at it
-  FROM roles r LEFT JOIN live l USING (role) LEFT JOIN ended e USING (role) LEFT JOIN beating b USING (role);
+-- What the periodic sweeps do, now and in one transaction: rows written by hand become ready. Returns how many tasks it touched.
+CREATE OR REPLACE FUNCTION sweep_all() RETURNS bigint LANGUAGE sql AS $f$
+  SELECT sweep_blocked(1000000) + sweep_storeless(1000000) + (SELECT s.swept FROM sweep_stores(NULL, 1000000) s)
+$f$;

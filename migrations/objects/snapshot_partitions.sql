@@ -1,7 +1,9 @@
--- Makes the month partitions of store_product_snapshots from this month to `ahead` months on, where they are missing; returns how many.
+-- Makes the month partitions of a table from this month to `ahead` months on, where they are missing; returns how many.
 -- Rows of such a month that the default partition already took move into the new one.
-CREATE OR REPLACE FUNCTION ensure_snapshot_partitions(ahead int DEFAULT 1) RETURNS int
-LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION ensure_month_partitions(parent text, ahead int) RETURNS int
+LANGUAGE plpgsql
+SET lock_timeout = '2s'      -- whoever holds the table is not waited for: the next tick tries again
+AS $$
 DECLARE
   first date := date_trunc('month', now() AT TIME ZONE 'UTC')::date;
   start timestamptz;
@@ -13,18 +15,23 @@ BEGIN
   FOR month IN 0..ahead LOOP
     start := (first + make_interval(months => month)) AT TIME ZONE 'UTC';
     stop  := (first + make_interval(months => month + 1)) AT TIME ZONE 'UTC';
-    name  := 'store_product_snapshots_' || to_char(start AT TIME ZONE 'UTC', 'YYYY_MM');
+    name  := parent || '_' || to_char(start AT TIME ZONE 'UTC', 'YYYY_MM');
     CONTINUE WHEN to_regclass(name) IS NOT NULL;
 
-    EXECUTE format('CREATE TABLE %I (LIKE store_product_snapshots INCLUDING ALL)', name);
+    EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING ALL)', name, parent);
     -- nothing may arrive in the default partition between the move and the attachment
-    LOCK TABLE store_product_snapshots_default IN ACCESS EXCLUSIVE MODE;
-    EXECUTE format('WITH moved AS (DELETE FROM store_product_snapshots_default WHERE crawled_at >= $1 AND crawled_at < $2 RETURNING *)
-                    INSERT INTO %I SELECT * FROM moved', name) USING start, stop;
-    EXECUTE format('ALTER TABLE store_product_snapshots ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)', name, start, stop);
+    EXECUTE format('LOCK TABLE %I IN ACCESS EXCLUSIVE MODE', parent || '_default');
+    EXECUTE format('WITH moved AS (DELETE FROM %I WHERE crawled_at >= $1 AND crawled_at < $2 RETURNING *)
+                    INSERT INTO %I SELECT * FROM moved', parent || '_default', name) USING start, stop;
+    EXECUTE format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)', parent, name, start, stop);
     made := made + 1;
   END LOOP;
   RETURN made;
 END $$;
+
+CREATE OR REPLACE FUNCTION ensure_snapshot_partitions(ahead int DEFAULT 1) RETURNS int
+LANGUAGE sql AS $$
+  SELECT ensure_month_partitions('store_product_snapshots', ahead) + ensure_month_partitions('store_product_variant_history', ahead)
+$$;
 
 SELECT ensure_snapshot_partitions();

@@ -5,7 +5,6 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::refusal::Refusal;
 use crate::request::{GraphqlRequest, Operation};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,6 +66,20 @@ impl FaultKind {
             | FaultKind::Hang => true,
         }
     }
+}
+
+/// How the origin refuses a request, because of a fault or of the proxy that the request came through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// 403 with a JSON body.
+    Forbidden,
+    /// A challenge page in HTML where JSON is due, with 403 or with 200.
+    ChallengeForbidden,
+    ChallengeOk,
+}
+
+impl Refusal {
+    pub const ALL: [Refusal; 3] = [Refusal::ChallengeForbidden, Refusal::ChallengeOk, Refusal::Forbidden];
 }
 
 /// Without limits a fault meets every request until it is removed.

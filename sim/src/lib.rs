@@ -1,15 +1,14 @@
 //! A simulated world for drover: a fake of the Dutchie API, forward proxies to reach it by, fault switches, and an oracle.
 //!
-//! Everything listens on 127.0.0.1 and runs on a thread of its own, so that it neither needs nor disturbs the caller's runtime.
-//! What a store sells depends on (seed, store, crawl number) only, never on the clock or on the order of requests. Knows nothing
-//! of drover.
+//! Everything listens on 127.0.0.1 and runs on a thread of its own, so that the caller needs no runtime. What a store sells
+//! depends on (seed, store, crawl number) only, never on the clock or on the order of requests. It must not know drover.
 //!
 //! ```no_run
 //! # async fn example() -> anyhow::Result<()> {
 //! let sim = sim::Simulator::start(sim::Settings { stores: 3, ..Default::default() })?;
 //! let fault = sim::Fault::new(sim::FaultKind::EmptyPage).at_store(&sim.stores()[0].platform_dispensary_id).on_page(0).times(1);
 //! sim.add_fault(fault);
-//! // … point a crawler at sim.base_url() by way of sim.proxies() …
+//! // … point a crawler at sim.base_url() through sim.proxies() …
 //! sim.until(std::time::Duration::from_secs(5), |counts| counts.faults == 1).await?;
 //! let truth = sim.oracle(1);
 //! # Ok(()) }
@@ -39,10 +38,8 @@ mod counters;
 mod encoding;
 mod faults;
 mod hashes;
-mod hops;
 mod origin;
 mod proxy;
-mod refusal;
 mod reply;
 mod request;
 mod selection;
@@ -54,11 +51,10 @@ mod simulator;
 pub use catalogue::StoreSeed;
 pub use counters::{Counts, ProxyCounts};
 pub use encoding::Coding;
-pub use faults::{Fault, FaultId, FaultKind};
+pub use faults::{Fault, FaultId, FaultKind, Refusal};
 pub use hashes::history;
 pub use oracle::{OraclePotency, OracleProduct, OracleStore, OracleVariant};
 pub use proxy::{ProxyAddress, ProxyFault, ProxyProtocol};
-pub use refusal::Refusal;
 pub use request::Operation;
 pub use settings::Settings;
 pub use simulator::Simulator;

@@ -90,18 +90,24 @@ fn product(world: &World, store: &StoreSeed, index: u64, crawl: u32) -> Option<O
     let is_gone = misses == MISSES_OUT_OF_STOCK;
     let stock = if is_gone { "oos" } else { seen_stock(&truth) };
     let variants: Vec<OracleVariant> = (0..truth.offers.len()).map(|at| variant(&truth, at, is_gone)).collect();
-    let lowest = |of: fn(&OracleVariant) -> Option<i32>| variants.iter().filter_map(of).min();
+    // price and special price are those of one option, the one that costs least
+    let lowest = |of: fn(&OracleVariant) -> (Option<i32>, Option<i32>)| {
+        let priced = variants.iter().map(of).filter(|(price, _)| price.is_some());
+        priced.min_by_key(|(price, special)| special.or(*price)).unwrap_or_default()
+    };
+    let (price_rec, special_price_rec) = lowest(|variant| (variant.price_rec, variant.special_price_rec));
+    let (price_med, special_price_med) = lowest(|variant| (variant.price_med, variant.special_price_med));
     Some(OracleProduct {
         brand: (truth.naming != Naming::Nameless).then(|| truth.brand.name.clone()),
         category: truth.category.name,
         subcategory: truth.subcategory.filter(|name| !name.is_empty()),
         strain_type: truth.strain_type.filter(|strain| *strain != "N/A"),
         image_url: truth.picture.url().map(str::to_owned),
-        price_rec: lowest(|variant| variant.price_rec),
-        price_med: lowest(|variant| variant.price_med),
-        special_price_rec: lowest(|variant| variant.special_price_rec),
-        special_price_med: lowest(|variant| variant.special_price_med),
-        is_on_special: lowest(|variant| variant.special_price_rec.or(variant.special_price_med)).is_some(),
+        price_rec,
+        price_med,
+        special_price_rec,
+        special_price_med,
+        is_on_special: variants.iter().any(|v| v.special_price_rec.is_some() || v.special_price_med.is_some()),
         thc: potency(truth.thc, truth.category),
         cbd: potency(truth.cbd, truth.category),
         quantity: variants.iter().filter_map(|variant| variant.quantity).reduce(|sum, units| sum + units),

@@ -16,8 +16,7 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::answer;
 use crate::encoding::Coding;
-use crate::faults::FaultKind;
-use crate::refusal::Refusal;
+use crate::faults::{FaultKind, Refusal};
 use crate::reply::{self, Body};
 use crate::request::{Ask, GraphqlRequest, Operation};
 use crate::world::World;
@@ -35,7 +34,7 @@ pub(crate) async fn serve(world: Arc<World>, listener: TcpListener, tls: Option<
             continue;
         };
         let _ = stream.set_nodelay(true);
-        let proxy = world.hops.take(peer);
+        let proxy = world.outgoing.take(peer);
         world.counters.note(|counts| counts.direct_connections += u64::from(proxy.is_none()));
         let (world, tls) = (world.clone(), tls.clone());
         tokio::spawn(async move {
@@ -74,7 +73,7 @@ async fn connection(
     }
 }
 
-/// Told what the client speaks: finding it out by itself, it would wait for the first bytes for ever.
+/// `is_http2` is given because detecting the protocol waits for the first bytes without a time limit.
 fn server(patience: Duration, is_http2: bool) -> auto::Builder<TokioExecutor> {
     let mut server = auto::Builder::new(TokioExecutor::new());
     server.http1().timer(TokioTimer::new()).header_read_timeout(patience);

@@ -119,7 +119,7 @@ impl<'a> Product<'a> {
         let stock = stock_source(&mut draw, store.shelf);
         let naming = Naming::draw(&mut draw, stock == Stock::Pos);
         let name = name(&mut draw, category);
-        // stock nobody knows of a product nobody sells is a state upstream has not been seen in
+        // an inactive product of unknown stock has never been seen upstream
         let active = stock == Stock::Unknown || !draw.percent(3);
         let (lists_rec_prices, lists_med_prices) = (!draw.percent(4), !draw.percent(15));
         let created_ms = EPOCH_MS - draw.between(1, 700) * DAY_MS;

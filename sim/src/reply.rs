@@ -52,7 +52,7 @@ pub(crate) fn error(status: StatusCode, message: &str, code: &str) -> serde_json
 pub(crate) fn later(status: StatusCode, retry_after: Option<Duration>) -> io::Result<Response<Body>> {
     let mut response = error(status, "Too many requests", "THROTTLED")?;
     if let Some(retry_after) = retry_after {
-        // rounded up: sooner than it was asked to, nobody should come back
+        // rounded up, so that no client comes back too soon
         response.headers_mut().insert(RETRY_AFTER, (retry_after.as_secs_f64().ceil() as u64).into());
     }
     Ok(response)

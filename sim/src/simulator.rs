@@ -15,12 +15,10 @@ use crate::brand::Brands;
 use crate::captured::CapturedPage;
 use crate::catalogue::{Catalogue, StoreSeed};
 use crate::counters::{Counters, Counts};
-use crate::faults::{Fault, FaultId, Faults};
+use crate::faults::{Fault, FaultId, Faults, Refusal};
 use crate::hashes::Hashes;
-use crate::hops::Hops;
 use crate::oracle::{self, OracleStore};
-use crate::proxy::{self, ProxyAddress, ProxyFault, ProxyProtocol, ProxyState};
-use crate::refusal::Refusal;
+use crate::proxy::{self, Outgoing, ProxyAddress, ProxyFault, ProxyProtocol, ProxyState};
 use crate::request::Operation;
 use crate::settings::Settings;
 use crate::world::World;
@@ -53,7 +51,7 @@ impl Simulator {
             captured,
             brands: Brands::new(settings.seed),
             proxies: proxy_states(&settings, &proxies)?,
-            hops: Hops::default(),
+            outgoing: Outgoing::default(),
             faults: Faults::default(),
             hashes: Hashes::new(),
             counters: Counters::new(settings.proxies),

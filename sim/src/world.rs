@@ -1,4 +1,4 @@
-//! `World`: everything the origin and the proxies share.
+//! `World`: what the origin and the proxies share.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -11,8 +11,7 @@ use crate::counters::Counters;
 use crate::encoding::Coding;
 use crate::faults::Faults;
 use crate::hashes::Hashes;
-use crate::hops::Hops;
-use crate::proxy::ProxyState;
+use crate::proxy::{Outgoing, ProxyState};
 
 pub(crate) struct World {
     pub(crate) seed: u64,
@@ -24,7 +23,7 @@ pub(crate) struct World {
     pub(crate) captured: Option<CapturedPage>,
     pub(crate) brands: Brands,
     pub(crate) proxies: Vec<ProxyState>,
-    pub(crate) hops: Hops,
+    pub(crate) outgoing: Outgoing,
     pub(crate) faults: Faults,
     pub(crate) hashes: Hashes,
     pub(crate) counters: Counters,

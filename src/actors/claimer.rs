@@ -1,7 +1,8 @@
-//! `Claimer`: one for a process; answers the asks of many task actors with one statement, and completes in the same round
-//! trip what is done and has nothing to write.
+//! `Claimer`: one for a process; answers the claims of many task actors with one statement, and completes in the same round trip
+//! runs without effects.
 //!
-//! It knows when claiming makes no sense (draining, no proxy, a suspect running here already), but not who runs what.
+//! In: claims and completions. Out: grants and answers. It knows when claiming makes no sense (draining, no proxy, a suspect
+//! running here already), but not what a task does.
 
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
@@ -10,172 +11,216 @@ use std::time::{Duration, Instant};
 use futures_util::FutureExt;
 use tokio::sync::{mpsc, oneshot, watch};
 
-use super::cell::panic_text;
-use super::custody::Custody;
-use super::intensity::Intensity;
-use super::ledger::Ledger;
+use super::held_tasks::{ClaimInProgress, HeldTasks, NewEntry};
 use super::lifecycle::Lifecycle;
-use crate::db::tasks::{self, Claimed, Completed, Exchange, Exchanged};
+use super::restart_limit::RestartLimit;
+use super::runner::panic_text;
+use super::task_guard::TaskGuard;
+use crate::db::tasks::{self, ClaimBatch, ClaimBatchResult, ClaimToken, ClaimedTask, Completion};
 use crate::db::{Db, DbError};
 use crate::domain::proxy::PoolState;
+use crate::domain::retry;
 use crate::domain::role::{Role, RoleSet};
-use crate::domain::task::TaskId;
+use crate::domain::task::{LeaseTimes, TaskId, TaskLease};
 use crate::events;
 
-/// As many asks as one statement answers.
-const BATCH: usize = 64;
+/// Requests that one statement answers at most.
+const MAX_BATCH: usize = 64;
 const QUEUE: usize = 1024;
 
-/// A claimed task in its actor's hands. Dropped unused, it goes back.
-pub struct Granted {
-    pub task: Claimed,
-    /// When the claim was sent: the lease counts from here.
-    pub sent: Instant,
-    pub custody: Custody,
+/// A claimed task on its way to its run. Dropped unused, the task goes back.
+pub struct TaskGrant {
+    pub task: ClaimedTask,
+    pub guard: TaskGuard,
 }
 
 #[derive(Clone)]
 pub struct Claimer {
-    asks: mpsc::Sender<Ask>,
+    requests: mpsc::Sender<Request>,
 }
 
-enum Ask {
-    Claim { roles: RoleSet, worker_id: String, answer: oneshot::Sender<Option<Granted>> },
-    Complete { completed: Completed, answer: oneshot::Sender<Result<bool, DbError>> },
+/// A task of one of `roles`, for a slot of a worker.
+#[derive(Clone, Debug)]
+pub struct ClaimRequest {
+    pub roles: RoleSet,
+    pub worker_id: String,
+    pub slot: usize,
+}
+
+enum Request {
+    Claim(ClaimRequest, oneshot::Sender<Option<TaskGrant>>),
+    Complete(Completion, oneshot::Sender<Result<bool, DbError>>),
 }
 
 /// What the claimer decides by.
-pub struct Rules {
+pub struct ClaimerDeps {
     pub db: Db,
-    pub lease: Duration,
+    pub times: LeaseTimes,
     pub lifecycle: Lifecycle,
-    pub ledger: Ledger,
+    pub held_tasks: HeldTasks,
     /// While no proxy is active, roles that need one are not claimed.
     pub proxies: watch::Receiver<PoolState>,
+    /// While payloads cannot be written, nor are they: each fetch would only find that out again.
+    pub can_store: watch::Receiver<bool>,
     /// How often it may panic before the process gives up.
-    pub intensity: Intensity,
+    pub restart_limit: RestartLimit,
 }
 
 impl Claimer {
     /// Starts it on the current runtime; it ends when the last handle is dropped.
-    pub fn start(rules: Rules) -> Claimer {
-        let (asks, inbox) = mpsc::channel(QUEUE);
-        tokio::spawn(rules.serve_whatever_happens(inbox));
-        Claimer { asks }
+    pub fn start(deps: ClaimerDeps) -> Claimer {
+        let (requests, inbox) = mpsc::channel(QUEUE);
+        tokio::spawn(ClaimLoop { deps, unanswered: None }.serve_restarting(inbox));
+        Claimer { requests }
     }
 
-    /// A task of one of these roles, if one may be claimed now.
-    pub async fn claim(&self, roles: &RoleSet, worker_id: &str) -> Option<Granted> {
-        let (answer, granted) = oneshot::channel();
-        let ask = Ask::Claim { roles: roles.clone(), worker_id: worker_id.to_owned(), answer };
-        self.asks.send(ask).await.ok()?;
-        granted.await.ok()?
+    /// A task, if one may be claimed now.
+    pub async fn claim(&self, request: ClaimRequest) -> Option<TaskGrant> {
+        let (answer, grant) = oneshot::channel();
+        self.requests.send(Request::Claim(request, answer)).await.ok()?;
+        grant.await.ok()?
     }
 
-    /// Completes a run that has nothing to write; `false`: its lease was lost.
-    pub async fn complete(&self, completed: Completed) -> Result<bool, DbError> {
-        let gone = || DbError::Unavailable("the claimer has stopped".to_owned());
+    /// Completes a run without effects. `false`: its lease was lost.
+    pub async fn complete(&self, completion: Completion) -> Result<bool, DbError> {
+        let stopped = || DbError::Unavailable("the claimer has stopped".to_owned());
         let (answer, settled) = oneshot::channel();
-        self.asks.send(Ask::Complete { completed, answer }).await.map_err(|_| gone())?;
-        settled.await.map_err(|_| gone())?
+        self.requests.send(Request::Complete(completion, answer)).await.map_err(|_| stopped())?;
+        settled.await.map_err(|_| stopped())?
     }
 }
 
-/// A worker's id, and where its task actor waits.
-type ClaimAsk = (String, oneshot::Sender<Option<Granted>>);
-
-/// The asks of one statement.
-#[derive(Default)]
-struct Round {
-    roles: Vec<Role>,
-    claims: Vec<ClaimAsk>,
-    done: Vec<(Completed, oneshot::Sender<Result<bool, DbError>>)>,
+/// A claim of a batch, and where its answer goes.
+struct Claim {
+    worker_id: String,
+    slot: usize,
+    answer: oneshot::Sender<Option<TaskGrant>>,
 }
 
-impl Rules {
-    /// A panic costs the batch that it met, whose askers hear that nobody answers, and no more.
-    async fn serve_whatever_happens(mut self, mut inbox: mpsc::Receiver<Ask>) {
+/// The requests of one statement.
+#[derive(Default)]
+struct Batch {
+    roles: Vec<Role>,
+    claims: Vec<Claim>,
+    done: Vec<(Completion, oneshot::Sender<Result<bool, DbError>>)>,
+}
+
+struct ClaimLoop {
+    deps: ClaimerDeps,
+    unanswered: Option<UnansweredClaim>,
+}
+
+/// A claim that may have been committed although its answer did not arrive.
+struct UnansweredClaim {
+    token: ClaimToken,
+    tries: u32,
+    /// A drain waits for what it may have brought.
+    _claiming: ClaimInProgress,
+}
+
+const RESOLVE_BASE: Duration = Duration::from_millis(50);
+const RESOLVE_CAP: Duration = Duration::from_secs(1);
+
+impl ClaimLoop {
+    /// A panic costs the batch in which it happens, whose requests stay without an answer, and no more.
+    async fn serve_restarting(mut self, mut inbox: mpsc::Receiver<Request>) {
         loop {
             let Err(panic) = AssertUnwindSafe(self.serve(&mut inbox)).catch_unwind().await else { return };
             let text = panic_text(panic.as_ref());
             events::actor_restarted("claimer", "claimer", &text);
-            if self.intensity.is_exceeded_by_failure_at(Instant::now()) {
-                self.lifecycle.fail(format!("claimer failed too often, at last: panic: {text}"));
+            if self.deps.restart_limit.record_failure(Instant::now()) {
+                self.deps.lifecycle.fail(format!("claimer failed too often, at last: panic: {text}"));
                 return;
             }
         }
     }
 
-    async fn serve(&self, inbox: &mut mpsc::Receiver<Ask>) {
-        let mut batch = Vec::with_capacity(BATCH);
-        while inbox.recv_many(&mut batch, BATCH).await > 0 {
-            fail::fail_point!("claimer");
-            self.answer(std::mem::take(&mut batch)).await;
-        }
-    }
-
-    async fn answer(&self, batch: Vec<Ask>) {
-        let _claiming = self.ledger.claiming();
-        for round in self.rounds(batch) {
-            self.exchange(round).await;
-        }
-    }
-
-    /// Asks with the same roles share a statement; what is to be completed goes with the first.
-    fn rounds(&self, batch: Vec<Ask>) -> Vec<Round> {
-        let mut by_roles: HashMap<Vec<Role>, Round> = HashMap::new();
-        let mut done = Vec::new();
-        for ask in batch {
-            match ask {
-                Ask::Complete { completed, answer } => done.push((completed, answer)),
-                Ask::Claim { roles, worker_id, answer } => {
-                    let roles = self.claimable(&roles);
-                    if roles.is_empty() {
-                        let _ = answer.send(None);
-                        continue;
-                    }
-                    let round = by_roles.entry(roles.clone()).or_default();
-                    round.roles = roles;
-                    round.claims.push((worker_id, answer));
+    async fn serve(&mut self, inbox: &mut mpsc::Receiver<Request>) {
+        let mut requests = Vec::with_capacity(MAX_BATCH);
+        loop {
+            let tries = self.unanswered.as_ref().map_or(0, |claim| claim.tries);
+            let received = tokio::select! {
+                received = inbox.recv_many(&mut requests, MAX_BATCH) => received,
+                () = tokio::time::sleep(retry::doubling(RESOLVE_BASE, RESOLVE_CAP, tries)), if self.unanswered.is_some() => {
+                    // an error is tried again after a longer pause
+                    let _ = self.resolve().await;
+                    continue;
                 }
+            };
+            if received == 0 {
+                return;
             }
+            fail::fail_point!("claimer");
+            self.answer(std::mem::take(&mut requests)).await;
         }
-        let mut rounds: Vec<Round> = by_roles.into_values().collect();
-        if rounds.is_empty() && !done.is_empty() {
-            rounds.push(Round::default());
+    }
+
+    async fn answer(&mut self, requests: Vec<Request>) {
+        let _claiming = self.deps.held_tasks.claiming();
+        for batch in self.batches(requests) {
+            self.exchange(batch).await;
         }
-        if let Some(first) = rounds.first_mut() {
+    }
+
+    /// Claims of the same roles share a statement; completions go with the first.
+    fn batches(&self, requests: Vec<Request>) -> Vec<Batch> {
+        let mut by_roles: HashMap<Vec<Role>, Batch> = HashMap::new();
+        let mut done = Vec::new();
+        for request in requests {
+            let (claim, answer) = match request {
+                Request::Claim(claim, answer) => (claim, answer),
+                Request::Complete(completion, answer) => {
+                    done.push((completion, answer));
+                    continue;
+                }
+            };
+            let roles = self.claimable(&claim.roles);
+            if roles.is_empty() {
+                let _ = answer.send(None);
+                continue;
+            }
+            let ClaimRequest { worker_id, slot, .. } = claim;
+            let batch = by_roles.entry(roles.clone()).or_insert_with(|| Batch { roles, ..Batch::default() });
+            batch.claims.push(Claim { worker_id, slot, answer });
+        }
+        let mut batches: Vec<Batch> = by_roles.into_values().collect();
+        if batches.is_empty() && !done.is_empty() {
+            batches.push(Batch::default());
+        }
+        if let Some(first) = batches.first_mut() {
             first.done = done;
         }
-        rounds
+        batches
     }
 
     fn claimable(&self, roles: &RoleSet) -> Vec<Role> {
-        if !self.lifecycle.is_running() {
+        if !self.deps.lifecycle.is_running() {
             return Vec::new();
         }
-        if self.proxies.borrow().active > 0 { roles.roles().to_vec() } else { roles.without_proxy_roles() }
+        let can_fetch = self.deps.proxies.borrow().active > 0 && *self.deps.can_store.borrow();
+        if can_fetch { roles.roles().to_vec() } else { roles.without_proxy_roles() }
     }
 
-    async fn exchange(&self, round: Round) {
-        let Round { roles, claims, done } = round;
-        let (completed, settle_answers): (Vec<_>, Vec<_>) = done.into_iter().unzip();
-        let workers = claims.iter().map(|(worker_id, _)| worker_id.clone()).collect();
-        let asked: Vec<TaskId> = completed.iter().map(|completed: &Completed| completed.held.id).collect();
-        let exchange = Exchange {
-            done: completed,
+    async fn exchange(&mut self, batch: Batch) {
+        let Batch { roles, claims, done } = batch;
+        let (done, settle_answers): (Vec<_>, Vec<_>) = done.into_iter().unzip();
+        let settled_ids: Vec<TaskId> = done.iter().map(|completion: &Completion| completion.held.id).collect();
+        let exchange = ClaimBatch {
+            done,
             roles,
-            workers,
-            lease: self.lease,
-            allow_suspect: !self.ledger.holds_suspect(),
+            workers: claims.iter().map(|claim| claim.worker_id.clone()).collect(),
+            lease: self.deps.times.lease,
+            allow_suspect: !self.deps.held_tasks.holds_suspect(),
+            token: ClaimToken::random(),
         };
         let sent = Instant::now();
         match self.send(&exchange).await {
-            Ok(Exchanged { settled, claimed }) => {
-                for (id, answer) in asked.iter().zip(settle_answers) {
+            Ok(ClaimBatchResult { settled, claimed }) => {
+                for (id, answer) in settled_ids.iter().zip(settle_answers) {
                     let _ = answer.send(Ok(settled.contains(id)));
                 }
                 self.hand_out(claimed, claims, sent);
+                self.unanswered = None;
             }
             Err(error) => {
                 events::claim_failed(&error);
@@ -187,24 +232,57 @@ impl Rules {
         }
     }
 
-    async fn send(&self, exchange: &Exchange) -> Result<Exchanged, DbError> {
-        let client = self.db.client().await?;
+    /// Until it is known what an earlier claim got, nothing more is claimed: each lost answer would keep a batch of tasks from
+    /// everybody for the length of a lease.
+    async fn send(&mut self, exchange: &ClaimBatch) -> Result<ClaimBatchResult, DbError> {
+        self.resolve().await?;
+        let client = self.deps.db.client().await?;
+        if !exchange.workers.is_empty() {
+            let claiming = self.deps.held_tasks.claiming();
+            self.unanswered = Some(UnansweredClaim { token: exchange.token, tries: 0, _claiming: claiming });
+        }
         tasks::settle_and_claim(&client, exchange).await
     }
 
-    /// Every claimed task is in the ledger before anyone hears of it. One whose actor has died meanwhile goes back.
-    fn hand_out(&self, claimed: Vec<Claimed>, mut asks: Vec<ClaimAsk>, sent: Instant) {
+    /// Gives back what a claim without an answer had got.
+    async fn resolve(&mut self) -> Result<(), DbError> {
+        let Some(claim) = &mut self.unanswered else { return Ok(()) };
+        claim.tries += 1;
+        let tasks = give_back(&self.deps.db, claim.token).await?;
+        if tasks > 0 {
+            events::unanswered_claim_resolved(tasks);
+        }
+        self.unanswered = None;
+        Ok(())
+    }
+
+    /// Every claimed task is among the held tasks before its claim is answered. One whose actor has died meanwhile goes back.
+    fn hand_out(&self, claimed: Vec<ClaimedTask>, mut claims: Vec<Claim>, sent: Instant) {
         for task in claimed {
-            let custody = Custody::take(task.held.clone(), task.is_suspect(), &self.ledger, &self.db);
-            let asker = asks.iter().position(|(worker_id, _)| *worker_id == task.held.worker_id);
-            let granted = Granted { task, sent, custody };
-            if let Some(place) = asker {
-                // refused, it is dropped, and that gives it back
-                let _ = asks.swap_remove(place).1.send(Some(granted));
+            let claim = claims.iter().position(|claim| claim.worker_id == task.held.worker_id);
+            let claim = claim.map(|index| claims.swap_remove(index));
+            let (lease, is_suspect) = (task.held.clone(), task.is_suspect());
+            let slot = claim.as_ref().map_or(0, |claim| claim.slot);
+            let entry = NewEntry { lease, slot, is_suspect, stop_at: sent + self.deps.times.self_stop() };
+            let guard = TaskGuard::enter(entry, &self.deps.held_tasks, &self.deps.db);
+            // a grant that nobody takes is dropped, and that gives its task back
+            if let Some(claim) = claim {
+                let _ = claim.answer.send(Some(TaskGrant { task, guard }));
             }
         }
-        for (_, answer) in asks {
-            let _ = answer.send(None);
+        for claim in claims {
+            let _ = claim.answer.send(None);
         }
     }
+}
+
+/// Returns how many tasks were given back. Those tasks were never begun, and nobody is to blame.
+async fn give_back(db: &Db, token: ClaimToken) -> Result<usize, DbError> {
+    let client = db.client().await?;
+    let claimed = tasks::claimed_with(&client, token).await?;
+    let leases: Vec<TaskLease> = claimed.into_iter().map(|task| task.held).collect();
+    if !leases.is_empty() {
+        tasks::release_unstarted(&client, &leases).await?;
+    }
+    Ok(leases.len())
 }

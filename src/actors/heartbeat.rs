@@ -1,167 +1,162 @@
-//! `Heartbeat`: one for a process; renews all of its leases in one statement, from a thread, a runtime and a connection of its own.
+//! The heartbeat of a process: renews all of its leases in one statement, and stops the bodies whose lease may end.
 //!
-//! So neither a busy runtime nor a full pool makes a lease run out. Beats come in from WorkerActors; what was renewed and what
-//! was lost goes back to them. It knows nothing of what the tasks do.
+//! A thread, a runtime and a connection of its own: neither a busy runtime nor a full pool nor an actor that hangs makes a lease
+//! run out. In: [`HeldTasks`]. Out: leases that are renewed there, and stop signals. It knows nothing of what the tasks do.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use actix::prelude::*;
-use tokio::sync::mpsc;
-
-use super::cell::panic_text;
-use super::intensity::Intensity;
-use super::lifecycle::Lifecycle;
+use super::held_tasks::HeldTasks;
+use super::lifecycle::{Lifecycle, Phase};
+use super::restart_limit::RestartLimit;
+use super::runner::panic_text;
 use crate::db::connect::Server;
 use crate::db::tasks;
-use crate::domain::task::{Held, LeaseTimes, TaskId};
-use crate::{config, events};
+use crate::domain::task::{LeaseTimes, TaskId, TaskLease};
+use crate::events;
 
-const QUEUE: usize = 4096;
+/// While the process drains it may be killed at any moment, and its tasks should not wait for a long lease to run out.
+const DRAINING_LEASE: Duration = Duration::from_secs(30);
+/// Bodies may stop by so much too late: less than the margin of the shortest lease.
+const STOP_PRECISION: Duration = Duration::from_millis(50);
 
-/// A lease to be renewed, and the worker to be told.
-pub struct Beat {
-    pub held: Held,
-    pub worker: Recipient<Beaten>,
-}
-
-/// What became of a worker's beats.
-#[derive(Message)]
-#[rtype(result = "()")]
-pub struct Beaten {
-    pub renewed: Vec<TaskId>,
-    pub lost: Vec<TaskId>,
-    /// When the renewal was sent: the leases count from here.
-    pub sent: Instant,
-}
-
-#[derive(Clone)]
 pub struct Heartbeat {
-    beats: mpsc::Sender<Beat>,
+    pub server: Server,
+    pub times: LeaseTimes,
+    pub lifecycle: Lifecycle,
+    pub held_tasks: HeldTasks,
+    /// How often it may panic before the process gives up.
+    pub restart_limit: RestartLimit,
 }
 
 impl Heartbeat {
-    /// Starts the thread; it ends when the last handle is dropped. After too many panics it fails the process.
-    pub fn start(
-        server: Server,
-        times: LeaseTimes,
-        limits: &config::Supervision,
-        lifecycle: Lifecycle,
-    ) -> std::io::Result<Heartbeat> {
-        let (beats, mut inbox) = mpsc::channel(QUEUE);
+    /// Starts the thread; it ends when the process is over.
+    pub fn start(mut self) -> std::io::Result<()> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let mut intensity = Intensity::from(limits);
         thread::Builder::new().name("heartbeat".to_owned()).spawn(move || {
-            loop {
-                let mut heart = Heart { server: server.clone(), times, connection: None };
-                let beating = catch_unwind(AssertUnwindSafe(|| runtime.block_on(heart.beat(&mut inbox))));
-                let Err(panic) = beating else { return };
+            while let Err(panic) = catch_unwind(AssertUnwindSafe(|| runtime.block_on(self.run()))) {
                 let text = panic_text(panic.as_ref());
                 events::actor_restarted("heartbeat", "heartbeat", &text);
-                if intensity.is_exceeded_by_failure_at(Instant::now()) {
-                    lifecycle.fail(format!("heartbeat failed too often, at last: panic: {text}"));
+                if self.restart_limit.record_failure(Instant::now()) {
+                    self.lifecycle.fail(format!("heartbeat failed too often, at last: panic: {text}"));
                     return;
                 }
             }
         })?;
-        Ok(Heartbeat { beats })
+        Ok(())
     }
 
-    /// Never blocks. A beat that finds the queue full is dropped: the next one is soon.
-    pub fn beat(&self, beat: Beat) {
-        let _ = self.beats.try_send(beat);
+    /// Returns when the process is over.
+    async fn run(&self) {
+        tokio::select! {
+            () = self.renew_all() => {}
+            () = self.stop_overdue() => {}
+            () = self.lifecycle.reached(Phase::Over) => {}
+        }
     }
-}
 
-struct Heart {
-    server: Server,
-    times: LeaseTimes,
-    connection: Option<tokio_postgres::Client>,
-}
-
-impl Heart {
-    async fn beat(&mut self, inbox: &mut mpsc::Receiver<Beat>) {
-        while let Some(first) = inbox.recv().await {
-            // beats of many tasks come close together: one statement renews them all
-            tokio::time::sleep(self.gathering()).await;
-            fail::fail_point!("heartbeat");
-            let mut beats = HashMap::from([key(first)]);
-            while let Ok(beat) = inbox.try_recv() {
-                beats.extend([key(beat)]);
+    async fn renew_all(&self) {
+        let mut connection = Connection { server: self.server.clone(), client: None };
+        loop {
+            let is_running = self.lifecycle.is_running();
+            let times = if is_running { self.times } else { draining(self.times) };
+            let leases = self.held_tasks.leases();
+            if !leases.is_empty() {
+                fail::fail_point!("heartbeat");
+                self.renew(&mut connection, leases, times).await;
             }
-            self.renew(beats.into_values().collect()).await;
+            tokio::select! {
+                () = tokio::time::sleep(times.heartbeat) => {}
+                // the leases are shortened at once
+                () = self.lifecycle.reached(Phase::Draining), if is_running => {}
+            }
         }
     }
 
-    fn gathering(&self) -> Duration {
-        (self.times.heartbeat / 10).min(Duration::from_millis(100))
-    }
-
-    async fn renew(&mut self, beats: Vec<Beat>) {
-        let held: Vec<Held> = beats.iter().map(|beat| beat.held.clone()).collect();
-        let deadline = (self.times.lease / 4).min(Duration::from_secs(5));
+    async fn renew(&self, connection: &mut Connection, leases: Vec<TaskLease>, times: LeaseTimes) {
+        let deadline = (times.lease / 4).min(Duration::from_secs(5));
         let sent = Instant::now();
-        let answer = tokio::time::timeout(deadline, self.ask(&held)).await;
-        match answer {
-            Ok(Ok((renewed, lost))) => tell(beats, &renewed, &lost, sent),
-            Ok(Err(why)) => self.hang_up(&why),
-            Err(_) => self.hang_up("no answer in time"),
+        let error = match tokio::time::timeout(deadline, connection.renew(&leases, times.lease, deadline)).await {
+            Ok(Ok(Renewals { renewed, lost })) => {
+                let (renewed, others): (Vec<_>, Vec<_>) =
+                    leases.into_iter().partition(|lease| renewed.contains(&lease.id));
+                self.held_tasks.renewed(&renewed, sent + times.self_stop());
+                others.iter().filter(|lease| lost.contains(&lease.id)).for_each(|lease| self.held_tasks.lost(lease));
+                return;
+            }
+            Ok(Err(error)) => error,
+            Err(_) => format!("no answer within {deadline:?}"),
+        };
+        // the next renewal connects again; meanwhile bodies stop before their leases end
+        connection.client = None;
+        events::heartbeat_failed(&error);
+    }
+
+    async fn stop_overdue(&self) {
+        loop {
+            self.held_tasks.stop_overdue(Instant::now());
+            tokio::time::sleep(STOP_PRECISION).await;
         }
     }
+}
 
-    /// The next beat connects anew; meanwhile each body watches its own lease.
-    fn hang_up(&mut self, why: &str) {
-        self.connection = None;
-        events::heartbeat_failed(&why);
-    }
+fn draining(times: LeaseTimes) -> LeaseTimes {
+    let lease = times.lease.min(DRAINING_LEASE);
+    LeaseTimes { lease, heartbeat: times.heartbeat.min(LeaseTimes::default_heartbeat(lease)) }
+}
 
-    async fn ask(&mut self, held: &[Held]) -> Result<(Vec<TaskId>, Vec<TaskId>), String> {
-        let lease = self.times.lease;
-        let client = self.connected().await?;
-        let renewed = tasks::renew(client, held, lease).await.map_err(|error| error.to_string())?;
-        let known: HashSet<TaskId> = renewed.iter().copied().collect();
-        let missing: Vec<Held> = held.iter().filter(|held| !known.contains(&held.id)).cloned().collect();
+struct Connection {
+    server: Server,
+    client: Option<tokio_postgres::Client>,
+}
+
+/// A task in neither list is being settled right now.
+struct Renewals {
+    renewed: HashSet<TaskId>,
+    lost: HashSet<TaskId>,
+}
+
+impl Connection {
+    async fn renew(&mut self, leases: &[TaskLease], lease: Duration, deadline: Duration) -> Result<Renewals, String> {
+        let client = self.client(deadline).await?;
+        let renewed = tasks::renew(client, leases, lease).await.map_err(|error| error.to_string())?;
+        let renewed: HashSet<TaskId> = renewed.into_iter().collect();
+        let missing: Vec<TaskLease> = leases.iter().filter(|lease| !renewed.contains(&lease.id)).cloned().collect();
         if missing.is_empty() {
-            return Ok((renewed, Vec::new()));
+            return Ok(Renewals { renewed, lost: HashSet::new() });
         }
-        let client = self.connected().await?;
         let lost = tasks::lost(client, &missing).await.map_err(|error| error.to_string())?;
-        Ok((renewed, lost))
+        Ok(Renewals { renewed, lost: lost.into_iter().collect() })
     }
 
-    async fn connected(&mut self) -> Result<&tokio_postgres::Client, String> {
-        let open = self.connection.take().filter(|client| !client.is_closed());
+    async fn client(&mut self, deadline: Duration) -> Result<&tokio_postgres::Client, String> {
+        let open = self.client.take().filter(|client| !client.is_closed());
         let client = match open {
             Some(client) => client,
             None => {
-                let (client, connection) = self.server.connect().await.map_err(|error| error.to_string())?;
+                let connected = self.server.connect("drover heartbeat", deadline).await;
+                let (client, connection) = connected.map_err(|error| error.to_string())?;
                 tokio::spawn(connection);
                 client
             }
         };
-        Ok(self.connection.insert(client))
+        Ok(self.client.insert(client))
     }
 }
 
-fn key(beat: Beat) -> ((TaskId, i64), Beat) {
-    ((beat.held.id, beat.held.fence), beat)
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn tell(beats: Vec<Beat>, renewed: &[TaskId], lost: &[TaskId], sent: Instant) {
-    let mut by_worker: HashMap<String, (Recipient<Beaten>, Beaten)> = HashMap::new();
-    for Beat { held, worker } in beats {
-        let (_, beaten) = by_worker
-            .entry(held.worker_id)
-            .or_insert_with(|| (worker, Beaten { renewed: Vec::new(), lost: Vec::new(), sent }));
-        if renewed.contains(&held.id) {
-            beaten.renewed.push(held.id);
-        } else if lost.contains(&held.id) {
-            beaten.lost.push(held.id);
-        }
-    }
-    for (worker, beaten) in by_worker.into_values() {
-        worker.do_send(beaten);
+    #[test]
+    fn a_draining_process_holds_short_leases_and_renews_them_in_time() {
+        let minutes = LeaseTimes { lease: Duration::from_secs(600), heartbeat: Duration::from_secs(30) };
+        let short = draining(minutes);
+        assert_eq!(short.lease, DRAINING_LEASE);
+        assert!(short.heartbeat <= short.lease / 4);
+        let seconds = LeaseTimes { lease: Duration::from_secs(2), heartbeat: Duration::from_millis(500) };
+        assert_eq!(draining(seconds).lease, seconds.lease);
     }
 }

@@ -1,6 +1,9 @@
-//! `Lifecycle`: whether this process runs, drains or releases, and why it failed, for everyone to see.
+//! `Lifecycle`: whether this process runs, drains or releases its tasks, since when, and why it failed.
+//!
+//! In: signals and failures. Out: the phase, for every part of the process. It must not know what the parts do about it.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 
@@ -14,24 +17,31 @@ pub enum Phase {
     Draining,
     /// Gives its tasks back at once.
     Releasing,
+    /// Nothing of it runs any more.
     Over,
 }
 
+/// Cheap to clone; all clones are one.
 #[derive(Clone)]
 pub struct Lifecycle {
-    phase: Arc<watch::Sender<Phase>>,
+    state: Arc<watch::Sender<(Phase, Instant)>>,
     cause: Arc<Mutex<Option<String>>>,
 }
 
 impl Default for Lifecycle {
     fn default() -> Self {
-        Lifecycle { phase: Arc::new(watch::Sender::new(Phase::Running)), cause: Arc::default() }
+        Lifecycle { state: Arc::new(watch::Sender::new((Phase::Running, Instant::now()))), cause: Arc::default() }
     }
 }
 
 impl Lifecycle {
     pub fn phase(&self) -> Phase {
-        *self.phase.borrow()
+        self.state.borrow().0
+    }
+
+    /// How long the process has been in its phase.
+    pub fn phase_age(&self) -> Duration {
+        self.state.borrow().1.elapsed()
     }
 
     pub fn is_running(&self) -> bool {
@@ -44,29 +54,32 @@ impl Lifecycle {
 
     /// Moves on to `phase`; a step back is ignored.
     pub fn advance(&self, phase: Phase) {
-        self.phase.send_if_modified(|now| {
-            let later = phase > *now;
-            *now = phase.max(*now);
-            later
+        self.state.send_if_modified(|now| {
+            let is_later = phase > now.0;
+            if is_later {
+                *now = (phase, Instant::now());
+            }
+            is_later
         });
     }
 
     /// Something cannot be mended in this process: it drains and exits non-zero. The first cause is kept.
     pub fn fail(&self, cause: String) {
-        events::process_ending(&cause);
-        self.cause.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(cause);
+        // the log comes last: no writer of it may keep the process from ending
+        self.cause.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| cause.clone());
         self.advance(Phase::Draining);
+        events::process_ending(&cause);
     }
 
     pub fn cause(&self) -> Option<String> {
         self.cause.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Comes back once the process is at `phase` or further.
+    /// Returns once the process is at `phase` or further.
     pub async fn reached(&self, phase: Phase) {
-        let mut seen = self.phase.subscribe();
-        // an error means that the sender is gone, which is as far as a process gets
-        let _ = seen.wait_for(|now| *now >= phase).await;
+        let mut state = self.state.subscribe();
+        // an error means that the sender is gone, and the process with it
+        let _ = state.wait_for(|now| now.0 >= phase).await;
     }
 }
 

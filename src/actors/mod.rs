@@ -6,31 +6,35 @@
 //! ├── SchedulerActor                    periodic work: schedules, sweeps, recovery, pruning
 //! └── PodActor (one a pod)              wakes and commands its workers
 //!     └── WorkerActor (a few a pod)     slots, back-off, registry
-//!         └── TaskActor (one a slot)    claims a task, watches over its body and its lease
-//! beside them   Claimer · Heartbeat (own thread) · Watchdog (own thread) · Ledger of what is held
+//!         └── TaskActor (one a slot)    claims a task and hands its run to the runtime
+//! beside them   Claimer · Heartbeat (own thread) · Watchdog (own thread) · HeldTasks (every lease of the process)
 //! ```
 //!
 //! Actors do bookkeeping only: no I/O is awaited and no CPU burnt in an actor's handler. Bodies run on the multi-thread
 //! runtime. Actors must not know HTTP routes, platforms or files.
 
-pub mod cell;
+pub mod after_hooks;
 pub mod claimer;
-pub mod custody;
+pub mod departures;
+pub mod deps;
 pub mod execute;
 pub mod heartbeat;
-pub mod intensity;
-pub mod ledger;
+pub mod held_tasks;
 pub mod lifecycle;
+pub mod messages;
 pub mod plan;
 pub mod pod;
 pub mod proxy_pool;
 pub mod resources;
+pub mod restart_limit;
 pub mod root;
+pub mod runner;
 pub mod scheduler;
-pub mod shared;
+pub mod settle;
 pub mod supervision;
 pub mod supervisor;
 pub mod task;
+pub mod task_guard;
 pub mod tree;
 pub mod watchdog;
 pub mod worker;

@@ -1,27 +1,37 @@
 //! `PodActor`: a named group of workers: starts them, wakes them, hands them their commands, restarts them when they die.
 //!
-//! The tasks of a worker that died are stopped and put back at once, by what the ledger remembers.
+//! In: commands from the database, notices of new work. The tasks of a worker that died are stopped and put back at once. It must
+//! not know what its workers claim.
 
 use std::time::{Duration, Instant};
 
 use actix::prelude::*;
+use serde::Serialize;
 
-use super::cell::ChildExited;
+use super::deps::{ActorDeps, Blame};
+use super::messages::{SupervisorFailed, Tick};
 use super::plan::PodPlan;
-use super::shared::Shared;
-use super::supervision::{Children, Limits, Rebuild, Tick, Verdict};
-use super::supervisor::Failing;
+use super::runner::ChildExited;
+use super::supervision::{Children, Rebuild, RestartDecision, RestartLimits};
 use super::worker::{Order, Wake, WorkerActor};
 use crate::db::workers::{self, OpenCommand};
 use crate::{events, supervised};
 
 pub struct PodActor {
-    shared: Shared,
+    deps: ActorDeps,
     plan: PodPlan,
-    supervisor: Recipient<Failing>,
+    supervisor: Recipient<SupervisorFailed>,
     workers: Vec<Addr<WorkerActor>>,
     children: Children,
     asking: bool,
+}
+
+/// A pod as people may see it.
+#[derive(Clone, Debug, Serialize)]
+pub struct ObservedPod {
+    pub pod: String,
+    /// Friendly names of its workers.
+    pub workers: Vec<String>,
 }
 
 /// Commands for workers of this pod, as read from the database.
@@ -33,26 +43,28 @@ struct Commands(Vec<OpenCommand>);
 const WAKE_PAUSE: Duration = Duration::from_millis(20);
 
 impl PodActor {
-    pub fn new(shared: Shared, plan: PodPlan, supervisor: Recipient<Failing>) -> Self {
-        let children = Children::new(Limits::from(&shared.config.supervision), shared.watchdog.clone());
-        PodActor { shared, plan, supervisor, workers: Vec::new(), children, asking: false }
+    pub fn new(deps: ActorDeps, plan: PodPlan, supervisor: Recipient<SupervisorFailed>) -> Self {
+        let children = Children::new(RestartLimits::from(&deps.config.supervision), deps.watchdog.clone());
+        PodActor { deps, plan, supervisor, workers: Vec::new(), children, asking: false }
     }
 
     fn start_workers(&mut self, ctx: &mut Context<Self>) {
+        let roles = self.plan.workers.first().map_or("any", |name| name.roles.label());
+        events::pod_started(&self.plan.name, self.plan.workers.len(), self.deps.config.topology.slots, roles);
         let arbiter = Arbiter::current();
         for name in self.plan.workers.clone() {
-            let (shared, home) = (self.shared.clone(), arbiter.clone());
+            let (deps, home) = (self.deps.clone(), arbiter.clone());
             let label = name.friendly.clone();
             let worker = self
                 .children
-                .start(&label, &arbiter, ctx.address().recipient(), move || WorkerActor::new(shared, name, home));
+                .start(&label, &arbiter, ctx.address().recipient(), move || WorkerActor::new(deps, name, home));
             self.workers.push(worker);
         }
     }
 
     /// Forwards notices of new work; a burst of them wakes the workers once.
     fn listen(&self, ctx: &mut Context<Self>) {
-        let mut notices = self.shared.notices.clone();
+        let mut notices = self.deps.notices.clone();
         let pod = ctx.address();
         ctx.spawn(
             async move {
@@ -69,10 +81,10 @@ impl PodActor {
         if std::mem::replace(&mut self.asking, true) {
             return;
         }
-        let (db, pod) = (self.shared.db.clone(), ctx.address());
+        let (db, pod, since) = (self.deps.db.clone(), ctx.address(), self.deps.started_at);
         let ids: Vec<String> = self.plan.workers.iter().map(|name| name.id.clone()).collect();
-        self.shared.runtime.spawn(async move {
-            let read = async { workers::open_commands(&db.client().await?, &ids).await };
+        self.deps.runtime.spawn(async move {
+            let read = async { workers::open_commands(&db.client().await?, &ids, since).await };
             // a database that is away has no commands; the next tick asks again
             let commands = read.await.unwrap_or_default();
             let delivered = pod.send(Commands(commands.clone())).await.is_ok();
@@ -88,13 +100,14 @@ impl PodActor {
     }
 
     fn worker(&self, id: &str) -> Option<&Addr<WorkerActor>> {
-        let place = self.plan.workers.iter().position(|name| name.id == id)?;
-        self.workers.get(place)
+        let index = self.plan.workers.iter().position(|name| name.id == id)?;
+        self.workers.get(index)
     }
 
-    fn recover_worker(&self, slot: usize) {
-        if let Some(name) = self.plan.workers.get(slot) {
-            self.shared.recover(self.shared.ledger.take_from(&name.id));
+    /// A worker that dies is no fault of its tasks.
+    fn recover_worker(&self, worker_index: usize) {
+        if let Some(name) = self.plan.workers.get(worker_index) {
+            self.deps.recover(self.deps.held_tasks.take_from_worker(&name.id), Blame::None);
         }
     }
 }
@@ -108,22 +121,25 @@ impl Actor for PodActor {
         }
         self.children.resume_parked(Instant::now());
         self.listen(ctx);
-        ctx.run_interval(self.shared.config.queue.poll_interval, |_, ctx| ctx.notify(Tick));
+        ctx.run_interval(self.deps.config.queue.poll_interval, |_, ctx| ctx.notify(Tick));
     }
 }
 
 impl Rebuild for PodActor {
+    type Observed = ObservedPod;
+
     /// Its workers go on meanwhile, and are taken over.
     fn rebuilt(&mut self) -> Self {
         PodActor {
             workers: std::mem::take(&mut self.workers),
             children: self.children.take(),
-            ..PodActor::new(self.shared.clone(), self.plan.clone(), self.supervisor.clone())
+            ..PodActor::new(self.deps.clone(), self.plan.clone(), self.supervisor.clone())
         }
     }
 
-    fn observed(&self) -> serde_json::Value {
-        serde_json::json!({ "pod": self.plan.name, "workers": self.workers.len() })
+    fn observed(&self) -> ObservedPod {
+        let workers = self.plan.workers.iter().map(|worker| worker.friendly.clone());
+        ObservedPod { pod: self.plan.name.clone(), workers: workers.collect() }
     }
 }
 
@@ -164,15 +180,16 @@ impl Handler<ChildExited> for PodActor {
     type Result = ();
 
     fn handle(&mut self, child: ChildExited, ctx: &mut Context<Self>) {
-        let name = self.children.name(child.slot).to_owned();
-        self.recover_worker(child.slot);
-        match self.children.exited(child.slot, &child.exit, Instant::now()) {
-            Verdict::RestartAfter(pause) => {
+        let name = self.children.name(child.child_index).to_owned();
+        self.recover_worker(child.child_index);
+        match self.children.exited(child.child_index, &child.exit, Instant::now()) {
+            RestartDecision::RestartAfter(pause) => {
                 events::actor_restarted("worker", &name, &child.exit);
-                ctx.run_later(pause, move |pod, _| pod.children.resume(child.slot, Instant::now()));
+                ctx.run_later(pause, move |pod, _| pod.children.resume(child.child_index, Instant::now()));
             }
-            Verdict::Escalate => {
-                self.supervisor.do_send(Failing { name: format!("{}: {name}", self.plan.name), exit: child.exit });
+            RestartDecision::Escalate => {
+                self.supervisor
+                    .do_send(SupervisorFailed { name: format!("{}: {name}", self.plan.name), exit: child.exit });
             }
         }
     }

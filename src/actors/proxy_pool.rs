@@ -1,12 +1,12 @@
 //! `ProxyPoolActor`: who may use which proxy now, and how each has behaved.
 //!
-//! It decides nothing by itself (the rules are `domain::proxy`, pure) and awaits nothing: outcomes come in as messages,
-//! [`table`] writes counters and reads the rows in the background, and its result comes back as a message too.
-//! It must not know what is requested through a proxy.
+//! In: asks for a session and outcomes of requests, as messages. Out: leases, and counts for the table. The rules are
+//! `domain::proxy`, which is pure; [`table`] writes the counts and reads the rows in the background and sends its result as
+//! a message. The actor must not know what is requested through a proxy.
 //!
-//! A restart begins with the table alone. What survives it: addresses, so queued messages; the open sessions, which are
-//! counted outside ([`Sessions`]) and therefore right at once; asks that were waiting, since [`ProxyPool`] asks again.
-//! What is lost: streaks, and at most one `flush_every` of counts.
+//! A restarted actor knows only the table. What survives a restart: the address with its queued messages; the number of open
+//! sessions, which [`Sessions`] counts outside the actor; waiting asks, since [`ProxyPool`] asks again. What is lost: streaks
+//! of failures, and the counts of at most one `flush_every`.
 
 mod handle;
 mod observed;
@@ -25,30 +25,31 @@ pub use handle::ProxyPool;
 pub use observed::{Observed, ObservedProxy};
 pub use sessions::Sessions;
 
-use super::supervision::{Rebuild, Tick};
+use super::messages::Tick;
+use super::supervision::Rebuild;
 use crate::clock::Clock;
 use crate::db::Db;
-use crate::domain::proxy::{Increment, Limits, Pool, PoolState, ProxyAsk, ProxyId, ProxyOutcome};
+use crate::domain::proxy::{BenchLimits, CounterDelta, Pool, PoolState, ProxyAsk, ProxyId, ProxyOutcome};
 use crate::stealth::ProxyLease;
 use crate::{config, events, supervised};
 use table::Synced;
 
-/// How often cooldowns and asks that were given up are looked after.
+/// How often cooldowns are ended and waiting asks are tried again.
 const TICK: Duration = Duration::from_millis(250);
 
-/// More asks than any process has sessions; what comes on top is asked again.
+/// More asks than any process has sessions; an ask beyond it is dropped and made again.
 const MAX_WAITING: usize = 4096;
 
-/// What the actor is built of, time and again. Cheap to clone.
+/// What each new instance of the actor is built from. Cheap to clone.
 #[derive(Clone)]
 pub struct ProxyPoolDeps {
     pub db: Db,
     pub config: Arc<config::Proxies>,
     pub clock: Clock,
-    /// Says what the pool holds; nothing at all until the table has been read for the first time.
+    /// The counts of the pool; all zero until the table has been read for the first time.
     pub state: watch::Sender<PoolState>,
     sessions: Sessions,
-    /// Tells what the table answered to this actor from what it answered to the one before.
+    /// Tells a table exchange of this instance from one of an earlier instance.
     generations: Arc<AtomicU64>,
 }
 
@@ -65,7 +66,7 @@ impl ProxyPoolDeps {
     }
 }
 
-/// Wants a session; the answer comes when one is free, or never.
+/// Asks for a session. The answer comes when one is free; it is dropped when the actor stops or has too many asks.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct Lease {
@@ -73,7 +74,7 @@ pub struct Lease {
     pub answer: oneshot::Sender<ProxyLease>,
 }
 
-/// A session of this proxy has ended. [`Sessions`] knows how many are left, so it may come late, twice or for a pool that is gone.
+/// A session of this proxy has ended. [`Sessions`] has the count, so this may come late, twice or to a later instance.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct GiveBack(pub ProxyId);
@@ -86,7 +87,7 @@ pub struct Report {
     pub outcome: ProxyOutcome,
 }
 
-/// Wants everything written that was reported before it; the answer says whether it was.
+/// Asks to write everything that was reported before it; the answer says whether it was written.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct Flush(pub oneshot::Sender<bool>);
@@ -96,13 +97,14 @@ pub struct ProxyPoolActor {
     generation: u64,
     pool: Pool,
     waiting: VecDeque<Lease>,
-    /// On their way to the table.
-    in_flight: Option<Vec<Increment>>,
+    /// Deltas that are being written.
+    in_flight: Option<Vec<CounterDelta>>,
     last_sync: Option<Instant>,
     table_fails: bool,
-    /// Who waits for the exchange under way, and who for the one after it.
-    flushing: Vec<oneshot::Sender<bool>>,
-    flushes: Vec<oneshot::Sender<bool>>,
+    /// Flushes that wait for the exchange under way.
+    current_flushes: Vec<oneshot::Sender<bool>>,
+    /// Flushes that wait for the exchange after it.
+    next_flushes: Vec<oneshot::Sender<bool>>,
 }
 
 impl ProxyPoolActor {
@@ -115,12 +117,12 @@ impl ProxyPoolActor {
             in_flight: None,
             last_sync: None,
             table_fails: false,
-            flushing: Vec::new(),
-            flushes: Vec::new(),
+            current_flushes: Vec::new(),
+            next_flushes: Vec::new(),
         }
     }
 
-    /// Answers `lease`, or hands it back.
+    /// Answers `lease`, or returns it when no proxy is free.
     fn serve(&mut self, lease: Lease, ctx: &Context<Self>) -> Option<Lease> {
         if lease.answer.is_closed() {
             return None;
@@ -129,17 +131,18 @@ impl ProxyPoolActor {
             return Some(lease);
         };
         let (id, pool) = (proxy.id, ctx.address());
-        let session = self.deps.sessions.open(id);
-        let granted = ProxyLease::new(proxy, move || {
+        let (session, revoked) = self.deps.sessions.open(id);
+        let give_back = move || {
             drop(session);
             pool.do_send(GiveBack(id));
-        });
-        // an asker that has just given up drops what it is handed, and that gives it back
-        let _ = lease.answer.send(granted);
+        };
+        let grant = ProxyLease::new(proxy, give_back).revocable(revoked);
+        // if the asker has just given up, the grant is dropped here, which gives the session back
+        let _ = lease.answer.send(grant);
         None
     }
 
-    fn serve_the_waiting(&mut self, ctx: &Context<Self>) {
+    fn serve_waiting(&mut self, ctx: &Context<Self>) {
         for lease in std::mem::take(&mut self.waiting) {
             let unserved = self.serve(lease, ctx);
             self.waiting.extend(unserved);
@@ -153,37 +156,39 @@ impl ProxyPoolActor {
         }
     }
 
-    /// One exchange with the table at a time, so that rows never come back older than what was written.
+    /// One exchange with the table at a time, so that the rows read are never older than the counts written.
     fn sync(&mut self, ctx: &Context<Self>) {
         if self.in_flight.is_some() {
             return;
         }
         self.last_sync = Some(self.deps.clock.instant());
-        let increments = self.pool.take_unsaved();
-        self.in_flight = Some(increments.clone());
-        self.flushing = std::mem::take(&mut self.flushes);
+        let deltas = self.pool.take_unsaved();
+        self.in_flight = Some(deltas.clone());
+        self.current_flushes = std::mem::take(&mut self.next_flushes);
         let (deps, pool, generation) = (self.deps.clone(), ctx.address(), self.generation);
         tokio::spawn(async move {
-            let (flushed, rows) = table::exchange(deps.db, increments, deps.clock).await;
+            let (flushed, rows) = table::exchange(deps.db, deltas, deps.clock).await;
             pool.do_send(Synced { generation, flushed, rows });
         });
     }
 
-    /// Says what the pool holds to whoever watches, when it has changed.
-    fn publish(&self) {
-        let now = self.pool.state();
-        let changed = |state: &mut PoolState| std::mem::replace(state, now) != now;
+    /// Revokes the leases of proxies that must not be used any more, and publishes the counts when they have changed.
+    fn publish(&mut self) {
+        self.deps.sessions.revoke_unless(|id| self.pool.is_usable(id));
+        let current = self.pool.state();
+        let changed = |state: &mut PoolState| std::mem::replace(state, current) != current;
         if self.deps.state.send_if_modified(changed) {
-            events::proxy_pool_changed(now);
+            let alarm = current.active == 0 && self.pool.may_alarm("no proxy is active", self.deps.clock.instant());
+            events::proxy_pool_changed(current, alarm);
         }
     }
 
     fn answer_flushes(&mut self, flushed: bool, ctx: &Context<Self>) {
-        for answer in self.flushing.drain(..) {
-            // whoever asked may have stopped waiting
+        for answer in self.current_flushes.drain(..) {
+            // the asker may have stopped waiting
             let _ = answer.send(flushed);
         }
-        if !self.flushes.is_empty() {
+        if !self.next_flushes.is_empty() {
             self.sync(ctx);
         }
     }
@@ -195,33 +200,34 @@ impl Actor for ProxyPoolActor {
     fn started(&mut self, ctx: &mut Self::Context) {
         self.sync(ctx);
         ctx.run_interval(TICK, |_, ctx| {
-            // a full mailbox has ticks enough
+            // a full mailbox already holds ticks
             let _ = ctx.address().try_send(Tick);
         });
     }
 
     fn stopped(&mut self, _: &mut Self::Context) {
-        let increments = self.pool.take_unsaved();
-        if !increments.is_empty() {
-            tokio::spawn(table::exchange(self.deps.db.clone(), increments, self.deps.clock.clone()));
+        let deltas = self.pool.take_unsaved();
+        if !deltas.is_empty() {
+            tokio::spawn(table::exchange(self.deps.db.clone(), deltas, self.deps.clock.clone()));
         }
     }
 }
 
 impl Rebuild for ProxyPoolActor {
+    type Observed = Observed;
+
     fn rebuilt(&mut self) -> Self {
         ProxyPoolActor::new(self.deps.clone())
     }
 
-    fn observed(&self) -> serde_json::Value {
+    fn observed(&self) -> Observed {
         let proxies = self.pool.members().map(|member| ObservedProxy::of(member, self.deps.clock.instant()));
-        let observed = Observed {
+        Observed {
             state: self.pool.state(),
             waiting: self.waiting.len(),
             table_fails: self.table_fails,
             proxies: proxies.collect(),
-        };
-        serde_json::to_value(observed).unwrap_or_default()
+        }
     }
 }
 
@@ -243,7 +249,7 @@ impl Handler<GiveBack> for ProxyPoolActor {
 
     fn handle(&mut self, GiveBack(id): GiveBack, ctx: &mut Self::Context) {
         self.pool.sessions_are(id, self.deps.sessions.of(id));
-        self.serve_the_waiting(ctx);
+        self.serve_waiting(ctx);
     }
 }
 
@@ -253,7 +259,7 @@ impl Handler<Report> for ProxyPoolActor {
     fn handle(&mut self, report: Report, ctx: &mut Self::Context) {
         let Some(notice) = self.pool.report(report.proxy, &report.outcome, self.deps.clock.instant()) else { return };
         events::proxy_notice(&notice);
-        self.serve_the_waiting(ctx);
+        self.serve_waiting(ctx);
         self.publish();
     }
 }
@@ -265,7 +271,7 @@ impl Handler<Tick> for ProxyPoolActor {
         fail::fail_point!("actor.proxy_pool");
         let notices = self.pool.tick(self.deps.clock.instant());
         notices.iter().for_each(events::proxy_notice);
-        self.serve_the_waiting(ctx);
+        self.serve_waiting(ctx);
         self.publish();
         self.sync_if_due(ctx);
     }
@@ -286,13 +292,13 @@ impl Handler<Synced> for ProxyPoolActor {
             Ok(rows) => {
                 self.pool.load(rows, self.deps.clock.instant());
                 self.deps.sessions.each(|id, open| self.pool.sessions_are(id, open));
-                self.serve_the_waiting(ctx);
+                self.serve_waiting(ctx);
                 self.publish();
                 self.table_fails = false;
             }
-            Err(why) => {
+            Err(error) => {
                 let again = std::mem::replace(&mut self.table_fails, true);
-                events::proxy_table_failed(&why, again);
+                events::proxy_table_failed(&error, again);
             }
         }
         self.answer_flushes(synced.flushed, ctx);
@@ -303,13 +309,13 @@ impl Handler<Flush> for ProxyPoolActor {
     type Result = ();
 
     fn handle(&mut self, Flush(answer): Flush, ctx: &mut Self::Context) {
-        self.flushes.push(answer);
+        self.next_flushes.push(answer);
         self.sync(ctx);
     }
 }
 
-fn limits(config: &config::Proxies) -> Limits {
-    Limits {
+fn limits(config: &config::Proxies) -> BenchLimits {
+    BenchLimits {
         sessions: config.sessions,
         bench_base: config.bench_base,
         bench_cap: config.bench_cap,

@@ -12,7 +12,7 @@ use nix::sys::resource::{UsageWho, getrusage};
 use sysinfo::{MemoryRefreshKind, ProcessRefreshKind, ProcessesToUpdate, System};
 use tokio::sync::watch;
 
-use super::ledger::Ledger;
+use super::held_tasks::HeldTasks;
 use crate::config;
 use crate::domain::worker::Resources;
 use crate::events::{self, Backoff};
@@ -30,8 +30,8 @@ pub struct Load {
 }
 
 /// Samples until the last receiver is gone.
-pub fn watch(config: &config::Worker, ledger: Ledger) -> watch::Receiver<Load> {
-    let mut sampler = Sampler::new(config, ledger);
+pub fn watch(config: &config::Worker, held_tasks: HeldTasks) -> watch::Receiver<Load> {
+    let mut sampler = Sampler::new(config, held_tasks);
     let (sender, receiver) = watch::channel(sampler.sample());
     tokio::spawn(async move {
         let mut tick = tokio::time::interval(EVERY);
@@ -47,19 +47,19 @@ struct Sampler {
     memory_threshold: f64,
     cpu_threshold: f64,
     duration: Duration,
-    ledger: Ledger,
+    held_tasks: HeldTasks,
     system: System,
     cpu: VecDeque<(Instant, Duration)>,
     until: Option<(Instant, Backoff)>,
 }
 
 impl Sampler {
-    fn new(config: &config::Worker, ledger: Ledger) -> Self {
+    fn new(config: &config::Worker, held_tasks: HeldTasks) -> Self {
         Sampler {
             memory_threshold: config.memory_backoff_threshold,
             cpu_threshold: config.cpu_backoff_threshold,
             duration: config.backoff_duration,
-            ledger,
+            held_tasks,
             system: System::new(),
             cpu: VecDeque::new(),
             until: None,
@@ -71,14 +71,14 @@ impl Sampler {
         let memory = self.memory();
         let cpu_share = self.cpu_share(now);
         self.judge(now, memory.share(), cpu_share);
-        events::resources_sampled(memory.share(), cpu_share, self.ledger.count());
+        events::resources_sampled(memory.share(), cpu_share, self.held_tasks.count());
         Load { used: self.resources(&memory, cpu_share), backoff: self.until.map(|(_, why)| why) }
     }
 
     fn judge(&mut self, now: Instant, memory: f64, cpu: f64) {
         let too_much = if self.memory_threshold > 0.0 && memory > self.memory_threshold {
             Some(Backoff::Memory { share: memory, threshold: self.memory_threshold })
-        } else if self.cpu_threshold > 0.0 && cpu > self.cpu_threshold && self.ledger.count() > 0 {
+        } else if self.cpu_threshold > 0.0 && cpu > self.cpu_threshold && self.held_tasks.count() > 0 {
             Some(Backoff::Cpu { share: cpu, threshold: self.cpu_threshold })
         } else {
             None
@@ -216,6 +216,7 @@ fn field(text: &str, name: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::actors::held_tasks::NewEntry;
 
     fn cgroup(files: &[(&str, &str)]) -> tempfile::TempDir {
         let root = tempfile::tempdir().unwrap();
@@ -263,22 +264,15 @@ mod tests {
 
     #[test]
     fn cpu_holds_back_only_while_a_task_runs_here() {
-        let config = config::Worker {
-            role: String::new(),
-            id: String::new(),
-            host: String::new(),
-            listen: String::new(),
-            memory_backoff_threshold: 0.0,
-            cpu_backoff_threshold: 0.9,
-            backoff_duration: Duration::from_secs(10),
-            grace: Duration::ZERO,
-        };
-        let ledger = Ledger::default();
-        let mut sampler = Sampler::new(&config, ledger.clone());
+        let settings = [("worker.memory_backoff_threshold", "0"), ("worker.cpu_backoff_threshold", "0.9")];
+        let config = config::Config::with(&settings).unwrap().worker;
+        let held_tasks = HeldTasks::default();
+        let mut sampler = Sampler::new(&config, held_tasks.clone());
         let now = Instant::now();
         sampler.judge(now, 0.0, 0.95);
         assert_eq!(sampler.until, None);
-        let _ear = ledger.enter(crate::domain::task::Held { id: 1, fence: 1, worker_id: "w".to_owned() }, false);
+        let lease = crate::domain::task::TaskLease { id: 1, fence: 1, worker_id: "w".to_owned() };
+        let _stop_signal = held_tasks.enter(NewEntry { lease, slot: 1, is_suspect: false, stop_at: now });
         sampler.judge(now, 0.0, 0.95);
         assert!(sampler.until.is_some());
         sampler.judge(now + Duration::from_secs(9), 0.0, 0.1);

@@ -1,4 +1,6 @@
-//! The actors' thread, and `Root`: the parent of the one actor that has no other parent.
+//! The actors' thread, and `Root`: the parent of the supervisor.
+//!
+//! In: limits and the process's lifecycle. Out: the supervisor's address. When the supervisor fails too often, the process drains.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -7,16 +9,16 @@ use actix::prelude::*;
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 
-use super::cell::ChildExited;
 use super::lifecycle::Lifecycle;
-use super::supervision::{Children, Limits, Verdict};
+use super::runner::ChildExited;
+use super::supervision::{Children, RestartDecision, RestartLimits};
 use super::supervisor::SupervisorActor;
 use super::watchdog::Watchdog;
 use crate::config::Config;
 use crate::events;
 
-/// Starts the actors' thread with the supervisor on it; `None` when it ended at once. What is sent on the sender, or its drop,
-/// ends all actors.
+/// Starts the actors' thread with the supervisor on it; `None` when it ended at once. A message on the sender, or its drop, ends
+/// all actors.
 pub async fn start(
     config: &Config,
     watchdog: &Watchdog,
@@ -25,7 +27,7 @@ pub async fn start(
 ) -> std::io::Result<Option<(Addr<SupervisorActor>, oneshot::Sender<()>)>> {
     let (ready, started) = oneshot::channel();
     let (over, ended) = oneshot::channel::<()>();
-    let limits = Limits::from(&config.supervision);
+    let limits = RestartLimits::from(&config.supervision);
     let (watchdog, lifecycle) = (watchdog.clone(), lifecycle.clone());
     std::thread::Builder::new().name("actors".to_owned()).spawn(move || {
         let system = System::with_tokio_rt(move || runtime);
@@ -42,7 +44,7 @@ pub async fn start(
 
 /// The parent of the one actor that has no other parent.
 struct Root {
-    limits: Limits,
+    limits: RestartLimits,
     watchdog: Watchdog,
     lifecycle: Lifecycle,
     supervisor: Option<Children>,
@@ -75,16 +77,18 @@ impl Handler<ChildExited> for Root {
 
     fn handle(&mut self, child: ChildExited, ctx: &mut Context<Self>) {
         let Some(children) = self.supervisor.as_mut() else { return };
-        match children.exited(child.slot, &child.exit, Instant::now()) {
-            Verdict::RestartAfter(pause) => {
+        match children.exited(child.child_index, &child.exit, Instant::now()) {
+            RestartDecision::RestartAfter(pause) => {
                 events::actor_restarted("supervisor", "supervisor", &child.exit);
                 ctx.run_later(pause, move |root, _| {
                     if let Some(children) = root.supervisor.as_mut() {
-                        children.resume(child.slot, Instant::now());
+                        children.resume(child.child_index, Instant::now());
                     }
                 });
             }
-            Verdict::Escalate => self.lifecycle.fail(format!("supervisor failed too often, at last: {}", child.exit)),
+            RestartDecision::Escalate => {
+                self.lifecycle.fail(format!("supervisor failed too often, at last: {}", child.exit))
+            }
         }
     }
 }

@@ -8,10 +8,12 @@ use std::time::{Duration, Instant};
 
 use actix::prelude::*;
 use futures_util::FutureExt;
+use serde::Serialize;
 
-use super::cell::panic_text;
-use super::shared::Shared;
-use super::supervision::{Rebuild, Tick};
+use super::deps::ActorDeps;
+use super::messages::Tick;
+use super::runner::panic_text;
+use super::supervision::Rebuild;
 use crate::db::{DbError, schedules, snapshots, tasks, workers};
 use crate::handlers::{TaskError, housekeeping};
 use crate::{events, supervised};
@@ -19,6 +21,7 @@ use crate::{events, supervised};
 /// How far back the frequent sweep looks: many times its own interval, so that a late one misses nothing.
 const SWEEP_BACK: Duration = Duration::from_secs(30);
 const REGISTRY_EVERY: Duration = Duration::from_secs(10);
+const STORAGE_EVERY: Duration = Duration::from_secs(10);
 const TOTALS_EVERY: Duration = Duration::from_secs(30);
 const FILES_EVERY: Duration = Duration::from_secs(3600);
 const PARTITIONS_EVERY: Duration = Duration::from_secs(6 * 3600);
@@ -38,11 +41,12 @@ enum Chore {
     Totals,
     Prune,
     Files,
+    Storage,
     Partitions,
 }
 
 pub struct SchedulerActor {
-    shared: Shared,
+    deps: ActorDeps,
     schedules: bool,
     rounds: Vec<Round>,
     /// Counts its restarts.
@@ -56,6 +60,15 @@ struct Round {
     running: bool,
 }
 
+/// The scheduler as people may see it.
+#[derive(Clone, Debug, Serialize)]
+pub struct ObservedScheduler {
+    /// Whether schedules run in this process.
+    pub schedules: bool,
+    /// The chores under way.
+    pub running: Vec<&'static str>,
+}
+
 #[derive(Message)]
 #[rtype(result = "()")]
 struct Finished {
@@ -64,15 +77,16 @@ struct Finished {
 }
 
 impl SchedulerActor {
-    pub fn new(shared: Shared, schedules: bool) -> Self {
-        let queue = &shared.config.queue;
+    pub fn new(deps: ActorDeps, schedules: bool) -> Self {
+        let queue = &deps.config.queue;
         let mut chores = vec![
             (Chore::SweepDue, queue.sweep_due),
             (Chore::SweepAll, queue.sweep_all),
             (Chore::Recover, queue.recovery_tick),
             (Chore::Registry, REGISTRY_EVERY),
-            (Chore::Prune, shared.config.retention.prune_every),
+            (Chore::Prune, deps.config.retention.prune_every),
             (Chore::Files, FILES_EVERY),
+            (Chore::Storage, STORAGE_EVERY),
             (Chore::Partitions, PARTITIONS_EVERY),
             (Chore::Totals, TOTALS_EVERY),
         ];
@@ -81,15 +95,15 @@ impl SchedulerActor {
         }
         let rounds =
             chores.into_iter().map(|(chore, every)| Round { chore, every, begun: None, running: false }).collect();
-        SchedulerActor { shared, schedules, rounds, life: 0 }
+        SchedulerActor { deps, schedules, rounds, life: 0 }
     }
 
     fn begin(&mut self, place: usize, now: Instant, ctx: &mut Context<Self>) {
         let round = &mut self.rounds[place];
         (round.begun, round.running) = (Some(now), true);
-        let (shared, chore, me, life) = (self.shared.clone(), round.chore, ctx.address(), self.life);
-        self.shared.runtime.spawn(async move {
-            match tokio::time::timeout(CHORE_LIMIT, AssertUnwindSafe(chore.run(&shared)).catch_unwind()).await {
+        let (deps, chore, me, life) = (self.deps.clone(), round.chore, ctx.address(), self.life);
+        self.deps.runtime.spawn(async move {
+            match tokio::time::timeout(CHORE_LIMIT, AssertUnwindSafe(chore.run(&deps)).catch_unwind()).await {
                 Ok(Ok(Ok(()))) => {}
                 Ok(Ok(Err(error))) => events::chore_failed(chore.name(), &error),
                 Err(_) => events::chore_failed(chore.name(), &format!("not done within {CHORE_LIMIT:?}")),
@@ -117,37 +131,46 @@ impl Chore {
             Chore::Totals => "totals",
             Chore::Prune => "pruning",
             Chore::Files => "payload files",
+            Chore::Storage => "check of the storage root",
             Chore::Partitions => "partitions",
         }
     }
 
-    async fn run(self, shared: &Shared) -> Result<(), TaskError> {
+    async fn run(self, deps: &ActorDeps) -> Result<(), TaskError> {
         fail::fail_point!("chore");
-        let (db, services) = (&shared.db, &shared.executor.services);
+        let (db, services) = (&deps.db, &deps.executor.services);
         match self {
-            Chore::SweepDue => drop(tasks::sweep_due(&db.client().await?, SWEEP_BACK).await?),
-            Chore::SweepAll => drop(tasks::sweep_all(&db.client().await?).await?),
-            Chore::Recover => recover(shared).await?,
-            Chore::Schedules => run_schedules(shared).await?,
+            Chore::SweepDue => {
+                tasks::sweep_due_in_turn(&db.client().await?, SWEEP_BACK, deps.config.queue.sweep_due).await?;
+            }
+            Chore::SweepAll => {
+                tasks::sweep_all_in_turn(&db.client().await?, deps.config.queue.sweep_all).await?;
+            }
+            Chore::Recover => recover(deps).await?,
+            Chore::Schedules => run_schedules(deps).await?,
             Chore::Registry => drop(workers::sweep(&db.client().await?).await?),
-            Chore::Totals => drop(tasks::refresh_totals(&db.client().await?).await?),
-            Chore::Prune => prune(shared).await?,
-            Chore::Files => housekeeping::sweep_files(services, shared.times.lease).await?,
+            Chore::Totals => drop(tasks::refresh_totals_in_turn(&db.client().await?, TOTALS_EVERY).await?),
+            Chore::Prune => prune(deps).await?,
+            Chore::Files => {
+                let swept = housekeeping::sweep_files(services, deps.times.lease).await?;
+                events::payloads_swept(swept.set_aside, swept.removed);
+            }
+            Chore::Storage => housekeeping::check_storage(services).await?,
             Chore::Partitions => drop(snapshots::ensure_partitions(&db.client().await?).await?),
         }
         Ok(())
     }
 }
 
-async fn recover(shared: &Shared) -> Result<(), DbError> {
-    let recovered = tasks::recover(&shared.db.client().await?, None).await?;
+async fn recover(deps: &ActorDeps) -> Result<(), DbError> {
+    let recovered = tasks::recover(&deps.db.client().await?, None).await?;
     events::tasks_recovered(recovered.requeued as u64, recovered.failed as u64);
     Ok(())
 }
 
-async fn run_schedules(shared: &Shared) -> Result<(), DbError> {
+async fn run_schedules(deps: &ActorDeps) -> Result<(), DbError> {
     for _ in 0..SCHEDULES_A_ROUND {
-        let Some(run) = schedules::run_due(&shared.db).await? else { return Ok(()) };
+        let Some(run) = schedules::run_due(&deps.db).await? else { return Ok(()) };
         match &run.fault {
             Some(fault) => events::schedule_failed(&run.schedule, fault),
             None if !run.already_made => events::schedule_generated(&run.schedule, run.tasks as u64),
@@ -157,12 +180,12 @@ async fn run_schedules(shared: &Shared) -> Result<(), DbError> {
     Ok(())
 }
 
-async fn prune(shared: &Shared) -> Result<(), DbError> {
-    let retention = &shared.config.retention;
-    schedules::prune(&shared.db.client().await?).await?;
+async fn prune(deps: &ActorDeps) -> Result<(), DbError> {
+    let retention = &deps.config.retention;
+    schedules::prune(&deps.db.client().await?).await?;
     for _ in 0..BATCHES_A_PRUNING {
         // a connection each: other work goes first
-        let client = shared.db.client().await?;
+        let client = deps.db.client().await?;
         let gone = tasks::prune(&client, retention.completed, retention.failed, retention.prune_batch).await?;
         if gone < retention.prune_batch as u64 {
             break;
@@ -182,14 +205,15 @@ impl Actor for SchedulerActor {
 }
 
 impl Rebuild for SchedulerActor {
+    type Observed = ObservedScheduler;
+
     fn rebuilt(&mut self) -> Self {
-        SchedulerActor { life: self.life + 1, ..SchedulerActor::new(self.shared.clone(), self.schedules) }
+        SchedulerActor { life: self.life + 1, ..SchedulerActor::new(self.deps.clone(), self.schedules) }
     }
 
-    fn observed(&self) -> serde_json::Value {
-        let running: Vec<&str> =
-            self.rounds.iter().filter(|round| round.running).map(|round| round.chore.name()).collect();
-        serde_json::json!({ "schedules": self.schedules, "running": running })
+    fn observed(&self) -> ObservedScheduler {
+        let running = self.rounds.iter().filter(|round| round.running).map(|round| round.chore.name());
+        ObservedScheduler { schedules: self.schedules, running: running.collect() }
     }
 }
 

@@ -8,32 +8,28 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use actix::prelude::*;
+use serde::Serialize;
 
-use super::cell::{self, CellHandle, ChildExited, Exit};
-use super::intensity::Intensity;
+use super::messages::Ping;
+use super::restart_limit::RestartLimit;
+use super::runner::{self, ChildExited, Exit, RunnerHandle};
 use super::watchdog::Watchdog;
 use crate::config;
-
-/// Asks an actor for its state, as JSON; whoever does not answer in time is hung.
-#[derive(Message)]
-#[rtype(result = "serde_json::Value")]
-pub struct Observe;
-
-/// Periodic work is a message; an interval only sends it.
-#[derive(Message)]
-#[rtype(result = "()")]
-pub struct Tick;
+use crate::domain::retry;
 
 /// What an actor must offer to be supervised; `supervised!` does the rest.
 pub trait Rebuild {
-    /// The same actor as its factory made it, with none of its state.
+    /// Its state as people may see it: no secrets.
+    type Observed: Serialize + Send + 'static;
+
+    /// The actor as it starts again in the same place: what its crash may have spoilt is made again, what must outlive a crash
+    /// (orders of people, children) is taken over.
     fn rebuilt(&mut self) -> Self;
 
-    /// Its state as people may see it: no secrets.
-    fn observed(&self) -> serde_json::Value;
+    fn observed(&self) -> Self::Observed;
 }
 
-/// Makes an actor restartable in place and observable.
+/// Makes an actor restartable in place, and lets it answer [`Ping`] and [`Observe`](super::messages::Observe).
 #[macro_export]
 macro_rules! supervised {
     ($actor:ty) => {
@@ -43,12 +39,24 @@ macro_rules! supervised {
             }
         }
 
-        impl actix::Handler<$crate::actors::supervision::Observe> for $actor {
-            type Result = actix::MessageResult<$crate::actors::supervision::Observe>;
+        impl actix::Handler<$crate::actors::messages::Ping> for $actor {
+            type Result = ();
+
+            fn handle(&mut self, _: $crate::actors::messages::Ping, _: &mut actix::Context<Self>) {}
+        }
+
+        impl
+            actix::Handler<
+                $crate::actors::messages::Observe<<$actor as $crate::actors::supervision::Rebuild>::Observed>,
+            > for $actor
+        {
+            type Result = actix::MessageResult<
+                $crate::actors::messages::Observe<<$actor as $crate::actors::supervision::Rebuild>::Observed>,
+            >;
 
             fn handle(
                 &mut self,
-                _: $crate::actors::supervision::Observe,
+                _: $crate::actors::messages::Observe<<$actor as $crate::actors::supervision::Rebuild>::Observed>,
                 _: &mut actix::Context<Self>,
             ) -> Self::Result {
                 actix::MessageResult($crate::actors::supervision::Rebuild::observed(self))
@@ -59,7 +67,7 @@ macro_rules! supervised {
 
 /// What the supervisor does about an exit.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum RestartDecision {
     RestartAfter(Duration),
     /// Too many restarts, or nothing to restart: the supervisor itself has failed.
     Escalate,
@@ -67,19 +75,19 @@ pub enum Verdict {
 
 /// When a child restarts and when its supervisor gives up.
 #[derive(Clone, Debug)]
-pub struct Limits {
-    intensity: Intensity,
-    /// Who has been healthy for so long begins anew.
+pub struct RestartLimits {
+    restart_limit: RestartLimit,
+    /// A child that has been healthy for so long has no failures any more.
     window: Duration,
     backoff: Duration,
     backoff_max: Duration,
     tick: Duration,
 }
 
-impl From<&config::Supervision> for Limits {
+impl From<&config::Supervision> for RestartLimits {
     fn from(config: &config::Supervision) -> Self {
-        Limits {
-            intensity: config.into(),
+        RestartLimits {
+            restart_limit: config.into(),
             window: config.window,
             backoff: config.backoff,
             backoff_max: config.backoff_max,
@@ -89,27 +97,27 @@ impl From<&config::Supervision> for Limits {
 }
 
 pub struct Children {
-    limits: Limits,
+    limits: RestartLimits,
     watchdog: Watchdog,
-    slots: Vec<Child>,
-    restarts: Intensity,
+    children: Vec<Child>,
+    restarts: RestartLimit,
 }
 
 struct Child {
     name: String,
-    cell: CellHandle,
+    runner: RunnerHandle,
     failures: u32,
     since: Instant,
     parked: bool,
 }
 
 impl Children {
-    pub fn new(limits: Limits, watchdog: Watchdog) -> Self {
-        let restarts = limits.intensity.clone();
-        Children { limits, watchdog, slots: Vec::new(), restarts }
+    pub fn new(limits: RestartLimits, watchdog: Watchdog) -> Self {
+        let restarts = limits.restart_limit.clone();
+        Children { limits, watchdog, children: Vec::new(), restarts }
     }
 
-    /// Starts a child on `arbiter`; its exits come to `parent` with the slot that is returned beside its address.
+    /// Starts a child on `arbiter`; its exits come to `parent` with its index, in the order of the starts.
     pub fn start<A>(
         &mut self,
         name: &str,
@@ -118,43 +126,43 @@ impl Children {
         make: impl FnOnce() -> A + Send + 'static,
     ) -> Addr<A>
     where
-        A: Actor<Context = Context<A>> + Supervised + Handler<Observe>,
+        A: Actor<Context = Context<A>> + Supervised + Handler<Ping>,
     {
-        let (address, cell) = cell::start(arbiter, self.slots.len(), parent, Arc::default(), make);
-        self.watchdog.watch(name, cell.vitals.clone(), address.clone().recipient());
-        self.slots.push(Child { name: name.to_owned(), cell, failures: 0, since: Instant::now(), parked: false });
+        let (address, runner) = runner::start(arbiter, self.children.len(), parent, Arc::default(), make);
+        self.watchdog.watch(name, runner.poll_times.clone(), address.clone().recipient());
+        self.children.push(Child { name: name.to_owned(), runner, failures: 0, since: Instant::now(), parked: false });
         address
     }
 
-    pub fn name(&self, slot: usize) -> &str {
-        self.slots.get(slot).map_or("?", |child| &child.name)
+    pub fn name(&self, child_index: usize) -> &str {
+        self.children.get(child_index).map_or("?", |child| &child.name)
     }
 
     /// Decides about a child that exited; [`Children::resume`] carries a restart out.
-    pub fn exited(&mut self, slot: usize, exit: &Exit, now: Instant) -> Verdict {
-        if exit.is_final() || self.restarts.is_exceeded_by_failure_at(now) {
-            return Verdict::Escalate;
+    pub fn exited(&mut self, child_index: usize, exit: &Exit, now: Instant) -> RestartDecision {
+        if exit.is_final() || self.restarts.record_failure(now) {
+            return RestartDecision::Escalate;
         }
-        let Some(child) = self.slots.get_mut(slot) else { return Verdict::Escalate };
+        let Some(child) = self.children.get_mut(child_index) else { return RestartDecision::Escalate };
         child.parked = true;
         let healthy_since = now.saturating_duration_since(child.since);
         child.failures = if healthy_since > self.limits.window { 1 } else { child.failures + 1 };
-        Verdict::RestartAfter(pause(&self.limits, child.failures))
+        RestartDecision::RestartAfter(pause(&self.limits, child.failures))
     }
 
-    pub fn resume(&mut self, slot: usize, now: Instant) {
-        if let Some(child) = self.slots.get_mut(slot) {
+    pub fn resume(&mut self, child_index: usize, now: Instant) {
+        if let Some(child) = self.children.get_mut(child_index) {
             child.since = now;
             child.parked = false;
-            child.cell.resume();
+            child.runner.resume();
         }
     }
 
     /// For a supervisor that crashed between an exit and its restart.
     pub fn resume_parked(&mut self, now: Instant) {
-        for slot in 0..self.slots.len() {
-            if self.slots[slot].parked {
-                self.resume(slot, now);
+        for child_index in 0..self.children.len() {
+            if self.children[child_index].parked {
+                self.resume(child_index, now);
             }
         }
     }
@@ -166,11 +174,11 @@ impl Children {
     }
 
     pub fn is_empty(&self) -> bool {
-        self.slots.is_empty()
+        self.children.is_empty()
     }
 
     pub fn names(&self) -> Vec<&str> {
-        self.slots.iter().map(|child| child.name.as_str()).collect()
+        self.children.iter().map(|child| child.name.as_str()).collect()
     }
 
     /// How often a supervisor looks around.
@@ -180,10 +188,10 @@ impl Children {
 }
 
 /// None after the first failure, then doubling from the base up to the maximum.
-fn pause(limits: &Limits, failures: u32) -> Duration {
+fn pause(limits: &RestartLimits, failures: u32) -> Duration {
     match failures {
         0 | 1 => Duration::ZERO,
-        n => limits.backoff.saturating_mul(2u32.pow((n - 2).min(16))).min(limits.backoff_max),
+        n => retry::doubling(limits.backoff, limits.backoff_max, n - 2),
     }
 }
 
@@ -193,9 +201,9 @@ mod tests {
 
     use super::*;
 
-    fn limits() -> Limits {
-        Limits {
-            intensity: Intensity::new(5, Duration::from_secs(60)),
+    fn limits() -> RestartLimits {
+        RestartLimits {
+            restart_limit: RestartLimit::new(5, Duration::from_secs(60)),
             window: Duration::from_secs(60),
             backoff: Duration::from_millis(100),
             backoff_max: Duration::from_secs(30),

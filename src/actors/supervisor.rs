@@ -1,25 +1,34 @@
 //! `SupervisorActor`: the root of the tree: starts the proxy pool, the scheduler and the pods, and restarts them one for one.
 //!
-//! When restarts do not help, the process drains and exits non-zero with the first cause; systemd or Kubernetes is next. When
-//! it crashes itself, its children go on and it takes them over again.
+//! When restarts do not help, the process drains and exits non-zero with the first cause, and systemd or Kubernetes starts it
+//! again. When the supervisor crashes itself, its children go on, and its next life takes them over.
 
 use std::time::Instant;
 
 use actix::prelude::*;
+use serde::Serialize;
 
-use super::cell::{ChildExited, Exit};
+use super::deps::ActorDeps;
 use super::lifecycle::Lifecycle;
+use super::messages::{SupervisorFailed, Tick};
 use super::plan::{Plan, PodPlan};
 use super::pod::PodActor;
 use super::proxy_pool::{ProxyPoolActor, ProxyPoolDeps};
+use super::runner::{ChildExited, Exit};
 use super::scheduler::SchedulerActor;
-use super::shared::Shared;
-use super::supervision::{Children, Rebuild, Tick, Verdict};
+use super::supervision::{Children, Rebuild, RestartDecision};
 use crate::{events, supervised};
 
 pub struct SupervisorActor {
     children: Children,
     lifecycle: Lifecycle,
+}
+
+/// The supervisor as people may see it.
+#[derive(Clone, Debug, Serialize)]
+pub struct ObservedSupervisor {
+    /// Names, in the order of their starts.
+    pub children: Vec<String>,
 }
 
 /// The proxy pool comes first: the handlers' sessions hold its address.
@@ -31,16 +40,8 @@ pub struct StartProxyPool(pub ProxyPoolDeps);
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct Branches {
-    pub shared: Shared,
+    pub deps: ActorDeps,
     pub plan: Plan,
-}
-
-/// A branch has used up its restarts.
-#[derive(Clone, Debug, Message)]
-#[rtype(result = "()")]
-pub struct Failing {
-    pub name: String,
-    pub exit: Exit,
 }
 
 impl SupervisorActor {
@@ -49,13 +50,13 @@ impl SupervisorActor {
     }
 
     /// Each pod has a thread of its own.
-    fn start_pod(&mut self, shared: &Shared, pod: PodPlan, ctx: &mut Context<Self>) {
-        let (shared, failing) = (shared.clone(), ctx.address().recipient());
-        let runtime = shared.parent_runtime.clone();
+    fn start_pod(&mut self, deps: &ActorDeps, pod: PodPlan, ctx: &mut Context<Self>) {
+        let (deps, failing) = (deps.clone(), ctx.address().recipient());
+        let runtime = deps.parent_runtime.clone();
         let thread = Arbiter::with_tokio_rt(move || runtime);
         let label = format!("pod {}", pod.name);
         self.children
-            .start(&label, &thread.handle(), ctx.address().recipient(), move || PodActor::new(shared, pod, failing));
+            .start(&label, &thread.handle(), ctx.address().recipient(), move || PodActor::new(deps, pod, failing));
     }
 
     fn give_up(&self, name: &str, exit: &Exit) {
@@ -74,12 +75,14 @@ impl Actor for SupervisorActor {
 }
 
 impl Rebuild for SupervisorActor {
+    type Observed = ObservedSupervisor;
+
     fn rebuilt(&mut self) -> Self {
         SupervisorActor::new(self.children.take(), self.lifecycle.clone())
     }
 
-    fn observed(&self) -> serde_json::Value {
-        serde_json::json!({ "children": self.children.names() })
+    fn observed(&self) -> ObservedSupervisor {
+        ObservedSupervisor { children: self.children.names().into_iter().map(str::to_owned).collect() }
     }
 }
 
@@ -98,13 +101,13 @@ impl Handler<StartProxyPool> for SupervisorActor {
 impl Handler<Branches> for SupervisorActor {
     type Result = ();
 
-    fn handle(&mut self, Branches { shared, plan }: Branches, ctx: &mut Context<Self>) {
-        let (scheduler, schedules) = (shared.clone(), plan.schedules);
+    fn handle(&mut self, Branches { deps, plan }: Branches, ctx: &mut Context<Self>) {
+        let (scheduler, schedules) = (deps.clone(), plan.schedules);
         self.children.start("scheduler", &Arbiter::current(), ctx.address().recipient(), move || {
             SchedulerActor::new(scheduler, schedules)
         });
         for pod in plan.pods {
-            self.start_pod(&shared, pod, ctx);
+            self.start_pod(&deps, pod, ctx);
         }
     }
 }
@@ -121,21 +124,21 @@ impl Handler<ChildExited> for SupervisorActor {
     type Result = ();
 
     fn handle(&mut self, child: ChildExited, ctx: &mut Context<Self>) {
-        let name = self.children.name(child.slot).to_owned();
-        match self.children.exited(child.slot, &child.exit, Instant::now()) {
-            Verdict::RestartAfter(pause) => {
+        let name = self.children.name(child.child_index).to_owned();
+        match self.children.exited(child.child_index, &child.exit, Instant::now()) {
+            RestartDecision::RestartAfter(pause) => {
                 events::actor_restarted("branch", &name, &child.exit);
-                ctx.run_later(pause, move |actor, _| actor.children.resume(child.slot, Instant::now()));
+                ctx.run_later(pause, move |actor, _| actor.children.resume(child.child_index, Instant::now()));
             }
-            Verdict::Escalate => self.give_up(&name, &child.exit),
+            RestartDecision::Escalate => self.give_up(&name, &child.exit),
         }
     }
 }
 
-impl Handler<Failing> for SupervisorActor {
+impl Handler<SupervisorFailed> for SupervisorActor {
     type Result = ();
 
-    fn handle(&mut self, failing: Failing, _: &mut Context<Self>) {
+    fn handle(&mut self, failing: SupervisorFailed, _: &mut Context<Self>) {
         self.give_up(&failing.name, &failing.exit);
     }
 }

@@ -1,41 +1,30 @@
-//! `TaskActor`: one slot's worth of work: asks for a task, hands its body to the runtime and watches over its lease.
+//! `TaskActor`: one slot's worth of work: asks for a task and hands its run to the runtime.
 //!
-//! Temporary: it ends with its task, or at once when there is none. When it dies, the ledger still knows what it held.
-
-use std::time::Instant;
+//! In: a grant of the claimer. Out: messages to its worker. Temporary: it ends with its task, or at once when there is none. What
+//! it held when it dies is in [`HeldTasks`](super::held_tasks::HeldTasks).
 
 use actix::prelude::*;
+use serde::Serialize;
 
-use super::claimer::{Claimer, Granted};
-use super::execute::{Ended, Executor, named};
-use super::ledger::{Ledger, Stop};
+use super::claimer::{ClaimRequest, Claimer, TaskGrant};
+use super::execute::{Executor, RunEnd, run_event};
+use super::supervision::Rebuild;
 use crate::domain::role::RoleSet;
-use crate::domain::task::{Held, LeaseTimes};
+use crate::domain::task::TaskId;
 use crate::events;
 use crate::supervised;
 
-/// Whoever a task actor reports to.
+/// What a task actor reports to.
 #[derive(Clone)]
-pub struct Owner {
-    claimed: Recipient<TaskClaimed>,
-    beats: Recipient<TaskBeat>,
-    ended: Recipient<TaskEnded>,
-}
-
-impl<A> From<Addr<A>> for Owner
-where
-    A: Actor<Context = Context<A>> + Handler<TaskClaimed> + Handler<TaskBeat> + Handler<TaskEnded>,
-{
-    fn from(actor: Addr<A>) -> Self {
-        Owner { claimed: actor.clone().recipient(), beats: actor.clone().recipient(), ended: actor.recipient() }
-    }
+pub struct WorkerRecipients {
+    pub claimed: Recipient<TaskClaimed>,
+    pub ended: Recipient<TaskEnded>,
 }
 
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct TaskClaimed {
     pub slot: usize,
-    pub held: Held,
 }
 
 /// A task actor is done; `None` when it found nothing to do.
@@ -43,95 +32,58 @@ pub struct TaskClaimed {
 #[rtype(result = "()")]
 pub struct TaskEnded {
     pub slot: usize,
-    pub ended: Option<Ended>,
+    pub end: Option<RunEnd>,
 }
-
-/// A task actor wants its lease renewed.
-#[derive(Message)]
-#[rtype(result = "()")]
-pub struct TaskBeat(pub Held);
 
 /// What a task actor is given by its worker.
 #[derive(Clone)]
-pub struct TaskParts {
+pub struct TaskDeps {
     pub slot: usize,
-    pub worker: Owner,
+    pub worker: WorkerRecipients,
     pub worker_id: String,
     pub roles: RoleSet,
-    pub times: LeaseTimes,
     pub claimer: Claimer,
     pub executor: Executor,
-    pub ledger: Ledger,
 }
 
 pub struct TaskActor {
-    parts: TaskParts,
-    held: Option<Held>,
-    lease_watch: Option<SpawnHandle>,
+    deps: TaskDeps,
+    task: Option<TaskId>,
 }
 
-/// The lease was renewed by a statement sent at that time.
-#[derive(Message)]
-#[rtype(result = "()")]
-pub struct Renewed(pub Instant);
-
-/// The lease is gone.
-#[derive(Message)]
-#[rtype(result = "()")]
-pub struct LeaseLost;
+/// A task actor as people may see it; `task` is null while it asks for one.
+#[derive(Clone, Debug, Serialize)]
+pub struct ObservedTask {
+    pub slot: usize,
+    pub task: Option<TaskId>,
+}
 
 impl TaskActor {
-    pub fn new(parts: TaskParts) -> Self {
-        TaskActor { parts, held: None, lease_watch: None }
+    pub fn new(deps: TaskDeps) -> Self {
+        TaskActor { deps, task: None }
     }
 
     fn ask(&mut self, ctx: &mut Context<Self>) {
-        let (claimer, roles, worker) =
-            (self.parts.claimer.clone(), self.parts.roles.clone(), self.parts.worker_id.clone());
-        let asked = async move { claimer.claim(&roles, &worker).await };
-        ctx.spawn(asked.into_actor(self).map(|granted, actor, ctx| match granted {
-            Some(granted) => actor.begin(granted, ctx),
+        let TaskDeps { slot, worker_id, roles, claimer, .. } = self.deps.clone();
+        let claim = async move { claimer.claim(ClaimRequest { roles, worker_id, slot }).await };
+        ctx.spawn(claim.into_actor(self).map(|grant, actor, ctx| match grant {
+            Some(grant) => actor.begin(grant, ctx),
             None => actor.end(None, ctx),
         }));
     }
 
-    fn begin(&mut self, granted: Granted, ctx: &mut Context<Self>) {
-        let held = granted.task.held.clone();
-        self.held = Some(held.clone());
-        self.parts.worker.claimed.do_send(TaskClaimed { slot: self.parts.slot, held });
-        events::task_claimed(&named(&granted.task), granted.task.waited);
-        self.watch_lease(granted.sent, ctx);
-        ctx.run_interval(self.parts.times.heartbeat, |actor, _| actor.beat());
-        let executor = self.parts.executor.clone();
-        let body = tokio::spawn(async move { executor.run(granted).await });
-        ctx.spawn(body.into_actor(self).map(|ended, actor, ctx| actor.end(Some(ended.unwrap_or(Ended::Lost)), ctx)));
-    }
-
-    fn beat(&mut self) {
+    fn begin(&mut self, grant: TaskGrant, ctx: &mut Context<Self>) {
+        self.task = Some(grant.task.held.id);
+        self.deps.worker.claimed.do_send(TaskClaimed { slot: self.deps.slot });
+        events::task_claimed(&run_event(&grant.task), grant.task.waited);
+        let executor = self.deps.executor.clone();
+        let run = tokio::spawn(async move { executor.run(grant).await });
+        ctx.spawn(run.into_actor(self).map(|end, actor, ctx| actor.end(Some(end.unwrap_or(RunEnd::Lost)), ctx)));
         fail::fail_point!("actor.task");
-        if let Some(held) = &self.held {
-            self.parts.worker.beats.do_send(TaskBeat(held.clone()));
-        }
     }
 
-    /// Stops the body before its lease can end, unless a renewal comes first.
-    fn watch_lease(&mut self, sent: Instant, ctx: &mut Context<Self>) {
-        if let Some(watch) = self.lease_watch.take() {
-            ctx.cancel_future(watch);
-        }
-        let left = self.parts.times.self_stop().saturating_sub(sent.elapsed());
-        self.lease_watch = Some(ctx.run_later(left, |actor, _| actor.stop_body()));
-    }
-
-    fn stop_body(&mut self) {
-        if let Some(held) = &self.held {
-            self.parts.ledger.stop(held, Stop::Lost);
-        }
-    }
-
-    fn end(&mut self, ended: Option<Ended>, ctx: &mut Context<Self>) {
-        self.held = None;
-        self.parts.worker.ended.do_send(TaskEnded { slot: self.parts.slot, ended });
+    fn end(&mut self, end: Option<RunEnd>, ctx: &mut Context<Self>) {
+        self.deps.worker.ended.do_send(TaskEnded { slot: self.deps.slot, end });
         ctx.stop();
     }
 }
@@ -144,30 +96,16 @@ impl Actor for TaskActor {
     }
 }
 
-impl super::supervision::Rebuild for TaskActor {
+impl Rebuild for TaskActor {
+    type Observed = ObservedTask;
+
     fn rebuilt(&mut self) -> Self {
-        TaskActor::new(self.parts.clone())
+        TaskActor::new(self.deps.clone())
     }
 
-    fn observed(&self) -> serde_json::Value {
-        serde_json::json!({ "slot": self.parts.slot, "task": self.held.as_ref().map(|held| held.id) })
+    fn observed(&self) -> ObservedTask {
+        ObservedTask { slot: self.deps.slot, task: self.task }
     }
 }
 
 supervised!(TaskActor);
-
-impl Handler<Renewed> for TaskActor {
-    type Result = ();
-
-    fn handle(&mut self, Renewed(sent): Renewed, ctx: &mut Context<Self>) {
-        self.watch_lease(sent, ctx);
-    }
-}
-
-impl Handler<LeaseLost> for TaskActor {
-    type Result = ();
-
-    fn handle(&mut self, _: LeaseLost, _: &mut Context<Self>) {
-        self.stop_body();
-    }
-}

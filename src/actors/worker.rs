@@ -1,7 +1,8 @@
 //! `WorkerActor`: a claim loop with a few slots: how many task actors ask, and why none does.
 //!
 //! It wakes on a notice of new work, on a poll tick and when a task ends; it holds back under load, when paused and when the
-//! process drains. Its state is rebuilt after a crash; what it held is in the ledger, which its pod recovers.
+//! process drains. Its state is rebuilt after a crash; what it held is in the held tasks, and its pod recovers it. It must not
+//! know what the tasks do.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,25 +10,27 @@ use std::time::Duration;
 
 use actix::prelude::*;
 
-use super::cell::{self, CellHandle, ChildExited, Exit, Vitals};
-use super::heartbeat::{Beat, Beaten};
+use super::deps::{ActorDeps, Blame};
+use super::lifecycle::Phase;
+use super::messages::Tick;
 use super::plan::WorkerName;
-use super::shared::Shared;
-use super::supervision::{Rebuild, Tick};
-use super::task::{LeaseLost, Owner, Renewed, TaskActor, TaskBeat, TaskClaimed, TaskEnded, TaskParts};
+use super::runner::{self, ChildExited, Exit, PollTimes, RunnerHandle};
+use super::supervision::Rebuild;
+use super::task::{TaskActor, TaskClaimed, TaskDeps, TaskEnded, WorkerRecipients};
 use crate::db::workers;
-use crate::domain::task::{Held, TaskId};
+use crate::domain::task::TaskId;
 use crate::domain::worker::{Resources, WorkerCommand, WorkerDocument, WorkerStatus};
 use crate::{events, supervised};
 
 pub struct WorkerActor {
-    shared: Shared,
+    deps: ActorDeps,
     name: WorkerName,
     arbiter: ArbiterHandle,
     next_slot: usize,
+    /// The task actors. Numbers are never used again, so that late messages of a dead one are told from its successor's.
     slots: HashMap<usize, Slot>,
     /// Of the task actors, all on this thread.
-    vitals: Arc<Vitals>,
+    poll_times: Arc<PollTimes>,
     paused: bool,
     leaving: bool,
     backing_off: Option<events::Backoff>,
@@ -35,10 +38,10 @@ pub struct WorkerActor {
     woken: bool,
 }
 
+/// Keeps a task actor alive.
 struct Slot {
-    actor: Addr<TaskActor>,
-    held: Option<Held>,
-    _cell: CellHandle,
+    _actor: Addr<TaskActor>,
+    _runner: RunnerHandle,
 }
 
 /// There may be new work.
@@ -51,14 +54,14 @@ pub struct Wake;
 pub struct Order(pub WorkerCommand);
 
 impl WorkerActor {
-    pub fn new(shared: Shared, name: WorkerName, arbiter: ArbiterHandle) -> Self {
+    pub fn new(deps: ActorDeps, name: WorkerName, arbiter: ArbiterHandle) -> Self {
         WorkerActor {
-            shared,
+            deps,
             name,
             arbiter,
             next_slot: 0,
             slots: HashMap::new(),
-            vitals: Arc::default(),
+            poll_times: Arc::default(),
             paused: false,
             leaving: false,
             backing_off: None,
@@ -71,18 +74,18 @@ impl WorkerActor {
         if self.holds_back() {
             return;
         }
-        while self.slots.len() < self.shared.config.topology.slots {
+        while self.slots.len() < self.deps.config.topology.slots {
             self.open_slot(ctx);
         }
     }
 
     fn holds_back(&mut self) -> bool {
-        if self.paused || self.leaving || !self.shared.lifecycle.is_running() {
+        if self.paused || self.leaving || !self.deps.lifecycle.is_running() {
             return true;
         }
-        let now = self.shared.resources.borrow().backoff;
+        let now = self.deps.resources.borrow().backoff;
         match (self.backing_off, now) {
-            (None, Some(why)) => events::worker_backing_off(&self.name.friendly, why),
+            (None, Some(reason)) => events::worker_backing_off(&self.name.friendly, reason),
             (Some(_), None) => events::worker_resumed(&self.name.friendly),
             _ => {}
         }
@@ -92,34 +95,36 @@ impl WorkerActor {
 
     fn open_slot(&mut self, ctx: &mut Context<Self>) {
         self.next_slot += 1;
-        let parts = TaskParts {
+        let worker = ctx.address();
+        let deps = TaskDeps {
             slot: self.next_slot,
-            worker: Owner::from(ctx.address()),
+            worker: WorkerRecipients { claimed: worker.clone().recipient(), ended: worker.clone().recipient() },
             worker_id: self.name.id.clone(),
             roles: self.name.roles.clone(),
-            times: self.shared.times,
-            claimer: self.shared.claimer.clone(),
-            executor: self.shared.executor.clone(),
-            ledger: self.shared.ledger.clone(),
+            claimer: self.deps.claimer.clone(),
+            executor: self.deps.executor.clone(),
         };
-        let parent = ctx.address().recipient::<ChildExited>();
-        let (actor, cell) =
-            cell::start(&self.arbiter, self.next_slot, parent, self.vitals.clone(), move || TaskActor::new(parts));
-        self.slots.insert(self.next_slot, Slot { actor, held: None, _cell: cell });
+        let (actor, runner) =
+            runner::start(&self.arbiter, self.next_slot, worker.recipient(), self.poll_times.clone(), move || {
+                TaskActor::new(deps)
+            });
+        self.slots.insert(self.next_slot, Slot { _actor: actor, _runner: runner });
     }
 
+    /// Whether a task actor has no task yet.
     fn is_asking(&self) -> bool {
-        self.slots.values().any(|slot| slot.held.is_none())
+        let tasks = self.deps.held_tasks.of_worker(&self.name.id);
+        self.slots.keys().any(|slot| !tasks.contains_key(slot))
     }
 
     fn task_ids(&self) -> Vec<TaskId> {
-        let mut ids: Vec<TaskId> = self.slots.values().filter_map(|slot| Some(slot.held.as_ref()?.id)).collect();
+        let mut ids: Vec<TaskId> = self.deps.held_tasks.of_worker(&self.name.id).into_values().collect();
         ids.sort_unstable();
         ids
     }
 
     fn status(&self) -> WorkerStatus {
-        if self.leaving || !self.shared.lifecycle.is_running() {
+        if self.leaving || !self.deps.lifecycle.is_running() {
             return WorkerStatus::Draining;
         }
         if self.paused {
@@ -135,12 +140,12 @@ impl WorkerActor {
             current_task_id: current_task_ids.first().copied(),
             active_task_count: current_task_ids.len(),
             current_task_ids,
-            max_concurrent_tasks: self.shared.config.topology.slots,
+            max_concurrent_tasks: self.deps.config.topology.slots,
             status: self.status(),
             resources: Resources {
                 is_backing_off: self.backing_off.is_some(),
-                backoff_reason: self.backing_off.map(|why| why.to_string()),
-                ..self.shared.resources.borrow().used.clone()
+                backoff_reason: self.backing_off.map(|reason| reason.to_string()),
+                ..self.deps.resources.borrow().used.clone()
             },
             friendly_name: self.name.friendly.clone(),
             pod: self.name.pod.clone(),
@@ -153,10 +158,10 @@ impl WorkerActor {
 
     /// Best effort: a worker whose row cannot be written works on.
     fn register(&self) {
-        let (db, document, every) = (self.shared.db.clone(), self.document(), self.registry_beat());
-        let lifecycle = self.shared.lifecycle.clone();
-        self.shared.runtime.spawn(async move {
-            if lifecycle.is_over() {
+        let (db, document, every) = (self.deps.db.clone(), self.document(), self.registry_beat());
+        let lifecycle = self.deps.lifecycle.clone();
+        self.deps.runtime.spawn(async move {
+            if lifecycle.phase() >= Phase::Releasing {
                 return;
             }
             let written = async { workers::upsert(&db.client().await?, &document, every).await };
@@ -167,15 +172,13 @@ impl WorkerActor {
     }
 
     fn registry_beat(&self) -> Duration {
-        self.shared.times.heartbeat.max(Duration::from_secs(1))
+        self.deps.times.heartbeat.max(Duration::from_secs(1))
     }
 
-    /// The task actor of that slot died with its task in hand: stop the body and put the task back at once.
-    fn bury(&mut self, slot: usize) {
-        let Some(held) = self.slots.remove(&slot).and_then(|slot| slot.held) else { return };
-        if let Some(held) = self.shared.ledger.take(&held) {
-            self.shared.recover(vec![held]);
-        }
+    /// Stops the body of a slot without a task actor and puts its task back at once. The task may be what killed the actor.
+    fn recover_slot(&mut self, slot: usize) {
+        self.slots.remove(&slot);
+        self.deps.recover(self.deps.held_tasks.take_from_slot(&self.name.id, slot), Blame::Task);
     }
 
     /// Decommissioned, and done with what it had.
@@ -187,14 +190,15 @@ impl WorkerActor {
         if !self.has_left() {
             return;
         }
-        let (db, id) = (self.shared.db.clone(), self.name.id.clone());
-        self.shared.runtime.spawn(async move {
+        let (db, id) = (self.deps.db.clone(), self.name.id.clone());
+        self.deps.runtime.spawn(async move {
             let gone = async { workers::deregister(&db.client().await?, std::slice::from_ref(&id)).await };
             if let Err(error) = gone.await {
                 events::worker_not_registered(&id, &error);
             }
         });
         events::worker_stopped(&self.name.id);
+        self.deps.departures.record(&self.name.id);
     }
 }
 
@@ -203,13 +207,13 @@ impl Actor for WorkerActor {
 
     fn started(&mut self, ctx: &mut Context<Self>) {
         events::worker_started(&self.name.id, self.name.roles.label());
-        self.shared.watchdog.watch_temporary(&format!("a task of {}", self.name.friendly), self.vitals.clone());
+        self.deps.watchdog.watch_temporary(&format!("a task of {}", self.name.friendly), self.poll_times.clone());
         if self.has_left() {
             self.leave();
         } else {
             self.register();
         }
-        ctx.run_interval(self.shared.config.queue.poll_interval, |_, ctx| ctx.notify(Tick));
+        ctx.run_interval(self.deps.config.queue.poll_interval, |_, ctx| ctx.notify(Tick));
         ctx.run_interval(self.registry_beat(), |actor, _| {
             if !actor.has_left() {
                 actor.register();
@@ -220,18 +224,20 @@ impl Actor for WorkerActor {
 }
 
 impl Rebuild for WorkerActor {
-    /// What it was ordered outlives a crash.
+    type Observed = WorkerDocument;
+
+    /// Its orders outlive a crash.
     fn rebuilt(&mut self) -> Self {
         WorkerActor {
             next_slot: self.next_slot,
             paused: self.paused,
             leaving: self.leaving,
-            ..WorkerActor::new(self.shared.clone(), self.name.clone(), self.arbiter.clone())
+            ..WorkerActor::new(self.deps.clone(), self.name.clone(), self.arbiter.clone())
         }
     }
 
-    fn observed(&self) -> serde_json::Value {
-        serde_json::to_value(self.document()).unwrap_or_default()
+    fn observed(&self) -> WorkerDocument {
+        self.document()
     }
 }
 
@@ -259,15 +265,13 @@ impl Handler<TaskClaimed> for WorkerActor {
     type Result = ();
 
     fn handle(&mut self, claimed: TaskClaimed, ctx: &mut Context<Self>) {
-        match self.slots.get_mut(&claimed.slot) {
-            Some(slot) => {
-                slot.held = Some(claimed.held);
-                // where there was one there may be more
-                self.fill(ctx);
-            }
-            // claimed across a restart of this actor: nobody watches over it any more
-            None => self.shared.recover(self.shared.ledger.take(&claimed.held).into_iter().collect()),
+        if !self.slots.contains_key(&claimed.slot) {
+            // claimed across a restart of this actor, by a task actor that went with its last life
+            let leases = self.deps.held_tasks.take_from_slot(&self.name.id, claimed.slot);
+            return self.deps.recover(leases, Blame::None);
         }
+        // where there was one there may be more
+        self.fill(ctx);
     }
 }
 
@@ -276,7 +280,7 @@ impl Handler<TaskEnded> for WorkerActor {
 
     fn handle(&mut self, ended: TaskEnded, ctx: &mut Context<Self>) {
         self.slots.remove(&ended.slot);
-        if ended.ended.is_some() || std::mem::take(&mut self.woken) {
+        if ended.end.is_some() || std::mem::take(&mut self.woken) {
             self.fill(ctx);
         }
         self.leave();
@@ -289,35 +293,11 @@ impl Handler<ChildExited> for WorkerActor {
     /// No slot is filled at once: the recovered task announces itself, and an actor that dies of asking must not ask for ever.
     fn handle(&mut self, child: ChildExited, _: &mut Context<Self>) {
         if child.exit == Exit::Normal {
-            return; // it has said so itself, by `TaskEnded`
+            return; // `TaskEnded` came before
         }
         events::actor_restarted("task", &self.name.friendly, &child.exit);
-        self.bury(child.slot);
+        self.recover_slot(child.child_index);
         self.leave();
-    }
-}
-
-impl Handler<TaskBeat> for WorkerActor {
-    type Result = ();
-
-    fn handle(&mut self, TaskBeat(held): TaskBeat, ctx: &mut Context<Self>) {
-        self.shared.heartbeat.beat(Beat { held, worker: ctx.address().recipient() });
-    }
-}
-
-impl Handler<Beaten> for WorkerActor {
-    type Result = ();
-
-    fn handle(&mut self, beaten: Beaten, _: &mut Context<Self>) {
-        for slot in self.slots.values() {
-            let Some(held) = &slot.held else { continue };
-            if beaten.renewed.contains(&held.id) {
-                slot.actor.do_send(Renewed(beaten.sent));
-            }
-            if beaten.lost.contains(&held.id) {
-                slot.actor.do_send(LeaseLost);
-            }
-        }
     }
 }
 

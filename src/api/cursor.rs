@@ -1,21 +1,32 @@
-//! `Cursor`: where a page ended. Clients hand it back as they got it, and look into it at their own risk.
+//! `Cursor`: where a page of a list ended. Clients send it back as they received it; its form may change.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::{Deserialize, Serialize};
 
 /// Tells a cursor of this order from one of another.
 const MARK: &str = "id<";
 
 /// The next page holds ids below this one.
-pub fn write(id: i64) -> String {
-    URL_SAFE_NO_PAD.encode(format!("{MARK}{id}"))
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct Cursor(pub i64);
+
+impl From<Cursor> for String {
+    fn from(Cursor(id): Cursor) -> String {
+        URL_SAFE_NO_PAD.encode(format!("{MARK}{id}"))
+    }
 }
 
-pub fn read(cursor: &str) -> Result<i64, String> {
-    let bytes = URL_SAFE_NO_PAD.decode(cursor).ok();
-    let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
-    let id = text.and_then(|text| text.strip_prefix(MARK)?.parse().ok());
-    id.ok_or_else(|| "not one that a page of this list ended with".to_owned())
+impl TryFrom<String> for Cursor {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, &'static str> {
+        let bytes = URL_SAFE_NO_PAD.decode(text).ok();
+        let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
+        let id = text.and_then(|text| text.strip_prefix(MARK)?.parse().ok());
+        id.map(Cursor).ok_or("not one that a page of this list ended with")
+    }
 }
 
 #[cfg(test)]
@@ -24,7 +35,8 @@ mod tests {
 
     #[test]
     fn a_cursor_reads_back_and_nothing_else_does() {
-        assert_eq!(read(&write(i64::MAX)), Ok(i64::MAX));
+        let read = |text: &str| Cursor::try_from(text.to_owned());
+        assert_eq!(read(&String::from(Cursor(i64::MAX))), Ok(Cursor(i64::MAX)));
         assert!(read("17").is_err() && read("").is_err() && read(&URL_SAFE_NO_PAD.encode("17")).is_err());
     }
 }

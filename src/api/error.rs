@@ -3,6 +3,7 @@
 use std::fmt::Display;
 use std::time::Duration;
 
+use axum::body::Body;
 use axum::http::{Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
@@ -25,13 +26,13 @@ pub enum ApiError {
     #[error("{0} does not exist")]
     NotFound(String),
     #[error("{field}: {what} does not exist")]
-    Dangling { field: &'static str, what: String },
+    MissingReference { field: &'static str, what: String },
     #[error("{path} does not answer {method}")]
     NotAllowed { method: Method, path: String },
     #[error("the body did not arrive within {0:?}")]
     SlowBody(Duration),
-    #[error("task {twin} with the key '{key}' is queued or running already")]
-    Queued { twin: TaskId, key: String },
+    #[error("task {existing} with the key '{key}' is queued or running already")]
+    Duplicate { existing: TaskId, key: String },
     #[error("the body is larger than {0} bytes")]
     TooLarge(usize),
     #[error("the body is {0}, not application/json")]
@@ -40,27 +41,50 @@ pub enum ApiError {
     TimedOut(Duration),
     #[error("{0}")]
     Unavailable(String),
-    /// Nothing that the client can mend; the text goes to the log only.
+    /// The client can do nothing about it; the text goes to the log only.
     #[error("{0}")]
     Internal(String),
 }
 
-/// What an error response carries for the log.
+/// What an error response carries for the log, as an extension.
 #[derive(Clone)]
-pub struct Cause(pub String);
+pub struct InternalCause(pub String);
 
-#[derive(Serialize)]
-struct Problem<'a> {
+/// A problem document, carried as an extension until the request's id is known.
+#[derive(Clone, Serialize)]
+pub struct Problem {
     r#type: &'static str,
-    title: &'a str,
+    title: &'static str,
     status: u16,
     detail: String,
     /// The offending parameter or field.
     #[serde(skip_serializing_if = "Option::is_none")]
-    field: Option<&'a str>,
-    /// The task that stands in the way.
+    field: Option<String>,
+    /// Each offending parameter or field with what is wrong with it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    errors: Vec<FieldError>,
+    /// The open task that the new one would duplicate.
     #[serde(skip_serializing_if = "Option::is_none")]
     task_id: Option<TaskId>,
+}
+
+#[derive(Clone, Serialize)]
+struct FieldError {
+    field: String,
+    detail: String,
+}
+
+impl Problem {
+    pub fn body(&self, request_id: &str) -> Body {
+        #[derive(Serialize)]
+        struct Document<'a> {
+            #[serde(flatten)]
+            problem: &'a Problem,
+            request_id: &'a str,
+        }
+        // strings and numbers always become JSON
+        serde_json::to_vec(&Document { problem: self, request_id }).unwrap_or_default().into()
+    }
 }
 
 impl ApiError {
@@ -72,10 +96,10 @@ impl ApiError {
         match self {
             ApiError::Bad { .. } | ApiError::BadBody(_) => StatusCode::BAD_REQUEST,
             ApiError::Forbidden(_) => StatusCode::FORBIDDEN,
-            ApiError::NotFound(_) | ApiError::Dangling { .. } => StatusCode::NOT_FOUND,
+            ApiError::NotFound(_) | ApiError::MissingReference { .. } => StatusCode::NOT_FOUND,
             ApiError::NotAllowed { .. } => StatusCode::METHOD_NOT_ALLOWED,
             ApiError::SlowBody(_) => StatusCode::REQUEST_TIMEOUT,
-            ApiError::Queued { .. } => StatusCode::CONFLICT,
+            ApiError::Duplicate { .. } => StatusCode::CONFLICT,
             ApiError::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
             ApiError::NotJson(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             ApiError::TimedOut(_) | ApiError::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
@@ -83,27 +107,29 @@ impl ApiError {
         }
     }
 
-    fn field(&self) -> Option<&str> {
+    fn field_error(&self) -> Option<FieldError> {
         match self {
-            ApiError::Bad { field, .. } => Some(field),
-            ApiError::Dangling { field, .. } => Some(field),
+            ApiError::Bad { field, fault } => Some(FieldError { field: field.clone(), detail: fault.clone() }),
+            ApiError::MissingReference { field, what } => {
+                Some(FieldError { field: (*field).to_owned(), detail: format!("{what} does not exist") })
+            }
             _ => None,
         }
     }
 
-    fn twin(&self) -> Option<TaskId> {
+    fn existing_task(&self) -> Option<TaskId> {
         match self {
-            ApiError::Queued { twin, .. } => Some(*twin),
+            ApiError::Duplicate { existing, .. } => Some(*existing),
             _ => None,
         }
     }
 
-    /// What the database says of itself is for the log, not for whoever asks.
+    /// What the database says of itself is for the log only: it may name hosts and accounts.
     fn detail(&self) -> String {
         match self {
             ApiError::Internal(_) => "the request failed here; the log says why".to_owned(),
             ApiError::Unavailable(_) => "the database is unavailable; try again later".to_owned(),
-            told => told.to_string(),
+            other => other.to_string(),
         }
     }
 }
@@ -111,19 +137,20 @@ impl ApiError {
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let status = self.status();
+        let field_error = self.field_error();
         let problem = Problem {
             r#type: "about:blank",
             title: status.canonical_reason().unwrap_or_default(),
             status: status.as_u16(),
             detail: self.detail(),
-            field: self.field(),
-            task_id: self.twin(),
+            field: field_error.as_ref().map(|error| error.field.clone()),
+            errors: field_error.into_iter().collect(),
+            task_id: self.existing_task(),
         };
-        // strings and numbers always become JSON
-        let body = serde_json::to_vec(&problem).unwrap_or_default();
-        let mut response = (status, [(header::CONTENT_TYPE, "application/problem+json")], body).into_response();
+        let mut response = (status, [(header::CONTENT_TYPE, "application/problem+json")]).into_response();
+        response.extensions_mut().insert(problem);
         if status.is_server_error() {
-            response.extensions_mut().insert(Cause(self.to_string()));
+            response.extensions_mut().insert(InternalCause(self.to_string()));
         }
         response
     }
@@ -133,7 +160,9 @@ impl From<DbError> for ApiError {
     fn from(error: DbError) -> Self {
         match error {
             DbError::Missing(what) => ApiError::NotFound(what),
-            DbError::Unavailable(why) | DbError::TooSlow(why) => ApiError::Unavailable(why),
+            DbError::Unavailable(text) | DbError::Contention(text) | DbError::TooSlow(text) => {
+                ApiError::Unavailable(text)
+            }
             other => ApiError::Internal(other.to_string()),
         }
     }
@@ -149,8 +178,8 @@ impl From<RequestError> for ApiError {
     fn from(error: RequestError) -> Self {
         match error {
             RequestError::Bad(bad) => bad.into(),
-            RequestError::Missing { field, what } => ApiError::Dangling { field, what },
-            RequestError::Queued { twin, key } => ApiError::Queued { twin, key },
+            RequestError::Missing { field, what } => ApiError::MissingReference { field, what },
+            RequestError::Queued { twin: existing, key } => ApiError::Duplicate { existing, key },
             RequestError::Db(error) => error.into(),
         }
     }

@@ -1,66 +1,91 @@
-//! What every request passes before its route: who may speak to us at all, for how long, and that a panic is an answer.
+//! What every request passes before its endpoint: the checks of who may ask, the deadline, and the form of each answer.
 
 use std::any::Any;
-use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
 use axum::extract::{Request, State};
-use axum::http::header::{HOST, ORIGIN};
+use axum::http::header::{CACHE_CONTROL, HOST, ORIGIN, X_CONTENT_TYPE_OPTIONS};
 use axum::http::uri::Authority;
+use axum::http::{HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 
 use super::ApiError;
-use super::error::Cause;
-use crate::{config, events};
+use super::error::{InternalCause, Problem};
+use crate::events;
 
-#[derive(Clone, Copy)]
-pub struct Limits {
-    pub body_bytes: usize,
-    request: Duration,
-}
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-impl Limits {
-    pub fn of(config: &config::Api) -> Self {
-        Limits { body_bytes: config.max_body_bytes, request: config.request_timeout }
-    }
-}
-
-pub async fn guard(State(limits): State<Limits>, request: Request, next: Next) -> Response {
+/// Runs a request within `max_time`. Each answer has a request id, is not stored by caches unless its endpoint says otherwise,
+/// and is read as the type that it names.
+pub async fn answer(State(max_time): State<Duration>, request: Request, next: Next) -> Response {
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-    let answer = match admit(&request) {
-        Ok(()) => answer(limits, request, next).await,
-        Err(refused) => refused.into_response(),
-    };
-    if let Some(Cause(why)) = answer.extensions().get() {
-        events::request_failed(method.as_str(), &path, answer.status().as_u16(), why);
+    let request_id = format!("{:016x}", rand::random::<u64>());
+    let mut response = run(max_time, request, next).await;
+    if let Some(InternalCause(cause)) = response.extensions().get() {
+        events::request_failed(method.as_str(), &path, response.status().as_u16(), &request_id, cause);
     }
-    answer
+    if let Some(problem) = response.extensions_mut().remove::<Problem>() {
+        *response.body_mut() = problem.body(&request_id);
+    }
+    let headers = response.headers_mut();
+    headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if let Ok(request_id) = HeaderValue::try_from(request_id) {
+        headers.insert(REQUEST_ID, request_id);
+    }
+    response
 }
 
-async fn answer(limits: Limits, request: Request, next: Next) -> Response {
+async fn run(max_time: Duration, request: Request, next: Next) -> Response {
     let running = AssertUnwindSafe(next.run(request)).catch_unwind();
-    match tokio::time::timeout(limits.request, running).await {
+    match tokio::time::timeout(max_time, running).await {
         Ok(Ok(response)) => response,
-        Ok(Err(panic)) => ApiError::Internal(format!("panic: {}", text_of(&*panic))).into_response(),
-        Err(_) => ApiError::TimedOut(limits.request).into_response(),
+        Ok(Err(panic)) => ApiError::Internal(format!("panic: {}", panic_text(&*panic))).into_response(),
+        Err(_) => ApiError::TimedOut(max_time).into_response(),
     }
 }
 
-/// Without access control only this machine is served: by a name that only means this machine, so that no page of another
-/// site can reach us through a name of its own, and not for such a page's sake.
-fn admit(request: &Request) -> Result<(), ApiError> {
+fn panic_text(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "without a text".to_owned())
+}
+
+/// Refuses requests that do not come from this machine or that a page of another site causes.
+pub async fn require_same_machine(request: Request, next: Next) -> Response {
+    match check_origin(&request) {
+        Ok(()) => next.run(request).await,
+        Err(refused) => refused.into_response(),
+    }
+}
+
+/// There is no access control yet, so the host must be a name that means only this machine: a page of another site could reach
+/// us by a name of its own that resolves to this machine. Browsers send `Origin` or `Sec-Fetch-Site` with what a page causes.
+fn check_origin(request: &Request) -> Result<(), ApiError> {
     let host = host_of(request)?;
     if !is_loopback(host.host()) {
         return Err(ApiError::Forbidden(format!("Host is {host}, which is no loopback name")));
     }
+    check_site(request)?;
     let Some(origin) = request.headers().get(ORIGIN) else { return Ok(()) };
     let same = [format!("http://{host}"), format!("https://{host}")];
     match same.iter().any(|same| origin.as_bytes().eq_ignore_ascii_case(same.as_bytes())) {
         true => Ok(()),
         false => Err(ApiError::Forbidden(format!("Origin is not that of {host}"))),
+    }
+}
+
+/// A request that changes something and that another site's page causes is refused, also when it has no `Origin`.
+fn check_site(request: &Request) -> Result<(), ApiError> {
+    let Some(site) = request.headers().get(SEC_FETCH_SITE).filter(|_| !request.method().is_safe()) else {
+        return Ok(());
+    };
+    match site.as_bytes() {
+        b"same-origin" | b"none" => Ok(()),
+        _ => Err(ApiError::Forbidden("Sec-Fetch-Site says that a page of another site sends this".to_owned())),
     }
 }
 
@@ -70,20 +95,20 @@ fn host_of(request: &Request) -> Result<Authority, ApiError> {
         return Err(ApiError::bad("Host", "exactly one is needed"));
     };
     let host = Authority::try_from(host.as_bytes()).map_err(|_| ApiError::bad("Host", "no host and port"))?;
-    match host.as_str().contains('@') {
-        true => Err(ApiError::bad("Host", "no host and port")),
-        false => Ok(host),
+    if host.as_str().contains('@') {
+        return Err(ApiError::bad("Host", "no host and port"));
+    }
+    // `GET http://other/ HTTP/1.1` asks for another host than its header names
+    match request.uri().authority().is_none_or(|target| target.as_str().eq_ignore_ascii_case(host.as_str())) {
+        true => Ok(host),
+        false => Err(ApiError::bad("Host", "not the host of the request's target")),
     }
 }
 
 fn is_loopback(host: &str) -> bool {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
-    bare.eq_ignore_ascii_case("localhost") || bare.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
-}
-
-fn text_of(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "without a text".to_owned())
+    bare.eq_ignore_ascii_case("localhost")
+        || bare.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 #[cfg(test)]
@@ -111,12 +136,24 @@ mod tests {
         if let Some(origin) = origin {
             request = request.header(ORIGIN, origin);
         }
-        assert_eq!(admit(&request.body(Body::empty()).unwrap()).is_ok(), admitted);
+        assert_eq!(check_origin(&request.body(Body::empty()).unwrap()).is_ok(), admitted);
     }
 
-    #[test]
-    fn two_hosts_are_none() {
-        let request = Request::builder().header(HOST, "localhost").header(HOST, "evil.example");
-        assert!(admit(&request.body(Body::empty()).unwrap()).is_err());
+    #[rstest]
+    #[case::read("GET", "cross-site", true)]
+    #[case::write("POST", "cross-site", false)]
+    #[case::write_from_another_port("POST", "same-site", false)]
+    #[case::own_page("DELETE", "same-origin", true)]
+    #[case::typed_by_a_person("POST", "none", true)]
+    fn another_site_changes_nothing(#[case] method: &str, #[case] site: &str, #[case] admitted: bool) {
+        let request = Request::builder().method(method).header(HOST, "localhost").header(SEC_FETCH_SITE, site);
+        assert_eq!(check_origin(&request.body(Body::empty()).unwrap()).is_ok(), admitted);
+    }
+
+    #[rstest]
+    #[case::two_hosts(Request::builder().header(HOST, "localhost").header(HOST, "evil.example"))]
+    #[case::another_target(Request::builder().uri("http://evil.example/api/tasks").header(HOST, "localhost"))]
+    fn one_request_names_one_host(#[case] request: axum::http::request::Builder) {
+        assert!(check_origin(&request.body(Body::empty()).unwrap()).is_err());
     }
 }

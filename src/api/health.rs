@@ -1,4 +1,4 @@
-//! `/livez` (the process is up) and `/readyz` (what it stands on, each part with its own state).
+//! `/livez` (the process is up) and `/readyz` (whether what it depends on works, each part with its own state).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,30 +7,30 @@ use std::time::Duration;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
-use super::router::Shared;
-use crate::db::{Db, migrate, vitals};
+use super::ApiState;
+use crate::db::{Db, migrate, server_info};
 use crate::domain::proxy::PoolState;
 
-/// A probe that waits longer is as good as unanswered.
-const WITHIN: Duration = Duration::from_secs(3);
+/// Probes usually wait a few seconds for an answer.
+const MAX_WAIT: Duration = Duration::from_secs(3);
 
-/// What the rest of the process tells of itself; the caller of the API fills it.
+/// The state of the rest of the process, as far as probes report it; filled by the caller of the API.
 #[derive(Clone)]
 pub struct Health {
     /// None in a process whose work needs no proxies.
     pub proxies: Option<watch::Receiver<PoolState>>,
     pub actors: Arc<dyn Fn() -> Actors + Send + Sync>,
-    /// A schema that was once current stays so as long as this program runs.
+    /// A schema that was current once stays so while this program runs.
     migrated: Arc<AtomicBool>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Actors {
     Running,
-    /// On the way out; nothing new is begun.
+    /// The process ends; nothing new is begun.
     Draining,
     Failed {
         cause: String,
@@ -46,105 +46,118 @@ impl Health {
     }
 }
 
-#[derive(Serialize)]
-pub struct Live {
-    status: &'static str,
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Liveness {
+    pub status: LivenessStatus,
 }
 
-#[derive(Serialize)]
-pub struct Readiness {
-    /// `ready` or `degraded`.
-    status: &'static str,
-    parts: Parts,
-}
-
-#[derive(Serialize)]
-struct Parts {
-    database: Part,
-    migrations: Part,
-    proxies: Part,
-    actors: Part,
-}
-
-#[derive(Serialize)]
-struct Part {
-    state: Condition,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    detail: Option<String>,
-    #[serde(flatten)]
-    pool: Option<PoolState>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Condition {
+pub enum LivenessStatus {
     Ok,
-    /// Not of this process.
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Readiness {
+    pub status: ReadinessStatus,
+    pub parts: ReadinessChecks,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReadinessStatus {
+    Ready,
+    Degraded,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub struct ReadinessChecks {
+    pub database: Check,
+    pub migrations: Check,
+    pub proxies: Check,
+    pub actors: Check,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Check {
+    pub state: CheckState,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+    #[serde(flatten)]
+    pub pool: Option<PoolState>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckState {
+    Ok,
+    /// This process does not use it.
     Unused,
     Degraded,
 }
 
-pub async fn livez() -> Json<Live> {
-    Json(Live { status: "ok" })
+pub async fn livez() -> Json<Liveness> {
+    Json(Liveness { status: LivenessStatus::Ok })
 }
 
-pub async fn readyz(State(api): State<Shared>) -> (StatusCode, Json<Readiness>) {
+pub async fn readyz(State(api): State<ApiState>) -> (StatusCode, Json<Readiness>) {
     let (database, migrations) = tokio::join!(database(&api.db), migrations(&api.db, &api.health.migrated));
-    let parts = Parts { database, migrations, proxies: proxies(&api.health), actors: actors(&(api.health.actors)()) };
+    let actors = actors(&(api.health.actors)());
+    let parts = ReadinessChecks { database, migrations, proxies: proxies(&api.health), actors };
     let all = [&parts.database, &parts.migrations, &parts.proxies, &parts.actors];
-    match all.iter().any(|part| part.state == Condition::Degraded) {
-        false => (StatusCode::OK, Json(Readiness { status: "ready", parts })),
-        true => (StatusCode::SERVICE_UNAVAILABLE, Json(Readiness { status: "degraded", parts })),
+    match all.iter().any(|check| check.state == CheckState::Degraded) {
+        false => (StatusCode::OK, Json(Readiness { status: ReadinessStatus::Ready, parts })),
+        true => (StatusCode::SERVICE_UNAVAILABLE, Json(Readiness { status: ReadinessStatus::Degraded, parts })),
     }
 }
 
-async fn database(db: &Db) -> Part {
-    let asked = async { vitals::read(&db.api_client().await?).await };
-    match tokio::time::timeout(WITHIN, asked).await {
-        Ok(Ok(_)) => Part::ok(),
-        Ok(Err(_)) => Part::degraded("unavailable"),
-        Err(_) => Part::degraded(format!("no answer within {WITHIN:?}")),
+async fn database(db: &Db) -> Check {
+    let query = async { server_info::read(&db.api_client().await?).await };
+    match tokio::time::timeout(MAX_WAIT, query).await {
+        Ok(Ok(_)) => Check::ok(),
+        Ok(Err(_)) => Check::degraded("unavailable"),
+        Err(_) => Check::degraded(format!("no answer within {MAX_WAIT:?}")),
     }
 }
 
-async fn migrations(db: &Db, known: &AtomicBool) -> Part {
+async fn migrations(db: &Db, known: &AtomicBool) -> Check {
     if known.load(Ordering::Relaxed) {
-        return Part::ok();
+        return Check::ok();
     }
-    match tokio::time::timeout(WITHIN, migrate::status(db)).await {
+    match tokio::time::timeout(MAX_WAIT, migrate::status(db)).await {
         Ok(Ok(status)) if status.is_current() => {
             known.store(true, Ordering::Relaxed);
-            Part::ok()
+            Check::ok()
         }
-        Ok(Ok(status)) => Part::degraded(format!("{} missing", status.pending.len() + status.objects.len())),
-        Ok(Err(migrate::MigrateError::Db(_))) => Part::degraded("unknown: the database is unavailable"),
-        Ok(Err(error)) => Part::degraded(error),
-        Err(_) => Part::degraded(format!("no answer within {WITHIN:?}")),
+        Ok(Ok(status)) => Check::degraded(format!("{} missing", status.missing())),
+        Ok(Err(migrate::MigrateError::Db(_))) => Check::degraded("unknown: the database is unavailable"),
+        Ok(Err(error)) => Check::degraded(error),
+        Err(_) => Check::degraded(format!("no answer within {MAX_WAIT:?}")),
     }
 }
 
-fn proxies(health: &Health) -> Part {
+fn proxies(health: &Health) -> Check {
     let Some(pool) = health.proxies.as_ref().map(|pool| *pool.borrow()) else {
-        return Part { state: Condition::Unused, detail: None, pool: None };
+        return Check { state: CheckState::Unused, detail: None, pool: None };
     };
-    let part = if pool.active > 0 { Part::ok() } else { Part::degraded("none is active: nothing is fetched") };
-    Part { pool: Some(pool), ..part }
+    let check = if pool.active > 0 { Check::ok() } else { Check::degraded("none is active: nothing is fetched") };
+    Check { pool: Some(pool), ..check }
 }
 
-fn actors(actors: &Actors) -> Part {
+fn actors(actors: &Actors) -> Check {
     match actors {
-        Actors::Running => Part::ok(),
-        Actors::Draining => Part::degraded("draining"),
-        Actors::Failed { cause } => Part::degraded(cause),
+        Actors::Running => Check::ok(),
+        Actors::Draining => Check::degraded("draining"),
+        Actors::Failed { cause } => Check::degraded(cause),
     }
 }
 
-impl Part {
+impl Check {
     fn ok() -> Self {
-        Part { state: Condition::Ok, detail: None, pool: None }
+        Check { state: CheckState::Ok, detail: None, pool: None }
     }
 
-    fn degraded(why: impl ToString) -> Self {
-        Part { state: Condition::Degraded, detail: Some(why.to_string()), pool: None }
+    fn degraded(detail: impl ToString) -> Self {
+        Check { state: CheckState::Degraded, detail: Some(detail.to_string()), pool: None }
     }
 }

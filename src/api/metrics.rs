@@ -1,6 +1,6 @@
-//! `/metrics`: what this process counts by itself, and what is true of the whole service, asked of the database at scrape.
+//! `/metrics`: what this process counts by itself, and what is true of the whole service, read from the database at scrape.
 //!
-//! A database that is away takes the second half from a scrape, never the first.
+//! Without the database a scrape has only the process's own metrics.
 
 use std::time::Duration;
 
@@ -9,9 +9,9 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use prometheus::core::Collector;
 use prometheus::{GaugeVec, IntGauge, IntGaugeVec, Opts, Registry, TextEncoder};
+use strum::VariantArray;
 
-use super::ApiError;
-use super::router::Shared;
+use super::{ApiError, ApiState};
 use crate::db::task_views::counts::{Ready, TaskCounts};
 use crate::db::{Db, DbError, proxies, task_views, workers};
 use crate::domain::proxy::PoolState;
@@ -19,38 +19,38 @@ use crate::domain::role::Role;
 use crate::domain::worker::{WorkerDocument, WorkerStatus};
 use crate::{events, metrics};
 
-/// Well below the usual time-out of a scrape, so that the process's own half always arrives.
-const WITHIN: Duration = Duration::from_secs(4);
+/// Well below the usual timeout of a scrape, so that the process's own metrics always arrive.
+const MAX_WAIT: Duration = Duration::from_secs(4);
 const TEXT: [(axum::http::HeaderName, &str); 1] = [(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")];
 
 /// What the database says of the whole service.
-struct Service {
+struct ServiceMetrics {
     counts: TaskCounts,
     ready: Vec<Ready>,
     workers: Vec<WorkerDocument>,
     proxies: PoolState,
 }
 
-/// The process and the service.
-pub async fn scrape(State(api): State<Shared>) -> Result<Response, ApiError> {
-    let service = match tokio::time::timeout(WITHIN, Service::ask(&api.db)).await {
+/// The metrics of the process and of the service.
+pub async fn service(State(api): State<ApiState>) -> Result<Response, ApiError> {
+    let service = match tokio::time::timeout(MAX_WAIT, ServiceMetrics::read(&api.db)).await {
         Ok(Ok(service)) => Some(service),
         Ok(Err(error)) => absent(&error),
-        Err(_) => absent(&format!("no answer within {WITHIN:?}")),
+        Err(_) => absent(&format!("no answer within {MAX_WAIT:?}")),
     };
     let text = metrics::render().and_then(|own| Ok(own + &service_text(service.as_ref())?)).map_err(failed)?;
     Ok((TEXT, text).into_response())
 }
 
-/// The process alone.
-pub async fn own() -> Result<Response, ApiError> {
+/// The metrics of the process alone.
+pub async fn process() -> Result<Response, ApiError> {
     Ok((TEXT, metrics::render().map_err(failed)?).into_response())
 }
 
-impl Service {
-    async fn ask(db: &Db) -> Result<Service, DbError> {
+impl ServiceMetrics {
+    async fn read(db: &Db) -> Result<ServiceMetrics, DbError> {
         let client = db.api_client().await?;
-        Ok(Service {
+        Ok(ServiceMetrics {
             counts: task_views::counts::counts(&client).await?,
             ready: task_views::counts::ready(&client).await?,
             workers: workers::list(&client).await?,
@@ -59,8 +59,8 @@ impl Service {
     }
 }
 
-fn absent(why: &dyn std::fmt::Display) -> Option<Service> {
-    events::scrape_incomplete(why);
+fn absent(reason: &dyn std::fmt::Display) -> Option<ServiceMetrics> {
+    events::scrape_incomplete(reason);
     None
 }
 
@@ -68,18 +68,18 @@ fn failed(error: prometheus::Error) -> ApiError {
     ApiError::Internal(format!("the metrics could not be written: {error}"))
 }
 
-fn service_text(service: Option<&Service>) -> Result<String, prometheus::Error> {
+fn service_text(service: Option<&ServiceMetrics>) -> Result<String, prometheus::Error> {
     let registry = Registry::new();
     let up = IntGauge::new("drover_database_up", "Whether the database answered this scrape")?;
     up.set(i64::from(service.is_some()));
     registry.register(Box::new(up))?;
     if let Some(service) = service {
         register(&registry, tasks(&service.counts)?)?;
-        let (ready, oldest) = waiting(&service.ready)?;
+        let (ready, oldest) = ready_tasks(&service.ready)?;
         register(&registry, ready)?;
         register(&registry, oldest)?;
-        register(&registry, registered(&service.workers)?)?;
-        register(&registry, known(service.proxies)?)?;
+        register(&registry, registered_workers(&service.workers)?)?;
+        register(&registry, known_proxies(service.proxies)?)?;
     }
     TextEncoder::new().encode_to_string(&registry.gather())
 }
@@ -99,12 +99,12 @@ fn tasks(counts: &TaskCounts) -> Result<IntGaugeVec, prometheus::Error> {
     Ok(gauge)
 }
 
-/// Zero where nothing waits, so that a series never ends while its alert is on.
-fn waiting(ready: &[Ready]) -> Result<(IntGaugeVec, GaugeVec), prometheus::Error> {
+/// Zero where nothing is ready: a series that ended would keep its alert on.
+fn ready_tasks(ready: &[Ready]) -> Result<(IntGaugeVec, GaugeVec), prometheus::Error> {
     let tasks = IntGaugeVec::new(Opts::new("drover_ready_tasks", "Tasks that may be claimed now"), &["role"])?;
     let help = "For how long the oldest ready task has been due";
     let oldest = GaugeVec::new(Opts::new("drover_oldest_ready_seconds", help), &["role"])?;
-    for role in Role::ALL {
+    for role in Role::CRAWL {
         tasks.with_label_values(&[role.name()]).set(0);
         oldest.with_label_values(&[role.name()]).set(0.0);
     }
@@ -115,17 +115,17 @@ fn waiting(ready: &[Ready]) -> Result<(IntGaugeVec, GaugeVec), prometheus::Error
     Ok((tasks, oldest))
 }
 
-fn registered(workers: &[WorkerDocument]) -> Result<IntGaugeVec, prometheus::Error> {
+fn registered_workers(workers: &[WorkerDocument]) -> Result<IntGaugeVec, prometheus::Error> {
     let opts = Opts::new("drover_registered_workers", "Workers of all processes, as the registry has them");
     let gauge = IntGaugeVec::new(opts, &["status"])?;
-    for status in WorkerStatus::ALL {
+    for status in WorkerStatus::VARIANTS.iter().copied() {
         let count = workers.iter().filter(|worker| worker.status == status).count();
         gauge.with_label_values(&[status.name()]).set(count as i64);
     }
     Ok(gauge)
 }
 
-fn known(PoolState { active, benched, off }: PoolState) -> Result<IntGaugeVec, prometheus::Error> {
+fn known_proxies(PoolState { active, benched, off }: PoolState) -> Result<IntGaugeVec, prometheus::Error> {
     let gauge = IntGaugeVec::new(Opts::new("drover_known_proxies", "Proxies, as the table has them"), &["state"])?;
     for (state, count) in [("active", active), ("benched", benched), ("off", off)] {
         gauge.with_label_values(&[state]).set(count as i64);

@@ -1,52 +1,57 @@
-//! The HTTP API: JSON over HTTP/1.1, for programs, dashboards and probes.
+//! HTTP: JSON over HTTP/1.1, for programs, dashboards and probes.
 //!
-//! In: a bound listener, what to serve it from, and a token that ends it. Out: a future that comes back when the last
-//! connection is done. It must not know handlers, platforms or actors: what it tells of them comes in as [`Health`].
+//! In: a bound listener and an [`ApiState`], whose token ends it. Out: a future that is ready when the last connection has ended.
+//! It must not know handlers, platforms or actors: what it reports of them comes in as [`Health`].
 
 pub mod health;
 pub mod server;
+pub mod tasks;
+pub mod workers;
 
+mod body;
 mod cursor;
 mod error;
 mod guard;
-mod json;
 mod metrics;
-mod params;
+mod path;
+mod query;
 mod router;
-mod tasks;
-mod workers;
+mod state;
 
 use std::future::Future;
-use std::sync::Arc;
 
 use tokio::net::TcpListener;
-use tokio_util::sync::CancellationToken;
 
+pub use cursor::Cursor;
 pub use error::ApiError;
 pub use health::{Actors, Health};
+pub use server::Bounds;
+pub use state::ApiState;
 
-use crate::config;
-use crate::db::Db;
+const MAX_API_CONNECTIONS: usize = 512;
+const MAX_PROBE_CONNECTIONS: usize = 64;
 
-/// What the whole API is served from.
-#[derive(Clone)]
-pub struct ApiParts {
-    pub db: Db,
-    pub config: config::Api,
-    pub health: Health,
+/// What `/metrics` answers beside the probes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scrape {
+    /// What this process counts.
+    Process,
+    /// That, and what the database says of the whole service.
+    Service,
 }
 
-/// Serves everything until `stop`; comes back when requests under way are answered, or have had their time.
-pub fn serve(listener: TcpListener, parts: ApiParts, stop: CancellationToken) -> impl Future<Output = ()> + Send {
-    let limits = guard::Limits::of(&parts.config);
-    server::serve(listener, router::all(Arc::new(parts), limits), stop)
+/// Serves everything until the state's token is cancelled and the requests under way are answered, or have had their time.
+pub fn serve(listener: TcpListener, state: ApiState) -> impl Future<Output = ()> + Send {
+    let (bounds, stop) = (bounds(&state, MAX_API_CONNECTIONS), state.stop.clone());
+    server::serve(listener, router::api(state), bounds, stop)
 }
 
-/// Serves `/livez` and this process's own `/metrics`, for a worker.
-pub fn serve_probes(
-    listener: TcpListener,
-    config: &config::Api,
-    stop: CancellationToken,
-) -> impl Future<Output = ()> + Send + use<> {
-    server::serve(listener, router::probes(guard::Limits::of(config)), stop)
+/// Serves `/livez`, `/readyz` and `/metrics` to any host, on connections of their own: clients of the API cannot use them up.
+pub fn serve_probes(listener: TcpListener, state: ApiState, scrape: Scrape) -> impl Future<Output = ()> + Send {
+    let (bounds, stop) = (bounds(&state, MAX_PROBE_CONNECTIONS), state.stop.clone());
+    server::serve(listener, router::probes(state, scrape), bounds, stop)
+}
+
+fn bounds(state: &ApiState, connections: usize) -> Bounds {
+    Bounds { connections, write_idle: server::MAX_WRITE_IDLE.min(state.config.request_timeout) }
 }

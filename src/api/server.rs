@@ -1,4 +1,5 @@
-//! The accept loop: how many connections at once, how long a client may take to say what it wants, and an orderly end.
+//! The accept loop: how many connections at once, how long a client may take to send a request and to read its answer, and an
+//! orderly end.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,48 +10,58 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_io_timeout::TimeoutStream;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::events;
 
-/// Further clients wait in the kernel's queue.
-const MOST_CONNECTIONS: usize = 512;
+/// The most that [`Bounds::write_idle`] needs to be.
+pub const MAX_WRITE_IDLE: Duration = Duration::from_secs(10);
 /// From the first byte to the last of a request's head, and how long an idle connection is kept.
-const HEAD_WITHIN: Duration = Duration::from_secs(10);
+const MAX_HEAD_TIME: Duration = Duration::from_secs(10);
 /// A larger head is answered with 431.
-const MOST_HEAD_BYTES: usize = 64 * 1024;
-/// How long requests under way may take once we are told to end.
-const END_WITHIN: Duration = Duration::from_secs(10);
+const MAX_HEAD_BYTES: usize = 64 * 1024;
+/// How long requests under way may take once the server is to end.
+const MAX_END_TIME: Duration = Duration::from_secs(10);
 /// Out of descriptors: trying again at once would only burn CPU.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
+/// What clients may use up.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// Connections at once; further clients wait in the kernel's queue.
+    pub connections: usize,
+    /// A client that reads nothing of its answer for so long is disconnected.
+    pub write_idle: Duration,
+}
+
 /// Serves `router` on `listener` until `stop`, then lets the requests under way finish.
-pub async fn serve(listener: TcpListener, router: Router, stop: CancellationToken) {
+pub async fn serve(listener: TcpListener, router: Router, bounds: Bounds, stop: CancellationToken) {
     let (open, over) = (TaskTracker::new(), CancellationToken::new());
-    let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
-    while let Some((stream, place)) = next(&listener, &places, &stop).await {
-        let connection = Connection { router: router.clone(), stop: stop.clone(), _place: place };
+    let permits = Arc::new(Semaphore::new(bounds.connections));
+    while let Some((stream, permit)) = next(&listener, &permits, &stop).await {
+        let connection = Connection { router: router.clone(), stop: stop.clone(), _permit: permit };
         let over = over.clone();
-        open.spawn(async move { over.run_until_cancelled(connection.serve(stream)).await });
+        open.spawn(async move { over.run_until_cancelled(connection.serve(stream, bounds.write_idle)).await });
     }
     drop(listener);
     open.close();
-    if tokio::time::timeout(END_WITHIN, open.wait()).await.is_err() {
+    if tokio::time::timeout(MAX_END_TIME, open.wait()).await.is_err() {
         over.cancel();
         open.wait().await;
     }
 }
 
-/// The next client, once there is a place for it; none when it is time to end.
+/// The next client, once a connection is free; none when the server is to end.
 async fn next(
     listener: &TcpListener,
-    places: &Arc<Semaphore>,
+    permits: &Arc<Semaphore>,
     stop: &CancellationToken,
 ) -> Option<(TcpStream, OwnedSemaphorePermit)> {
     let accepted = async {
-        let place = places.clone().acquire_owned().await.ok()?;
-        Some((accept(listener).await, place))
+        let permit = permits.clone().acquire_owned().await.ok()?;
+        Some((accept(listener).await, permit))
     };
     stop.run_until_cancelled(accepted).await.flatten()
 }
@@ -70,18 +81,21 @@ async fn accept(listener: &TcpListener) -> TcpStream {
 struct Connection {
     router: Router,
     stop: CancellationToken,
-    _place: OwnedSemaphorePermit,
+    _permit: OwnedSemaphorePermit,
 }
 
 impl Connection {
-    async fn serve(self, stream: TcpStream) {
+    async fn serve(self, stream: TcpStream, write_idle: Duration) {
         // answers are small: waiting to fill packets only delays them
         let _ = stream.set_nodelay(true);
+        let mut stream = TimeoutStream::new(stream);
+        stream.set_write_timeout(Some(write_idle));
         let mut protocol = http1::Builder::new();
-        protocol.timer(TokioTimer::new()).header_read_timeout(HEAD_WITHIN).max_buf_size(MOST_HEAD_BYTES);
-        let connection = protocol.serve_connection(TokioIo::new(stream), TowerToHyperService::new(self.router));
+        protocol.timer(TokioTimer::new()).header_read_timeout(MAX_HEAD_TIME).max_buf_size(MAX_HEAD_BYTES);
+        let stream = TokioIo::new(Box::pin(stream));
+        let connection = protocol.serve_connection(stream, TowerToHyperService::new(self.router));
         tokio::pin!(connection);
-        // a client that breaks off or speaks nonsense is no event of ours
+        // a client that disconnects or speaks no HTTP is nothing to report
         let _ = tokio::select! {
             ended = connection.as_mut() => ended,
             () = self.stop.cancelled() => {

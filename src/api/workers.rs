@@ -1,22 +1,48 @@
-//! `/api/worker-registry`: every worker, as it last told of itself.
+//! `/api/worker-registry`: every worker, as its last heartbeat describes it; and the roles that workers may have.
 
 use axum::Json;
-use axum::extract::{RawQuery, State};
-use serde::Serialize;
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use strum::VariantArray;
 
-use super::ApiError;
-use super::params::Params;
-use super::router::Shared;
+use super::query::{NoParameters, Query};
+use super::{ApiError, ApiState};
 use crate::db::workers;
+use crate::domain::role::Role;
 use crate::domain::worker::WorkerDocument;
 
-#[derive(Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Registry {
-    workers: Vec<WorkerDocument>,
+    pub workers: Vec<WorkerDocument>,
 }
 
-pub async fn list(State(api): State<Shared>, RawQuery(query): RawQuery) -> Result<Json<Registry>, ApiError> {
-    Params::none(query.as_deref())?;
+pub async fn list(State(api): State<ApiState>, _: Query<NoParameters>) -> Result<Json<Registry>, ApiError> {
     let client = api.db.api_client().await?;
     Ok(Json(Registry { workers: workers::list(&client).await? }))
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub struct RoleView {
+    pub role: Role,
+    /// For people.
+    pub name: String,
+    pub description: String,
+    /// The handler that runs it; none while this program has none.
+    pub handler: Option<String>,
+}
+
+impl From<Role> for RoleView {
+    fn from(role: Role) -> Self {
+        let spec = role.spec();
+        RoleView {
+            role,
+            name: spec.title.to_owned(),
+            description: spec.description.to_owned(),
+            handler: role.handler().map(str::to_owned),
+        }
+    }
+}
+
+pub async fn roles(_: Query<NoParameters>) -> Json<Vec<RoleView>> {
+    Json(Role::VARIANTS.iter().copied().map(RoleView::from).collect())
 }

@@ -2,7 +2,7 @@
 //!
 //! In: the configuration. Out: all three, or everything that is wrong with any of them, by file.
 
-use crate::config::{Config, Faults, Overlay};
+use crate::config::{Config, ConfigErrors, Overlay};
 use crate::platforms::dutchie::DutchieData;
 use crate::stealth::{Identities, States};
 
@@ -13,19 +13,19 @@ pub struct DataFiles {
 }
 
 impl DataFiles {
-    pub fn load(config: &Config) -> Result<DataFiles, Faults> {
+    pub fn load(config: &Config) -> Result<DataFiles, ConfigErrors> {
         let files = &config.overlays;
-        let identities = Identities::load(text(&files.identities)).map_err(|bad| bad.faults);
-        let states = States::load(text(&files.states)).map_err(|bad| bad.faults);
+        let identities = Identities::load(text(&files.identities)).map_err(|error| error.errors);
+        let states = States::load(text(&files.states)).map_err(|error| error.errors);
         let dutchie = DutchieData::load(text(&files.dutchie)).map_err(|bad| vec![bad.to_string()]);
 
-        let mut faults = Faults::default();
-        note(&mut faults, &files.identities, identities.as_ref().err());
-        note(&mut faults, &files.states, states.as_ref().err());
-        note(&mut faults, &files.dutchie, dutchie.as_ref().err());
+        let mut errors = ConfigErrors::default();
+        note(&mut errors, &files.identities, identities.as_ref().err());
+        note(&mut errors, &files.states, states.as_ref().err());
+        note(&mut errors, &files.dutchie, dutchie.as_ref().err());
         match (identities, states, dutchie) {
             (Ok(identities), Ok(states), Ok(dutchie)) => Ok(DataFiles { identities, states, dutchie }),
-            _ => Err(faults),
+            _ => Err(errors),
         }
     }
 }
@@ -34,10 +34,10 @@ fn text(file: &Option<Overlay>) -> Option<&str> {
     file.as_ref().map(|file| file.text.as_str())
 }
 
-fn note(faults: &mut Faults, file: &Option<Overlay>, problems: Option<&Vec<String>>) {
+fn note(errors: &mut ConfigErrors, file: &Option<Overlay>, problems: Option<&Vec<String>>) {
     let file = file.as_ref().map_or_else(String::new, |file| file.path.display().to_string());
     for problem in problems.into_iter().flatten() {
-        faults.push(&file, "", problem.trim_end());
+        errors.push(&file, "", problem.trim_end());
     }
 }
 

@@ -6,18 +6,18 @@ use thiserror::Error;
 
 use super::data::DataFiles;
 use crate::clock::Clock;
-use crate::config::{Config, Faults};
+use crate::config::{Config, ConfigErrors};
 use crate::db::Db;
-use crate::handlers::{HashAlarm, Services};
+use crate::handlers::{ExhaustedHashAlarm, Services};
+use crate::platforms::Registry;
 use crate::platforms::dutchie::BadBaseUrl;
-use crate::platforms::{Dutchie, Limits};
 use crate::stealth::{self, AllowList, ProxySource, Sessions, TlsSetupError};
 use crate::storage::Payloads;
 
 #[derive(Debug, Error)]
 pub enum ServicesError {
     #[error(transparent)]
-    Data(#[from] Faults),
+    Data(#[from] ConfigErrors),
     #[error("platform.dutchie.base_url: {0}")]
     BaseUrl(BadBaseUrl),
     #[error("http.extra_ca_file: {0}")]
@@ -27,11 +27,12 @@ pub enum ServicesError {
 pub fn services(
     config: &Config,
     db: &Db,
+    payloads: Payloads,
     clock: &Clock,
     proxies: Arc<dyn ProxySource>,
 ) -> Result<Services, ServicesError> {
     let DataFiles { identities, states, dutchie: data } = DataFiles::load(config)?;
-    let sessions = Sessions::new(stealth::Parts {
+    let sessions = Sessions::new(stealth::SessionConfig {
         proxies,
         identities,
         states: states.clone(),
@@ -45,15 +46,10 @@ pub fn services(
     Ok(Services {
         db: db.clone(),
         sessions,
-        payloads: Payloads::new(config.storage_root()),
+        payloads,
         clock: clock.clone(),
-        shipped_hashes: data.hashes().to_vec(),
-        hash_alarm: HashAlarm::default(),
-        dutchie: Dutchie::new(&config.platform.dutchie, data).map_err(ServicesError::BaseUrl)?,
-        limits: Limits {
-            max_pages: config.http.max_pages as usize,
-            min_coverage: config.platform.dutchie.min_coverage,
-        },
+        hash_alarm: ExhaustedHashAlarm::default(),
+        platforms: Registry::new(config, data).map_err(ServicesError::BaseUrl)?,
         states,
     })
 }

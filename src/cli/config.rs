@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{Env, ExitCode, Output};
 use crate::app::data::DataFiles;
-use crate::config::{Config, Fault, Faults, Loaded, Setting, Sources};
+use crate::config::{Config, ConfigErrors, Fault, Loaded, Setting, Sources};
 use crate::db::connect::Server;
 use crate::stealth::Fingerprint;
 use crate::stealth::fingerprint::Evidence;
@@ -85,7 +85,7 @@ fn fingerprints(config: &Config) -> Vec<Shown> {
 }
 
 /// What the configuration's readers leave to those who use it: data files, and whether the database's URL can be read.
-fn usable(loaded: Loaded) -> Result<Loaded, Faults> {
+fn usable(loaded: Loaded) -> Result<Loaded, ConfigErrors> {
     let mut faults = DataFiles::load(&loaded.config).err().unwrap_or_default();
     if let Err(error) = tls::check(loaded.config.http.extra_ca_file.as_deref()) {
         faults.push(loaded.origin("http.extra_ca_file"), "http.extra_ca_file", error.to_string());

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{Env, ExitCode, process};
 use crate::clock::Clock;
-use crate::db::vitals::{self, Vitals};
+use crate::db::server_info::{self, ServerInfo};
 use crate::db::{Db, migrate, proxies};
 
 /// What 75 workers with their sockets and files need, with room to spare.
@@ -81,14 +81,14 @@ fn files() -> Finding {
 
 /// The database, then what can only be asked of one that answers and has our tables.
 async fn database(env: &Env) -> Vec<Finding> {
-    let (db, kind, vitals, skew) = match reach(env, &Clock::system()).await {
+    let (db, kind, info, skew) = match reach(env, &Clock::system()).await {
         Ok(reached) => reached,
         Err(error) => {
             let remedy = "see that the server runs and database.url names it, or unset that for a private server";
             return vec![Finding::fault("database", format!("{error:#}"), remedy)];
         }
     };
-    let answers = Finding::well("database", format!("{kind}, PostgreSQL {}", vitals.version));
+    let answers = Finding::well("database", format!("{kind}, PostgreSQL {}", info.version));
     let mut findings = vec![answers, clocks(skew)];
     match migrate::status(&db).await {
         Ok(status) if status.is_current() => {
@@ -105,14 +105,14 @@ async fn database(env: &Env) -> Vec<Finding> {
     findings
 }
 
-async fn reach(env: &Env, clock: &Clock) -> anyhow::Result<(Db, &'static str, Vitals, Duration)> {
+async fn reach(env: &Env, clock: &Clock) -> anyhow::Result<(Db, &'static str, ServerInfo, Duration)> {
     let opened = env.database().await?;
     let client = opened.db.client().await?;
     let asked = clock.utc();
-    let vitals = vitals::read(&client).await?;
-    let skew = skew(vitals.now, asked, clock.utc());
+    let info = server_info::read(&client).await?;
+    let skew = skew(info.now, asked, clock.utc());
     let kind = if opened.is_private() { "private server" } else { "server of database.url" };
-    Ok((opened.db.clone(), kind, vitals, skew))
+    Ok((opened.db.clone(), kind, info, skew))
 }
 
 /// How far `theirs` lies outside the time between asking and being answered.

@@ -3,10 +3,10 @@
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use super::{Env, ExitCode, Refusal};
+use super::{CliError, Env, ExitCode};
 use crate::db::task_requests::{self, RequestError};
 use crate::db::task_views;
-use crate::domain::dispensary::DispensaryId;
+use crate::domain::store::StoreId;
 use crate::domain::task_request::TaskRequest;
 
 #[derive(Debug, clap::Args)]
@@ -16,7 +16,7 @@ pub struct Args {
     role: String,
     /// The store, for roles that work on one
     #[arg(long, value_name = "ID")]
-    dispensary: Option<DispensaryId>,
+    dispensary: Option<StoreId>,
     /// The menu platform [default: the store's]
     #[arg(long)]
     platform: Option<String>,
@@ -48,16 +48,16 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let client = env.db().await?.client().await?;
     let id = task_requests::enqueue(&client, request).await.map_err(refusal)?;
     let task = task_views::get(&client, id).await?;
-    let task = task.ok_or_else(|| Refusal::not_found(format!("task {id} was removed again")))?;
+    let task = task.ok_or_else(|| CliError::not_found(format!("task {id} was removed again")))?;
     env.out.either(&task, |task| format!("task {}: {}", task.id, task.role))?;
     Ok(ExitCode::Ok)
 }
 
 fn refusal(error: RequestError) -> anyhow::Error {
     match error {
-        RequestError::Bad(bad) => Refusal::usage(bad.to_string()).into(),
-        RequestError::Missing { .. } => Refusal::not_found(error.to_string()).into(),
-        RequestError::Queued { .. } => Refusal::conflict(error.to_string()).into(),
+        RequestError::Bad(bad) => CliError::usage(bad.to_string()).into(),
+        RequestError::Missing { .. } => CliError::not_found(error.to_string()).into(),
+        RequestError::Queued { .. } => CliError::conflict(error.to_string()).into(),
         RequestError::Db(error) => error.into(),
     }
 }

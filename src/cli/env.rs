@@ -1,13 +1,15 @@
 //! `Env`: what every command may use: the configuration, stdout, the runtime, and the database once it is asked for.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use tokio::runtime::Runtime;
 use tokio::sync::OnceCell;
 
+use super::Stop;
 use super::output::Output;
+use crate::app::database::{self, OpenError, Opened};
 use crate::config::{Config, Loaded};
-use crate::db::open::{self, OpenError, Opened};
 use crate::db::{Db, migrate};
 
 pub struct Env {
@@ -17,23 +19,34 @@ pub struct Env {
     pub out: Output,
     /// The process's one runtime; actors' threads run on it too.
     pub runtime: Arc<Runtime>,
+    /// The data directory that `--dir` names.
+    pub dir: Option<PathBuf>,
+    /// The signals that the process gets.
+    pub stop: Stop,
     database: OnceCell<Opened>,
 }
 
 impl Env {
-    pub(super) fn new(loaded: Loaded, out: Output, runtime: Arc<Runtime>) -> Self {
-        Env { config: Arc::new(loaded.config.clone()), loaded, out, runtime, database: OnceCell::new() }
+    pub(super) fn new(loaded: Loaded, out: Output, runtime: Arc<Runtime>, stop: Stop, dir: Option<PathBuf>) -> Self {
+        Env { config: Arc::new(loaded.config.clone()), loaded, out, runtime, stop, dir, database: OnceCell::new() }
     }
 
-    /// The database with the schema that this program needs. The private server is started when it is the one.
+    /// The database with the schema that this program needs; what is missing is made. Starts the private server where there is no URL.
     pub async fn db(&self) -> anyhow::Result<Db> {
         let db = &self.database().await?.db;
         migrate::up(db).await?;
         Ok(db.clone())
     }
 
+    /// For commands that only read: they change nothing, so an outdated schema is an error.
+    pub async fn db_to_read(&self) -> anyhow::Result<Db> {
+        let db = &self.database().await?.db;
+        migrate::require_current(db).await?;
+        Ok(db.clone())
+    }
+
     /// The database as it is, whatever its schema.
     pub async fn database(&self) -> Result<&Opened, OpenError> {
-        self.database.get_or_try_init(|| open::open(&self.config)).await
+        self.database.get_or_try_init(|| database::open(&self.config)).await
     }
 }

@@ -5,11 +5,12 @@ use std::io::{ErrorKind, Write};
 use thiserror::Error;
 
 use crate::app::AppError;
-use crate::config::Faults;
+use crate::app::database::OpenError;
+use crate::config::ConfigErrors;
 use crate::db::DbError;
-use crate::db::embedded::EmbeddedError;
-use crate::db::open::OpenError;
+use crate::db::migrate::MigrateError;
 use crate::log;
+use crate::private_server::PrivateServerError;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExitCode {
@@ -19,7 +20,7 @@ pub enum ExitCode {
     NotFound = 3,
     Conflict = 4,
     /// Some of many things failed.
-    Partly = 5,
+    PartialFailure = 5,
     /// The database, or whatever else drover depends on, is unavailable.
     Unavailable = 69,
     BadConfig = 78,
@@ -29,30 +30,30 @@ pub enum ExitCode {
 /// An error that knows its exit code; commands return it by `?` or `bail!`.
 #[derive(Debug, Error)]
 #[error("{message}")]
-pub struct Refusal {
+pub struct CliError {
     pub code: ExitCode,
     pub message: String,
 }
 
-impl Refusal {
+impl CliError {
     pub fn usage(message: impl Into<String>) -> Self {
-        Refusal { code: ExitCode::Usage, message: message.into() }
+        CliError { code: ExitCode::Usage, message: message.into() }
     }
 
     pub fn not_found(message: impl Into<String>) -> Self {
-        Refusal { code: ExitCode::NotFound, message: message.into() }
+        CliError { code: ExitCode::NotFound, message: message.into() }
     }
 
     pub fn conflict(message: impl Into<String>) -> Self {
-        Refusal { code: ExitCode::Conflict, message: message.into() }
+        CliError { code: ExitCode::Conflict, message: message.into() }
     }
 
     pub fn unavailable(message: impl Into<String>) -> Self {
-        Refusal { code: ExitCode::Unavailable, message: message.into() }
+        CliError { code: ExitCode::Unavailable, message: message.into() }
     }
 
     pub fn bad_config(message: impl Into<String>) -> Self {
-        Refusal { code: ExitCode::BadConfig, message: message.into() }
+        CliError { code: ExitCode::BadConfig, message: message.into() }
     }
 }
 
@@ -63,7 +64,7 @@ pub fn code(ended: anyhow::Result<ExitCode>) -> std::process::ExitCode {
         // `drover tasks list | head`: the reader has seen enough
         Err(error) if is_broken_pipe(&error) => ExitCode::Ok,
         Err(error) => {
-            log::complain(&format!("{error:#}"));
+            log::report_error(&format!("{error:#}"));
             of(&error)
         }
     };
@@ -87,22 +88,22 @@ fn of(error: &anyhow::Error) -> ExitCode {
 }
 
 fn known(cause: &(dyn std::error::Error + 'static)) -> Option<ExitCode> {
-    if let Some(refusal) = cause.downcast_ref::<Refusal>() {
+    if let Some(refusal) = cause.downcast_ref::<CliError>() {
         return Some(refusal.code);
     }
-    if cause.is::<Faults>() || matches!(cause.downcast_ref(), Some(AppError::Services(_))) {
+    if cause.is::<ConfigErrors>() || matches!(cause.downcast_ref(), Some(AppError::Services(_))) {
         return Some(ExitCode::BadConfig);
     }
     if let Some(OpenError::BadUrl(_)) = cause.downcast_ref::<OpenError>() {
         return Some(ExitCode::BadConfig);
     }
-    if cause.is::<EmbeddedError>() {
+    if cause.is::<PrivateServerError>() || matches!(cause.downcast_ref(), Some(MigrateError::Outdated { .. })) {
         return Some(ExitCode::Unavailable);
     }
     match cause.downcast_ref::<DbError>()? {
         DbError::Conflict { .. } => Some(ExitCode::Conflict),
         DbError::Missing(_) => Some(ExitCode::NotFound),
-        DbError::Unavailable(_) | DbError::TooSlow(_) => Some(ExitCode::Unavailable),
+        DbError::Unavailable(_) | DbError::Contention(_) | DbError::TooSlow(_) => Some(ExitCode::Unavailable),
         DbError::Other(_) => Some(ExitCode::Failure),
     }
 }
@@ -120,13 +121,13 @@ mod tests {
     use super::*;
 
     #[rstest]
-    #[case::usage(Refusal::usage("no").into(), ExitCode::Usage)]
-    #[case::bad_configuration(Faults::default().into(), ExitCode::BadConfig)]
+    #[case::usage(CliError::usage("no").into(), ExitCode::Usage)]
+    #[case::bad_configuration(ConfigErrors::default().into(), ExitCode::BadConfig)]
     #[case::no_database(DbError::Unavailable("down".into()).into(), ExitCode::Unavailable)]
     #[case::bad_database_url(OpenError::BadUrl(DbError::Other("no".into())).into(), ExitCode::BadConfig)]
-    #[case::no_private_server(EmbeddedError::NoAccount.into(), ExitCode::Unavailable)]
+    #[case::no_private_server(PrivateServerError::NoAccount.into(), ExitCode::Unavailable)]
     #[case::no_database_at_start(AppError::from(DbError::Unavailable("down".into())).into(), ExitCode::Unavailable)]
-    #[case::bad_data_file(AppError::Services(Faults::default().into()).into(), ExitCode::BadConfig)]
+    #[case::bad_data_file(AppError::Services(ConfigErrors::default().into()).into(), ExitCode::BadConfig)]
     #[case::not_there(DbError::Missing("task 7".into()).into(), ExitCode::NotFound)]
     #[case::taken(DbError::Conflict { constraint: "c".into(), detail: "d".into() }.into(), ExitCode::Conflict)]
     #[case::anything_else(anyhow::anyhow!("odd"), ExitCode::Failure)]

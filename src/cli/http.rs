@@ -1,72 +1,87 @@
-//! The HTTP server beside a running tree: bound with a clear word when it cannot be, told of the tree's health, ended last.
+//! The HTTP servers beside a running tree: bound before anything starts, ended after everything else.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
 
 use tokio::net::TcpListener;
-use tokio::task::JoinHandle;
+use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::{Env, Refusal};
+use super::{CliError, Env};
 use crate::actors::lifecycle::Lifecycle;
-use crate::api::{self, Actors, ApiParts, Health};
+use crate::api::{self, Actors, ApiState, Health, Scrape};
 use crate::app::App;
 
-/// A server under way; it goes on while the process drains, so that probes and people see it drain.
-pub struct Server {
-    pub address: std::net::SocketAddr,
+/// Bound addresses, not yet served.
+pub struct Listeners {
+    pub api: Option<TcpListener>,
+    pub probes: Option<TcpListener>,
+}
+
+/// Servers under way; they go on while the process drains, so that probes and people see it drain.
+pub struct Servers {
+    /// Where the API is served.
+    pub api: Option<SocketAddr>,
     stop: CancellationToken,
-    task: JoinHandle<()>,
+    tasks: JoinSet<()>,
 }
 
-impl Server {
-    /// The whole API, at `api.listen`.
-    pub fn api(env: &Env, app: &App, listener: TcpListener) -> anyhow::Result<Server> {
-        let shared = app.tree().shared();
-        let proxies = app.tree().has_workers().then(|| app.tree().proxies().state());
-        let lifecycle = app.lifecycle().clone();
-        let health = Health::new(proxies, move || actors(&lifecycle));
-        let parts = ApiParts { db: shared.db.clone(), config: env.config.api.clone(), health };
-        Server::start(listener, |listener, stop| tokio::spawn(api::serve(listener, parts, stop)))
+impl Listeners {
+    /// The probes' address is bound when one is configured.
+    pub async fn bind(env: &Env, with_api: bool) -> Result<Listeners, CliError> {
+        let config = &env.config;
+        let api = match with_api {
+            true => Some(listen(&config.api.listen, "PORT or DROVER__API__LISTEN").await?),
+            false => None,
+        };
+        let probes = match config.probes.listen.as_str() {
+            "" => None,
+            address => Some(listen(address, "DROVER__PROBES__LISTEN").await?),
+        };
+        Ok(Listeners { api, probes })
     }
 
-    /// `/livez` and `/metrics` alone.
-    pub fn probes(env: &Env, listener: TcpListener) -> anyhow::Result<Server> {
-        let config = &env.config.api;
-        Server::start(listener, |listener, stop| tokio::spawn(api::serve_probes(listener, config, stop)))
+    pub fn serve(self, env: &Env, app: &App) -> anyhow::Result<Servers> {
+        let state = state(env, app);
+        let mut servers = Servers { api: None, stop: state.stop.clone(), tasks: JoinSet::new() };
+        let scrape = if self.api.is_some() { Scrape::Service } else { Scrape::Process };
+        if let Some(listener) = self.probes {
+            tracing::info!("Listening for probes on http://{}", listener.local_addr()?);
+            servers.tasks.spawn(api::serve_probes(listener, state.clone(), scrape));
+        }
+        if let Some(listener) = self.api {
+            let address = listener.local_addr()?;
+            tracing::info!("Listening on http://{address}");
+            servers.api = Some(address);
+            servers.tasks.spawn(api::serve(listener, state));
+        }
+        Ok(servers)
     }
+}
 
-    pub async fn close(self) {
+impl Servers {
+    /// Lets the requests under way finish. A server's panic has been logged where it happened.
+    pub async fn close(mut self) {
         self.stop.cancel();
-        // a panic in it has been told where it happened
-        let _ = self.task.await;
-    }
-
-    fn start(
-        listener: TcpListener,
-        serve: impl FnOnce(TcpListener, CancellationToken) -> JoinHandle<()>,
-    ) -> anyhow::Result<Server> {
-        let address = listener.local_addr()?;
-        let stop = CancellationToken::new();
-        tracing::info!("Listening on http://{address}");
-        Ok(Server { address, stop: stop.clone(), task: serve(listener, stop) })
+        while self.tasks.join_next().await.is_some() {}
     }
 }
 
-/// Where the API is served.
-pub async fn listen_for_api(env: &Env) -> Result<TcpListener, Refusal> {
-    listen(&env.config.api.listen, "PORT or DROVER__API__LISTEN").await
-}
-
-/// Where a worker is probed; nowhere when `worker.listen` is empty.
-pub async fn listen_for_probes(env: &Env) -> Result<Option<TcpListener>, Refusal> {
-    match env.config.worker.listen.as_str() {
-        "" => Ok(None),
-        address => listen(address, "DROVER__WORKER__LISTEN").await.map(Some),
-    }
-}
-
-async fn listen(address: &str, remedy: &str) -> Result<TcpListener, Refusal> {
+async fn listen(address: &str, variable: &str) -> Result<TcpListener, CliError> {
     TcpListener::bind(address).await.map_err(|error| {
-        Refusal::unavailable(format!("cannot listen on {address}: {error}; choose another by {remedy}"))
+        CliError::unavailable(format!("cannot listen on {address}: {error}; choose another by {variable}"))
     })
+}
+
+fn state(env: &Env, app: &App) -> ApiState {
+    let proxies = app.tree().has_workers().then(|| app.tree().proxies().state());
+    let lifecycle = app.lifecycle().clone();
+    ApiState {
+        db: app.tree().deps().db.clone(),
+        config: Arc::new(env.config.api.clone()),
+        health: Health::new(proxies, move || actors(&lifecycle)),
+        stop: CancellationToken::new(),
+    }
 }
 
 fn actors(lifecycle: &Lifecycle) -> Actors {

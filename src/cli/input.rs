@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-use super::{ExitCode, Refusal};
+use super::{CliError, ExitCode};
 
 /// Far more than any list needs.
 const MAX_BYTES: u64 = 16 << 20;
@@ -24,7 +24,7 @@ impl Input {
         let name = if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() };
         let file = path.to_owned();
         let read = tokio::task::spawn_blocking(move || read_all(file)).await?;
-        let text = read.map_err(|error| Refusal {
+        let text = read.map_err(|error| CliError {
             code: if error.kind() == ErrorKind::NotFound { ExitCode::NotFound } else { ExitCode::Failure },
             message: format!("{name} cannot be read: {error}"),
         })?;
@@ -33,13 +33,13 @@ impl Input {
 }
 
 /// The refusal of a list with these faults, of which one is enough.
-pub fn refusal(faults: &[String]) -> Refusal {
+pub fn refusal(faults: &[String]) -> CliError {
     let mut lines: Vec<String> = faults.iter().take(MAX_FAULTS).cloned().collect();
     if faults.len() > MAX_FAULTS {
         lines.push(format!("and {} more", faults.len() - MAX_FAULTS));
     }
     lines.push("nothing was imported".to_owned());
-    Refusal::usage(lines.join("\n"))
+    CliError::usage(lines.join("\n"))
 }
 
 fn read_all(file: PathBuf) -> io::Result<String> {

@@ -48,18 +48,20 @@ fn applied(report: &Report) -> String {
         return "nothing to do".to_owned();
     }
     let names = report.applied.iter().map(|name| format!("applied   {name}"));
-    let objects = report.objects.iter().map(|name| format!("made anew {name}"));
+    let objects = report.objects.iter().map(|name| format!("replaced  {name}"));
     names.chain(objects).collect::<Vec<_>>().join("\n")
 }
 
 fn listing(status: &Status) -> String {
     let done = status.applied.iter().map(|done| format!("applied  {}  {}", time(done.applied_at), done.name));
     let missing = status.pending.iter().chain(&status.objects).map(|name| format!("missing  {name}"));
-    done.chain(missing).collect::<Vec<_>>().join("\n")
+    let newer =
+        status.has_newer_objects.then(|| "newer    the objects of a newer program; they stay as they are".to_owned());
+    done.chain(missing).chain(newer).collect::<Vec<_>>().join("\n")
 }
 
 fn verdict(status: &Status) -> String {
-    match status.pending.len() + status.objects.len() {
+    match status.missing() {
         0 => "the schema is up to date".to_owned(),
         missing => format!("{missing} missing; run: drover migrate up"),
     }

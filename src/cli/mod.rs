@@ -3,10 +3,12 @@
 //! A subcommand's file has `pub struct Args` (clap) and `pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode>`.
 //! Data goes to stdout by [`Env::out`], logs to stderr; errors become exit codes in one place ([`exit`]).
 
+#[cfg(feature = "demo")]
 pub mod demo;
 pub mod exit;
 pub mod output;
 pub mod process;
+pub mod proxies;
 pub mod stop;
 
 mod api;
@@ -17,9 +19,9 @@ mod enqueue;
 mod env;
 mod http;
 mod input;
+mod list_file;
 mod migrate;
 mod payload;
-mod proxies;
 mod scheduler;
 mod schedules;
 mod service;
@@ -31,28 +33,33 @@ mod worker;
 mod workers;
 
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Parser, Subcommand};
 
 pub use env::Env;
-pub use exit::{ExitCode, Refusal};
+pub use exit::{CliError, ExitCode};
 pub use output::Output;
 pub use stop::Stop;
 
 use crate::config::{Config, Flag, Loaded, Log, Sources};
 use crate::log;
 
+const GLOBAL: &str = "Global options";
+
 /// A durable, supervised crawler of dispensary menus on Postgres.
 #[derive(Debug, Parser)]
 #[command(name = "drover", version, arg_required_else_help = true, disable_help_subcommand = true)]
 struct Cli {
     /// Directory whose configuration files are laid over the built-in ones [default: ./config where there is one]
-    #[arg(long, global = true, value_name = "DIR", help_heading = "Of every command")]
+    #[arg(long, global = true, value_name = "DIR", help_heading = GLOBAL)]
     config: Option<PathBuf>,
+    /// Data directory whose private database is used, whatever database is configured [default: the configured one]
+    #[arg(long, global = true, value_name = "DIR", help_heading = GLOBAL)]
+    dir: Option<PathBuf>,
     /// Print data as JSON
-    #[arg(long, global = true, help_heading = "Of every command")]
+    #[arg(long, global = true, help_heading = GLOBAL)]
     json: bool,
     #[command(subcommand)]
     command: Command,
@@ -66,7 +73,8 @@ enum Command {
     Config(config::Args),
     /// Start, open or stop the private database server
     Db(db::Args),
-    /// Crawl a simulated world, in a place of its own
+    /// Crawl a simulated platform, in a temporary directory or in the one that --dir names
+    #[cfg(feature = "demo")]
     Demo(demo::Args),
     /// Look for what would keep drover from working here, each with its remedy
     Doctor(doctor::Args),
@@ -102,6 +110,7 @@ impl Command {
             Command::Api(args) => api::run(args, env).await,
             Command::Config(args) => config::run(args, env).await,
             Command::Db(args) => db::run(args, env).await,
+            #[cfg(feature = "demo")]
             Command::Demo(args) => demo::run(args, env).await,
             Command::Doctor(args) => doctor::run(args, env).await,
             Command::Enqueue(args) => enqueue::run(args, env).await,
@@ -119,15 +128,6 @@ impl Command {
         }
     }
 
-    /// Settings that the command's own flags make; they win over files and variables.
-    fn flags(&self) -> Vec<Flag> {
-        match self {
-            Command::Db(args) => args.flags(),
-            Command::Worker(args) => args.flags(),
-            _ => Vec::new(),
-        }
-    }
-
     /// What is logged: next to a progress bar only errors, unless somebody asked for more.
     fn log(&self, loaded: &Loaded) -> Log {
         let log = loaded.config.log.clone();
@@ -138,9 +138,9 @@ impl Command {
         Log { level: "error".to_owned(), ..log }
     }
 
-    /// Whether it ends by itself on Ctrl-C (with [`Stop`]); the others are simply dropped.
-    fn drains(&self) -> bool {
-        matches!(self, Command::Api(_) | Command::Demo(_) | Command::Scheduler(_) | Command::Up(_) | Command::Worker(_))
+    /// Whether it runs until a signal ends it, which is then a good end.
+    fn is_service(&self) -> bool {
+        matches!(self, Command::Api(_) | Command::Scheduler(_) | Command::Up(_) | Command::Worker(_))
     }
 }
 
@@ -151,12 +151,27 @@ pub fn main() -> std::process::ExitCode {
         Ok(cli) => cli,
         Err(error) => return exit::usage(&error),
     };
-    exit::code(start(cli))
+    let code = exit::code(start(cli));
+    log::flush();
+    code
+}
+
+/// Settings that flags make; they win over files and variables.
+fn flags(cli: &Cli) -> Vec<Flag> {
+    let own = match &cli.command {
+        Command::Worker(args) => args.flags(),
+        _ => Vec::new(),
+    };
+    let dir = cli.dir.as_deref().map(Path::to_string_lossy);
+    let dir = dir.map(|dir| [("database.dir", dir.into_owned()), ("database.url", String::new())]);
+    let dir = dir.into_iter().flatten().map(|(key, value)| Flag { name: "--dir", key, value });
+    own.into_iter().chain(dir).collect()
 }
 
 fn start(cli: Cli) -> anyhow::Result<ExitCode> {
     let out = Output::new(cli.json);
-    let sources = Sources::of_process(cli.config, cli.command.flags());
+    let flags = flags(&cli);
+    let sources = Sources::of_process(cli.config, flags);
     if let Command::Config(args) = &cli.command
         && let Some(answer) = config::check(args, &sources, &out)
     {
@@ -165,7 +180,8 @@ fn start(cli: Cli) -> anyhow::Result<ExitCode> {
     let loaded = Config::load(&sources)?;
     log::start(&cli.command.log(&loaded));
     let runtime = Arc::new(tokio::runtime::Builder::new_multi_thread().enable_all().build()?);
-    let env = Env::new(loaded, out, runtime.clone());
+    let stop = Stop::on_signals()?;
+    let env = Env::new(loaded, out, runtime.clone(), stop, cli.dir);
     let ended = runtime.block_on(run(cli.command, &env));
     // a blocking call that hangs must not keep the process from ending
     std::mem::forget((env, runtime));
@@ -173,12 +189,10 @@ fn start(cli: Cli) -> anyhow::Result<ExitCode> {
 }
 
 async fn run(command: Command, env: &Env) -> anyhow::Result<ExitCode> {
-    if command.drains() {
-        return command.run(env).await;
-    }
+    let is_service = command.is_service();
     tokio::select! {
         ended = command.run(env) => ended,
-        _ = tokio::signal::ctrl_c() => Ok(ExitCode::Interrupted),
+        () = env.stop.cut_short() => Ok(if is_service { env.stop.exit_code() } else { ExitCode::Interrupted }),
     }
 }
 

@@ -6,7 +6,7 @@ use clap::Subcommand;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::{Env, ExitCode, Refusal};
+use super::{CliError, Env, ExitCode};
 use crate::domain::payload::{Payload, PayloadId};
 use crate::domain::product::NormalMenu;
 use crate::storage::{Payloads, StoredMenu};
@@ -42,10 +42,11 @@ struct Shown {
 
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let Command::Show { id, data } = args.command;
-    let client = env.db().await?.client().await?;
+    let client = env.db_to_read().await?.client().await?;
     let payload = db::payloads::get(&client, id).await?;
-    let payload = payload.ok_or_else(|| Refusal::not_found(format!("payload {id} does not exist")))?;
-    let files = Payloads::new(env.config.storage_root());
+    let payload = payload.ok_or_else(|| CliError::not_found(format!("payload {id} does not exist")))?;
+    let owner = db::installation::storage_owner(&client).await?;
+    let files = Payloads::new(env.config.storage_root(), owner);
     let stored = files.read(&payload.storage_path, &payload.sha256).await?;
     if data {
         env.out.value(&pages(&stored)?)?;
@@ -57,7 +58,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
 }
 
 fn pages(stored: &StoredMenu) -> anyhow::Result<Vec<&RawValue>> {
-    let pages = stored.pages().into_iter().map(serde_json::from_slice);
+    let pages = stored.pages().into_iter().map(|page| serde_json::from_slice(page.body));
     Ok(pages.collect::<Result<_, _>>()?)
 }
 

@@ -4,7 +4,7 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::signal::{SigHandler, Signal, signal};
 
 /// macOS refuses more than this although it says that its hard limit is infinite.
-const MOST_FILES: u64 = 10_240;
+const MAX_OPEN_FILES: u64 = 10_240;
 
 pub fn prepare() {
     #[cfg(feature = "failpoints")]
@@ -24,7 +24,7 @@ fn ignore_deadly_signals() {
 /// Sockets and files of many workers are more than the usual 1,024.
 fn raise_file_limit() {
     let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) else { return };
-    let wanted = if cfg!(target_os = "macos") { hard.min(MOST_FILES) } else { hard };
+    let wanted = if cfg!(target_os = "macos") { hard.min(MAX_OPEN_FILES) } else { hard };
     if wanted > soft {
         // doctor tells when the limit stays low
         let _ = setrlimit(Resource::RLIMIT_NOFILE, wanted, hard);

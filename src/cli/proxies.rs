@@ -1,6 +1,9 @@
 //! `drover proxies`: brings proxies in, shows them, and tries each.
 
+pub mod list;
+
 mod check;
+mod draft;
 mod import;
 
 use std::fmt::Display;
@@ -11,7 +14,7 @@ use clap::Subcommand;
 use super::output::time;
 use super::{Env, ExitCode};
 use crate::db::proxies::{self, ProxyListing};
-use crate::domain::proxy::Stored;
+use crate::domain::proxy::StoredState;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -41,7 +44,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
 }
 
 async fn list(env: &Env) -> anyhow::Result<ExitCode> {
-    let client = env.db().await?.client().await?;
+    let client = env.db_to_read().await?.client().await?;
     let found = proxies::list(&client).await?;
     let headers =
         ["id", "proxy", "user", "state", "ok", "failed", "403s", "ms", "last used", "cooldown until", "last error"];
@@ -70,10 +73,10 @@ fn address(protocol: &str, host: &str, port: impl Display) -> String {
     if host.contains(':') { format!("{protocol}://[{host}]:{port}") } else { format!("{protocol}://{host}:{port}") }
 }
 
-fn state_name(stored: Stored) -> &'static str {
+fn state_name(stored: StoredState) -> &'static str {
     match stored {
-        Stored::Active => "active",
-        Stored::Benched { .. } => "benched",
-        Stored::Off => "off",
+        StoredState::Active => "active",
+        StoredState::Benched { .. } => "benched",
+        StoredState::Off => "off",
     }
 }

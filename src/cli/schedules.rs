@@ -2,7 +2,7 @@
 
 use clap::Subcommand;
 
-use super::output::time;
+use super::output::{counted, time};
 use super::{Env, ExitCode};
 use crate::db::schedules::{self, Run, Schedule};
 
@@ -31,7 +31,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
 }
 
 async fn list(env: &Env) -> anyhow::Result<ExitCode> {
-    let client = env.db().await?.client().await?;
+    let client = env.db_to_read().await?.client().await?;
     let found = schedules::list(&client).await?;
     let headers = ["name", "role", "", "rhythm", "prio", "last run", "tasks", "next run", "error"];
     env.out.rows(&found, &headers, cells)?;
@@ -40,15 +40,15 @@ async fn list(env: &Env) -> anyhow::Result<ExitCode> {
 
 async fn trigger(name: &str, env: &Env) -> anyhow::Result<ExitCode> {
     let run = schedules::trigger(&env.db().await?, name).await?;
-    env.out.either(&run, told)?;
+    env.out.either(&run, text)?;
     Ok(if run.fault.is_some() { ExitCode::Failure } else { ExitCode::Ok })
 }
 
-fn told(run: &Run) -> String {
+fn text(run: &Run) -> String {
     match &run.fault {
         Some(fault) => format!("{} cannot be run: {fault}", run.schedule),
-        None if run.already_made => format!("{} has just run: {} tasks", run.schedule, run.tasks),
-        None => format!("{}: {} tasks", run.schedule, run.tasks),
+        None if run.already_made => format!("{} has just run: {}", run.schedule, counted(run.tasks, "task")),
+        None => format!("{}: {}", run.schedule, counted(run.tasks, "task")),
     }
 }
 

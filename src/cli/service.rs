@@ -1,97 +1,71 @@
-//! What `up`, `api`, `worker` and `scheduler` have in common: start, run until a signal or a failure, drain, say how it ended.
+//! What `up`, `api`, `worker` and `scheduler` have in common: start, run until a signal or a failure, drain, report how it ended.
 
 use std::future::Future;
 use std::time::{Duration, Instant};
 
-use tokio::net::TcpListener;
-
-use super::http::{self, Server};
-use super::{Env, ExitCode, Refusal, Stop};
+use super::http::Listeners;
+use super::{CliError, Env, ExitCode, Stop};
 use crate::actors::plan::Plan;
 use crate::app::App;
 use crate::db::{Db, DbError, proxies};
 use crate::domain::proxy::PoolState;
 use crate::events;
 
-/// What a service answers by HTTP.
-#[derive(Clone, Copy, Debug)]
+/// What a service answers by HTTP, beside its probes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Http {
     Api,
-    Probes,
     Nothing,
 }
 
 /// Runs the tree until a signal or a failure.
 pub async fn run(env: &Env, plan: Plan, http: Http) -> anyhow::Result<ExitCode> {
-    // a port that is taken is told before anything is begun
-    let port = open_port(env, http).await?;
+    // before anything starts: a port that is taken ends the command at once
+    let listeners = Listeners::bind(env, http == Http::Api).await?;
     let db = database(env).await?;
     if !plan.pods.is_empty() && proxies::count(&db.client().await?).await? == PoolState::default() {
         events::no_proxies();
     }
-    let stop = Stop::on_signals()?;
+    let stop = env.stop.take_over();
     let app = App::start(env.config.clone(), db, env.runtime.clone(), plan).await?;
-    let server = port.map(|port| serve(env, &app, port)).transpose()?;
+    let servers = listeners.serve(env, &app)?;
     tokio::select! {
         () = stop.drain.cancelled() => {}
         () = app.failed() => {}
     }
     let cause = app.stop(second_signal(&stop)).await;
-    if let Some(server) = server {
-        server.close().await;
-    }
+    servers.close().await;
     match cause {
-        Some(message) => Err(Refusal { code: ExitCode::Failure, message }.into()),
+        Some(message) => Err(CliError { code: ExitCode::Failure, message }.into()),
         None => Ok(stop.exit_code()),
     }
 }
 
-/// How long a service waits for a database that is late.
-const PATIENCE: Duration = Duration::from_secs(30);
-const ASK_AGAIN: Duration = Duration::from_secs(1);
+/// How long a service waits for a database that cannot be reached yet.
+const MAX_DATABASE_WAIT: Duration = Duration::from_secs(30);
+const RETRY_PAUSE: Duration = Duration::from_secs(1);
 
-/// The database with its schema, once it is there. After a while it is left to whoever starts services to start this one anew.
+/// The database with its schema, once it can be reached. After a while this fails, and what supervises services starts this one again.
 pub async fn database(env: &Env) -> anyhow::Result<Db> {
     let begun = Instant::now();
     loop {
         match env.db().await {
-            Err(error) if is_late(&error) && begun.elapsed() < PATIENCE => {
+            Err(error) if may_come(&error) && begun.elapsed() < MAX_DATABASE_WAIT => {
                 events::database_awaited(&format_args!("{error:#}"));
             }
             answer => return answer,
         }
-        tokio::time::sleep(ASK_AGAIN).await;
+        tokio::time::sleep(RETRY_PAUSE).await;
     }
 }
 
-/// A server that cannot be reached may be; one that cannot be made will not be by waiting.
-fn is_late(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| cause.downcast_ref::<DbError>().is_some_and(DbError::is_unavailable))
+/// A server that cannot be reached may come up; a private server that cannot be started will not by waiting.
+fn may_come(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| cause.downcast_ref::<DbError>().is_some_and(DbError::is_transient))
 }
 
-/// The word to give everything back at once.
+/// The signal to give all tasks back at once.
 pub fn second_signal(stop: &Stop) -> impl Future<Output = ()> + Send + use<> {
     let now = stop.now.clone();
     async move { now.cancelled().await }
-}
-
-/// A bound listener and what it is for.
-enum Port {
-    Api(TcpListener),
-    Probes(TcpListener),
-}
-
-async fn open_port(env: &Env, http: Http) -> Result<Option<Port>, Refusal> {
-    Ok(match http {
-        Http::Api => Some(Port::Api(http::listen_for_api(env).await?)),
-        Http::Probes => http::listen_for_probes(env).await?.map(Port::Probes),
-        Http::Nothing => None,
-    })
-}
-
-fn serve(env: &Env, app: &App, port: Port) -> anyhow::Result<Server> {
-    match port {
-        Port::Api(listener) => Server::api(env, app, listener),
-        Port::Probes(listener) => Server::probes(env, listener),
-    }
 }

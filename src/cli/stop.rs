@@ -1,7 +1,11 @@
 //! `Stop`: the first Ctrl-C or SIGTERM asks to drain, the second to stop at once.
+//!
+//! Signals are handled from the start of the process: as PID 1 of a container it would ignore them otherwise. Until a command
+//! says that it drains by itself, the first signal ends it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -14,16 +18,37 @@ pub struct Stop {
     pub drain: CancellationToken,
     /// Give back what runs, now.
     pub now: CancellationToken,
+    /// By Ctrl-C, not by SIGTERM.
     interrupted: Arc<AtomicBool>,
+    /// The command drains by itself.
+    taken_over: Arc<AtomicBool>,
 }
 
 impl Stop {
-    /// Listens for signals from now on.
+    /// Listens for signals from now on, on a thread and a runtime of its own: they are heard while the process's runtime hangs.
     pub fn on_signals() -> std::io::Result<Stop> {
         let stop = Stop::default();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+        let in_runtime = runtime.enter();
         let signals = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
-        tokio::spawn(stop.clone().listen(signals));
+        drop(in_runtime);
+        let listener = stop.clone();
+        thread::Builder::new().name("signals".to_owned()).spawn(move || runtime.block_on(listener.listen(signals)))?;
         Ok(stop)
+    }
+
+    /// From now on the caller watches `drain` and `now`.
+    pub fn take_over(&self) -> Stop {
+        self.taken_over.store(true, Ordering::Relaxed);
+        self.clone()
+    }
+
+    /// Comes back at the first signal, unless the command drains by itself.
+    pub async fn cut_short(&self) {
+        self.drain.cancelled().await;
+        if self.taken_over.load(Ordering::Relaxed) {
+            std::future::pending().await
+        }
     }
 
     /// The exit code of a command that a signal ended well: SIGTERM is the ordinary way to stop a service.

@@ -10,11 +10,12 @@ use serde::Serialize;
 
 use super::input::{self, Input};
 use super::output::time;
-use super::{Env, ExitCode, Refusal};
+use super::{CliError, Env, ExitCode};
 use crate::db::stores::{Known, NewStore, StoreListing};
 use crate::db::{self, Tx};
-use crate::domain::dispensary::DispensaryId;
 use crate::domain::role::Role;
+use crate::domain::store::StoreId;
+use crate::platforms::hosts;
 use draft::Draft;
 
 #[derive(Debug, clap::Args)]
@@ -39,7 +40,7 @@ enum Command {
 
 #[derive(Serialize)]
 struct Added {
-    id: DispensaryId,
+    id: StoreId,
     name: String,
     /// The task that looks its platform id up, when it came without.
     entry_point_task_id: Option<i64>,
@@ -61,10 +62,11 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
 }
 
 async fn add(draft: Draft, env: &Env) -> anyhow::Result<ExitCode> {
-    let store = draft.check().map_err(|faults| Refusal::usage(faults.join("; ")))?;
+    let store = draft.check().map_err(|faults| CliError::usage(faults.join("; ")))?;
+    refuse_private_hosts(std::slice::from_ref(&store), env)?;
     let tx = env.db().await?.begin().await?;
     if let Known::As(id) = db::stores::find_known(&tx, &store).await? {
-        return Err(Refusal::conflict(format!("the store is known already, as {id}")).into());
+        return Err(CliError::conflict(format!("the store is known already, as {id}")).into());
     }
     let added = insert(&tx, store).await?;
     tx.commit().await?;
@@ -76,8 +78,9 @@ async fn import(path: &Path, env: &Env) -> anyhow::Result<ExitCode> {
     let Input { name, text } = Input::read(path).await?;
     let stores = file::parse(&name, &text).map_err(|faults| input::refusal(&faults))?;
     if stores.is_empty() {
-        return Err(Refusal::usage(format!("{name} holds no stores")).into());
+        return Err(CliError::usage(format!("{name} holds no stores")).into());
     }
+    refuse_private_hosts(&stores, env)?;
 
     let tx = env.db().await?.begin().await?;
     let mut done = Imported { imported: Vec::new(), known: 0 };
@@ -90,6 +93,21 @@ async fn import(path: &Path, env: &Env) -> anyhow::Result<ExitCode> {
     tx.commit().await?;
     env.out.either(&done, |done| format!("{} stores imported, {} known already", done.imported.len(), done.known))?;
     Ok(ExitCode::Ok)
+}
+
+/// A store's host is asked for through the proxies: one of a private network is an operator's to allow.
+fn refuse_private_hosts(stores: &[NewStore], env: &Env) -> anyhow::Result<()> {
+    let hosts = stores.iter().filter_map(|store| store.api_host.as_ref());
+    let private: Vec<&str> = hosts
+        .filter(|host| !hosts::is_public(host) && !env.config.http.host_allowlist.contains(host))
+        .map(String::as_str)
+        .collect();
+    if private.is_empty() {
+        return Ok(());
+    }
+    let hosts = private.join(", ");
+    Err(CliError::usage(format!("api_host {hosts} is no public host: allow it by http.host_allowlist if it is meant"))
+        .into())
 }
 
 /// A store that comes without its platform's id gets the task that finds it.
@@ -111,7 +129,7 @@ async fn insert(tx: &Tx, store: NewStore) -> anyhow::Result<Added> {
 }
 
 async fn list(env: &Env) -> anyhow::Result<ExitCode> {
-    let client = env.db().await?.client().await?;
+    let client = env.db_to_read().await?.client().await?;
     let stores = db::stores::list(&client).await?;
     env.out.rows(
         &stores,

@@ -1,7 +1,7 @@
 //! `drover worker`: one pod of workers, nothing else; run it as often as there is work.
 
 use super::service::{self, Http};
-use super::{Env, ExitCode, Refusal};
+use super::{CliError, Env, ExitCode};
 use crate::actors::plan::Plan;
 use crate::app::names;
 use crate::config::Flag;
@@ -41,7 +41,7 @@ pub async fn run(_: Args, env: &Env) -> anyhow::Result<ExitCode> {
     require_proxies(env, &db).await?;
     let taken = workers::live_pods(&db.client().await?).await?;
     let pod = names::own_pod(&env.config, &env.config.worker.host, &taken)?;
-    service::run(env, Plan { schedules: false, pods: vec![pod] }, Http::Probes).await
+    service::run(env, Plan { schedules: false, pods: vec![pod] }, Http::Nothing).await
 }
 
 /// Without any proxy, active or benched, a worker that needs one could never do anything.
@@ -51,7 +51,7 @@ async fn require_proxies(env: &Env, db: &Db) -> anyhow::Result<()> {
         return Ok(());
     }
     let text = "there is no proxy, and no request leaves without one: add some with `drover proxies import FILE`";
-    Err(Refusal::bad_config(text).into())
+    Err(CliError::bad_config(text).into())
 }
 
 async fn usable(db: &Db) -> anyhow::Result<bool> {

@@ -21,7 +21,7 @@ enum Command {
 
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let Command::List = args.command;
-    let client = env.db().await?.client().await?;
+    let client = env.db_to_read().await?.client().await?;
     let found = workers::list(&client).await?;
     let headers = ["name", "id", "role", "status", "tasks", "task ids", "memory", "cpu", "last heartbeat", "why"];
     env.out.rows(&found, &headers, cells)?;

@@ -1,8 +1,11 @@
 //! The configuration's files: compiled in, and laid over by those of one directory.
 
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::faults::Faults;
+use nix::unistd::geteuid;
+
+use super::errors::ConfigErrors;
 
 /// The manual, which is also the schema.
 pub const DEFAULT: File<'static> = File::compiled("default", include_str!("../../config/default.toml"));
@@ -48,37 +51,45 @@ pub struct Overlays {
 pub struct Directory(Option<PathBuf>);
 
 impl Directory {
-    /// `--config DIR`, which must exist; else `./config` where there is one.
-    pub fn find(named: Option<&Path>, faults: &mut Faults) -> Directory {
+    /// `--config DIR`, which must exist; else `./config` where there is one. One that belongs to another account is refused: its
+    /// files name programs that would run under ours.
+    pub fn find(named: Option<&Path>, sudo_uid: Option<&str>, errors: &mut ConfigErrors) -> Directory {
         let Some(named) = named else {
             let usual = PathBuf::from("config");
-            return Directory(usual.join("default.toml").is_file().then_some(usual));
+            let Ok(file) = usual.join("default.toml").metadata() else { return Directory(None) };
+            let trusted = [Some(geteuid().as_raw()), Some(0), sudo_uid.and_then(|uid| uid.parse().ok())];
+            if !trusted.contains(&Some(file.uid())) {
+                let problem =
+                    format!("belongs to another account (uid {}); to use it, say --config config", file.uid());
+                errors.push("./config", "", problem);
+            }
+            return Directory(Some(usual));
         };
         if !named.is_dir() {
-            faults.push("--config", "", format!("{} is not a directory", named.display()));
+            errors.push("--config", "", format!("{} is not a directory", named.display()));
             return Directory(None);
         }
         Directory(Some(named.to_owned()))
     }
 
     /// A file that is not there is none; one that cannot be read is a fault.
-    pub fn read(&self, name: &str, faults: &mut Faults) -> Option<Overlay> {
+    pub fn read(&self, name: &str, errors: &mut ConfigErrors) -> Option<Overlay> {
         let path = self.0.as_ref()?.join(format!("{name}.toml"));
         match std::fs::read_to_string(&path) {
             Ok(text) => Some(Overlay { path, text }),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
             Err(error) => {
-                faults.push(path.display().to_string(), "", format!("cannot be read: {error}"));
+                errors.push(path.display().to_string(), "", format!("cannot be read: {error}"));
                 None
             }
         }
     }
 
-    pub fn overlays(&self, faults: &mut Faults) -> Overlays {
+    pub fn overlays(&self, errors: &mut ConfigErrors) -> Overlays {
         Overlays {
-            identities: self.read("identities", faults),
-            states: self.read("states", faults),
-            dutchie: self.read("dutchie", faults),
+            identities: self.read("identities", errors),
+            states: self.read("states", errors),
+            dutchie: self.read("dutchie", errors),
         }
     }
 }

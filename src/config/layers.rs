@@ -7,7 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use config::{ConfigError, Map, Source, Value, ValueKind};
 
-use super::faults::Faults;
+use super::errors::ConfigErrors;
+
+/// An unknown key that differs by more edits from every known one is not a misspelling.
+const MAX_EDITS: usize = 3;
 
 /// Settings of one source, each with its origin.
 #[derive(Clone, Debug, Default)]
@@ -53,10 +56,10 @@ pub struct Schema {
 
 impl Schema {
     /// Reads the manual itself; gives the schema and its values as the lowest layer.
-    pub fn read(origin: &str, text: &str, faults: &mut Faults) -> (Schema, Layer) {
+    pub fn read(origin: &str, text: &str, errors: &mut ConfigErrors) -> (Schema, Layer) {
         let mut schema = Schema { kinds: BTreeMap::new(), open: BTreeSet::new(), sections: BTreeSet::new() };
         let mut defaults = Layer::default();
-        for (key, value) in leaves(origin, text, faults) {
+        for (key, value) in leaves(origin, text, errors) {
             let mut parents = key.match_indices('.').map(|(end, _)| key[..end].to_owned());
             schema.sections.extend(&mut parents);
             defaults.set(origin, &key, kind(origin, value.clone()));
@@ -70,15 +73,15 @@ impl Schema {
     }
 
     /// A file's settings; what does not fit is refused by file and key.
-    pub fn file(&self, origin: &str, text: &str, faults: &mut Faults) -> Layer {
+    pub fn file(&self, origin: &str, text: &str, errors: &mut ConfigErrors) -> Layer {
         let mut layer = Layer::default();
-        for (key, value) in leaves(origin, text, faults) {
+        for (key, value) in leaves(origin, text, errors) {
             if value.as_table().is_some_and(toml::Table::is_empty) {
                 continue;
             }
             match self.fits(&key, &value) {
                 Ok(()) => layer.set(origin, &key, kind(origin, value)),
-                Err(problem) => faults.push(origin, &key, problem),
+                Err(problem) => errors.push(origin, &key, problem),
             }
         }
         layer
@@ -139,19 +142,19 @@ impl Schema {
     }
 
     fn nearest(&self, key: &str) -> Option<&str> {
-        let near = self.kinds.keys().map(|known| (distance(key, known), known));
-        near.filter(|(edits, _)| *edits <= 3).min().map(|(_, known)| known.as_str())
+        let near = self.kinds.keys().map(|known| (strsim::levenshtein(key, known), known));
+        near.filter(|(edits, _)| *edits <= MAX_EDITS).min().map(|(_, known)| known.as_str())
     }
 }
 
 /// The leaves of a TOML text with dotted keys; a syntax error is one fault, with its line.
-fn leaves(origin: &str, text: &str, faults: &mut Faults) -> Vec<(String, toml::Value)> {
+fn leaves(origin: &str, text: &str, errors: &mut ConfigErrors) -> Vec<(String, toml::Value)> {
     let mut found = Vec::new();
     match text.parse::<toml::Table>() {
         Ok(table) => flatten("", table, &mut found),
         Err(error) => {
             let line = error.span().map_or(1, |span| text[..span.start].lines().count().max(1));
-            faults.push(format!("{origin} line {line}"), "", error.message());
+            errors.push(format!("{origin} line {line}"), "", error.message());
         }
     }
     found
@@ -201,19 +204,4 @@ fn in_words(value: &toml::Value) -> &'static str {
 
 fn is_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
-}
-
-/// Edits that turn one key into the other (Levenshtein).
-fn distance(a: &str, b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.bytes().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.bytes().enumerate() {
-            let substitute = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = substitute.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }

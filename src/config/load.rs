@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use config::{ConfigError, ValueKind};
 
-use super::faults::Faults;
+use super::errors::ConfigErrors;
 use super::files::{self, DEFAULT, Directory};
 use super::layers::{Layer, Schema};
 use super::show::{self, Setting};
@@ -67,32 +67,32 @@ impl Sources {
 
 impl Config {
     /// Reads all layers; refuses unknown keys, bad values and contradictions, all at once.
-    pub fn load(sources: &Sources) -> Result<Loaded, Faults> {
-        let mut faults = Faults::default();
-        let directory = Directory::find(sources.dir.as_deref(), &mut faults);
+    pub fn load(sources: &Sources) -> Result<Loaded, ConfigErrors> {
+        let mut errors = ConfigErrors::default();
+        let directory = Directory::find(sources.dir.as_deref(), sources.variable("SUDO_UID"), &mut errors);
         let environment = sources.variable("DROVER_ENV").unwrap_or(DEFAULT_ENVIRONMENT).to_owned();
-        let mut stack = Stack::begin(&mut faults);
-        stack.files(&directory, &environment, &mut faults);
-        stack.variables(sources, &mut faults);
-        stack.flags(&sources.flags, &mut faults);
+        let mut stack = Stack::begin(&mut errors);
+        stack.files(&directory, &environment, &mut errors);
+        stack.variables(sources, &mut errors);
+        stack.flags(&sources.flags, &mut errors);
 
-        let (mut config, settings) = stack.finish(&mut faults)?;
-        config.overlays = directory.overlays(&mut faults);
+        let (mut config, settings) = stack.finish(&mut errors)?;
+        config.overlays = directory.overlays(&mut errors);
         config.data_home = data_home(sources);
-        faults.into_result()?;
+        errors.into_result()?;
         Ok(Loaded { config, environment, settings })
     }
 
     /// The defaults with some keys set otherwise, from no file or variable of this machine: for tests and tools.
     ///
     /// `Config::with(&[("queue.lease", "2s")])`; values are written as in a variable.
-    pub fn with(settings: &[(&'static str, &str)]) -> Result<Config, Faults> {
-        let mut faults = Faults::default();
+    pub fn with(settings: &[(&'static str, &str)]) -> Result<Config, ConfigErrors> {
+        let mut errors = ConfigErrors::default();
         let flags: Vec<Flag> =
             settings.iter().map(|&(key, value)| Flag { name: "with", key, value: value.to_owned() }).collect();
-        let mut stack = Stack::begin(&mut faults);
-        stack.flags(&flags, &mut faults);
-        let (mut config, _) = stack.finish(&mut faults)?;
+        let mut stack = Stack::begin(&mut errors);
+        stack.flags(&flags, &mut errors);
+        let (mut config, _) = stack.finish(&mut errors)?;
         config.data_home = std::env::temp_dir().join("drover");
         Ok(config)
     }
@@ -105,53 +105,53 @@ struct Stack {
 }
 
 impl Stack {
-    fn begin(faults: &mut Faults) -> Stack {
-        let (schema, defaults) = Schema::read(&DEFAULT.origin(), DEFAULT.text, faults);
+    fn begin(errors: &mut ConfigErrors) -> Stack {
+        let (schema, defaults) = Schema::read(&DEFAULT.origin(), DEFAULT.text, errors);
         Stack { schema, layers: vec![defaults] }
     }
 
-    fn files(&mut self, directory: &Directory, environment: &str, faults: &mut Faults) {
-        self.overlay(directory, "default", faults);
+    fn files(&mut self, directory: &Directory, environment: &str, errors: &mut ConfigErrors) {
+        self.overlay(directory, "default", errors);
         let compiled = files::environment(environment);
         if let Some(file) = compiled {
-            let layer = self.schema.file(&file.origin(), file.text, faults);
-            self.push(layer, faults);
+            let layer = self.schema.file(&file.origin(), file.text, errors);
+            self.push(layer, errors);
         }
-        let found = self.overlay(directory, environment, faults);
+        let found = self.overlay(directory, environment, errors);
         if compiled.is_none() && !found {
-            faults.push("DROVER_ENV", "", format!("there is no {environment}.toml"));
+            errors.push("DROVER_ENV", "", format!("there is no {environment}.toml"));
         }
     }
 
-    fn overlay(&mut self, directory: &Directory, name: &str, faults: &mut Faults) -> bool {
-        let Some(file) = directory.read(name, faults) else { return false };
-        let layer = self.schema.file(&file.path.display().to_string(), &file.text, faults);
-        self.push(layer, faults);
+    fn overlay(&mut self, directory: &Directory, name: &str, errors: &mut ConfigErrors) -> bool {
+        let Some(file) = directory.read(name, errors) else { return false };
+        let layer = self.schema.file(&file.path.display().to_string(), &file.text, errors);
+        self.push(layer, errors);
         true
     }
 
-    fn variables(&mut self, sources: &Sources, faults: &mut Faults) {
+    fn variables(&mut self, sources: &Sources, errors: &mut ConfigErrors) {
         let listen = self.text_of("api.listen");
-        let established = variables::established(&self.schema, &sources.variables, &listen, faults);
-        self.push(established, faults);
-        let drover = variables::drover(&self.schema, &sources.variables, faults);
-        self.push(drover, faults);
+        let established = variables::established(&self.schema, &sources.variables, &listen, errors);
+        self.push(established, errors);
+        let drover = variables::drover(&self.schema, &sources.variables, errors);
+        self.push(drover, errors);
     }
 
-    fn flags(&mut self, flags: &[Flag], faults: &mut Faults) {
+    fn flags(&mut self, flags: &[Flag], errors: &mut ConfigErrors) {
         let mut layer = Layer::default();
         for flag in flags {
             match self.schema.read_text(flag.key, &flag.value) {
                 Ok(value) => layer.set(flag.name, flag.key, value),
-                Err(problem) => faults.push(flag.name, flag.key, problem),
+                Err(problem) => errors.push(flag.name, flag.key, problem),
             }
         }
-        self.push(layer, faults);
+        self.push(layer, errors);
     }
 
     /// Adds a layer without the settings that cannot be read. Over the defaults alone, a layer that fails has the fault
     /// itself; then each of its settings is tried by itself.
-    fn push(&mut self, layer: Layer, faults: &mut Faults) {
+    fn push(&mut self, layer: Layer, errors: &mut ConfigErrors) {
         if self.try_over_defaults(layer.clone()).is_ok() {
             self.layers.push(layer);
             return;
@@ -161,7 +161,7 @@ impl Stack {
             match self.try_over_defaults(Layer::only((key.clone(), value.clone()))) {
                 Ok(_) => good.push((key, value)),
                 Err(_) if is_empty_variable(&value) => {}
-                Err(error) => faults.push(value.origin().unwrap_or_default(), key, plain(&error)),
+                Err(error) => errors.push(value.origin().unwrap_or_default(), key, plain(&error)),
             }
         }
         self.layers.push(good.into_iter().collect());
@@ -176,24 +176,24 @@ impl Stack {
     }
 
     /// The typed configuration; what contradicts itself is refused together with what was found before.
-    fn finish(self, faults: &mut Faults) -> Result<(Config, Vec<Setting>), Faults> {
+    fn finish(self, errors: &mut ConfigErrors) -> Result<(Config, Vec<Setting>), ConfigErrors> {
         let merged = match merge(self.layers) {
             Ok(merged) => merged,
             Err(error) => {
-                faults.push("", "", plain(&error));
-                return Err(std::mem::take(faults));
+                errors.push("", "", plain(&error));
+                return Err(std::mem::take(errors));
             }
         };
         let settings = show::settings(&merged);
         match merged.try_deserialize::<Config>() {
             Ok(config) => {
-                config.validate(&settings, faults);
-                std::mem::take(faults).into_result()?;
+                config.validate(&settings, errors);
+                std::mem::take(errors).into_result()?;
                 Ok((config, settings))
             }
             Err(error) => {
-                faults.push("", "", plain(&error));
-                Err(std::mem::take(faults))
+                errors.push("", "", plain(&error));
+                Err(std::mem::take(errors))
             }
         }
     }

@@ -3,8 +3,9 @@
 //! The only reader of the environment. [`Config::load`] merges the layers, refuses all faults at once and remembers where
 //! each value came from; it must not know who uses a setting, beyond the rules of `validate`.
 
+mod database_url;
 mod durations;
-mod faults;
+mod errors;
 mod files;
 mod layers;
 mod load;
@@ -22,10 +23,11 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer};
 
-pub use faults::{Fault, Faults};
+pub use database_url::DatabaseUrl;
+pub use errors::{ConfigErrors, Fault};
 pub use files::{Overlay, Overlays};
 pub use load::{Flag, Loaded, Sources};
-pub use show::{Setting, masked_database_url};
+pub use show::Setting;
 
 use crate::domain::task::LeaseTimes;
 
@@ -42,6 +44,7 @@ pub struct Config {
     pub politeness: Politeness,
     pub platform: Platforms,
     pub storage: Storage,
+    pub probes: Probes,
     pub api: Api,
     pub retention: Retention,
     pub log: Log,
@@ -97,7 +100,7 @@ pub struct Database {
 
 impl fmt::Debug for Database {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let url = masked_database_url(&self.url);
+        let url = DatabaseUrl::masked(&self.url);
         f.debug_struct("Database").field("url", &url).field("dir", &self.dir).finish_non_exhaustive()
     }
 }
@@ -143,8 +146,6 @@ pub struct Worker {
     pub id: String,
     /// The host's name, whose trailing number picks the pod's name; empty = not used.
     pub host: String,
-    /// Where `drover worker` serves /livez and /metrics; empty = nowhere.
-    pub listen: String,
     /// Share of memory above which nothing is claimed; 0 = off.
     pub memory_backoff_threshold: f64,
     /// Share of CPU above which nothing is claimed; 0 = off.
@@ -269,6 +270,13 @@ pub struct Storage {
     /// None = the data directory.
     #[serde(deserialize_with = "path_unless_empty")]
     pub root: Option<PathBuf>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Probes {
+    /// Empty = nowhere.
+    pub listen: String,
 }
 
 #[derive(Clone, Debug, Deserialize)]

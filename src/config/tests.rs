@@ -19,7 +19,7 @@ fn loaded(set: &[(&str, &str)]) -> Config {
     Config::load(&sources).unwrap().config
 }
 
-fn faults(set: &[(&str, &str)]) -> Vec<String> {
+fn errors(set: &[(&str, &str)]) -> Vec<String> {
     let (_dir, sources) = variables(set);
     Config::load(&sources).unwrap_err().0.iter().map(ToString::to_string).collect()
 }
@@ -140,7 +140,7 @@ fn every_fault_is_told_at_once_with_its_place_and_key() {
 #[case::environment(&[("DROVER_ENV", "staging")], "there is no staging.toml")]
 #[case::section(&[("DROVER__QUEUE", "x")], "is a section")]
 fn a_contradiction_is_refused(#[case] set: &[(&str, &str)], #[case] expected: &str) {
-    let told = faults(set);
+    let told = errors(set);
     assert_eq!(told.len(), 1, "{told:?}");
     assert!(told[0].contains(expected), "{told:?}");
 }

@@ -3,43 +3,43 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use super::faults::Faults;
+use super::Config;
+use super::errors::ConfigErrors;
 use super::show::Setting;
-use super::{Config, durations};
 use crate::domain::role::{Role, RoleSet};
 
-const SHORTEST_LEASE: Duration = Duration::from_millis(500);
-const SHORTEST_TICK: Duration = Duration::from_millis(10);
+const MIN_LEASE: Duration = Duration::from_millis(500);
+const MIN_TICK: Duration = Duration::from_millis(10);
 
 impl Config {
-    pub(super) fn validate(&self, settings: &[Setting], faults: &mut Faults) {
-        let mut rules = Rules { settings, faults };
+    pub(super) fn validate(&self, settings: &[Setting], errors: &mut ConfigErrors) {
+        let mut rules = Rules { settings, errors };
         self.database_rules(&mut rules);
         self.queue_rules(&mut rules);
         self.worker_rules(&mut rules);
         self.actor_rules(&mut rules);
         self.proxy_rules(&mut rules);
-        self.outside_rules(&mut rules);
-        self.own_rules(&mut rules);
+        self.crawl_rules(&mut rules);
+        self.server_rules(&mut rules);
     }
 
     fn database_rules(&self, rules: &mut Rules) {
         let database = &self.database;
-        rules.at_least("database.pool_work", database.pool_work, 1);
-        rules.at_least("database.pool_api", database.pool_api, 1);
-        rules.not_shorter("database.connect_timeout", database.connect_timeout, SHORTEST_TICK);
-        rules.not_shorter("database.statement_timeout", database.statement_timeout, SHORTEST_TICK);
-        rules.not_shorter("database.transaction_timeout", database.transaction_timeout, SHORTEST_TICK);
-        rules.not_shorter("database.maintenance_timeout", database.maintenance_timeout, SHORTEST_TICK);
+        rules.min_count("database.pool_work", database.pool_work, 1);
+        rules.min_count("database.pool_api", database.pool_api, 1);
+        rules.min_duration("database.connect_timeout", database.connect_timeout, MIN_TICK);
+        rules.min_duration("database.statement_timeout", database.statement_timeout, MIN_TICK);
+        rules.min_duration("database.transaction_timeout", database.transaction_timeout, MIN_TICK);
+        rules.min_duration("database.maintenance_timeout", database.maintenance_timeout, MIN_TICK);
         let url = database.url.as_str();
         let looks_right = url.is_empty() || url.starts_with("postgres") || url.contains('=');
-        rules.demand(looks_right, "database.url", "is not of the form postgresql://user@host:port/name");
+        rules.require(looks_right, "database.url", "is not of the form postgresql://user@host:port/name");
     }
 
     fn queue_rules(&self, rules: &mut Rules) {
         let queue = &self.queue;
-        rules.not_shorter("queue.lease", queue.lease, SHORTEST_LEASE);
-        rules.not_shorter("queue.recovery_tick", queue.recovery_tick, SHORTEST_LEASE);
+        rules.min_duration("queue.lease", queue.lease, MIN_LEASE);
+        rules.min_duration("queue.recovery_tick", queue.recovery_tick, MIN_LEASE);
         for (key, tick) in [
             ("queue.heartbeat", self.lease_times().heartbeat),
             ("queue.poll_interval", queue.poll_interval),
@@ -48,15 +48,15 @@ impl Config {
             ("queue.schedule_tick", queue.schedule_tick),
             ("queue.retry_cap", queue.retry_cap),
         ] {
-            rules.not_shorter(key, tick, SHORTEST_TICK);
+            rules.min_duration(key, tick, MIN_TICK);
         }
         let late = self.lease_times().heartbeat > queue.lease / 2;
-        rules.demand(
+        rules.require(
             !late,
             "queue.heartbeat",
             "must be at most half of queue.lease, or leases run out between two beats",
         );
-        rules.demand(
+        rules.require(
             queue.retry_base <= queue.retry_cap,
             "queue.retry_base",
             "must not be longer than queue.retry_cap",
@@ -75,74 +75,74 @@ impl Config {
         }
         rules.share("worker.memory_backoff_threshold", worker.memory_backoff_threshold);
         rules.share("worker.cpu_backoff_threshold", worker.cpu_backoff_threshold);
-        rules.not_shorter("worker.backoff_duration", worker.backoff_duration, SHORTEST_TICK);
-        if !worker.listen.is_empty() {
-            rules.loopback("worker.listen", &worker.listen);
-        }
+        rules.min_duration("worker.backoff_duration", worker.backoff_duration, MIN_TICK);
     }
 
     fn actor_rules(&self, rules: &mut Rules) {
         let topology = &self.topology;
-        rules.at_least("topology.pods", topology.pods, 1);
-        rules.at_least("topology.workers_per_pod", topology.workers_per_pod, 1);
-        rules.at_least("topology.slots", topology.slots, 1);
-        rules.demand(!topology.pod_names.is_empty(), "topology.pod_names", "needs at least one name");
+        rules.min_count("topology.pods", topology.pods, 1);
+        rules.min_count("topology.workers_per_pod", topology.workers_per_pod, 1);
+        rules.min_count("topology.slots", topology.slots, 1);
+        rules.require(!topology.pod_names.is_empty(), "topology.pod_names", "needs at least one name");
         let supervision = &self.supervision;
-        rules.not_shorter("supervision.ping", supervision.ping, SHORTEST_TICK);
-        rules.not_shorter("supervision.window", supervision.window, SHORTEST_TICK);
+        rules.min_duration("supervision.ping", supervision.ping, MIN_TICK);
+        rules.min_duration("supervision.window", supervision.window, MIN_TICK);
         let patient = supervision.hung_after > supervision.ping;
-        rules.demand(patient, "supervision.hung_after", "must be longer than supervision.ping");
+        rules.require(patient, "supervision.hung_after", "must be longer than supervision.ping");
         let grows = supervision.backoff <= supervision.backoff_max;
-        rules.demand(grows, "supervision.backoff", "must not be longer than supervision.backoff_max");
+        rules.require(grows, "supervision.backoff", "must not be longer than supervision.backoff_max");
     }
 
     fn proxy_rules(&self, rules: &mut Rules) {
         let proxies = &self.proxies;
-        rules.at_least("proxies.sessions", proxies.sessions, 1);
-        rules.at_least("proxies.failures_to_bench", proxies.failures_to_bench as usize, 1);
-        rules.at_least("proxies.blocks_to_bench", proxies.blocks_to_bench as usize, 1);
-        rules.not_shorter("proxies.revive_every", proxies.revive_every, SHORTEST_TICK);
-        rules.not_shorter("proxies.flush_every", proxies.flush_every, SHORTEST_TICK);
+        rules.min_count("proxies.sessions", proxies.sessions, 1);
+        rules.min_count("proxies.failures_to_bench", proxies.failures_to_bench as usize, 1);
+        rules.min_count("proxies.blocks_to_bench", proxies.blocks_to_bench as usize, 1);
+        rules.min_duration("proxies.revive_every", proxies.revive_every, MIN_TICK);
+        rules.min_duration("proxies.flush_every", proxies.flush_every, MIN_TICK);
         let grows = proxies.bench_base <= proxies.bench_cap;
-        rules.demand(grows, "proxies.bench_base", "must not be longer than proxies.bench_cap");
+        rules.require(grows, "proxies.bench_base", "must not be longer than proxies.bench_cap");
     }
 
-    fn outside_rules(&self, rules: &mut Rules) {
-        rules.at_least("http.max_pages", self.http.max_pages as usize, 1);
-        rules.at_least("http.max_body_bytes", self.http.max_body_bytes, 1);
+    fn crawl_rules(&self, rules: &mut Rules) {
+        rules.min_count("http.max_pages", self.http.max_pages as usize, 1);
+        rules.min_count("http.max_body_bytes", self.http.max_body_bytes, 1);
         for (key, timeout) in [
             ("http.connect_timeout", self.http.connect_timeout),
             ("http.first_byte_timeout", self.http.first_byte_timeout),
             ("http.idle_timeout", self.http.idle_timeout),
             ("http.whole_timeout", self.http.whole_timeout),
         ] {
-            rules.not_shorter(key, timeout, SHORTEST_TICK);
+            rules.min_duration(key, timeout, MIN_TICK);
         }
         for host in &self.http.host_allowlist {
-            rules.demand(is_host(host), "http.host_allowlist", &format!("'{host}' is not a host name or address"));
+            rules.require(is_host(host), "http.host_allowlist", &format!("'{host}' is not a host name or address"));
         }
         let pause = &self.politeness;
         let ordered = pause.page_pause_min <= pause.page_pause_max;
-        rules.demand(ordered, "politeness.page_pause_min", "must not be longer than politeness.page_pause_max");
+        rules.require(ordered, "politeness.page_pause_min", "must not be longer than politeness.page_pause_max");
         let rate = pause.requests_per_second;
-        rules.demand(rate.is_finite() && rate >= 0.0, "politeness.requests_per_second", "must be 0 or more");
+        rules.require(rate.is_finite() && rate >= 0.0, "politeness.requests_per_second", "must be 0 or more");
 
         let dutchie = &self.platform.dutchie;
-        rules.at_least("platform.dutchie.per_page", dutchie.per_page as usize, 1);
+        rules.min_count("platform.dutchie.per_page", dutchie.per_page as usize, 1);
         rules.share("platform.dutchie.min_coverage", dutchie.min_coverage);
         let path = dutchie.api_path.starts_with('/');
-        rules.demand(path, "platform.dutchie.api_path", "must begin with a slash");
+        rules.require(path, "platform.dutchie.api_path", "must begin with a slash");
         let web = url::Url::parse(&dutchie.base_url).is_ok_and(|url| matches!(url.scheme(), "http" | "https"));
-        rules.demand(web, "platform.dutchie.base_url", "must be an http or https address");
+        rules.require(web, "platform.dutchie.base_url", "must be an http or https address");
     }
 
-    fn own_rules(&self, rules: &mut Rules) {
+    fn server_rules(&self, rules: &mut Rules) {
         rules.one_of("storage.driver", &self.storage.driver, &["local"]);
+        if !self.probes.listen.is_empty() {
+            rules.address("probes.listen", &self.probes.listen);
+        }
         rules.loopback("api.listen", &self.api.listen);
-        rules.at_least("api.max_body_bytes", self.api.max_body_bytes, 1);
-        rules.not_shorter("api.request_timeout", self.api.request_timeout, SHORTEST_TICK);
-        rules.not_shorter("retention.prune_every", self.retention.prune_every, SHORTEST_TICK);
-        rules.demand(self.retention.prune_batch >= 1, "retention.prune_batch", "must be at least 1");
+        rules.min_count("api.max_body_bytes", self.api.max_body_bytes, 1);
+        rules.min_duration("api.request_timeout", self.api.request_timeout, MIN_TICK);
+        rules.min_duration("retention.prune_every", self.retention.prune_every, MIN_TICK);
+        rules.require(self.retention.prune_batch >= 1, "retention.prune_batch", "must be at least 1");
         rules.one_of("log.format", &self.log.format, &["auto", "pretty", "json"]);
         rules.one_of("log.color", &self.log.color, &["auto", "always", "never"]);
         if let Err(error) = self.log.level.parse::<tracing_subscriber::filter::Targets>() {
@@ -154,45 +154,51 @@ impl Config {
 /// Collects what is refused, with the place that each key was set.
 struct Rules<'a> {
     settings: &'a [Setting],
-    faults: &'a mut Faults,
+    errors: &'a mut ConfigErrors,
 }
 
 impl Rules<'_> {
     fn refuse(&mut self, key: &str, problem: String) {
         let setting = self.settings.iter().find(|setting| setting.key == key);
-        self.faults.push(setting.map_or("", |setting| setting.origin.as_str()), key, problem);
+        self.errors.push(setting.map_or("", |setting| setting.origin.as_str()), key, problem);
     }
 
-    fn demand(&mut self, holds: bool, key: &str, problem: &str) {
+    fn require(&mut self, holds: bool, key: &str, problem: &str) {
         if !holds {
             self.refuse(key, problem.to_owned());
         }
     }
 
-    fn at_least(&mut self, key: &str, value: usize, least: usize) {
-        self.demand(value >= least, key, &format!("must be at least {least}, got {value}"));
+    fn min_count(&mut self, key: &str, value: usize, min: usize) {
+        self.require(value >= min, key, &format!("must be at least {min}, got {value}"));
     }
 
-    fn not_shorter(&mut self, key: &str, value: Duration, shortest: Duration) {
-        let problem = format!("must be at least {}", durations::written(shortest));
-        self.demand(value >= shortest, key, &problem);
+    fn min_duration(&mut self, key: &str, value: Duration, min: Duration) {
+        let problem = format!("must be at least {}", humantime::format_duration(min));
+        self.require(value >= min, key, &problem);
     }
 
     fn share(&mut self, key: &str, value: f64) {
-        self.demand((0.0..=1.0).contains(&value), key, &format!("must be between 0 and 1, got {value}"));
+        self.require((0.0..=1.0).contains(&value), key, &format!("must be between 0 and 1, got {value}"));
     }
 
     fn one_of(&mut self, key: &str, value: &str, allowed: &[&str]) {
         let problem = format!("must be one of {}, got '{value}'", allowed.join(", "));
-        self.demand(allowed.contains(&value), key, &problem);
+        self.require(allowed.contains(&value), key, &problem);
+    }
+
+    fn address(&mut self, key: &str, listen: &str) -> Option<SocketAddr> {
+        let address = listen.parse().ok();
+        if address.is_none() {
+            self.refuse(key, format!("expected an address and a port such as 127.0.0.1:8080, got '{listen}'"));
+        }
+        address
     }
 
     fn loopback(&mut self, key: &str, listen: &str) {
-        let Ok(address) = listen.parse::<SocketAddr>() else {
-            return self.refuse(key, format!("expected an address and a port such as 127.0.0.1:8080, got '{listen}'"));
-        };
+        let Some(address) = self.address(key, listen) else { return };
         let problem = "must be a loopback address: there is no access control yet";
-        self.demand(address.ip().is_loopback(), key, problem);
+        self.require(address.ip().is_loopback(), key, problem);
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use config::ValueKind;
 
-use super::faults::Faults;
+use super::errors::ConfigErrors;
 use super::layers::{Layer, Schema};
 
 const PREFIX: &str = "DROVER__";
@@ -38,26 +38,26 @@ const ESTABLISHED: [(&str, &str, Form); 14] = [
 ];
 
 /// `listen` is what the layers below say of `api.listen`.
-pub fn established(schema: &Schema, set: &BTreeMap<String, String>, listen: &str, faults: &mut Faults) -> Layer {
+pub fn established(schema: &Schema, set: &BTreeMap<String, String>, listen: &str, errors: &mut ConfigErrors) -> Layer {
     let mut layer = Layer::default();
     for (name, key, form) in &ESTABLISHED {
         let Some(text) = set.get(*name).filter(|text| !text.is_empty()) else { continue };
         match form.read(text).and_then(|text| schema.read_text(key, &text)) {
             Ok(value) => layer.set(name, key, value),
-            Err(problem) => faults.push(*name, *key, problem),
+            Err(problem) => errors.push(*name, *key, problem),
         }
     }
     if let Some(port) = set.get("PORT").filter(|text| !text.is_empty()) {
         match with_port(listen, port) {
             Ok(listen) => layer.set("PORT", "api.listen", ValueKind::String(listen)),
-            Err(problem) => faults.push("PORT", "api.listen", problem),
+            Err(problem) => errors.push("PORT", "api.listen", problem),
         }
     }
     layer
 }
 
 /// Every variable that begins with `DROVER__`. An empty one is the empty string where its key takes one, else unset.
-pub fn drover(schema: &Schema, set: &BTreeMap<String, String>, faults: &mut Faults) -> Layer {
+pub fn drover(schema: &Schema, set: &BTreeMap<String, String>, errors: &mut ConfigErrors) -> Layer {
     let mut layer = Layer::default();
     for (name, text) in set {
         let Some(key) = name.strip_prefix(PREFIX) else { continue };
@@ -67,7 +67,7 @@ pub fn drover(schema: &Schema, set: &BTreeMap<String, String>, faults: &mut Faul
         }
         match schema.read_text(&key, text) {
             Ok(value) => layer.set(name, &key, value),
-            Err(problem) => faults.push(name, key, problem),
+            Err(problem) => errors.push(name, key, problem),
         }
     }
     layer

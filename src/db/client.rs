@@ -1,20 +1,25 @@
 //! `Client` (one borrowed connection) and `Tx` (one transaction), each call under a deadline.
 //!
-//! The driver knows no deadlines, and dropping its futures cancels nothing; both are covered here, and only here.
+//! The driver has no deadlines, and dropping its futures cancels nothing on the server. Both are added here, and only here.
 
 use std::ops::Deref;
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use deadpool_postgres::Object;
+use tokio::time::timeout;
 use tokio_postgres::Row;
 use tokio_postgres::types::{ToSql, Type};
 
-use super::connect::Server;
+use super::connect::{Server, lock_timeout};
 use super::error::DbError;
 
 type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
 type TypedParams<'a> = &'a [(&'a (dyn ToSql + Sync), Type)];
+
+/// How long a server that is alive may take to confirm that it cancelled a statement.
+const CANCEL_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// One borrowed connection. Dropped in the middle of a call, it is cancelled and closed, never returned to the pool.
 pub struct Client {
@@ -25,19 +30,19 @@ pub struct Client {
     state: State,
 }
 
-/// What must be known before the next call, and when the client is dropped.
+/// What the next call and the drop must know.
 #[derive(Default)]
 struct State {
-    /// Calls without an answer yet: the server may still be at them.
+    /// Calls without an answer: the server may still run them.
     open_calls: AtomicUsize,
-    /// A call met its deadline; there will be no other.
+    /// A call exceeded its deadline: its cancel request may arrive late, and would hit the next statement.
     gave_up: AtomicBool,
     /// The session is not what the next borrower expects.
     discard: AtomicBool,
 }
 
 impl Client {
-    /// `deadline` is each call's own.
+    /// `deadline` holds for each call by itself.
     pub(super) fn new(object: Object, server: Server, deadline: Duration) -> Self {
         Client { object: Some(object), server, deadline, until: None, state: State::default() }
     }
@@ -50,7 +55,7 @@ impl Client {
         .await
     }
 
-    /// Like [`Client::query`], but planned for these very values each time: for filters that may be absent.
+    /// Like [`Client::query`], but planned for the given values each time: for filters that may be absent.
     pub async fn query_planned(&self, sql: &str, params: TypedParams<'_>) -> Result<Vec<Row>, DbError> {
         self.within(async |object| object.query_typed(sql, params).await).await
     }
@@ -97,20 +102,41 @@ impl Client {
         call: impl AsyncFnOnce(&Object) -> Result<T, tokio_postgres::Error>,
     ) -> Result<T, DbError> {
         let Some(object) = self.object.as_ref().filter(|_| !self.state.gave_up.load(Ordering::Relaxed)) else {
-            return Err(DbError::Unavailable("the connection was given up in an earlier call".to_owned()));
+            return Err(DbError::Unavailable("the connection was closed after an earlier deadline".to_owned()));
         };
-        let left = self.until.map_or(self.deadline, |until| until.saturating_duration_since(Instant::now()));
+        let remaining = self.until.map_or(self.deadline, |until| until.saturating_duration_since(Instant::now()));
+        if remaining.is_zero() {
+            return Err(DbError::TooSlow("the deadline of the transaction has passed".to_owned()));
+        }
         self.state.open_calls.fetch_add(1, Ordering::Relaxed);
-        let Ok(answer) = tokio::time::timeout(left, call(object)).await else {
-            self.state.gave_up.store(true, Ordering::Relaxed);
-            return Err(DbError::TooSlow(format!("no answer within {left:?}")));
+        let mut call = pin!(call(object));
+        let answer = match timeout(remaining, &mut call).await {
+            Ok(answer) => answer,
+            Err(_) => self.answer_after_cancel(object, call, remaining).await?,
         };
         self.state.open_calls.fetch_sub(1, Ordering::Relaxed);
-        answer.map_err(DbError::from).inspect_err(|error| self.distrust_after(error))
+        answer.map_err(DbError::from).inspect_err(|error| self.discard_after(error))
     }
 
-    /// Any failure but a rule's own word may be this connection's fault: a statement prepared before a migration.
-    fn distrust_after(&self, error: &DbError) {
+    /// Cancels a call that exceeded its deadline. A server that is alive answers that at once, so this tells a slow statement from a
+    /// silent server. The connection is used no more.
+    async fn answer_after_cancel<T>(
+        &self,
+        object: &Object,
+        call: impl Future<Output = T>,
+        waited: Duration,
+    ) -> Result<T, DbError> {
+        self.state.gave_up.store(true, Ordering::Relaxed);
+        self.discard_when_done();
+        cancel(&self.server, object);
+        match timeout(CANCEL_TIMEOUT, call).await {
+            Ok(answer) => Ok(answer),
+            Err(_) => Err(DbError::Unavailable(format!("the server did not answer within {waited:?}"))),
+        }
+    }
+
+    /// After any failure but a violated constraint the connection itself may be at fault.
+    fn discard_after(&self, error: &DbError) {
         if !matches!(error, DbError::Conflict { .. } | DbError::Missing(_)) {
             self.discard_when_done();
         }
@@ -125,13 +151,13 @@ impl Drop for Client {
             cancel(&self.server, &object);
         }
         if in_call || self.state.discard.load(Ordering::Relaxed) {
-            // taken out of its pool it is closed; the pool makes a new one when it needs it
+            // an object taken out of its pool is closed when it is dropped, and the pool makes a new one
             drop(Object::take(object));
         }
     }
 }
 
-/// Closing alone would let the statement run on, with its locks, until its own time-out.
+/// A closed connection alone would leave the statement running, with its locks, until the server's own timeout.
 fn cancel(server: &Server, object: &Object) {
     let (server, token) = (server.clone(), object.cancel_token());
     if let Ok(runtime) = tokio::runtime::Handle::try_current() {
@@ -146,14 +172,17 @@ pub struct Tx {
 }
 
 impl Tx {
-    /// `deadline` is that of the transaction as a whole.
+    /// `deadline` holds for the transaction as a whole.
     pub(super) async fn begin(mut client: Client, deadline: Duration) -> Result<Tx, DbError> {
         client.until = Some(Instant::now() + deadline);
-        client.batch(&format!("BEGIN; SET LOCAL statement_timeout = {}", deadline.as_millis())).await?;
+        let timeout = deadline.as_millis();
+        let lock_timeout = lock_timeout(deadline).as_millis();
+        let begin = format!("BEGIN; SET LOCAL statement_timeout = {timeout}; SET LOCAL lock_timeout = {lock_timeout}");
+        client.batch(&begin).await?;
         Ok(Tx { client, open: true })
     }
 
-    /// `Unavailable` from here means that nobody knows whether it was committed: look before doing anything again.
+    /// After `Unavailable` it is not known whether the transaction was committed: look before running it again.
     pub async fn commit(mut self) -> Result<(), DbError> {
         self.client.batch("COMMIT").await?;
         self.open = false;

@@ -1,4 +1,4 @@
-//! `Server`: a database URL as a way to connect, TLS included; the only place that reads such a URL.
+//! `Server`: how to connect to the database that a URL names, TLS and session settings included.
 //!
 //! `sslmode` means what libpq means by it: `prefer` (the default) and `require` encrypt, `verify-ca` and `verify-full` also
 //! check who answers, against the public authorities and those of `sslrootcert`. Unix sockets and loopback stay plain
@@ -6,6 +6,7 @@
 
 mod tls;
 
+use std::fmt::Display;
 use std::time::Duration;
 
 use tokio_postgres::config::{Host, SslMode};
@@ -14,9 +15,10 @@ use tokio_postgres::{CancelToken, Client, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::error::DbError;
+use crate::config::DatabaseUrl;
 use tls::TlsWishes;
 
-/// The half of a connection that does its I/O: the other half works only while somebody polls this one.
+/// The half of a connection that does its I/O: the client works only while this is polled.
 pub type Connection = tokio_postgres::Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>;
 
 /// A network that went silent is noticed after about a minute, not after the kernel's two hours.
@@ -34,8 +36,12 @@ pub struct Server {
 impl Server {
     /// Reads a libpq URL or key-value string. Connects nothing yet.
     pub fn parse(url: &str, connect_timeout: Duration) -> Result<Server, DbError> {
-        let (url, wishes) = TlsWishes::taken_from(url);
-        let mut config: tokio_postgres::Config = url.parse().map_err(|error| unreadable(&error))?;
+        let mut url = DatabaseUrl::parse(url).map_err(unreadable)?;
+        let wishes = TlsWishes::take_from(&mut url);
+        let mut config: tokio_postgres::Config = url.to_string().parse().map_err(|error| unreadable(cause(&error)))?;
+        if let Some(password) = url.password() {
+            config.password(password);
+        }
         if wishes.mode.is_none() && config.get_hosts().iter().all(is_local) {
             config.ssl_mode(SslMode::Disable);
         }
@@ -49,22 +55,51 @@ impl Server {
         Ok(Server { config, tls, timeout: connect_timeout })
     }
 
-    /// One connection outside any pool, within the connect deadline.
-    pub async fn connect(&self) -> Result<(Client, Connection), DbError> {
-        match tokio::time::timeout(self.timeout, self.config.connect(self.tls.clone())).await {
-            Ok(connected) => connected.map_err(DbError::from_connecting),
-            Err(_) => Err(DbError::Unavailable(format!("no connection within {:?}", self.timeout))),
+    /// One connection outside any pool, within the connect deadline. `application_name` is what `pg_stat_activity` shows.
+    pub async fn connect(
+        &self,
+        application_name: &str,
+        statement_timeout: Duration,
+    ) -> Result<(Client, Connection), DbError> {
+        match tokio::time::timeout(self.timeout, self.open(application_name, statement_timeout)).await {
+            Ok(opened) => opened,
+            Err(_) => Err(DbError::Unavailable(format!("the server did not answer within {:?}", self.timeout))),
         }
+    }
+
+    async fn open(&self, application_name: &str, statement_timeout: Duration) -> Result<(Client, Connection), DbError> {
+        let (client, mut connection) = self.config.connect(self.tls.clone()).await.map_err(DbError::from_connecting)?;
+        let settings = session_settings(application_name, statement_timeout);
+        tokio::select! {
+            set = client.batch_execute(&settings) => set?,
+            _ = &mut connection => return Err(DbError::Unavailable("the connection was closed".to_owned())),
+        }
+        Ok((client, connection))
     }
 
     pub(super) fn manager(&self, config: deadpool_postgres::ManagerConfig) -> deadpool_postgres::Manager {
         deadpool_postgres::Manager::from_config(self.config.clone(), self.tls.clone(), config)
     }
 
-    /// Asks the server to give up what that connection is doing; best effort, within the connect deadline.
+    /// Asks the server to cancel what that connection runs; best effort, within the connect deadline.
     pub(super) async fn cancel(&self, token: CancelToken) {
         let _ = tokio::time::timeout(self.timeout, token.cancel_query(self.tls.clone())).await;
     }
+}
+
+/// The server's half of the deadlines. A frozen process must not hold row locks for longer than its successor waits.
+pub(super) fn session_settings(application_name: &str, statement_timeout: Duration) -> String {
+    format!(
+        "SET application_name = '{application_name}'; SET timezone = 'UTC'; SET statement_timeout = {}; \
+         SET lock_timeout = {}; SET idle_in_transaction_session_timeout = '10s'",
+        statement_timeout.as_millis(),
+        lock_timeout(statement_timeout).as_millis()
+    )
+}
+
+/// Shorter than the statement's deadline, so that a wait for another transaction's lock is not taken for a slow statement.
+pub(super) fn lock_timeout(statement_timeout: Duration) -> Duration {
+    statement_timeout * 9 / 10
 }
 
 fn is_local(host: &Host) -> bool {
@@ -76,10 +111,13 @@ fn is_local(host: &Host) -> bool {
     }
 }
 
-/// The parser names the key that it rejects, never a value.
-fn unreadable(error: &tokio_postgres::Error) -> DbError {
-    let cause = std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string);
+fn unreadable(cause: impl Display) -> DbError {
     DbError::Other(format!("the database URL cannot be read: {cause}"))
+}
+
+/// The driver names the key that it rejects, never a value.
+fn cause(error: &tokio_postgres::Error) -> String {
+    std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string)
 }
 
 #[cfg(test)]

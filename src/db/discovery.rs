@@ -1,18 +1,19 @@
-//! `dutchie_discovery_locations`: every store that a look around saw, promoted or not, and since when it is gone.
+//! `dutchie_discovery_locations`: every store that a look around saw, promoted or not, and since when it is gone. Keyed by
+//! platform: ids of two platforms may be equal.
 
-use super::columns::column;
+use super::arrays::column;
 use super::{DbError, Tx};
-use crate::domain::dispensary::{DispensaryId, FoundStore, Platform};
+use crate::domain::store::{FoundStore, Platform, StoreId};
 
 /// A store, and the state of the discovery point that saw it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Sighting {
+pub struct DiscoveredStore {
     pub found_in: String,
     pub store: FoundStore,
 }
 
-/// Keeps all that was seen. At most one sighting a platform id.
-pub async fn record(tx: &Tx, seen: &[Sighting]) -> Result<(), DbError> {
+/// Keeps all that was seen of `platform`, each id once.
+pub async fn record(tx: &Tx, platform: Platform, seen: &[DiscoveredStore]) -> Result<(), DbError> {
     tx.execute(
         include_str!("sql/discovery/record.sql"),
         &[
@@ -33,7 +34,8 @@ pub async fn record(tx: &Tx, seen: &[Sighting]) -> Result<(), DbError> {
             &column(seen, |s| s.store.is_medical),
             &column(seen, |s| s.store.status.as_deref()),
             &column(seen, |s| s.found_in.as_str()),
-            &column(seen, |s| s.store.refused.as_deref()),
+            &column(seen, |s| s.store.rejection_reason.as_deref()),
+            &platform.name(),
         ],
     )
     .await?;
@@ -41,14 +43,25 @@ pub async fn record(tx: &Tx, seen: &[Sighting]) -> Result<(), DbError> {
 }
 
 /// Makes dispensaries of the valid ones among what was seen and returns the ids of the new ones; known ones are updated.
-pub async fn promote(tx: &Tx, platform: Platform, seen: &[Sighting]) -> Result<Vec<DispensaryId>, DbError> {
+pub async fn promote(tx: &Tx, platform: Platform, seen: &[DiscoveredStore]) -> Result<Vec<StoreId>, DbError> {
     let ids = column(seen, |s| s.store.platform_dispensary_id.as_str());
     let rows = tx.query(include_str!("sql/discovery/promote.sql"), &[&ids, &platform.name()]).await?;
     rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
 }
 
-/// Flags what a look around in `states` did not see again; returns how many. They are kept.
-pub async fn flag_vanished(tx: &Tx, states: &[String], seen: &[Sighting]) -> Result<u64, DbError> {
+/// Flags those of `platform` that a look around in `states` did not see again; returns how many. They are kept. Where more than half
+/// of a state's stores are missing, none is flagged.
+pub async fn flag_vanished(
+    tx: &Tx,
+    platform: Platform,
+    states: &[String],
+    seen: &[DiscoveredStore],
+) -> Result<u64, DbError> {
     let ids = column(seen, |s| s.store.platform_dispensary_id.as_str());
-    tx.execute(include_str!("sql/discovery/flag_vanished.sql"), &[&states, &ids]).await
+    tx.execute(include_str!("sql/discovery/flag_vanished.sql"), &[&states, &ids, &platform.name()]).await
+}
+
+/// Switches the stores off that are closed or have vanished, and takes their products off sale; returns how many.
+pub async fn close(tx: &Tx, platform: Platform) -> Result<i64, DbError> {
+    Ok(tx.query_one(include_str!("sql/discovery/close.sql"), &[&platform.name()]).await?.try_get(0)?)
 }

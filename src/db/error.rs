@@ -1,37 +1,48 @@
-//! `DbError`: what a failed call means for the caller, read off the SQLSTATE once.
+//! `DbError`: what a failed call means for its caller, read off the SQLSTATE once.
 
+use std::error::Error as _;
+
+use deadpool_postgres::{PoolError, TimeoutType};
 use thiserror::Error;
 use tokio_postgres::error::SqlState;
 
 #[derive(Debug, Error)]
 pub enum DbError {
-    /// A unique or exclusion rule spoke: somebody else was first. `constraint` names the rule.
+    /// A unique or exclusion constraint was violated: another row has the key. `constraint` is its name.
     #[error("conflict with {constraint}: {detail}")]
     Conflict { constraint: String, detail: String },
-    /// What was asked for is not there.
+    /// The row that was asked for does not exist.
     #[error("{0} does not exist")]
     Missing(String),
-    /// The database cannot be reached or is shutting down: try again later.
+    /// The server cannot be reached, shuts down, lacks resources, or does not answer. It says nothing about the statement. Whether a
+    /// COMMIT without an answer took place is not known: look before running its transaction again.
     #[error("the database is unavailable: {0}")]
     Unavailable(String),
-    /// It did not answer within the deadline: it is overloaded, or has just gone away; or this statement is too slow for it, and
-    /// will be the next time.
-    #[error("the database was too slow: {0}")]
+    /// The server undid the transaction because of another one: deadlock, serialisation failure, a lock not granted in time, a plan
+    /// that a migration made invalid. The same transaction may succeed when it is run again from its beginning.
+    #[error("the transaction was in conflict with another one: {0}")]
+    Contention(String),
+    /// The server is alive, and the statement ran longer than its deadline. It may be as slow the next time.
+    #[error("the statement took too long: {0}")]
     TooSlow(String),
-    /// Anything else, which trying again does not mend.
+    /// Anything else, which another try does not mend.
     #[error("database: {0}")]
     Other(String),
 }
 
 impl DbError {
-    /// May pass by itself.
-    pub fn is_unavailable(&self) -> bool {
-        matches!(self, DbError::Unavailable(_) | DbError::TooSlow(_))
+    /// Whether the same call may succeed later.
+    pub fn is_transient(&self) -> bool {
+        matches!(self, DbError::Unavailable(_) | DbError::Contention(_) | DbError::TooSlow(_))
     }
-}
 
-impl DbError {
-    /// What went wrong before there was a connection may pass by itself, even a refused password.
+    /// Whether the cause lies outside of the statement: another try costs the task nothing, and a transaction whose COMMIT was not
+    /// sent may be run again.
+    pub fn is_external(&self) -> bool {
+        matches!(self, DbError::Unavailable(_) | DbError::Contention(_))
+    }
+
+    /// For failures before there is a connection: each of them may pass by itself, even a refused password.
     pub(super) fn from_connecting(error: tokio_postgres::Error) -> Self {
         match DbError::from(error) {
             DbError::Other(text) => DbError::Unavailable(text),
@@ -49,52 +60,63 @@ impl From<tokio_postgres::Error> for DbError {
                 DbError::Other(with_cause(&error))
             };
         };
-        let detail = db.detail().unwrap_or(db.message()).to_owned();
+        let message = db.message().to_owned();
         match db.code() {
             code if *code == SqlState::UNIQUE_VIOLATION || *code == SqlState::EXCLUSION_VIOLATION => {
-                DbError::Conflict { constraint: db.constraint().unwrap_or("a unique rule").to_owned(), detail }
+                DbError::Conflict {
+                    constraint: db.constraint().unwrap_or("a unique constraint").to_owned(),
+                    detail: db.detail().unwrap_or(db.message()).to_owned(),
+                }
             }
-            // a function of ours looked for what is no longer there
-            code if *code == SqlState::NO_DATA_FOUND => DbError::Missing(db.message().to_owned()),
-            code if *code == SqlState::QUERY_CANCELED => DbError::TooSlow(db.message().to_owned()),
-            code if means_unavailable(code) => DbError::Unavailable(db.message().to_owned()),
-            code => DbError::Other(format!("{} ({})", db.message(), code.code())),
+            // raised by drover's own functions
+            code if *code == SqlState::NO_DATA_FOUND => DbError::Missing(message),
+            code if *code == SqlState::QUERY_CANCELED => DbError::TooSlow(message),
+            code if is_contention(code) => DbError::Contention(message),
+            code if means_unavailable(code) => DbError::Unavailable(message),
+            code => DbError::Other(format!("{message} ({})", code.code())),
         }
     }
 }
 
-impl From<deadpool_postgres::PoolError> for DbError {
-    fn from(error: deadpool_postgres::PoolError) -> Self {
+impl From<PoolError> for DbError {
+    fn from(error: PoolError) -> Self {
         match error {
-            deadpool_postgres::PoolError::Backend(error) => DbError::from_connecting(error),
-            deadpool_postgres::PoolError::Timeout(_) => {
-                DbError::Unavailable("no free connection in the pool within its deadline".to_owned())
+            PoolError::Backend(error) => DbError::from_connecting(error),
+            PoolError::Timeout(TimeoutType::Wait) => {
+                DbError::Unavailable("every connection of the pool is in use".to_owned())
+            }
+            PoolError::Timeout(TimeoutType::Create | TimeoutType::Recycle) => {
+                DbError::Unavailable("the server does not answer".to_owned())
             }
             other => DbError::Unavailable(other.to_string()),
         }
     }
 }
 
-/// Shut down, starting up, out of connections, demoted to a replica, deadlock victims, plans that a migration outdated: all pass.
-fn means_unavailable(code: &SqlState) -> bool {
-    let text = code.code();
-    text.starts_with("57")
-        || text.starts_with("08")
-        || text.starts_with("53")
-        || *code == SqlState::T_R_DEADLOCK_DETECTED
+fn is_contention(code: &SqlState) -> bool {
+    *code == SqlState::T_R_DEADLOCK_DETECTED
         || *code == SqlState::T_R_SERIALIZATION_FAILURE
         || *code == SqlState::LOCK_NOT_AVAILABLE
-        || *code == SqlState::READ_ONLY_SQL_TRANSACTION
+        // "cached plan must not change result type": the statement was prepared before a migration
         || *code == SqlState::FEATURE_NOT_SUPPORTED
+}
+
+/// Operator intervention (57), connection failures (08), insufficient resources (53), and a primary that became a replica.
+fn means_unavailable(code: &SqlState) -> bool {
+    let class = code.code();
+    class.starts_with("57")
+        || class.starts_with("08")
+        || class.starts_with("53")
+        || *code == SqlState::READ_ONLY_SQL_TRANSACTION
         || *code == SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT
 }
 
 fn is_io(error: &tokio_postgres::Error) -> bool {
-    std::error::Error::source(error).is_some_and(|cause| cause.is::<std::io::Error>())
+    error.source().is_some_and(|cause| cause.is::<std::io::Error>())
 }
 
 fn with_cause(error: &tokio_postgres::Error) -> String {
-    match std::error::Error::source(error) {
+    match error.source() {
         Some(cause) => format!("{error}: {cause}"),
         None => error.to_string(),
     }

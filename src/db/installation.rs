@@ -1,8 +1,16 @@
-//! What tells this database from every other one.
+//! What tells this database from every other one, so that files outside it can name the database they belong to.
 
 use super::{Client, DbError};
 
-/// Kept through dump and restore.
-pub async fn id(client: &Client) -> Result<String, DbError> {
-    Ok(client.query_one("SELECT id::text FROM installation", &[]).await?.try_get(0)?)
+/// `INSTALLATION DATABASE [SERVER]`, separated by spaces: the id that travels with a dump, the database's oid, and the server's
+/// identifier where the user may read it. A dump restored into another database and a copy of the database both have another
+/// one; a physical copy of the whole server has the same.
+pub async fn storage_owner(client: &Client) -> Result<String, DbError> {
+    let row = client.query_one(include_str!("sql/installation/database.sql"), &[]).await?;
+    let database: String = row.try_get("database")?;
+    if !row.try_get::<_, bool>("names_server")? {
+        return Ok(database);
+    }
+    let server: String = client.query_one(include_str!("sql/installation/server.sql"), &[]).await?.try_get(0)?;
+    Ok(format!("{database} {server}"))
 }

@@ -16,10 +16,10 @@ use super::error::DbError;
 use crate::events;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
-const LONGEST_PAUSE: Duration = Duration::from_secs(30);
-/// A connection that nobody notices to be dead brings no wake-ups.
-const PING_EVERY: Duration = Duration::from_secs(30);
-const PING_DEADLINE: Duration = Duration::from_secs(5);
+const MAX_PAUSE: Duration = Duration::from_secs(30);
+/// A connection that is dead without an error brings no wake-ups.
+const PING_INTERVAL: Duration = Duration::from_secs(30);
+const PING_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Counts wake-ups of `channel` (a plain lower-case name) until the last receiver is dropped. `changed()` also fires after
 /// each reconnection, since something may have been missed.
@@ -41,13 +41,13 @@ async fn stay_connected(server: &Server, channel: &str, wake: &watch::Sender<u64
         let begun = Instant::now();
         let Err(error) = listen_until_lost(server, channel, wake).await;
         events::listen_lost(channel, &error);
-        pause = if begun.elapsed() > LONGEST_PAUSE { FIRST_PAUSE } else { (pause * 2).min(LONGEST_PAUSE) };
+        pause = if begun.elapsed() > MAX_PAUSE { FIRST_PAUSE } else { (pause * 2).min(MAX_PAUSE) };
         sleep(pause).await;
     }
 }
 
 async fn listen_until_lost(server: &Server, channel: &str, wake: &watch::Sender<u64>) -> Result<Infallible, DbError> {
-    let (client, connection) = server.connect().await?;
+    let (client, connection) = server.connect("drover listen", PING_TIMEOUT).await?;
     tokio::select! {
         lost = forward(connection, wake) => lost,
         failed = subscribe(&client, channel, wake) => failed,
@@ -69,14 +69,14 @@ async fn subscribe(client: &Client, channel: &str, wake: &watch::Sender<u64>) ->
     within(client, &format!("LISTEN {channel}")).await?;
     wake.send_modify(|count| *count += 1);
     loop {
-        sleep(PING_EVERY).await;
+        sleep(PING_INTERVAL).await;
         within(client, "SELECT 1").await?;
     }
 }
 
 async fn within(client: &Client, sql: &str) -> Result<(), DbError> {
-    match timeout(PING_DEADLINE, client.batch_execute(sql)).await {
+    match timeout(PING_TIMEOUT, client.batch_execute(sql)).await {
         Ok(answer) => Ok(answer?),
-        Err(_) => Err(DbError::Unavailable(format!("no answer within {PING_DEADLINE:?}"))),
+        Err(_) => Err(DbError::Unavailable(format!("the server did not answer within {PING_TIMEOUT:?}"))),
     }
 }

@@ -1,25 +1,34 @@
-//! Brings the schema up to date: what `migrations/` has and the database has not, under one lock, in one transaction.
+//! Brings the schema up to date: what `migrations/` has and the database lacks, under one lock, in one transaction.
 //!
-//! Any number of processes may call [`up`] at once: one works, the others wait and find nothing left to do.
-//! The rules for the files stand in `migrations/README.md`.
+//! Any number of processes may call [`up`] at once: one works, the others wait and find nothing left to do. A running queue is not
+//! held up: only objects that differ are replaced, and a lock that is not granted within [`LOCK_TIMEOUT`] is asked for again
+//! later. The rules for the files are in `migrations/README.md`.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use thiserror::Error;
+use tokio_postgres::Row;
 
 use super::client::Client;
 use super::error::DbError;
 use super::pools::Db;
+use crate::events;
 
 include!(concat!(env!("OUT_DIR"), "/migrations.rs"));
 
-/// Names the lock among all advisory locks of the database ("drover").
+/// The advisory lock of migrations ("drover" in ASCII).
 const LOCK: i64 = 0x6472_6f76_6572;
+/// How long DDL may wait for a lock. Everything that asks for the table after it waits as long, claims and heartbeats included.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(1);
+/// What the queue gets between two such waits.
+const LOCK_PAUSE: Duration = Duration::from_secs(2);
+const MAX_LOCK_ATTEMPTS: u32 = 10;
 
-/// Why the schema is not what this program needs. Only [`MigrateError::Db`] may pass by itself.
+/// Why the schema is not what this program needs. Only [`MigrateError::Db`] and [`MigrateError::Locked`] may pass by themselves.
 #[derive(Debug, Error)]
 pub enum MigrateError {
     #[error("migration {0} was changed after it had been applied; restore its file, and put the change into a new one")]
@@ -32,6 +41,13 @@ pub enum MigrateError {
     BadName(String),
     #[error("migration {name} failed, and nothing was changed")]
     Failed { name: String, source: DbError },
+    #[error(
+        "another session holds a lock that {name} needs, and nothing was changed; end that session's transaction \
+         (docs/runbook.md shows how to find it)"
+    )]
+    Locked { name: String, source: DbError },
+    #[error("the database lacks {missing} migrations or objects of this program; run: drover migrate up")]
+    Outdated { missing: usize },
     #[error("the schema could not be compared with the migrations")]
     Db(#[from] DbError),
 }
@@ -48,8 +64,10 @@ pub struct Report {
 pub struct Status {
     pub applied: Vec<Applied>,
     pub pending: Vec<String>,
-    /// Functions and views that differ from their files.
+    /// Functions, views and triggers that differ from their files.
     pub objects: Vec<String>,
+    /// The objects are those of a newer program. They stay as they are, and serve this one as well.
+    pub has_newer_objects: bool,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -63,7 +81,11 @@ pub struct Applied {
 
 impl Status {
     pub fn is_current(&self) -> bool {
-        self.pending.is_empty() && self.objects.is_empty()
+        self.missing() == 0
+    }
+
+    pub fn missing(&self) -> usize {
+        self.pending.len() + self.objects.len()
     }
 }
 
@@ -77,16 +99,32 @@ pub async fn status(db: &Db) -> Result<Status, MigrateError> {
     Files::embedded()?.status(db).await
 }
 
+/// For commands that change nothing: an outdated schema is an error with its remedy.
+pub async fn require_current(db: &Db) -> Result<(), MigrateError> {
+    match status(db).await?.missing() {
+        0 => Ok(()),
+        missing => Err(MigrateError::Outdated { missing }),
+    }
+}
+
 /// Changes when any of the files does.
 pub fn fingerprint() -> String {
-    let all: Vec<&str> = MIGRATIONS.iter().chain(OBJECTS).flat_map(|(name, sql)| [*name, *sql]).collect();
-    checksum(&all.join("\0"))
+    digest_of(&[MIGRATIONS, OBJECTS].concat())
 }
 
 /// The files to compare the database with: those in this program, or a test's own.
 struct Files {
     migrations: Vec<Migration>,
     objects: Vec<Object>,
+    /// Of the objects as a whole; it only grows.
+    revision: i32,
+}
+
+/// The objects in the database.
+#[derive(Default)]
+struct Made {
+    checksums: BTreeMap<String, String>,
+    revision: i32,
 }
 
 struct Migration {
@@ -102,64 +140,77 @@ struct Object {
 
 impl Files {
     fn embedded() -> Result<Files, MigrateError> {
-        Files::new(MIGRATIONS, OBJECTS)
+        let bad = |_| MigrateError::BadName(format!("objects/REVISION ({OBJECTS_REVISION})"));
+        let (revision, _) = OBJECTS_REVISION.trim().split_once(' ').unwrap_or_default();
+        Files::new(MIGRATIONS, OBJECTS, revision.parse().map_err(bad)?)
     }
 
-    fn new(migrations: &[(&str, &str)], objects: &[(&str, &str)]) -> Result<Files, MigrateError> {
+    fn new(migrations: &[(&str, &str)], objects: &[(&str, &str)], revision: i32) -> Result<Files, MigrateError> {
         let migrations: Vec<_> = migrations.iter().map(|file| Migration::new(*file)).collect::<Result<_, _>>()?;
         let mut seen = BTreeSet::new();
         if let Some(twin) = migrations.iter().find(|migration| !seen.insert(migration.version)) {
             return Err(MigrateError::BadName(twin.name.clone()));
         }
         let objects = objects.iter().map(|(name, sql)| Object { name: (*name).to_owned(), sql: (*sql).to_owned() });
-        Ok(Files { migrations, objects: objects.collect() })
+        Ok(Files { migrations, objects: objects.collect(), revision })
     }
 
     async fn up(&self, db: &Db) -> Result<Report, MigrateError> {
-        let tx = db.begin_maintenance().await?;
-        tx.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK]).await?;
-        tx.batch(include_str!("sql/migrate/bookkeeping.sql")).await?;
-        let status = self.compare(&tx).await?;
-        if status.is_current() {
-            tx.rollback().await?;
-            return Ok(Report::default());
+        let mut attempts = 1;
+        loop {
+            if self.status(db).await?.is_current() {
+                return Ok(Report::default());
+            }
+            match self.apply(db).await {
+                Err(error @ MigrateError::Locked { .. }) if attempts < MAX_LOCK_ATTEMPTS => {
+                    events::migration_waits(&error);
+                }
+                answer => return answer,
+            }
+            attempts += 1;
+            tokio::time::sleep(LOCK_PAUSE).await;
         }
-        let pending = self.migrations.iter().filter(|migration| status.pending.contains(&migration.name));
-        for migration in pending {
+    }
+
+    async fn apply(&self, db: &Db) -> Result<Report, MigrateError> {
+        let tx = db.begin_maintenance().await?;
+        // waiting for another process that migrates holds nobody up
+        tx.batch("SET LOCAL lock_timeout = 0").await?;
+        tx.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK]).await?;
+        tx.batch(&format!("SET LOCAL lock_timeout = {}", LOCK_TIMEOUT.as_millis())).await?;
+        tx.batch(include_str!("sql/migrate/bookkeeping.sql")).await.map_err(failed("the list of migrations"))?;
+        let status = self.compare(&tx).await?;
+        for migration in self.migrations.iter().filter(|migration| status.pending.contains(&migration.name)) {
             migration.apply(&tx).await?;
         }
-        // dropping one may take others with it, and a migration may have dropped any
-        for object in &self.objects {
-            object.make(&tx).await?;
+        // a migration may have dropped objects, and their rows with them
+        let objects = self.compare(&tx).await?.objects;
+        for object in self.objects.iter().filter(|object| objects.contains(&object.name)) {
+            object.replace(&tx, self.revision).await?;
         }
         tx.commit().await?;
-        Ok(Report { applied: status.pending, objects: self.objects.iter().map(|object| object.name.clone()).collect() })
+        Ok(Report { applied: status.pending, objects })
     }
 
     async fn status(&self, db: &Db) -> Result<Status, MigrateError> {
-        let client = db.maintenance_client().await?;
-        let books = client.query_one("SELECT to_regclass('schema_objects') IS NOT NULL", &[]).await?;
-        if books.get(0) {
+        let client = db.client().await?;
+        let is_set_up = client.query_one("SELECT to_regclass('schema_objects') IS NOT NULL", &[]).await?;
+        if is_set_up.try_get(0).map_err(DbError::from)? {
             return self.compare(&client).await;
         }
-        self.against(Vec::new(), &BTreeMap::new())
+        self.against(Vec::new(), &Made::default())
     }
 
     async fn compare(&self, client: &Client) -> Result<Status, MigrateError> {
         let rows = client.query(include_str!("sql/migrate/applied.sql"), &[]).await?;
-        let applied = rows.iter().map(|row| Applied {
-            version: row.get("version"),
-            name: row.get("name"),
-            applied_at: row.get("applied_at"),
-            checksum: row.get("checksum"),
-        });
-        let rows = client.query("SELECT name, checksum FROM schema_objects", &[]).await?;
-        let made = rows.iter().map(|row| (row.get("name"), row.get("checksum"))).collect();
-        self.against(applied.collect(), &made)
+        let applied = rows.iter().map(Applied::read).collect::<Result<_, _>>()?;
+        let rows = client.query(include_str!("sql/migrate/objects.sql"), &[]).await?;
+        let made = Made::read(&rows).map_err(DbError::from)?;
+        self.against(applied, &made)
     }
 
-    /// The rule itself: `made` holds the checksums of the objects by name.
-    fn against(&self, applied: Vec<Applied>, made: &BTreeMap<String, String>) -> Result<Status, MigrateError> {
+    /// The rule itself.
+    fn against(&self, applied: Vec<Applied>, made: &Made) -> Result<Status, MigrateError> {
         for done in &applied {
             let Some(file) = self.migrations.iter().find(|migration| migration.version == done.version) else {
                 return Err(MigrateError::Unknown(done.name.clone()));
@@ -171,9 +222,33 @@ impl Files {
         let is_pending = |version: i32| applied.iter().all(|done| done.version != version);
         let pending = self.migrations.iter().filter(|migration| is_pending(migration.version));
         let pending = pending.map(|migration| migration.name.clone()).collect();
-        let differs = |object: &&Object| made.get(&object.name) != Some(&checksum(&object.sql));
+        let has_newer_objects = made.revision > self.revision;
+        let differs =
+            |object: &&Object| !has_newer_objects && made.checksums.get(&object.name) != Some(&checksum(&object.sql));
         let objects = self.objects.iter().filter(differs).map(|object| object.name.clone()).collect();
-        Ok(Status { applied, pending, objects })
+        Ok(Status { applied, pending, objects, has_newer_objects })
+    }
+}
+
+impl Applied {
+    fn read(row: &Row) -> Result<Applied, DbError> {
+        Ok(Applied {
+            version: row.try_get("version")?,
+            name: row.try_get("name")?,
+            applied_at: row.try_get("applied_at")?,
+            checksum: row.try_get("checksum")?,
+        })
+    }
+}
+
+impl Made {
+    fn read(rows: &[Row]) -> Result<Made, tokio_postgres::Error> {
+        let mut made = Made::default();
+        for row in rows {
+            made.checksums.insert(row.try_get("name")?, row.try_get("checksum")?);
+            made.revision = made.revision.max(row.try_get("revision")?);
+        }
+        Ok(made)
     }
 }
 
@@ -186,7 +261,7 @@ impl Migration {
     }
 
     async fn apply(&self, tx: &Client) -> Result<(), MigrateError> {
-        tx.batch(&self.sql).await.map_err(|source| MigrateError::Failed { name: self.name.clone(), source })?;
+        tx.batch(&self.sql).await.map_err(failed(&self.name))?;
         let note = include_str!("sql/migrate/note_migration.sql");
         tx.execute(note, &[&self.version, &self.name, &checksum(&self.sql)]).await?;
         Ok(())
@@ -194,10 +269,65 @@ impl Migration {
 }
 
 impl Object {
-    async fn make(&self, tx: &Client) -> Result<(), MigrateError> {
-        tx.batch(&self.sql).await.map_err(|source| MigrateError::Failed { name: self.name.clone(), source })?;
-        tx.execute(include_str!("sql/migrate/note_object.sql"), &[&self.name, &checksum(&self.sql)]).await?;
+    /// In place where Postgres can, so that nothing that uses it is disturbed. What Postgres refuses to replace (a function with
+    /// another result, a view without a column of before) is dropped and made again.
+    async fn replace(&self, tx: &Client, revision: i32) -> Result<(), MigrateError> {
+        let failed = || failed(&self.name);
+        let before = self.functions(tx).await?;
+        tx.batch("SAVEPOINT object").await?;
+        match tx.batch(&self.sql).await {
+            Ok(()) => {
+                let after = self.functions(tx).await?;
+                let outdated: Vec<_> = before.into_iter().filter(|function| after.contains(function)).collect();
+                drop_functions(tx, &outdated).await.map_err(failed())?;
+            }
+            Err(DbError::Other(_)) => {
+                tx.batch("ROLLBACK TO SAVEPOINT object").await?;
+                for view in self.created("VIEW") {
+                    tx.batch(&format!("DROP VIEW IF EXISTS {view}")).await.map_err(failed())?;
+                }
+                drop_functions(tx, &before).await.map_err(failed())?;
+                tx.batch(&self.sql).await.map_err(failed())?;
+            }
+            Err(error) => return Err(failed()(error)),
+        }
+        let note = include_str!("sql/migrate/note_object.sql");
+        tx.execute(note, &[&self.name, &checksum(&self.sql), &revision]).await?;
         Ok(())
+    }
+
+    /// The functions of these names that are in the database: (signature, version of its row). One that the file did not replace
+    /// has other arguments, and would make calls ambiguous.
+    async fn functions(&self, tx: &Client) -> Result<Vec<(String, String)>, MigrateError> {
+        let rows = tx.query(include_str!("sql/migrate/functions.sql"), &[&self.created("FUNCTION")]).await?;
+        let read = |row: &Row| Ok((row.try_get("signature")?, row.try_get("version")?));
+        Ok(rows.iter().map(read).collect::<Result<_, tokio_postgres::Error>>().map_err(DbError::from)?)
+    }
+
+    /// The names after `CREATE kind` or `CREATE OR REPLACE kind` at the beginning of a line.
+    fn created(&self, kind: &str) -> Vec<&str> {
+        let name = |line: &'_ str| -> Option<usize> {
+            let rest = line.strip_prefix("CREATE ")?;
+            let rest = rest.strip_prefix("OR REPLACE ").unwrap_or(rest).strip_prefix(kind)?.strip_prefix(' ')?;
+            Some(line.len() - rest.len())
+        };
+        let names = self.sql.lines().filter_map(|line| name(line).map(|at| &line[at..]));
+        names.filter_map(|rest| rest.split(['(', ' ']).next()).collect()
+    }
+}
+
+async fn drop_functions(tx: &Client, functions: &[(String, String)]) -> Result<(), DbError> {
+    for (signature, _) in functions {
+        tx.batch(&format!("DROP FUNCTION {signature}")).await?;
+    }
+    Ok(())
+}
+
+fn failed(name: &str) -> impl FnOnce(DbError) -> MigrateError {
+    let name = name.to_owned();
+    move |source| match source {
+        DbError::Contention(_) => MigrateError::Locked { name, source },
+        _ => MigrateError::Failed { name, source },
     }
 }
 
@@ -206,9 +336,21 @@ fn checksum(sql: &str) -> String {
     Sha256::digest(sql.replace("\r\n", "\n")).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// Of all these files.
+fn digest_of(files: &[(&str, &str)]) -> String {
+    let all: Vec<&str> = files.iter().flat_map(|(name, sql)| [*name, *sql]).collect();
+    checksum(&all.join("\0"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Objects in a database, as a program of that revision left them.
+    fn made(objects: &[(&str, &str)], revision: i32) -> Made {
+        let checksums = objects.iter().map(|(name, sql)| ((*name).to_owned(), checksum(sql))).collect();
+        Made { checksums, revision }
+    }
 
     const FIRST: (&str, &str) = ("0001_first", "CREATE TABLE a ()");
     const THIRD: (&str, &str) = ("0003_third", "CREATE TABLE c ()");
@@ -220,16 +362,48 @@ mod tests {
 
     #[test]
     fn a_migration_that_landed_late_is_pending_too() {
-        let files = Files::new(&[FIRST, ("0002_second", ""), THIRD], &[]).unwrap();
-        let status = files.against(vec![applied(FIRST), applied(THIRD)], &BTreeMap::new()).unwrap();
+        let files = Files::new(&[FIRST, ("0002_second", ""), THIRD], &[], 1).unwrap();
+        let status = files.against(vec![applied(FIRST), applied(THIRD)], &Made::default()).unwrap();
         assert_eq!(status.pending, ["0002_second"]);
     }
 
     #[test]
     fn an_applied_migration_without_a_file_is_refused_wherever_it_stands() {
-        let files = Files::new(&[THIRD], &[]).unwrap();
-        let error = files.against(vec![applied(FIRST)], &BTreeMap::new()).unwrap_err();
+        let files = Files::new(&[THIRD], &[], 1).unwrap();
+        let error = files.against(vec![applied(FIRST)], &Made::default()).unwrap_err();
         assert!(matches!(error, MigrateError::Unknown(name) if name == FIRST.0));
+    }
+
+    #[test]
+    fn only_objects_that_differ_are_replaced() {
+        let files = Files::new(&[], &[("10_a", "a"), ("20_b", "b")], 2).unwrap();
+        let status = files.against(Vec::new(), &made(&[("10_a", "a"), ("20_b", "older")], 1)).unwrap();
+        assert_eq!(status.objects, ["20_b"]);
+    }
+
+    #[test]
+    fn an_older_program_leaves_newer_objects_as_they_are() {
+        let files = Files::new(&[], &[("10_a", "a"), ("20_b", "b")], 2).unwrap();
+        let status = files.against(Vec::new(), &made(&[("10_a", "newer")], 3)).unwrap();
+        assert!(status.is_current() && status.has_newer_objects, "{status:?}");
+        let status = files.against(Vec::new(), &made(&[("10_a", "other")], 2)).unwrap();
+        assert_eq!(status.objects, ["10_a", "20_b"], "of the same revision, the last one started wins");
+    }
+
+    #[test]
+    fn the_names_of_a_file_are_found() {
+        let sql = "CREATE OR REPLACE FUNCTION a(x int) RETURNS int\nCREATE FUNCTION b() x\nCREATE OR REPLACE VIEW v AS\n  CREATE FUNCTION no()";
+        let object = Object { name: String::new(), sql: sql.to_owned() };
+        assert_eq!(object.created("FUNCTION"), ["a", "b"]);
+        assert_eq!(object.created("VIEW"), ["v"]);
+    }
+
+    #[test]
+    fn the_revision_of_the_objects_grows_when_they_change() {
+        let (revision, digest) = OBJECTS_REVISION.trim().split_once(' ').unwrap();
+        let now = &digest_of(OBJECTS)[..16];
+        let next = revision.parse::<i32>().unwrap() + 1;
+        assert_eq!(digest, now, "objects have changed: migrations/objects/REVISION must be \"{next} {now}\"");
     }
 
     #[test]
@@ -241,9 +415,9 @@ mod tests {
     #[test]
     fn names_are_a_number_and_a_subject_and_numbers_are_unique() {
         for bad in ["first", "x_first", "0001"] {
-            assert!(matches!(Files::new(&[(bad, "")], &[]), Err(MigrateError::BadName(name)) if name == bad));
+            assert!(matches!(Files::new(&[(bad, "")], &[], 1), Err(MigrateError::BadName(name)) if name == bad));
         }
-        let twins = Files::new(&[FIRST, ("1_again", "")], &[]);
+        let twins = Files::new(&[FIRST, ("1_again", "")], &[], 1);
         assert!(matches!(twins, Err(MigrateError::BadName(name)) if name == "1_again"));
     }
 

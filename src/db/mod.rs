@@ -3,32 +3,31 @@
 //! It must not know roles' bodies, actors or HTTP. Domain values go in and come out; no row type leaves it.
 //! Every call has a deadline, here and on the server; a connection whose call met it is cancelled and dropped.
 
-pub mod analytics;
 pub mod connect;
-pub mod crawls;
+#[cfg(feature = "demo")]
+pub mod demo_report;
 pub mod discovery;
-pub mod embedded;
 pub mod error;
 pub mod installation;
 pub mod listen;
 pub mod migrate;
-pub mod open;
 pub mod payloads;
 pub mod products;
 pub mod proxies;
 pub mod query_hashes;
 pub mod schedules;
+pub mod server_info;
 pub mod snapshots;
 pub mod stores;
 pub mod task_requests;
 pub mod task_views;
 pub mod tasks;
-pub mod vitals;
 pub mod workers;
 
+mod arrays;
 mod client;
-mod columns;
 mod pools;
+mod row;
 
 pub use client::{Client, Tx};
 pub use error::DbError;

@@ -1,16 +1,44 @@
 //! `raw_crawl_payloads`: one row for each payload file. The file is durable before its row.
 
 use std::collections::HashSet;
+use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use tokio_postgres::Row;
 
+use super::products::ProductScope;
 use super::{Client, DbError, Tx};
-use crate::domain::dispensary::{DispensaryId, UnknownPlatform};
-use crate::domain::payload::{self, NewPayload, Payload, PayloadId};
+use crate::domain::payload::{self, FetchStart, NewPayload, Payload, PayloadId, SweepTimes};
+use crate::domain::store::{StoreId, UnknownPlatform};
 
 /// Payloads of one store that are looked at together: years of them.
-const MOST_BETWEEN: i64 = 10_000;
+const MAX_BETWEEN: i64 = 10_000;
+
+/// What a fetch must know of its store before it begins.
+pub async fn before_fetch(client: &Client, scope: ProductScope) -> Result<FetchStart, DbError> {
+    let sql = include_str!("sql/payloads/before_fetch.sql");
+    let row = client.query_one(sql, &[&scope.dispensary_id, &scope.platform.name()]).await?;
+    let products: i64 = row.try_get("products")?;
+    Ok(FetchStart {
+        at: row.try_get("fetched_at")?,
+        products: products.max(0) as usize,
+        suspicious_proxies: row.try_get("suspicious_proxies")?,
+    })
+}
+
+/// Notes a menu that is too small to be believed at once; true when it is to be believed after all: the third in a row, hours
+/// apart and not all through one proxy.
+pub async fn suspect(
+    client: &Client,
+    store: StoreId,
+    start: &FetchStart,
+    products: usize,
+    proxy: Option<i64>,
+) -> Result<bool, DbError> {
+    let products = i32::try_from(products).unwrap_or(i32::MAX);
+    let sql = include_str!("sql/payloads/suspect.sql");
+    Ok(client.query_one(sql, &[&store, &start.at, &products, &proxy]).await?.try_get(0)?)
+}
 
 pub async fn insert(tx: &Tx, payload: &NewPayload) -> Result<PayloadId, DbError> {
     let row = tx
@@ -38,8 +66,19 @@ pub async fn get(client: &Client, id: PayloadId) -> Result<Option<Payload>, DbEr
 }
 
 /// The store's newest payload by when it was fetched.
-pub async fn latest(client: &Client, store: DispensaryId) -> Result<Option<Payload>, DbError> {
+pub async fn latest(client: &Client, store: StoreId) -> Result<Option<Payload>, DbError> {
     client.query_opt(include_str!("sql/payloads/latest.sql"), &[&store]).await?.as_ref().map(payload).transpose()
+}
+
+/// Which files without a row may be swept, when a file's row may come as late as `wait` after its fetch began.
+pub async fn sweep_times(client: &Client, wait: Duration) -> Result<SweepTimes, DbError> {
+    let row = client.query_one(include_str!("sql/payloads/sweep_times.sql"), &[&wait.as_secs_f64()]).await?;
+    Ok(SweepTimes { now: row.try_get("now")?, before: row.try_get("before")? })
+}
+
+/// Whether the database knows any payload.
+pub async fn any(client: &Client) -> Result<bool, DbError> {
+    Ok(client.query_one(include_str!("sql/payloads/any.sql"), &[]).await?.try_get(0)?)
 }
 
 /// Which of these storage paths have a row: the others may be swept once they are old enough.
@@ -48,16 +87,16 @@ pub async fn known(client: &Client, paths: &[String]) -> Result<HashSet<String>,
     rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
 }
 
-/// How many complete crawls of the store were fetched after `from` and up to `to`, as far as [`MOST_BETWEEN`] payloads tell.
+/// How many complete crawls of the store were fetched after `from` and up to `to`, as far as [`MAX_BETWEEN`] payloads tell.
 pub async fn complete_between(
     client: &Client,
-    store: DispensaryId,
+    store: StoreId,
     from: DateTime<Utc>,
     to: DateTime<Utc>,
     min_coverage: f64,
 ) -> Result<usize, DbError> {
     let sql = include_str!("sql/payloads/counts_between.sql");
-    let rows = client.query(sql, &[&store, &from, &to, &MOST_BETWEEN]).await?;
+    let rows = client.query(sql, &[&store, &from, &to, &MAX_BETWEEN]).await?;
     let mut complete = 0;
     for row in &rows {
         let (products, total) = (row.try_get("product_count")?, row.try_get("total_count")?);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use deadpool_postgres::{Hook, HookError, ManagerConfig, Pool, RecyclingMethod, Runtime, Timeouts};
 
 use super::client::{Client, Tx};
-use super::connect::Server;
+use super::connect::{Server, session_settings};
 use super::error::DbError;
 use crate::config;
 
@@ -18,7 +18,10 @@ pub struct PoolSizes {
     pub api: usize,
 }
 
-/// Every way to the database but the heartbeat's and LISTEN's own connections. Cheap to clone.
+/// Beyond the pool's own deadlines: for a connection that first waits for its turn and is then slow to open.
+const BORROW_GRACE: Duration = Duration::from_secs(1);
+
+/// All connections to the database but those of the heartbeat and of LISTEN. Cheap to clone.
 #[derive(Clone)]
 pub struct Db {
     server: Server,
@@ -69,7 +72,7 @@ impl Db {
         let client = self.borrow(&self.work, self.deadlines.maintenance).await?;
         let millis = self.deadlines.maintenance.as_millis();
         client.batch(&format!("SET statement_timeout = {millis}")).await?;
-        // the setting must not travel back into the pool
+        // the pool must not get the setting
         client.discard_when_done();
         Ok(client)
     }
@@ -89,10 +92,10 @@ impl Db {
     }
 
     async fn borrow(&self, pool: &Pool, deadline: Duration) -> Result<Client, DbError> {
-        let connect = self.deadlines.connect;
-        let object = match tokio::time::timeout(connect, pool.get()).await {
+        let longest = self.deadlines.connect + BORROW_GRACE;
+        let object = match tokio::time::timeout(longest, pool.get()).await {
             Ok(object) => object?,
-            Err(_) => return Err(DbError::Unavailable(format!("no connection within {connect:?}"))),
+            Err(_) => return Err(DbError::Unavailable(format!("no connection within {longest:?}"))),
         };
         Ok(Client::new(object, self.server.clone(), deadline))
     }
@@ -100,7 +103,7 @@ impl Db {
 
 fn pool(server: &Server, config: &config::Database, size: usize) -> Result<Pool, DbError> {
     let manager = server.manager(ManagerConfig { recycling_method: RecyclingMethod::Fast });
-    let settings = session_settings(config);
+    let settings = session_settings("drover", config.statement_timeout);
     let timeouts = Timeouts {
         wait: Some(config.connect_timeout),
         create: Some(config.connect_timeout),
@@ -116,13 +119,4 @@ fn pool(server: &Server, config: &config::Database, size: usize) -> Result<Pool,
         }))
         .build()
         .map_err(|error| DbError::Other(error.to_string()))
-}
-
-/// The server's half of the deadlines; a frozen process must not keep rows locked against its successor.
-fn session_settings(config: &config::Database) -> String {
-    format!(
-        "SET application_name = 'drover'; SET timezone = 'UTC'; SET statement_timeout = {}; \
-         SET idle_in_transaction_session_timeout = '10s'",
-        config.statement_timeout.as_millis()
-    )
 }

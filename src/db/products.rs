@@ -5,17 +5,18 @@
 
 use chrono::{DateTime, Utc};
 
-use super::columns::{column, potency_max, potency_min, potency_unit};
-use super::{Client, DbError, Tx};
-use crate::domain::dispensary::{DispensaryId, Platform};
+use super::arrays::{column, potency_max, potency_min, potency_unit};
+use super::{DbError, Tx};
 use crate::domain::product::{Product, Variant};
+use crate::domain::stock::PayloadPosition;
+use crate::domain::store::{Platform, StoreId};
 
 pub type ProductId = i64;
 
 /// Whose products: a store's, as one provider names them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shelf {
-    pub dispensary_id: DispensaryId,
+pub struct ProductScope {
+    pub dispensary_id: StoreId,
     pub platform: Platform,
 }
 
@@ -49,7 +50,7 @@ pub struct Missed {
 /// `misses` is what the rows written get: 0 unless the payload is older than what the store has already.
 pub async fn upsert(
     tx: &Tx,
-    shelf: Shelf,
+    shelf: ProductScope,
     fetched_at: DateTime<Utc>,
     misses: i16,
     products: &[Product],
@@ -96,7 +97,7 @@ pub async fn upsert(
 }
 
 /// The ids of those of `products` that the store has, `None` for those it has not; in the order of `products`.
-pub async fn find(tx: &Tx, shelf: Shelf, products: &[Product]) -> Result<Vec<Option<ProductId>>, DbError> {
+pub async fn find(tx: &Tx, shelf: ProductScope, products: &[Product]) -> Result<Vec<Option<ProductId>>, DbError> {
     let wanted = column(products, |p| p.provider_product_id.as_str());
     let rows = tx
         .query(include_str!("sql/products/find.sql"), &[&shelf.dispensary_id, &shelf.platform.name(), &wanted])
@@ -108,8 +109,20 @@ pub async fn find(tx: &Tx, shelf: Shelf, products: &[Product]) -> Result<Vec<Opt
     Ok(wanted.iter().map(|id| known.get(id).copied()).collect())
 }
 
-/// Brings the options of `products` (whose ids are `ids`) to what the feed says; vanished options are deleted.
-pub async fn write_variants(tx: &Tx, ids: &[ProductId], products: &[Product]) -> Result<(), DbError> {
+/// Notes that the store's menu held these products at `fetched_at`, which other payloads knew only for later or earlier times.
+pub async fn seen_before(tx: &Tx, ids: &[ProductId], fetched_at: DateTime<Utc>) -> Result<(), DbError> {
+    tx.execute(include_str!("sql/products/seen_before.sql"), &[&ids, &fetched_at]).await?;
+    Ok(())
+}
+
+/// Brings the options of `products` (whose ids are `ids`) to what `payload` says; vanished options are deleted. What changes of
+/// an option's prices and stock becomes a row of its history.
+pub async fn write_variants(
+    tx: &Tx,
+    payload: PayloadPosition,
+    ids: &[ProductId],
+    products: &[Product],
+) -> Result<(), DbError> {
     let options: Vec<(ProductId, &Variant)> = ids
         .iter()
         .zip(products)
@@ -119,6 +132,8 @@ pub async fn write_variants(tx: &Tx, ids: &[ProductId], products: &[Product]) ->
         include_str!("sql/products/write_variants.sql"),
         &[
             &ids,
+            &payload.id,
+            &payload.fetched_at,
             &column(&options, |(id, _)| *id),
             &column(&options, |(_, v)| v.option_label.as_str()),
             &column(&options, |(_, v)| v.nth),
@@ -137,29 +152,22 @@ pub async fn write_variants(tx: &Tx, ids: &[ProductId], products: &[Product]) ->
     Ok(())
 }
 
-/// Counts a miss for every product of the shelf that is not among `seen`. `previous` = when the last complete crawl before
+/// Counts a miss for every product in `scope` that is not among `seen`, those of `payload`. `previous` = when the last complete crawl before
 /// this one was fetched, which is when a product at its first miss was last seen.
 pub async fn miss(
     tx: &Tx,
-    shelf: Shelf,
+    scope: ProductScope,
+    payload: PayloadPosition,
     seen: &[ProductId],
     previous: Option<DateTime<Utc>>,
 ) -> Result<Missed, DbError> {
     let row = tx
         .query_one(
             include_str!("sql/products/miss.sql"),
-            &[&shelf.dispensary_id, &shelf.platform.name(), &seen, &previous],
+            &[&scope.dispensary_id, &scope.platform.name(), &seen, &previous, &payload.id, &payload.fetched_at],
         )
         .await?;
     Ok(Missed { missed: row.try_get("missed")?, emptied: row.try_get("emptied")? })
-}
-
-/// Whether the store has ever had a product: then an empty menu is suspicious.
-pub async fn exist(client: &Client, shelf: Shelf) -> Result<bool, DbError> {
-    let row = client
-        .query_one(include_str!("sql/products/exist.sql"), &[&shelf.dispensary_id, &shelf.platform.name()])
-        .await?;
-    Ok(row.try_get(0)?)
 }
 
 fn upserted(row: &tokio_postgres::Row) -> Result<Upserted, DbError> {

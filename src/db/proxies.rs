@@ -1,7 +1,7 @@
-//! `proxies`: the outbound hops. Several processes share the table, so counters are only ever added to.
+//! `proxies`: the forward proxies. Several processes share the table, so counters are only ever added to.
 //!
-//! Passwords leave it by [`load`] alone. Cooldowns are reckoned by the database's clock: out comes how much is left, in
-//! goes how long it shall last.
+//! Only [`load`] returns passwords. Cooldowns follow the database's clock: [`load`] returns the time that is left, [`flush`]
+//! takes the time that a cooldown lasts.
 
 use std::time::{Duration, Instant};
 
@@ -9,13 +9,15 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use tokio_postgres::Row;
 
-use super::columns::column;
+use super::arrays::column;
 use super::{Client, Db, DbError};
-use crate::domain::proxy::list::ProxyEntry;
-use crate::domain::proxy::{Change, Counters, Increment, PoolState, Proxy, ProxyId, ProxyProtocol, Standing, Stored};
+use crate::domain::proxy::ProxyEntry;
+use crate::domain::proxy::{
+    Change, CounterDelta, Counters, PoolState, Proxy, ProxyId, ProxyProtocol, ProxyRow, StoredState,
+};
 
 /// Bytes of an error that are kept.
-const MAX_ERROR: usize = 500;
+const MAX_ERROR_BYTES: usize = 500;
 
 /// A proxy as people see it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -51,8 +53,8 @@ pub struct Imported {
 }
 
 /// Every proxy that the program can speak to, off ones too.
-pub async fn load(client: &Client) -> Result<Vec<Standing>, DbError> {
-    client.query(include_str!("sql/proxies/load.sql"), &[]).await?.iter().map(standing).collect()
+pub async fn load(client: &Client) -> Result<Vec<ProxyRow>, DbError> {
+    client.query(include_str!("sql/proxies/load.sql"), &[]).await?.iter().map(proxy_row).collect()
 }
 
 /// Every proxy without its password.
@@ -60,7 +62,7 @@ pub async fn list(client: &Client) -> Result<Vec<ProxyListing>, DbError> {
     client.query(include_str!("sql/proxies/list.sql"), &[]).await?.iter().map(listing).collect()
 }
 
-/// How many there are of each kind; what stands benched counts as that until a request through it has succeeded.
+/// How many there are of each kind; a benched one counts as benched until a request through it has succeeded.
 pub async fn count(client: &Client) -> Result<PoolState, DbError> {
     let row = client.query_one(include_str!("sql/proxies/count.sql"), &[]).await?;
     let of = |column| row.try_get::<_, i64>(column).map(|n| n as usize);
@@ -71,7 +73,7 @@ pub async fn count(client: &Client) -> Result<PoolState, DbError> {
 /// The same address must not come twice.
 pub async fn import(db: &Db, entries: &[ProxyEntry]) -> Result<Imported, DbError> {
     let tx = db.begin().await?;
-    // a list comes in any order, and workers write their counts by id: row by row they would wait for each other
+    // workers write their counts ordered by id and a list has any order, so without the lock the two could deadlock
     tx.batch("LOCK TABLE proxies IN SHARE ROW EXCLUSIVE MODE").await?;
     let rows = tx
         .query(
@@ -93,26 +95,26 @@ pub async fn import(db: &Db, entries: &[ProxyEntry]) -> Result<Imported, DbError
     Ok(Imported { created, updated: touched.len() - created, unchanged: entries.len() - touched.len() })
 }
 
-/// Adds the increments to the rows, at most one a proxy; rows that are gone are passed over.
+/// Adds the deltas to the rows, at most one a proxy; rows that are gone are passed over.
 ///
 /// `now` turns the ends of cooldowns into what is left of them. `Unavailable` may mean that it was written all the same:
-/// increments sent again would then count twice, which is the lesser evil.
-pub async fn flush(client: &Client, increments: &[Increment], now: Instant) -> Result<(), DbError> {
+/// deltas sent again then count twice, which is better than not at all.
+pub async fn flush(client: &Client, deltas: &[CounterDelta], now: Instant) -> Result<(), DbError> {
     client
         .execute(
             include_str!("sql/proxies/flush.sql"),
             &[
-                &column(increments, |n| n.proxy),
-                &column(increments, |n| n.used),
-                &column(increments, |n| n.successes),
-                &column(increments, |n| n.failures),
-                &column(increments, |n| n.blocks_reset),
-                &column(increments, |n| n.blocks),
-                &column(increments, |n| n.latency.decay),
-                &column(increments, |n| n.latency.add),
-                &column(increments, |n| n.last_error.as_deref().map(printable)),
-                &column(increments, |n| n.change.map(change_name)),
-                &column(increments, |n| cooldown_seconds(n.change, now)),
+                &column(deltas, |delta| delta.proxy),
+                &column(deltas, |delta| delta.used),
+                &column(deltas, |delta| delta.successes),
+                &column(deltas, |delta| delta.failures),
+                &column(deltas, |delta| delta.blocks_reset),
+                &column(deltas, |delta| delta.blocks),
+                &column(deltas, |delta| delta.latency.decay),
+                &column(deltas, |delta| delta.latency.add),
+                &column(deltas, |delta| delta.last_error.as_deref().map(printable)),
+                &column(deltas, |delta| delta.change.map(change_name)),
+                &column(deltas, |delta| cooldown_seconds(delta.change, now)),
             ],
         )
         .await?;
@@ -127,9 +129,9 @@ pub async fn set_active(client: &Client, id: ProxyId, active: bool) -> Result<()
     }
 }
 
-/// The server refuses a NUL, and nobody reads more than a few lines.
+/// Without control characters, because the server refuses a NUL, and cut to a few lines.
 fn printable(error: &str) -> String {
-    let end = (0..=MAX_ERROR.min(error.len())).rev().find(|end| error.is_char_boundary(*end)).unwrap_or(0);
+    let end = (0..=MAX_ERROR_BYTES.min(error.len())).rev().find(|end| error.is_char_boundary(*end)).unwrap_or(0);
     error[..end].replace(char::is_control, " ")
 }
 
@@ -147,8 +149,8 @@ fn cooldown_seconds(change: Option<Change>, now: Instant) -> Option<f64> {
     }
 }
 
-fn standing(row: &Row) -> Result<Standing, DbError> {
-    Ok(Standing {
+fn proxy_row(row: &Row) -> Result<ProxyRow, DbError> {
+    Ok(ProxyRow {
         proxy: proxy(row)?,
         state_code: row.try_get("state_code")?,
         timezone: row.try_get("timezone")?,
@@ -169,28 +171,31 @@ fn proxy(row: &Row) -> Result<Proxy, DbError> {
     let port: i32 = row.try_get("port")?;
     Ok(Proxy {
         id: row.try_get("id")?,
-        protocol: ProxyProtocol::from_name(&protocol).ok_or_else(|| odd("protocol", &protocol))?,
+        protocol: ProxyProtocol::from_name(&protocol).ok_or_else(|| unreadable("protocol", &protocol))?,
         host: row.try_get("host")?,
-        port: u16::try_from(port).map_err(|_| odd("port", &port.to_string()))?,
+        port: u16::try_from(port).map_err(|_| unreadable("port", &port.to_string()))?,
         username: row.try_get("username")?,
         password: row.try_get("password")?,
     })
 }
 
-fn stored(row: &Row) -> Result<Stored, DbError> {
+fn stored(row: &Row) -> Result<StoredState, DbError> {
     if row.try_get("is_active")? {
-        return Ok(Stored::Active);
+        return Ok(StoredState::Active);
     }
     let left = row.try_get::<_, Option<f64>>("cooldown_left_s")?.map(seconds);
-    let mark: Option<DateTime<Utc>> = row.try_get("cooldown_until")?;
-    Ok(left.zip(mark).map_or(Stored::Off, |(left, mark)| Stored::Benched { left, mark }))
+    let cooldown_until: Option<DateTime<Utc>> = row.try_get("cooldown_until")?;
+    Ok(match (left, cooldown_until) {
+        (Some(left), Some(cooldown_until)) => StoredState::Benched { left, cooldown_until },
+        _ => StoredState::Off,
+    })
 }
 
 fn seconds(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds).unwrap_or(Duration::ZERO)
 }
 
-fn odd(what: &str, value: &str) -> DbError {
+fn unreadable(what: &str, value: &str) -> DbError {
     DbError::Other(format!("the {what} '{value}' of a proxy cannot be read"))
 }
 

@@ -1,40 +1,76 @@
 //! `query_hashes`: the persisted queries that a platform has been seen to accept, which it changes without notice.
+//!
+//! In: hashes, and the endpoint (`host/path`) at which one was accepted or refused. Out: the order in which to try them. A row for
+//! `%` says what is known of a hash anywhere; a row for an endpoint says that this one refused it, since a platform's shards
+//! do not change at once.
+
+use chrono::{DateTime, Utc};
+use serde::Serialize;
 
 use super::{Client, DbError};
-use crate::domain::dispensary::Platform;
+use crate::domain::store::Platform;
 
 /// A persisted query's hash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueryHash {
     pub operation: String,
+    /// SHA-256, 64 hex digits.
     pub hash: String,
 }
 
-/// The platform's hashes by operation, the most likely to work first.
-pub async fn list(client: &Client, platform: Platform) -> Result<Vec<QueryHash>, DbError> {
-    let rows = client.query(include_str!("sql/query_hashes/list.sql"), &[&platform.name()]).await?;
+/// A row, for people.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct QueryHashRow {
+    pub operation: String,
+    pub hash: String,
+    /// `%` for every endpoint, else `host/path`.
+    pub host_pattern: String,
+    pub added_at: DateTime<Utc>,
+    pub first_ok: Option<DateTime<Utc>>,
+    pub last_ok: Option<DateTime<Utc>>,
+    pub last_not_found: Option<DateTime<Utc>>,
+}
+
+/// The platform's hashes by operation, the most likely to work at `endpoint` first.
+pub async fn candidates(client: &Client, platform: Platform, endpoint: &str) -> Result<Vec<QueryHash>, DbError> {
+    let rows = client.query(include_str!("sql/query_hashes/candidates.sql"), &[&platform.name(), &endpoint]).await?;
     rows.iter().map(|row| Ok(QueryHash { operation: row.try_get("operation")?, hash: row.try_get("hash")? })).collect()
 }
 
-/// Fills an empty table with what the configuration knows, newest first; returns how many.
-pub async fn seed(client: &Client, platform: Platform, known: &[QueryHash]) -> Result<u64, DbError> {
-    let operations: Vec<&str> = known.iter().map(|known| known.operation.as_str()).collect();
-    let hashes: Vec<&str> = known.iter().map(|known| known.hash.as_str()).collect();
-    client.execute(include_str!("sql/query_hashes/seed.sql"), &[&platform.name(), &operations, &hashes]).await
+/// Every row of the platform, by operation, the newest first.
+pub async fn list(client: &Client, platform: Platform) -> Result<Vec<QueryHashRow>, DbError> {
+    let rows = client.query(include_str!("sql/query_hashes/list.sql"), &[&platform.name()]).await?;
+    let read = |row: &tokio_postgres::Row| {
+        Ok(QueryHashRow {
+            operation: row.try_get("operation")?,
+            hash: row.try_get("hash")?,
+            host_pattern: row.try_get("host_pattern")?,
+            added_at: row.try_get("added_at")?,
+            first_ok: row.try_get("first_ok")?,
+            last_ok: row.try_get("last_ok")?,
+            last_not_found: row.try_get("last_not_found")?,
+        })
+    };
+    rows.iter().map(read).collect()
 }
 
-/// Notes that the platform accepted a hash; one that was unknown is kept.
-pub async fn worked(client: &Client, platform: Platform, hash: &QueryHash) -> Result<(), DbError> {
-    client
-        .execute(include_str!("sql/query_hashes/worked.sql"), &[&platform.name(), &hash.operation, &hash.hash])
-        .await?;
+/// Adds those of `hashes`, newest first, that the table lacks; returns how many. An untried hash is tried before refused ones.
+pub async fn add(client: &Client, platform: Platform, hashes: &[QueryHash]) -> Result<u64, DbError> {
+    let operations: Vec<&str> = hashes.iter().map(|known| known.operation.as_str()).collect();
+    let hashes: Vec<&str> = hashes.iter().map(|known| known.hash.as_str()).collect();
+    client.execute(include_str!("sql/query_hashes/add.sql"), &[&platform.name(), &operations, &hashes]).await
+}
+
+/// Notes that `endpoint` accepted a hash; one that was unknown is kept.
+pub async fn worked(client: &Client, platform: Platform, hash: &QueryHash, endpoint: &str) -> Result<(), DbError> {
+    let sql = include_str!("sql/query_hashes/worked.sql");
+    client.execute(sql, &[&platform.name(), &hash.operation, &hash.hash, &endpoint]).await?;
     Ok(())
 }
 
-/// Notes that the platform does not know a hash any more.
-pub async fn not_found(client: &Client, platform: Platform, hash: &QueryHash) -> Result<(), DbError> {
-    client
-        .execute(include_str!("sql/query_hashes/not_found.sql"), &[&platform.name(), &hash.operation, &hash.hash])
-        .await?;
+/// Notes that `endpoint` does not know a hash (any more, or yet).
+pub async fn not_found(client: &Client, platform: Platform, hash: &QueryHash, endpoint: &str) -> Result<(), DbError> {
+    let sql = include_str!("sql/query_hashes/not_found.sql");
+    client.execute(sql, &[&platform.name(), &hash.operation, &hash.hash, &endpoint]).await?;
     Ok(())
 }

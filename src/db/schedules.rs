@@ -1,9 +1,10 @@
-//! `task_schedules` and `schedule_runs`: who is due, and one generation of tasks a slot, in however many replicas.
+//! `task_schedules` and `schedule_runs`: which schedule is due, and one generation of tasks for each due time, in however many
+//! replicas. A schedule that cannot run keeps the reason in `last_error` and holds up no other.
 
 use chrono::{DateTime, Utc};
-use serde_json::Value;
 use tokio_postgres::Row;
 
+use super::row::{FromRow, first_column, read_all};
 use super::{Client, Db, DbError, Tx};
 use crate::domain::role::Role;
 use crate::domain::schedule::Rhythm;
@@ -26,7 +27,7 @@ pub struct Schedule {
     pub last_error: Option<String>,
 }
 
-/// What one schedule's turn made.
+/// What one run of a schedule made.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Run {
     pub schedule: String,
@@ -34,20 +35,16 @@ pub struct Run {
     pub tasks: i32,
     /// The same run was asked for twice, or another replica had made it.
     pub already_made: bool,
-    /// Why the schedule cannot be run.
+    /// Why the schedule did not run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<String>,
 }
 
-/// What generating needs of a row.
+/// What Rust needs of a schedule to run it; the rest stays in the database.
 struct Plan {
     id: i64,
     name: String,
     role: String,
-    args: Value,
-    platform: Option<String>,
-    state_code: Option<String>,
-    priority: i32,
     interval_hours: Option<f64>,
     cron: Option<String>,
     next_run_at: Option<DateTime<Utc>>,
@@ -60,54 +57,78 @@ pub async fn ensure_defaults(client: &Client) -> Result<u64, DbError> {
     client.execute(include_str!("sql/schedules/ensure_defaults.sql"), &[]).await
 }
 
-/// Runs the schedule that is most overdue; `None` when none is due, or other replicas have them in hand.
-/// Tasks and the schedule's update are one transaction. A schedule that cannot be run keeps the reason in `last_error`.
+/// Runs the due schedule that was tried longest ago; `None` when none is due, or other replicas have them in hand.
+/// Tasks and the schedule's update are one transaction; a failure is written in one of its own, and is the run's `fault`.
 pub async fn run_due(db: &Db) -> Result<Option<Run>, DbError> {
     let tx = db.begin().await?;
     let Some(row) = tx.query_opt(include_str!("sql/schedules/due.sql"), &[]).await? else {
         tx.commit().await?;
+        bring_near(&db.client().await?).await?;
         return Ok(None);
     };
-    let plan = Plan::read(&row);
+    let plan = Plan::from_row(&row)?;
     let due_at = plan.next_run_at.unwrap_or(plan.now);
-    let run = run_slot(&tx, &plan, due_at).await?;
-    tx.commit().await?;
-    Ok(Some(run))
+    match run_at(tx, &plan, due_at).await {
+        Ok(run) => Ok(Some(run)),
+        Err(error) => {
+            let fault = error.to_string();
+            db.client().await?.execute(include_str!("sql/schedules/failed.sql"), &[&plan.id, &fault]).await?;
+            Ok(Some(Run { schedule: plan.name, due_at, tasks: 0, already_made: false, fault: Some(fault) }))
+        }
+    }
 }
 
 /// Runs a schedule now, once, however often it is asked within 10 s. `Missing` when there is none of that name.
 pub async fn trigger(db: &Db, name: &str) -> Result<Run, DbError> {
     let tx = db.begin().await?;
-    let row = tx.query_opt(include_str!("sql/schedules/by_name.sql"), &[&name]).await?;
-    let plan = Plan::read(&row.ok_or_else(|| DbError::Missing(format!("a schedule named '{name}'")))?);
+    let plan = by_name(&tx, name).await?;
     if let Some(row) = tx.query_opt(include_str!("sql/schedules/recent_run.sql"), &[&plan.id]).await? {
-        let run = Run { schedule: plan.name, due_at: row.get(0), tasks: row.get(1), already_made: true, fault: None };
+        let (due_at, tasks) = (row.try_get(0)?, row.try_get(1)?);
         tx.commit().await?;
-        return Ok(run);
+        return Ok(Run { schedule: plan.name, due_at, tasks, already_made: true, fault: None });
     }
-    let run = run_slot(&tx, &plan, plan.now).await?;
-    tx.commit().await?;
-    Ok(run)
+    run_at(tx, &plan, plan.now).await
 }
 
-/// Runs a schedule for one slot, now: a slot that was made already makes nothing more. `Missing` when there is none of that name.
+/// Runs a schedule now, for this due time: one that was run already makes nothing more. `Missing` when there is none of that name.
 pub async fn run_for(db: &Db, name: &str, due_at: DateTime<Utc>) -> Result<Run, DbError> {
     let tx = db.begin().await?;
-    let row = tx.query_opt(include_str!("sql/schedules/by_name.sql"), &[&name]).await?;
-    let plan = Plan::read(&row.ok_or_else(|| DbError::Missing(format!("a schedule named '{name}'")))?);
-    let run = run_slot(&tx, &plan, due_at).await?;
-    tx.commit().await?;
-    Ok(run)
+    let plan = by_name(&tx, name).await?;
+    run_at(tx, &plan, due_at).await
 }
 
 pub async fn list(client: &Client) -> Result<Vec<Schedule>, DbError> {
-    let rows = client.query(include_str!("sql/schedules/list.sql"), &[]).await?;
-    Ok(rows.iter().map(schedule).collect())
+    read_all(&client.query(include_str!("sql/schedules/list.sql"), &[]).await?)
 }
 
-async fn run_slot(tx: &Tx, plan: &Plan, due_at: DateTime<Utc>) -> Result<Run, DbError> {
+/// Runs are kept for a month: what keeps a due time from being run twice is needed for as long as that time can come again.
+pub async fn prune(client: &Client) -> Result<u64, DbError> {
+    client.execute(include_str!("sql/schedules/prune.sql"), &[]).await
+}
+
+async fn by_name(tx: &Tx, name: &str) -> Result<Plan, DbError> {
+    let row = tx.query_opt(include_str!("sql/schedules/by_name.sql"), &[&name]).await?;
+    Plan::from_row(&row.ok_or_else(|| DbError::Missing(format!("a schedule named '{name}'")))?)
+}
+
+/// Ends the transaction either way.
+async fn run_at(tx: Tx, plan: &Plan, due_at: DateTime<Utc>) -> Result<Run, DbError> {
+    match run_within(&tx, plan, due_at).await {
+        Ok(run) => {
+            tx.commit().await?;
+            Ok(run)
+        }
+        Err(error) => {
+            // gives the schedule's row free at once; without it the connection's end does
+            let _ = tx.rollback().await;
+            Err(error)
+        }
+    }
+}
+
+async fn run_within(tx: &Tx, plan: &Plan, due_at: DateTime<Utc>) -> Result<Run, DbError> {
     let mut run = Run { schedule: plan.name.clone(), due_at, tasks: 0, already_made: true, fault: None };
-    let (next, role) = match plan.next_slot() {
+    let (next, role) = match plan.next_run() {
         Ok(next) => next,
         Err(fault) => {
             // a schedule that cannot be read must not be due for ever
@@ -117,74 +138,83 @@ async fn run_slot(tx: &Tx, plan: &Plan, due_at: DateTime<Utc>) -> Result<Run, Db
         }
     };
     if tx.query_opt(include_str!("sql/schedules/record_run.sql"), &[&plan.id, &due_at]).await?.is_none() {
-        run.tasks =
-            tx.query_one(include_str!("sql/schedules/made_before.sql"), &[&plan.id, &due_at, &next]).await?.get(0);
+        let made = tx.query_one(include_str!("sql/schedules/made_before.sql"), &[&plan.id, &due_at, &next]).await?;
+        run.tasks = first_column(&made)?;
         return Ok(run);
     }
     run.already_made = false;
-    run.tasks = generate(tx, plan, role).await?;
+    let made = tx.query_one("SELECT generate_tasks($1, $2, $3)", &[&plan.id, &role.name(), &role.per_store()]).await?;
+    run.tasks = first_column(&made)?;
     tx.execute(include_str!("sql/schedules/ran.sql"), &[&plan.id, &due_at, &next, &run.tasks]).await?;
     Ok(run)
 }
 
-async fn generate(tx: &Tx, plan: &Plan, role: Role) -> Result<i32, DbError> {
-    let row = tx
-        .query_one(
-            "SELECT generate_tasks($1, $2, $3, $4, $5, $6, $7)",
-            &[&role.name(), &role.per_store(), &plan.platform, &plan.state_code, &plan.args, &plan.priority, &plan.id],
-        )
-        .await?;
-    Ok(row.get(0))
+/// A next run that is further away than the rhythm allows (a clock that went forward and back, a rhythm changed by hand) is moved to
+/// the next time of the rhythm.
+async fn bring_near(client: &Client) -> Result<(), DbError> {
+    for row in &client.query(include_str!("sql/schedules/ahead.sql"), &[]).await? {
+        let plan = Plan::from_row(row)?;
+        let Some(next) = plan.nearer_run() else { continue };
+        client.execute(include_str!("sql/schedules/bring_near.sql"), &[&plan.id, &plan.next_run_at, &next]).await?;
+    }
+    Ok(())
 }
 
 impl Plan {
-    fn read(row: &Row) -> Plan {
-        Plan {
-            id: row.get("id"),
-            name: row.get("name"),
-            role: row.get("role"),
-            args: row.get("args"),
-            platform: row.get("platform"),
-            state_code: row.get("state_code"),
-            priority: row.get("priority"),
-            interval_hours: row.get("interval_hours"),
-            cron: row.get("cron"),
-            next_run_at: row.get("next_run_at"),
-            created_at: row.get("created_at"),
-            now: row.get("now"),
+    fn rhythm(&self) -> Rhythm {
+        match (&self.cron, self.interval_hours) {
+            (Some(line), _) => Rhythm::Cron(line.clone()),
+            (None, hours) => Rhythm::EveryHours(hours.unwrap_or_default()),
         }
     }
 
-    fn next_slot(&self) -> Result<(DateTime<Utc>, Role), String> {
+    fn next_run(&self) -> Result<(DateTime<Utc>, Role), String> {
         let role = self.role.parse::<Role>().map_err(|unknown| unknown.to_string())?;
-        let rhythm = match (&self.cron, self.interval_hours) {
-            (Some(line), _) => Rhythm::Cron(line.clone()),
-            (None, hours) => Rhythm::EveryHours(hours.unwrap_or_default()),
-        };
-        let next = rhythm.next_after(self.created_at, self.now).map_err(|bad| bad.to_string())?;
+        let next = self.rhythm().next_after(self.created_at, self.now).map_err(|bad| bad.to_string())?;
         Ok((next, role))
+    }
+
+    /// The rhythm's next time, where the stored one is later than even the time after that. One that cannot be read says so when it
+    /// is due.
+    fn nearer_run(&self) -> Option<DateTime<Utc>> {
+        let rhythm = self.rhythm();
+        let next = rhythm.next_after(self.created_at, self.now).ok()?;
+        let second = rhythm.next_after(self.created_at, next).ok()?;
+        (self.next_run_at? > second).then_some(next)
     }
 }
 
-/// Runs are kept for a month: what keeps a slot from being made twice is needed for as long as that slot can come again.
-pub async fn prune(client: &Client) -> Result<u64, DbError> {
-    client.execute("DELETE FROM schedule_runs WHERE created_at < now() - interval '30 days'", &[]).await
+impl FromRow for Plan {
+    fn from_row(row: &Row) -> Result<Plan, DbError> {
+        Ok(Plan {
+            id: row.try_get("id")?,
+            name: row.try_get("name")?,
+            role: row.try_get("role")?,
+            interval_hours: row.try_get("interval_hours")?,
+            cron: row.try_get("cron")?,
+            next_run_at: row.try_get("next_run_at")?,
+            created_at: row.try_get("created_at")?,
+            now: row.try_get("now")?,
+        })
+    }
 }
 
-fn schedule(row: &Row) -> Schedule {
-    Schedule {
-        id: row.get("id"),
-        name: row.get("name"),
-        role: row.get("role"),
-        platform: row.get("platform"),
-        state_code: row.get("state_code"),
-        enabled: row.get("enabled"),
-        interval_hours: row.get("interval_hours"),
-        cron: row.get("cron"),
-        priority: row.get("priority"),
-        last_run_at: row.get("last_run_at"),
-        next_run_at: row.get("next_run_at"),
-        last_task_count: row.get("last_task_count"),
-        last_error: row.get("last_error"),
+impl FromRow for Schedule {
+    fn from_row(row: &Row) -> Result<Schedule, DbError> {
+        Ok(Schedule {
+            id: row.try_get("id")?,
+            name: row.try_get("name")?,
+            role: row.try_get("role")?,
+            platform: row.try_get("platform")?,
+            state_code: row.try_get("state_code")?,
+            enabled: row.try_get("enabled")?,
+            interval_hours: row.try_get("interval_hours")?,
+            cron: row.try_get("cron")?,
+            priority: row.try_get("priority")?,
+            last_run_at: row.try_get("last_run_at")?,
+            next_run_at: row.try_get("next_run_at")?,
+            last_task_count: row.try_get("last_task_count")?,
+            last_error: row.try_get("last_error")?,
+        })
     }
 }

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use super::columns::{column, potency_max, potency_min, potency_unit};
+use super::arrays::{column, potency_max, potency_min, potency_unit};
 use super::products::ProductId;
 use super::{Client, DbError, Tx};
 use crate::domain::payload::PayloadId;

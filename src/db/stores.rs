@@ -5,15 +5,15 @@ use serde::Serialize;
 use tokio_postgres::Row;
 
 use super::{Client, DbError, Tx};
-use crate::domain::dispensary::{Dispensary, DispensaryId, Platform, UnknownPlatform};
 use crate::domain::payload::{Payload, PayloadId};
-use crate::domain::stock::Place;
+use crate::domain::stock::PayloadPosition;
+use crate::domain::store::{Platform, Store, StoreId, UnknownPlatform};
 
 /// How far a store's crawls have come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CrawlState {
     /// The newest payload that became products.
-    pub last: Option<Place>,
+    pub last: Option<PayloadPosition>,
     /// When the newest complete crawl was fetched.
     pub last_complete_at: Option<DateTime<Utc>>,
 }
@@ -36,14 +36,14 @@ pub struct NewStore {
 /// Whether a store is there already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Known {
-    As(DispensaryId),
+    As(StoreId),
     No,
 }
 
 /// A store as people see it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StoreListing {
-    pub id: DispensaryId,
+    pub id: StoreId,
     pub name: String,
     pub platform: String,
     pub platform_dispensary_id: Option<String>,
@@ -58,12 +58,12 @@ pub struct StoreListing {
     pub in_stock: i64,
 }
 
-pub async fn get(client: &Client, id: DispensaryId) -> Result<Option<Dispensary>, DbError> {
+pub async fn get(client: &Client, id: StoreId) -> Result<Option<Store>, DbError> {
     client.query_opt(include_str!("sql/stores/get.sql"), &[&id]).await?.as_ref().map(dispensary).transpose()
 }
 
 /// Locks the store's row until the transaction ends: whoever writes its products does this first.
-pub async fn lock(tx: &Tx, id: DispensaryId) -> Result<CrawlState, DbError> {
+pub async fn lock(tx: &Tx, id: StoreId) -> Result<CrawlState, DbError> {
     let row = tx
         .query_opt(include_str!("sql/stores/lock.sql"), &[&id])
         .await?
@@ -71,13 +71,13 @@ pub async fn lock(tx: &Tx, id: DispensaryId) -> Result<CrawlState, DbError> {
     let payload: Option<PayloadId> = row.try_get("last_payload_id")?;
     let fetched_at: Option<DateTime<Utc>> = row.try_get("last_payload_at")?;
     Ok(CrawlState {
-        last: payload.zip(fetched_at).map(|(id, fetched_at)| Place { fetched_at, id }),
+        last: payload.zip(fetched_at).map(|(id, fetched_at)| PayloadPosition { fetched_at, id }),
         last_complete_at: row.try_get("last_complete_at")?,
     })
 }
 
 /// Notes that the store's menu has just been fetched.
-pub async fn fetched(tx: &Tx, id: DispensaryId) -> Result<(), DbError> {
+pub async fn fetched(tx: &Tx, id: StoreId) -> Result<(), DbError> {
     tx.execute(include_str!("sql/stores/fetched.sql"), &[&id]).await?;
     Ok(())
 }
@@ -93,18 +93,13 @@ pub async fn crawled(tx: &Tx, payload: &Payload, complete: bool) -> Result<(), D
 }
 
 /// Gives a store the id that its menu address led to. `Conflict` when another store has it.
-pub async fn resolve(
-    tx: &Tx,
-    id: DispensaryId,
-    platform_dispensary_id: &str,
-    slug: Option<&str>,
-) -> Result<(), DbError> {
+pub async fn resolve(tx: &Tx, id: StoreId, platform_dispensary_id: &str, slug: Option<&str>) -> Result<(), DbError> {
     tx.execute(include_str!("sql/stores/resolve.sql"), &[&id, &platform_dispensary_id, &slug]).await?;
     Ok(())
 }
 
 /// `Conflict` when the platform's id is known already.
-pub async fn add(tx: &Tx, store: &NewStore) -> Result<DispensaryId, DbError> {
+pub async fn add(tx: &Tx, store: &NewStore) -> Result<StoreId, DbError> {
     let row = tx
         .query_one(
             include_str!("sql/stores/add.sql"),
@@ -140,7 +135,7 @@ pub async fn find_known(client: &Client, store: &NewStore) -> Result<Known, DbEr
 }
 
 /// Which store has this id at its platform.
-pub async fn of_platform_id(client: &Client, platform: Platform, id: &str) -> Result<Option<DispensaryId>, DbError> {
+pub async fn of_platform_id(client: &Client, platform: Platform, id: &str) -> Result<Option<StoreId>, DbError> {
     let row = client.query_opt(include_str!("sql/stores/of_platform_id.sql"), &[&platform.name(), &id]).await?;
     row.map(|row| Ok(row.try_get(0)?)).transpose()
 }
@@ -149,8 +144,8 @@ pub async fn list(client: &Client) -> Result<Vec<StoreListing>, DbError> {
     client.query(include_str!("sql/stores/list.sql"), &[]).await?.iter().map(listing).collect()
 }
 
-fn dispensary(row: &Row) -> Result<Dispensary, DbError> {
-    Ok(Dispensary {
+fn dispensary(row: &Row) -> Result<Store, DbError> {
+    Ok(Store {
         id: row.try_get("id")?,
         name: row.try_get("name")?,
         platform: row

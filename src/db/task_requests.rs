@@ -1,10 +1,11 @@
-//! A task that somebody asked for, by API or command line: the checks that need the database, then the queue.
+//! A task that is asked for by API or command line: the checks that need the database, then the queue.
 
 use thiserror::Error;
 
+use super::row::first_column;
 use super::tasks::{self, NewTask};
 use super::{Client, DbError, stores};
-use crate::domain::dispensary::DispensaryId;
+use crate::domain::store::{Platform, StoreId};
 use crate::domain::task::TaskId;
 use crate::domain::task_request::{BadField, CheckedRequest, TaskRequest};
 use crate::events;
@@ -34,11 +35,14 @@ pub async fn enqueue(client: &Client, request: TaskRequest) -> Result<TaskId, Re
         settle_store(client, store, &mut request).await?;
     }
     require_tasks(client, &request.depends_on).await?;
+    if !request.has_own_key() {
+        refuse_open_task(client, &request).await?;
+    }
     let task = task_of(&request);
     for _ in 0..TRIES {
         match tasks::enqueue(client, std::slice::from_ref(&task)).await {
             Ok(ids) => return placed(&ids, &task),
-            Err(DbError::Conflict { .. }) => refuse_twin(client, &task).await?,
+            Err(DbError::Conflict { .. }) => refuse_holder_of_key(client, &task).await?,
             Err(other) => return Err(other.into()),
         }
     }
@@ -46,10 +50,10 @@ pub async fn enqueue(client: &Client, request: TaskRequest) -> Result<TaskId, Re
         .into())
 }
 
-async fn settle_store(client: &Client, id: DispensaryId, request: &mut CheckedRequest) -> Result<(), RequestError> {
+async fn settle_store(client: &Client, id: StoreId, request: &mut CheckedRequest) -> Result<(), RequestError> {
     let store = stores::get(client, id).await?;
     let missing = || RequestError::Missing { field: "dispensary_id", what: format!("dispensary {id}") };
-    Ok(request.settle_platform(store.ok_or_else(missing)?.platform)?)
+    Ok(request.resolve_platform(store.ok_or_else(missing)?.platform)?)
 }
 
 async fn require_tasks(client: &Client, ids: &[TaskId]) -> Result<(), RequestError> {
@@ -59,7 +63,7 @@ async fn require_tasks(client: &Client, ids: &[TaskId]) -> Result<(), RequestErr
     match client.query_opt(include_str!("sql/task_requests/first_missing.sql"), &[&ids]).await? {
         None => Ok(()),
         Some(row) => {
-            let id: TaskId = row.try_get(0).map_err(DbError::from)?;
+            let id: TaskId = first_column(&row)?;
             Err(RequestError::Missing { field: "depends_on", what: format!("task {id}") })
         }
     }
@@ -85,11 +89,22 @@ fn placed(ids: &[TaskId], task: &NewTask) -> Result<TaskId, RequestError> {
     Ok(*id)
 }
 
-/// Fine when the holder of the key has ended in between: then it is free.
-async fn refuse_twin(client: &Client, task: &NewTask) -> Result<(), RequestError> {
-    let key = task.dedup_key.clone().unwrap_or_default();
-    match client.query_opt("SELECT id FROM worker_tasks WHERE dedup_key = $1", &[&key]).await? {
+/// Tasks of schedules, chains and people carry no key, and do the same work.
+async fn refuse_open_task(client: &Client, request: &CheckedRequest) -> Result<(), RequestError> {
+    let platform = request.platform.map(Platform::name);
+    let payload_id = request.payload.get("payload_id").map(|id| id.to_string());
+    let open = include_str!("sql/task_requests/open_task.sql");
+    match client.query_opt(open, &[&request.role.name(), &request.dispensary_id, &platform, &payload_id]).await? {
         None => Ok(()),
-        Some(row) => Err(RequestError::Queued { twin: row.try_get(0).map_err(DbError::from)?, key }),
+        Some(row) => Err(RequestError::Queued { twin: first_column(&row)?, key: request.dedup_key() }),
+    }
+}
+
+/// Fine when the holder of the key has ended in between: then it is free.
+async fn refuse_holder_of_key(client: &Client, task: &NewTask) -> Result<(), RequestError> {
+    let key = task.dedup_key.clone().unwrap_or_default();
+    match client.query_opt(include_str!("sql/task_requests/holder_of_key.sql"), &[&key]).await? {
+        None => Ok(()),
+        Some(row) => Err(RequestError::Queued { twin: first_column(&row)?, key }),
     }
 }

@@ -6,27 +6,29 @@ pub mod activity;
 pub mod counts;
 
 use chrono::{DateTime, Utc};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
+use super::row::first_columns;
 use super::{Client, DbError};
-use crate::domain::dispensary::{DispensaryId, Platform};
-use crate::domain::role::RoleSet;
+use crate::domain::role::{Role, RoleSet};
 use crate::domain::shown_status::ShownStatus;
-use crate::domain::task::{Status, TaskId};
+use crate::domain::store::{Platform, StoreId};
+use crate::domain::task::{RunEnd, Status, TaskId};
+use crate::domain::vocabulary::Word;
 
 /// A task that was tried more often, or has more children, is shown with that many.
-const MOST_ATTEMPTS: i64 = 500;
-const MOST_CHILDREN: i64 = 1_000;
+const MAX_ATTEMPTS: i64 = 500;
+const MAX_CHILDREN: i64 = 1_000;
 
 /// Which tasks to list; none of a field filters nothing.
 #[derive(Clone, Debug, Default)]
 pub struct TaskFilter {
     pub status: Option<ShownStatus>,
     pub roles: Option<RoleSet>,
-    pub dispensary_id: Option<DispensaryId>,
+    pub dispensary_id: Option<StoreId>,
     pub platform: Option<Platform>,
     pub worker_id: Option<String>,
     /// How an id, a worker's id or a store's slug begins.
@@ -40,14 +42,14 @@ pub struct TaskFilter {
     pub id: Option<TaskId>,
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TaskView {
     pub id: TaskId,
-    pub role: String,
-    pub dispensary_id: Option<DispensaryId>,
+    pub role: Word<Role>,
+    pub dispensary_id: Option<StoreId>,
     pub dispensary_name: Option<String>,
     pub platform: Option<String>,
-    pub status: String,
+    pub status: Word<ShownStatus>,
     pub priority: i32,
     pub scheduled_for: Option<DateTime<Utc>>,
     pub payload: Value,
@@ -75,19 +77,19 @@ pub struct TaskView {
 }
 
 /// One run of a task.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct AttemptView {
     pub fence: i64,
     pub worker_id: String,
     /// None while it runs.
-    pub outcome: Option<String>,
+    pub outcome: Option<Word<RunEnd>>,
     pub error: Option<String>,
     pub claimed_at: DateTime<Utc>,
     pub finished_at: Option<DateTime<Utc>>,
     pub detail: Option<Value>,
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TaskDetail {
     #[serde(flatten)]
     pub task: TaskView,
@@ -98,7 +100,7 @@ pub struct TaskDetail {
 
 /// At most `limit` tasks, newest first.
 pub async fn list(client: &Client, filter: &TaskFilter, limit: i64) -> Result<Vec<TaskView>, DbError> {
-    let names = |statuses: Vec<Status>| statuses.into_iter().map(Status::name).collect::<Vec<_>>();
+    let names = |statuses: &[Status]| statuses.iter().map(|status| status.name()).collect::<Vec<_>>();
     let statuses = filter.status.map(|status| names(status.stored()));
     let out_of_lease = filter.status.and_then(ShownStatus::out_of_lease);
     let roles = filter.roles.as_ref().map(|set| set.roles().iter().map(|role| role.name()).collect::<Vec<_>>());
@@ -134,27 +136,27 @@ pub async fn get(client: &Client, id: TaskId) -> Result<Option<TaskView>, DbErro
 /// One task with its attempts and children.
 pub async fn detail(client: &Client, id: TaskId) -> Result<Option<TaskDetail>, DbError> {
     let Some(task) = get(client, id).await? else { return Ok(None) };
-    let attempts = client.query(include_str!("sql/task_views/attempts.sql"), &[&id, &MOST_ATTEMPTS]).await?;
-    let children = client.query(include_str!("sql/task_views/children.sql"), &[&id, &MOST_CHILDREN]).await?;
+    let attempts = client.query(include_str!("sql/task_views/attempts.sql"), &[&id, &MAX_ATTEMPTS]).await?;
+    let children = client.query(include_str!("sql/task_views/children.sql"), &[&id, &MAX_CHILDREN]).await?;
     Ok(Some(TaskDetail {
         task,
         attempts: attempts.iter().rev().map(attempt).collect::<Result<_, _>>()?,
-        children: children.iter().map(|row| Ok(row.try_get(0)?)).collect::<Result<_, DbError>>()?,
+        children: first_columns(&children)?,
     }))
 }
 
 fn task(row: &Row) -> Result<TaskView, DbError> {
     Ok(TaskView {
         id: row.try_get("id")?,
-        role: row.try_get("role")?,
+        role: row.try_get::<_, String>("role")?.into(),
         dispensary_id: row.try_get("dispensary_id")?,
         dispensary_name: row.try_get("dispensary_name")?,
         platform: row.try_get("platform")?,
-        status: row.try_get("status")?,
+        status: row.try_get::<_, String>("status")?.into(),
         priority: row.try_get("priority")?,
         scheduled_for: row.try_get("scheduled_for")?,
-        payload: row.try_get("payload")?,
-        result: row.try_get("result")?,
+        payload: json(row, "payload").unwrap_or_default(),
+        result: json(row, "result"),
         worker_id: row.try_get("worker_id")?,
         worker_name: row.try_get("worker_name")?,
         retry_count: row.try_get("retry_count")?,
@@ -181,10 +183,15 @@ fn attempt(row: &Row) -> Result<AttemptView, DbError> {
     Ok(AttemptView {
         fence: row.try_get("fence")?,
         worker_id: row.try_get("worker_id")?,
-        outcome: row.try_get("outcome")?,
+        outcome: row.try_get::<_, Option<String>>("outcome")?.map(Word::from),
         error: row.try_get("error")?,
         claimed_at: row.try_get("claimed_at")?,
         finished_at: row.try_get("finished_at")?,
-        detail: row.try_get("detail")?,
+        detail: json(row, "detail"),
     })
+}
+
+/// A document that the decoder does not take (a number beyond f64, 1,000 levels) must not hide its task.
+fn json(row: &Row, column: &str) -> Option<Value> {
+    row.try_get(column).unwrap_or_else(|error| Some(Value::String(format!("cannot be shown: {error}"))))
 }

@@ -1,12 +1,15 @@
-//! `worker_registry` and `worker_commands`: who is there, as they say themselves, and what they are told.
+//! `worker_registry` and `worker_commands`: the workers as they report themselves, and the commands for them.
 //!
-//! Best effort: a worker whose row cannot be written works on. Nothing here decides who may run a task.
+//! Best effort: a worker whose row cannot be written works on. Nothing here decides which worker may run a task.
 
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use tokio_postgres::Row;
 
+use super::row::{first_column, first_columns};
 use super::{Client, DbError};
+use crate::domain::vocabulary;
 use crate::domain::worker::{WorkerCommand, WorkerDocument, WorkerStatus};
 
 /// Writes a worker's heartbeat document; `every` is the time to its next one.
@@ -34,27 +37,27 @@ pub async fn upsert(client: &Client, document: &WorkerDocument, every: Duration)
 
 pub async fn list(client: &Client) -> Result<Vec<WorkerDocument>, DbError> {
     let rows = client.query(include_str!("sql/workers/list.sql"), &[]).await?;
-    Ok(rows.iter().map(document).collect())
+    rows.iter().map(document).collect()
 }
 
-/// Forgets workers that have left in good order.
+/// Removes workers that have left in good order.
 pub async fn deregister(client: &Client, worker_ids: &[String]) -> Result<(), DbError> {
     client.execute("DELETE FROM worker_registry WHERE worker_id = ANY ($1)", &[&worker_ids]).await?;
     Ok(())
 }
 
-/// Marks silent workers offline and forgets the long gone; returns how many went offline.
+/// Marks silent workers offline and removes those that were offline for a day; returns how many went offline.
 pub async fn sweep(client: &Client) -> Result<u64, DbError> {
     client.execute(include_str!("sql/workers/sweep.sql"), &[]).await
 }
 
-/// Pods that have a live worker: their names are taken.
+/// The pods that have a live worker.
 pub async fn live_pods(client: &Client) -> Result<Vec<String>, DbError> {
     let rows = client.query("SELECT DISTINCT pod FROM worker_registry WHERE status <> 'offline'", &[]).await?;
-    Ok(rows.iter().map(|row| row.get(0)).collect())
+    first_columns(&rows)
 }
 
-/// What somebody ordered a worker to do.
+/// A command that its worker has not taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenCommand {
     pub id: i64,
@@ -62,47 +65,54 @@ pub struct OpenCommand {
     pub command: WorkerCommand,
 }
 
-/// The open commands for these workers, oldest first. Each stays open until it is said to be [`taken`].
-pub async fn open_commands(client: &Client, worker_ids: &[String]) -> Result<Vec<OpenCommand>, DbError> {
-    let rows = client.query(include_str!("sql/workers/open_commands.sql"), &[&worker_ids]).await?;
-    let read = |row: &Row| {
-        Some(OpenCommand { id: row.get("id"), worker_id: row.get("worker_id"), command: command(row.get("command"))? })
-    };
-    Ok(rows.iter().filter_map(read).collect())
+/// The database's time, from which a process that starts takes commands: older ones were for a predecessor of the same id.
+pub async fn now(client: &Client) -> Result<DateTime<Utc>, DbError> {
+    first_column(&client.query_one("SELECT now()", &[]).await?)
 }
 
-/// These commands were delivered.
+/// The open commands for these workers that were given after `since`, oldest first. Each stays open until it is marked by [`taken`].
+pub async fn open_commands(
+    client: &Client,
+    worker_ids: &[String],
+    since: DateTime<Utc>,
+) -> Result<Vec<OpenCommand>, DbError> {
+    let rows = client.query(include_str!("sql/workers/open_commands.sql"), &[&worker_ids, &since]).await?;
+    rows.iter().filter_map(|row| open_command(row).transpose()).collect()
+}
+
+/// Marks these commands as delivered.
 pub async fn taken(client: &Client, commands: &[OpenCommand]) -> Result<(), DbError> {
     let ids: Vec<i64> = commands.iter().map(|open| open.id).collect();
     client.execute("UPDATE worker_commands SET taken_at = now() WHERE id = ANY ($1)", &[&ids]).await?;
     Ok(())
 }
 
-fn command(word: &str) -> Option<WorkerCommand> {
-    match word {
-        "decommission" => Some(WorkerCommand::Decommission),
-        "pause" => Some(WorkerCommand::Pause),
-        "resume" => Some(WorkerCommand::Resume),
-        _ => None,
-    }
+/// None = a command that this program does not know.
+fn open_command(row: &Row) -> Result<Option<OpenCommand>, DbError> {
+    let Some(command) = vocabulary::find(row.try_get("command")?) else { return Ok(None) };
+    Ok(Some(OpenCommand { id: row.try_get("id")?, worker_id: row.try_get("worker_id")?, command }))
 }
 
-fn document(row: &Row) -> WorkerDocument {
-    let status: &str = row.get("status");
-    let current_task_ids: Vec<i64> = row.get("current_task_ids");
-    WorkerDocument {
-        worker_id: row.get("worker_id"),
+fn document(row: &Row) -> Result<WorkerDocument, DbError> {
+    let status: &str = row.try_get("status")?;
+    let current_task_ids: Vec<i64> = row.try_get("current_task_ids")?;
+    Ok(WorkerDocument {
+        worker_id: row.try_get("worker_id")?,
         current_task_id: current_task_ids.first().copied(),
-        active_task_count: row.get::<_, i32>("active_task_count") as usize,
+        active_task_count: count(row, "active_task_count")?,
         current_task_ids,
-        max_concurrent_tasks: row.get::<_, i32>("max_concurrent_tasks") as usize,
-        status: WorkerStatus::ALL.into_iter().find(|known| known.name() == status).unwrap_or(WorkerStatus::Offline),
-        resources: serde_json::from_value(row.get("resources")).unwrap_or_default(),
-        friendly_name: row.get("friendly_name"),
-        pod: row.get("pod"),
-        role: row.get("role"),
-        roles: row.get("roles"),
-        last_heartbeat_at: row.get("last_heartbeat_at"),
-        started_at: row.get("started_at"),
-    }
+        max_concurrent_tasks: count(row, "max_concurrent_tasks")?,
+        status: vocabulary::find(status).unwrap_or(WorkerStatus::Offline),
+        resources: serde_json::from_value(row.try_get("resources")?).unwrap_or_default(),
+        friendly_name: row.try_get("friendly_name")?,
+        pod: row.try_get("pod")?,
+        role: row.try_get("role")?,
+        roles: row.try_get("roles")?,
+        last_heartbeat_at: row.try_get("last_heartbeat_at")?,
+        started_at: row.try_get("started_at")?,
+    })
+}
+
+fn count(row: &Row, column: &str) -> Result<usize, DbError> {
+    Ok(usize::try_from(row.try_get::<_, i32>(column)?).unwrap_or_default())
 }

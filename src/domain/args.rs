@@ -1,4 +1,4 @@
-//! The typed input of each role (column `payload` of a task), read once and checked by everyone who makes a task.
+//! The typed input of each role (column `payload` of a task), read when a task is made and when it runs.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -44,10 +44,11 @@ pub struct ProductRefresh {
 pub struct AnalyticsRefresh {}
 
 #[derive(Debug, Error)]
-#[error("the payload of a {role} task: {fault}")]
-pub struct BadArgs {
-    pub role: Role,
-    pub fault: String,
+pub enum BadArgs {
+    #[error("the payload of a {role} task: {fault}")]
+    Payload { role: Role, fault: String },
+    #[error("this program has no handler for {0} tasks yet")]
+    NotBuilt(Role),
 }
 
 impl Args {
@@ -60,6 +61,14 @@ impl Args {
             Role::PayloadFetch => Args::PayloadFetch(typed(role, payload)?),
             Role::ProductRefresh => Args::ProductRefresh(typed(role, payload)?),
             Role::AnalyticsRefresh => Args::AnalyticsRefresh(typed(role, payload)?),
+            Role::ScrapeAccount
+            | Role::DownloadMedia
+            | Role::PaidContentSync
+            | Role::PaidContentCreator
+            | Role::ForumScrape
+            | Role::YoutubeMonitor
+            | Role::EasynewsMonitor
+            | Role::AppearancesSync => return Err(BadArgs::NotBuilt(role)),
         })
     }
 }
@@ -69,9 +78,9 @@ fn typed<'a, T: Deserialize<'a> + Default>(role: Role, payload: &'a Value) -> Re
         return Ok(T::default());
     }
     if !payload.is_object() {
-        return Err(BadArgs { role, fault: "expected an object".to_owned() });
+        return Err(BadArgs::Payload { role, fault: "expected an object".to_owned() });
     }
-    T::deserialize(payload).map_err(|error| BadArgs { role, fault: error.to_string() })
+    T::deserialize(payload).map_err(|error| BadArgs::Payload { role, fault: error.to_string() })
 }
 
 #[cfg(test)]
@@ -93,6 +102,7 @@ mod tests {
     #[case::unknown_field(Role::ProductRefresh, json!({"payloadid": 7}), "payloadid")]
     #[case::wrong_type(Role::ProductRefresh, json!({"payload_id": "7"}), "expected i64")]
     #[case::no_object(Role::PayloadFetch, json!([1]), "payload_fetch")]
+    #[case::no_handler(Role::ForumScrape, json!({}), "no handler for forum_scrape")]
     fn a_wrong_payload_is_refused_by_name(#[case] role: Role, #[case] payload: Value, #[case] offender: &str) {
         let error = Args::read(role, &payload).unwrap_err().to_string();
         assert!(error.contains(offender), "{error}");

@@ -3,7 +3,6 @@
 //! Nothing here knows tokio, hyper, Postgres, the environment or the clock: values go in, values come out.
 
 pub mod args;
-pub mod dispensary;
 pub mod payload;
 pub mod product;
 pub mod proxy;
@@ -12,6 +11,8 @@ pub mod role;
 pub mod schedule;
 pub mod shown_status;
 pub mod stock;
+pub mod store;
 pub mod task;
 pub mod task_request;
+pub mod vocabulary;
 pub mod worker;

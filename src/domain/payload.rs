@@ -1,9 +1,10 @@
 //! What is known of a payload: a raw upstream answer kept gzipped, and its row in `raw_crawl_payloads`.
 
 use chrono::{DateTime, Utc};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::dispensary::{DispensaryId, Platform};
+use super::store::{Platform, StoreId};
 use super::task::TaskId;
 
 pub type PayloadId = i64;
@@ -12,7 +13,7 @@ pub type PayloadId = i64;
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewPayload {
     pub task_id: TaskId,
-    pub dispensary_id: DispensaryId,
+    pub dispensary_id: StoreId,
     pub platform: Platform,
     /// Relative to the storage root, beginning `payloads/`.
     pub storage_path: String,
@@ -24,6 +25,7 @@ pub struct NewPayload {
     pub total_count: i32,
     /// product_count / total_count, 0…1.
     pub coverage: f64,
+    /// When its fetch began: database time, which orders a store's payloads.
     pub fetched_at: DateTime<Utc>,
 }
 
@@ -32,7 +34,7 @@ pub struct NewPayload {
 pub struct Payload {
     pub id: PayloadId,
     pub task_id: Option<TaskId>,
-    pub dispensary_id: DispensaryId,
+    pub dispensary_id: StoreId,
     pub platform: Platform,
     pub storage_path: String,
     pub sha256: String,
@@ -43,16 +45,59 @@ pub struct Payload {
     pub fetched_at: DateTime<Utc>,
 }
 
+/// What is true of a store when a fetch of its menu begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FetchStart {
+    /// Database time, in whole milliseconds.
+    pub at: DateTime<Utc>,
+    /// Products that its menu held before.
+    pub products: usize,
+    /// Proxies through which the latest menus came that were too small to be believed.
+    pub suspicious_proxies: Vec<i64>,
+}
+
+impl FetchStart {
+    /// Whether a menu of so many products is too small to be believed at once: less than half of what was there.
+    pub fn suspects(&self, products: usize) -> bool {
+        products * 2 < self.products
+    }
+}
+
+/// What a page of a payload answers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PageQuestion {
+    pub operation: String,
+    /// The adapter's own note of where in the menu it asked.
+    pub cursor: Value,
+}
+
+/// A page of a payload as it is read back.
+#[derive(Clone, Copy, Debug)]
+pub struct StoredPage<'a> {
+    /// None in files of before questions were kept.
+    pub question: Option<&'a PageQuestion>,
+    /// The answer of upstream: a JSON text.
+    pub body: &'a [u8],
+}
+
+/// What decides which files without a row may go; times of the database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SweepTimes {
+    pub now: DateTime<Utc>,
+    /// A file that was fetched before it and has no row never gets one.
+    pub before: DateTime<Utc>,
+}
+
 impl Payload {
     pub fn is_complete(&self, min_coverage: f64) -> bool {
         is_complete(self.product_count, self.total_count, min_coverage)
     }
 }
 
-/// Whether a crawl's silence about a product counts as a miss: all but a tolerated few of the announced products are in it, and
-/// it is not empty, which says nothing about anybody.
+/// Whether a crawl's silence about a product counts as a miss: all but a tolerated few of the announced products are in it. An
+/// empty menu that was kept has been believed.
 pub fn is_complete(seen: i32, total: i32, min_coverage: f64) -> bool {
-    seen > 0 && is_whole(seen, total, min_coverage)
+    (seen > 0 || total == 0) && is_whole(seen, total, min_coverage)
 }
 
 /// Whether `seen` products are the menu that was announced to hold `total`: totals drift while a store is being edited, so a
@@ -88,7 +133,7 @@ mod tests {
     #[case::two_short_in_a_small_menu(8, 10, false)]
     #[case::at_the_tolerance(995, 1000, true)]
     #[case::below_it(994, 1000, false)]
-    #[case::empty(0, 0, false)]
+    #[case::empty(0, 0, true)]
     #[case::one_announced_and_none_there(0, 1, false)]
     fn only_a_whole_menu_counts_misses(#[case] product_count: i32, #[case] total_count: i32, #[case] complete: bool) {
         let payload = Payload {

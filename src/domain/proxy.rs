@@ -1,15 +1,14 @@
-//! The words of the proxy pool: a proxy, what is asked of it, how a request through it went, and what the table knows of it.
+//! The types of the proxy pool: a proxy, what is asked of it, how a request through it went, and what its row holds.
 //!
-//! The rules are below: [`health`] (one proxy), [`pool`] (all of this process), [`list`] (the file that is imported).
+//! The rules are below: [`health`] (one proxy), [`pool`] (all of this process).
 //! Pure: time comes in as an argument, and nothing here knows sockets, actors or the table.
 
-mod answered;
 pub mod counters;
-mod entry;
 pub mod health;
-pub mod list;
-pub mod member;
+mod hosts_answered;
+mod notice;
 pub mod pool;
+pub mod pooled_proxy;
 
 use std::fmt;
 use std::time::Duration;
@@ -17,10 +16,11 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
-pub use counters::{Change, Counters, Increment};
-pub use health::{Condition, Limits};
-pub use member::Member;
-pub use pool::{Notice, Pool, PoolState};
+pub use counters::{Change, CounterDelta, Counters};
+pub use health::{BenchLimits, Condition};
+pub use notice::Notice;
+pub use pool::{Pool, PoolState};
+pub use pooled_proxy::PooledProxy;
 
 pub type ProxyId = i64;
 
@@ -47,7 +47,7 @@ impl ProxyProtocol {
     }
 }
 
-/// An outbound hop. Its `Debug` and `Display` never show the password.
+/// A forward proxy. Its `Debug` and `Display` never show the password.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Proxy {
     pub id: ProxyId,
@@ -70,10 +70,31 @@ impl fmt::Display for Proxy {
     }
 }
 
+/// A proxy as it is imported, checked. Its `Debug` does not show the password.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ProxyEntry {
+    pub protocol: ProxyProtocol,
+    /// In lower case; IPv6 without brackets.
+    pub host: String,
+    pub port: u16,
+    pub username: Option<String>,
+    pub password: Option<String>,
+    /// A US state, such as `AZ`.
+    pub state_code: Option<String>,
+    /// An IANA timezone, such as `America/Phoenix`.
+    pub timezone: Option<String>,
+}
+
+impl fmt::Debug for ProxyEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ProxyEntry({}://{}:{})", self.protocol.name(), self.host, self.port)
+    }
+}
+
 /// What a session wants of its proxy.
 #[derive(Clone, Debug, Default)]
 pub struct ProxyAsk {
-    /// The host to be contacted: a proxy that has not failed there is preferred.
+    /// The host to be contacted: a proxy that has not failed there lately is preferred.
     pub host: String,
     /// The store's state and timezone: a proxy in the same one is preferred.
     pub state: Option<String>,
@@ -89,34 +110,34 @@ pub enum ProxyOutcome {
         host: String,
         took: Duration,
     },
-    /// 403 or a challenge from `host`.
+    /// A refusal or a challenge by `host`.
     Blocked {
         host: String,
     },
-    /// The hop is broken or refuses us (407, refused connect): `at_once` benches without counting.
-    /// `why` is shown and stored: it must not hold credentials.
+    /// The proxy is broken or refuses us (407, refused connect): `at_once` benches without counting.
+    /// `reason` is shown and stored: it must not hold credentials.
     Failed {
         host: String,
-        why: String,
+        reason: String,
         at_once: bool,
     },
-    /// Silence or a broken connection: nobody can tell the hop from `host`. See [`pool::Pool::report`].
+    /// Silence or a broken connection: the fault of either the proxy or `host`. See [`pool::Pool::report`].
     Suspect {
         host: String,
-        why: String,
+        reason: String,
     },
     /// The origin's own trouble; says nothing about the proxy.
     Neutral,
 }
 
-/// One row of the table: a proxy with all that every process together has learnt of it.
+/// One row of the table: a proxy with what all processes together know about it.
 #[derive(Clone, Debug)]
-pub struct Standing {
+pub struct ProxyRow {
     pub proxy: Proxy,
     /// Where the proxy comes out: a US state (`AZ`) and an IANA timezone.
     pub state_code: Option<String>,
     pub timezone: Option<String>,
-    pub stored: Stored,
+    pub stored: StoredState,
     pub counters: Counters,
     /// How long ago any process used it.
     pub idle: Option<Duration>,
@@ -124,14 +145,14 @@ pub struct Standing {
 
 /// What `is_active` and `cooldown_until` say together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stored {
+pub enum StoredState {
     Active,
     /// Not active, with a cooldown. It stays benched past its cooldown until a request through it has succeeded.
     Benched {
         /// What is left of the cooldown by the database's clock; zero once it is over.
         left: Duration,
-        /// The end as stored. Only ever compared with itself, to see whether somebody benched the proxy anew.
-        mark: DateTime<Utc>,
+        /// The end as stored. Compared only with an earlier reading, to see whether another process benched it again.
+        cooldown_until: DateTime<Utc>,
     },
     /// Switched off by hand: not active, no cooldown, never tried.
     Off,

@@ -1,11 +1,15 @@
-//! How long a failed task waits before it runs again: 15 s · 2^n ± 50 %, at most an hour, all of it configurable.
+//! Exponential back-off: a wait that doubles up to a cap, with or without jitter.
 
 use std::time::Duration;
 
-/// The wait before retry number `retry_count` + 1; `jitter` is a fair draw from 0…1.
+/// `base` · 2^`n`, at most `cap`.
+pub fn doubling(base: Duration, cap: Duration, n: u32) -> Duration {
+    base.saturating_mul(2u32.pow(n.min(20))).min(cap)
+}
+
+/// How long a failed task waits before retry number `retry_count` + 1, ± 50 %; `jitter` is a fair draw from 0…1.
 pub fn backoff(base: Duration, cap: Duration, retry_count: i32, jitter: f64) -> Duration {
-    let doublings = retry_count.clamp(0, 20) as u32;
-    let full = base.saturating_mul(2u32.pow(doublings)).min(cap);
+    let full = doubling(base, cap, retry_count.max(0) as u32);
     full.mul_f64(0.5 + jitter.clamp(0.0, 1.0)).min(cap)
 }
 

@@ -1,16 +1,33 @@
-//! `Role`: the kinds of work, and everything that is true of a kind rather than of a task.
+//! `Role`: the kinds of work, and everything that is true of a kind and not of one task.
 //!
-//! Media roles exist in the table's check only; they are a family of their own and never part of "any".
+//! [`Role::spec`] is the one table of it. A new role is a variant and its row there; the compiler asks for both.
 
-use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use strum::{Display, IntoStaticStr, VariantArray};
 use thiserror::Error;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+use super::vocabulary;
+
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    Display,
+    IntoStaticStr,
+    VariantArray,
+)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Role {
     StoreDiscovery,
     EntryPointDiscovery,
@@ -18,10 +35,73 @@ pub enum Role {
     PayloadFetch,
     ProductRefresh,
     AnalyticsRefresh,
+    ScrapeAccount,
+    DownloadMedia,
+    PaidContentSync,
+    PaidContentCreator,
+    ForumScrape,
+    YoutubeMonitor,
+    EasynewsMonitor,
+    AppearancesSync,
+}
+
+/// The roles that a worker claims when its roles are not listed one by one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, Display, IntoStaticStr, VariantArray)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum Family {
+    /// Menus of stores; `WORKER_ROLE` empty or `any`.
+    Crawl,
+    /// Accounts and media; `WORKER_ROLE=media`.
+    Media,
+}
+
+/// What is true of each task of a role.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RoleSpec {
+    pub family: Family,
+    /// A task belongs to one store.
+    pub per_store: bool,
+    /// Its body asks the menu platform, which no request does without a proxy.
+    pub needs_proxy: bool,
+    /// Of a task that names none; higher runs first.
+    pub priority: i32,
+    /// A body that runs longer is a failed attempt.
+    pub time_limit: Duration,
+    /// The name for people.
+    pub title: &'static str,
+    pub description: &'static str,
+}
+
+/// Shared by most crawl roles.
+const CRAWL: RoleSpec = RoleSpec {
+    family: Family::Crawl,
+    per_store: true,
+    needs_proxy: true,
+    priority: 0,
+    time_limit: minutes(15),
+    title: "",
+    description: "",
+};
+
+/// Shared by most media roles.
+const MEDIA: RoleSpec = RoleSpec {
+    family: Family::Media,
+    per_store: false,
+    needs_proxy: false,
+    priority: 5,
+    time_limit: minutes(6 * 60),
+    title: "",
+    description: "",
+};
+
+const fn minutes(minutes: u64) -> Duration {
+    Duration::from_secs(minutes * 60)
 }
 
 impl Role {
-    pub const ALL: [Role; 6] = [
+    /// The crawl family: what `any` means.
+    pub const CRAWL: [Role; 6] = [
         Role::StoreDiscovery,
         Role::EntryPointDiscovery,
         Role::ProductDiscovery,
@@ -30,87 +110,132 @@ impl Role {
         Role::AnalyticsRefresh,
     ];
 
-    /// The name in the table, in JSON and in `WORKER_ROLE`.
+    pub const fn spec(self) -> RoleSpec {
+        match self {
+            Role::StoreDiscovery => RoleSpec {
+                per_store: false,
+                time_limit: minutes(60),
+                title: "Store Discovery",
+                description: "Finds the stores of a platform and promotes the valid ones",
+                ..CRAWL
+            },
+            Role::EntryPointDiscovery => RoleSpec {
+                priority: 10,
+                time_limit: minutes(5),
+                title: "Entry Point Discovery",
+                description: "Resolves a store's menu address to its platform id",
+                ..CRAWL
+            },
+            Role::ProductDiscovery => RoleSpec {
+                priority: 10,
+                title: "Product Discovery",
+                description: "Fetches a new store's menu for the first time",
+                ..CRAWL
+            },
+            Role::PayloadFetch => RoleSpec {
+                title: "Payload Fetch",
+                description: "Fetches a store's menu and keeps the raw answer",
+                ..CRAWL
+            },
+            Role::ProductRefresh => RoleSpec {
+                needs_proxy: false,
+                time_limit: minutes(10),
+                title: "Product Refresh",
+                description: "Turns a kept answer into products, snapshots and stock",
+                ..CRAWL
+            },
+            Role::AnalyticsRefresh => RoleSpec {
+                per_store: false,
+                needs_proxy: false,
+                time_limit: minutes(30),
+                title: "Analytics Refresh",
+                description: "Refreshes the materialized views",
+                ..CRAWL
+            },
+            Role::ScrapeAccount => {
+                RoleSpec { title: "Scrape Account", description: "Lists the media of an account", ..MEDIA }
+            }
+            Role::DownloadMedia => {
+                RoleSpec { title: "Download Media", description: "Downloads media that are known", ..MEDIA }
+            }
+            Role::PaidContentSync => RoleSpec {
+                time_limit: minutes(24 * 60),
+                title: "Paid Content Sync",
+                description: "Syncs all creators, one task each",
+                ..MEDIA
+            },
+            Role::PaidContentCreator => {
+                RoleSpec { title: "Paid Content Creator", description: "Syncs one creator", ..MEDIA }
+            }
+            Role::ForumScrape => RoleSpec {
+                time_limit: minutes(2 * 60),
+                title: "Forum Scrape",
+                description: "Reads the watched threads of forums",
+                ..MEDIA
+            },
+            Role::YoutubeMonitor => RoleSpec {
+                time_limit: minutes(15),
+                title: "YouTube Monitor",
+                description: "Looks for new videos of watched channels",
+                ..MEDIA
+            },
+            Role::EasynewsMonitor => RoleSpec {
+                time_limit: minutes(15),
+                title: "Easynews Monitor",
+                description: "Runs the saved searches",
+                ..MEDIA
+            },
+            Role::AppearancesSync => RoleSpec {
+                time_limit: minutes(30),
+                title: "Appearances Sync",
+                description: "Reads the credits of watched people",
+                ..MEDIA
+            },
+        }
+    }
+
+    /// The word in the table, in JSON and in `WORKER_ROLE`.
     pub fn name(self) -> &'static str {
+        self.into()
+    }
+
+    /// The module of `handlers` that runs it; none while there is none.
+    pub fn handler(self) -> Option<&'static str> {
         match self {
-            Role::StoreDiscovery => "store_discovery",
-            Role::EntryPointDiscovery => "entry_point_discovery",
-            Role::ProductDiscovery => "product_discovery",
-            Role::PayloadFetch => "payload_fetch",
-            Role::ProductRefresh => "product_refresh",
-            Role::AnalyticsRefresh => "analytics_refresh",
+            Role::ProductDiscovery => Some(Role::PayloadFetch.name()),
+            other => (other.family() == Family::Crawl).then_some(other.name()),
         }
     }
 
-    /// The name for people: `Payload Fetch`.
-    pub fn title(self) -> &'static str {
-        match self {
-            Role::StoreDiscovery => "Store Discovery",
-            Role::EntryPointDiscovery => "Entry Point Discovery",
-            Role::ProductDiscovery => "Product Discovery",
-            Role::PayloadFetch => "Payload Fetch",
-            Role::ProductRefresh => "Product Refresh",
-            Role::AnalyticsRefresh => "Analytics Refresh",
-        }
+    pub fn family(self) -> Family {
+        self.spec().family
     }
 
-    pub fn description(self) -> &'static str {
-        match self {
-            Role::StoreDiscovery => "Finds the stores of a platform and promotes the valid ones",
-            Role::EntryPointDiscovery => "Resolves a store's menu address to its platform id",
-            Role::ProductDiscovery => "Fetches a new store's menu for the first time",
-            Role::PayloadFetch => "Fetches a store's menu and keeps the raw answer",
-            Role::ProductRefresh => "Turns a kept answer into products, snapshots and stock",
-            Role::AnalyticsRefresh => "Refreshes the materialized views",
-        }
-    }
-
-    /// The module that runs it.
-    pub fn handler(self) -> &'static str {
-        match self {
-            Role::ProductDiscovery => "payload_fetch",
-            other => other.name(),
-        }
-    }
-
-    /// Whether a task of this role belongs to one dispensary.
     pub fn per_store(self) -> bool {
-        !matches!(self, Role::StoreDiscovery | Role::AnalyticsRefresh)
+        self.spec().per_store
     }
 
-    /// Whether its body asks the menu platform, which no request does without a proxy.
     pub fn needs_proxy(self) -> bool {
-        !matches!(self, Role::ProductRefresh | Role::AnalyticsRefresh)
+        self.spec().needs_proxy
     }
 
     pub fn default_priority(self) -> i32 {
-        match self {
-            Role::EntryPointDiscovery | Role::ProductDiscovery => 10,
-            _ => 0,
-        }
+        self.spec().priority
     }
 
-    /// A body that runs longer is a failed attempt.
     pub fn time_limit(self) -> Duration {
-        let minutes = match self {
-            Role::StoreDiscovery => 60,
-            Role::EntryPointDiscovery => 5,
-            Role::ProductDiscovery | Role::PayloadFetch => 15,
-            Role::ProductRefresh => 10,
-            Role::AnalyticsRefresh => 30,
-        };
-        Duration::from_secs(minutes * 60)
+        self.spec().time_limit
     }
 }
 
-impl fmt::Display for Role {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+impl Family {
+    pub fn roles(self) -> impl Iterator<Item = Role> {
+        Role::VARIANTS.iter().copied().filter(move |role| role.family() == self)
     }
 }
 
 #[derive(Debug, Error, PartialEq, Eq)]
-#[error("unknown role '{given}': the roles are {}", known())]
+#[error("unknown role '{given}': the roles are {}", vocabulary::words::<Role>())]
 pub struct UnknownRole {
     pub given: String,
 }
@@ -119,17 +244,18 @@ impl FromStr for Role {
     type Err = UnknownRole;
 
     fn from_str(text: &str) -> Result<Self, UnknownRole> {
-        Role::ALL.into_iter().find(|role| role.name() == text).ok_or_else(|| UnknownRole { given: text.to_owned() })
+        vocabulary::find(text).ok_or_else(|| UnknownRole { given: text.to_owned() })
     }
 }
 
-/// What one worker may claim: a non-empty set of roles in the order of [`Role::ALL`].
+/// What one worker may claim: a non-empty set of roles, in the order of [`Role`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RoleSet(Vec<Role>);
 
 impl RoleSet {
+    /// The crawl family.
     pub fn any() -> Self {
-        RoleSet(Role::ALL.to_vec())
+        RoleSet(Role::CRAWL.to_vec())
     }
 
     pub fn roles(&self) -> &[Role] {
@@ -145,10 +271,11 @@ impl RoleSet {
         self.0.iter().copied().filter(|role| !role.needs_proxy()).collect()
     }
 
-    /// The word in worker ids and the registry: the one role's name, else `any`.
+    /// The word in worker ids and the registry: the one role's name, `media` for media roles alone, else `any`.
     pub fn label(&self) -> &'static str {
         match self.0.as_slice() {
             [only] => only.name(),
+            several if several.iter().all(|role| role.family() == Family::Media) => Family::Media.into(),
             _ => "any",
         }
     }
@@ -157,16 +284,17 @@ impl RoleSet {
 impl FromStr for RoleSet {
     type Err = UnknownRole;
 
-    /// `WORKER_ROLE`: empty or `any`, one role, or several with commas; `product_resync` is what that role once did.
+    /// `WORKER_ROLE`: empty or `any`, `media`, one role, or several with commas; `product_resync` is an old name of three.
     fn from_str(text: &str) -> Result<Self, UnknownRole> {
         let words: Vec<&str> = text.split(',').map(str::trim).filter(|word| !word.is_empty()).collect();
         if words.is_empty() {
-            return Ok(RoleSet(Role::ALL.to_vec()));
+            return Ok(RoleSet::any());
         }
         let mut chosen = Vec::new();
         for word in words {
             match word {
-                "any" => chosen.extend(Role::ALL),
+                "any" => chosen.extend(Role::CRAWL),
+                "media" => chosen.extend(Family::Media.roles()),
                 "product_resync" => chosen.extend([Role::PayloadFetch, Role::ProductDiscovery, Role::ProductRefresh]),
                 name => chosen.push(name.parse()?),
             }
@@ -177,10 +305,6 @@ impl FromStr for RoleSet {
     }
 }
 
-fn known() -> String {
-    Role::ALL.map(Role::name).join(", ")
-}
-
 #[cfg(test)]
 mod tests {
     use rstest::rstest;
@@ -188,14 +312,27 @@ mod tests {
     use super::*;
 
     #[rstest]
-    #[case::empty_means_any("", &Role::ALL)]
-    #[case::any("any", &Role::ALL)]
+    #[case::empty_means_any("", &Role::CRAWL)]
+    #[case::any("any", &Role::CRAWL)]
     #[case::a_trailing_comma("product_refresh,", &[Role::ProductRefresh])]
     #[case::one("payload_fetch", &[Role::PayloadFetch])]
     #[case::several(" product_refresh, payload_fetch", &[Role::PayloadFetch, Role::ProductRefresh])]
     #[case::the_old_name("product_resync", &[Role::ProductDiscovery, Role::PayloadFetch, Role::ProductRefresh])]
+    #[case::one_of_media("download_media", &[Role::DownloadMedia])]
     fn worker_role_names_a_set(#[case] text: &str, #[case] roles: &[Role]) {
         assert_eq!(text.parse::<RoleSet>().map(|set| set.0), Ok(roles.to_vec()));
+    }
+
+    #[test]
+    fn media_workers_claim_the_media_family_and_nothing_else() {
+        let media: RoleSet = "media".parse().unwrap();
+        assert_eq!((media.roles().len(), media.label()), (8, "media"));
+        assert!(!media.needs_proxy() && media.roles().iter().all(|role| !Role::CRAWL.contains(role)));
+    }
+
+    #[test]
+    fn any_is_the_whole_crawl_family() {
+        assert_eq!(RoleSet::any().0, Family::Crawl.roles().collect::<Vec<_>>());
     }
 
     #[test]
@@ -204,8 +341,13 @@ mod tests {
         assert!(error.contains("'payload_fetsch'") && error.contains("payload_fetch, product_refresh"), "{error}");
     }
 
-    #[rstest]
-    fn every_name_reads_back(#[values(0, 1, 2, 3, 4, 5)] n: usize) {
-        assert_eq!(Role::ALL[n].name().parse(), Ok(Role::ALL[n]));
+    #[test]
+    fn every_role_has_a_title_a_description_and_a_name_that_reads_back() {
+        for role in Role::VARIANTS {
+            let RoleSpec { title, description, .. } = role.spec();
+            assert!(!title.is_empty() && !description.is_empty(), "{role}");
+            assert_eq!(role.name().parse(), Ok(*role));
+            assert_eq!(serde_json::to_value(role).unwrap(), role.name());
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! When a schedule runs next: a grid of hours anchored at its creation, or a cron line in UTC, with seconds.
 //!
-//! The grid does not drift with the time a run takes, and missed slots coalesce into one run.
+//! The grid does not drift with the time a run takes, and times that were missed are made up for by one run.
 
 use std::str::FromStr;
 
@@ -24,7 +24,7 @@ pub enum BadRhythm {
 }
 
 impl Rhythm {
-    /// The first slot strictly after `now`.
+    /// The first time strictly after `now`.
     pub fn next_after(&self, anchor: DateTime<Utc>, now: DateTime<Utc>) -> Result<DateTime<Utc>, BadRhythm> {
         match self {
             Rhythm::EveryHours(hours) => next_on_grid(*hours, anchor, now),
@@ -39,8 +39,8 @@ fn next_on_grid(hours: f64, anchor: DateTime<Utc>, now: DateTime<Utc>) -> Result
     }
     let step = (hours * 3_600_000_000.0).round() as i64;
     let passed = (now - anchor).num_microseconds().unwrap_or(0);
-    let slots = passed.div_euclid(step) + 1;
-    Ok(anchor + TimeDelta::microseconds(slots.max(0) * step))
+    let steps = passed.div_euclid(step) + 1;
+    Ok(anchor + TimeDelta::microseconds(steps.max(0) * step))
 }
 
 fn next_of_cron(line: &str, now: DateTime<Utc>) -> Result<DateTime<Utc>, BadRhythm> {
@@ -61,9 +61,9 @@ mod tests {
     }
 
     #[rstest]
-    #[case::first_slot("2026-01-01T00:00:00Z", "2026-01-01T00:00:01Z", "2026-01-01T04:00:00Z")]
-    #[case::on_the_slot("2026-01-01T00:00:00Z", "2026-01-01T04:00:00Z", "2026-01-01T08:00:00Z")]
-    #[case::missed_slots_coalesce("2026-01-01T00:00:00Z", "2026-01-03T05:59:00Z", "2026-01-03T08:00:00Z")]
+    #[case::first_time("2026-01-01T00:00:00Z", "2026-01-01T00:00:01Z", "2026-01-01T04:00:00Z")]
+    #[case::on_the_grid("2026-01-01T00:00:00Z", "2026-01-01T04:00:00Z", "2026-01-01T08:00:00Z")]
+    #[case::missed_times_are_one("2026-01-01T00:00:00Z", "2026-01-03T05:59:00Z", "2026-01-03T08:00:00Z")]
     #[case::before_the_anchor("2026-01-01T00:00:00Z", "2025-12-31T00:00:00Z", "2026-01-01T00:00:00Z")]
     fn the_grid_does_not_drift(#[case] anchor: &str, #[case] now: &str, #[case] next: &str) {
         assert_eq!(Rhythm::EveryHours(4.0).next_after(at(anchor), at(now)), Ok(at(next)));
@@ -85,7 +85,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_next_slot_is_after_now_and_on_the_grid(hours in 0.01f64..1000.0, ahead in 0i64..10_000_000) {
+        fn the_next_time_is_after_now_and_on_the_grid(hours in 0.01f64..1000.0, ahead in 0i64..10_000_000) {
             let anchor = at("2026-01-01T00:00:00Z");
             let now = anchor + TimeDelta::seconds(ahead);
             let next = Rhythm::EveryHours(hours).next_after(anchor, now).unwrap();

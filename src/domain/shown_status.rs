@@ -1,33 +1,41 @@
 //! `ShownStatus`: a task's status as people see it: what the table holds, or `stale`, which it never does.
 
-use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+use strum::{Display, IntoStaticStr, VariantArray};
 use thiserror::Error;
 
 use super::task::Status;
+use super::vocabulary;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, Display, IntoStaticStr, VariantArray)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum ShownStatus {
-    /// As stored; claimed and running only while their lease lasts.
-    Stored(Status),
-    /// Claimed or running, lease run out, not recovered yet.
+    Pending,
+    /// While its lease lasts.
+    Claimed,
+    /// While its lease lasts.
+    Running,
+    Completed,
+    Failed,
+    Cancelled,
+    /// Claimed or running, its lease has run out, not recovered yet.
     Stale,
 }
 
 impl ShownStatus {
-    pub fn name(self) -> &'static str {
+    /// The statuses in the table that it may have.
+    pub fn stored(self) -> &'static [Status] {
         match self {
-            ShownStatus::Stored(status) => status.name(),
-            ShownStatus::Stale => "stale",
-        }
-    }
-
-    /// The stored statuses that it may be.
-    pub fn stored(self) -> Vec<Status> {
-        match self {
-            ShownStatus::Stored(status) => vec![status],
-            ShownStatus::Stale => vec![Status::Claimed, Status::Running],
+            ShownStatus::Pending => &[Status::Pending],
+            ShownStatus::Claimed => &[Status::Claimed],
+            ShownStatus::Running => &[Status::Running],
+            ShownStatus::Completed => &[Status::Completed],
+            ShownStatus::Failed => &[Status::Failed],
+            ShownStatus::Cancelled => &[Status::Cancelled],
+            ShownStatus::Stale => &[Status::Claimed, Status::Running],
         }
     }
 
@@ -35,20 +43,14 @@ impl ShownStatus {
     pub fn out_of_lease(self) -> Option<bool> {
         match self {
             ShownStatus::Stale => Some(true),
-            ShownStatus::Stored(Status::Claimed | Status::Running) => Some(false),
-            ShownStatus::Stored(_) => None,
+            ShownStatus::Claimed | ShownStatus::Running => Some(false),
+            _ => None,
         }
     }
 }
 
-impl fmt::Display for ShownStatus {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
 #[derive(Debug, Error, PartialEq, Eq)]
-#[error("unknown status '{given}': the statuses are {}, stale", Status::ALL.map(Status::name).join(", "))]
+#[error("unknown status '{given}': the statuses are {}", vocabulary::words::<ShownStatus>())]
 pub struct UnknownStatus {
     pub given: String,
 }
@@ -57,11 +59,7 @@ impl FromStr for ShownStatus {
     type Err = UnknownStatus;
 
     fn from_str(text: &str) -> Result<Self, UnknownStatus> {
-        if text == ShownStatus::Stale.name() {
-            return Ok(ShownStatus::Stale);
-        }
-        let known = Status::ALL.into_iter().find(|status| status.name() == text);
-        known.map(ShownStatus::Stored).ok_or_else(|| UnknownStatus { given: text.to_owned() })
+        vocabulary::find(text).ok_or_else(|| UnknownStatus { given: text.to_owned() })
     }
 }
 
@@ -72,16 +70,24 @@ mod tests {
     use super::*;
 
     #[rstest]
-    #[case("pending", ShownStatus::Stored(Status::Pending), None)]
-    #[case("running", ShownStatus::Stored(Status::Running), Some(false))]
+    #[case("pending", ShownStatus::Pending, None)]
+    #[case("running", ShownStatus::Running, Some(false))]
     #[case("stale", ShownStatus::Stale, Some(true))]
-    fn a_status_is_read_and_says_what_it_asks_of_the_lease(
+    fn a_status_is_read_and_asks_for_a_state_of_the_lease(
         #[case] text: &str,
         #[case] status: ShownStatus,
         #[case] out_of_lease: Option<bool>,
     ) {
         assert_eq!(text.parse(), Ok(status));
-        assert_eq!((status.name(), status.out_of_lease()), (text, out_of_lease));
+        assert_eq!((status.to_string().as_str(), status.out_of_lease()), (text, out_of_lease));
+    }
+
+    #[test]
+    fn every_stored_status_is_shown_by_its_own_word() {
+        for status in Status::VARIANTS {
+            let shown: ShownStatus = status.name().parse().unwrap();
+            assert_eq!(shown.stored(), [*status]);
+        }
     }
 
     #[test]

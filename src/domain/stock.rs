@@ -3,12 +3,13 @@
 //! The statements in `db/sql/products` do the same for a whole store at once; a test holds them to these functions.
 
 use chrono::{DateTime, Utc};
+use serde::Serialize;
 
 use super::payload::PayloadId;
 use super::product::StockStatus;
 
 /// Misses in a row that empty a shelf. One bad crawl must not.
-pub const MISSES_TO_EMPTY: i16 = 3;
+pub const MISSES_TO_OUT_OF_STOCK: i16 = 3;
 
 /// What is known of a product's place on the shelf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,8 +28,8 @@ impl Stock {
 
     /// After one more complete crawl without it. The counter stops at three.
     pub fn missed(self) -> Self {
-        let misses = (self.misses + 1).min(MISSES_TO_EMPTY);
-        if misses < MISSES_TO_EMPTY {
+        let misses = (self.misses + 1).min(MISSES_TO_OUT_OF_STOCK);
+        if misses < MISSES_TO_OUT_OF_STOCK {
             return Stock { misses, ..self };
         }
         Stock { is_in_stock: false, status: StockStatus::Oos, misses }
@@ -45,29 +46,31 @@ pub fn last_seen(row: DateTime<Utc>, misses: i16, last_complete: Option<DateTime
 
 /// A payload's place in the order of its store's payloads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct PayloadPosition {
     pub fetched_at: DateTime<Utc>,
     pub id: PayloadId,
 }
 
 /// What a payload may write, given the newest one that was written before it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turn {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PayloadOrder {
     /// Everything: products, snapshots, misses.
-    Newer,
+    #[default]
+    Newest,
     /// Products and snapshots, but a second miss is not counted.
-    Again,
+    Replay,
     /// Its own snapshots; the present belongs to a newer one.
     Older,
 }
 
-impl Turn {
-    pub fn of(payload: Place, last: Option<Place>) -> Turn {
+impl PayloadOrder {
+    pub fn of(payload: PayloadPosition, last: Option<PayloadPosition>) -> PayloadOrder {
         match last {
-            None => Turn::Newer,
-            Some(last) if payload.id == last.id => Turn::Again,
-            Some(last) if payload > last => Turn::Newer,
-            Some(_) => Turn::Older,
+            None => PayloadOrder::Newest,
+            Some(last) if payload.id == last.id => PayloadOrder::Replay,
+            Some(last) if payload > last => PayloadOrder::Newest,
+            Some(_) => PayloadOrder::Older,
         }
     }
 }
@@ -107,18 +110,22 @@ mod tests {
         assert_eq!(Stock::seen(true, StockStatus::InStock), in_stock(0));
     }
 
-    fn at(second: i64, id: PayloadId) -> Place {
-        Place { fetched_at: DateTime::UNIX_EPOCH + TimeDelta::seconds(second), id }
+    fn at(second: i64, id: PayloadId) -> PayloadPosition {
+        PayloadPosition { fetched_at: DateTime::UNIX_EPOCH + TimeDelta::seconds(second), id }
     }
 
     #[rstest]
-    #[case::the_first(at(5, 1), None, Turn::Newer)]
-    #[case::a_later_one(at(6, 2), Some(at(5, 1)), Turn::Newer)]
-    #[case::the_same(at(5, 1), Some(at(5, 1)), Turn::Again)]
-    #[case::an_earlier_one(at(4, 9), Some(at(5, 1)), Turn::Older)]
-    #[case::of_two_at_one_instant_the_later_row(at(5, 2), Some(at(5, 1)), Turn::Newer)]
-    fn payloads_take_their_turn(#[case] payload: Place, #[case] last: Option<Place>, #[case] turn: Turn) {
-        assert_eq!(Turn::of(payload, last), turn);
+    #[case::the_first(at(5, 1), None, PayloadOrder::Newest)]
+    #[case::a_later_one(at(6, 2), Some(at(5, 1)), PayloadOrder::Newest)]
+    #[case::the_same(at(5, 1), Some(at(5, 1)), PayloadOrder::Replay)]
+    #[case::an_earlier_one(at(4, 9), Some(at(5, 1)), PayloadOrder::Older)]
+    #[case::of_two_at_one_instant_the_later_row(at(5, 2), Some(at(5, 1)), PayloadOrder::Newest)]
+    fn payloads_take_their_turn(
+        #[case] payload: PayloadPosition,
+        #[case] last: Option<PayloadPosition>,
+        #[case] turn: PayloadOrder,
+    ) {
+        assert_eq!(PayloadOrder::of(payload, last), turn);
     }
 
     #[rstest]

@@ -1,15 +1,16 @@
 //! The words of a task's life: its ids, its status, and the lease that gives the right to run it.
 
-use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use strum::{Display, IntoStaticStr, VariantArray};
 
 pub type TaskId = i64;
 
 /// The statuses that the table holds. `stale` is shown, never stored: claimed or running with its lease run out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, Display, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Status {
     Pending,
     Claimed,
@@ -19,31 +20,31 @@ pub enum Status {
     Cancelled,
 }
 
+/// How one run of a task ended, as its history has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, Display, IntoStaticStr, VariantArray)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum RunEnd {
+    Completed,
+    Failed,
+    /// Its lease ran out, or its worker died.
+    Lost,
+    /// Given back by a worker that stops.
+    Released,
+    Cancelled,
+    /// Put off without cost: what it needs was unavailable.
+    Snoozed,
+}
+
 impl Status {
-    pub const ALL: [Status; 6] =
-        [Status::Pending, Status::Claimed, Status::Running, Status::Completed, Status::Failed, Status::Cancelled];
-
     pub fn name(self) -> &'static str {
-        match self {
-            Status::Pending => "pending",
-            Status::Claimed => "claimed",
-            Status::Running => "running",
-            Status::Completed => "completed",
-            Status::Failed => "failed",
-            Status::Cancelled => "cancelled",
-        }
+        self.into()
     }
 }
 
-impl fmt::Display for Status {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// The key of one run of a task: whoever holds all three may renew it and write its effects, nobody else.
+/// The key of one run of a task: only who holds all three may renew it and write its effects.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Held {
+pub struct TaskLease {
     pub id: TaskId,
     pub fence: i64,
     pub worker_id: String,
@@ -63,7 +64,7 @@ impl LeaseTimes {
         self.lease.saturating_sub(margin)
     }
 
-    /// min(30 s, lease / 4): what the heartbeat is when nobody sets it.
+    /// min(30 s, lease / 4): the heartbeat when none is configured.
     pub fn default_heartbeat(lease: Duration) -> Duration {
         (lease / 4).min(Duration::from_secs(30))
     }

@@ -1,5 +1,5 @@
-//! `TaskRequest`: a task that somebody asks for by API or command line, and everything about it that can be checked
-//! without the database. What is left to check is whether its store and the tasks it waits for exist.
+//! `TaskRequest`: a task that a person or program requests by API or command line, and everything about it that can be checked
+//! without the database. The database checks whether its store and the tasks it waits for exist.
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
@@ -9,17 +9,17 @@ use serde::Deserialize;
 use serde_json::Value;
 use thiserror::Error;
 
-use super::args::Args;
-use super::dispensary::{DispensaryId, Platform};
+use super::args::{Args, BadArgs};
 use super::role::Role;
+use super::store::{Platform, StoreId};
 use super::task::TaskId;
 
 const PRIORITIES: RangeInclusive<i64> = -1000..=1000;
 const RETRIES: RangeInclusive<i64> = 0..=20;
 /// What the database and every client can write down.
 const YEARS: RangeInclusive<i32> = 1970..=9999;
-const MOST_DEPENDENCIES: usize = 100;
-const LONGEST_KEY: usize = 200;
+const MAX_DEPENDENCIES: usize = 100;
+const MAX_KEY_BYTES: usize = 200;
 
 /// The role that fetched and processed in one: now one or the other.
 const RESYNC: &str = "product_resync";
@@ -29,7 +29,7 @@ const RESYNC: &str = "product_resync";
 #[serde(deny_unknown_fields)]
 pub struct TaskRequest {
     pub role: String,
-    pub dispensary_id: Option<DispensaryId>,
+    pub dispensary_id: Option<StoreId>,
     pub platform: Option<String>,
     pub priority: Option<i64>,
     pub scheduled_for: Option<DateTime<Utc>>,
@@ -53,7 +53,7 @@ pub struct BadField {
 pub struct CheckedRequest {
     pub role: Role,
     /// There exactly when the role is per store.
-    pub dispensary_id: Option<DispensaryId>,
+    pub dispensary_id: Option<StoreId>,
     pub platform: Option<Platform>,
     pub priority: i32,
     pub scheduled_for: Option<DateTime<Utc>>,
@@ -85,6 +85,11 @@ impl TaskRequest {
 }
 
 impl CheckedRequest {
+    /// Whether the request brought a key, which alone decides what it repeats.
+    pub fn has_own_key(&self) -> bool {
+        self.dedup_key.is_some()
+    }
+
     /// The request's own key, else `{role}:{store or platform}[:payload_id]`.
     pub fn dedup_key(&self) -> String {
         if let Some(key) = &self.dedup_key {
@@ -100,7 +105,7 @@ impl CheckedRequest {
     }
 
     /// A task runs on its store's platform.
-    pub fn settle_platform(&mut self, of_store: Platform) -> Result<(), BadField> {
+    pub fn resolve_platform(&mut self, of_store: Platform) -> Result<(), BadField> {
         match self.platform {
             Some(asked) if asked != of_store => Err(bad("platform", format!("the store's platform is {of_store}"))),
             _ => {
@@ -120,7 +125,10 @@ fn role_of(name: &str, payload: &Value) -> Result<Role, BadField> {
 }
 
 fn check_payload(role: Role, payload: &Value) -> Result<(), BadField> {
-    let args = Args::read(role, payload).map_err(|wrong| bad("payload", wrong))?;
+    let args = Args::read(role, payload).map_err(|error| match error {
+        BadArgs::NotBuilt(_) => bad("role", error),
+        BadArgs::Payload { .. } => bad("payload", error),
+    })?;
     let Args::StoreDiscovery(args) = args else { return Ok(()) };
     match args.state_code {
         Some(code) if code.len() != 2 || !code.bytes().all(|letter| letter.is_ascii_uppercase()) => {
@@ -130,7 +138,7 @@ fn check_payload(role: Role, payload: &Value) -> Result<(), BadField> {
     }
 }
 
-fn check_store(role: Role, store: Option<DispensaryId>) -> Result<(), BadField> {
+fn check_store(role: Role, store: Option<StoreId>) -> Result<(), BadField> {
     match (role.per_store(), store) {
         (true, None) => Err(bad("dispensary_id", format!("missing: a {role} task is of one store"))),
         (false, Some(_)) => Err(bad("dispensary_id", format!("a {role} task is of no store"))),
@@ -154,8 +162,8 @@ fn time_of(time: Option<DateTime<Utc>>) -> Result<Option<DateTime<Utc>>, BadFiel
 }
 
 fn dependencies_of(mut ids: Vec<TaskId>) -> Result<Vec<TaskId>, BadField> {
-    if ids.len() > MOST_DEPENDENCIES {
-        return Err(bad("depends_on", format!("{} tasks are more than {MOST_DEPENDENCIES}", ids.len())));
+    if ids.len() > MAX_DEPENDENCIES {
+        return Err(bad("depends_on", format!("{} tasks are more than {MAX_DEPENDENCIES}", ids.len())));
     }
     ids.sort_unstable();
     ids.dedup();
@@ -164,8 +172,8 @@ fn dependencies_of(mut ids: Vec<TaskId>) -> Result<Vec<TaskId>, BadField> {
 
 fn key_of(key: Option<String>) -> Result<Option<String>, BadField> {
     match key {
-        Some(key) if !(1..=LONGEST_KEY).contains(&key.len()) => {
-            Err(bad("dedup_key", format!("{} bytes is out of range (1 to {LONGEST_KEY})", key.len())))
+        Some(key) if !(1..=MAX_KEY_BYTES).contains(&key.len()) => {
+            Err(bad("dedup_key", format!("{} bytes is out of range (1 to {MAX_KEY_BYTES})", key.len())))
         }
         Some(key) if key.contains(char::is_control) => Err(bad("dedup_key", "holds a control character")),
         other => Ok(other),
@@ -214,6 +222,7 @@ mod tests {
 
     #[rstest]
     #[case::role(json!({"role": "payload_fetsch"}), "role")]
+    #[case::role_without_handler(json!({"role": "forum_scrape"}), "role")]
     #[case::no_store(json!({"role": "payload_fetch"}), "dispensary_id")]
     #[case::a_store_too_many(json!({"role": "analytics_refresh", "dispensary_id": 7}), "dispensary_id")]
     #[case::no_platform(json!({"role": "store_discovery"}), "platform")]
@@ -231,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_out_of_range_is_told_the_range() {
+    fn a_number_out_of_range_is_refused_with_the_range() {
         let error = check(json!({"role": "analytics_refresh", "max_retries": 21})).unwrap_err();
         assert_eq!(error.to_string(), "max_retries: 21 is out of range (0 to 20)");
     }

@@ -2,11 +2,13 @@
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
+use strum::{Display, IntoStaticStr, VariantArray};
 
 use super::task::TaskId;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Display, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum WorkerStatus {
     Active,
     BackingOff,
@@ -16,28 +18,15 @@ pub enum WorkerStatus {
 }
 
 impl WorkerStatus {
-    pub const ALL: [WorkerStatus; 5] = [
-        WorkerStatus::Active,
-        WorkerStatus::BackingOff,
-        WorkerStatus::Paused,
-        WorkerStatus::Draining,
-        WorkerStatus::Offline,
-    ];
-
     pub fn name(self) -> &'static str {
-        match self {
-            WorkerStatus::Active => "active",
-            WorkerStatus::BackingOff => "backing_off",
-            WorkerStatus::Paused => "paused",
-            WorkerStatus::Draining => "draining",
-            WorkerStatus::Offline => "offline",
-        }
+        self.into()
     }
 }
 
-/// What a worker is told through `worker_commands`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// What a person orders a worker to do, by a row of `worker_commands`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Display, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum WorkerCommand {
     Decommission,
     Pause,

@@ -4,19 +4,19 @@ use std::fmt;
 
 use tracing::{error, warn};
 
-/// A request that failed through no fault of the client's.
-pub fn request_failed(method: &str, path: &str, status: u16, why: &str) {
+/// A request failed for a reason that is not its client's.
+pub fn request_failed(method: &str, path: &str, status: u16, request_id: &str, cause: &str) {
     match status {
-        503 => warn!(method, path, status, "{method} {path} could not be answered: {why}"),
-        _ => error!(method, path, status, "{method} {path} failed: {why}"),
+        503 => warn!(method, path, status, request_id, "{method} {path} could not be answered: {cause}"),
+        _ => error!(method, path, status, request_id, "{method} {path} failed: {cause}"),
     }
 }
 
-pub fn accept_failed(why: &dyn fmt::Display) {
-    warn!("No connection can be accepted: {why}");
+pub fn accept_failed(error: &dyn fmt::Display) {
+    warn!("No connection can be accepted: {error}");
 }
 
 /// Metrics of the whole service are missing from this scrape.
-pub fn scrape_incomplete(why: &dyn fmt::Display) {
-    warn!("The database could not be asked for metrics: {why}");
+pub fn scrape_incomplete(error: &dyn fmt::Display) {
+    warn!("The database could not be read for metrics: {error}");
 }

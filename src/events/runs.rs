@@ -20,7 +20,7 @@ pub struct Run<'a> {
 }
 
 /// A log line about a run, with the fields by which it is found again.
-macro_rules! say {
+macro_rules! log_run {
     ($level:ident, $run:ident, $($message:tt)+) => {
         $level!(task = $run.task, fence = $run.fence, role = $run.role.name(), worker = $run.worker, $($message)+)
     };
@@ -32,51 +32,51 @@ pub fn task_claimed(run: &Run, waited: Duration) {
     metrics::TASKS_CLAIMED.with_label_values(&[role]).inc();
     metrics::TASK_WAIT_SECONDS.with_label_values(&[role]).observe(waited.as_secs_f64());
     let store = run.dispensary.map(|id| format!(" for dispensary {id}")).unwrap_or_default();
-    say!(info, run, "Claimed task {task} ({role}){store}");
+    log_run!(info, run, "Claimed task {task} ({role}){store}");
 }
 
 pub fn task_completed(run: &Run, took: Duration) {
     finished(run, "completed", took);
-    say!(info, run, "Task {} completed successfully", run.task);
+    log_run!(info, run, "Task {} completed successfully", run.task);
 }
 
 /// `again`: when it will be tried again; None = failed for good.
 pub fn task_failed(run: &Run, why: &str, again: Option<Duration>, took: Duration) {
     finished(run, "failed", took);
     match again {
-        Some(after) => say!(warn, run, "Task {} failed, next attempt in {after:.1?}: {why}", run.task),
-        None => say!(error, run, "Task {} failed for good: {why}", run.task),
+        Some(after) => log_run!(warn, run, "Task {} failed, next attempt in {after:.1?}: {why}", run.task),
+        None => log_run!(error, run, "Task {} failed for good: {why}", run.task),
     }
 }
 
 pub fn task_snoozed(run: &Run, after: Duration, why: &str, took: Duration) {
     finished(run, "snoozed", took);
-    say!(warn, run, "Task {} put off for {after:.1?}: {why}", run.task);
+    log_run!(warn, run, "Task {} put off for {after:.1?}: {why}", run.task);
 }
 
 pub fn task_cancelled(run: &Run, why: &str, took: Duration) {
     finished(run, "cancelled", took);
-    say!(info, run, "Task {} cancelled: {why}", run.task);
+    log_run!(info, run, "Task {} cancelled: {why}", run.task);
 }
 
 /// Given back by a stopping worker, at no cost.
 pub fn task_released(run: &Run, took: Duration) {
     finished(run, "released", took);
-    say!(info, run, "Task {} given back", run.task);
+    log_run!(info, run, "Task {} given back", run.task);
 }
 
 /// Its lease was lost while the body ran; the body was stopped.
 pub fn task_lost(run: &Run, took: Duration) {
     finished(run, "lost", took);
     metrics::TASKS_LOST.inc();
-    say!(warn, run, "Task {} lost its lease and was stopped", run.task);
+    log_run!(warn, run, "Task {} lost its lease and was stopped", run.task);
 }
 
 /// Its results came too late and were not written.
 pub fn task_fenced(run: &Run, took: Duration) {
     finished(run, "lost", took);
     metrics::TASKS_FENCED.inc();
-    say!(warn, run, "Task {} is no longer ours: its results were not written", run.task);
+    log_run!(warn, run, "Task {} is no longer ours: its results were not written", run.task);
 }
 
 fn finished(run: &Run, outcome: &'static str, took: Duration) {
@@ -88,6 +88,11 @@ fn finished(run: &Run, outcome: &'static str, took: Duration) {
 /// Claims go unanswered while the database is away; the next poll asks again.
 pub fn claim_failed(why: &dyn fmt::Display) {
     warn!("Tasks cannot be claimed: {why}");
+}
+
+/// The answer to a claim was lost; `tasks` that it had claimed are pending again.
+pub fn unanswered_claim_resolved(tasks: usize) {
+    warn!(tasks, "The answer to a claim was lost: {tasks} claimed tasks were given back");
 }
 
 /// The ending could not be written down: the lease will run out and the task be recovered.
@@ -113,21 +118,26 @@ pub fn release_incomplete(tasks: usize, why: &dyn fmt::Display) {
     warn!(tasks, "{tasks} tasks could not be given back: {why}; their leases will run out");
 }
 
-pub fn stopped_over_their_heads(tasks: usize) {
+pub fn tasks_force_released(tasks: usize) {
     warn!(tasks, "{tasks} tasks did not stop in time and were put back; what they still do will not be written");
 }
 
-/// Its lease is not renewed any more.
-pub fn body_does_not_stop(run: &Run, waited: Duration) {
-    say!(
+/// Its body was aborted `waited` ago and has not ended. Its lease is not renewed any more.
+pub fn task_abort_timed_out(run: &Run, waited: Duration) {
+    log_run!(
         error,
         run,
-        "Task {} was told to stop {waited:?} ago and goes on: it holds a thread, and its lease will run out",
+        "Task {} was aborted {waited:?} ago and still runs: it blocks a thread, and its lease will run out",
         run.task
     );
 }
 
-/// The work is done and kept; only its place is missing.
-pub fn settlement_waits(why: &dyn fmt::Display) {
-    warn!("A finished task waits to be written: {why}");
+/// The result of a finished run is kept and written as soon as the database can.
+pub fn settlement_retrying(error: &dyn fmt::Display) {
+    warn!("The end of a task cannot be written yet, trying again: {error}");
+}
+
+/// Best effort: the task is completed all the same.
+pub fn after_hook_failed(task: TaskId, reason: &dyn fmt::Display) {
+    warn!(task, "What was to follow the commit of task {task} was not done: {reason}");
 }

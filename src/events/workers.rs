@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use tracing::{error, info, warn};
+use tracing::{debug, error, info, warn};
 
-use crate::metrics;
+use crate::{log, metrics};
 
 /// Why a worker claims nothing new.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,13 +33,24 @@ impl fmt::Display for Backoff {
     }
 }
 
-/// `roles` is the worker's role as written in its id: one role's name, or `any`.
+/// `roles` is the workers' role as written in their ids: one role's name, or `any`. `slots`: tasks that a worker runs at once.
+pub fn pod_started(pod: &str, workers: usize, slots: usize, roles: &str) {
+    info!(pod, workers, slots, "Starting pod {pod} for role: {roles}, workers: {workers}, tasks each: {slots}");
+}
+
+/// Programs find each worker in the log; people read the line of its pod.
 pub fn worker_started(worker: &str, roles: &str) {
-    info!(worker, "Starting worker {worker} for role: {roles}");
+    match log::is_json() {
+        true => info!(worker, "Starting worker {worker} for role: {roles}"),
+        false => debug!(worker, "Starting worker {worker} for role: {roles}"),
+    }
 }
 
 pub fn worker_stopped(worker: &str) {
-    info!(worker, "Worker {worker} stopped");
+    match log::is_json() {
+        true => info!(worker, "Worker {worker} stopped"),
+        false => debug!(worker, "Worker {worker} stopped"),
+    }
 }
 
 /// `name` is the worker's friendly name.
@@ -89,6 +100,15 @@ pub fn panicked(place: &str, text: &str) {
 /// Draining, to exit non-zero.
 pub fn process_ending(cause: &str) {
     error!("Ending because of what cannot be mended here: {cause}");
+}
+
+/// A drain that hangs: the process ends without it, and its leases run out.
+pub fn exit_forced(cause: &str) {
+    error!("Exiting without a drain, which hangs: {cause}");
+}
+
+pub fn log_lines_lost(lines: u64) {
+    warn!(lines, "{lines} log lines were lost: the reader of stderr is too slow");
 }
 
 #[cfg(test)]

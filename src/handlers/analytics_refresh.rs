@@ -9,7 +9,7 @@ use crate::db;
 use crate::domain::args;
 
 pub async fn run(ctx: &Context, _: args::AnalyticsRefresh) -> Result<Outcome, TaskError> {
-    let client = ctx.db.maintenance_client().await?;
-    let views = db::analytics::refresh(&client).await?;
+    let client = ctx.services.db.maintenance_client().await?;
+    let views = db::server_info::refresh_views(&client).await?;
     Ok(Outcome::done(json!({ "views": views })).into())
 }

@@ -1,16 +1,17 @@
-//! `Context`: everything a handler may use for one task.
+//! `Context`: everything a handler may use for one run of a task.
+//!
+//! In: the services of the process and the task's columns. It must not know leases, retries or actors.
 
-use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Value, json};
 
-use super::{HashAlarm, TaskError};
+use super::{ExhaustedHashAlarm, TaskError};
 use crate::clock::Clock;
 use crate::db::{self, Db};
-use crate::domain::dispensary::{Dispensary, DispensaryId, Platform};
+use crate::domain::store::{Platform, Store, StoreId};
 use crate::domain::task::TaskId;
-use crate::platforms::{Dutchie, KnownHash, Limits};
+use crate::platforms::Registry;
 use crate::stealth::{Session, SessionAsk, Sessions, States, TraceHandle};
 use crate::storage::Payloads;
 
@@ -20,32 +21,29 @@ pub struct Services {
     pub sessions: Sessions,
     pub payloads: Payloads,
     pub clock: Clock,
-    /// The adapter, and the hashes that fill an empty table.
-    pub dutchie: Dutchie,
-    pub shipped_hashes: Vec<KnownHash>,
-    pub hash_alarm: HashAlarm,
-    pub limits: Limits,
+    pub platforms: Registry,
+    pub hash_alarm: ExhaustedHashAlarm,
     /// Where to look for stores.
     pub states: States,
 }
 
-/// One task's view of the world. Reads as [`Services`] for everything that is not the task's own.
+/// One run of a task, as its handler sees it.
 pub struct Context {
-    services: Arc<Services>,
+    pub services: Arc<Services>,
     pub task_id: TaskId,
-    pub dispensary_id: Option<DispensaryId>,
+    pub dispensary_id: Option<StoreId>,
     pub platform: Option<Platform>,
-    footprint: Footprint,
+    run_trace: RunTrace,
 }
 
-/// What a run left in the outside world so far; whoever holds a clone can read it while the body runs and after it failed.
+/// The requests of one run so far. A clone reads the same while the body runs and after it failed.
 #[derive(Clone, Default)]
-pub struct Footprint(Arc<Mutex<Vec<TraceHandle>>>);
+pub struct RunTrace(Arc<Mutex<Vec<TraceHandle>>>);
 
-/// The store of a task, or why there is nothing to do for it.
-pub enum Store {
-    Open(Dispensary),
-    /// It has been disabled since the task was made.
+/// The store of a task.
+pub enum TaskStore {
+    Open(Store),
+    /// It has been disabled since the task was made; the task ends cancelled for this `reason`.
     Closed {
         reason: String,
     },
@@ -55,44 +53,44 @@ impl Context {
     pub fn new(
         services: Arc<Services>,
         task_id: TaskId,
-        dispensary_id: Option<DispensaryId>,
+        dispensary_id: Option<StoreId>,
         platform: Option<Platform>,
     ) -> Self {
-        Context { services, task_id, dispensary_id, platform, footprint: Footprint::default() }
+        Context { services, task_id, dispensary_id, platform, run_trace: RunTrace::default() }
     }
 
     /// A session whose requests belong to this run.
     pub fn open_session(&self, ask: SessionAsk) -> Session {
-        let session = self.sessions.open(ask);
-        self.footprint.add(session.trace());
+        let session = self.services.sessions.open(ask);
+        self.run_trace.add(session.trace());
         session
     }
 
     /// For the attempt's `detail`.
-    pub fn footprint(&self) -> Footprint {
-        self.footprint.clone()
+    pub fn run_trace(&self) -> RunTrace {
+        self.run_trace.clone()
     }
 
     /// The task's store as it is now.
-    pub async fn store(&self) -> Result<Store, TaskError> {
+    pub async fn store(&self) -> Result<TaskStore, TaskError> {
         let id = self.dispensary_id.ok_or_else(|| TaskError::permanent("the task names no dispensary"))?;
-        let client = self.db.client().await?;
+        let client = self.services.db.client().await?;
         let store = db::stores::get(&client, id).await?;
         let store = store.ok_or_else(|| TaskError::permanent(format!("dispensary {id} does not exist")))?;
         Ok(match store.crawl_enabled {
-            true => Store::Open(store),
-            false => Store::Closed { reason: format!("dispensary {id} is disabled") },
+            true => TaskStore::Open(store),
+            false => TaskStore::Closed { reason: format!("dispensary {id} is disabled") },
         })
     }
 }
 
-impl Footprint {
+impl RunTrace {
     fn add(&self, trace: TraceHandle) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(trace);
     }
 
     /// The attempt's `detail`: {proxy_ids, fingerprint, requests, blocks}, and `unrecorded_headers` where a recording is
-    /// missing; null for a run that asked nobody.
+    /// missing; null for a run without requests.
     pub fn detail(&self) -> Value {
         let traces: Vec<_> =
             self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().map(TraceHandle::read).collect();
@@ -111,13 +109,5 @@ impl Footprint {
             detail["unrecorded_headers"] = json!(unrecorded);
         }
         detail
-    }
-}
-
-impl Deref for Context {
-    type Target = Services;
-
-    fn deref(&self) -> &Services {
-        &self.services
     }
 }

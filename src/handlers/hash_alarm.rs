@@ -1,10 +1,10 @@
-//! `HashAlarm`: tells the operator that an operation has no working hash left, once for all stores and not once for each.
+//! `ExhaustedHashAlarm`: tells the operator that an operation has no working hash left, once for all stores and not once for each.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::domain::dispensary::Platform;
+use crate::domain::store::Platform;
 use crate::events;
 
 /// How long one alarm speaks for all that follow.
@@ -12,9 +12,9 @@ const WINDOW: Duration = Duration::from_secs(3600);
 
 /// One a process. An adapter has a handful of operations, so it stays small.
 #[derive(Debug, Default)]
-pub struct HashAlarm(Mutex<HashMap<(Platform, &'static str), Instant>>);
+pub struct ExhaustedHashAlarm(Mutex<HashMap<(Platform, &'static str), Instant>>);
 
-impl HashAlarm {
+impl ExhaustedHashAlarm {
     /// Raises the alarm, unless the last one still speaks for this; says whether it did.
     pub fn raise(&self, platform: Platform, operation: &'static str, now: Instant) -> bool {
         let mut raised = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -34,7 +34,7 @@ mod tests {
 
     #[test]
     fn an_operation_is_told_of_once_in_a_window() {
-        let (alarm, now) = (HashAlarm::default(), Instant::now());
+        let (alarm, now) = (ExhaustedHashAlarm::default(), Instant::now());
         let raise = |operation, after| alarm.raise(Platform::Dutchie, operation, now + after);
         assert!(raise("A", Duration::ZERO));
         assert!(raise("B", Duration::ZERO), "another operation is other news");

@@ -1,30 +1,37 @@
-//! Tidying up after runs that were killed between their file and its row.
+//! Cleaning up after runs that were killed between their file and its row.
+//!
+//! In: the services and how long a lease is. Out: what was swept. It must not know when it runs.
 
 use std::time::Duration;
 
-use chrono::TimeDelta;
-
 use super::{Services, TaskError};
 use crate::db;
+use crate::storage::SweepReport;
 
-/// A file that young may still get its row.
-const MARGIN: Duration = Duration::from_secs(3600);
+/// A run may write a payload's row this long after its fetch began, and its lease.
+const MAX_RUN: Duration = Duration::from_secs(3600);
 
-/// Removes payload files without a row that are older than the lease and an hour, and stale temporary files.
-pub async fn sweep_files(services: &Services, lease: Duration) -> Result<(), TaskError> {
-    let age = TimeDelta::from_std(lease + MARGIN).unwrap_or(TimeDelta::MAX);
-    let before = services.clock.utc() - age;
+/// Moves payload files without a row away that were fetched longer than the lease and an hour ago, by the database's time, and
+/// removes temporary files.
+pub async fn sweep_files(services: &Services, lease: Duration) -> Result<SweepReport, TaskError> {
     let db = services.db.clone();
-    let owner = db::installation::id(&db.client().await?).await?;
-    services
-        .payloads
-        .sweep(&owner, before, |paths: Vec<String>| {
-            let db = db.clone();
-            async move {
-                let client = db.client().await?;
-                Ok::<_, TaskError>(db::payloads::known(&client, &paths).await?)
-            }
-        })
-        .await
-        .map(drop)
+    let client = db.client().await?;
+    let times = db::payloads::sweep_times(&client, lease + MAX_RUN).await?;
+    drop(client);
+    let known = |paths: Vec<String>| {
+        let db = db.clone();
+        async move {
+            let client = db.client().await?;
+            Ok::<_, TaskError>(db::payloads::known(&client, &paths).await?)
+        }
+    };
+    services.payloads.sweep(times, known).await
+}
+
+/// Looks whether payloads can be written again, once they could not: a full disk, a share that is not mounted.
+pub async fn check_storage(services: &Services) -> Result<(), TaskError> {
+    if *services.payloads.can_write().borrow() {
+        return Ok(());
+    }
+    Ok(services.payloads.check_room().await?)
 }

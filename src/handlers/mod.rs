@@ -1,8 +1,9 @@
 //! What runs when a task is claimed: one file per role, one exhaustive match, one vocabulary of endings.
 //!
 //! A handler never touches `worker_tasks`, opens no transaction and logs nothing of its run: it returns an [`Outcome`], whose writes
-//! and follow-ups are settled by the caller in one transaction. It may run twice. It must not know actors or HTTP.
+//! and follow-ups the caller commits in one transaction ([`commit()`]). It may run twice. It must not know actors or HTTP.
 
+pub mod commit;
 pub mod context;
 pub mod hash_alarm;
 pub mod housekeeping;
@@ -11,15 +12,16 @@ pub mod product_refresh;
 
 mod analytics_refresh;
 mod entry_point_discovery;
-mod outing;
 mod payload_fetch;
+mod platform_client;
 mod store_discovery;
 
 use serde_json::Value;
 
+pub use commit::{CommitError, Committed, commit};
 pub use context::{Context, Services};
-pub use hash_alarm::HashAlarm;
-pub use outcome::{Chained, Done, Learned, Outcome, TaskError};
+pub use hash_alarm::ExhaustedHashAlarm;
+pub use outcome::{After, Done, FollowUp, Outcome, TaskError, Write, Written};
 
 use crate::domain::args::Args;
 use crate::domain::role::Role;
@@ -27,7 +29,7 @@ use crate::domain::role::Role;
 /// Runs one task's body. `payload` is the column of that name.
 pub async fn run(ctx: &Context, role: Role, payload: &Value) -> Result<Outcome, TaskError> {
     fail::fail_point!(&format!("handler.{role}"));
-    match Args::read(role, payload).map_err(|fault| TaskError::permanent(fault.to_string()))? {
+    match Args::read(role, payload).map_err(|error| TaskError::permanent(error.to_string()))? {
         Args::StoreDiscovery(args) => store_discovery::run(ctx, args).await,
         Args::EntryPointDiscovery(args) => entry_point_discovery::run(ctx, args).await,
         Args::ProductDiscovery(args) | Args::PayloadFetch(args) => payload_fetch::run(ctx, args).await,

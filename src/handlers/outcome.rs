@@ -1,4 +1,6 @@
-//! `Outcome` and `TaskError`: how a handler's run ended, and what is to be written with its ending.
+//! `Outcome` and `TaskError`: how a handler's run ended, and what is to be written with its end.
+//!
+//! In: errors of the database, of storage and of requests. Out: what becomes of the task. It must not know SQL or actors.
 
 use std::time::Duration;
 
@@ -6,16 +8,18 @@ use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
 use thiserror::Error;
 
+use super::commit::Committed;
 use crate::db::{DbError, Tx};
-use crate::domain::dispensary::{DispensaryId, Platform};
 use crate::domain::role::Role;
+use crate::domain::store::{Platform, StoreId};
+use crate::events::DataWritten;
 use crate::stealth::{Disposition, FetchError};
 use crate::storage::StorageError;
 
 /// How a run ended, when it did not fail.
 pub enum Outcome {
     Done(Done),
-    /// Come back later at no cost (host closed, no proxy free).
+    /// The task waits at no cost (host closed, no proxy free).
     Snooze {
         after: Duration,
         reason: String,
@@ -26,52 +30,87 @@ pub enum Outcome {
     },
 }
 
-/// A finished run. Everything in it is written in the one transaction that completes the task.
+/// A finished run. `result`, `next` and `write` are committed in the one transaction that completes the task.
 pub struct Done {
+    /// A JSON object; shown with the task.
     pub result: Value,
-    pub next: Vec<Chained>,
-    pub write: Option<Write>,
+    pub next: Vec<FollowUp>,
+    pub write: Option<Box<dyn Write>>,
+    pub after: Option<After>,
 }
 
-/// The handler's own writes, run inside the settling transaction. May run again if the transaction is tried again.
-pub type Write = Box<dyn for<'a> FnOnce(&'a Tx) -> BoxFuture<'a, Result<Learned, DbError>> + Send>;
+/// The handler's own writes, inside the settling transaction. They run again when that transaction failed for a reason that is
+/// not theirs (restart of the server, deadlock, cut connection), so they change nothing but the database.
+pub trait Write: Send + Sync {
+    fn run<'a>(&'a self, tx: &'a Tx) -> BoxFuture<'a, Result<Written, DbError>>;
+}
+
+/// Runs once after the commit, when the lease is gone: best effort, with a time limit, lost when the process ends.
+pub type After = Box<dyn FnOnce(Committed) -> BoxFuture<'static, ()> + Send + Sync>;
 
 /// A task to be made when this one completes.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Chained {
+pub struct FollowUp {
     pub role: Role,
-    pub dispensary_id: Option<DispensaryId>,
+    pub dispensary_id: Option<StoreId>,
     pub platform: Option<Platform>,
     /// None = the parent's.
     pub priority: Option<i32>,
     pub payload: Value,
 }
 
-/// What only the database knew before the writes: additions to the task's result and follow-ups.
+/// What only the database knew before the writes: additions to the task's result and follow-ups, and what to count.
 #[derive(Debug, Default)]
-pub struct Learned {
+pub struct Written {
     pub result: Map<String, Value>,
-    pub next: Vec<Chained>,
+    pub next: Vec<FollowUp>,
+    pub data: Option<DataWritten>,
 }
 
 impl Outcome {
     pub fn done(result: Value) -> Done {
-        Done { result, next: Vec::new(), write: None }
+        Done { result, next: Vec::new(), write: None, after: None }
     }
 }
 
 impl Done {
-    pub fn next(mut self, chained: Chained) -> Self {
-        self.next.push(chained);
+    pub fn next(mut self, follow_up: FollowUp) -> Self {
+        self.next.push(follow_up);
         self
     }
 
-    pub fn write(
+    /// `write` is given `data`, which is kept for as long as the transaction may run again.
+    pub fn write<D: Send + Sync + 'static>(
         mut self,
-        write: impl for<'a> FnOnce(&'a Tx) -> BoxFuture<'a, Result<Learned, DbError>> + Send + 'static,
+        data: D,
+        write: impl for<'a> Fn(&'a D, &'a Tx) -> BoxFuture<'a, Result<Written, DbError>> + Send + Sync + 'static,
     ) -> Self {
-        self.write = Some(Box::new(write));
+        self.write = Some(Box::new(WriteOf { data, write }));
         self
+    }
+
+    pub fn after<F: Future<Output = ()> + Send + 'static>(
+        mut self,
+        after: impl FnOnce(Committed) -> F + Send + Sync + 'static,
+    ) -> Self {
+        self.after = Some(Box::new(move |committed| Box::pin(after(committed))));
+        self
+    }
+}
+
+/// A closure with the data that each of its runs borrows.
+struct WriteOf<D, F> {
+    data: D,
+    write: F,
+}
+
+impl<D, F> Write for WriteOf<D, F>
+where
+    D: Send + Sync,
+    F: for<'a> Fn(&'a D, &'a Tx) -> BoxFuture<'a, Result<Written, DbError>> + Send + Sync,
+{
+    fn run<'a>(&'a self, tx: &'a Tx) -> BoxFuture<'a, Result<Written, DbError>> {
+        (self.write)(&self.data, tx)
     }
 }
 
@@ -81,68 +120,69 @@ impl From<Done> for Outcome {
     }
 }
 
-/// Why a run failed. Any `?` is a retry; permanent is a deliberate word.
+/// Why a run did not finish. An outage of the database, a full disk and unreachable proxies become a snooze, what the platform
+/// refuses for good becomes permanent; any other `?` is a retry.
 #[derive(Debug, Error)]
 pub enum TaskError {
-    #[error("{why}")]
-    Retry { why: String, after: Option<Duration> },
-    #[error("{why}")]
-    Permanent { why: String },
+    #[error("{reason}")]
+    Retry { reason: String, after: Option<Duration> },
+    #[error("{reason}")]
+    Permanent { reason: String },
     /// Not a failure: the task waits at no cost.
-    #[error("{why}")]
-    Snooze { why: String, after: Option<Duration> },
+    #[error("{reason}")]
+    Snooze { reason: String, after: Option<Duration> },
 }
 
 impl TaskError {
-    pub fn permanent(why: impl Into<String>) -> Self {
-        TaskError::Permanent { why: why.into() }
+    pub fn permanent(reason: impl Into<String>) -> Self {
+        TaskError::Permanent { reason: reason.into() }
     }
 
-    pub fn retry(why: impl Into<String>) -> Self {
-        TaskError::Retry { why: why.into(), after: None }
+    pub fn retry(reason: impl Into<String>) -> Self {
+        TaskError::Retry { reason: reason.into(), after: None }
     }
 }
 
 /// How long a task waits for a database that went away under it.
 const DATABASE_AWAY: Duration = Duration::from_secs(1);
 
-/// An outage of the database is nobody's failure: however often it happens, it costs no task a retry. A statement that is too
-/// slow does, or it would be tried for ever.
+/// An outage of the database costs no task a retry, however often it happens. A statement that is too slow does, or it would be
+/// tried for ever.
 impl From<DbError> for TaskError {
     fn from(error: DbError) -> Self {
-        let why = error.to_string();
-        match error {
-            DbError::Unavailable(_) => TaskError::Snooze { why, after: Some(DATABASE_AWAY) },
-            _ => TaskError::retry(why),
+        let reason = error.to_string();
+        match error.is_external() {
+            true => TaskError::Snooze { reason, after: Some(DATABASE_AWAY) },
+            false => TaskError::retry(reason),
         }
     }
 }
 
-/// How long a task waits for room on the disk.
-const DISK_FULL: Duration = Duration::from_secs(10);
+/// How long a task waits for a storage root that is full or away.
+const STORAGE_AWAY: Duration = Duration::from_secs(10);
 
-/// A full disk is nobody's failure either: the crawl goes on by itself once there is room.
+/// Nor does an outage of the storage root cost a retry: the crawl goes on by itself once there is room, or the share is mounted.
 impl From<StorageError> for TaskError {
     fn from(error: StorageError) -> Self {
-        let why = error.to_string();
+        let reason = error.to_string();
         match error {
-            StorageError::Full { .. } => TaskError::Snooze { why, after: Some(DISK_FULL) },
-            error if error.is_permanent() => TaskError::Permanent { why },
-            _ => TaskError::retry(why),
+            error if error.is_outage() => TaskError::Snooze { reason, after: Some(STORAGE_AWAY) },
+            error if error.is_permanent() => TaskError::Permanent { reason },
+            _ => TaskError::retry(reason),
         }
     }
 }
 
 impl From<FetchError> for TaskError {
     fn from(error: FetchError) -> Self {
-        let why = error.to_string();
+        let reason = error.to_string();
         match error.disposition() {
-            Disposition::Snooze { after } => TaskError::Snooze { why, after },
-            Disposition::Permanent => TaskError::Permanent { why },
-            Disposition::TryAgain { after } => TaskError::Retry { why, after },
-            // nobody upstream has heard of the task: what fails is the way there
-            Disposition::RotateProxy => TaskError::Snooze { why, after: None },
-            Disposition::RotateBlocked | Disposition::FailAttempt => TaskError::retry(why),
+            Disposition::Snooze { after } => TaskError::Snooze { reason, after },
+            Disposition::Permanent => TaskError::Permanent { reason },
+            Disposition::TryAgain { after } => TaskError::Retry { reason, after },
+            // the request never reached the platform
+            Disposition::RotateProxy => TaskError::Snooze { reason, after: None },
+            Disposition::RotateBlocked | Disposition::FailAttempt => TaskError::retry(reason),
         }
     }
 }

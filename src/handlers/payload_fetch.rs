@@ -5,54 +5,77 @@
 
 use serde_json::{Value, json};
 
-use super::context::Store;
-use super::outing::Outing;
-use super::{Chained, Context, Learned, Outcome, TaskError};
+use super::context::TaskStore;
+use super::platform_client::PlatformClient;
+use super::{Context, FollowUp, Outcome, TaskError, Written};
 use crate::db;
-use crate::db::products::Shelf;
+use crate::db::products::ProductScope;
 use crate::domain::args;
-use crate::domain::dispensary::Dispensary;
-use crate::domain::payload::{NewPayload, PayloadId};
+use crate::domain::payload::{FetchStart, NewPayload, PayloadId};
 use crate::domain::role::Role;
+use crate::domain::store::Store;
+use crate::events::DataWritten;
 use crate::platforms::Menu;
+use crate::stealth::ProxyId;
 use crate::storage::{PageBytes, PayloadContent, PayloadFile, PayloadHead};
 
 pub async fn run(ctx: &Context, _: args::PayloadFetch) -> Result<Outcome, TaskError> {
     let store = match ctx.store().await? {
-        Store::Open(store) => store,
-        Store::Closed { reason } => return Ok(Outcome::Cancel { reason }),
+        TaskStore::Open(store) => store,
+        TaskStore::Closed { reason } => return Ok(Outcome::Cancel { reason }),
     };
     if !store.is_crawlable() {
         return Ok(Outcome::Cancel { reason: format!("dispensary {} has no platform id yet", store.id) });
     }
-    ctx.payloads.check_room().await?;
+    ctx.services.payloads.check_room().await?;
     let menu = fetch(ctx, &store).await?;
-    let file = ctx.payloads.write(content(&menu)).await?;
+    let file = ctx.services.payloads.write(content(&menu)).await?;
     let payload = new_payload(ctx, &menu, file);
 
-    let done = Outcome::done(told(&payload)).write(move |tx| {
+    let done = Outcome::done(result(&payload)).write(payload, |payload, tx| {
         Box::pin(async move {
-            let payload_id = db::payloads::insert(tx, &payload).await?;
+            let payload_id = db::payloads::insert(tx, payload).await?;
             db::stores::fetched(tx, payload.dispensary_id).await?;
-            Ok(Learned {
+            Ok(Written {
                 result: [("payload_id".to_owned(), json!(payload_id))].into_iter().collect(),
-                next: vec![refresh(&payload, payload_id)],
+                next: vec![refresh(payload, payload_id)],
+                data: Some(DataWritten::Payload { bytes: payload.bytes as u64, coverage: payload.coverage }),
             })
         })
     });
     Ok(done.into())
 }
 
-async fn fetch(ctx: &Context, store: &Dispensary) -> Result<Menu, TaskError> {
-    let shelf = Shelf { dispensary_id: store.id, platform: store.platform };
-    let had_products = db::products::exist(&ctx.db.client().await?, shelf).await?;
-    let mut outing = Outing::to_store(ctx, store).await?;
-    let menu = outing.crawler().fetch_menu(store, had_products).await;
-    outing.end().await;
-    Ok(menu?)
+async fn fetch(ctx: &Context, store: &Store) -> Result<Menu, TaskError> {
+    let scope = ProductScope { dispensary_id: store.id, platform: store.platform };
+    let start = db::payloads::before_fetch(&ctx.services.db.client().await?, scope).await?;
+    let mut platform = PlatformClient::for_store(ctx, store).await?;
+    let menu = platform.crawler().fetch_menu(store, &start).await;
+    let proxy = platform.proxy();
+    platform.end().await;
+    let menu = menu?;
+    if start.suspects(menu.product_count) {
+        require_belief(ctx, &menu, &start, proxy).await?;
+    }
+    Ok(menu)
 }
 
-fn told(payload: &NewPayload) -> Value {
+/// A menu that lost more than half is taken for a fault of the platform's, until it is seen often enough.
+async fn require_belief(
+    ctx: &Context,
+    menu: &Menu,
+    start: &FetchStart,
+    proxy: Option<ProxyId>,
+) -> Result<(), TaskError> {
+    let client = ctx.services.db.client().await?;
+    if db::payloads::suspect(&client, menu.dispensary_id, start, menu.product_count, proxy).await? {
+        return Ok(());
+    }
+    let (now, before) = (menu.product_count, start.products);
+    Err(TaskError::retry(format!("suspicious: the menu holds {now} products where it held {before}")))
+}
+
+fn result(payload: &NewPayload) -> Value {
     json!({
         "products": payload.product_count,
         "total_count": payload.total_count,
@@ -70,7 +93,11 @@ fn content(menu: &Menu) -> PayloadContent {
         fetched_at: menu.fetched_at,
         total_count: menu.total_count,
     };
-    let pages = menu.pages.iter().map(|page| PageBytes { bytes: page.bytes.clone(), is_gzip: page.is_gzip });
+    let pages = menu.pages.iter().map(|page| PageBytes {
+        bytes: page.bytes.clone(),
+        is_gzip: page.is_gzip,
+        question: page.question.clone(),
+    });
     PayloadContent { head, pages: pages.collect() }
 }
 
@@ -89,8 +116,8 @@ fn new_payload(ctx: &Context, menu: &Menu, file: PayloadFile) -> NewPayload {
     }
 }
 
-fn refresh(payload: &NewPayload, payload_id: PayloadId) -> Chained {
-    Chained {
+fn refresh(payload: &NewPayload, payload_id: PayloadId) -> FollowUp {
+    FollowUp {
         role: Role::ProductRefresh,
         dispensary_id: Some(payload.dispensary_id),
         platform: Some(payload.platform),

@@ -1,27 +1,29 @@
 //! `product_refresh`: turns a kept payload into products, snapshots and stock. It never asks the menu platform.
 //!
-//! In: a payload's id, or none for the store's latest. Out: the writes of one [`Crawl`] and their counts. Any payload may be
+//! In: a payload's id, or none for the store's latest. Out: the writes of one [`MenuWrite`] and their counts. Any payload may be
 //! replayed at any time: what it may still change depends on its place among its store's payloads.
 
-pub mod crawl;
+pub mod write;
 
 use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use super::context::Store;
-use super::{Context, Learned, Outcome, TaskError};
+use super::context::TaskStore;
+use super::{Context, Outcome, TaskError, Written};
 use crate::domain::args;
-use crate::domain::dispensary::DispensaryId;
 use crate::domain::payload::Payload;
 use crate::domain::product::{NormalMenu, Warning};
-use crate::{cpu, db, platforms};
-use crawl::Crawl;
+use crate::domain::store::StoreId;
+use crate::events::DataWritten;
+use crate::storage::StoredMenu;
+use crate::{db, platforms};
+use write::MenuWrite;
 
 pub async fn run(ctx: &Context, args: args::ProductRefresh) -> Result<Outcome, TaskError> {
     let store = match ctx.store().await? {
-        Store::Open(store) => store,
-        Store::Closed { reason } => return Ok(Outcome::Cancel { reason }),
+        TaskStore::Open(store) => store,
+        TaskStore::Closed { reason } => return Ok(Outcome::Cancel { reason }),
     };
     let payload = find_payload(ctx, store.id, args.payload_id).await?;
     let menu = read_menu(ctx, &payload).await?;
@@ -30,18 +32,20 @@ pub async fn run(ctx: &Context, args: args::ProductRefresh) -> Result<Outcome, T
     if !menu.unknown_keys.is_empty() {
         result["unknown_keys"] = json!(menu.unknown_keys);
     }
-    let crawl = Crawl { payload, products: menu.products, min_coverage: ctx.limits.min_coverage };
-    let write = Outcome::done(result).write(move |tx| {
+    let min_coverage = ctx.services.platforms.get(payload.platform).limits.min_coverage;
+    let crawl = MenuWrite { payload, products: menu.products, min_coverage };
+    let write = Outcome::done(result).write(crawl, |crawl, tx| {
         Box::pin(async move {
             let counts = crawl.write(tx).await?;
-            Ok(Learned { result: counts.into(), next: Vec::new() })
+            let data = Some(DataWritten::Products((&counts).into()));
+            Ok(Written { result: counts.into(), data, ..Written::default() })
         })
     });
     Ok(write.into())
 }
 
-async fn find_payload(ctx: &Context, store: DispensaryId, id: Option<i64>) -> Result<Payload, TaskError> {
-    let client = ctx.db.client().await?;
+async fn find_payload(ctx: &Context, store: StoreId, id: Option<i64>) -> Result<Payload, TaskError> {
+    let client = ctx.services.db.client().await?;
     let found = match id {
         Some(id) => db::payloads::get(&client, id).await?.filter(|payload| payload.dispensary_id == store),
         None => db::payloads::latest(&client, store).await?,
@@ -55,9 +59,9 @@ async fn find_payload(ctx: &Context, store: DispensaryId, id: Option<i64>) -> Re
 }
 
 async fn read_menu(ctx: &Context, payload: &Payload) -> Result<NormalMenu, TaskError> {
-    let stored = ctx.payloads.read(&payload.storage_path, &payload.sha256).await?;
     let platform = payload.platform;
-    let normalised = cpu::run(move || platforms::normalise(platform, &stored.pages())).await;
+    let normalise = move |stored: StoredMenu| platforms::normalise(platform, &stored.pages());
+    let normalised = ctx.services.payloads.read_with(&payload.storage_path, &payload.sha256, normalise).await?;
     normalised.map_err(|error| TaskError::permanent(format!("payload {}: {error}", payload.id)))
 }
 

@@ -1,34 +1,34 @@
 //! `store_discovery`: finds the stores of a platform and makes dispensaries of the valid ones.
 //!
 //! In: every state's discovery points, or one state's. Out: everything seen is kept, valid stores are promoted (known ones
-//! updated, never doubled), what was not seen again is flagged; new stores get their first fetch. A state that fails does not
+//! updated, never doubled), what was not seen again is flagged, closed and vanished stores are switched off; new stores get their
+//! first fetch. A state that fails does not
 //! spoil the others: it is named in the result, and nothing there counts as vanished.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::outing::Outing;
-use super::{Chained, Context, Learned, Outcome, TaskError};
-use crate::db::discovery::Sighting;
+use super::platform_client::PlatformClient;
+use super::{Context, FollowUp, Outcome, TaskError, Written};
+use crate::db::discovery::DiscoveredStore;
 use crate::db::{self, DbError, Tx};
 use crate::domain::args;
-use crate::domain::dispensary::{DispensaryId, FoundStore, Platform};
 use crate::domain::role::Role;
+use crate::domain::store::{FoundStore, Platform, StoreId};
 use crate::platforms::DiscoveryPoint;
 use crate::stealth::{Disposition, FetchError, StateLocale};
 
 pub async fn run(ctx: &Context, args: args::StoreDiscovery) -> Result<Outcome, TaskError> {
-    let platform = ctx.platform.unwrap_or(Platform::Dutchie);
+    let platform = ctx.platform.unwrap_or(Platform::DEFAULT);
     let survey = look_around(ctx, platform, points(ctx, args.state_code.as_deref())?).await?;
-    let done =
-        Outcome::done(survey.result()).write(move |tx| Box::pin(async move { survey.write(tx, platform).await }));
+    let done = Outcome::done(survey.result()).write(survey, move |survey, tx| Box::pin(survey.write(tx, platform)));
     Ok(done.into())
 }
 
 /// The first fetch of a new store.
-pub fn first_fetch(platform: Platform, store: DispensaryId) -> Chained {
-    Chained {
+pub fn first_fetch(platform: Platform, store: StoreId) -> FollowUp {
+    FollowUp {
         role: Role::ProductDiscovery,
         dispensary_id: Some(store),
         platform: Some(platform),
@@ -41,7 +41,7 @@ pub fn first_fetch(platform: Platform, store: DispensaryId) -> Chained {
 #[derive(Default)]
 struct Survey {
     /// By platform id, which is also the order of writing: two surveys at once then wait for each other instead of locking up.
-    seen: BTreeMap<String, Sighting>,
+    seen: BTreeMap<String, DiscoveredStore>,
     /// States that answered with at least one store; only there can one be missed.
     looked_in: Vec<String>,
     failed: BTreeMap<String, String>,
@@ -49,7 +49,7 @@ struct Survey {
 
 fn points(ctx: &Context, state: Option<&str>) -> Result<BTreeMap<String, Vec<DiscoveryPoint>>, TaskError> {
     let wanted = |code: &str| state.is_none_or(|wanted| wanted.eq_ignore_ascii_case(code));
-    let states = ctx.states.iter().filter(|(code, row)| wanted(code) && !row.points.is_empty());
+    let states = ctx.services.states.iter().filter(|(code, row)| wanted(code) && !row.points.is_empty());
     let points: BTreeMap<_, _> = states.map(|(code, row)| (code.to_owned(), points_of(code, row))).collect();
     match (points.is_empty(), state) {
         (false, _) => Ok(points),
@@ -79,9 +79,9 @@ async fn look_around(
     let mut first_error = None;
     let mut states = states.into_iter();
     while let Some((state, points)) = states.next() {
-        let mut outing = Outing::to_state(ctx, platform, &state).await?;
-        let found = look_around_in(&mut outing, &points).await;
-        outing.end().await;
+        let mut client_of_platform = PlatformClient::for_state(ctx, platform, &state).await?;
+        let found = look_around_in(&mut client_of_platform, &points).await;
+        client_of_platform.end().await;
         match found {
             Ok(found) => {
                 answered = true;
@@ -103,10 +103,13 @@ async fn look_around(
     }
 }
 
-async fn look_around_in(outing: &mut Outing<'_>, points: &[DiscoveryPoint]) -> Result<Vec<FoundStore>, FetchError> {
+async fn look_around_in(
+    client_of_platform: &mut PlatformClient<'_>,
+    points: &[DiscoveryPoint],
+) -> Result<Vec<FoundStore>, FetchError> {
     let mut found = Vec::new();
     for point in points {
-        found.extend(outing.crawler().discover(point).await?);
+        found.extend(client_of_platform.crawler().discover(point).await?);
     }
     Ok(found)
 }
@@ -117,14 +120,14 @@ impl Survey {
             return;
         }
         for store in found {
-            let sighting = Sighting { found_in: state.clone(), store };
+            let sighting = DiscoveredStore { found_in: state.clone(), store };
             self.seen.entry(sighting.store.platform_dispensary_id.clone()).or_insert(sighting);
         }
         self.looked_in.push(state);
     }
 
     fn result(&self) -> Value {
-        let refused = self.seen.values().filter(|seen| seen.store.refused.is_some()).count();
+        let refused = self.seen.values().filter(|seen| seen.store.rejection_reason.is_some()).count();
         let mut result = json!({ "found": self.seen.len(), "refused": refused });
         if !self.failed.is_empty() {
             result["failed_states"] = json!(self.failed);
@@ -132,15 +135,17 @@ impl Survey {
         result
     }
 
-    async fn write(self, tx: &Tx, platform: Platform) -> Result<Learned, DbError> {
-        let seen: Vec<Sighting> = self.seen.into_values().collect();
-        db::discovery::record(tx, &seen).await?;
+    async fn write(&self, tx: &Tx, platform: Platform) -> Result<Written, DbError> {
+        let seen: Vec<DiscoveredStore> = self.seen.values().cloned().collect();
+        db::discovery::record(tx, platform, &seen).await?;
         let new = db::discovery::promote(tx, platform, &seen).await?;
-        let vanished = db::discovery::flag_vanished(tx, &self.looked_in, &seen).await?;
-        let result = [("newStoreIds".to_owned(), json!(new)), ("vanished".to_owned(), json!(vanished))];
-        Ok(Learned {
-            result: result.into_iter().collect(),
+        let vanished = db::discovery::flag_vanished(tx, platform, &self.looked_in, &seen).await?;
+        let closed = db::discovery::close(tx, platform).await?;
+        let result = [("newStoreIds", json!(new)), ("vanished", json!(vanished)), ("closed", json!(closed))];
+        Ok(Written {
+            result: result.into_iter().map(|(key, value)| (key.to_owned(), value)).collect(),
             next: new.into_iter().map(|store| first_fetch(platform, store)).collect(),
+            data: None,
         })
     }
 }

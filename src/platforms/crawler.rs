@@ -1,93 +1,91 @@
 //! `Crawler`: the one driver of all adapters. It asks, follows what an answer leads to, and holds the result against what upstream
-//! announced.
+//! announced and what was there before.
 
 use std::collections::HashSet;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Arc;
 
-use chrono::{DurationRound, TimeDelta};
-
-use super::{Adapter, DiscoveryPoint, HashBook, Key, Menu, MenuPage, MenuPart, Query, StoreRef};
-use crate::clock::Clock;
-use crate::domain::dispensary::{Dispensary, FoundStore};
-use crate::domain::payload::is_whole;
+use super::{Adapter, DiscoveryPoint, Menu, MenuPage, MenuPart, PersistedQueries, Query, QueryForm, StoreRef};
+use crate::domain::payload::{FetchStart, PageQuestion, is_whole};
+use crate::domain::store::{FoundStore, Store};
 use crate::stealth::{FetchError, Request, Response, Session};
 
-/// All pages of a menu together, inflated; the largest menus known have 7 MB.
-const MAX_MENU_BYTES: usize = 128 << 20;
+/// All pages of a menu together, as they are kept; the largest menus known have less than one.
+const MAX_MENU_BYTES: usize = 32 << 20;
 
 /// What one task crawls with.
 pub struct Crawler<'a> {
-    pub adapter: &'a dyn Adapter,
+    pub adapter: &'a Arc<dyn Adapter>,
     pub session: &'a mut Session,
-    pub hashes: &'a mut HashBook,
-    pub limits: Limits,
-    pub clock: &'a Clock,
+    pub hashes: &'a mut PersistedQueries,
+    pub limits: CrawlLimits,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct CrawlLimits {
     pub max_pages: usize,
     /// Share of the announced items that a crawl must hold; one missing item is always forgiven.
     pub min_coverage: f64,
 }
 
 impl Crawler<'_> {
-    /// Fetches a store's whole menu. `Empty` when a store that had products, or says it has, shows none; `Incomplete` when too
-    /// few of the announced ones came.
-    pub async fn fetch_menu(&mut self, store: &Dispensary, had_products: bool) -> Result<Menu, FetchError> {
-        let adapter = self.adapter;
+    /// Fetches a store's whole menu. One that is suspiciously small (see [`FetchStart::suspects`]) is fetched once more, through
+    /// another proxy; the caller decides whether the second is believed. `Empty` when products are announced and none come,
+    /// `Incomplete` when too few come.
+    pub async fn fetch_menu(&mut self, store: &Store, start: &FetchStart) -> Result<Menu, FetchError> {
+        self.session.avoid(&start.suspicious_proxies);
+        match self.fetch_menu_once(store, start).await {
+            Ok(menu) if !start.suspects(menu.product_count) => return Ok(menu),
+            Ok(_) | Err(FetchError::Empty) => {}
+            Err(error) => return Err(error),
+        }
+        self.session.leave_proxy();
+        self.fetch_menu_once(store, start).await
+    }
+
+    async fn fetch_menu_once(&mut self, store: &Store, start: &FetchStart) -> Result<Menu, FetchError> {
         let mut crawl = Crawl::default();
-        let mut next = Some(adapter.menu(store)?);
+        let mut next = Some(self.adapter.menu_query(store)?);
         while let Some(query) = next.take().filter(|_| crawl.pages.len() < self.limits.max_pages) {
-            let is_first = crawl.pages.is_empty();
-            if !is_first {
+            if !crawl.pages.is_empty() {
                 self.session.pause_between_pages().await;
             }
-            let read = |response: &Response| {
-                let part = adapter.read_menu(&query, response)?;
-                if is_first { not_suspicious(part, had_products) } else { Ok(part) }
-            };
+            let read = |adapter: &dyn Adapter, query: &Query, response: &Response| adapter.read_menu(query, response);
             let (response, part) = self.ask(&query, read).await?;
-            next = crawl.add(response, part)?;
+            next = crawl.add(&query, response, part)?;
         }
-        crawl.check(self.limits)?;
-        self.menu(store, crawl)
+        crawl.check(self.limits, self.adapter.announces_total())?;
+        crawl.into_menu(self.adapter.as_ref(), store, start)
     }
 
     /// Finds out where a store without a platform id leads. `NotFound` when it leads nowhere.
-    pub async fn resolve_store(&mut self, store: &Dispensary) -> Result<StoreRef, FetchError> {
-        let query = self.adapter.entry(store)?;
-        let found = self.stores(&query).await?.into_iter().next();
+    pub async fn resolve_store(&mut self, store: &Store) -> Result<StoreRef, FetchError> {
+        let query = self.adapter.resolve_query(store)?;
+        let read = |adapter: &dyn Adapter, query: &Query, response: &Response| adapter.read_store(query, response);
+        let (_, found) = self.ask(&query, read).await?;
         let found = found.ok_or_else(|| FetchError::NotFound { what: format!("the store of {}", query.referer) })?;
+        if let Some(reason @ ("not_open" | "not_a_store")) = found.rejection_reason.as_deref() {
+            return Err(FetchError::NotFound { what: format!("an open store at {} ({reason})", query.referer) });
+        }
         Ok(StoreRef { platform_dispensary_id: found.platform_dispensary_id, slug: found.slug, name: found.name })
     }
 
     /// The stores around a point, one of each id, those that must not be promoted among them.
     pub async fn discover(&mut self, point: &DiscoveryPoint) -> Result<Vec<FoundStore>, FetchError> {
-        let query = self.adapter.around(point)?;
-        let mut found = self.stores(&query).await?;
+        let query = self.adapter.discovery_query(point)?;
+        let read = |adapter: &dyn Adapter, query: &Query, response: &Response| adapter.read_stores(query, response);
+        let (_, mut found) = self.ask(&query, read).await?;
         let mut seen = HashSet::new();
         found.retain(|store| seen.insert(store.platform_dispensary_id.clone()));
         Ok(found)
     }
 
-    async fn stores(&mut self, query: &Query) -> Result<Vec<FoundStore>, FetchError> {
-        let adapter = self.adapter;
-        let (_, found) = self.ask(query, |response| adapter.read_stores(query, response)).await?;
-        Ok(found)
-    }
-
     /// Asks by every hash that may work, then by the full text. A stale hash is nobody's fault, the proxy's least of all.
-    async fn ask<T: Send>(
-        &mut self,
-        query: &Query,
-        read: impl Fn(&Response) -> Result<T, FetchError> + Sync,
-    ) -> Result<(Response, T), FetchError> {
+    async fn ask<T: Send + 'static>(&mut self, query: &Query, read: Read<T>) -> Result<(Response, T), FetchError> {
         let candidates = self.hashes.candidates(query.operation);
         for hash in &candidates {
-            let Some(request) = self.adapter.request(query, Key::Hash(&hash.hash)) else { break };
-            match self.send(&request, &read).await {
-                Err(FetchError::HashStale { .. }) => self.hashes.not_found(hash),
+            let Some(request) = self.adapter.request(query, QueryForm::Persisted(&hash.hash)) else { break };
+            match self.send(&request, query, read).await {
+                Err(FetchError::UnknownQuery { .. }) => self.hashes.not_found(hash),
                 Ok(answer) => {
                     self.hashes.worked(hash);
                     return Ok(answer);
@@ -98,65 +96,35 @@ impl Crawler<'_> {
         if !candidates.is_empty() {
             self.hashes.exhaust(query.operation);
         }
-        let answer = match self.adapter.request(query, Key::FullText) {
-            Some(request) => self.send(&request, &read).await,
+        let answer = match self.adapter.request(query, QueryForm::FullText) {
+            Some(request) => self.send(&request, query, read).await,
             None => Err(stale(query)),
         };
         match answer {
             // what refuses a full text as well leaves the hashes to be mended
-            Err(FetchError::GraphQl { .. }) if !candidates.is_empty() => Err(stale(query)),
+            Err(FetchError::Rejected { .. }) if !candidates.is_empty() => Err(stale(query)),
             answer => answer,
         }
     }
 
-    /// Sends one request; the answer is read where it is judged, so that it is read once (a page takes a third of a
-    /// millisecond).
-    async fn send<T: Send>(
+    /// Sends one request; the answer is read where it is judged, so that it is read once.
+    async fn send<T: Send + 'static>(
         &mut self,
         request: &Request,
-        read: &(impl Fn(&Response) -> Result<T, FetchError> + Sync),
+        query: &Query,
+        read: Read<T>,
     ) -> Result<(Response, T), FetchError> {
-        let kept = Mutex::new(None);
-        let classify = |response: &Response| {
-            let answer = read(response)?;
-            *kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(answer);
-            Ok(())
-        };
-        let response = self.session.send(request, &classify).await?;
-        match kept.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            Some(answer) => Ok((response, answer)),
-            None => Err(FetchError::Decode { host: response.host, why: "it was not judged".to_owned() }),
-        }
-    }
-
-    fn menu(&self, store: &Dispensary, crawl: Crawl) -> Result<Menu, FetchError> {
-        let now = self.clock.utc();
-        let id = store.platform_dispensary_id.clone();
-        Ok(Menu {
-            platform: self.adapter.platform(),
-            dispensary_id: store.id,
-            platform_dispensary_id: id.ok_or_else(|| FetchError::NotFound { what: store.name.clone() })?,
-            // the file's name and the database's row must say the same
-            fetched_at: now.duration_trunc(TimeDelta::milliseconds(1)).unwrap_or(now),
-            total_count: crawl.total_count,
-            product_count: crawl.ids.len(),
-            pages: crawl.pages,
-        })
+        let (adapter, query) = (Arc::clone(self.adapter), query.clone());
+        self.session.send(request, move |response: &Response| read(adapter.as_ref(), &query, response)).await
     }
 }
+
+/// How an adapter reads the answer to a query.
+type Read<T> = fn(&dyn Adapter, &Query, &Response) -> Result<T, FetchError>;
 
 fn stale(query: &Query) -> FetchError {
     let host = query.endpoint.host_str().unwrap_or_default().to_owned();
-    FetchError::HashStale { operation: query.operation.to_owned(), host }
-}
-
-/// An empty first page of a store that has products is a fault of the platform's, and gone at the next try.
-fn not_suspicious(part: MenuPart, had_products: bool) -> Result<MenuPart, FetchError> {
-    let announced = part.total_count.unwrap_or(0) > 0;
-    if part.items == 0 && part.next.is_none() && (had_products || announced) {
-        return Err(FetchError::Empty);
-    }
-    Ok(part)
+    FetchError::UnknownQuery { operation: query.operation.to_owned(), host }
 }
 
 /// What has come so far.
@@ -165,34 +133,58 @@ struct Crawl {
     pages: Vec<MenuPage>,
     ids: HashSet<String>,
     /// The most that upstream ever announced: totals drift while a store is being edited.
-    total_count: usize,
+    total_count: Option<usize>,
     bytes: usize,
 }
 
 impl Crawl {
     /// Keeps an answer and says what to ask next.
-    fn add(&mut self, response: Response, part: MenuPart) -> Result<Option<Query>, FetchError> {
-        self.bytes += response.body.len();
+    fn add(&mut self, query: &Query, response: Response, part: MenuPart) -> Result<Option<Query>, FetchError> {
+        let is_gzip = response.is_gzip();
+        let bytes = if is_gzip { response.raw } else { response.body };
+        self.bytes += bytes.len();
         if self.bytes > MAX_MENU_BYTES {
             return Err(FetchError::TooLarge { host: response.host, limit: MAX_MENU_BYTES });
         }
-        let is_gzip = response.is_gzip();
-        let bytes = if is_gzip { response.raw } else { response.body };
-        self.pages.push(MenuPage { bytes, is_gzip });
+        let question = PageQuestion { operation: query.operation.to_owned(), cursor: query.cursor.clone() };
+        self.pages.push(MenuPage { bytes, is_gzip, question });
         self.ids.extend(part.ids);
-        self.total_count = self.total_count.max(part.total_count.unwrap_or(0));
+        self.total_count = self.total_count.max(part.total_count);
         Ok(part.next)
     }
 
-    fn check(&self, limits: Limits) -> Result<(), FetchError> {
-        let (seen, total) = (self.ids.len(), self.total_count);
+    fn check(&self, limits: CrawlLimits, announces_total: bool) -> Result<(), FetchError> {
+        let seen = self.ids.len();
+        let total = match self.total_count {
+            Some(0) if seen > 0 => None,
+            total => total,
+        };
+        let Some(total) = total else {
+            // without the total that this platform announces it may be any part of a menu
+            let is_complete = seen == 0 || !announces_total;
+            return if is_complete { Ok(()) } else { Err(FetchError::Unannounced { seen }) };
+        };
+        if seen == 0 && total > 0 {
+            return Err(FetchError::Empty);
+        }
         let count = |items: usize| i32::try_from(items).unwrap_or(i32::MAX);
-        // a menu with products of which no total was announced may be any part of one
-        let is_announced = total > 0 || seen == 0;
-        if is_announced && is_whole(count(seen), count(total), limits.min_coverage) {
+        if is_whole(count(seen), count(total), limits.min_coverage) {
             return Ok(());
         }
         Err(FetchError::Incomplete { seen, total, min_coverage: limits.min_coverage })
+    }
+
+    fn into_menu(self, adapter: &dyn Adapter, store: &Store, start: &FetchStart) -> Result<Menu, FetchError> {
+        let id = store.platform_dispensary_id.clone();
+        Ok(Menu {
+            platform: adapter.platform(),
+            dispensary_id: store.id,
+            platform_dispensary_id: id.ok_or_else(|| FetchError::NotFound { what: store.name.clone() })?,
+            fetched_at: start.at,
+            total_count: self.total_count.unwrap_or(self.ids.len()),
+            product_count: self.ids.len(),
+            pages: self.pages,
+        })
     }
 }
 
@@ -202,16 +194,29 @@ mod tests {
 
     use super::*;
 
-    fn part(items: usize, total_count: usize) -> MenuPart {
-        MenuPart { items, total_count: Some(total_count), ..MenuPart::default() }
+    fn check(seen: usize, total_count: Option<usize>, announces_total: bool) -> &'static str {
+        let ids = (0..seen).map(|id| id.to_string()).collect();
+        let limits = CrawlLimits { max_pages: 40, min_coverage: 0.995 };
+        match (Crawl { ids, total_count, ..Crawl::default() }).check(limits, announces_total) {
+            Ok(()) => "whole",
+            Err(error) => error.label(),
+        }
     }
 
     #[rstest]
-    #[case::some(part(3, 3), true, true)]
-    #[case::none_where_some_were(part(0, 0), true, false)]
-    #[case::none_where_some_are_announced(part(0, 25), false, false)]
-    #[case::none_of_a_new_store(part(0, 0), false, true)]
-    fn an_empty_first_page_is_suspicious(#[case] first: MenuPart, #[case] had_products: bool, #[case] fine: bool) {
-        assert_eq!(not_suspicious(first, had_products).is_ok(), fine);
+    #[case::all(3, Some(3), true, "whole")]
+    #[case::nothing_announced_and_nothing_there(0, Some(0), true, "whole")]
+    #[case::none_of_those_announced(0, Some(25), true, "empty")]
+    #[case::too_few(20, Some(25), true, "incomplete")]
+    #[case::without_a_total(20, None, true, "unannounced")]
+    #[case::more_than_a_total_of_nothing(20, Some(0), true, "unannounced")]
+    #[case::of_a_platform_that_announces_none(20, None, false, "whole")]
+    fn a_menu_is_whole_when_what_was_announced_is_there(
+        #[case] seen: usize,
+        #[case] total_count: Option<usize>,
+        #[case] announces_total: bool,
+        #[case] expected: &str,
+    ) {
+        assert_eq!(check(seen, total_count, announces_total), expected);
     }
 }

@@ -5,7 +5,9 @@
 
 pub mod crawler;
 pub mod dutchie;
-pub mod hashes;
+pub mod hosts;
+pub mod persisted_queries;
+pub mod registry;
 
 mod us_states;
 
@@ -14,14 +16,16 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 use url::Url;
 
-use crate::domain::dispensary::{Dispensary, DispensaryId, FoundStore, Platform};
+use crate::domain::payload::{PageQuestion, StoredPage};
 use crate::domain::product::NormalMenu;
+use crate::domain::store::{FoundStore, Platform, Store, StoreId};
 use crate::stealth::{FetchError, Request, Response};
 
 pub use crate::domain::product::NormaliseError;
-pub use crawler::{Crawler, Limits};
+pub use crawler::{CrawlLimits, Crawler};
 pub use dutchie::Dutchie;
-pub use hashes::{HashBook, HashNote, KnownHash};
+pub use persisted_queries::{HashObservation, KnownHash, PersistedQueries};
+pub use registry::{PlatformEntry, Registry};
 
 /// A menu platform.
 ///
@@ -30,29 +34,42 @@ pub use hashes::{HashBook, HashNote, KnownHash};
 pub trait Adapter: Send + Sync {
     fn platform(&self) -> Platform;
 
+    /// Whether its menus say how many items they hold; then one that does not may be any part of a menu.
+    fn announces_total(&self) -> bool;
+
+    /// Where a store's API is; none = where discovery asks. `Refused` when the store's own host is none.
+    fn endpoint(&self, store: Option<&Store>) -> Result<Url, FetchError>;
+
     /// Asks for the store that `store`'s menu address or slug leads to. `Refused` when it has neither.
-    fn entry(&self, store: &Dispensary) -> Result<Query, FetchError>;
+    fn resolve_query(&self, store: &Store) -> Result<Query, FetchError>;
 
     /// Asks for the stores around a point.
-    fn around(&self, point: &DiscoveryPoint) -> Result<Query, FetchError>;
+    fn discovery_query(&self, point: &DiscoveryPoint) -> Result<Query, FetchError>;
 
     /// Begins a store's menu. `Refused` when the store has no platform id.
-    fn menu(&self, store: &Dispensary) -> Result<Query, FetchError>;
+    fn menu_query(&self, store: &Store) -> Result<Query, FetchError>;
 
     /// Puts a query into a request. None when the platform cannot be asked that way.
-    fn request(&self, query: &Query, key: Key<'_>) -> Option<Request>;
+    fn request(&self, query: &Query, key: QueryForm<'_>) -> Option<Request>;
 
-    /// Judges and reads an answer to [`Adapter::entry`] or [`Adapter::around`].
+    /// Judges and reads an answer to [`Adapter::resolve_query`]: the store that was asked for, or none. An answer about another
+    /// one is an error.
+    fn read_store(&self, query: &Query, response: &Response) -> Result<Option<FoundStore>, FetchError>;
+
+    /// Judges and reads an answer to [`Adapter::discovery_query`].
     fn read_stores(&self, query: &Query, response: &Response) -> Result<Vec<FoundStore>, FetchError>;
 
-    /// Judges and reads an answer to [`Adapter::menu`] or to what followed from it.
+    /// Judges and reads an answer to [`Adapter::menu_query`] or to what followed from it.
     fn read_menu(&self, query: &Query, response: &Response) -> Result<MenuPart, FetchError>;
 }
 
 /// Turns the answers of a whole crawl into products; needs nothing of an adapter but its rules. CPU work: run it by `cpu::run`.
-pub fn normalise(platform: Platform, pages: &[&[u8]]) -> Result<NormalMenu, NormaliseError> {
+pub fn normalise(platform: Platform, pages: &[StoredPage<'_>]) -> Result<NormalMenu, NormaliseError> {
     match platform {
-        Platform::Dutchie => dutchie::normalize::normalise(pages),
+        Platform::Dutchie => {
+            let bodies: Vec<&[u8]> = pages.iter().map(|page| page.body).collect();
+            dutchie::normalize::normalise(&bodies)
+        }
     }
 }
 
@@ -71,9 +88,9 @@ pub struct Query {
 
 /// How a query is named to the platform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Key<'a> {
+pub enum QueryForm<'a> {
     /// The hash of a persisted query.
-    Hash(&'a str),
+    Persisted(&'a str),
     /// By itself, whole.
     FullText,
 }
@@ -95,11 +112,11 @@ pub struct MenuPart {
 #[derive(Clone, Debug)]
 pub struct Menu {
     pub platform: Platform,
-    pub dispensary_id: DispensaryId,
+    pub dispensary_id: StoreId,
     pub platform_dispensary_id: String,
-    /// When the last page had come, in whole milliseconds.
+    /// When the fetch began: database time, in whole milliseconds.
     pub fetched_at: DateTime<Utc>,
-    /// What upstream said there is.
+    /// What upstream said there is; what came where it said nothing.
     pub total_count: usize,
     /// Distinct provider ids over all pages.
     pub product_count: usize,
@@ -107,11 +124,12 @@ pub struct Menu {
 }
 
 /// An answer in the form in which it is kept.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct MenuPage {
     /// Gzip members as received, or the text without any coding.
     pub bytes: Bytes,
     pub is_gzip: bool,
+    pub question: PageQuestion,
 }
 
 impl Menu {

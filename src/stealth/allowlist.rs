@@ -1,6 +1,6 @@
 //! `AllowList`: the only hosts that are ever contacted.
 //!
-//! Pure: an address goes in, yes or no comes out.
+//! Pure: an address goes in, whether it may be contacted comes out.
 
 use url::Url;
 
@@ -24,12 +24,12 @@ impl AllowList {
 
     /// [`FetchError::Refused`] for what is not http(s), carries credentials, or is not on the list.
     pub fn check(&self, url: &Url) -> Result<(), FetchError> {
-        let refused = |why: &str| {
-            Err(FetchError::Refused { what: url.host_str().unwrap_or_default().to_owned(), why: why.to_owned() })
+        let refused = |reason: &str| {
+            Err(FetchError::Refused { what: url.host_str().unwrap_or_default().to_owned(), reason: reason.to_owned() })
         };
         match url.scheme() {
             "http" | "https" => {}
-            _ => return refused("it is no http or https address"),
+            _ => return refused("it is not an http or https address"),
         }
         if !url.username().is_empty() || url.password().is_some() {
             return refused("the address holds credentials");

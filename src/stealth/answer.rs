@@ -1,32 +1,41 @@
-//! What an answer means before any platform has looked at it: refused, challenged, throttled, failed, or fit to be read.
+//! What an answer means before the platform reads it: refused, challenged, throttled, failed, or fit to be read.
 //!
-//! Pure but for the decoding, which runs on the CPU pool.
+//! Pure except for the decoding, which runs on the CPU pool.
 
 use std::time::Duration;
 
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use http::{HeaderMap, StatusCode, header};
+use url::Url;
 
-use super::decode::{self, DecodeFault};
+use super::decode::{self, DecodeError};
 use super::error::FetchError;
 use super::fingerprint::Fingerprint;
 use super::request::Response;
-use super::transport::Answer;
+use super::transport::{self, Answer};
 use crate::cpu;
+use crate::memory::SMALL_BODY;
 
-/// What the status and the kind of content say by themselves; 407 is the proxy's word and not judged here.
-pub(super) fn judge(host: &str, answer: &Answer, now: DateTime<Utc>) -> Result<(), FetchError> {
+/// What status and headers say by themselves. A refusal is a status that browsers get when they are not welcome, HTML where
+/// JSON is due, or a redirect to another host.
+pub(super) fn judge(url: &Url, answer: &Answer, now: DateTime<Utc>) -> Result<(), FetchError> {
     let retry_after = retry_after(&answer.headers, now);
-    let host = host.to_owned();
+    let host = url.host_str().unwrap_or_default().to_owned();
     match answer.status.as_u16() {
-        403 | 200..=299 if claims_html(&answer.headers) => Err(FetchError::Challenged { host }),
-        status @ 403 => Err(FetchError::Blocked { host, status }),
         status @ 429 => Err(FetchError::Throttled { host, status, retry_after }),
         status @ 503 if retry_after.is_some() => Err(FetchError::Throttled { host, status, retry_after }),
-        status @ (300..=399 | 500..=599) => Err(FetchError::Http { host, why: format!("status {status}") }),
+        _ if claims_html(&answer.headers) => Err(FetchError::Challenged { host }),
+        status @ (401 | 403 | 405 | 406 | 451) => Err(FetchError::Blocked { host, status }),
+        status @ 300..=399 if leads_elsewhere(url, &answer.headers) => Err(FetchError::Blocked { host, status }),
+        300..=399 | 500..=599 => Err(status_error(&host, answer.status)),
         _ => Ok(()),
     }
+}
+
+/// An answer whose status alone makes it useless.
+pub(super) fn status_error(host: &str, status: StatusCode) -> FetchError {
+    FetchError::Http { host: host.to_owned(), reason: format!("status {}", status.as_u16()) }
 }
 
 /// Takes the content coding off; one that was not offered is an error, and so is HTML where JSON is due.
@@ -37,30 +46,32 @@ pub(super) async fn read(
     limit: usize,
 ) -> Result<Response, FetchError> {
     let coding = coding(&answer.headers);
+    let mut large = answer.large;
     let body = match coding.as_deref() {
         None | Some("" | "identity") => answer.raw.clone(),
         Some(coding) if !offered.offers(coding) => return Err(not_offered(host, coding)),
-        Some(coding) => inflate(host, &answer.raw, coding, limit).await?,
+        Some(coding) => match inflate(host, &answer.raw, coding, limit.min(SMALL_BODY)).await {
+            Err(FetchError::TooLarge { .. }) if limit > SMALL_BODY => {
+                if large.is_none() {
+                    large = Some(transport::large_body(host).await?);
+                }
+                inflate(host, &answer.raw, coding, limit).await?
+            }
+            inflated => inflated?,
+        },
     };
-    if answer.status.is_success() && looks_like_html(&body) {
+    if looks_like_html(&body) {
         return Err(FetchError::Challenged { host: host.to_owned() });
     }
-    Ok(Response { host: host.to_owned(), status: answer.status, headers: answer.headers, raw: answer.raw, body })
+    Ok(Response { host: host.to_owned(), status: answer.status, headers: answer.headers, raw: answer.raw, body, large })
 }
 
-/// A platform that has nothing to say against an answer without success leaves it to this.
+/// For an answer without success that the platform's reader accepted.
 pub(super) fn require_success(response: &Response) -> Result<(), FetchError> {
     match response.status.is_success() {
         true => Ok(()),
-        false => {
-            Err(FetchError::Http { host: response.host.clone(), why: format!("status {}", response.status.as_u16()) })
-        }
+        false => Err(status_error(&response.host, response.status)),
     }
-}
-
-/// 502 and 504 may be a forward proxy's own words.
-pub(super) fn is_a_gateways(status: StatusCode) -> bool {
-    matches!(status, StatusCode::BAD_GATEWAY | StatusCode::GATEWAY_TIMEOUT)
 }
 
 async fn inflate(host: &str, raw: &Bytes, coding: &str, limit: usize) -> Result<Bytes, FetchError> {
@@ -68,9 +79,9 @@ async fn inflate(host: &str, raw: &Bytes, coding: &str, limit: usize) -> Result<
     let inflated = cpu::run(move || decode::decode(&raw, &coding, limit)).await;
     let host = host.to_owned();
     inflated.map_err(|fault| match fault {
-        DecodeFault::Truncated => FetchError::Http { host, why: fault.to_string() },
-        DecodeFault::Broken(why) => FetchError::Decode { host, why },
-        DecodeFault::TooLarge { limit } => FetchError::TooLarge { host, limit },
+        DecodeError::Truncated => FetchError::Http { host, reason: fault.to_string() },
+        DecodeError::Broken(reason) => FetchError::Decode { host, reason },
+        DecodeError::TooLarge { limit } => FetchError::TooLarge { host, limit },
     })
 }
 
@@ -81,7 +92,7 @@ fn coding(headers: &HeaderMap) -> Option<String> {
 }
 
 fn not_offered(host: &str, coding: &str) -> FetchError {
-    FetchError::Decode { host: host.to_owned(), why: format!("its coding '{coding}' was not offered") }
+    FetchError::Decode { host: host.to_owned(), reason: format!("its coding '{coding}' was not offered") }
 }
 
 fn claims_html(headers: &HeaderMap) -> bool {
@@ -94,14 +105,20 @@ fn looks_like_html(body: &[u8]) -> bool {
     body.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'<')
 }
 
-/// Seconds, or a date; a date that has passed is no wait.
+fn leads_elsewhere(url: &Url, headers: &HeaderMap) -> bool {
+    let location = headers.get(header::LOCATION).and_then(|location| location.to_str().ok());
+    let target = location.and_then(|location| url.join(location).ok());
+    target.is_some_and(|target| target.host_str() != url.host_str())
+}
+
+/// Seconds, or a date in any of the three forms of HTTP; a date in the past is no wait.
 fn retry_after(headers: &HeaderMap, now: DateTime<Utc>) -> Option<Duration> {
     let text = headers.get(header::RETRY_AFTER)?.to_str().ok()?.trim();
     if let Ok(seconds) = text.parse() {
         return Some(Duration::from_secs(seconds));
     }
-    let date = DateTime::parse_from_rfc2822(text).ok()?;
-    Some((date.to_utc() - now).to_std().unwrap_or_default())
+    let date = DateTime::<Utc>::from(httpdate::parse_http_date(text).ok()?);
+    Some((date - now).to_std().unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -112,7 +129,12 @@ mod tests {
 
     fn answer(status: u16, headers: &[(&'static str, &str)]) -> Answer {
         let headers = headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()));
-        Answer { status: StatusCode::from_u16(status).unwrap(), headers: headers.collect(), raw: Bytes::new() }
+        Answer {
+            status: StatusCode::from_u16(status).unwrap(),
+            headers: headers.collect(),
+            raw: Bytes::new(),
+            large: None,
+        }
     }
 
     fn now() -> DateTime<Utc> {
@@ -123,24 +145,52 @@ mod tests {
         Err(FetchError::Throttled { host: "h".into(), status, retry_after: seconds.map(Duration::from_secs) })
     }
 
+    fn blocked(status: u16) -> Result<(), FetchError> {
+        Err(FetchError::Blocked { host: "h".into(), status })
+    }
+
+    fn challenged() -> Result<(), FetchError> {
+        Err(FetchError::Challenged { host: "h".into() })
+    }
+
+    fn failed(status: u16) -> Result<(), FetchError> {
+        Err(FetchError::Http { host: "h".into(), reason: format!("status {status}") })
+    }
+
+    const HTML: (&str, &str) = ("content-type", "text/html; charset=utf-8");
+
     #[rstest]
     #[case::well(200, &[("content-type", "application/json")], Ok(()))]
-    #[case::refused(403, &[], Err(FetchError::Blocked { host: "h".into(), status: 403 }))]
-    #[case::challenged(403, &[("content-type", "text/html; charset=utf-8")], Err(FetchError::Challenged { host: "h".into() }))]
-    #[case::html_for_json(200, &[("content-type", "Text/HTML")], Err(FetchError::Challenged { host: "h".into() }))]
+    #[case::login_wanted(401, &[], blocked(401))]
+    #[case::refused(403, &[], blocked(403))]
+    #[case::method_refused(405, &[], blocked(405))]
+    #[case::not_acceptable(406, &[], blocked(406))]
+    #[case::legal_reasons(451, &[], blocked(451))]
+    #[case::challenged(403, &[HTML], challenged())]
+    #[case::html_for_json(200, &[("content-type", "Text/HTML")], challenged())]
+    #[case::captcha(405, &[HTML], challenged())]
+    #[case::unavailable_page(503, &[HTML], challenged())]
+    #[case::html_at_any_status(502, &[HTML], challenged())]
+    #[case::a_redirect_to_another_host(302, &[("location", "https://captcha.test/")], blocked(302))]
+    #[case::a_redirect_without_a_scheme(307, &[("location", "//captcha.test/")], blocked(307))]
+    #[case::a_redirect_within_the_host(302, &[("location", "/elsewhere")], failed(302))]
+    #[case::not_modified(304, &[], failed(304))]
     #[case::seconds(429, &[("retry-after", "7")], throttled(429, Some(7)))]
     #[case::a_date(429, &[("retry-after", "Wed, 21 Oct 2026 07:28:30 GMT")], throttled(429, Some(30)))]
+    #[case::a_date_of_rfc_850(429, &[("retry-after", "Wednesday, 21-Oct-26 07:28:30 GMT")], throttled(429, Some(30)))]
+    #[case::a_date_of_asctime(429, &[("retry-after", "Wed Oct 21 07:28:30 2026")], throttled(429, Some(30)))]
     #[case::a_past_date(429, &[("retry-after", "Wed, 21 Oct 2026 07:00:00 GMT")], throttled(429, Some(0)))]
-    #[case::no_word_of_time(429, &[], throttled(429, None))]
+    #[case::no_time_given(429, &[], throttled(429, None))]
+    #[case::throttled_by_a_page(429, &[HTML], throttled(429, None))]
     #[case::busy(503, &[("retry-after", "5")], throttled(503, Some(5)))]
-    #[case::down(503, &[], Err(FetchError::Http { host: "h".into(), why: "status 503".into() }))]
-    #[case::html_of_an_error(502, &[("content-type", "text/html")], Err(FetchError::Http { host: "h".into(), why: "status 502".into() }))]
-    #[case::the_platforms_to_judge(404, &[], Ok(()))]
+    #[case::down(503, &[], failed(503))]
+    #[case::broken(500, &[], failed(500))]
+    #[case::left_to_the_platform(404, &[], Ok(()))]
     fn an_answer_is_judged(
         #[case] status: u16,
         #[case] headers: &[(&'static str, &str)],
-        #[case] verdict: Result<(), FetchError>,
+        #[case] expected: Result<(), FetchError>,
     ) {
-        assert_eq!(judge("h", &answer(status, headers), now()), verdict);
+        assert_eq!(judge(&"https://h/api".parse().unwrap(), &answer(status, headers), now()), expected);
     }
 }

@@ -1,19 +1,15 @@
-//! What no fingerprint may contradict: the rules that `identities.toml` is checked against at load, all faults at once.
+//! What no fingerprint may contradict: the rules that `identities.toml` is checked against at load, all errors at once.
 //!
 //! Pure: entries in, sentences about what is wrong with them out.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use super::decode;
-use super::fingerprint::{Engine, Family, Fingerprint, Lists, Os, Protocol};
+use super::fingerprint::{Engine, Family, Fingerprint, HeaderLists, ListKind, Lists, Os, Protocol};
 use super::request::Kind;
 
-/// Kinds that the file may hold; those of [`Kind::ALL`] it must.
-const KINDS: [&str; 5] = ["graphql_get", "graphql_post", "fetch_get", "fetch_post", "image"];
-
-/// Headers whose value comes with the request: the connection's, the adapter's, the jar's.
-const OF_THE_REQUEST: [&str; 14] = [
+/// Headers whose value comes with the request, beside those of the page's script: the connection's and the jar's.
+const OF_THE_REQUEST: [&str; 11] = [
     "host",
     "connection",
     "content-length",
@@ -24,9 +20,6 @@ const OF_THE_REQUEST: [&str; 14] = [
     "sec-fetch-site",
     "sec-fetch-mode",
     "sec-fetch-dest",
-    "apollographql-client-name",
-    "apollo-require-preflight",
-    "x-apollo-operation-name",
     "accept-language",
 ];
 
@@ -34,17 +27,19 @@ const OF_THE_REQUEST: [&str; 14] = [
 const NEVER: [&str; 7] =
     ["dnt", "sec-gpc", "pragma", "cache-control", "upgrade-insecure-requests", "sec-fetch-user", "x-requested-with"];
 
-pub(super) fn faults(orders: &BTreeMap<String, Arc<BTreeMap<String, Lists>>>, entries: &[Fingerprint]) -> Vec<String> {
-    let mut faults: Vec<String> = orders.iter().flat_map(|(order, kinds)| order_faults(order, kinds)).collect();
-    faults.extend(entries.iter().flat_map(|entry| entry_faults(entry, orders.contains_key(&entry.order))));
+pub(super) fn errors(lists: &HeaderLists, entries: &[Fingerprint]) -> Vec<String> {
+    let HeaderLists { kinds, orders } = lists;
+    let mut errors = kind_errors(kinds);
+    errors.extend(orders.iter().flat_map(|(order, of_order)| order_errors(order, of_order, kinds)));
+    errors.extend(entries.iter().flat_map(|entry| entry_errors(entry, orders.contains_key(&entry.order))));
     let mut ids = BTreeSet::new();
-    faults.extend(
+    errors.extend(
         entries.iter().filter(|entry| !ids.insert(&entry.id)).map(|entry| format!("{}: id is not unique", entry.id)),
     );
     if entries.iter().all(|entry| entry.weight == 0) {
-        faults.push("the total weight is 0: no fingerprint can be drawn".to_owned());
+        errors.push("the total weight is 0: no fingerprint can be drawn".to_owned());
     }
-    faults
+    errors
 }
 
 /// The brand list that Chromium of `major` sends: a filler, `Chromium` and the brand, in an order that turns with the version.
@@ -62,16 +57,28 @@ pub fn brands(brand: &str, major: u32) -> String {
     placed.join(", ")
 }
 
-fn order_faults(order: &str, kinds: &BTreeMap<String, Lists>) -> Vec<String> {
-    let unknown = kinds.keys().filter(|kind| !KINDS.contains(&kind.as_str()));
-    let mut faults: Vec<_> = unknown.map(|kind| format!("order.{order}.{kind}: unknown kind")).collect();
-    let missing = Kind::ALL.into_iter().filter(|kind| !kinds.contains_key(kind.name()));
-    faults.extend(missing.map(|kind| format!("order.{order}: {} is missing", kind.name())));
-    for (kind, lists) in kinds {
-        faults.extend(list_faults(&format!("order.{order}.{kind}.h1"), &lists.h1, |_| true));
+/// Every request needs a list, and script headers are compared in lower case.
+fn kind_errors(kinds: &BTreeMap<String, ListKind>) -> Vec<String> {
+    let has_list = |request: Kind| kinds.values().any(|kind| kind.request == request);
+    let without_list = Kind::ALL.into_iter().filter(|request| !has_list(*request));
+    let mut errors: Vec<_> = without_list.map(|request| format!("no kind is for {}", request.name())).collect();
+    for (name, kind) in kinds {
+        let upper = kind.script_headers.iter().filter(|header| header.to_ascii_lowercase() != **header);
+        errors.extend(upper.map(|header| format!("kind.{name}: {header} must be lower case")));
+    }
+    errors
+}
+
+fn order_errors(order: &str, of_order: &BTreeMap<String, Lists>, kinds: &BTreeMap<String, ListKind>) -> Vec<String> {
+    let unknown = of_order.keys().filter(|kind| !kinds.contains_key(*kind));
+    let mut errors: Vec<_> = unknown.map(|kind| format!("order.{order}.{kind}: unknown kind")).collect();
+    let missing = kinds.keys().filter(|kind| !of_order.contains_key(*kind));
+    errors.extend(missing.map(|kind| format!("order.{order}: {kind} is missing")));
+    for (kind, lists) in of_order {
+        errors.extend(list_errors(&format!("order.{order}.{kind}.h1"), &lists.h1, |_| true));
         let on_h2 = |name: &str| name != "host" && name != "connection";
-        faults.extend(list_faults(&format!("order.{order}.{kind}.h2"), &lists.h2, on_h2));
-        faults.extend(
+        errors.extend(list_errors(&format!("order.{order}.{kind}.h2"), &lists.h2, on_h2));
+        errors.extend(
             lists
                 .h2
                 .iter()
@@ -79,41 +86,41 @@ fn order_faults(order: &str, kinds: &BTreeMap<String, Lists>) -> Vec<String> {
                 .map(|name| format!("order.{order}.{kind}.h2: {name} must be lower case")),
         );
     }
-    faults
+    errors
 }
 
-fn list_faults(place: &str, names: &[String], allowed: impl Fn(&str) -> bool) -> Vec<String> {
+fn list_errors(place: &str, names: &[String], allowed: impl Fn(&str) -> bool) -> Vec<String> {
     let mut seen = BTreeSet::new();
-    let mut faults = Vec::new();
+    let mut errors = Vec::new();
     for name in names.iter().map(|name| name.to_ascii_lowercase()) {
         if NEVER.contains(&name.as_str()) || !allowed(&name) {
-            faults.push(format!("{place}: {name} must not be sent"));
+            errors.push(format!("{place}: {name} must not be sent"));
         }
         if http::HeaderName::try_from(&name).is_err() {
-            faults.push(format!("{place}: {name:?} is no header name"));
+            errors.push(format!("{place}: {name:?} is no header name"));
         }
         if !seen.insert(name.clone()) {
-            faults.push(format!("{place}: {name} occurs twice"));
+            errors.push(format!("{place}: {name} occurs twice"));
         }
     }
-    faults
+    errors
 }
 
-fn entry_faults(entry: &Fingerprint, order_exists: bool) -> Vec<String> {
-    let mut faults: Vec<_> = entry.unknown.keys().map(|key| format!("unknown key '{key}'")).collect();
+fn entry_errors(entry: &Fingerprint, order_exists: bool) -> Vec<String> {
+    let mut errors: Vec<_> = entry.unknown.keys().map(|key| format!("unknown key '{key}'")).collect();
     if !order_exists {
-        faults.push(format!("unknown order '{}'", entry.order));
+        errors.push(format!("unknown order '{}'", entry.order));
     }
-    faults.extend(value_faults(entry));
-    faults.extend(name_faults(entry));
-    faults.extend(hint_faults(entry));
-    faults.extend(coding_faults(entry));
-    faults.extend(place_faults(entry));
-    faults.into_iter().map(|fault| format!("{}: {fault}", entry.id)).collect()
+    errors.extend(value_errors(entry));
+    errors.extend(name_errors(entry));
+    errors.extend(hint_errors(entry));
+    errors.extend(coding_errors(entry));
+    errors.extend(position_errors(entry));
+    errors.into_iter().map(|error| format!("{}: {error}", entry.id)).collect()
 }
 
 /// Values must be what a header can carry on one line.
-fn value_faults(entry: &Fingerprint) -> Vec<String> {
+fn value_errors(entry: &Fingerprint) -> Vec<String> {
     let mut values = vec![&entry.user_agent, &entry.accept.fetch, &entry.accept.image];
     values.extend(entry.client_hints.iter().flat_map(|hints| [&hints.ua, &hints.mobile, &hints.platform]));
     values.extend(entry.priority.iter().flat_map(|priority| [&priority.fetch, &priority.image]));
@@ -124,26 +131,26 @@ fn value_faults(entry: &Fingerprint) -> Vec<String> {
 }
 
 /// Id, family, engine, os, version and User-Agent must tell one story.
-fn name_faults(entry: &Fingerprint) -> Vec<String> {
-    let mut faults = Vec::new();
+fn name_errors(entry: &Fingerprint) -> Vec<String> {
+    let mut errors = Vec::new();
     let expected_id = format!("{}-{}-{}", entry.family.name(), entry.version, entry.os.name());
     if entry.id != expected_id {
-        faults.push(format!("family, version and os make the id {expected_id}"));
+        errors.push(format!("family, version and os make the id {expected_id}"));
     }
     if entry.engine != entry.family.engine() {
-        faults.push(format!("{} is not built on {:?}", entry.family.name(), entry.engine));
+        errors.push(format!("{} is not built on {:?}", entry.family.name(), entry.engine));
     }
     let tokens = [entry.os.token().to_owned(), entry.family.version_token(&entry.version)];
     for token in tokens.iter().filter(|token| !entry.user_agent.contains(token.as_str())) {
-        faults.push(format!("user_agent does not say '{token}'"));
+        errors.push(format!("user_agent does not say '{token}'"));
     }
     if entry.user_agent.contains("Mobile") {
-        faults.push("user_agent says 'Mobile'".to_owned());
+        errors.push("user_agent says 'Mobile'".to_owned());
     }
-    faults
+    errors
 }
 
-fn hint_faults(entry: &Fingerprint) -> Vec<String> {
+fn hint_errors(entry: &Fingerprint) -> Vec<String> {
     let (brand, hints) = match (entry.family.brand(), &entry.client_hints) {
         (Some(brand), Some(hints)) => (brand, hints),
         (None, None) => return Vec::new(),
@@ -159,26 +166,28 @@ fn hint_faults(entry: &Fingerprint) -> Vec<String> {
     wrong.map(|(key, _, due)| format!("client_hints.{key} must be {due}")).collect()
 }
 
-fn coding_faults(entry: &Fingerprint) -> Vec<String> {
+fn coding_errors(entry: &Fingerprint) -> Vec<String> {
     let unreadable = entry.accept_encoding.iter().filter(|coding| !decode::CODINGS.contains(&coding.as_str()));
     unreadable.map(|coding| format!("accept_encoding: {coding} cannot be decoded")).collect()
 }
 
 /// Every name in a list needs a value, and every value a place.
-fn place_faults(entry: &Fingerprint) -> Vec<String> {
-    let mut faults = Vec::new();
+fn position_errors(entry: &Fingerprint) -> Vec<String> {
+    let mut errors = Vec::new();
     for (kind, lists) in entry.lists.iter() {
         for (protocol, names) in [(Protocol::Http1, &lists.h1), (Protocol::Http2, &lists.h2)] {
             let named: BTreeSet<_> = names.iter().map(|name| name.to_ascii_lowercase()).collect();
             let valued = values_of(entry, protocol);
-            let without_value =
-                named.iter().filter(|name| !valued.contains(name.as_str()) && !OF_THE_REQUEST.contains(&name.as_str()));
-            faults.extend(without_value.map(|name| format!("{kind}.{protocol}: {name} has no value")));
+            let script_headers = entry.kinds.get(kind).map(|kind| kind.script_headers.as_slice()).unwrap_or_default();
+            let is_of_the_request =
+                |name: &String| OF_THE_REQUEST.contains(&name.as_str()) || script_headers.contains(name);
+            let without_value = named.iter().filter(|name| !valued.contains(name.as_str()) && !is_of_the_request(name));
+            errors.extend(without_value.map(|name| format!("{kind}.{protocol}: {name} has no value")));
             let without_place = valued.iter().filter(|name| !named.contains(**name));
-            faults.extend(without_place.map(|name| format!("{kind}.{protocol}: {name} has no place")));
+            errors.extend(without_place.map(|name| format!("{kind}.{protocol}: {name} has no place")));
         }
     }
-    faults
+    errors
 }
 
 /// The headers that this entry itself has a value for.

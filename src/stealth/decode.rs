@@ -18,7 +18,7 @@ pub const CODINGS: [&str; 4] = ["gzip", "deflate", "br", "zstd"];
 const ZSTD_WINDOW_LOG: u32 = 23;
 
 #[derive(Debug, Error)]
-pub enum DecodeFault {
+pub enum DecodeError {
     #[error("the body ends too early")]
     Truncated,
     #[error("{0}")]
@@ -28,7 +28,7 @@ pub enum DecodeFault {
 }
 
 /// Decodes `raw` from `coding` (lower case), to at most `limit` bytes.
-pub fn decode(raw: &Bytes, coding: &str, limit: usize) -> Result<Bytes, DecodeFault> {
+pub fn decode(raw: &Bytes, coding: &str, limit: usize) -> Result<Bytes, DecodeError> {
     let raw = raw.as_ref();
     match coding {
         _ if raw.is_empty() => Ok(Bytes::new()),
@@ -45,30 +45,30 @@ pub fn decode(raw: &Bytes, coding: &str, limit: usize) -> Result<Bytes, DecodeFa
             decoder.multiple_members(true);
             collect(decoder, limit)
         }
-        other => Err(DecodeFault::Broken(format!("unknown coding '{other}'"))),
+        other => Err(DecodeError::Broken(format!("unknown coding '{other}'"))),
     }
 }
 
-/// Some servers send the naked stream under the name `deflate`.
+/// Some servers send a stream without the zlib header under the name `deflate`.
 fn has_zlib_header(raw: &[u8]) -> bool {
     matches!(raw, [cmf, flags, ..] if cmf & 0x0f == 8 && (u16::from(*cmf) << 8 | u16::from(*flags)).is_multiple_of(31))
 }
 
-fn collect(decoder: impl AsyncRead + Unpin, limit: usize) -> Result<Bytes, DecodeFault> {
+fn collect(decoder: impl AsyncRead + Unpin, limit: usize) -> Result<Bytes, DecodeError> {
     let mut body = Vec::new();
     let mut bounded = decoder.take(limit as u64 + 1);
     // the source is a slice: it is never pending
     let read = bounded.read_to_end(&mut body).now_or_never();
-    read.unwrap_or_else(|| Err(io::Error::other("the decoder waits for more"))).map_err(fault)?;
+    read.unwrap_or_else(|| Err(io::Error::other("the decoder waits for more"))).map_err(decode_error)?;
     if body.len() > limit {
-        return Err(DecodeFault::TooLarge { limit });
+        return Err(DecodeError::TooLarge { limit });
     }
     Ok(Bytes::from(body))
 }
 
-fn fault(error: io::Error) -> DecodeFault {
+fn decode_error(error: io::Error) -> DecodeError {
     match error.kind() {
-        ErrorKind::UnexpectedEof => DecodeFault::Truncated,
-        _ => DecodeFault::Broken(error.to_string()),
+        ErrorKind::UnexpectedEof => DecodeError::Truncated,
+        _ => DecodeError::Broken(error.to_string()),
     }
 }

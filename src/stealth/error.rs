@@ -1,10 +1,10 @@
-//! `FetchError`: what the world answered instead of a menu, and who is to blame.
+//! `FetchError`: why a request brought no usable answer, and what the caller does next.
 
 use std::time::Duration;
 
 use thiserror::Error;
 
-use super::proxy::ProxyId;
+use crate::domain::proxy::ProxyId;
 
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum FetchError {
@@ -12,36 +12,46 @@ pub enum FetchError {
     Blocked { host: String, status: u16 },
     #[error("{host} answers plain clients with a challenge page")]
     Challenged { host: String },
-    #[error("proxy {proxy} failed: {why}")]
-    ProxyDown { proxy: ProxyId, why: String },
+    #[error("proxy {proxy} failed: {reason}")]
+    ProxyDown { proxy: ProxyId, reason: String },
     /// No proxy came free within the wait.
     #[error("no proxy is free for {host}")]
     NoProxy { host: String },
+    /// A proxy accepted the request, and then no origin was reached through it, or its TLS failed.
+    #[error("{host} cannot be reached: {reason}")]
+    Unreachable { host: String, reason: String },
+    /// Every try broke in transit, and no host answered through any proxy meanwhile.
+    #[error("no proxy brings an answer from any host; the last try: {reason}")]
+    ProxyOutage { host: String, reason: String },
     #[error("{host} asks for patience: {status}")]
     Throttled { host: String, status: u16, retry_after: Option<Duration> },
-    /// Too many of our own requests stand in line.
-    #[error("the line for {host} is longer than {waited:?}")]
-    NoTurn { host: String, waited: Duration },
+    /// Too many requests of this process wait for the same host.
+    #[error("rate limiter for {host}: no permit within {waited:?}")]
+    RateLimitTimeout { host: String, waited: Duration },
     #[error("{host} did not answer within {after:?} ({phase})")]
     Timeout { host: String, phase: &'static str, after: Duration },
-    #[error("{host} failed: {why}")]
-    Http { host: String, why: String },
+    #[error("{host} failed: {reason}")]
+    Http { host: String, reason: String },
+    /// The platform answered the operation with errors of its own.
     #[error("{operation} was answered with errors: {message}")]
-    GraphQl { operation: String, message: String },
+    Rejected { operation: String, message: String },
+    /// The platform no longer knows the operation in the form in which it was asked.
     #[error("no known query hash of {operation} works at {host}")]
-    HashStale { operation: String, host: String },
+    UnknownQuery { operation: String, host: String },
     /// Page 0 without products for a store that had some.
     #[error("the menu came back empty")]
     Empty,
     #[error("{what} does not exist upstream")]
     NotFound { what: String },
-    #[error("the answer of {host} cannot be read: {why}")]
-    Decode { host: String, why: String },
+    #[error("the answer of {host} cannot be read: {reason}")]
+    Decode { host: String, reason: String },
     #[error("the answer of {host} is larger than {limit} bytes")]
     TooLarge { host: String, limit: usize },
-    /// The allow-list, or an address that is no address.
-    #[error("{what} must not be contacted: {why}")]
-    Refused { what: String, why: String },
+    /// Not on the allow-list, or not an address that can be asked.
+    #[error("{what} must not be contacted: {reason}")]
+    Refused { what: String, reason: String },
+    #[error("the crawl holds {seen} products, and how many there are was not announced")]
+    Unannounced { seen: usize },
     #[error("the crawl holds {seen} of {total} products, less than the {min_coverage} asked for")]
     Incomplete { seen: usize, total: usize, min_coverage: f64 },
 }
@@ -51,9 +61,9 @@ pub enum FetchError {
 pub enum Disposition {
     /// The host refuses this client: blame the proxy, go on with another proxy and identity.
     RotateBlocked,
-    /// The hop failed: blame the proxy, go on with another.
+    /// The proxy failed: blame it, go on with another.
     RotateProxy,
-    /// Nobody's fault: try the same again after a pause.
+    /// No proxy is to blame: try the same again after a pause.
     TryAgain { after: Option<Duration> },
     /// Wait without cost to the task (no proxy free, the host asked for patience).
     Snooze { after: Option<Duration> },
@@ -64,43 +74,50 @@ pub enum Disposition {
 }
 
 impl FetchError {
-    /// Who is to blame and what follows: the one place that knows.
+    /// What the caller does next. The only place that decides it.
     pub fn disposition(&self) -> Disposition {
         match self {
             FetchError::Blocked { .. } | FetchError::Challenged { .. } => Disposition::RotateBlocked,
             FetchError::ProxyDown { .. } => Disposition::RotateProxy,
-            FetchError::NoProxy { .. } | FetchError::NoTurn { .. } => Disposition::Snooze { after: None },
-            FetchError::Throttled { retry_after, .. } => Disposition::Snooze { after: *retry_after },
-            FetchError::Timeout { .. } | FetchError::Http { .. } | FetchError::Empty => {
-                Disposition::TryAgain { after: None }
+            FetchError::NoProxy { .. } | FetchError::ProxyOutage { .. } | FetchError::RateLimitTimeout { .. } => {
+                Disposition::Snooze { after: None }
             }
-            FetchError::GraphQl { .. }
-            | FetchError::HashStale { .. }
+            FetchError::Throttled { retry_after, .. } => Disposition::Snooze { after: *retry_after },
+            FetchError::Unreachable { .. }
+            | FetchError::Timeout { .. }
+            | FetchError::Http { .. }
+            | FetchError::Empty => Disposition::TryAgain { after: None },
+            FetchError::Rejected { .. }
+            | FetchError::UnknownQuery { .. }
             | FetchError::Decode { .. }
             | FetchError::TooLarge { .. }
+            | FetchError::Unannounced { .. }
             | FetchError::Incomplete { .. } => Disposition::FailAttempt,
             FetchError::NotFound { .. } | FetchError::Refused { .. } => Disposition::Permanent,
         }
     }
 
-    /// One word for counters: a closed set.
-    pub fn word(&self) -> &'static str {
+    /// The value of the label `outcome` in metrics.
+    pub fn label(&self) -> &'static str {
         match self {
             FetchError::Blocked { .. } => "blocked",
             FetchError::Challenged { .. } => "challenged",
             FetchError::ProxyDown { .. } => "proxy_down",
             FetchError::NoProxy { .. } => "no_proxy",
-            FetchError::NoTurn { .. } => "no_turn",
+            FetchError::Unreachable { .. } => "unreachable",
+            FetchError::ProxyOutage { .. } => "proxy_outage",
+            FetchError::RateLimitTimeout { .. } => "rate_limited",
             FetchError::Throttled { .. } => "throttled",
             FetchError::Timeout { .. } => "timeout",
             FetchError::Http { .. } => "http",
-            FetchError::GraphQl { .. } => "graphql",
-            FetchError::HashStale { .. } => "hash_stale",
+            FetchError::Rejected { .. } => "graphql",
+            FetchError::UnknownQuery { .. } => "hash_stale",
             FetchError::Empty => "empty",
             FetchError::NotFound { .. } => "not_found",
             FetchError::Decode { .. } => "decode",
             FetchError::TooLarge { .. } => "too_large",
             FetchError::Refused { .. } => "refused",
+            FetchError::Unannounced { .. } => "unannounced",
             FetchError::Incomplete { .. } => "incomplete",
         }
     }

@@ -1,4 +1,4 @@
-//! `Failure`: a request that went wrong, with what the proxy's owner should hear of it.
+//! `Failure`: a request that went wrong: the error for the caller, and the outcome for the source of the proxies.
 
 use super::error::{Disposition, FetchError};
 use super::proxy::{ProxyId, ProxyOutcome};
@@ -7,51 +7,56 @@ use super::proxy::{ProxyId, ProxyOutcome};
 pub(super) struct Failure {
     pub error: FetchError,
     pub outcome: ProxyOutcome,
-    /// Nobody can tell whether the hop or the origin failed: the next try goes another way.
-    pub suspect_hop: bool,
+    /// The proxy may be what failed, so the next try uses another one.
+    pub suspect_proxy: bool,
 }
 
 impl Failure {
-    /// The hop itself: counted against it, or benching it at once.
-    pub fn of_the_hop(proxy: ProxyId, host: &str, why: String, at_once: bool) -> Self {
-        let error = FetchError::ProxyDown { proxy, why: why.clone() };
-        Failure { error, outcome: ProxyOutcome::Failed { host: host.to_owned(), why, at_once }, suspect_hop: true }
+    /// The proxy's own failure; `at_once`: one is enough to bench it.
+    pub fn proxy(proxy: ProxyId, host: &str, reason: String, at_once: bool) -> Self {
+        let error = FetchError::ProxyDown { proxy, reason: reason.clone() };
+        Failure { error, outcome: ProxyOutcome::Failed { host: host.to_owned(), reason, at_once }, suspect_proxy: true }
     }
 
-    /// Broken or stalled somewhere beyond the hop's acceptance, or answered by what may be the hop itself.
-    pub fn on_the_way(error: FetchError, host: &str) -> Self {
-        let outcome = ProxyOutcome::Suspect { host: host.to_owned(), why: error.to_string() };
-        Failure { error, outcome, suspect_hop: true }
+    /// Broken or stalled after the proxy had accepted the connection, or answered by what may be the proxy itself.
+    pub fn in_transit(error: FetchError, host: &str) -> Self {
+        let outcome = ProxyOutcome::Suspect { host: host.to_owned(), reason: error.to_string() };
+        Failure { error, outcome, suspect_proxy: true }
     }
 
-    /// A limit or rule of ours.
-    pub fn of_ours(error: FetchError) -> Self {
-        Failure { error, outcome: ProxyOutcome::Neutral, suspect_hop: false }
+    /// A limit or rule of this program.
+    pub fn local(error: FetchError) -> Self {
+        Failure { error, outcome: ProxyOutcome::Neutral, suspect_proxy: false }
     }
 
-    /// An answer that arrived well and says no.
-    pub fn of_the_answer(error: FetchError, host: &str, well: ProxyOutcome) -> Self {
+    /// A whole answer that is not what was asked for; `success` is the outcome when that is not the proxy's fault.
+    pub fn response(error: FetchError, host: &str, success: ProxyOutcome) -> Self {
         let outcome = match error.disposition() {
             Disposition::RotateBlocked => ProxyOutcome::Blocked { host: host.to_owned() },
             Disposition::RotateProxy => {
-                ProxyOutcome::Failed { host: host.to_owned(), why: error.to_string(), at_once: false }
+                ProxyOutcome::Failed { host: host.to_owned(), reason: error.to_string(), at_once: false }
             }
-            Disposition::FailAttempt | Disposition::Permanent => well,
+            Disposition::FailAttempt | Disposition::Permanent => success,
             Disposition::TryAgain { .. } | Disposition::Snooze { .. } => ProxyOutcome::Neutral,
         };
-        Failure { error, outcome, suspect_hop: false }
+        Failure { error, outcome, suspect_proxy: false }
     }
 
-    /// Whether the session is still worth keeping: the answer came, it was only not the one asked for.
-    pub fn is_of_the_answer(&self) -> bool {
-        !self.suspect_hop && !self.is_a_block()
+    /// Whether the route is still worth keeping: the answer came whole, and is no refusal.
+    pub fn keeps_route(&self) -> bool {
+        !self.suspect_proxy && !self.is_block()
     }
 
-    pub fn is_a_block(&self) -> bool {
+    pub fn is_block(&self) -> bool {
         self.error.disposition() == Disposition::RotateBlocked
     }
 
-    pub fn is_a_broken_connection(&self) -> bool {
-        matches!(self.error, FetchError::Http { .. })
+    pub fn is_broken_connection(&self) -> bool {
+        self.suspect_proxy && matches!(self.error, FetchError::Http { .. })
+    }
+
+    /// Neither the proxy nor the origin can be blamed for certain.
+    pub fn is_suspicion(&self) -> bool {
+        matches!(self.outcome, ProxyOutcome::Suspect { .. })
     }
 }

@@ -1,6 +1,6 @@
 //! `Fingerprint`: one browser's header set (names, spelling, order, values), as `identities.toml` describes it.
 //!
-//! Data only. What makes an entry wrong stands in `consistency`; what a request looks like in `headers`.
+//! Data only. `consistency` checks it, `headers` makes requests of it.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -75,9 +75,11 @@ pub struct Fingerprint {
     /// On HTTP/2 one `cookie` field per pair instead of one for all.
     pub cookie_crumbs: bool,
     pub evidence: Evidence,
-    /// The lists of `order`, found at load.
+    /// The lists of `order` by their kind, found at load.
     #[serde(skip)]
     pub(super) lists: Arc<BTreeMap<String, Lists>>,
+    #[serde(skip)]
+    pub(super) kinds: Arc<BTreeMap<String, ListKind>>,
     #[serde(flatten)]
     pub(super) unknown: BTreeMap<String, toml::Value>,
 }
@@ -112,6 +114,23 @@ pub struct Te {
     pub on: Vec<Protocol>,
 }
 
+/// The lists of header names, by order and kind, and what each kind is for.
+pub(super) struct HeaderLists {
+    pub kinds: Arc<BTreeMap<String, ListKind>>,
+    pub orders: Orders,
+}
+
+pub(super) type Orders = BTreeMap<String, Arc<BTreeMap<String, Lists>>>;
+
+/// For which requests the lists of one kind were recorded.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ListKind {
+    pub request: Kind,
+    /// The headers that the page's script set, lower case.
+    pub script_headers: Vec<String>,
+}
+
 /// The complete header names of one order and kind, spelled as on the wire; optional ones are skipped when absent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -121,13 +140,19 @@ pub struct Lists {
 }
 
 impl Fingerprint {
-    /// The names of a request in order; empty only for a kind the file has no list for, which loading refuses.
-    pub fn names(&self, kind: Kind, protocol: Protocol) -> &[String] {
-        match (self.lists.get(kind.name()), protocol) {
+    /// The names of a request in order, from the list whose script headers are most like `script_headers` (lower case); and
+    /// the script headers of that list. Empty only without a list for `kind`, which loading refuses.
+    pub fn names(&self, kind: Kind, script_headers: &[String], protocol: Protocol) -> (&[String], &[String]) {
+        let fitting = self.kinds.iter().filter(|(_, list)| list.request == kind);
+        let Some((name, list)) = fitting.min_by_key(|(_, list)| list.differences(script_headers)) else {
+            return (&[], &[]);
+        };
+        let names: &[String] = match (self.lists.get(name), protocol) {
             (Some(lists), Protocol::Http1) => &lists.h1,
             (Some(lists), Protocol::Http2) => &lists.h2,
             (None, _) => &[],
-        }
+        };
+        (names, &list.script_headers)
     }
 
     pub fn offers(&self, coding: &str) -> bool {
@@ -149,6 +174,15 @@ impl Fingerprint {
             _ => format!("{language};q=0.{}", self.engine.tenths(nth, languages.len())),
         });
         weighted.collect::<Vec<_>>().join(",")
+    }
+}
+
+impl ListKind {
+    /// How many script headers are in one set and not in the other.
+    fn differences(&self, script_headers: &[String]) -> usize {
+        let absent = self.script_headers.iter().filter(|name| !script_headers.contains(name)).count();
+        let unlisted = script_headers.iter().filter(|name| !self.script_headers.contains(name)).count();
+        absent + unlisted
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Pure: (identity, protocol, request, cookies) in, an ordered list out. It must not know connections or proxies.
 
-use url::{Position, Url};
+use url::{Host, Position, Url};
 
 use super::fingerprint::{Engine, Protocol};
 use super::identity::Identity;
@@ -44,21 +44,25 @@ struct Places {
 impl Places {
     fn of(identity: &Identity, protocol: Protocol, request: &Request) -> Places {
         let engine = identity.fingerprint.engine;
-        let mut names = identity.fingerprint.names(request.kind, protocol).to_vec();
+        let set: Vec<_> = request.script_headers.iter().map(|(name, _)| name.to_ascii_lowercase()).collect();
+        let (names, listed_script_headers) = identity.fingerprint.names(request.kind, &set, protocol);
+        let mut names = names.to_vec();
         if engine == Engine::Blink && request.script_header("accept").is_none() {
             move_accept_to_the_tail(&mut names);
         }
-        let unrecorded: Vec<_> =
-            request.script_headers.iter().filter(|(name, _)| position(&names, name).is_none()).collect();
-        let place = place_of_unrecorded(engine, &names);
-        let spelled = unrecorded.iter().map(|(name, _)| name.to_ascii_lowercase()).collect::<Vec<_>>();
-        let unrecorded = spelled.len();
-        names.splice(place..place, spelled);
+        let unlisted: Vec<_> = set.into_iter().filter(|name| position(&names, name).is_none()).collect();
+        let mut unrecorded = unlisted.len();
+        let place = place_of_unrecorded(engine, &names, listed_script_headers);
+        names.splice(place..place, unlisted);
+        if has_origin(request) && position(&names, "origin").is_none() {
+            names.insert(place_of_origin(engine, &names), "origin".to_owned());
+            unrecorded += 1;
+        }
         Places { names, unrecorded }
     }
 }
 
-/// The browser's own `accept` stands directly before the tail; only a script's stands where the list has it.
+/// The browser's own `accept` comes directly before the tail; only a script's has the place in the list.
 fn move_accept_to_the_tail(names: &mut Vec<String>) {
     let Some(listed) = position(names, "accept") else { return };
     let name = names.remove(listed);
@@ -71,22 +75,41 @@ fn tail(names: &[String]) -> usize {
     position(names, "origin").or_else(|| position(names, "sec-fetch-site")).unwrap_or(names.len())
 }
 
-fn place_of_unrecorded(engine: Engine, names: &[String]) -> usize {
+fn place_of_unrecorded(engine: Engine, names: &[String], script_headers: &[String]) -> usize {
     match engine {
         Engine::Blink => {
             let tail = tail(names);
             let accept_before = tail.checked_sub(1).filter(|before| names[*before].eq_ignore_ascii_case("accept"));
             accept_before.unwrap_or(tail)
         }
-        Engine::Gecko => after_script_headers(names, "referer"),
-        Engine::Webkit => after_script_headers(names, "sec-fetch-mode"),
+        Engine::Gecko => after_script_headers(names, script_headers, "referer"),
+        Engine::Webkit => after_script_headers(names, script_headers, "sec-fetch-mode"),
     }
 }
 
-fn after_script_headers(names: &[String], otherwise: &str) -> usize {
-    let script = |name: &String| name.to_ascii_lowercase().starts_with("apollo") || name.starts_with("x-");
-    let last = names.iter().rposition(script).or_else(|| position(names, otherwise));
+/// `accept` and `content-type` have places of their own.
+fn after_script_headers(names: &[String], script_headers: &[String], otherwise: &str) -> usize {
+    let is_script = |name: &String| {
+        let name = name.to_ascii_lowercase();
+        script_headers.contains(&name) && !["accept", "content-type"].contains(&name.as_str())
+    };
+    let last = names.iter().rposition(is_script).or_else(|| position(names, otherwise));
     last.map_or(names.len(), |last| last + 1)
+}
+
+/// Where a list without `origin` gets it, as the lists of requests with a body have it.
+fn place_of_origin(engine: Engine, names: &[String]) -> usize {
+    let before: &[&str] = match engine {
+        Engine::Blink => &["sec-fetch-site"],
+        Engine::Gecko => &["connection", "cookie", "sec-fetch-dest"],
+        Engine::Webkit => &["referer"],
+    };
+    before.iter().find_map(|name| position(names, name)).unwrap_or(names.len())
+}
+
+/// Browsers name the origin of the page to other origins, and with every body.
+fn has_origin(request: &Request) -> bool {
+    request.body.is_some() || !request.is_same_origin()
 }
 
 fn position(names: &[String], wanted: &str) -> Option<usize> {
@@ -116,19 +139,40 @@ fn value(identity: &Identity, protocol: Protocol, request: &Request, name: &str)
         "sec-ch-ua" => hints.map(|hints| hints.ua.clone()),
         "sec-ch-ua-mobile" => hints.map(|hints| hints.mobile.clone()),
         "sec-ch-ua-platform" => hints.map(|hints| hints.platform.clone()),
-        "sec-fetch-site" => Some("same-origin".to_owned()),
+        "sec-fetch-site" => Some(fetch_site(&request.url, &request.referer).to_owned()),
         "sec-fetch-mode" => Some("cors".to_owned()),
         "sec-fetch-dest" => Some("empty".to_owned()),
-        "origin" => request.body.as_ref().map(|_| request.referer.origin().ascii_serialization()),
-        "referer" => Some(referer(&request.referer)),
+        "origin" => has_origin(request).then(|| request.referer.origin().ascii_serialization()),
+        "referer" => Some(referer(request)),
         "priority" => fingerprint.priority_on(protocol).map(str::to_owned),
         "te" => fingerprint.te_on(protocol).map(str::to_owned),
         of_the_script => request.script_header(of_the_script).map(str::to_owned),
     }
 }
 
-/// The full address of the page, less fragment and credentials, which browsers never tell.
-fn referer(page: &Url) -> String {
+/// How far the request goes from its page, as browsers name it.
+fn fetch_site(url: &Url, page: &Url) -> &'static str {
+    if url.origin() == page.origin() {
+        return "same-origin";
+    }
+    let is_same_site = url.scheme() == page.scheme() && site(url).is_some() && site(url) == site(page);
+    if is_same_site { "same-site" } else { "cross-site" }
+}
+
+/// The registrable domain, taken as the last two labels: the platforms' domains have no public suffix of two labels.
+fn site(url: &Url) -> Option<String> {
+    let Some(Host::Domain(domain)) = url.host() else { return None };
+    let mut labels = domain.rsplit('.');
+    let (top, name) = (labels.next()?, labels.next()?);
+    Some(format!("{name}.{top}"))
+}
+
+/// The full address of the page, without fragment and credentials; to another origin only the page's origin.
+fn referer(request: &Request) -> String {
+    let page = &request.referer;
+    if !request.is_same_origin() {
+        return format!("{}/", page.origin().ascii_serialization());
+    }
     let scheme = &page[..Position::AfterScheme];
     let rest = &page[Position::BeforeHost..Position::AfterQuery];
     format!("{scheme}://{rest}")

@@ -1,22 +1,22 @@
 //! `Identity`: the browser a session claims to be. `Identities`: the fingerprints to draw from, read from `identities.toml`.
 //!
-//! The shipped file is part of the program; an operator's text is laid over it. It must not know proxies or sockets.
+//! The shipped file is part of the program; an operator's text is merged into it. It must not know proxies or sockets.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rand::Rng;
 use serde::Deserialize;
-use thiserror::Error;
 use toml::{Table, Value};
 
 use super::consistency;
-use super::fingerprint::{Fingerprint, Lists};
+use super::data_file::{DataFileError, parse};
+use super::fingerprint::{Fingerprint, HeaderLists, ListKind, Lists, Orders};
 use super::locale::StateLocale;
 
 pub const EMBEDDED: &str = include_str!("../../config/identities.toml");
 
-/// A fingerprint with a locale. It never changes within a session, which has the timezone: no header carries that.
+/// A fingerprint with a locale. It never changes within a session. No header carries the timezone, so the session has that.
 #[derive(Clone, Debug)]
 pub struct Identity {
     pub fingerprint: Arc<Fingerprint>,
@@ -34,19 +34,11 @@ impl Identity {
 #[derive(Clone, Debug)]
 pub struct Identities(Vec<Arc<Fingerprint>>);
 
-/// Everything that is wrong with a file, at once.
-#[derive(Debug, Error)]
-#[error("{file}: {}", faults.join("; "))]
-pub struct BadFile {
-    pub file: &'static str,
-    pub faults: Vec<String>,
-}
-
 impl Identities {
-    /// The shipped fingerprints with `overlay` laid over them: tables merge, a `[[fingerprint]]` changes the one of its id
-    /// key by key or adds one.
-    pub fn load(overlay: Option<&str>) -> Result<Identities, BadFile> {
-        read(overlay).map_err(|faults| BadFile { file: "identities.toml", faults })
+    /// The shipped fingerprints with `overlay` merged into them: a `[[fingerprint]]` changes the one of its id key by key, or
+    /// adds one.
+    pub fn load(overlay: Option<&str>) -> Result<Identities, DataFileError> {
+        read(overlay).map_err(|errors| DataFileError { file: "identities.toml", errors })
     }
 
     pub fn all(&self) -> &[Arc<Fingerprint>] {
@@ -84,21 +76,17 @@ fn read(overlay: Option<&str>) -> Result<Identities, Vec<String>> {
     if let Some(overlay) = overlay {
         merge(&mut file, parse(overlay)?);
     }
-    let mut faults = unknown_sections(&file);
-    let orders = orders(&file, &mut faults);
-    let fingerprints = fingerprints(&file, &orders, &mut faults);
-    faults.extend(consistency::faults(&orders, &fingerprints));
-    match faults.is_empty() {
+    let mut errors = unknown_sections(&file);
+    let lists = HeaderLists { kinds: Arc::new(kinds(&file, &mut errors)), orders: orders(&file, &mut errors) };
+    let fingerprints = fingerprints(&file, &lists, &mut errors);
+    errors.extend(consistency::errors(&lists, &fingerprints));
+    match errors.is_empty() {
         true => Ok(Identities(fingerprints.into_iter().map(Arc::new).collect())),
-        false => Err(faults),
+        false => Err(errors),
     }
 }
 
-fn parse(text: &str) -> Result<Table, Vec<String>> {
-    text.parse().map_err(|error: toml::de::Error| vec![error.to_string()])
-}
-
-/// Tables merge, arrays of tables with ids merge by id, all else is replaced: by nothing too.
+/// Tables merge, arrays of tables with ids merge by id, all else is replaced, also by an empty list.
 fn merge(base: &mut Table, over: Table) {
     for (key, value) in over {
         match (base.get_mut(&key), value) {
@@ -129,46 +117,56 @@ fn id(entry: &Value) -> Option<&str> {
 }
 
 fn unknown_sections(file: &Table) -> Vec<String> {
-    let known = ["schema", "order", "fingerprint"];
-    let mut faults: Vec<_> =
+    let known = ["schema", "kind", "order", "fingerprint"];
+    let mut errors: Vec<_> =
         file.keys().filter(|key| !known.contains(&key.as_str())).map(|key| format!("unknown key '{key}'")).collect();
     if file.get("schema").and_then(Value::as_integer) != Some(1) {
-        faults.push("schema must be 1".to_owned());
+        errors.push("schema must be 1".to_owned());
     }
-    faults
+    errors
 }
 
-type Orders = BTreeMap<String, Arc<BTreeMap<String, Lists>>>;
+fn kinds(file: &Table, errors: &mut Vec<String>) -> BTreeMap<String, ListKind> {
+    let empty = Table::new();
+    let tables = file.get("kind").and_then(Value::as_table).unwrap_or(&empty);
+    let read = tables.iter().filter_map(|(name, kind)| {
+        let kind = ListKind::deserialize(kind.clone());
+        let kind = kind.map_err(|error| errors.push(format!("kind.{name}: {}", error.message())));
+        kind.ok().map(|kind| (name.clone(), kind))
+    });
+    read.collect()
+}
 
-fn orders(file: &Table, faults: &mut Vec<String>) -> Orders {
+fn orders(file: &Table, errors: &mut Vec<String>) -> Orders {
     let empty = Table::new();
     let tables = file.get("order").and_then(Value::as_table).unwrap_or(&empty);
-    tables.iter().map(|(order, kinds)| (order.clone(), Arc::new(kinds_of(order, kinds, faults)))).collect()
+    tables.iter().map(|(order, kinds)| (order.clone(), Arc::new(kinds_of(order, kinds, errors)))).collect()
 }
 
-fn kinds_of(order: &str, kinds: &Value, faults: &mut Vec<String>) -> BTreeMap<String, Lists> {
+fn kinds_of(order: &str, kinds: &Value, errors: &mut Vec<String>) -> BTreeMap<String, Lists> {
     let empty = Table::new();
     let kinds = kinds.as_table().unwrap_or(&empty);
     let read = kinds.iter().filter_map(|(kind, lists)| {
-        let lists = Lists::deserialize(lists.clone()).map_err(|error| faults.push(fault(order, kind, error)));
+        let lists = Lists::deserialize(lists.clone()).map_err(|error| errors.push(list_error(order, kind, error)));
         lists.ok().map(|lists| (kind.clone(), lists))
     });
     read.collect()
 }
 
-fn fault(order: &str, kind: &str, error: toml::de::Error) -> String {
+fn list_error(order: &str, kind: &str, error: toml::de::Error) -> String {
     format!("order.{order}.{kind}: {}", error.message())
 }
 
-fn fingerprints(file: &Table, orders: &Orders, faults: &mut Vec<String>) -> Vec<Fingerprint> {
+fn fingerprints(file: &Table, lists: &HeaderLists, errors: &mut Vec<String>) -> Vec<Fingerprint> {
     let entries = file.get("fingerprint").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let read = entries.iter().enumerate().filter_map(|(nth, entry)| {
         let name = id(entry).map_or_else(|| format!("fingerprint {}", nth + 1), str::to_owned);
         let fingerprint = Fingerprint::deserialize(entry.clone());
-        fingerprint.map_err(|error| faults.push(format!("{name}: {}", error.message()))).ok()
+        fingerprint.map_err(|error| errors.push(format!("{name}: {}", error.message()))).ok()
     });
     let with_lists = |mut fingerprint: Fingerprint| {
-        fingerprint.lists = orders.get(&fingerprint.order).cloned().unwrap_or_default();
+        fingerprint.lists = lists.orders.get(&fingerprint.order).cloned().unwrap_or_default();
+        fingerprint.kinds = Arc::clone(&lists.kinds);
         fingerprint
     };
     read.map(with_lists).collect()

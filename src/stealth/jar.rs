@@ -5,8 +5,8 @@
 use chrono::{DateTime, Utc};
 use url::Url;
 
-const MOST_COOKIES: usize = 64;
-const LONGEST_COOKIE: usize = 4096;
+const MAX_COOKIES: usize = 64;
+const MAX_COOKIE_BYTES: usize = 4096;
 
 #[derive(Debug, Default)]
 pub struct Jar(Vec<Cookie>);
@@ -24,7 +24,7 @@ struct Cookie {
 }
 
 impl Jar {
-    /// Keeps what `set_cookie` (one header's value) asks to keep, unless it is another site's, too long or one too many.
+    /// Keeps what `set_cookie` (one header's value) asks to keep, unless it belongs to another site, is too long, or the jar is full.
     pub fn store(&mut self, url: &Url, set_cookie: &str, now: DateTime<Utc>) {
         let Some(cookie) = Cookie::read(url, set_cookie, now) else { return };
         let same =
@@ -34,7 +34,7 @@ impl Jar {
             (Some(known), true) => drop(self.0.remove(known)),
             (Some(known), false) => self.0[known] = cookie,
             (None, true) => {}
-            (None, false) if self.0.len() < MOST_COOKIES => self.0.push(cookie),
+            (None, false) if self.0.len() < MAX_COOKIES => self.0.push(cookie),
             (None, false) => {}
         }
     }
@@ -49,7 +49,7 @@ impl Jar {
 
 impl Cookie {
     fn read(url: &Url, set_cookie: &str, now: DateTime<Utc>) -> Option<Cookie> {
-        if set_cookie.len() > LONGEST_COOKIE || set_cookie.contains(|c: char| c.is_ascii_control()) {
+        if set_cookie.len() > MAX_COOKIE_BYTES || set_cookie.contains(|c: char| c.is_ascii_control()) {
             return None;
         }
         let mut parts = set_cookie.split(';').map(str::trim);
@@ -117,10 +117,11 @@ fn default_path(url: &Url) -> String {
     }
 }
 
-/// `Wed, 21 Oct 2026 07:28:00 GMT`, with dashes in the date too.
+/// Any date of HTTP, and `Wed, 21-Oct-2026 07:28:00 GMT`, which old servers send.
 fn date(text: &str) -> Option<DateTime<Utc>> {
-    let text = text.trim().replace('-', " ");
-    DateTime::parse_from_rfc2822(&text).ok().map(|date| date.to_utc())
+    let text = text.trim();
+    let date = httpdate::parse_http_date(text).or_else(|_| httpdate::parse_http_date(&text.replace('-', " ")));
+    date.ok().map(DateTime::from)
 }
 
 #[cfg(test)]
@@ -149,6 +150,8 @@ mod tests {
     #[case::the_last_value_counts(&["a=1", "a=2"], PAGE, &["a=2"])]
     #[case::deleted(&["a=1", "a=; Max-Age=0"], PAGE, &[])]
     #[case::expired(&["a=1; Expires=Wed, 21-Oct-2015 07:28:00 GMT"], PAGE, &[])]
+    #[case::expired_in_the_form_of_rfc_850(&["a=1; Expires=Wednesday, 21-Oct-15 07:28:00 GMT"], PAGE, &[])]
+    #[case::expired_in_the_form_of_asctime(&["a=1; Expires=Wed Oct 21 07:28:00 2015"], PAGE, &[])]
     #[case::max_age_beats_expires(&["a=1; Max-Age=60; Expires=Wed, 21 Oct 2015 07:28:00 GMT"], PAGE, &["a=1"])]
     #[case::host_only(&["a=1; Path=/"], "https://sub.menu.example.com/", &[])]
     #[case::a_domain(&["a=1; Path=/; Domain=example.com"], "https://www.example.com/", &["a=1"])]
@@ -164,6 +167,6 @@ mod tests {
     fn the_jar_has_a_bound() {
         let many: Vec<_> = (0..1000).map(|n| format!("c{n}=1")).collect();
         let jar = jar_after(&many.iter().map(String::as_str).collect::<Vec<_>>());
-        assert_eq!(jar.pairs(&PAGE.parse().unwrap(), now()).len(), MOST_COOKIES);
+        assert_eq!(jar.pairs(&PAGE.parse().unwrap(), now()).len(), MAX_COOKIES);
     }
 }

@@ -1,13 +1,13 @@
-//! `States`: what a store's state says about it, read from `states.toml`: timezone, locale, points to look for stores around.
+//! `States`: the data of each US state, from `states.toml`: timezone, locale, points to look for stores around.
 //!
 //! It must not know stores: a state's code goes in, a [`StateLocale`] comes out.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use toml::{Table, Value};
+use toml::Value;
 
-use super::identity::BadFile;
+use super::data_file::{DataFileError, parse};
 
 pub const EMBEDDED: &str = include_str!("../../config/states.toml");
 
@@ -29,9 +29,9 @@ pub struct States {
 }
 
 impl States {
-    /// The shipped table with `overlay` laid over it: a state given there replaces the shipped one.
-    pub fn load(overlay: Option<&str>) -> Result<States, BadFile> {
-        read(overlay).map_err(|faults| BadFile { file: "states.toml", faults })
+    /// The shipped table with `overlay` over it: a state given there replaces the shipped one.
+    pub fn load(overlay: Option<&str>) -> Result<States, DataFileError> {
+        read(overlay).map_err(|errors| DataFileError { file: "states.toml", errors })
     }
 
     /// The state's row; the default's for a store without a state, or with one that is not in the table.
@@ -51,37 +51,33 @@ fn read(overlay: Option<&str>) -> Result<States, Vec<String>> {
         file.extend(parse(overlay)?);
     }
     let default = file.remove("default").and_then(|code| code.as_str().map(str::to_owned)).unwrap_or_default();
-    let mut faults = Vec::new();
-    let states = file.iter().filter_map(|(code, state)| Some((code.clone(), state_of(code, state, &mut faults)?)));
+    let mut errors = Vec::new();
+    let states = file.iter().filter_map(|(code, state)| Some((code.clone(), state_of(code, state, &mut errors)?)));
     let by_code: BTreeMap<_, _> = states.collect();
     match by_code.get(&default).cloned() {
-        Some(default) if faults.is_empty() => Ok(States { by_code, default }),
-        Some(_) => Err(faults),
+        Some(default) if errors.is_empty() => Ok(States { by_code, default }),
+        Some(_) => Err(errors),
         None => {
-            faults.push(format!("default '{default}' is no state of the table"));
-            Err(faults)
+            errors.push(format!("default '{default}' is no state of the table"));
+            Err(errors)
         }
     }
 }
 
-fn parse(text: &str) -> Result<Table, Vec<String>> {
-    text.parse().map_err(|error: toml::de::Error| vec![error.to_string()])
-}
-
-fn state_of(code: &str, state: &Value, faults: &mut Vec<String>) -> Option<StateLocale> {
+fn state_of(code: &str, state: &Value, errors: &mut Vec<String>) -> Option<StateLocale> {
     match StateLocale::deserialize(state.clone()) {
         Ok(state) => {
-            faults.extend(state_faults(code, &state).into_iter().map(|fault| format!("{code}: {fault}")));
+            errors.extend(state_errors(code, &state).into_iter().map(|error| format!("{code}: {error}")));
             Some(state)
         }
         Err(error) => {
-            faults.push(format!("{code}: {}", error.message()));
+            errors.push(format!("{code}: {}", error.message()));
             None
         }
     }
 }
 
-fn state_faults(code: &str, state: &StateLocale) -> Vec<String> {
+fn state_errors(code: &str, state: &StateLocale) -> Vec<String> {
     let is_code = code.len() == 2 && code.bytes().all(|letter| letter.is_ascii_uppercase());
     let is_tag = |tag: &String| !tag.is_empty() && tag.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'-');
     let is_point = |[lat, lng, miles]: &[f64; 3]| lat.abs() <= 90.0 && lng.abs() <= 180.0 && *miles > 0.0;
@@ -92,5 +88,5 @@ fn state_faults(code: &str, state: &StateLocale) -> Vec<String> {
         (!state.languages.is_empty() && state.languages.iter().all(is_tag), "languages are no language tags"),
         (state.points.iter().all(is_point), "a point is latitude, longitude, miles"),
     ];
-    checks.into_iter().filter(|(good, _)| !good).map(|(_, fault)| fault.to_owned()).collect()
+    checks.into_iter().filter(|(good, _)| !good).map(|(_, error)| error.to_owned()).collect()
 }

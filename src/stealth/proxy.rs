@@ -1,6 +1,7 @@
-//! What stealth asks of whoever owns the proxies: a lease for one session, and ears for how each request went.
+//! What stealth needs from the owner of the proxies: a lease for one session, and a receiver of outcomes.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures_util::future::BoxFuture;
 
@@ -10,12 +11,23 @@ pub use crate::domain::proxy::{Proxy, ProxyAsk, ProxyId, ProxyOutcome, ProxyProt
 /// The right to use one of a proxy's sessions until it is dropped.
 pub struct ProxyLease {
     pub proxy: Arc<Proxy>,
+    revoked: Arc<AtomicBool>,
     give_back: Option<Box<dyn FnOnce() + Send + Sync>>,
 }
 
 impl ProxyLease {
     pub fn new(proxy: Arc<Proxy>, give_back: impl FnOnce() + Send + Sync + 'static) -> Self {
-        ProxyLease { proxy, give_back: Some(Box::new(give_back)) }
+        ProxyLease { proxy, revoked: Arc::default(), give_back: Some(Box::new(give_back)) }
+    }
+
+    /// A lease that its owner can end by setting `revoked`: its proxy gets no further request.
+    pub fn revocable(mut self, revoked: Arc<AtomicBool>) -> Self {
+        self.revoked = revoked;
+        self
+    }
+
+    pub fn is_revoked(&self) -> bool {
+        self.revoked.load(Ordering::Relaxed)
     }
 }
 
@@ -27,7 +39,7 @@ impl Drop for ProxyLease {
     }
 }
 
-/// Whoever owns the proxies of this process.
+/// The owner of the proxies of this process.
 pub trait ProxySource: Send + Sync {
     /// Waits (bounded by the source) for a free session; [`FetchError::NoProxy`] when none came.
     fn lease(&self, ask: ProxyAsk) -> BoxFuture<'_, Result<ProxyLease, FetchError>>;

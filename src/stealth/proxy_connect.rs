@@ -1,13 +1,16 @@
-//! The way to an origin through a proxy, up to the point where TLS or HTTP begins.
+//! A connection to an origin through a proxy, up to the point where TLS or HTTP begins. The only place that opens sockets.
 //!
-//! Own CONNECT reader, because the status matters: 407 is our password, 403 and 502 are the proxy's trouble. Names are
-//! resolved by the proxy, also by SOCKS5. Nothing of a fingerprint is sent here. In: proxy and target. Out: a stream.
+//! It reads the answer to CONNECT itself, because the status says whose fault a failure is. Names are resolved by the proxy,
+//! also by SOCKS5. Nothing of a fingerprint is sent here. In: proxy and target. Out: a stream.
+
+use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use thiserror::Error;
+use http::HeaderValue;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio::time::timeout;
 use tokio_socks::tcp::Socks5Stream;
 use url::{Host, Url};
 
@@ -15,20 +18,57 @@ use super::proxy::{Proxy, ProxyProtocol};
 
 pub(super) const BAD_CREDENTIALS: &str = "it does not accept our credentials";
 
-const LONGEST_CONNECT_ANSWER: usize = 16 * 1024;
+const MAX_CONNECT_ANSWER_BYTES: usize = 16 * 1024;
 
-/// Why there is no stream; the blame is the proxy's. Says nothing secret.
-#[derive(Debug, Error)]
-#[error("{why}")]
-pub(super) struct HopFault {
-    pub why: String,
-    /// Another try cannot go better: bench it now.
-    pub at_once: bool,
+/// Why there is no stream. Holds no secret.
+#[derive(Debug)]
+pub(super) struct ConnectError {
+    pub reason: String,
+    pub blame: Blame,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Blame {
+    /// The proxy failed.
+    Proxy,
+    /// The proxy failed, and another try will fail too.
+    ProxyAtOnce,
+    /// The proxy works, and says that it cannot reach the origin, or says nothing: either may have failed.
+    ProxyOrOrigin,
 }
 
 /// A stream on which the origin of `url` is spoken to: for plain http through an HTTP proxy that is the proxy itself.
-pub(super) async fn open(proxy: &Proxy, url: &Url) -> Result<TcpStream, HopFault> {
-    let stream = dial(proxy).await?;
+/// `limit` bounds each of the two steps: to reach the proxy, and to be connected by it.
+pub(super) async fn open(proxy: &Proxy, url: &Url, limit: Duration) -> Result<TcpStream, ConnectError> {
+    let stream = timeout(limit, dial(proxy)).await;
+    let stream = stream.map_err(|_| failed(Blame::Proxy, format!("cannot be reached within {limit:?}")))??;
+    let connected = timeout(limit, connect(stream, proxy, url)).await;
+    connected.map_err(|_| failed(Blame::ProxyOrOrigin, format!("no connection within {limit:?}")))?
+}
+
+/// The value of Proxy-Authorization, for a proxy that has a user; never shown by `Debug`.
+pub(super) fn authorization(proxy: &Proxy) -> Option<HeaderValue> {
+    let user = proxy.username.as_deref()?;
+    let password = proxy.password.as_deref().unwrap_or_default();
+    let basic = format!("Basic {}", STANDARD.encode(format!("{user}:{password}")));
+    // base64 is always a header value
+    let mut value = HeaderValue::try_from(basic).ok()?;
+    value.set_sensitive(true);
+    Some(value)
+}
+
+async fn dial(proxy: &Proxy) -> Result<TcpStream, ConnectError> {
+    let host = proxy.host.trim_start_matches('[').trim_end_matches(']');
+    let stream = TcpStream::connect((host, proxy.port)).await.map_err(|error| {
+        let is_refused = error.kind() == std::io::ErrorKind::ConnectionRefused;
+        let blame = if is_refused { Blame::ProxyAtOnce } else { Blame::Proxy };
+        failed(blame, format!("cannot be reached: {error}"))
+    })?;
+    stream.set_nodelay(true).map_err(broken)?;
+    Ok(stream)
+}
+
+async fn connect(stream: TcpStream, proxy: &Proxy, url: &Url) -> Result<TcpStream, ConnectError> {
     match (proxy.protocol, url.scheme()) {
         (ProxyProtocol::Socks5, _) => socks5(stream, proxy, url).await,
         (ProxyProtocol::Http, "https") => tunnel(stream, proxy, url).await,
@@ -36,47 +76,32 @@ pub(super) async fn open(proxy: &Proxy, url: &Url) -> Result<TcpStream, HopFault
     }
 }
 
-/// The value of Proxy-Authorization, for a proxy that has a user.
-pub(super) fn authorization(proxy: &Proxy) -> Option<String> {
-    let user = proxy.username.as_deref()?;
-    let password = proxy.password.as_deref().unwrap_or_default();
-    Some(format!("Basic {}", STANDARD.encode(format!("{user}:{password}"))))
-}
-
-async fn dial(proxy: &Proxy) -> Result<TcpStream, HopFault> {
-    let host = proxy.host.trim_start_matches('[').trim_end_matches(']');
-    let stream = TcpStream::connect((host, proxy.port)).await.map_err(|error| HopFault {
-        why: format!("cannot be reached: {error}"),
-        at_once: error.kind() == std::io::ErrorKind::ConnectionRefused,
-    })?;
-    stream.set_nodelay(true).map_err(broken)?;
-    Ok(stream)
-}
-
-async fn tunnel(mut stream: TcpStream, proxy: &Proxy, url: &Url) -> Result<TcpStream, HopFault> {
+async fn tunnel(mut stream: TcpStream, proxy: &Proxy, url: &Url) -> Result<TcpStream, ConnectError> {
     let target = format!("{}:{}", url.host_str().unwrap_or_default(), port(url));
-    let authorization =
-        authorization(proxy).map(|value| format!("Proxy-Authorization: {value}\r\n")).unwrap_or_default();
-    let ask = format!("CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n{authorization}\r\n");
-    stream.write_all(ask.as_bytes()).await.map_err(broken)?;
+    let mut request = format!("CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n").into_bytes();
+    if let Some(value) = authorization(proxy) {
+        request.extend([b"Proxy-Authorization: ", value.as_bytes(), b"\r\n"].concat());
+    }
+    request.extend(b"\r\n");
+    stream.write_all(&request).await.map_err(broken)?;
     match connect_status(&mut stream).await? {
         200..=299 => Ok(stream),
-        407 => Err(HopFault { why: BAD_CREDENTIALS.to_owned(), at_once: true }),
-        status => Err(HopFault { why: format!("it refuses the tunnel ({status})"), at_once: false }),
+        407 => Err(failed(Blame::ProxyAtOnce, BAD_CREDENTIALS.to_owned())),
+        status => Err(failed(Blame::ProxyOrOrigin, format!("it refuses the tunnel ({status})"))),
     }
 }
 
 /// Reads the answer to CONNECT up to its empty line and gives its status.
-async fn connect_status(stream: &mut TcpStream) -> Result<u16, HopFault> {
+async fn connect_status(stream: &mut TcpStream) -> Result<u16, ConnectError> {
     let mut answer = Vec::with_capacity(512);
     while !answer.ends_with(b"\r\n\r\n") {
-        if answer.len() >= LONGEST_CONNECT_ANSWER {
-            return Err(nonsense("an endless answer to CONNECT"));
+        if answer.len() >= MAX_CONNECT_ANSWER_BYTES {
+            return Err(failed(Blame::Proxy, "an endless answer to CONNECT".to_owned()));
         }
         // byte by byte: what follows the empty line belongs to TLS
         answer.push(stream.read_u8().await.map_err(broken)?);
     }
-    status_of(&answer).ok_or_else(|| nonsense("its answer to CONNECT is no HTTP"))
+    status_of(&answer).ok_or_else(|| failed(Blame::Proxy, "its answer to CONNECT is not HTTP".to_owned()))
 }
 
 /// `HTTP/1.x <status> …`
@@ -86,7 +111,7 @@ fn status_of(answer: &[u8]) -> Option<u16> {
     status.parse().ok().filter(|status| (100..600).contains(status))
 }
 
-async fn socks5(stream: TcpStream, proxy: &Proxy, url: &Url) -> Result<TcpStream, HopFault> {
+async fn socks5(stream: TcpStream, proxy: &Proxy, url: &Url) -> Result<TcpStream, ConnectError> {
     let target = (target_name(url), port(url));
     let connected = match proxy.username.as_deref() {
         None => Socks5Stream::connect_with_socket(stream, target).await,
@@ -95,16 +120,25 @@ async fn socks5(stream: TcpStream, proxy: &Proxy, url: &Url) -> Result<TcpStream
             Socks5Stream::connect_with_password_and_socket(stream, target, user, password).await
         }
     };
-    connected.map(Socks5Stream::into_inner).map_err(socks_fault)
+    connected.map(Socks5Stream::into_inner).map_err(socks_error)
 }
 
-fn socks_fault(error: tokio_socks::Error) -> HopFault {
-    use tokio_socks::Error::{AuthorizationRequired, InvalidAuthValues, NoAcceptableAuthMethods, PasswordAuthFailure};
+fn socks_error(error: tokio_socks::Error) -> ConnectError {
+    use tokio_socks::Error as Socks;
+    let reason = format!("it refuses the connection: {error}");
     match error {
-        PasswordAuthFailure(_) | NoAcceptableAuthMethods | AuthorizationRequired | InvalidAuthValues(_) => {
-            HopFault { why: BAD_CREDENTIALS.to_owned(), at_once: true }
-        }
-        other => HopFault { why: format!("it refuses the connection: {other}"), at_once: false },
+        Socks::PasswordAuthFailure(_)
+        | Socks::NoAcceptableAuthMethods
+        | Socks::AuthorizationRequired
+        | Socks::InvalidAuthValues(_) => failed(Blame::ProxyAtOnce, BAD_CREDENTIALS.to_owned()),
+        // the replies about the target
+        Socks::GeneralSocksServerFailure
+        | Socks::ConnectionNotAllowedByRuleset
+        | Socks::NetworkUnreachable
+        | Socks::HostUnreachable
+        | Socks::ConnectionRefused
+        | Socks::TtlExpired => failed(Blame::ProxyOrOrigin, reason),
+        _ => failed(Blame::Proxy, reason),
     }
 }
 
@@ -121,10 +155,10 @@ fn port(url: &Url) -> u16 {
     url.port_or_known_default().unwrap_or(443)
 }
 
-fn broken(error: std::io::Error) -> HopFault {
-    HopFault { why: format!("the connection broke: {error}"), at_once: false }
+fn broken(error: std::io::Error) -> ConnectError {
+    failed(Blame::Proxy, format!("the connection broke: {error}"))
 }
 
-fn nonsense(why: &str) -> HopFault {
-    HopFault { why: why.to_owned(), at_once: false }
+fn failed(blame: Blame, reason: String) -> ConnectError {
+    ConnectError { reason, blame }
 }

@@ -2,30 +2,36 @@
 
 use bytes::Bytes;
 use http::{HeaderMap, Method, StatusCode};
+use serde::Deserialize;
 use url::Url;
 
-/// Which of a fingerprint's header lists a request uses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+use crate::memory::LargeBody;
+
+/// What a browser does to send a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Kind {
-    GraphqlGet,
-    GraphqlPost,
+    /// `fetch()` by GET.
+    Fetch,
+    /// `fetch()` by POST with a body.
+    FetchWithBody,
 }
 
 impl Kind {
-    pub const ALL: [Kind; 2] = [Kind::GraphqlGet, Kind::GraphqlPost];
+    pub const ALL: [Kind; 2] = [Kind::Fetch, Kind::FetchWithBody];
 
-    /// The word in `identities.toml`.
+    /// As spelled in `identities.toml`.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::GraphqlGet => "graphql_get",
-            Kind::GraphqlPost => "graphql_post",
+            Kind::Fetch => "fetch",
+            Kind::FetchWithBody => "fetch_with_body",
         }
     }
 
     pub fn method(self) -> Method {
         match self {
-            Kind::GraphqlGet => Method::GET,
-            Kind::GraphqlPost => Method::POST,
+            Kind::Fetch => Method::GET,
+            Kind::FetchWithBody => Method::POST,
         }
     }
 }
@@ -35,11 +41,11 @@ impl Kind {
 pub struct Request {
     pub kind: Kind,
     pub url: Url,
-    /// The menu page that a browser would send this from; same origin as `url`.
+    /// The page whose script sends this. For a `url` of another origin see [`Request::needs_preflight`].
     pub referer: Url,
     /// Headers that the page's script sets, in the adapter's order, `accept` and `content-type` among them.
     pub script_headers: Vec<(&'static str, String)>,
-    /// Present for POST.
+    /// Present for [`Kind::FetchWithBody`].
     pub body: Option<Bytes>,
 }
 
@@ -52,6 +58,26 @@ impl Request {
     pub fn script_header(&self, name: &str) -> Option<&str> {
         self.script_headers.iter().find(|(set, _)| set.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
     }
+
+    pub fn is_same_origin(&self) -> bool {
+        self.url.origin() == self.referer.origin()
+    }
+
+    /// Whether a browser would first send an OPTIONS request: to another origin, with a header that is not safelisted.
+    pub fn needs_preflight(&self) -> bool {
+        let is_safelisted = |(name, value): &(&str, String)| match name.to_ascii_lowercase().as_str() {
+            "accept" | "accept-language" | "content-language" => true,
+            "content-type" => is_form_type(value),
+            _ => false,
+        };
+        !self.is_same_origin() && !self.script_headers.iter().all(is_safelisted)
+    }
+}
+
+/// The content types that an HTML form can send.
+fn is_form_type(content_type: &str) -> bool {
+    let essence = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    ["application/x-www-form-urlencoded", "multipart/form-data", "text/plain"].contains(&essence.as_str())
 }
 
 /// An answer whose whole body has been received (bounded), still in its content coding.
@@ -64,11 +90,41 @@ pub struct Response {
     pub raw: Bytes,
     /// The body without its content coding; the same bytes as `raw` when there is none.
     pub body: Bytes,
+    /// The permit of a body that is not small.
+    pub large: Option<LargeBody>,
 }
 
 impl Response {
     /// Whether `raw` is one or more gzip members as the origin sent them.
     pub fn is_gzip(&self) -> bool {
         self.headers.get(http::header::CONTENT_ENCODING).is_some_and(|coding| coding.as_bytes() == b"gzip")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::same_origin("https://menu.test/api", &[("x-token", "1")], false)]
+    #[case::another_port("https://menu.test:8443/api", &[("x-token", "1")], true)]
+    #[case::a_simple_request("https://api.other.test/", &[("accept", "*/*")], false)]
+    #[case::a_form("https://api.other.test/", &[("content-type", "text/plain; charset=utf-8")], false)]
+    #[case::json("https://api.other.test/", &[("content-type", "application/json")], true)]
+    fn what_a_browser_sends_a_preflight_for(
+        #[case] url: &str,
+        #[case] headers: &[(&'static str, &str)],
+        #[case] preflight: bool,
+    ) {
+        let request = Request {
+            kind: Kind::Fetch,
+            url: url.parse().unwrap(),
+            referer: "https://menu.test/stores/1".parse().unwrap(),
+            script_headers: headers.iter().map(|(name, value)| (*name, (*value).to_owned())).collect(),
+            body: None,
+        };
+        assert_eq!(request.needs_preflight(), preflight);
     }
 }

@@ -1,19 +1,20 @@
-//! What follows a failed request: another way, the same again after a pause, or the end.
+//! What follows a failed request: another route, the same again after a pause, or the end.
 //!
 //! Pure: a disposition and what has been spent go in, a [`Step`] comes out.
 
 use std::time::Duration;
 
 use super::error::Disposition;
+use crate::domain::retry;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
-const LONGEST_PAUSE: Duration = Duration::from_secs(15);
+const MAX_PAUSE: Duration = Duration::from_secs(15);
 /// A longer wait belongs to the queue, where it keeps no proxy and no slot.
-const LONGEST_OBEDIENCE: Duration = Duration::from_secs(30);
+const MAX_RETRY_AFTER: Duration = Duration::from_secs(30);
 
 /// How many tries beyond the first a request and a whole task may make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct RotationLimits {
     pub per_request: u32,
     pub per_task: u32,
 }
@@ -27,42 +28,43 @@ pub struct Spent {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// A new session at once: another proxy, another identity, an empty jar.
+    /// A new route at once: another proxy, another identity, an empty jar.
     Rotate,
-    /// Once more after a pause; `anew` in a new session, because the hop may be what failed.
+    /// Once more after a pause; by a `new_route` when the proxy may be what failed.
     Wait {
         pause: Duration,
-        anew: bool,
+        new_route: bool,
     },
     GiveUp,
 }
 
-/// `jitter` is a random number in 0…1, `suspect_hop` whether the failure may be the hop's.
-pub fn next(disposition: &Disposition, suspect_hop: bool, spent: Spent, limits: Limits, jitter: f64) -> Step {
+/// `jitter` is a random number in 0…1, `suspect_proxy` whether the proxy may be what failed.
+pub fn next(disposition: &Disposition, suspect_proxy: bool, spent: Spent, limits: RotationLimits, jitter: f64) -> Step {
     if spent.request >= limits.per_request || spent.task >= limits.per_task {
         return Step::GiveUp;
     }
     match disposition {
         Disposition::RotateBlocked | Disposition::RotateProxy => Step::Rotate,
-        Disposition::TryAgain { after: Some(after) } | Disposition::Snooze { after: Some(after) } => obey(*after),
+        Disposition::TryAgain { after: Some(after) } | Disposition::Snooze { after: Some(after) } => {
+            wait_for_host(*after)
+        }
         Disposition::TryAgain { after: None } | Disposition::Snooze { after: None } => {
-            Step::Wait { pause: pause(spent.request, jitter), anew: suspect_hop }
+            Step::Wait { pause: pause(spent.request, jitter), new_route: suspect_proxy }
         }
         Disposition::FailAttempt | Disposition::Permanent => Step::GiveUp,
     }
 }
 
-fn obey(after: Duration) -> Step {
-    match after <= LONGEST_OBEDIENCE {
-        true => Step::Wait { pause: after, anew: false },
+fn wait_for_host(after: Duration) -> Step {
+    match after <= MAX_RETRY_AFTER {
+        true => Step::Wait { pause: after, new_route: false },
         false => Step::GiveUp,
     }
 }
 
 /// 0.5 s · 2^n up to 15 s, times 0.5 to 1.5.
 fn pause(tries: u32, jitter: f64) -> Duration {
-    let doubled = FIRST_PAUSE.saturating_mul(1 << tries.min(10));
-    doubled.min(LONGEST_PAUSE).mul_f64(0.5 + jitter.clamp(0.0, 1.0))
+    retry::doubling(FIRST_PAUSE, MAX_PAUSE, tries).mul_f64(0.5 + jitter.clamp(0.0, 1.0))
 }
 
 #[cfg(test)]
@@ -72,20 +74,20 @@ mod tests {
 
     use super::*;
 
-    const LIMITS: Limits = Limits { per_request: 3, per_task: 12 };
-    const AFRESH: Spent = Spent { request: 0, task: 0 };
+    const LIMITS: RotationLimits = RotationLimits { per_request: 3, per_task: 12 };
+    const UNSPENT: Spent = Spent { request: 0, task: 0 };
     const SECOND: Duration = Duration::from_secs(1);
 
     #[rstest]
-    #[case::a_block_rotates(Disposition::RotateBlocked, AFRESH, Step::Rotate)]
-    #[case::a_dead_proxy_rotates(Disposition::RotateProxy, AFRESH, Step::Rotate)]
+    #[case::a_block_rotates(Disposition::RotateBlocked, UNSPENT, Step::Rotate)]
+    #[case::a_dead_proxy_rotates(Disposition::RotateProxy, UNSPENT, Step::Rotate)]
     #[case::the_third_rotation_is_the_last(Disposition::RotateBlocked, Spent { request: 2, task: 2 }, Step::Rotate)]
     #[case::no_fourth_in_a_request(Disposition::RotateBlocked, Spent { request: 3, task: 3 }, Step::GiveUp)]
     #[case::no_thirteenth_in_a_task(Disposition::RotateProxy, Spent { request: 0, task: 12 }, Step::GiveUp)]
-    #[case::retry_after_is_obeyed(Disposition::Snooze { after: Some(SECOND) }, AFRESH, Step::Wait { pause: SECOND, anew: false })]
-    #[case::long_waits_are_the_queues(Disposition::Snooze { after: Some(60 * SECOND) }, AFRESH, Step::GiveUp)]
-    #[case::a_failed_attempt_ends(Disposition::FailAttempt, AFRESH, Step::GiveUp)]
-    #[case::permanent_ends(Disposition::Permanent, AFRESH, Step::GiveUp)]
+    #[case::retry_after_is_obeyed(Disposition::Snooze { after: Some(SECOND) }, UNSPENT, Step::Wait { pause: SECOND, new_route: false })]
+    #[case::a_long_wait_is_left_to_the_queue(Disposition::Snooze { after: Some(60 * SECOND) }, UNSPENT, Step::GiveUp)]
+    #[case::a_failed_attempt_ends(Disposition::FailAttempt, UNSPENT, Step::GiveUp)]
+    #[case::permanent_ends(Disposition::Permanent, UNSPENT, Step::GiveUp)]
     fn a_disposition_leads_to_a_step(#[case] disposition: Disposition, #[case] spent: Spent, #[case] step: Step) {
         assert_eq!(next(&disposition, false, spent, LIMITS, 0.5), step);
     }
@@ -97,14 +99,14 @@ mod tests {
     fn pauses_double(#[case] tries: u32, #[case] millis: u64) {
         let spent = Spent { request: tries, task: tries };
         let step = next(&Disposition::TryAgain { after: None }, true, spent, LIMITS, 0.5);
-        assert_eq!(step, Step::Wait { pause: Duration::from_millis(millis), anew: true });
+        assert_eq!(step, Step::Wait { pause: Duration::from_millis(millis), new_route: true });
     }
 
     proptest! {
         #[test]
         fn a_pause_stays_within_its_bounds(tries in 0_u32..40, jitter in 0.0..1.0_f64) {
             let pause = pause(tries, jitter);
-            prop_assert!(pause >= FIRST_PAUSE / 2 && pause <= LONGEST_PAUSE.mul_f64(1.5));
+            prop_assert!(pause >= FIRST_PAUSE / 2 && pause <= MAX_PAUSE.mul_f64(1.5));
         }
     }
 }

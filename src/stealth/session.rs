@@ -1,34 +1,35 @@
 //! `Session`: an identity and a proxy for one task. `Sessions`: where they come from.
 //!
-//! A session keeps its headers, cookies and connection as long as it goes well. Refused or broken, it rotates: a new proxy,
-//! a new identity, an empty jar, within the bounds of `rotation`. It must not know tasks or platforms: a [`Request`] and a
-//! platform's judgement go in, a [`Response`] or the last [`FetchError`] comes out. Nothing leaves without a proxy.
+//! A session keeps its headers, cookies and connection as long as requests succeed. After a refusal or a broken connection
+//! it rotates: a new proxy, a new identity, an empty jar, within the bounds of `rotation`. It must not know tasks or
+//! platforms: a [`Request`] and a reader of its answer go in, a [`Response`] with what was read, or the last [`FetchError`],
+//! comes out. Nothing leaves without a proxy.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::Instant;
 
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
 use super::allowlist::AllowList;
+use super::deps::{Answers, Exchange, SessionDeps};
 use super::error::FetchError;
 use super::failure::Failure;
+use super::host_limits::HostRateLimits;
 use super::identity::{Identities, Identity};
 use super::locale::{StateLocale, States};
-use super::politeness::Politeness;
 use super::proxy::{ProxyAsk, ProxyId, ProxySource};
 use super::request::{Request, Response};
-use super::rotation::{self, Limits, Spent, Step};
+use super::rotation::{self, RotationLimits, Spent, Step};
+use super::route::Route;
 use super::tls::TlsSetupError;
 use super::trace::TraceHandle;
 use super::transport::Transport;
-use super::way::Way;
 use crate::clock::Clock;
-use crate::config;
-use crate::events;
+use crate::{config, events};
 
 /// What all sessions of a process are made of.
-pub struct Parts {
+pub struct SessionConfig {
     pub proxies: Arc<dyn ProxySource>,
     pub identities: Identities,
     pub states: States,
@@ -39,59 +40,50 @@ pub struct Parts {
     pub clock: Clock,
 }
 
-/// What a session should know of the store it is for.
+/// What a session must know about the store that it is for.
 #[derive(Clone, Debug, Default)]
 pub struct SessionAsk {
     pub state: Option<String>,
-    /// Beats the state's.
+    /// Used instead of the timezone of the state.
     pub timezone: Option<String>,
     /// Hosts (with port where it is not the scheme's own) that this store brings with it.
     pub hosts: Vec<String>,
 }
 
-/// The platform's word on an answer that arrived well.
-pub type Classify<'a> = &'a (dyn Fn(&Response) -> Result<(), FetchError> + Sync);
-
 #[derive(Clone)]
-pub struct Sessions(Arc<Shared>);
-
-pub(super) struct Shared {
-    pub(super) proxies: Arc<dyn ProxySource>,
-    identities: Identities,
-    states: States,
-    allowed: AllowList,
-    pub(super) transport: Transport,
-    politeness: Politeness,
-    limits: Limits,
-    pub(super) clock: Clock,
-}
+pub struct Sessions(Arc<SessionDeps>);
 
 pub struct Session {
-    shared: Arc<Shared>,
+    deps: Arc<SessionDeps>,
     ask: SessionAsk,
     locale: StateLocale,
     allowed: AllowList,
     rng: StdRng,
-    way: Option<Way>,
+    route: Option<Route>,
     used_fingerprints: Vec<String>,
     tries_of_the_task: u32,
+    /// Proxies that are chosen only where no other is to be had.
+    avoided: Vec<ProxyId>,
     trace: TraceHandle,
 }
 
 impl Sessions {
     /// Errors: an extra CA file that cannot be read.
-    pub fn new(parts: Parts) -> Result<Sessions, TlsSetupError> {
-        let limits =
-            Limits { per_request: parts.rotations.rotations_per_request, per_task: parts.rotations.rotations_per_task };
-        Ok(Sessions(Arc::new(Shared {
-            proxies: parts.proxies,
-            identities: parts.identities,
-            states: parts.states,
-            allowed: parts.allowed_hosts,
-            politeness: Politeness::new(parts.politeness, parts.http.whole_timeout, parts.clock.clone()),
-            transport: Transport::new(parts.http)?,
+    pub fn new(config: SessionConfig) -> Result<Sessions, TlsSetupError> {
+        let limits = RotationLimits {
+            per_request: config.rotations.rotations_per_request,
+            per_task: config.rotations.rotations_per_task,
+        };
+        Ok(Sessions(Arc::new(SessionDeps {
+            proxies: config.proxies,
+            identities: config.identities,
+            states: config.states,
+            allowed: config.allowed_hosts,
+            host_limits: HostRateLimits::new(config.politeness, config.http.whole_timeout, config.clock.clone()),
+            transport: Transport::new(config.http)?,
             limits,
-            clock: parts.clock,
+            clock: config.clock,
+            answers: Answers::default(),
         })))
     }
 
@@ -103,13 +95,14 @@ impl Sessions {
         }
         Session {
             allowed: self.0.allowed.with(ask.hosts.iter().cloned()),
-            shared: Arc::clone(&self.0),
+            deps: Arc::clone(&self.0),
             ask,
             locale,
             rng: StdRng::from_rng(&mut rand::rng()),
-            way: None,
+            route: None,
             used_fingerprints: Vec::new(),
             tries_of_the_task: 0,
+            avoided: Vec::new(),
             trace: TraceHandle::default(),
         }
     }
@@ -118,52 +111,72 @@ impl Sessions {
 impl Session {
     /// Sends `request` until it is answered well, at most the configured number of rotations and retries more.
     ///
-    /// `classify` is asked about answers that arrived well; what it returns is acted on like any other error. A proxy is
+    /// `read` runs on the CPU pool: it gets answers that arrived well and gives what they hold, or an error that is acted on like any other. A proxy is
     /// blamed only for its own failures and for blocks.
-    pub async fn send(&mut self, request: &Request, classify: Classify<'_>) -> Result<Response, FetchError> {
+    pub async fn send<T: Send + 'static>(
+        &mut self,
+        request: &Request,
+        read: impl Fn(&Response) -> Result<T, FetchError> + Clone + Send + 'static,
+    ) -> Result<(Response, T), FetchError> {
         self.check(request)?;
+        let deps = Arc::clone(&self.deps);
+        let trace = self.trace.clone();
+        let exchange = Exchange { deps: &deps, trace: &trace, request };
         let mut tries = Tries::of(request);
         loop {
-            let mut way = match self.way.take() {
-                Some(way) => way,
-                None => self.open_way(request, &tries).await?,
+            let mut route = match self.route.take().filter(Route::is_usable) {
+                Some(route) => route,
+                None => self.open_route(request, &tries).await?,
             };
-            // the proxy first: whoever waited for one in its turn would keep those who have one from using it
-            let turn = self.shared.politeness.turn(request.host()).await?;
-            let failure = match way.attempt(&self.shared, &self.trace, request, classify).await {
-                Ok(response) => {
-                    self.way = Some(way);
-                    return Ok(response);
+            // a proxy before a permit: a session that waited for a proxy with a permit would keep it from those that have one
+            let permit = deps.host_limits.permit(request.host()).await?;
+            let failure = match route.attempt(&exchange, read.clone()).await {
+                Ok(answer) => {
+                    self.route = Some(route);
+                    return Ok(answer);
                 }
                 Err(failure) => failure,
             };
-            drop(turn);
+            drop(permit);
+            tries.note(&failure, deps.clock.instant());
             match self.next_step(&failure, &tries) {
                 Step::GiveUp => {
-                    self.way = failure.is_of_the_answer().then_some(way);
-                    return Err(failure.error);
+                    self.route = failure.keeps_route().then_some(route);
+                    return Err(tries.verdict(&deps, failure.error));
                 }
-                Step::Rotate => tries.leave(way, failure),
-                Step::Wait { pause, anew: true } => {
-                    tries.leave(way, failure);
+                Step::Rotate => tries.leave(&route, &failure),
+                Step::Wait { pause, new_route: true } => {
+                    tries.leave(&route, &failure);
+                    drop(route);
                     tokio::time::sleep(pause).await;
                 }
-                Step::Wait { pause, anew: false } => {
-                    tries.count(failure);
-                    self.way = Some(way);
+                Step::Wait { pause, new_route: false } => {
+                    self.route = Some(route);
                     tokio::time::sleep(pause).await;
                 }
             }
+            tries.made += 1;
             self.tries_of_the_task += 1;
         }
     }
 
-    /// The human pause before the next page of the same menu.
-    pub async fn pause_between_pages(&mut self) {
-        tokio::time::sleep(self.shared.politeness.page_pause(self.rng.random())).await;
+    /// Chooses these proxies only where no other is to be had.
+    pub fn avoid(&mut self, proxies: &[ProxyId]) {
+        self.avoided.extend_from_slice(proxies);
     }
 
-    /// What has been used and met so far; goes on being true while the session works.
+    /// Goes on through another proxy, as another browser, without blaming the present one.
+    pub fn leave_proxy(&mut self) {
+        let left = self.route.take().map(|route| route.proxy());
+        self.avoided.extend(left);
+    }
+
+    /// The human pause before the next page of the same menu.
+    pub async fn pause_between_pages(&mut self) {
+        tokio::time::sleep(self.deps.host_limits.page_pause(self.rng.random())).await;
+    }
+
+    /// What has been used and seen so far; it follows the session while that works.
     pub fn trace(&self) -> TraceHandle {
         self.trace.clone()
     }
@@ -173,36 +186,36 @@ impl Session {
         &self.locale.timezone
     }
 
-    /// What must be true before anything is sent: a host on the list, and an API call to the host of its own page, since
-    /// a browser would ask leave first (preflight) for any other.
+    /// What must be true before anything is sent: a host on the list, and no request before which a browser would send a
+    /// preflight, since none is ever sent.
     fn check(&self, request: &Request) -> Result<(), FetchError> {
         self.allowed.check(&request.url)?;
-        if request.url.origin() != request.referer.origin() {
-            let why = "its page is of another origin".to_owned();
-            return Err(FetchError::Refused { what: request.host().to_owned(), why });
+        if request.needs_preflight() {
+            let reason = "its page is of another origin, and a browser would send a preflight first".to_owned();
+            return Err(FetchError::Refused { what: request.host().to_owned(), reason });
         }
         Ok(())
     }
 
     /// A new proxy, a new identity, an empty jar. When no proxy comes free for a second try, the first one's failure counts.
-    async fn open_way(&mut self, request: &Request, tries: &Tries) -> Result<Way, FetchError> {
+    async fn open_route(&mut self, request: &Request, tries: &Tries) -> Result<Route, FetchError> {
         let ask = ProxyAsk {
             host: request.host().to_owned(),
             state: self.ask.state.clone(),
             timezone: Some(self.locale.timezone.clone()),
-            avoid: tries.avoid.clone(),
+            avoid: self.avoided.iter().chain(&tries.avoid).copied().collect(),
         };
-        let lease = self.shared.proxies.lease(ask).await.map_err(|error| tries.last.clone().unwrap_or(error))?;
-        let fingerprint = self.shared.identities.draw(&mut self.rng, &self.used_fingerprints);
+        let lease = self.deps.proxies.lease(ask).await.map_err(|error| tries.verdict(&self.deps, error))?;
+        let fingerprint = self.deps.identities.draw(&mut self.rng, &self.used_fingerprints);
         self.trace.opened(lease.proxy.id, &fingerprint.id);
         self.used_fingerprints.push(fingerprint.id.clone());
-        Ok(Way::new(lease, Identity::new(fingerprint, &self.locale)))
+        Ok(Route::new(lease, Identity::new(fingerprint, &self.locale), self.deps.transport.tls_of_a_route()))
     }
 
     fn next_step(&mut self, failure: &Failure, tries: &Tries) -> Step {
         let spent = Spent { request: tries.made, task: self.tries_of_the_task };
         let jitter = self.rng.random();
-        rotation::next(&failure.error.disposition(), failure.suspect_hop, spent, self.shared.limits, jitter)
+        rotation::next(&failure.error.disposition(), failure.suspect_proxy, spent, self.deps.limits, jitter)
     }
 }
 
@@ -211,39 +224,34 @@ struct Tries {
     host: String,
     made: u32,
     avoid: Vec<ProxyId>,
-    last: Option<FetchError>,
+    first_failed: Option<Instant>,
+    last: Option<Failure>,
 }
 
 impl Tries {
     fn of(request: &Request) -> Self {
-        Tries { host: request.host().to_owned(), made: 0, avoid: Vec::new(), last: None }
+        Tries { host: request.host().to_owned(), made: 0, avoid: Vec::new(), first_failed: None, last: None }
     }
 
-    fn count(&mut self, failure: Failure) {
-        self.made += 1;
-        self.last = Some(failure.error);
+    fn note(&mut self, failure: &Failure, now: Instant) {
+        self.first_failed.get_or_insert(now);
+        self.last = Some(failure.clone());
     }
 
-    fn leave(&mut self, way: Way, failure: Failure) {
-        let reason = if failure.is_a_block() { "blocked" } else { "proxy" };
+    fn leave(&mut self, route: &Route, failure: &Failure) {
+        let reason = if failure.is_block() { "blocked" } else { "proxy" };
         events::rotated(&self.host, reason, &failure.error);
-        self.avoid.push(way.proxy());
-        self.count(failure);
+        self.avoid.push(route.proxy());
     }
-}
 
-/// Whoever is told to wait for nothing, or until a time that has passed, would ask without end.
-const LEAST_PATIENCE: Duration = Duration::from_secs(1);
-
-impl Shared {
-    /// A host that asks for patience gets it from every session, up to the cap.
-    pub(super) fn obey(&self, error: FetchError) -> FetchError {
-        match error {
-            FetchError::Throttled { host, status, retry_after: Some(wait) } => {
-                let retry_after = Some(self.politeness.hold_off(&host, wait.max(LEAST_PATIENCE)));
-                FetchError::Throttled { host, status, retry_after }
+    /// What the caller gets when no try is left; `otherwise` when none was made.
+    fn verdict(&self, deps: &SessionDeps, otherwise: FetchError) -> FetchError {
+        match (&self.last, self.first_failed) {
+            (Some(last), Some(since)) if last.is_suspicion() => {
+                deps.judge_suspicion(&self.host, since, last.error.clone())
             }
-            other => other,
+            (Some(last), _) => last.error.clone(),
+            (None, _) => otherwise,
         }
     }
 }

@@ -1,6 +1,9 @@
 //! The TLS client: public roots plus the operator's own CA file, one named crypto provider, ALPN for both protocols.
 //!
 //! It opens no connection: a stream that already leads to the origin goes in, the same one with TLS on it comes out.
+//!
+//! Session tickets are kept in one [`ClientConfig`] a route and never shared: an origin that gets back a ticket of its own
+//! knows that two addresses are one client.
 
 use std::error::Error;
 use std::future::{Ready, ready};
@@ -12,6 +15,7 @@ use std::task::{Context, Poll};
 use http::Uri;
 use hyper_rustls::{HttpsConnector, MaybeHttpsStream};
 use hyper_util::rt::TokioIo;
+use rustls::client::Resumption;
 use rustls::crypto::ring;
 use rustls::{ClientConfig, RootCertStore};
 use rustls_pki_types::CertificateDer;
@@ -22,8 +26,8 @@ use tower_service::Service;
 
 #[derive(Debug, Error)]
 pub enum TlsSetupError {
-    #[error("{file}: {why}")]
-    CaFile { file: String, why: String },
+    #[error("{file}: {reason}")]
+    CaFile { file: String, reason: String },
     #[error("TLS cannot be set up: {0}")]
     Provider(#[from] rustls::Error),
 }
@@ -40,7 +44,17 @@ pub(super) async fn over(
     HttpsConnector::from((Opened(Some(stream)), config)).call(origin).await
 }
 
-/// Whether the authorities of `http.extra_ca_file` can be used.
+/// TLS sessions that one route remembers: a few origins, several tickets each.
+const MAX_TICKETS: usize = 32;
+
+/// `shared` with an empty store of session tickets of its own: a browser resumes only its own sessions.
+pub(super) fn with_own_tickets(shared: &ClientConfig) -> Arc<ClientConfig> {
+    let mut config = shared.clone();
+    config.resumption = Resumption::in_memory_sessions(MAX_TICKETS);
+    Arc::new(config)
+}
+
+/// Whether the certificate authorities of `http.extra_ca_file` can be used.
 pub fn check(extra_ca_file: Option<&Path>) -> Result<(), TlsSetupError> {
     config(extra_ca_file).map(drop)
 }
@@ -48,17 +62,20 @@ pub fn check(extra_ca_file: Option<&Path>) -> Result<(), TlsSetupError> {
 pub(super) fn config(extra_ca_file: Option<&Path>) -> Result<ClientConfig, TlsSetupError> {
     let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
     if let Some(file) = extra_ca_file {
-        add_ca_file(&mut roots, file).map_err(|why| TlsSetupError::CaFile { file: file.display().to_string(), why })?;
+        add_ca_file(&mut roots, file)
+            .map_err(|reason| TlsSetupError::CaFile { file: file.display().to_string(), reason })?;
     }
     let mut config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()?
         .with_root_certificates(roots)
         .with_no_client_auth();
+    // only `with_own_tickets` keeps any
+    config.resumption = Resumption::disabled();
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok(config)
 }
 
-/// What the connector expects below it: here the way through the proxy has been made before, with its own errors and time.
+/// The transport below TLS that the connector asks for: a stream that is already open.
 struct Opened(Option<TcpStream>);
 
 impl Service<Uri> for Opened {

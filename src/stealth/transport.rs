@@ -1,7 +1,7 @@
 //! HTTP over a connection made through a proxy: one connection, kept by its session, with a bound on every wait and size.
 //!
-//! There is no way to connect without a proxy. It adds no header of its own and judges no answer: ordered fields go in, an
-//! answer as received comes out.
+//! Nothing connects without a proxy. It adds no header of its own and judges no answer: ordered fields go in, an answer as
+//! received comes out.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -25,31 +25,32 @@ use super::failure::Failure;
 use super::fingerprint::Protocol;
 use super::headers::{Fields, authority};
 use super::proxy::{Proxy, ProxyProtocol};
-use super::proxy_connect;
+use super::proxy_connect::{self, Blame, ConnectError};
 use super::request::Request;
 use super::tls::{self, Stream, TlsSetupError};
 use crate::config;
+use crate::memory::{self, LargeBody};
 
-const MOST_HEADER_BYTES: u32 = 64 * 1024;
+const MAX_HEADER_BYTES: u32 = 64 * 1024;
 
 /// What every connection of the process shares.
 pub(super) struct Transport {
-    tls: Arc<ClientConfig>,
+    tls: ClientConfig,
     http: config::Http,
 }
 
-/// A connection to one origin through one proxy; dropping it closes it.
+/// A connection to one origin through one proxy. Dropping it closes it.
 pub(super) struct Connection {
     origin: Origin,
     sender: Sender,
     driver: JoinHandle<()>,
-    /// Requests are for the proxy to pass on: they name the whole address and carry its credentials.
+    /// The proxy reads the requests and passes them on: they name the whole address and carry its credentials.
     forwarded: Option<Forwarded>,
     used: bool,
 }
 
 struct Forwarded {
-    authorization: Option<String>,
+    authorization: Option<HeaderValue>,
 }
 
 enum Sender {
@@ -62,11 +63,13 @@ pub(super) struct Answer {
     pub status: StatusCode,
     pub headers: HeaderMap,
     pub raw: Bytes,
+    /// The permit of a body that is not small.
+    pub large: Option<LargeBody>,
 }
 
 impl Transport {
     pub fn new(http: config::Http) -> Result<Self, TlsSetupError> {
-        Ok(Transport { tls: Arc::new(tls::config(http.extra_ca_file.as_deref())?), http })
+        Ok(Transport { tls: tls::config(http.extra_ca_file.as_deref())?, http })
     }
 
     pub fn max_body_bytes(&self) -> usize {
@@ -77,14 +80,18 @@ impl Transport {
         self.http.whole_timeout
     }
 
-    /// Connects to the origin of `url` through `proxy` and speaks TLS there when the scheme asks for it.
-    pub async fn connect(&self, proxy: &Proxy, url: &Url) -> Result<Connection, Failure> {
+    /// The TLS client of one route, which remembers that route's sessions alone.
+    pub fn tls_of_a_route(&self) -> Arc<ClientConfig> {
+        tls::with_own_tickets(&self.tls)
+    }
+
+    /// Connects to the origin of `url` through `proxy` and speaks TLS there, as `tls`, when the scheme asks for it.
+    pub async fn connect(&self, proxy: &Proxy, tls: Arc<ClientConfig>, url: &Url) -> Result<Connection, Failure> {
         let limit = self.http.connect_timeout;
-        let stream = timeout(limit, proxy_connect::open(proxy, url))
-            .await
-            .map_err(|_| Failure::of_the_hop(proxy.id, &host(url), format!("no connection within {limit:?}"), false))?
-            .map_err(|fault| Failure::of_the_hop(proxy.id, &host(url), fault.why, fault.at_once))?;
-        let mut connection = self.within("tls", limit, url, self.converse(stream, url)).await?;
+        let stream = proxy_connect::open(proxy, url, limit).await;
+        let stream = stream.map_err(|error| connect_failure(proxy, url, error))?;
+        let stream = self.within("tls", limit, url, secured(stream, tls, proxy, url)).await?;
+        let mut connection = self.within("http", limit, url, converse(stream, url)).await?;
         let is_forwarded = proxy.protocol == ProxyProtocol::Http && url.scheme() == "http";
         connection.forwarded = is_forwarded.then(|| Forwarded { authorization: proxy_connect::authorization(proxy) });
         Ok(connection)
@@ -106,30 +113,23 @@ impl Transport {
     pub async fn collect(&self, request: &Request, answer: http::Response<Incoming>) -> Result<Answer, Failure> {
         let (head, mut body) = answer.into_parts();
         let limit = self.http.max_body_bytes;
-        let mut raw = BytesMut::new();
+        let (mut raw, mut large) = (BytesMut::new(), None);
         while let Some(chunk) = self.next_chunk(&request.url, &mut body).await? {
             if raw.len() + chunk.len() > limit {
-                return Err(Failure::of_ours(FetchError::TooLarge { host: host(&request.url), limit }));
+                return Err(Failure::local(FetchError::TooLarge { host: host(&request.url), limit }));
+            }
+            if raw.len() + chunk.len() > memory::SMALL_BODY && large.is_none() {
+                large = Some(large_body(&host(&request.url)).await.map_err(Failure::local)?);
             }
             raw.extend_from_slice(&chunk);
         }
-        Ok(Answer { status: head.status, headers: head.headers, raw: raw.freeze() })
-    }
-
-    /// TLS where the scheme asks for it, then the protocol that was agreed on.
-    async fn converse(&self, stream: TcpStream, url: &Url) -> Result<Connection, Failure> {
-        let stream = tls::over(stream, origin(url)?, Arc::clone(&self.tls)).await;
-        let stream = stream.map_err(|error| broken(url, error.as_ref()))?;
-        match stream.connected().is_negotiated_h2() {
-            true => http2_over(stream, url).await,
-            false => http1_over(stream, url).await,
-        }
+        Ok(Answer { status: head.status, headers: head.headers, raw: raw.freeze(), large })
     }
 
     async fn next_chunk(&self, url: &Url, body: &mut Incoming) -> Result<Option<Bytes>, Failure> {
         let frame = async { body.frame().await.transpose().map_err(|error| broken(url, &error)) };
         let frame = self.within("body", self.http.idle_timeout, url, frame).await?;
-        // trailers are of no interest
+        // trailers are ignored
         Ok(frame.map(|frame| frame.into_data().unwrap_or_default()))
     }
 
@@ -147,6 +147,12 @@ impl Transport {
     }
 }
 
+/// The right to hold a body that is not small, within the time that a rate limiter would wait.
+pub(super) async fn large_body(host: &str) -> Result<LargeBody, FetchError> {
+    let permit = memory::large_body().await;
+    permit.ok_or_else(|| FetchError::RateLimitTimeout { host: host.to_owned(), waited: memory::MAX_WAIT })
+}
+
 impl Connection {
     /// Whether a request to `url` can go out here.
     pub fn serves(&self, url: &Url) -> bool {
@@ -157,7 +163,7 @@ impl Connection {
         open && self.origin == url.origin()
     }
 
-    /// Whether it has carried a request before: only then may its breaking mean no more than that it was idle too long.
+    /// Whether it has carried a request before. Only then can it be broken because the origin closed it while idle.
     pub fn is_used(&self) -> bool {
         self.used
     }
@@ -200,10 +206,24 @@ impl Drop for Connection {
     }
 }
 
+/// TLS where the scheme asks for it. Before its handshake, nothing shows that the stream leads to the origin.
+async fn secured(stream: TcpStream, tls: Arc<ClientConfig>, proxy: &Proxy, url: &Url) -> Result<Stream, Failure> {
+    let stream = tls::over(stream, origin(url)?, tls).await;
+    stream.map_err(|error| unreachable(proxy, url, &format!("TLS: {}", causes(error.as_ref()))))
+}
+
+/// The protocol that was agreed on.
+async fn converse(stream: Stream, url: &Url) -> Result<Connection, Failure> {
+    match stream.connected().is_negotiated_h2() {
+        true => http2_over(stream, url).await,
+        false => http1_over(stream, url).await,
+    }
+}
+
 async fn http1_over(stream: Stream, url: &Url) -> Result<Connection, Failure> {
     let handshake = http1::Builder::new().title_case_headers(true).handshake(stream).await;
     let (sender, connection) = handshake.map_err(|error| broken(url, &error))?;
-    // how it ends is seen by the request that it carries
+    // its errors reach the request that it carries
     let driver = tokio::spawn(async move { drop(connection.await) });
     Ok(Connection::over(url, Sender::Http1(sender), driver))
 }
@@ -211,7 +231,7 @@ async fn http1_over(stream: Stream, url: &Url) -> Result<Connection, Failure> {
 async fn http2_over(stream: Stream, url: &Url) -> Result<Connection, Failure> {
     let handshake = http2::Builder::new(TokioExecutor::new())
         .timer(TokioTimer::new())
-        .max_header_list_size(MOST_HEADER_BYTES)
+        .max_header_list_size(MAX_HEADER_BYTES)
         .handshake(stream)
         .await;
     let (sender, connection) = handshake.map_err(|error| broken(url, &error))?;
@@ -226,9 +246,9 @@ fn message(connection: &Connection, request: &Request, fields: Fields) -> Result
     for (name, value) in fields.fields {
         append(message.headers_mut(), &name, &value, &request.url)?;
     }
-    // for the proxy, which takes it off; the origin never sees it
-    if let Some(authorization) = connection.forwarded.as_ref().and_then(|proxy| proxy.authorization.as_deref()) {
-        append(message.headers_mut(), header::PROXY_AUTHORIZATION.as_str(), authorization, &request.url)?;
+    // for the proxy, which removes it before the request goes on to the origin
+    if let Some(authorization) = connection.forwarded.as_ref().and_then(|proxy| proxy.authorization.clone()) {
+        message.headers_mut().append(header::PROXY_AUTHORIZATION, authorization);
     }
     Ok(message)
 }
@@ -248,30 +268,51 @@ fn target(connection: &Connection, url: &Url) -> Result<Uri, Failure> {
         true => format!("{}://{}{path}", url.scheme(), authority(url)),
         false => path.to_owned(),
     };
-    text.parse().map_err(|_| refused(url, "no address that HTTP can carry".to_owned()))
+    text.parse().map_err(|_| refused(url, "not an address that HTTP can carry".to_owned()))
 }
 
 /// Scheme, host and port.
 fn origin(url: &Url) -> Result<Uri, Failure> {
     let text = format!("{}://{}/", url.scheme(), authority(url));
-    text.parse().map_err(|_| refused(url, "no address that HTTP can carry".to_owned()))
+    text.parse().map_err(|_| refused(url, "not an address that HTTP can carry".to_owned()))
 }
 
 fn host(url: &Url) -> String {
     url.host_str().unwrap_or_default().to_owned()
 }
 
-fn refused(url: &Url, why: String) -> Failure {
-    Failure::of_ours(FetchError::Refused { what: host(url), why })
+fn refused(url: &Url, reason: String) -> Failure {
+    Failure::local(FetchError::Refused { what: host(url), reason })
 }
 
 pub(super) fn out_of_time(host: &str, phase: &'static str, after: Duration) -> Failure {
-    Failure::on_the_way(FetchError::Timeout { host: host.to_owned(), phase, after }, host)
+    Failure::in_transit(FetchError::Timeout { host: host.to_owned(), phase, after }, host)
 }
 
-/// Reset, truncated, not HTTP: the whole chain of causes, for the first of them says little.
+/// Reset, truncated, not HTTP.
 fn broken(url: &Url, error: &(dyn std::error::Error + 'static)) -> Failure {
+    Failure::in_transit(FetchError::Http { host: host(url), reason: causes(error) }, &host(url))
+}
+
+fn connect_failure(proxy: &Proxy, url: &Url, error: ConnectError) -> Failure {
+    match error.blame {
+        Blame::Proxy => Failure::proxy(proxy.id, &host(url), error.reason, false),
+        Blame::ProxyAtOnce => Failure::proxy(proxy.id, &host(url), error.reason, true),
+        Blame::ProxyOrOrigin => unreachable(proxy, url, &error.reason),
+    }
+}
+
+fn unreachable(proxy: &Proxy, url: &Url, reason: &str) -> Failure {
+    let reason = format!("proxy {}: {reason}", proxy.id);
+    Failure::in_transit(FetchError::Unreachable { host: host(url), reason }, &host(url))
+}
+
+/// The whole chain of causes, because the first one says little; without the address of its manual that rustls adds.
+fn causes(error: &(dyn std::error::Error + 'static)) -> String {
     let causes = std::iter::successors(Some(error), |error| error.source());
-    let why = causes.map(ToString::to_string).collect::<Vec<_>>().join(": ");
-    Failure::on_the_way(FetchError::Http { host: host(url), why }, &host(url))
+    let texts = causes.map(|cause| {
+        let text = cause.to_string();
+        text.split(": https://docs.rs").next().unwrap_or_default().to_owned()
+    });
+    texts.collect::<Vec<_>>().join(": ")
 }

@@ -14,21 +14,22 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use thiserror::Error;
 
-use crate::domain::dispensary::{DispensaryId, Platform};
+use crate::domain::payload::{PageQuestion, StoredPage};
+use crate::domain::store::{Platform, StoreId};
 
 const VERSION: u32 = 1;
 /// Measured on menu pages: three fifths of level 6's time for a sixth more bytes.
 const LEVEL: Compression = Compression::new(3);
-/// A menu of ten thousand products, several times over.
-const MAX_DOCUMENT_BYTES: u64 = 256 << 20;
+/// A menu of ten thousand products; a hostile one is not inflated further.
+const MAX_DOCUMENT_BYTES: u64 = 64 << 20;
 /// What menu pages inflate to, roughly; only a first guess of a buffer.
-const USUAL_RATIO: usize = 13;
+const DEFAULT_RATIO: usize = 13;
 
 /// The facts at the head of a payload.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PayloadHead {
     pub platform: Platform,
-    pub dispensary_id: DispensaryId,
+    pub dispensary_id: StoreId,
     pub platform_dispensary_id: String,
     pub fetched_at: DateTime<Utc>,
     /// What upstream said there is.
@@ -42,6 +43,7 @@ pub struct PageBytes {
     pub bytes: Bytes,
     /// Whether `bytes` are gzip members; they are kept as they are.
     pub is_gzip: bool,
+    pub question: PageQuestion,
 }
 
 /// What goes into a payload file.
@@ -57,12 +59,16 @@ pub struct StoredMenu {
     pub head: PayloadHead,
     document: String,
     pages: Vec<Range<usize>>,
+    /// One a page; none in files of before questions were kept.
+    questions: Vec<PageQuestion>,
 }
 
 impl StoredMenu {
     /// The answers of upstream, in their order.
-    pub fn pages(&self) -> Vec<&[u8]> {
-        self.pages.iter().map(|range| &self.document.as_bytes()[range.clone()]).collect()
+    pub fn pages(&self) -> Vec<StoredPage<'_>> {
+        let body = |range: &Range<usize>| &self.document.as_bytes()[range.clone()];
+        let pages = self.pages.iter().enumerate();
+        pages.map(|(n, range)| StoredPage { question: self.questions.get(n), body: body(range) }).collect()
     }
 }
 
@@ -95,15 +101,15 @@ pub fn encode(content: &PayloadContent) -> io::Result<Vec<u8>> {
             member(&mut file, &page.bytes)?;
         }
     }
-    member(&mut file, b"]}")?;
+    let questions: Vec<&PageQuestion> = content.pages.iter().map(|page| &page.question).collect();
+    member(&mut file, format!("],\"questions\":{}}}", serde_json::to_string(&questions)?).as_bytes())?;
     Ok(file)
 }
 
 /// Reads the bytes of a payload file back.
 pub fn decode(file: &[u8]) -> Result<StoredMenu, Damage> {
     let document = String::from_utf8(inflate(file)?).map_err(|_| Damage::Utf8)?;
-    let (head, pages) = read(&document)?;
-    Ok(StoredMenu { head, document, pages })
+    read(document)
 }
 
 fn member(file: &mut Vec<u8>, text: &[u8]) -> io::Result<()> {
@@ -113,7 +119,7 @@ fn member(file: &mut Vec<u8>, text: &[u8]) -> io::Result<()> {
 }
 
 fn inflate(file: &[u8]) -> Result<Vec<u8>, Damage> {
-    let mut document = Vec::with_capacity(file.len().saturating_mul(USUAL_RATIO).min(MAX_DOCUMENT_BYTES as usize));
+    let mut document = Vec::with_capacity(file.len().saturating_mul(DEFAULT_RATIO).min(MAX_DOCUMENT_BYTES as usize));
     MultiGzDecoder::new(file).take(MAX_DOCUMENT_BYTES + 1).read_to_end(&mut document)?;
     if document.len() as u64 > MAX_DOCUMENT_BYTES {
         return Err(Damage::TooLarge);
@@ -121,8 +127,8 @@ fn inflate(file: &[u8]) -> Result<Vec<u8>, Damage> {
     Ok(document)
 }
 
-fn read(document: &str) -> Result<(PayloadHead, Vec<Range<usize>>), Damage> {
-    let whole: Document<'_> = serde_json::from_str(document)?;
+fn read(document: String) -> Result<StoredMenu, Damage> {
+    let whole: Document<'_> = serde_json::from_str(&document)?;
     if whole.version != VERSION {
         return Err(Damage::Version(whole.version));
     }
@@ -138,7 +144,8 @@ fn read(document: &str) -> Result<(PayloadHead, Vec<Range<usize>>), Damage> {
         fetched_at: whole.fetched_at,
         total_count: whole.total_count,
     };
-    Ok((head, pages))
+    let questions = whole.questions;
+    Ok(StoredMenu { head, document, pages, questions })
 }
 
 #[derive(Serialize)]
@@ -153,12 +160,14 @@ struct Versioned<'a> {
 struct Document<'a> {
     version: u32,
     platform: Platform,
-    dispensary_id: DispensaryId,
+    dispensary_id: StoreId,
     platform_dispensary_id: String,
     fetched_at: DateTime<Utc>,
     total_count: usize,
     #[serde(borrow)]
     pages: Vec<&'a RawValue>,
+    #[serde(default)]
+    questions: Vec<PageQuestion>,
 }
 
 #[cfg(test)]
@@ -178,15 +187,19 @@ mod tests {
         }
     }
 
+    fn question() -> PageQuestion {
+        PageQuestion { operation: "FilteredProducts".to_owned(), cursor: serde_json::json!({"page": 0}) }
+    }
+
     fn plain(body: &'static str) -> PageBytes {
-        PageBytes { bytes: Bytes::from(body), is_gzip: false }
+        PageBytes { bytes: Bytes::from(body), is_gzip: false, question: question() }
     }
 
     /// As an origin would send it: in several members.
     fn gzipped(parts: &[&'static str]) -> PageBytes {
         let mut raw = Vec::new();
         parts.iter().for_each(|part| member(&mut raw, part.as_bytes()).unwrap());
-        PageBytes { bytes: raw.into(), is_gzip: true }
+        PageBytes { bytes: raw.into(), is_gzip: true, question: question() }
     }
 
     #[rstest]
@@ -196,7 +209,9 @@ mod tests {
     fn pages_come_back_untouched(#[case] pages: Vec<PageBytes>, #[case] expected: Vec<&str>) {
         let stored = decode(&encode(&PayloadContent { head: head(), pages }).unwrap()).unwrap();
         assert_eq!(stored.head, head());
-        assert_eq!(stored.pages(), expected.iter().map(|page| page.as_bytes()).collect::<Vec<_>>());
+        let bodies: Vec<_> = stored.pages().iter().map(|page| page.body).collect();
+        assert_eq!(bodies, expected.iter().map(|page| page.as_bytes()).collect::<Vec<_>>());
+        assert!(stored.pages().iter().all(|page| page.question == Some(&question())));
     }
 
     #[test]
@@ -214,8 +229,20 @@ mod tests {
         let expected = serde_json::json!({
             "version": 1, "platform": "dutchie", "dispensary_id": 7, "platform_dispensary_id": "a\"b}",
             "fetched_at": "2025-09-16T13:41:58.081Z", "total_count": 3, "pages": [{}],
+            "questions": [{"operation": "FilteredProducts", "cursor": {"page": 0}}],
         });
         assert_eq!(document, expected);
+    }
+
+    #[test]
+    fn a_file_of_before_questions_were_kept_is_read() {
+        let document = r#"{"version":1,"platform":"dutchie","dispensary_id":7,"platform_dispensary_id":"a",
+                           "fetched_at":"2025-09-16T13:41:58.081Z","total_count":3,"pages":[{"a":1}]}"#;
+        let mut file = Vec::new();
+        member(&mut file, document.as_bytes()).unwrap();
+        let stored = decode(&file).unwrap();
+        assert!(stored.pages()[0].question.is_none());
+        assert_eq!(stored.pages()[0].body, br#"{"a":1}"#);
     }
 
     #[rstest]

@@ -1,20 +1,22 @@
-//! Files that are whole or not there: written beside their place, synced, then given their name. Blocking.
+//! Files that are whole or not there: written under a temporary name in the same directory, synced, then renamed. Blocking.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, PersistError};
 
-/// How files are called before they have a name; a sweep removes what a crash left of them.
-pub const TMP_SUFFIX: &str = ".tmp";
+const TMP_PREFIX: &str = ".";
+const TMP_SUFFIX: &str = ".tmp";
 
-/// Writes `bytes` into a synced file in `dir` that has no name yet, and vanishes when it is dropped.
-pub fn write_unnamed(dir: &Path, bytes: &[u8]) -> io::Result<NamedTempFile> {
+/// Writes `bytes` into a synced temporary file in `dir`, which is made when it is missing. The file is removed when it is dropped,
+/// and by the sweep when the process was killed. Its mode is that of any other file of this user (the umask decides), so that
+/// backups can read it: it must hold no secret.
+pub fn write_temporary(dir: &Path, bytes: &[u8]) -> io::Result<NamedTempFile> {
+    create_dir(dir)?;
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".").suffix(TMP_SUFFIX);
+    builder.prefix(TMP_PREFIX).suffix(TMP_SUFFIX);
     #[cfg(unix)]
-    // as any other file of this user: the default of temporary files is for nobody else's eyes, a backup's among them
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     let mut file = builder.tempfile_in(dir)?;
     file.write_all(bytes)?;
@@ -22,23 +24,40 @@ pub fn write_unnamed(dir: &Path, bytes: &[u8]) -> io::Result<NamedTempFile> {
     Ok(file)
 }
 
-/// Writes so many bytes into a file in `dir` that vanishes at once.
-pub fn try_room(dir: &Path, bytes: usize) -> io::Result<()> {
-    create_dir(dir)?;
-    tempfile::tempfile_in(dir)?.write_all(&vec![0; bytes])
+/// Whether `path` has the name of a temporary file, which a killed process may have left behind.
+pub fn is_temporary(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.starts_with(TMP_PREFIX) && name.ends_with(TMP_SUFFIX)
 }
 
-/// Names `file`, unless the name is taken: then the file comes back.
-pub fn name(file: NamedTempFile, path: &Path) -> io::Result<Result<(), NamedTempFile>> {
+/// Renames `file` to `path`, whose directory is made when it is missing. The file comes back when `path` exists.
+pub fn persist_new(file: NamedTempFile, path: &Path) -> io::Result<Result<(), NamedTempFile>> {
+    create_parent(path)?;
     match file.persist_noclobber(path) {
         Ok(_) => sync_parent(path).map(Ok),
-        Err(refused) if refused.error.kind() == io::ErrorKind::AlreadyExists => Ok(Err(refused.file)),
-        Err(refused) => Err(refused.error),
+        Err(PersistError { error, file }) if error.kind() == io::ErrorKind::AlreadyExists => Ok(Err(file)),
+        Err(PersistError { error, .. }) => Err(error),
     }
 }
 
+/// Renames `file` to `path`, in place of what is there.
+pub fn persist(file: NamedTempFile, path: &Path) -> io::Result<()> {
+    file.persist(path)?;
+    sync_parent(path)
+}
+
+/// Renames a file within a file system; a crash may undo it.
+pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    create_parent(to)?;
+    fs::rename(from, to)
+}
+
+fn create_parent(path: &Path) -> io::Result<()> {
+    create_dir(path.parent().ok_or(io::ErrorKind::InvalidInput)?)
+}
+
 /// Makes `dir` and what is missing above it, each one synced into its parent.
-pub fn create_dir(dir: &Path) -> io::Result<()> {
+fn create_dir(dir: &Path) -> io::Result<()> {
     if dir.is_dir() {
         return Ok(());
     }

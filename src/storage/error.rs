@@ -1,43 +1,67 @@
 //! `StorageError`: why a file was not written or read, and what helps.
 
+use std::fmt;
 use std::io;
+use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-/// Paths in it are relative to the storage root, as the database has them.
+/// `path` is relative to the storage root, as the database has it.
 #[derive(Debug, Error)]
 pub enum StorageError {
     /// Try again later: nothing half is left behind.
     #[error(
-        "no room to write {path}: {why}. Free space under the storage root, or raise its quota or the process's file size limit; the task is tried again"
+        "no room to write {path}: {error}. Free space under the storage root, or raise its quota or the process's file size limit; the task is tried again"
     )]
-    Full { path: String, why: io::Error },
+    Full { path: String, error: io::Error },
+    /// Try again later: the root itself cannot be used, whatever the file.
+    #[error(
+        "the storage root {} cannot be used: {reason}. Mount it, or give this user the right to write there; the task is tried again",
+        .root.display()
+    )]
+    Unavailable { root: PathBuf, reason: String },
     /// Trying again does not help; a new crawl does.
     #[error("{path} is not there: it was removed, or the storage root is not the one it was written to")]
     Missing { path: String },
     /// Trying again does not help; a new crawl does.
-    #[error("{path} is damaged: {why}")]
-    Corrupt { path: String, why: String },
-    /// A path that no payload can have.
+    #[error("{path} is damaged: {reason}")]
+    Corrupt { path: String, reason: String },
     #[error("'{path}' is no path of a payload")]
-    Refused { path: String },
-    #[error("{path}: {why}")]
-    Io { path: String, why: io::Error },
+    InvalidPath { path: String },
+    #[error("{path}: {error}")]
+    Io { path: String, error: io::Error },
 }
 
 impl StorageError {
-    pub(super) fn from_io(path: &str, why: io::Error) -> Self {
+    pub(super) fn from_io(path: &str, error: io::Error) -> Self {
         let path = path.to_owned();
-        match why.kind() {
+        match error.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
-                StorageError::Full { path, why }
+                StorageError::Full { path, error }
             }
-            _ => StorageError::Io { path, why },
+            _ => StorageError::Io { path, error },
         }
+    }
+
+    pub(super) fn unavailable(root: &Path, reason: impl fmt::Display) -> Self {
+        StorageError::Unavailable { root: root.to_owned(), reason: reason.to_string() }
+    }
+
+    /// An error that any other file under `root` would meet, too.
+    pub(super) fn of_root(root: &Path, path: &str, error: io::Error) -> Self {
+        match StorageError::from_io(path, error) {
+            StorageError::Io { error, .. } => StorageError::unavailable(root, error),
+            full => full,
+        }
+    }
+
+    /// Whether the storage root is at fault, so that any other file meets the same error until a person has mended it.
+    pub fn is_outage(&self) -> bool {
+        matches!(self, StorageError::Full { .. } | StorageError::Unavailable { .. })
     }
 
     /// Whether the file itself is at fault, so that reading it again cannot succeed.
     pub fn is_permanent(&self) -> bool {
-        matches!(self, StorageError::Missing { .. } | StorageError::Corrupt { .. } | StorageError::Refused { .. })
+        matches!(self, StorageError::Missing { .. } | StorageError::Corrupt { .. } | StorageError::InvalidPath { .. })
     }
 }

@@ -2,19 +2,60 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, NaiveDate, NaiveDateTime, Utc};
 
-use crate::domain::dispensary::DispensaryId;
+use crate::domain::store::StoreId;
 
 /// The directory of all payloads, and the first part of each one's path.
 pub const PAYLOADS: &str = "payloads";
 
-/// Names the database that knows the payloads.
+/// Names the database whose payloads lie under the root.
 pub const OWNER: &str = "payloads/.database";
 
+/// Payloads without a row that the sweep has moved away, in a directory for each day on which it did.
+pub const ORPHANS: &str = "payloads/.orphans";
+
 /// `payloads/2025/11/07/store_123_20251107T093000123Z.json.gz`, all in UTC.
-pub fn payload(store: DispensaryId, at: DateTime<Utc>) -> String {
+pub fn payload(store: StoreId, at: DateTime<Utc>) -> String {
     format!("{PAYLOADS}/{}/store_{store}_{}.json.gz", at.format("%Y/%m/%d"), at.format("%Y%m%dT%H%M%S%3fZ"))
+}
+
+/// `payloads/.orphans/2025-11-14/store_123_20251107T093000123Z.json.gz` for the payload at `path`.
+pub fn orphan(path: &str, today: NaiveDate) -> String {
+    format!("{ORPHANS}/{today}/{}", name(path))
+}
+
+/// When the payload at `path` was fetched; none when `path` is not what [`payload`] gives.
+pub fn fetched_at(path: &str) -> Option<DateTime<Utc>> {
+    let (store, at) = store_and_time(name(path))?;
+    (payload(store, at) == path).then_some(at)
+}
+
+/// Whether the file at `path` is called as a payload, in whatever directory.
+pub fn is_payload_name(path: &str) -> bool {
+    store_and_time(name(path)).is_some_and(|(store, at)| name(&payload(store, at)) == name(path))
+}
+
+fn name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+fn store_and_time(name: &str) -> Option<(StoreId, DateTime<Utc>)> {
+    let (store, time) = name.strip_prefix("store_")?.strip_suffix(".json.gz")?.split_once('_')?;
+    let at = NaiveDateTime::parse_from_str(time, "%Y%m%dT%H%M%S%3fZ").ok()?.and_utc();
+    Some((store.parse().ok()?, at))
+}
+
+/// The day of the directory `payloads/{year}/{month}/{day}`; none for any other.
+pub fn day(dir: &str) -> Option<NaiveDate> {
+    let date = dir.strip_prefix(PAYLOADS)?.strip_prefix('/')?;
+    let day = NaiveDate::parse_from_str(date, "%Y/%m/%d").ok()?;
+    (day.format("%Y/%m/%d").to_string() == date).then_some(day)
+}
+
+/// The day of the directory `payloads/.orphans/{day}`; none for any other.
+pub fn orphan_day(dir: &str) -> Option<NaiveDate> {
+    dir.strip_prefix(ORPHANS)?.strip_prefix('/')?.parse().ok()
 }
 
 /// The file that `path` means under `root`; none when it is no path of a payload: not below [`PAYLOADS`], absolute, or climbing.
@@ -37,6 +78,35 @@ mod tests {
     fn a_payload_lies_in_its_day_in_utc() {
         let at = "2025-01-09T23:05:07.008-07:00".parse::<DateTime<Utc>>().unwrap();
         assert_eq!(payload(123, at), "payloads/2025/01/10/store_123_20250110T060507008Z.json.gz");
+    }
+
+    #[rstest]
+    #[case::ours("payloads/2025/01/10/store_123_20250110T060507008Z.json.gz", true)]
+    #[case::of_another_day("payloads/2025/01/11/store_123_20250110T060507008Z.json.gz", false)]
+    #[case::without_milliseconds("payloads/2025/01/10/store_123_20250110T060507Z.json.gz", false)]
+    #[case::of_no_store("payloads/2025/01/10/store_x_20250110T060507008Z.json.gz", false)]
+    #[case::renamed("payloads/2025/01/10/store_123_20250110T060507008Z.json.gz.bak", false)]
+    #[case::of_a_person("payloads/2025/01/10/notes.txt", false)]
+    fn only_our_own_names_have_a_time(#[case] path: &str, #[case] ours: bool) {
+        assert_eq!(fetched_at(path).map(|at| at.timestamp_millis()), ours.then_some(1_736_489_107_008));
+    }
+
+    #[test]
+    fn an_orphan_keeps_its_name() {
+        let path = "payloads/2025/01/10/store_123_20250110T060507008Z.json.gz";
+        let orphan = orphan(path, NaiveDate::from_ymd_opt(2025, 2, 1).unwrap());
+        assert_eq!(orphan, "payloads/.orphans/2025-02-01/store_123_20250110T060507008Z.json.gz");
+        assert!(is_payload_name(&orphan) && fetched_at(&orphan).is_none());
+        assert_eq!(orphan_day("payloads/.orphans/2025-02-01"), NaiveDate::from_ymd_opt(2025, 2, 1));
+    }
+
+    #[rstest]
+    #[case::a_day("payloads/2025/01/10", true)]
+    #[case::one_digit("payloads/2025/1/10", false)]
+    #[case::an_archive("payloads/2024-archive/01/05", false)]
+    #[case::no_day("payloads/2025/02/30", false)]
+    fn only_our_own_directories_are_days(#[case] dir: &str, #[case] ours: bool) {
+        assert_eq!(day(dir).is_some(), ours);
     }
 
     #[rstest]

@@ -2,10 +2,11 @@
 
 use std::process::{Output, Stdio};
 
+use nix::sys::signal::Signal;
 use serde_json::Value;
 use tokio::process::Command;
 
-use crate::support::{database, drover, empty_database};
+use crate::support::{Child, Farm, PATIENCE, database, drover, empty_database, server_dir};
 
 const NOBODY_LISTENS: &str = "postgresql://me:secret@127.0.0.1:1/drover";
 
@@ -74,6 +75,42 @@ async fn config_show_tells_origins_and_no_secret() {
 }
 
 #[tokio::test]
+async fn no_odd_database_url_shows_its_password() {
+    for url in [
+        "postgresql:/drover:s3cret@x/y",
+        "postgresql://me:/s3cret@db/x",
+        "postgresql://me:42/s3cret@db/x",
+        "me:s3cret@db",
+    ] {
+        let output = ended(drover().args(["config", "show"]).env("DATABASE_URL", url)).await;
+        let said = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+        assert!(said.contains("database.url") && !said.contains("s3cret"), "{url}: {said}");
+    }
+}
+
+#[tokio::test]
+async fn a_config_directory_of_another_account_is_used_only_when_it_is_named() {
+    if !nix::unistd::Uid::effective().is_root() {
+        println!("skipped: only root can give a directory to another account");
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("config")).unwrap();
+    let file = dir.path().join("config/default.toml");
+    std::fs::write(&file, "[log]\nlevel = \"warn\"\n").unwrap();
+    std::os::unix::fs::chown(&file, Some(4711), None).unwrap();
+
+    let trusting = ended(drover().args(["config", "show"]).current_dir(dir.path())).await;
+    let said = String::from_utf8_lossy(&trusting.stderr).into_owned();
+    assert_eq!(trusting.status.code(), Some(78), "{said}");
+    assert!(said.contains("uid 4711") && said.contains("--config config"), "{said}");
+    let named = ended(drover().args(["config", "show", "--config", "config"]).current_dir(dir.path())).await;
+    assert_eq!(named.status.code(), Some(0), "{}", String::from_utf8_lossy(&named.stderr));
+    let by_sudo = ended(drover().args(["config", "show"]).env("SUDO_UID", "4711").current_dir(dir.path())).await;
+    assert_eq!(by_sudo.status.code(), Some(0), "{}", String::from_utf8_lossy(&by_sudo.stderr));
+}
+
+#[tokio::test]
 async fn a_database_that_is_away_is_an_exit_code_of_its_own() {
     let output = ended(drover().args(["migrate", "status"]).env("DATABASE_URL", NOBODY_LISTENS)).await;
     assert_eq!(output.status.code(), Some(69));
@@ -120,4 +157,39 @@ async fn doctor_names_what_is_missing_with_its_remedy() {
     let (code, findings) = ask(NOBODY_LISTENS).await;
     assert_eq!(code, Some(1));
     assert_eq!(find(&findings, "database")["ok"], false);
+}
+
+#[tokio::test]
+async fn a_data_directory_that_is_named_is_used_whatever_database_is_configured() {
+    let dir = server_dir();
+    let run = async |args: &[&str]| {
+        let output = ended(drover().args(args).arg("--dir").arg(dir.path()).env("DATABASE_URL", NOBODY_LISTENS)).await;
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        output
+    };
+    run(&["stores", "add", "--name", "A Shop", "--slug", "a-shop"]).await;
+    let listed = run(&["stores", "list", "--json"]).await;
+    assert_eq!(json_lines(&listed.stdout)[0][0]["name"], "A Shop");
+    run(&["db", "stop"]).await;
+}
+
+/// What a pod of two workers logs in this format from its start to its end.
+async fn log_of_a_pod(farm: &Farm, format: &str) -> String {
+    let mut pod = Child::spawn(farm.drover(&["worker"]).env("DROVER__LOG__FORMAT", format));
+    let registered = "SELECT count(*) FROM worker_registry WHERE status <> 'offline'";
+    farm.until_counted("both workers are registered", registered, 2).await;
+    pod.signal(Signal::SIGTERM);
+    assert!(pod.ended(PATIENCE).await.success());
+    pod.stderr().join("\n")
+}
+
+#[tokio::test]
+async fn people_read_one_line_a_pod_and_programs_one_a_worker() {
+    let farm = Farm::with_stores(1).await;
+    let count = |log: &str, text: &str| log.matches(text).count();
+    for (format, workers) in [("pretty", 0), ("json", 2)] {
+        let log = log_of_a_pod(&farm, format).await;
+        assert_eq!(count(&log, "Starting pod"), 1, "{log}");
+        assert_eq!(count(&log, "Starting worker worker-any-"), workers, "{log}");
+    }
 }

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use drover::db::{Db, PoolSizes};
+use drover::db::{Db, DbError, PoolSizes};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 
 use crate::support;
 
@@ -21,7 +23,7 @@ async fn sleepers(database: &support::TestDatabase) -> i64 {
 }
 
 #[tokio::test]
-async fn a_call_that_meets_its_deadline_is_cancelled_on_the_server() {
+async fn a_statement_that_exceeds_its_deadline_is_cancelled_and_called_slow() {
     let database = support::database().await;
     let db = impatient(&database.url);
     let client = db.client().await.unwrap();
@@ -29,12 +31,106 @@ async fn a_call_that_meets_its_deadline_is_cancelled_on_the_server() {
     client.batch("SET statement_timeout = 0").await.unwrap();
 
     let error = client.query("SELECT pg_sleep(60)", &[]).await.unwrap_err();
-    assert!(error.is_unavailable(), "{error}");
-    assert_eq!(sleepers(&database).await, 1);
+    assert!(matches!(error, DbError::TooSlow(_)), "{error}");
+    let error = client.query("SELECT 1", &[]).await.unwrap_err();
+    assert!(matches!(error, DbError::Unavailable(_)), "the cancel request may hit the next statement: {error}");
     drop(client);
 
     support::until("the statement has ended on the server", SOON, async || sleepers(&database).await == 0).await;
     assert_eq!(db.client().await.unwrap().query_one("SELECT 1", &[]).await.unwrap().get::<_, i32>(0), 1);
+}
+
+#[tokio::test]
+async fn a_server_that_falls_silent_is_unavailable_and_no_statement_is_called_slow() {
+    let database = support::database().await;
+    let db = impatient(&database.url);
+    let client = db.client().await.unwrap();
+    let pid: i32 = client.query_one("SELECT pg_backend_pid()", &[]).await.unwrap().get(0);
+    let backend = Frozen::freeze(pid);
+    let error = client.query("SELECT 1", &[]).await.unwrap_err();
+    drop(backend);
+    assert!(matches!(error, DbError::Unavailable(_)) && error.is_external(), "{error}");
+    assert!(error.to_string().contains("the server did not answer within 300ms"), "{error}");
+}
+
+/// A process that stands still until this is dropped.
+struct Frozen(Pid);
+
+impl Frozen {
+    fn freeze(pid: i32) -> Frozen {
+        kill(Pid::from_raw(pid), Signal::SIGSTOP).unwrap();
+        Frozen(Pid::from_raw(pid))
+    }
+}
+
+impl Drop for Frozen {
+    fn drop(&mut self) {
+        let _ = kill(self.0, Signal::SIGCONT);
+    }
+}
+
+#[tokio::test]
+async fn a_lock_that_is_held_too_long_is_contention_and_not_a_slow_statement() {
+    let database = support::database().await;
+    let db = impatient(&database.url);
+    database.raw.batch_execute("CREATE TABLE held (id int)").await.unwrap();
+    database.raw.batch_execute("BEGIN; LOCK TABLE held").await.unwrap();
+    let error = db.client().await.unwrap().query("SELECT FROM held", &[]).await.unwrap_err();
+    assert!(matches!(error, DbError::Contention(_)) && error.is_external(), "{error}");
+}
+
+#[tokio::test]
+async fn the_victim_of_a_deadlock_may_run_its_transaction_again() {
+    let database = support::database().await;
+    database.raw.batch_execute("CREATE TABLE pair (id int); INSERT INTO pair VALUES (1), (2)").await.unwrap();
+    let (first, second) = (database.db.begin().await.unwrap(), database.db.begin().await.unwrap());
+    let update = "UPDATE pair SET id = id WHERE id = $1";
+    first.execute(update, &[&1]).await.unwrap();
+    second.execute(update, &[&2]).await.unwrap();
+    let (one, other) = tokio::join!(first.execute(update, &[&2]), async {
+        let outcome = second.execute(update, &[&1]).await;
+        if outcome.is_err() {
+            let _ = second.rollback().await;
+        }
+        outcome
+    });
+    let error = one.err().or(other.err()).expect("one of them is the victim");
+    assert!(matches!(error, DbError::Contention(_)), "{error}");
+    assert!(!error.to_string().contains("unavailable"), "{error}");
+}
+
+#[tokio::test]
+async fn a_pool_without_a_free_connection_says_so_and_a_silent_server_says_otherwise() {
+    let database = support::database().await;
+    let settings =
+        drover::config::Database { connect_timeout: Duration::from_millis(300), ..support::database_settings() };
+    let db = Db::new(&database.url, &settings, PoolSizes { work: 1, api: 1 }).unwrap();
+    let held = db.client().await.unwrap();
+    let busy = db.client().await.err().unwrap().to_string();
+    assert!(busy.contains("every connection of the pool is in use"), "{busy}");
+    drop(held);
+
+    let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("postgresql://drover@{}/drover", silent.local_addr().unwrap());
+    let db = Db::new(&url, &settings, PoolSizes { work: 1, api: 1 }).unwrap();
+    let silent = db.client().await.err().unwrap().to_string();
+    assert!(silent.contains("the server does not answer"), "{silent}");
+}
+
+#[tokio::test]
+async fn the_heartbeats_connection_is_named_and_has_limits_on_the_server() {
+    let database = support::database().await;
+    let deadline = Duration::from_millis(400);
+    let (client, connection) = database.db.server().connect("drover heartbeat", deadline).await.unwrap();
+    tokio::spawn(connection);
+    let setting = async |name: &str| {
+        let row = client.query_one("SELECT current_setting($1)", &[&name]).await.unwrap();
+        row.get::<_, String>(0)
+    };
+    assert_eq!(setting("application_name").await, "drover heartbeat");
+    assert_eq!(setting("statement_timeout").await, "400ms");
+    assert_eq!(setting("lock_timeout").await, "360ms");
+    assert_eq!(setting("idle_in_transaction_session_timeout").await, "10s");
 }
 
 #[tokio::test]
@@ -71,7 +167,7 @@ async fn a_frozen_transaction_loses_its_locks() {
     .await;
     assert!(begun.elapsed() < Duration::from_secs(15));
     let error = frozen.commit().await.unwrap_err();
-    assert!(error.is_unavailable(), "{error}");
+    assert!(error.is_transient(), "{error}");
     let id: i32 = database.raw.query_one("SELECT id FROM held", &[]).await.unwrap().get(0);
     assert_eq!(id, 1);
 }
@@ -94,7 +190,7 @@ async fn assert_unavailable_soon(url: &str) {
     let db = Db::new(url, &settings, PoolSizes { work: 1, api: 1 }).unwrap();
     let begun = std::time::Instant::now();
     let error = db.client().await.err().unwrap();
-    assert!(error.is_unavailable(), "{error}");
+    assert!(error.is_transient(), "{error}");
     assert!(begun.elapsed() < connect_timeout * 5, "took {:?}", begun.elapsed());
 }
 
@@ -121,6 +217,6 @@ async fn statements_prepared_before_a_migration_do_not_outlive_it() {
     db.client().await.unwrap().query("SELECT * FROM grows", &[]).await.unwrap();
     database.raw.batch_execute("ALTER TABLE grows ADD b int").await.unwrap();
     let error = db.client().await.unwrap().query("SELECT * FROM grows", &[]).await.unwrap_err();
-    assert!(error.is_unavailable(), "{error}");
+    assert!(error.is_transient(), "{error}");
     db.client().await.unwrap().query("SELECT * FROM grows", &[]).await.unwrap();
 }

@@ -1,9 +1,9 @@
 //! With 100,000 pending tasks and 20,000 more of busy stores, the queue's statements still touch a handful of pages: they find
 //! what they want by an index, and walk past nothing.
 
-use drover::db::tasks::{self, Exchange, NewTask};
+use drover::db::tasks::{self, ClaimBatch, NewTask};
 use drover::domain::role::Role;
-use drover::domain::task::Held;
+use drover::domain::task::TaskLease;
 use rstest::rstest;
 
 use crate::queue::{BACK, LEASE, ME, Queue, asks};
@@ -14,8 +14,8 @@ const PAGES_A_TASK: i64 = 60;
 /// So few that no plan reads the whole table for their sake, which for fifty would be cheaper at this size.
 const ASKED: i64 = 10;
 const BUSY_STORES: i64 = 20;
-const FREE_STORES: i64 = 2_000;
-const WAITING: i64 = 4_000;
+const BUSY_WAITING: i64 = 400;
+const READY: i64 = 40_000;
 /// Found, locked, updated, and once more for the attempt: a few reads a task, where a search would make thousands.
 const READS_A_TASK: i64 = 8;
 
@@ -75,8 +75,8 @@ async fn a_claim_is_an_index_walk(#[case] role: &str, #[case] walks: i64) {
 #[tokio::test]
 async fn a_claim_of_some_roles_does_not_walk_past_the_backlog_of_another() {
     let queue = Queue::crowded().await;
-    let claim = "SELECT id FROM settle_and_claim('{}', '{}', '{}', '{}', '{}', '{product_refresh,analytics_refresh}', '{me}', \
-                 '10 min', true)";
+    let claim = "SELECT id FROM settle_and_claim('{}', '{}', '{}', '{}', '{}', '{product_refresh,analytics_refresh}', false, \
+                 '{me}', '10 min', true, NULL)";
     let pages = pages_of(&queue, claim).await;
     assert!(pages <= PAGES_A_TASK, "{pages} pages");
 }
@@ -84,15 +84,15 @@ async fn a_claim_of_some_roles_does_not_walk_past_the_backlog_of_another() {
 #[tokio::test]
 async fn a_sweep_of_what_is_due_looks_at_nothing_else() {
     let queue = Queue::crowded().await;
-    let pages = pages_of(&queue, "SELECT sweep_due(interval '30 seconds')").await;
+    let pages = pages_of(&queue, "SELECT * FROM sweep_due(interval '30 seconds', NULL, 1000)").await;
     assert!(pages <= PAGES_A_TASK, "{pages} pages");
 }
 
 #[tokio::test]
 async fn a_renewal_finds_its_tasks_by_id() {
     let queue = Queue::crowded().await;
-    let claimed = queue.exchange(Exchange { roles: Role::ALL.to_vec(), ..asks(10) }).await;
-    let held: Vec<Held> = claimed.into_iter().map(|task| task.held).collect();
+    let claimed = queue.exchange(ClaimBatch { roles: Role::CRAWL.to_vec(), ..asks(10) }).await;
+    let held: Vec<TaskLease> = claimed.into_iter().map(|task| task.held).collect();
     for _ in 0..6 {
         tasks::renew(&queue.database.raw, &held, LEASE).await.unwrap();
     }
@@ -117,39 +117,150 @@ async fn the_full_sweep_probes_each_waiting_store_once() {
     assert_eq!(queue.sweep_all().await, 0);
     assert_eq!(queue.exchange(asks(1)).await[0].held.worker_id, ME);
     assert_eq!(tasks::sweep_due(&queue.client().await, BACK).await.unwrap(), 0);
-    let pages = pages_of(&queue, "SELECT sweep_all()").await;
+    let pages = pages_of(&queue, "SELECT * FROM sweep_stores(NULL, 100000)").await;
     // 5,000 stores: a step of the skip scan, a look at who is outranked, one at who holds the slot
     assert!(pages <= 5_000 * 15, "{pages} pages");
 }
 
-/// Counted by the server inside the claiming function, whose plans no EXPLAIN from outside shows.
+/// What the planner knows of the table when the plans are made.
+#[derive(Clone, Copy, Debug)]
+enum Statistics {
+    Never,
+    OfAnEmptyTable,
+    OfAnIdleTable,
+    Fresh,
+}
+
+impl Statistics {
+    /// Before there is anything to do: the session that claims has used its statements, so that its plans are made.
+    async fn before(self, queue: &Queue) {
+        queue.sql("ALTER TABLE worker_tasks SET (autovacuum_enabled = off)").await;
+        match self {
+            Statistics::OfAnEmptyTable => queue.sql("ANALYZE worker_tasks").await,
+            Statistics::OfAnIdleTable => {
+                queue
+                    .sql(
+                        "INSERT INTO worker_tasks (role, status, dispensary_id) \
+                         SELECT 'payload_fetch', 'completed', n FROM generate_series(1, 20000) n; ANALYZE worker_tasks",
+                    )
+                    .await;
+            }
+            Statistics::Never | Statistics::Fresh => {}
+        }
+    }
+
+    async fn after(self, queue: &Queue) {
+        if let Statistics::Fresh = self {
+            queue.sql("ANALYZE worker_tasks").await;
+        }
+    }
+}
+
+impl Queue {
+    /// Rows of worker_tasks that `statement` reads, counted inside its functions, whose plans no EXPLAIN from outside shows: what a
+    /// sequential scan read, what indexes led to, and the value of its one column. The statement takes effect.
+    async fn rows_read(&self, statement: &str) -> (i64, i64, i64) {
+        let raw = &self.database.raw;
+        let reads = "SELECT seq_tup_read, idx_tup_fetch FROM pg_stat_xact_user_tables WHERE relname = 'worker_tasks'";
+        raw.batch_execute("SELECT pg_stat_force_next_flush()").await.unwrap();
+        raw.batch_execute("BEGIN").await.unwrap();
+        let value: i64 = raw.query_one(statement, &[]).await.unwrap().get(0);
+        let row = raw.query_one(reads, &[]).await.unwrap();
+        raw.batch_execute("COMMIT").await.unwrap();
+        (row.get(0), row.get(1), value)
+    }
+
+    /// Ten claims of one statement.
+    async fn rows_of_ten_claims(&self, roles: &str, every_role: bool) -> (i64, i64, i64) {
+        let claim = format!(
+            "SELECT count(*) FROM settle_and_claim('{{}}', '{{}}', '{{}}', '{{}}', '{{}}', '{roles}', {every_role}, \
+             array_fill('me'::text, ARRAY[{ASKED}]), '10 min', true, gen_random_uuid())"
+        );
+        self.rows_read(&claim).await
+    }
+}
+
+const EVERY_ROLE: &str =
+    "{store_discovery,entry_point_discovery,product_discovery,payload_fetch,product_refresh,analytics_refresh}";
+
 #[rstest]
-#[case::of_one_role("{payload_fetch}")]
-#[case::of_some_roles("{store_discovery,payload_fetch,product_refresh}")]
-#[case::of_any_role(
-    "{store_discovery,entry_point_discovery,product_discovery,payload_fetch,product_refresh,analytics_refresh}"
-)]
+#[case::of_one_role("{payload_fetch}", false)]
+#[case::of_some_roles("{store_discovery,payload_fetch,product_refresh}", false)]
+#[case::of_any_role(EVERY_ROLE, true)]
 #[tokio::test]
-async fn a_claim_reads_a_few_rows_for_each_task_it_takes(#[case] roles: &str) {
+async fn a_claim_reads_a_few_rows_for_each_task_whatever_the_statistics_say(
+    #[case] roles: &str,
+    #[case] every_role: bool,
+    #[values(Statistics::Never, Statistics::OfAnEmptyTable, Statistics::OfAnIdleTable, Statistics::Fresh)]
+    statistics: Statistics,
+) {
     let queue = Queue::new().await;
-    // many tasks of a few busy stores stand in front
-    queue.enqueue(&waiting(WAITING, BUSY_STORES, 0, 5)).await;
+    statistics.before(&queue).await;
+    // the plans of this session are made now
+    assert_eq!(queue.rows_of_ten_claims(roles, every_role).await.2, 0);
+    // many tasks of a few busy stores stand in front, and the reservations of 40,000 are ready
+    queue.enqueue(&waiting(BUSY_WAITING, BUSY_STORES, 0, 5)).await;
     assert_eq!(queue.claim(&[Role::PayloadFetch], 2 * BUSY_STORES as usize).await.len() as i64, BUSY_STORES);
-    queue.enqueue(&waiting(FREE_STORES, FREE_STORES, BUSY_STORES, 0)).await;
-    let raw = &queue.database.raw;
-    raw.batch_execute("ANALYZE worker_tasks; BEGIN").await.unwrap();
+    queue
+        .sql(&format!(
+            "SET drover.own = on; INSERT INTO worker_tasks (role, dispensary_id, ready) \
+             SELECT 'payload_fetch', {BUSY_STORES} + n, true FROM generate_series(1, {READY}) n; RESET drover.own"
+        ))
+        .await;
+    statistics.after(&queue).await;
 
-    let reads = "SELECT seq_tup_read, idx_tup_fetch FROM pg_stat_xact_user_tables WHERE relname = 'worker_tasks'";
-    let before = raw.query_one(reads, &[]).await.unwrap();
-    let claim = "SELECT count(*) FROM settle_and_claim('{}', '{}', '{}', '{}', '{}', $1::text::text[], \
-                   array_fill('me'::text, ARRAY[$2::bigint::int]), '10 min', true)";
-    let claimed: i64 = raw.query_one(claim, &[&roles, &ASKED]).await.unwrap().get(0);
-    let after = raw.query_one(reads, &[]).await.unwrap();
-
-    let [whole_table, by_index] = [0, 1].map(|n| after.get::<_, i64>(n) - before.get::<_, i64>(n));
+    let (whole_table, by_index, claimed) = queue.rows_of_ten_claims(roles, every_role).await;
     assert_eq!(claimed, ASKED);
     assert_eq!(whole_table, 0, "rows read by looking through the table");
     assert!(by_index <= ASKED * READS_A_TASK, "{by_index} rows read for {ASKED} tasks");
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_settlement_and_a_sweep_read_a_few_rows_whatever_the_statistics_say(
+    #[values(Statistics::Never, Statistics::OfAnEmptyTable, Statistics::OfAnIdleTable, Statistics::Fresh)]
+    statistics: Statistics,
+) {
+    let queue = Queue::new().await;
+    statistics.before(&queue).await;
+    let sweep = "SELECT swept FROM sweep_stores(NULL, 1000)";
+    let due = "SELECT swept FROM sweep_due('30 s', NULL, 1000)";
+    queue.rows_read(sweep).await;
+    queue.rows_read(due).await;
+    let settle = |id, fence| {
+        format!(
+            "SELECT length(settle_task({id}, {fence}, '{ME}', '{{\"outcome\": \"completed\", \"retry_after\": 0}}'))::bigint"
+        )
+    };
+    // makes the plans of the settlement
+    queue.enqueue(&[crate::queue::fetch(1), crate::queue::fetch(1)]).await;
+    let first = queue.claim_one().await;
+    queue.rows_read(&settle(first.held.id, first.held.fence)).await;
+    let second = queue.claim_one().await;
+    queue
+        .sql(&format!(
+            "SET drover.own = on; INSERT INTO worker_tasks (role, dispensary_id, ready) \
+             SELECT 'payload_fetch', 1000 + n, true FROM generate_series(1, {READY}) n; RESET drover.own"
+        ))
+        .await;
+    // one waits behind the task that is settled, and nine of other stores may have their reservations at once
+    queue.enqueue(&[crate::queue::refresh(1)]).await;
+    queue
+        .sql(
+            "INSERT INTO worker_tasks (role, dispensary_id) SELECT 'payload_fetch', 1 + n FROM generate_series(1, 9) n",
+        )
+        .await;
+    statistics.after(&queue).await;
+
+    let (whole_table, by_index, _) = queue.rows_read(&settle(second.held.id, second.held.fence)).await;
+    assert_eq!(whole_table, 0);
+    assert!(by_index <= 20, "a settlement read {by_index} rows");
+    let (whole_table, by_index, swept) = queue.rows_read(sweep).await;
+    assert_eq!((whole_table, swept), (0, 9));
+    assert!(by_index <= 9 * 2 * READS_A_TASK, "a sweep of nine stores read {by_index} rows");
+    let (whole_table, by_index, _) = queue.rows_read(due).await;
+    assert_eq!(whole_table, 0);
+    assert!(by_index <= READS_A_TASK, "a sweep of nothing read {by_index} rows");
 }
 
 /// `count` tasks, spread evenly over `stores` with ids above `above`.

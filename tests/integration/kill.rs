@@ -5,9 +5,9 @@
 use std::path::Path;
 use std::time::Duration;
 
-use drover::db::embedded;
-use drover::db::tasks::{self, Exchange, NewTask};
+use drover::db::tasks::{self, ClaimBatch, NewTask};
 use drover::domain::role::Role;
+use drover::private_server;
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 use rand::Rng;
@@ -16,23 +16,23 @@ use serde_json::Value;
 use crate::support::{Child, connect, database, drover, server_dir, until};
 
 const CRAWL: Duration = Duration::from_secs(300);
+/// What a demo logs before its first task: one line for each of its 25 workers, one for the proxies.
+const START_LINES: usize = 26;
 
 #[tokio::test]
 async fn a_demo_that_is_killed_again_and_again_completes_its_crawl() {
-    let (kills, stores) = (number("DROVER_KILLS", 5), number("DROVER_KILL_STORES", 6));
+    let (kills, stores) = (number("DROVER_KILLS", 5), number("DROVER_KILL_STORES", 12));
     let dir = server_dir();
     let mut demo = start(dir.path(), stores);
     for n in 0..kills {
-        // the workers' first lines, and some of the crawl's
-        let lines = rand::rng().random_range(1..30 + 2 * stores);
-        until("the demo has said so much", CRAWL, async || {
+        let lines = moment(kills, stores);
+        until("the demo has logged so many lines", CRAWL, async || {
             demo.stderr().len() >= lines || demo.try_wait().unwrap().is_some()
         })
         .await;
-        if demo.try_wait().unwrap().is_some() {
-            break; // it has completed its crawl: another start would begin the next
-        }
-        let _ = killpg(Pid::from_raw(demo.id().unwrap_or(i32::MAX as u32) as i32), Signal::SIGKILL);
+        // its group is named by the first process's id
+        let group = demo.id().unwrap_or_else(|| panic!("the crawl ended after {n} of {kills} kills"));
+        killpg(Pid::from_raw(group as i32), Signal::SIGKILL).unwrap();
         if n % 2 == 1 {
             kill_server(dir.path());
         }
@@ -44,7 +44,17 @@ async fn a_demo_that_is_killed_again_and_again_completes_its_crawl() {
     let summary: Value = serde_json::from_str(&said).unwrap();
     assert!(status.success(), "{summary}\n{}", demo.stderr().join("\n"));
     assert_nothing_lost_or_twice(summary["database_url"].as_str().unwrap()).await;
-    embedded::stop(&embedded::dir_in(dir.path())).await.unwrap();
+    private_server::stop(&private_server::dir_in(dir.path())).await.unwrap();
+}
+
+/// After how many log lines to kill: while the workers start, or in the crawl, which logs four lines a store. Each life gets
+/// a part of the crawl so small that none but the last completes it.
+fn moment(kills: usize, stores: usize) -> usize {
+    let crawl = (3 * stores / kills).max(1);
+    match rand::rng().random_bool(0.5) {
+        true => rand::rng().random_range(1..=START_LINES),
+        false => START_LINES + rand::rng().random_range(1..=crawl),
+    }
 }
 
 fn number(name: &str, default: usize) -> usize {
@@ -95,12 +105,12 @@ async fn suspects_take_turns_so_that_blame_gathers_only_where_it_belongs() {
         "UPDATE worker_tasks SET loss_count = 3, crash_count = (ARRAY[2, 1, 0])[array_position($1::bigint[], id)]";
     database.raw.execute(lost, &[&ids]).await.unwrap();
 
-    let exchange = Exchange {
+    let exchange = ClaimBatch {
         roles: vec![Role::AnalyticsRefresh],
         workers: vec!["w".to_owned(); 3],
         lease: Duration::from_secs(60),
         allow_suspect: true,
-        ..Exchange::default()
+        ..ClaimBatch::default()
     };
     let mut turns = Vec::new();
     for _ in 0..3 {

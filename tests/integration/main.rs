@@ -5,9 +5,9 @@
 mod support;
 
 mod api;
+mod claimer;
 mod command_line;
 mod deadlines;
-mod embedded;
 mod explain;
 mod frozen;
 mod handlers;
@@ -16,10 +16,13 @@ mod listen;
 mod migrate;
 mod outage;
 mod platforms;
+mod private_server;
 mod proxies;
 mod queue;
+mod roles;
 mod statements;
 mod stealth;
 mod stores_command;
+mod suite;
 mod supervision;
 mod tls;

@@ -1,4 +1,6 @@
-//! Migrations on a real database.
+//! Migrations on a real database, in use.
+
+use std::time::{Duration, Instant};
 
 use drover::db::migrate::{self, MigrateError};
 
@@ -58,7 +60,7 @@ async fn a_failing_migration_leaves_nothing_behind() {
 }
 
 #[tokio::test]
-async fn views_with_other_columns_are_made_anew() {
+async fn a_view_with_other_columns_is_replaced() {
     let database = support::database().await;
     let made_by_an_older_program = "
         DROP VIEW v_worker_capacity CASCADE;
@@ -82,4 +84,132 @@ async fn check_tells_scripts_by_its_exit_code() {
     assert_eq!(exit_code("check").await, Some(1));
     assert_eq!(exit_code("up").await, Some(0));
     assert_eq!(exit_code("check").await, Some(0));
+}
+
+/// What an object's row says when an older program made it.
+const OLDER: &str = "UPDATE schema_objects SET checksum = 'older', revision = 0";
+
+#[tokio::test]
+async fn functions_with_another_result_and_overloads_with_other_arguments_are_replaced() {
+    let database = support::database().await;
+    let made_by_an_older_program = "
+        DROP FUNCTION recover_stale_tasks(int);
+        CREATE FUNCTION recover_stale_tasks(minutes int) RETURNS text LANGUAGE sql AS 'SELECT 1::text';
+        CREATE FUNCTION recover_stale_tasks(minutes int, force boolean DEFAULT true) RETURNS int LANGUAGE sql AS 'SELECT 1'";
+    database.raw.batch_execute(made_by_an_older_program).await.unwrap();
+    database.raw.batch_execute(OLDER).await.unwrap();
+    migrate::up(&database.db).await.unwrap();
+    let recovered = database.raw.query_one("SELECT recover_stale_tasks(10)", &[]).await.unwrap();
+    assert_eq!(recovered.get::<_, i32>(0), 0);
+}
+
+#[tokio::test]
+async fn an_object_that_did_not_change_is_not_touched() {
+    let database = support::database().await;
+    let versions = async || -> Vec<(String, String)> {
+        let sql = "SELECT tgname::text, xmin::text FROM pg_trigger WHERE NOT tgisinternal
+                   UNION ALL SELECT proname::text, xmin::text FROM pg_proc WHERE pronamespace = current_schema()::regnamespace
+                   ORDER BY 1, 2";
+        let rows = database.raw.query(sql, &[]).await.unwrap();
+        rows.iter().map(|row| (row.get(0), row.get(1))).collect()
+    };
+    let before = versions().await;
+    let one = "UPDATE schema_objects SET checksum = 'older' WHERE name = '60_capacity'";
+    database.raw.batch_execute(one).await.unwrap();
+    assert_eq!(migrate::up(&database.db).await.unwrap().objects, ["60_capacity"]);
+    assert_eq!(versions().await, before);
+}
+
+#[tokio::test]
+async fn an_older_program_starts_beside_newer_objects_and_leaves_them() {
+    let database = support::database().await;
+    let made_by_a_newer_program = "
+        CREATE OR REPLACE FUNCTION recover_stale_tasks(minutes int) RETURNS int LANGUAGE sql AS 'SELECT 4711';
+        UPDATE schema_objects SET checksum = 'newer', revision = 1000000 WHERE name = '90_psql'";
+    database.raw.batch_execute(made_by_a_newer_program).await.unwrap();
+    assert_eq!(migrate::up(&database.db).await.unwrap(), migrate::Report::default());
+    let status = migrate::status(&database.db).await.unwrap();
+    assert!(status.is_current() && status.has_newer_objects, "{status:?}");
+    let answer = database.raw.query_one("SELECT recover_stale_tasks(10)", &[]).await.unwrap();
+    assert_eq!(answer.get::<_, i32>(0), 4711);
+}
+
+#[tokio::test]
+async fn claims_go_on_while_objects_wait_for_a_reader_to_leave() {
+    let database = support::database().await;
+    let reader = support::connect(&database.url).await;
+    // locks the view and every table under it
+    reader.batch_execute("BEGIN; SELECT FROM v_worker_capacity; SELECT FROM task_attempts").await.unwrap();
+    database.raw.batch_execute(OLDER).await.unwrap();
+    let db = database.db.clone();
+    let migrating = tokio::spawn(async move { migrate::up(&db).await });
+    let waits = "SELECT count(*) FROM pg_locks WHERE NOT granted AND mode = 'AccessExclusiveLock'";
+    support::until("a view waits for its reader", Duration::from_secs(10), async || {
+        database.raw.query_one(waits, &[]).await.unwrap().get::<_, i64>(0) > 0
+    })
+    .await;
+
+    let slowest = slowest_claim(&database, Duration::from_secs(4)).await;
+    assert!(!migrating.is_finished(), "the reader should hold it up");
+    reader.batch_execute("COMMIT").await.unwrap();
+    assert!(!migrating.await.unwrap().unwrap().objects.is_empty());
+    assert!(slowest < Duration::from_secs(2), "a claim took {slowest:?}");
+}
+
+/// Enqueues and claims for a while, under the program's own deadlines.
+async fn slowest_claim(database: &support::TestDatabase, time: Duration) -> Duration {
+    let (begun, mut slowest) = (Instant::now(), Duration::ZERO);
+    let client = support::connect(&database.url).await;
+    client.batch_execute("SET statement_timeout = '5s'").await.unwrap();
+    while begun.elapsed() < time {
+        let asked = Instant::now();
+        client.batch_execute(r#"SELECT enqueue_tasks('[{"role": "analytics_refresh"}]')"#).await.unwrap();
+        let claimed = client.query("SELECT FROM claim_task('analytics_refresh', 'me')", &[]).await.unwrap();
+        assert_eq!(claimed.len(), 1);
+        slowest = slowest.max(asked.elapsed());
+    }
+    slowest
+}
+
+#[tokio::test]
+async fn commands_that_only_read_refuse_an_outdated_schema_and_change_nothing() {
+    let database = support::empty_database().await;
+    for command in
+        [["tasks", "list"], ["workers", "list"], ["stores", "list"], ["proxies", "list"], ["schedules", "list"]]
+    {
+        let output = support::drover().args(command).env("DATABASE_URL", &database.url).output().await.unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(69), "{command:?}: {said}");
+        assert!(said.contains("drover migrate up"), "{said}");
+    }
+    let tables = "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'";
+    assert_eq!(database.raw.query_one(tables, &[]).await.unwrap().get::<_, i64>(0), 0);
+}
+
+#[tokio::test]
+async fn a_read_only_server_can_be_read() {
+    let database = support::database().await;
+    let read_only = format!("ALTER DATABASE {} SET default_transaction_read_only = on", database.name);
+    database.raw.batch_execute(&read_only).await.unwrap();
+    let output = support::drover().args(["tasks", "list"]).env("DATABASE_URL", &database.url).output().await.unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[tokio::test]
+async fn a_schema_that_cannot_be_compared_ends_a_command_within_the_statements_deadline() {
+    let database = support::database().await;
+    database.raw.batch_execute("BEGIN; LOCK TABLE schema_migrations").await.unwrap();
+    let mut list = support::drover();
+    list.args(["tasks", "list"]).env("DATABASE_URL", &database.url).env("DROVER__DATABASE__STATEMENT_TIMEOUT", "500ms");
+    let output = tokio::time::timeout(Duration::from_secs(10), list.output()).await.expect("it hangs").unwrap();
+    assert_eq!(output.status.code(), Some(69), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[tokio::test]
+async fn a_session_that_forgot_its_commit_is_ended_by_the_database() {
+    let database = support::empty_database().await;
+    migrate::up(&database.db).await.unwrap();
+    let session = support::connect(&database.url).await;
+    let limit = session.query_one("SHOW idle_in_transaction_session_timeout", &[]).await.unwrap();
+    assert_eq!(limit.get::<_, String>(0), "5min");
 }

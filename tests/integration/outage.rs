@@ -3,18 +3,19 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use drover::db::embedded;
+use drover::db::tasks::{self, NewTask};
 use drover::domain::role::Role;
+use drover::private_server;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use sim::ProxyFault;
 
-use crate::support::{Child, Farm, PATIENCE, drover, server_dir, server_options};
+use crate::support::{Child, Farm, FaultProxy, PATIENCE, drover, server_dir, server_options};
 
 #[tokio::test]
 async fn a_crawl_outlives_its_database_server() {
     let dir = server_dir();
-    let server = embedded::start_with(dir.path(), server_options(Duration::ZERO)).await.unwrap();
+    let server = private_server::start_with(dir.path(), server_options(Duration::ZERO)).await.unwrap();
     let farm = Farm::on(server.url(), 8).await;
     farm.enqueue(Role::PayloadFetch).await;
     let worker = Child::spawn(&mut farm.drover(&["worker", "--workers", "1", "--slots", "1"]));
@@ -27,7 +28,74 @@ async fn a_crawl_outlives_its_database_server() {
     let punished = "SELECT count(*) FROM worker_tasks WHERE retry_count > 0";
     assert_eq!(farm.count(punished).await, 0, "an outage cost retries");
     drop((worker, farm));
-    embedded::stop(dir.path()).await.unwrap();
+    private_server::stop(dir.path()).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_database_that_is_silent_for_twenty_seconds_costs_no_retry_and_no_second_fetch() {
+    let farm = Farm::with_stores(12).await;
+    let network = FaultProxy::start(farm.url()).await;
+    farm.enqueue(Role::PayloadFetch).await;
+    let mut command = farm.drover(&["worker"]);
+    let _worker = Child::spawn(command.env("DATABASE_URL", network.url()).env("DROVER__QUEUE__LEASE", "60s"));
+    let some = "SELECT least(3, count(*)) FROM worker_tasks WHERE status = 'completed'";
+    farm.until_counted("the crawl is under way", some, 3).await;
+
+    network.set_silent(true);
+    tokio::time::sleep(SILENCE).await; // not a wait for something: the length of the outage
+    network.set_silent(false);
+    farm.until_crawled().await;
+    assert_eq!(farm.count("SELECT count(*) FROM worker_tasks WHERE retry_count > 0").await, 0, "it cost retries");
+    assert_eq!(farm.count("SELECT count(*) FROM worker_tasks WHERE loss_count > 0").await, 0, "somebody was blamed");
+    let menus = farm.sim.counts().menus;
+    assert!(menus.values().all(|requests| *requests == 1), "stores were fetched again: {menus:?}");
+}
+
+/// Longer than every deadline of a statement.
+const SILENCE: Duration = Duration::from_secs(20);
+
+#[tokio::test]
+async fn a_worker_ends_soon_after_its_grace_while_the_database_is_silent() {
+    let farm = Farm::with_stores(1).await;
+    farm.leaves_open_tasks("a silent database cannot be told that they are given back");
+    farm.sim.add_fault(sim::Fault::new(sim::FaultKind::Hang));
+    let network = FaultProxy::start(farm.url()).await;
+    farm.enqueue(Role::PayloadFetch).await;
+    let mut command = farm.drover(&["worker"]);
+    command.env("DATABASE_URL", network.url()).env("DROVER__QUEUE__LEASE", "60s");
+    command.env("DROVER__WORKER__GRACE", "2s").env("DROVER__SUPERVISION__STOP_GRACE", "2s");
+    let mut worker = Child::spawn(&mut command);
+    let running = "SELECT count(*) FROM worker_tasks WHERE status = 'running'";
+    farm.until_counted("the task runs", running, 1).await;
+
+    network.set_silent(true);
+    worker.signal(Signal::SIGTERM);
+    // the grace time, the time for bodies to stop, 5 s for the last writes, and something for a busy machine
+    assert_eq!(worker.ended(Duration::from_secs(2 + 2 + 5 + 5)).await.code(), Some(0));
+}
+
+#[tokio::test]
+async fn a_transaction_that_fails_for_reasons_not_its_own_runs_again_and_nothing_is_fetched_twice() {
+    let farm = Farm::with_stores(3).await;
+    // a sequence keeps its value when the transaction is rolled back
+    let deadlock_twice_a_table = "
+        CREATE SEQUENCE payload_tries;
+        CREATE SEQUENCE snapshot_tries;
+        CREATE FUNCTION deadlock_twice() RETURNS trigger LANGUAGE plpgsql AS $f$
+        BEGIN
+          IF nextval(TG_ARGV[0]) <= 2 THEN RAISE deadlock_detected; END IF;
+          RETURN NULL;
+        END $f$;
+        CREATE TRIGGER deadlock_twice AFTER INSERT ON raw_crawl_payloads
+          FOR EACH STATEMENT EXECUTE FUNCTION deadlock_twice('payload_tries');
+        CREATE TRIGGER deadlock_twice AFTER INSERT ON store_products
+          FOR EACH STATEMENT EXECUTE FUNCTION deadlock_twice('snapshot_tries')";
+    farm.db.client().await.unwrap().batch(deadlock_twice_a_table).await.unwrap();
+    farm.enqueue(Role::PayloadFetch).await;
+    let _worker = Child::spawn(&mut farm.drover(&["worker"]));
+    farm.until_crawled().await;
+    assert_eq!(farm.count("SELECT last_value FROM payload_tries").await, 5, "three payloads, two of them tried again");
+    assert_eq!(farm.count("SELECT count(*) FROM past_attempts").await, 0, "a run was thrown away");
 }
 
 fn postmaster(dir: &Path) -> Pid {
@@ -39,16 +107,19 @@ fn postmaster(dir: &Path) -> Pid {
 async fn a_worker_waits_for_a_database_that_is_late() {
     let mut command = drover();
     command.args(["worker"]).env("DATABASE_URL", "postgresql://nobody@127.0.0.1:1/none");
-    let worker = Child::spawn(&mut command);
+    let mut worker = Child::spawn(&mut command);
     let line = worker.logged("database is not available yet", PATIENCE).await;
     assert!(line.contains("WARN"), "{line}");
+    worker.signal(Signal::SIGTERM);
+    // it handles the signal, as it must where it is PID 1
+    assert_eq!(worker.ended(Duration::from_secs(5)).await.code(), Some(0));
 }
 
 #[tokio::test]
 async fn without_proxies_a_worker_refuses_to_start_and_says_what_to_do() {
     let farm = Farm::with_stores(1).await;
     farm.db.client().await.unwrap().execute("DELETE FROM proxies", &[]).await.unwrap();
-    let mut worker = Child::spawn(&mut farm.drover(&["worker"]));
+    let mut worker = Child::spawn(&mut farm.drover(&["worker"])).allow_errors(&["there is no proxy"]);
     assert_eq!(worker.ended(PATIENCE).await.code(), Some(78));
     let said = worker.stderr().join("\n");
     assert!(said.contains("drover proxies import"), "{said}");
@@ -66,9 +137,8 @@ async fn work_stands_still_while_all_proxies_refuse_and_resumes_when_they_revive
     let farm = Farm::with_stores(4).await;
     let proxies = farm.sim.proxies().len();
     (0..proxies).for_each(|proxy| farm.sim.set_proxy_fault(proxy, ProxyFault::Refuse));
-    let worker = Child::spawn(&mut farm.drover(&["worker"]));
+    let _worker = Child::spawn(&mut farm.drover(&["worker"])).allow_errors(&["No proxy is active"]);
     farm.enqueue(Role::PayloadFetch).await;
-    worker.logged("proxy", PATIENCE).await;
     let benched = "SELECT count(*) FROM proxies WHERE cooldown_until > now()";
     farm.until_counted("all proxies are benched", benched, proxies as i64).await;
 
@@ -83,8 +153,28 @@ async fn work_stands_still_while_all_proxies_refuse_and_resumes_when_they_revive
 }
 
 #[tokio::test]
+async fn proxies_that_accept_connections_and_bring_no_answer_cost_no_retry() {
+    let farm = Farm::with_stores(4).await;
+    let proxies = farm.sim.proxies().len();
+    (0..proxies).for_each(|proxy| farm.sim.set_proxy_fault(proxy, ProxyFault::Hang));
+    let mut command = farm.drover(&["worker"]);
+    command.env("DROVER__HTTP__CONNECT_TIMEOUT", "2s").env("DROVER__HTTP__FIRST_BYTE_TIMEOUT", "2s");
+    command.env("DROVER__PROXIES__ROTATIONS_PER_REQUEST", "1").env("DROVER__PROXIES__SNOOZE", "200ms");
+    let _worker = Child::spawn(&mut command).allow_errors(&["No proxy brings an answer"]);
+    farm.enqueue(Role::PayloadFetch).await;
+    let waiting = "SELECT least(4, count(DISTINCT task_id)) FROM task_attempts
+                    WHERE outcome = 'snoozed' AND error LIKE 'no proxy brings an answer from any host%'";
+    farm.until_counted("all tasks have been put off", waiting, 4).await;
+    assert_eq!(farm.count("SELECT count(*) FROM proxies WHERE NOT is_active").await, 0, "a proxy was blamed");
+
+    (0..proxies).for_each(|proxy| farm.sim.set_proxy_fault(proxy, ProxyFault::None));
+    farm.until_crawled().await;
+    assert_eq!(farm.count("SELECT count(*) FROM worker_tasks WHERE retry_count > 0").await, 0, "it cost retries");
+}
+
+#[tokio::test]
 async fn a_full_disk_costs_no_retry_and_the_crawl_completes_once_there_is_room() {
-    let farm = Farm::with_stores(1).await;
+    let farm = Farm::with_stores(12).await;
     farm.enqueue(Role::PayloadFetch).await;
     let mut command = farm.drover(&["worker"]);
     // SAFETY: setrlimit is safe between fork and exec
@@ -95,10 +185,33 @@ async fn a_full_disk_costs_no_retry_and_the_crawl_completes_once_there_is_room()
         });
     }
     let full = Child::spawn(&mut command);
-    let told = "SELECT count(*) FROM task_attempts WHERE fence = 1 AND outcome = 'snoozed' AND error LIKE 'no room to write payloads%'";
+    let told = "SELECT least(1, count(*)) FROM task_attempts WHERE fence = 1 AND outcome = 'snoozed' AND error LIKE 'no room to write payloads%'";
     farm.until_counted("the attempt was put off with a clear text", told, 1).await;
+    let analytics = NewTask::new(Role::AnalyticsRefresh);
+    tasks::enqueue(&farm.db.client().await.unwrap(), &[analytics]).await.unwrap();
+    let refreshed = "SELECT count(*) FROM worker_tasks WHERE status = 'completed' AND role = 'analytics_refresh'";
+    farm.until_counted("what needs no room goes on", refreshed, 1).await;
+    let attempts = farm.count("SELECT count(*) FROM past_attempts").await;
+    assert!(attempts <= 8, "fetches are not claimed while there is no room: {attempts} attempts with four slots");
     drop(full);
     let _worker = Child::spawn(&mut farm.drover(&["worker"]));
     farm.until_crawled().await;
     assert_eq!(farm.count("SELECT count(*) FROM worker_tasks WHERE retry_count > 0").await, 0);
+}
+
+#[tokio::test]
+async fn a_share_that_is_away_at_start_costs_no_retry_and_the_crawl_completes_once_it_is_mounted() {
+    let farm = Farm::with_stores(1).await;
+    farm.enqueue(Role::PayloadFetch).await;
+    let dir = tempfile::tempdir().unwrap();
+    let (root, share) = (dir.path().join("root"), dir.path().join("share"));
+    std::os::unix::fs::symlink(&share, &root).unwrap();
+    let worker = Child::spawn(farm.drover(&["worker"]).env("DROVER__STORAGE__ROOT", &root));
+    worker.logged("Payloads cannot be kept yet", PATIENCE).await;
+    let snoozed = "SELECT least(1, count(*)) FROM task_attempts WHERE outcome = 'snoozed' AND error LIKE 'the storage root % cannot be used%'";
+    farm.until_counted("the attempt was put off with a clear text", snoozed, 1).await;
+    std::fs::create_dir(&share).unwrap();
+    farm.until_crawled().await;
+    assert_eq!(farm.count("SELECT count(*) FROM worker_tasks WHERE retry_count > 0").await, 0);
+    assert!(share.join("payloads/.database").exists());
 }

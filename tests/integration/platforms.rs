@@ -1,14 +1,18 @@
 //! Crawls of the simulated platform by way of its proxies: what arrives, and what is made of a platform that misbehaves.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::sync::Arc;
 
+use chrono::{DurationRound, TimeDelta};
 use drover::clock::Clock;
 use drover::config::Config;
-use drover::domain::dispensary::{Dispensary, FoundStore, Platform};
+use drover::domain::payload::FetchStart;
 use drover::domain::product::{NormalMenu, Potency, PotencyUnit, Product, Variant};
+use drover::domain::store::{FoundStore, Platform, Store};
 use drover::platforms::dutchie::DutchieData;
-use drover::platforms::{Crawler, DiscoveryPoint, Dutchie, HashBook, HashNote, Limits, Menu, StoreRef};
+use drover::platforms::{
+    Adapter, CrawlLimits, Crawler, DiscoveryPoint, Dutchie, HashObservation, Menu, PersistedQueries, StoreRef,
+};
 use drover::stealth::{FetchError, Session, SessionAsk};
 use drover::storage::{PageBytes, PayloadContent, PayloadHead, Payloads};
 use sim::{
@@ -16,63 +20,66 @@ use sim::{
     Simulator, StoreSeed,
 };
 
-use crate::handlers::outside;
+use crate::handlers::test_sessions;
+use crate::support;
 
 /// A simulated platform and what one task crawls it with.
-struct Field {
+struct PlatformHarness {
     sim: Simulator,
-    adapter: Dutchie,
+    adapter: Arc<dyn Adapter>,
     session: Session,
-    hashes: HashBook,
-    limits: Limits,
+    hashes: PersistedQueries,
+    limits: CrawlLimits,
 }
 
-impl Field {
-    fn new(settings: Settings) -> Field {
+impl PlatformHarness {
+    fn new(settings: Settings) -> PlatformHarness {
         let sim = Simulator::start(Settings { blocked_proxies: 0, proxies: 3, ..settings }).unwrap();
         let config = Config::with(&[("platform.dutchie.base_url", sim.base_url())]).unwrap();
         let data = DutchieData::load(None).unwrap();
-        let hashes = HashBook::new(data.hashes().to_vec());
-        let adapter = Dutchie::new(&config.platform.dutchie, data).unwrap();
-        let session = outside::sessions(outside::proxies(&sim), "127.0.0.1").open(SessionAsk::default());
-        let limits = Limits { max_pages: 40, min_coverage: 0.995 };
-        Field { sim, adapter, session, hashes, limits }
+        let hashes = PersistedQueries::new(data.hashes().to_vec());
+        let adapter = Arc::new(Dutchie::new(&config.platform.dutchie, data).unwrap());
+        let session = test_sessions::sessions(test_sessions::proxies(&sim), "127.0.0.1").open(SessionAsk::default());
+        let limits = CrawlLimits { max_pages: 40, min_coverage: 0.995 };
+        PlatformHarness { sim, adapter, session, hashes, limits }
     }
 
     /// One store with a menu of several pages.
-    fn of_one_store() -> Field {
-        Field::new(Settings { stores: 1, products_per_store: 450..=450, ..Settings::default() })
+    fn of_one_store() -> PlatformHarness {
+        PlatformHarness::new(Settings { stores: 1, products_per_store: 450..=450, ..Settings::default() })
     }
 
-    fn store(&self) -> Dispensary {
+    fn store(&self) -> Store {
         dispensary(&self.sim.stores()[0])
     }
 
-    fn crawler<'a>(&'a mut self, clock: &'a Clock) -> Crawler<'a> {
-        Crawler {
-            adapter: &self.adapter,
-            session: &mut self.session,
-            hashes: &mut self.hashes,
-            limits: self.limits,
-            clock,
-        }
+    fn crawler(&mut self) -> Crawler<'_> {
+        let PlatformHarness { adapter, session, hashes, limits, .. } = self;
+        Crawler { adapter, session, hashes, limits: *limits }
     }
 
-    async fn fetch(&mut self, store: &Dispensary) -> Result<Menu, FetchError> {
-        self.crawler(&Clock::system()).fetch_menu(store, true).await
+    async fn fetch(&mut self, store: &Store) -> Result<Menu, FetchError> {
+        self.fetch_after(store, 1).await
     }
 
-    async fn resolve(&mut self, store: &Dispensary) -> Result<StoreRef, FetchError> {
-        self.crawler(&Clock::system()).resolve_store(store).await
+    /// As if the store's menu had held so many products before.
+    async fn fetch_after(&mut self, store: &Store, products: usize) -> Result<Menu, FetchError> {
+        let at = Clock::system().utc().duration_trunc(TimeDelta::milliseconds(1)).unwrap();
+        let start = FetchStart { at, products, suspicious_proxies: Vec::new() };
+        self.crawler().fetch_menu(store, &start).await
+    }
+
+    async fn resolve(&mut self, store: &Store) -> Result<StoreRef, FetchError> {
+        self.crawler().resolve_store(store).await
     }
 
     async fn discover(&mut self, point: &DiscoveryPoint) -> Vec<FoundStore> {
-        self.crawler(&Clock::system()).discover(point).await.unwrap()
+        self.crawler().discover(point).await.unwrap()
     }
 }
 
-fn dispensary(seed: &StoreSeed) -> Dispensary {
-    Dispensary {
+fn dispensary(seed: &StoreSeed) -> Store {
+    Store {
         id: 1,
         name: seed.name.clone(),
         platform: Platform::Dutchie,
@@ -90,7 +97,7 @@ fn dispensary(seed: &StoreSeed) -> Dispensary {
 /// By way of a payload file, as a task does it.
 async fn normalised(menu: Menu) -> NormalMenu {
     let root = tempfile::tempdir().unwrap();
-    let payloads = Payloads::new(root.path());
+    let payloads = Payloads::new(root.path(), "a test");
     let head = PayloadHead {
         platform: menu.platform,
         dispensary_id: menu.dispensary_id,
@@ -98,7 +105,11 @@ async fn normalised(menu: Menu) -> NormalMenu {
         fetched_at: menu.fetched_at,
         total_count: menu.total_count,
     };
-    let page = |page: drover::platforms::MenuPage| PageBytes { bytes: page.bytes, is_gzip: page.is_gzip };
+    let page = |page: drover::platforms::MenuPage| PageBytes {
+        bytes: page.bytes,
+        is_gzip: page.is_gzip,
+        question: page.question,
+    };
     let content = PayloadContent { head: head.clone(), pages: menu.pages.into_iter().map(page).collect() };
     let file = payloads.write(content).await.unwrap();
     let stored = payloads.read(&file.storage_path, &file.sha256).await.unwrap();
@@ -161,7 +172,7 @@ fn variant(variant: &Variant) -> OracleVariant {
 
 #[tokio::test]
 async fn every_menu_becomes_what_the_oracle_says() {
-    let mut field = Field::new(Settings { stores: 12, products_per_store: 20..=400, ..Settings::default() });
+    let mut field = PlatformHarness::new(Settings { stores: 12, products_per_store: 20..=400, ..Settings::default() });
     let oracle = field.sim.oracle(1);
     for seed in field.sim.stores().to_vec() {
         let menu = field.fetch(&dispensary(&seed)).await.unwrap();
@@ -187,14 +198,8 @@ fn must_equal(menu: &NormalMenu, truth: &OracleStore) {
 
 #[tokio::test]
 async fn the_captured_page_is_a_menu_of_its_own() {
-    let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/fixtures");
-    let fixtures = std::env::var_os("DROVER_FIXTURES").map_or_else(beside, PathBuf::from);
-    let page = fixtures.join("dutchie/filtered_products_page.json");
-    if !page.is_file() {
-        println!("skipped: no captured page in {}", fixtures.display());
-        return;
-    }
-    let mut field = Field::new(Settings { stores: 0, captured_page: Some(page), ..Settings::default() });
+    let Some(page) = support::fixture("dutchie/filtered_products_page.json") else { return };
+    let mut field = PlatformHarness::new(Settings { stores: 0, captured_page: Some(page), ..Settings::default() });
     let menu = field.fetch(&field.store()).await.unwrap();
     assert_eq!((menu.total_count, menu.product_count, menu.pages.len()), (25, 25, 1));
     assert_eq!(normalised(menu).await.products[0].name_raw, "Forza | Live Sugar | 1g");
@@ -202,9 +207,9 @@ async fn the_captured_page_is_a_menu_of_its_own() {
 
 #[tokio::test]
 async fn every_form_of_menu_address_leads_to_its_store() {
-    let mut field = Field::new(Settings { stores: 10, products_per_store: 20..=20, ..Settings::default() });
+    let mut field = PlatformHarness::new(Settings { stores: 10, products_per_store: 20..=20, ..Settings::default() });
     for seed in field.sim.stores().to_vec() {
-        let store = Dispensary { platform_dispensary_id: None, ..dispensary(&seed) };
+        let store = Store { platform_dispensary_id: None, ..dispensary(&seed) };
         let found = field.resolve(&store).await.unwrap();
         let expected = StoreRef {
             platform_dispensary_id: seed.platform_dispensary_id.clone(),
@@ -217,7 +222,7 @@ async fn every_form_of_menu_address_leads_to_its_store() {
 
 #[tokio::test]
 async fn an_address_that_leads_nowhere_is_not_found() {
-    let mut field = Field::of_one_store();
+    let mut field = PlatformHarness::of_one_store();
     field.sim.add_fault(Fault::new(FaultKind::UnknownDispensary));
     let error = field.resolve(&field.store()).await.unwrap_err();
     assert!(matches!(error, FetchError::NotFound { .. }), "{error}");
@@ -225,11 +230,11 @@ async fn an_address_that_leads_nowhere_is_not_found() {
 
 #[tokio::test]
 async fn discovery_sees_all_and_refuses_what_sells_nothing() {
-    let mut field = Field::new(Settings { stores: 18, products_per_store: 20..=20, ..Settings::default() });
+    let mut field = PlatformHarness::new(Settings { stores: 18, products_per_store: 20..=20, ..Settings::default() });
     let point = DiscoveryPoint { state: "AZ".to_owned(), latitude: 33.45, longitude: -112.07, miles: 5000.0 };
     let found = field.discover(&point).await;
     let ids = |refused: bool| -> Vec<String> {
-        let of_kind = found.iter().filter(|store| store.refused.is_some() == refused);
+        let of_kind = found.iter().filter(|store| store.rejection_reason.is_some() == refused);
         let mut ids: Vec<_> = of_kind.map(|store| store.platform_dispensary_id.clone()).collect();
         ids.sort();
         ids
@@ -243,13 +248,16 @@ async fn discovery_sees_all_and_refuses_what_sells_nothing() {
     assert_eq!((ids(false), ids(true)), (seeded(field.sim.stores()), seeded(field.sim.decoys())));
 }
 
-fn worked(notes: &[HashNote]) -> Vec<&str> {
-    notes.iter().filter_map(|note| if let HashNote::Worked(hash) = note { Some(&*hash.hash) } else { None }).collect()
+fn worked(notes: &[HashObservation]) -> Vec<&str> {
+    notes
+        .iter()
+        .filter_map(|note| if let HashObservation::Worked(hash) = note { Some(&*hash.hash) } else { None })
+        .collect()
 }
 
 #[tokio::test]
 async fn a_stale_hash_is_followed_by_the_next_and_nobody_is_blamed() {
-    let mut field = Field::of_one_store();
+    let mut field = PlatformHarness::of_one_store();
     let older = sim::history(Operation::FilteredProducts)[1];
     field.sim.switch_hash(Operation::FilteredProducts, Some(older));
     let menu = field.fetch(&field.store()).await.unwrap();
@@ -266,18 +274,18 @@ async fn a_stale_hash_is_followed_by_the_next_and_nobody_is_blamed() {
 
 #[tokio::test]
 async fn one_stale_shard_costs_a_request() {
-    let mut field = Field::of_one_store();
-    let store = Dispensary { api_path: Some("/api-2/graphql".to_owned()), ..field.store() };
+    let mut field = PlatformHarness::of_one_store();
+    let store = Store { api_path: Some("/api-2/graphql".to_owned()), ..field.store() };
     field.sim.set_shard_stale("/api-2/graphql", true);
     field.fetch(&store).await.unwrap();
-    let current = Dispensary { api_path: Some("/api-3/graphql".to_owned()), ..store };
+    let current = Store { api_path: Some("/api-3/graphql".to_owned()), ..store };
     field.fetch(&current).await.unwrap();
     assert_eq!(worked(&field.hashes.take_notes()).len(), 2);
 }
 
 #[tokio::test]
 async fn without_any_hash_the_whole_text_is_sent() {
-    let mut field = Field::of_one_store();
+    let mut field = PlatformHarness::of_one_store();
     field.sim.switch_hash(Operation::FilteredProducts, None);
     let menu = field.fetch(&field.store()).await.unwrap();
     let counts = field.sim.counts();
@@ -289,7 +297,7 @@ async fn without_any_hash_the_whole_text_is_sent() {
 
 #[tokio::test]
 async fn the_whole_text_asks_for_everything_that_is_read() {
-    let mut field = Field::of_one_store();
+    let mut field = PlatformHarness::of_one_store();
     field.sim.switch_hash(Operation::FilteredProducts, None);
     let menu = field.fetch(&field.store()).await.unwrap();
     must_equal(&normalised(menu).await, &field.sim.oracle(1)[0]);
@@ -297,30 +305,42 @@ async fn the_whole_text_asks_for_everything_that_is_read() {
 
 #[tokio::test]
 async fn a_platform_that_takes_neither_is_stale() {
-    let mut field = Field::of_one_store();
+    let mut field = PlatformHarness::of_one_store();
     field.sim.add_fault(Fault::new(FaultKind::HashNotFound));
     let error = field.fetch(&field.store()).await.unwrap_err();
-    assert!(matches!(error, FetchError::HashStale { .. }), "{error}");
+    assert!(matches!(error, FetchError::UnknownQuery { .. }), "{error}");
     assert_eq!(field.hashes.take_notes().len(), 3);
 }
 
 #[tokio::test]
-async fn an_empty_first_page_is_asked_for_again() {
-    let mut field = Field::of_one_store();
+async fn an_empty_first_page_is_asked_for_again_through_another_proxy() {
+    let mut field = PlatformHarness::of_one_store();
     field.sim.add_fault(Fault::new(FaultKind::EmptyPage).on_page(0).times(1));
     assert_eq!(field.fetch(&field.store()).await.unwrap().coverage(), 1.0);
+    assert_eq!(field.session.trace().read().proxy_ids.len(), 2);
+    assert_eq!(field.sim.counts().blocked, 0);
 }
 
 #[tokio::test]
-async fn a_menu_that_stays_empty_is_suspicious() {
-    let mut field = Field::of_one_store();
+async fn a_menu_that_shows_none_of_the_products_it_announces_is_empty() {
+    let mut field = PlatformHarness::of_one_store();
     field.sim.add_fault(Fault::new(FaultKind::EmptyPage).on_page(0));
     assert_eq!(field.fetch(&field.store()).await.unwrap_err(), FetchError::Empty);
 }
 
 #[tokio::test]
+async fn a_menu_of_less_than_half_is_fetched_once_more_through_another_proxy() {
+    let mut field = PlatformHarness::of_one_store();
+    let whole = field.fetch_after(&field.store(), 1).await.unwrap().product_count;
+    let asked = field.sim.counts().filtered_products;
+    assert_eq!(field.fetch_after(&field.store(), 2 * whole + 1).await.unwrap().product_count, whole);
+    assert_eq!(field.sim.counts().filtered_products, 3 * asked);
+    assert_eq!(field.session.trace().read().proxy_ids.len(), 2);
+}
+
+#[tokio::test]
 async fn a_menu_with_a_hole_is_incomplete() {
-    let mut field = Field::of_one_store();
+    let mut field = PlatformHarness::of_one_store();
     field.sim.add_fault(Fault::new(FaultKind::EmptyPage).on_page(1));
     let error = field.fetch(&field.store()).await.unwrap_err();
     assert!(matches!(error, FetchError::Incomplete { seen: 100, .. }), "{error}");
@@ -328,7 +348,7 @@ async fn a_menu_with_a_hole_is_incomplete() {
 
 #[tokio::test]
 async fn products_that_unstable_ties_lose_are_missed() {
-    let mut field = Field::of_one_store();
+    let mut field = PlatformHarness::of_one_store();
     let (_, total) = field.sim.snapshots_expected(1).remove(0);
     field.sim.add_fault(Fault::new(FaultKind::LostToTies));
     let error = field.fetch(&field.store()).await.unwrap_err();
@@ -338,7 +358,7 @@ async fn products_that_unstable_ties_lose_are_missed() {
 
 #[tokio::test]
 async fn a_total_that_grows_while_it_is_crawled_is_noticed() {
-    let mut field = Field::of_one_store();
+    let mut field = PlatformHarness::of_one_store();
     field.sim.add_fault(Fault::new(FaultKind::GrowingTotal));
     let error = field.fetch(&field.store()).await.unwrap_err();
     assert!(matches!(error, FetchError::Incomplete { seen, total, .. } if total > seen), "{error}");
@@ -347,7 +367,7 @@ async fn a_total_that_grows_while_it_is_crawled_is_noticed() {
 #[tokio::test]
 async fn a_coding_that_is_not_kept_as_it_came_makes_the_same_menu() {
     let settings = Settings { stores: 1, products_per_store: 250..=250, ..Settings::default() };
-    let mut field = Field::new(Settings { coding: Some(Coding::Brotli), ..settings });
+    let mut field = PlatformHarness::new(Settings { coding: Some(Coding::Brotli), ..settings });
     let menu = field.fetch(&field.store()).await.unwrap();
     assert!(menu.pages.iter().all(|page| !page.is_gzip));
     must_equal(&normalised(menu).await, &field.sim.oracle(1)[0]);
@@ -355,7 +375,7 @@ async fn a_coding_that_is_not_kept_as_it_came_makes_the_same_menu() {
 
 #[tokio::test]
 async fn pages_beyond_the_cap_are_not_asked_for() {
-    let mut field = Field::of_one_store();
+    let mut field = PlatformHarness::of_one_store();
     field.limits.max_pages = 2;
     let error = field.fetch(&field.store()).await.unwrap_err();
     assert!(matches!(error, FetchError::Incomplete { seen: 200, .. }), "{error}");
@@ -364,7 +384,7 @@ async fn pages_beyond_the_cap_are_not_asked_for() {
 
 #[tokio::test]
 async fn a_total_that_drifts_a_little_is_accepted() {
-    let mut field = Field::of_one_store();
+    let mut field = PlatformHarness::of_one_store();
     field.sim.add_fault(Fault::new(FaultKind::DriftingTotal));
     let menu = field.fetch(&field.store()).await.unwrap();
     assert!(menu.coverage() < 1.0 && menu.coverage() >= 0.995, "{}", menu.coverage());
@@ -372,16 +392,16 @@ async fn a_total_that_drifts_a_little_is_accepted() {
 
 #[tokio::test]
 async fn errors_beside_data_fail_the_crawl() {
-    let mut field = Field::of_one_store();
+    let mut field = PlatformHarness::of_one_store();
     field.sim.add_fault(Fault::new(FaultKind::GraphqlErrors { with_data: true }).on_page(1));
     let error = field.fetch(&field.store()).await.unwrap_err();
-    assert!(matches!(error, FetchError::GraphQl { .. }), "{error}");
+    assert!(matches!(error, FetchError::Rejected { .. }), "{error}");
     assert_eq!(field.sim.counts().blocked, 0);
 }
 
 #[tokio::test]
 async fn passing_trouble_is_overcome() {
-    let mut field = Field::of_one_store();
+    let mut field = PlatformHarness::of_one_store();
     let troubles = [
         FaultKind::CutShort,
         FaultKind::Truncated,

@@ -2,9 +2,13 @@
 //!
 //! Failpoints are process-wide, so each test runs the real program as a child.
 
+use std::io::{PipeReader, PipeWriter, Write};
 use std::time::Duration;
 
 use drover::domain::role::Role;
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use rstest::rstest;
 
 use crate::support::{Child, Farm, LEASE, PATIENCE};
@@ -21,7 +25,8 @@ async fn a_panic_in_a_handler_is_a_failed_attempt_with_its_text(#[case] role: Ro
     let farm = Farm::with_stores(1).await;
     farm.enqueue(role).await;
     let plan = format!("handler.{role}=1*panic(planted)");
-    let _worker = Child::spawn(farm.drover(&["worker"]).env("FAILPOINTS", plan));
+    farm.leaves_open_tasks("it ends with the first attempt");
+    let _worker = Child::spawn(farm.drover(&["worker"]).env("FAILPOINTS", plan)).allow_errors(&["planted"]);
     let failed = "SELECT count(*) FROM task_attempts WHERE outcome = 'failed' AND error LIKE 'panic: planted%'";
     farm.until_counted("the attempt failed with the panic's text", failed, 1).await;
 }
@@ -33,7 +38,8 @@ async fn a_panic_in_a_handler_is_a_failed_attempt_with_its_text(#[case] role: Ro
 async fn a_panic_around_a_body_is_a_failed_attempt_that_wrote_nothing(#[case] place: &str) {
     let farm = Farm::with_stores(1).await;
     farm.enqueue(Role::PayloadFetch).await;
-    let _worker = Child::spawn(farm.drover(&["worker"]).env("FAILPOINTS", format!("{place}=1*panic(planted)")));
+    let _worker = Child::spawn(farm.drover(&["worker"]).env("FAILPOINTS", format!("{place}=1*panic(planted)")))
+        .allow_errors(&["planted"]);
     farm.until_crawled().await;
     let failed = "SELECT count(*) FROM task_attempts WHERE outcome = 'failed' AND error LIKE 'panic: planted%'";
     assert_eq!(farm.count(failed).await, 1);
@@ -51,7 +57,8 @@ async fn a_panic_around_a_body_is_a_failed_attempt_that_wrote_nothing(#[case] pl
 #[tokio::test]
 async fn an_actor_that_panics_is_healthy_again_and_the_crawl_goes_on(#[case] actor: &str) {
     let farm = Farm::with_stores(3).await;
-    let mut worker = Child::spawn(farm.drover(&["worker"]).env("FAILPOINTS", format!("{actor}=2*panic(planted)")));
+    let mut worker = Child::spawn(farm.drover(&["worker"]).env("FAILPOINTS", format!("{actor}=2*panic(planted)")))
+        .allow_errors(&["planted"]);
     worker.logged("planted", PATIENCE).await;
     farm.enqueue(Role::PayloadFetch).await;
     farm.until_crawled().await;
@@ -73,7 +80,8 @@ async fn the_tasks_of_a_dead_actor_are_recovered_at_once(#[case] actor: &str) {
     let mut command = farm.drover(&["worker", "--workers", "1"]);
     let _worker = Child::spawn(
         command.env("FAILPOINTS", plan).env("DROVER__QUEUE__LEASE", "60s").env("DROVER__QUEUE__HEARTBEAT", "500ms"),
-    );
+    )
+    .allow_errors(&["planted"]);
     farm.until_crawled().await;
     let lost = "SELECT count(*) FROM task_attempts WHERE outcome = 'lost'";
     assert_eq!(farm.count(lost).await, 1, "the hanging attempt was lost with its actor");
@@ -84,7 +92,9 @@ async fn the_heartbeat_survives_its_panics_and_no_lease_is_lost() {
     let farm = Farm::with_stores(1).await;
     let hang = farm.sim.add_fault(sim::Fault::new(sim::FaultKind::Hang).times(1));
     farm.enqueue(Role::PayloadFetch).await;
-    let worker = Child::spawn(farm.drover(&["worker"]).env("FAILPOINTS", "heartbeat=1*panic(planted)"));
+    let worker = Child::spawn(farm.drover(&["worker"]).env("FAILPOINTS", "heartbeat=1*panic(planted)"))
+        .allow_errors(&["planted"]);
+    farm.leaves_open_tasks("its only task hangs");
     worker.logged("planted", PATIENCE).await;
     let outlived = format!(
         "SELECT count(*) FROM worker_tasks WHERE status = 'running' AND fence = 1 AND now() > started_at + interval '{} s'",
@@ -114,7 +124,9 @@ async fn an_actor_that_always_panics_ends_the_process_by_name(#[case] actor: &st
             .env("DROVER__SUPERVISION__RESTARTS", "2")
             .env("DROVER__SUPERVISION__PING", "100ms")
             .env("DROVER__SUPERVISION__HUNG_AFTER", "30s"),
-    );
+    )
+    .allow_errors(&["planted"]);
+    farm.leaves_open_tasks("its only task hangs");
     assert_eq!(worker.ended(PATIENCE).await.code(), Some(1));
     let last = worker.stderr().pop().unwrap_or_default();
     assert!(last.contains(name) && last.contains("failed too often") && last.contains("planted"), "{last}");
@@ -138,10 +150,75 @@ async fn a_hung_actor_ends_the_process_by_name(#[case] actor: &str, #[case] name
         .env("DROVER__WORKER__GRACE", "1s")
         .env("DROVER__SUPERVISION__PING", "100ms")
         .env("DROVER__SUPERVISION__HUNG_AFTER", "1s");
-    let mut worker = Child::spawn(&mut command);
+    let mut worker = Child::spawn(&mut command).allow_errors(&["has blocked its thread"]);
+    farm.leaves_open_tasks("its tasks hang");
     assert_eq!(worker.ended(Duration::from_secs(30)).await.code(), Some(1));
     let last = worker.stderr().pop().unwrap_or_default();
     assert!(last.contains(name) && last.contains("has blocked its thread"), "{last}");
     let held = "SELECT count(*) FROM worker_tasks WHERE status IN ('claimed', 'running')";
     assert_eq!(farm.count(held).await, 0, "it drained before it ended");
+}
+
+#[rstest]
+#[case::by_its_watchdog("1s", None)]
+#[case::by_a_signal("60s", Some(Signal::SIGTERM))]
+#[tokio::test]
+async fn a_process_whose_runtime_hangs_ends_all_the_same(#[case] hung_after: &str, #[case] signal: Option<Signal>) {
+    let farm = Farm::with_stores(1).await;
+    farm.enqueue(Role::AnalyticsRefresh).await;
+    let mut command = farm.drover(&["worker"]);
+    command
+        .env("TOKIO_WORKER_THREADS", "1")
+        .env("FAILPOINTS", "handler.analytics_refresh=sleep(600000)")
+        .env("DROVER__WORKER__GRACE", "1s")
+        .env("DROVER__SUPERVISION__STOP_GRACE", "1s")
+        .env("DROVER__SUPERVISION__PING", "100ms")
+        .env("DROVER__SUPERVISION__HUNG_AFTER", hung_after);
+    let mut worker = Child::spawn(&mut command).allow_errors(&["Exiting without a drain", "has not answered"]);
+    let running = "SELECT count(*) FROM worker_tasks WHERE status = 'running'";
+    farm.until_counted("the body blocks the runtime", running, 1).await;
+    if let Some(signal) = signal {
+        worker.signal(signal);
+    }
+    assert_eq!(worker.ended(Duration::from_secs(30)).await.code(), Some(1));
+
+    let _other = Child::spawn(&mut farm.drover(&["worker"]));
+    let completed = "SELECT count(*) FROM worker_tasks WHERE status = 'completed'";
+    farm.until_counted("another process completes the task", completed, 1).await;
+}
+
+#[tokio::test]
+async fn a_reader_of_the_log_that_stops_does_not_stop_the_process() {
+    let farm = Farm::with_stores(2).await;
+    farm.enqueue(Role::PayloadFetch).await;
+    let (_reader, full) = full_pipe();
+    let mut worker = farm.drover(&["worker"]).stderr(full).spawn().unwrap();
+    farm.until_crawled().await;
+
+    kill(Pid::from_raw(worker.id().unwrap() as i32), Signal::SIGTERM).unwrap();
+    let status = tokio::time::timeout(PATIENCE, worker.wait()).await.expect("the process ends").unwrap();
+    assert_eq!(status.code(), Some(0));
+}
+
+/// A pipe that takes no byte more.
+fn full_pipe() -> (PipeReader, PipeWriter) {
+    let (reader, mut writer) = std::io::pipe().unwrap();
+    fcntl(&writer, FcntlArg::F_SETFL(OFlag::O_NONBLOCK)).unwrap();
+    while writer.write(&[b'x'; 1024]).is_ok() {}
+    while writer.write(b"x").is_ok() {}
+    fcntl(&writer, FcntlArg::F_SETFL(OFlag::empty())).unwrap();
+    (reader, writer)
+}
+
+#[tokio::test]
+async fn a_process_ends_with_its_last_decommissioned_worker_and_takes_no_command_of_a_predecessor() {
+    let farm = Farm::with_stores(1).await;
+    let command = "INSERT INTO worker_commands (worker_id, command) VALUES ('reused', 'decommission')";
+    farm.db.client().await.unwrap().batch(command).await.unwrap();
+    farm.enqueue(Role::PayloadFetch).await;
+    let mut worker = Child::spawn(farm.drover(&["worker", "--workers", "1"]).env("WORKER_ID", "reused"));
+    farm.until_crawled().await;
+
+    farm.db.client().await.unwrap().batch(command).await.unwrap();
+    assert_eq!(worker.ended(PATIENCE).await.code(), Some(0));
 }

@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use drover::db::connect::Server;
-use drover::db::embedded::{self, Embedded};
 use drover::db::{Db, DbError, PoolSizes};
+use drover::private_server::{self, PrivateServer};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 
 use crate::support;
 
 /// A private server that also listens on loopback, with TLS.
 struct Encrypted {
-    _server: Embedded,
+    _server: PrivateServer,
     dir: tempfile::TempDir,
     port: u16,
 }
@@ -23,8 +23,8 @@ impl Encrypted {
     async fn start() -> Encrypted {
         let dir = support::server_dir();
         // initialised first: the key must belong to whoever owns the cluster
-        drop(embedded::start_with(dir.path(), support::server_options(Duration::ZERO)).await.unwrap());
-        embedded::stop(dir.path()).await.unwrap();
+        drop(private_server::start_with(dir.path(), support::server_options(Duration::ZERO)).await.unwrap());
+        private_server::stop(dir.path()).await.unwrap();
         write_certificates(dir.path());
         let port = free_port();
         let mut options = support::server_options(Duration::ZERO);
@@ -35,7 +35,7 @@ impl Encrypted {
             format!("ssl_cert_file={}", dir.path().join("server.pem").display()),
             format!("ssl_key_file={}", dir.path().join("server.key").display()),
         ]);
-        let server = embedded::start_with(dir.path(), options).await.unwrap();
+        let server = private_server::start_with(dir.path(), options).await.unwrap();
         Encrypted { _server: server, dir, port }
     }
 
@@ -67,7 +67,8 @@ fn free_port() -> u16 {
 }
 
 async fn is_encrypted(url: &str) -> Result<bool, DbError> {
-    let (client, connection) = Server::parse(url, Duration::from_secs(5))?.connect().await?;
+    let (client, connection) =
+        Server::parse(url, Duration::from_secs(5))?.connect("drover test", Duration::from_secs(5)).await?;
     tokio::spawn(connection);
     let ssl = "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
     Ok(client.query_one(ssl, &[]).await?.get(0))
@@ -84,9 +85,9 @@ async fn the_url_decides_what_is_encrypted_and_who_is_trusted() {
     assert!(is_encrypted(&server.url("localhost", &verified)).await.unwrap());
 
     let unknown_authority = is_encrypted(&server.url("localhost", "sslmode=verify-full")).await.unwrap_err();
-    assert!(unknown_authority.is_unavailable(), "{unknown_authority}");
+    assert!(unknown_authority.is_transient(), "{unknown_authority}");
     let wrong_name = is_encrypted(&server.url("127.0.0.1", &verified)).await.unwrap_err();
-    assert!(wrong_name.is_unavailable(), "{wrong_name}");
+    assert!(wrong_name.is_transient(), "{wrong_name}");
 }
 
 #[tokio::test]

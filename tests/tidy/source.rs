@@ -1,20 +1,35 @@
-//! Rust files read just well enough for the rules: code without comments and strings, and the paths it names.
+//! Rust files read for the rules: their code without comments, literals and unit tests, and every path that the code names.
+//!
+//! The tokens are the compiler's (`proc_macro2`), so that macros' arguments are read as well.
 
 use std::fs;
 use std::path::{Path, PathBuf};
+
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 
 /// One file of the project.
 pub struct Source {
     /// Relative to the project, e.g. `src/db/tasks.rs`.
     pub path: String,
     pub text: String,
-    /// The code without comments, strings and the tests at its end.
+    /// The code's tokens, with a space only between words: `Utc::now()`.
     pub code: String,
-    /// What stands in its string literals, likewise without those of tests.
+    /// What the string literals hold.
     pub strings: Vec<String>,
+    /// Every path of two segments or more, and what `use` names; groups are unfolded.
+    paths: Vec<Vec<String>>,
 }
 
 impl Source {
+    pub fn new(path: &str, text: String) -> Source {
+        let tokens = text.parse().unwrap_or_else(|error| panic!("{path} is no Rust: {error}"));
+        let tokens = without_tests(tokens);
+        let mut source = Source { path: path.to_owned(), text, code: String::new(), strings: vec![], paths: vec![] };
+        source.write(&tokens);
+        find_paths(&tokens, &mut source.paths);
+        source
+    }
+
     /// `["db", "tasks"]` for `src/db/tasks.rs`; `["db"]` for `src/db/mod.rs`.
     pub fn module(&self) -> Vec<&str> {
         let inner = self.path.trim_start_matches("src/").trim_end_matches(".rs").trim_end_matches("/mod");
@@ -25,41 +40,73 @@ impl Source {
         self.path.ends_with("/tests.rs") || self.path.contains("/tests/")
     }
 
-    /// Every path below the crate that the code names, in `use` or inline, groups unfolded and `super` resolved.
-    pub fn crate_paths(&self) -> Vec<Vec<String>> {
-        let mut found = Vec::new();
-        for (at, word) in words(&self.code) {
-            let Some(rest) = self.code[at + word.len()..].strip_prefix("::") else { continue };
-            if word == "crate" {
-                unfold(rest, Vec::new(), &mut found);
-            } else if word == "super" && !self.code[..at].ends_with("super::") {
-                let (rest, parents) = climb(rest, &self.module());
-                unfold(rest, parents, &mut found);
-            }
-        }
-        found
+    /// Lines that are neither empty nor comments, before the tests at the end.
+    pub fn code_lines(&self) -> usize {
+        let code = self.text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+        code.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//")).count()
     }
 
-    /// The crates that `use` lines name; a file's own submodules are none.
-    pub fn extern_crates(&self) -> Vec<&str> {
-        let uses = self.code.lines().filter_map(|line| line.trim().trim_start_matches("pub ").strip_prefix("use "));
-        let first = uses.map(|path| path.split([':', ';', ' ', '{']).next().unwrap_or_default());
-        let own = |name: &str| self.code.contains(&format!("mod {name};"));
-        first.filter(|name| !["crate", "self", "super"].contains(name) && !own(name)).collect()
+    /// The paths below the crate, `super` resolved.
+    pub fn crate_paths(&self) -> Vec<Vec<String>> {
+        self.paths.iter().filter_map(|path| self.below_crate(path)).collect()
+    }
+
+    /// The first segments of the paths that leave the crate, or stay within the file.
+    pub fn first_segments(&self) -> Vec<&str> {
+        self.paths.iter().map(|path| path[0].as_str()).collect()
+    }
+
+    fn below_crate(&self, path: &[String]) -> Option<Vec<String>> {
+        match path[0].as_str() {
+            "crate" => Some(path[1..].to_vec()),
+            "super" => {
+                let supers = path.iter().take_while(|segment| *segment == "super").count();
+                let module = self.module();
+                let parents = &module[..module.len().saturating_sub(supers)];
+                Some(parents.iter().map(|name| (*name).to_owned()).chain(path[supers..].iter().cloned()).collect())
+            }
+            _ => None,
+        }
+    }
+
+    fn write(&mut self, tokens: &[TokenTree]) {
+        for token in tokens {
+            match token {
+                TokenTree::Ident(word) => self.write_word(&word.to_string()),
+                TokenTree::Punct(punct) => self.code.push(punct.as_char()),
+                TokenTree::Literal(literal) => self.write_literal(&literal.to_string()),
+                TokenTree::Group(group) => {
+                    let (open, close) = delimiters(group);
+                    self.code.push_str(open);
+                    self.write(&tokens_of(group));
+                    self.code.push_str(close);
+                }
+            }
+        }
+    }
+
+    fn write_word(&mut self, word: &str) {
+        if self.code.ends_with(|last: char| last.is_alphanumeric() || last == '_') {
+            self.code.push(' ');
+        }
+        self.code.push_str(word);
+    }
+
+    fn write_literal(&mut self, literal: &str) {
+        match (literal.find('"'), literal.rfind('"')) {
+            (Some(begin), Some(end)) if begin < end => {
+                self.strings.push(literal[begin + 1..end].to_owned());
+                self.code.push_str("\"\"");
+            }
+            _ => self.write_word(literal),
+        }
     }
 }
 
 /// All Rust files below a folder of the project.
 pub fn rust_files(folder: &str) -> Vec<Source> {
-    files(folder)
-        .into_iter()
-        .filter(|path| path.ends_with(".rs"))
-        .map(|path| {
-            let text = fs::read_to_string(root().join(&path)).unwrap();
-            let (code, strings) = without_text(before_tests(&text));
-            Source { path, text, code, strings }
-        })
-        .collect()
+    let paths = files(folder).into_iter().filter(|path| path.ends_with(".rs"));
+    paths.map(|path| Source::new(&path, fs::read_to_string(root().join(&path)).unwrap())).collect()
 }
 
 /// All files below a folder, relative to the project, sorted.
@@ -87,147 +134,141 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
 }
 
-/// Tests stand at the end of a file.
-fn before_tests(text: &str) -> &str {
-    let ends = ["#[cfg(test)]\nmod tests {", "#[cfg(test)]\n#[allow"];
-    let end = ends.iter().filter_map(|end| text.find(end)).min();
-    &text[..end.unwrap_or(text.len())]
-}
-
-fn words(code: &str) -> impl Iterator<Item = (usize, &str)> {
-    let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    code.split(move |c| !is_word(c))
-        .filter(|word| !word.is_empty())
-        .map(move |word| (word.as_ptr() as usize - code.as_ptr() as usize, word))
-}
-
-/// Where `super::` leads from `module`, behind the first one; gives back what comes after the last.
-fn climb<'a>(mut rest: &'a str, module: &[&str]) -> (&'a str, Vec<String>) {
-    let mut parents: Vec<String> = module.iter().map(|name| name.to_string()).collect();
-    parents.pop();
-    while let Some(further) = rest.strip_prefix("super::") {
-        parents.pop();
-        rest = further;
-    }
-    (rest, parents)
-}
-
-/// Follows a path from behind its `crate::`; `a::{b, c::d}` is two paths. Gives back what comes after.
-fn unfold<'a>(text: &'a str, prefix: Vec<String>, found: &mut Vec<Vec<String>>) -> &'a str {
-    let text = text.trim_start();
-    if let Some(mut rest) = text.strip_prefix('{') {
-        loop {
-            rest = rest.trim_start_matches([',', ' ', '\n']);
-            if rest.is_empty() || rest.starts_with('}') {
-                return rest.trim_start_matches('}');
+/// The tokens without doc comments and without items under `#[cfg(test)]`, at any depth.
+fn without_tests(stream: TokenStream) -> Vec<TokenTree> {
+    let mut kept = Vec::new();
+    let mut tokens = stream.into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        let is_attribute =
+            is_punct(&token, '#') && tokens.peek().is_some_and(|next| !matches!(next, TokenTree::Ident(_)));
+        if !is_attribute {
+            kept.push(match token {
+                TokenTree::Group(group) => regroup(&group),
+                other => other,
+            });
+            continue;
+        }
+        let bang = tokens.next_if(|next| is_punct(next, '!'));
+        let Some(TokenTree::Group(attribute)) = tokens.next() else { continue };
+        match attribute.stream().to_string() {
+            text if text.starts_with("doc") => {}
+            text if bang.is_none() && text.replace(' ', "") == "cfg(test)" => {
+                // to the end of the item: its body, or a semicolon
+                let _ = tokens.by_ref().find(|token| is_punct(token, ';') || is_body(token));
             }
-            rest = unfold(rest, prefix.clone(), found);
+            _ => kept.extend([token].into_iter().chain(bang).chain([TokenTree::Group(attribute)])),
         }
     }
-    let end = text.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '*')).unwrap_or(text.len());
-    let (name, rest) = text.split_at(end.max(1).min(text.len()));
-    let mut path = prefix;
-    path.push(name.to_owned());
-    if let Some(rest) = rest.strip_prefix("::") {
-        return unfold(rest, path, found);
+    kept
+}
+
+fn regroup(group: &Group) -> TokenTree {
+    Group::new(group.delimiter(), without_tests(group.stream()).into_iter().collect()).into()
+}
+
+fn is_punct(token: &TokenTree, punct: char) -> bool {
+    matches!(token, TokenTree::Punct(found) if found.as_char() == punct)
+}
+
+fn is_body(token: &TokenTree) -> bool {
+    matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::Brace)
+}
+
+fn is_separator(tokens: &[TokenTree]) -> bool {
+    matches!(tokens, [first, second, ..] if is_punct(first, ':') && is_punct(second, ':'))
+}
+
+fn tokens_of(group: &Group) -> Vec<TokenTree> {
+    group.stream().into_iter().collect()
+}
+
+fn delimiters(group: &Group) -> (&'static str, &'static str) {
+    match group.delimiter() {
+        Delimiter::Parenthesis => ("(", ")"),
+        Delimiter::Brace => ("{", "}"),
+        Delimiter::Bracket => ("[", "]"),
+        Delimiter::None => ("", ""),
     }
-    // macros live at the crate's root whatever file they stand in
-    if !rest.starts_with('!') {
+}
+
+fn find_paths(tokens: &[TokenTree], found: &mut Vec<Vec<String>>) {
+    let (mut at, mut after_use) = (0, false);
+    while at < tokens.len() {
+        match &tokens[at] {
+            TokenTree::Ident(word) if word == "use" => after_use = true,
+            TokenTree::Ident(_) if after_use || is_separator(&tokens[at + 1..]) => {
+                at = follow(tokens, at, &[], found);
+                after_use = false;
+                continue;
+            }
+            TokenTree::Group(group) => find_paths(&tokens_of(group), found),
+            _ => {}
+        }
+        at += 1;
+    }
+}
+
+/// Reads the path whose next segment is at `at`; gives back where it ends.
+fn follow(tokens: &[TokenTree], mut at: usize, prefix: &[String], found: &mut Vec<Vec<String>>) -> usize {
+    let mut path = prefix.to_vec();
+    loop {
+        match tokens.get(at) {
+            Some(TokenTree::Ident(word)) => path.push(word.to_string()),
+            Some(TokenTree::Group(group)) if is_body(&tokens[at]) => {
+                for one in tokens_of(group).split(|token| is_punct(token, ',')).filter(|one| !one.is_empty()) {
+                    follow(one, 0, &path, found);
+                }
+                return at + 1;
+            }
+            // `use a::*`, `a::<T>`
+            _ => break,
+        }
+        at += 1;
+        if !is_separator(&tokens[at..]) {
+            break;
+        }
+        at += 2;
+    }
+    // macros live at the crate's root, whatever file they stand in
+    if !tokens.get(at).is_some_and(|next| is_punct(next, '!')) {
         found.push(path);
     }
-    let rest = rest.trim_start();
-    // `name as other`
-    rest.strip_prefix("as ").map_or(rest, |rest| rest.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_'))
-}
-
-/// The code with comments and literals blanked, and the string literals by themselves.
-fn without_text(text: &str) -> (String, Vec<String>) {
-    let (mut code, mut strings) = (String::new(), Vec::new());
-    let mut rest = text;
-    while let Some(next) = rest.chars().next() {
-        if let Some(comment) = rest.strip_prefix("//") {
-            rest = &comment[comment.find('\n').unwrap_or(comment.len())..];
-        } else if let Some(comment) = rest.strip_prefix("/*") {
-            rest = comment.split_once("*/").map_or("", |(_, after)| after);
-        } else if let Some((literal, after)) = raw_string(rest).or_else(|| string(rest)) {
-            strings.push(literal.to_owned());
-            code.push_str("\"\"");
-            rest = after;
-        } else if let Some(after) = character(rest) {
-            code.push_str("' '");
-            rest = after;
-        } else {
-            code.push(next);
-            rest = &rest[next.len_utf8()..];
-        }
-    }
-    (code, strings)
-}
-
-fn raw_string(text: &str) -> Option<(&str, &str)> {
-    let hashes = text.strip_prefix('r')?;
-    let body = hashes.trim_start_matches('#');
-    let end = format!("\"{}", &hashes[..hashes.len() - body.len()]);
-    body.strip_prefix('"')?.split_once(&end)
-}
-
-fn string(text: &str) -> Option<(&str, &str)> {
-    let body = text.strip_prefix('"')?;
-    let mut escaped = false;
-    let end = body.find(|c| {
-        let ends = c == '"' && !escaped;
-        escaped = c == '\\' && !escaped;
-        ends
-    })?;
-    Some((&body[..end], &body[end + 1..]))
-}
-
-/// A character literal, other than a lifetime.
-fn character(text: &str) -> Option<&str> {
-    let body = text.strip_prefix('\'')?;
-    if let Some(escape) = body.strip_prefix('\\') {
-        return escape.get(1..)?.split_once('\'').map(|(_, after)| after);
-    }
-    let mut characters = body.chars();
-    characters.next()?;
-    characters.as_str().strip_prefix('\'')
+    at
 }
 
 #[cfg(test)]
 mod reading {
-    use std::collections::BTreeSet;
-
     use super::*;
 
     fn source(path: &str, text: &str) -> Source {
-        let (code, strings) = without_text(before_tests(text));
-        Source { path: path.to_owned(), text: text.to_owned(), code, strings }
+        Source::new(path, text.to_owned())
     }
 
-    fn paths(path: &str, text: &str) -> Vec<String> {
+    fn crate_paths(path: &str, text: &str) -> Vec<String> {
         source(path, text).crate_paths().iter().map(|path| path.join("::")).collect()
     }
 
     #[test]
     fn groups_are_unfolded_and_supers_resolved() {
-        let text = "use crate::{db::{self, Db as D}, domain::role::*};\nuse super::super::api;\nuse super::{client::X, error};\nlet x = crate::clock::now();\ncrate::say!();";
-        let mut found = paths("src/db/tasks/settle.rs", text);
+        let text = "use crate::{db::{self, Db as D}, domain::role::*};\nuse super::super::api;\nuse super::{client::X, error};\nfn f() { let x = crate::clock::now(); crate::say!(); }";
+        let mut found = crate_paths("src/db/tasks/settle.rs", text);
         found.sort();
-        let expected = [
-            "clock::now",
-            "db::Db",
-            "db::self",
-            "db::api",
-            "db::tasks::client::X",
-            "db::tasks::error",
-            "domain::role::*",
-        ];
-        assert_eq!(found, BTreeSet::from(expected).into_iter().collect::<Vec<_>>());
+        let expected =
+            ["clock::now", "db::Db", "db::api", "db::self", "db::tasks::client::X", "db::tasks::error", "domain::role"];
+        assert_eq!(found, expected);
     }
 
     #[test]
     fn comments_strings_and_tests_name_nothing() {
-        let text = "// crate::a\n/* crate::b */ let s = \"crate::c \\\" crate::d\"; let r = r#\"crate::\"e\"#; let c = '\"'; let l: &'static str;\nuse crate::real;\n#[cfg(test)]\nmod tests { use crate::f; }";
-        assert_eq!(paths("src/x.rs", text), ["real"]);
+        let text = "//! crate::a\n/* crate::b */ const S: &str = \"crate::c \\\" crate::d\"; const R: &str = r#\"crate::\"e\"#; const C: char = '\"';\n/// crate::f\nuse crate::real;\n#[cfg(test)]\n#[path = \"x.rs\"]\nmod tests { use crate::g; }\n#[cfg(test)]\nuse crate::h;\nfn f() { #[cfg(test)] { crate::i() } }";
+        let source = source("src/x.rs", text);
+        assert_eq!(source.crate_paths(), [["real"]]);
+        assert_eq!(source.strings, ["crate::c \\\" crate::d", "crate::\"e"]);
+    }
+
+    #[test]
+    fn crates_are_found_in_expressions_types_and_macros() {
+        let text = "use one;\nuse two::A;\nfn f(a: three::B) -> C { four::g(); h!(five::i(), a); j::<six::K>() }";
+        assert_eq!(source("src/x.rs", text).first_segments(), ["one", "two", "three", "four", "five", "j", "six"]);
     }
 }

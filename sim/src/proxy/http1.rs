@@ -147,8 +147,8 @@ fn origin_form(request: Request<Incoming>) -> io::Result<Request<Incoming>> {
 
 /// Copied rather than removed in place, which would disturb the order.
 fn without_proxy_headers(headers: &HeaderMap) -> HeaderMap {
-    let is_hop = |name: &HeaderName| name.as_str().starts_with("proxy-");
-    headers.iter().filter(|(name, _)| !is_hop(name)).map(|(name, value)| (name.clone(), value.clone())).collect()
+    let is_for_proxy = |name: &HeaderName| name.as_str().starts_with("proxy-");
+    headers.iter().filter(|(name, _)| !is_for_proxy(name)).map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
 fn status_only(status: StatusCode) -> Response<Body> {

@@ -1,9 +1,10 @@
-//! The forward proxies: real ones on loopback, which can be told to misbehave.
+//! The forward proxies: real ones on loopback, with faults that can be switched on.
 //!
-//! They reach loopback only. A name is taken for itself when it is `localhost`; any other host leads to the origin, so that a
-//! crawler may be pointed at real names without ever leaving the machine.
+//! They reach loopback only. `localhost` and loopback addresses lead where they say; any other host leads to the origin, so
+//! that a crawler may ask for real names without ever leaving the machine.
 
 mod http1;
+mod outgoing;
 mod socks;
 
 use std::io;
@@ -15,8 +16,10 @@ use std::time::Duration;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::watch;
 
-use crate::refusal::Refusal;
+use crate::faults::Refusal;
 use crate::world::World;
+
+pub(crate) use outgoing::Outgoing;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const REOPEN_PAUSE: Duration = Duration::from_millis(50);
@@ -49,13 +52,13 @@ impl std::fmt::Debug for ProxyAddress {
 pub enum ProxyFault {
     #[default]
     None,
-    /// Nobody listens; open connections are closed.
+    /// The port is closed, and so are open connections.
     Refuse,
     /// Connections are accepted and never answered, until the fault ends.
     Hang,
-    /// The origin turns away whatever comes through this proxy.
+    /// The origin refuses every request that comes through this proxy.
     Blocked(Refusal),
-    /// 407 to right credentials too; SOCKS: authentication fails.
+    /// 407, to valid credentials too; SOCKS: authentication fails.
     AuthRequired,
     /// 502; SOCKS: general failure.
     BadGateway,
@@ -65,7 +68,7 @@ pub enum ProxyFault {
 pub(crate) struct ProxyState {
     pub(crate) address: ProxyAddress,
     fault: watch::Sender<ProxyFault>,
-    /// Refuse everything after so many requests, until somebody heals it.
+    /// Refuse everything after so many requests, until the fault is reset.
     block: Mutex<Option<(u64, Refusal)>>,
     seen_by_origin: AtomicU64,
 }
@@ -134,7 +137,7 @@ pub(crate) async fn serve(world: Arc<World>, proxy: usize, mut listener: TcpList
     }
 }
 
-/// Keeps the port without listening on it while the proxy refuses: whoever connects is turned away, and nobody takes it.
+/// Keeps the port without listening on it while the proxy refuses, so that connections are refused and no other process takes the port.
 async fn reopened(state: &ProxyState) -> TcpListener {
     loop {
         match reopen(state).await {
@@ -189,7 +192,7 @@ async fn connect(world: &World, proxy: usize, host: &str, port: u16) -> io::Resu
     socket.bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
     let from = socket.local_addr()?;
     if target == world.origin {
-        world.hops.announce(from, proxy);
+        world.outgoing.announce(from, proxy);
     }
     let connected = tokio::time::timeout(CONNECT_TIMEOUT, socket.connect(target)).await;
     let connected = connected.unwrap_or_else(|_| Err(io::Error::from(io::ErrorKind::TimedOut)));
@@ -199,7 +202,7 @@ async fn connect(world: &World, proxy: usize, host: &str, port: u16) -> io::Resu
             Ok(stream)
         }
         Err(error) => {
-            world.hops.take(from);
+            world.outgoing.take(from);
             Err(error)
         }
     }

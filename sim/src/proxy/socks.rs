@@ -1,6 +1,6 @@
 //! SOCKS5 (RFC 1928, RFC 1929): CONNECT to names and to addresses of this machine, with user and password or without.
 //!
-//! An address of any other machine is refused: whoever sends one has looked a name up by itself, past the proxy.
+//! An address of any other machine is refused: a client that sends one has resolved a name without the proxy.
 
 use std::io;
 use std::net::Ipv4Addr;
@@ -43,7 +43,7 @@ pub(super) async fn converse(world: &World, proxy: usize, mut client: TcpStream)
     }
 }
 
-/// Everything up to the client's wish; an error after it was told no.
+/// Reads up to the target of the client; an error once it has been refused.
 async fn greet(state: &ProxyState, fault: ProxyFault, client: &mut TcpStream) -> io::Result<(String, u16)> {
     authenticate(state, fault, client).await?;
     let target = target(client).await?;
@@ -116,6 +116,6 @@ async fn reply(client: &mut TcpStream, code: u8) -> io::Result<()> {
     client.write_all(&[VERSION, code, 0, 1, 0, 0, 0, 0, 0, 0]).await
 }
 
-fn refused(why: &'static str) -> io::Error {
-    io::Error::new(io::ErrorKind::PermissionDenied, why)
+fn refused(reason: &'static str) -> io::Error {
+    io::Error::new(io::ErrorKind::PermissionDenied, reason)
 }

@@ -1,4 +1,4 @@
-//! Each fault breaks exactly what its name says, for whom it is told to, as often as it is told to.
+//! Each fault breaks exactly what its name says, for the requests it is meant for, as often as it is meant to.
 
 use std::collections::HashSet;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The proxies: they forward, ask for credentials, and misbehave as told.
+//! The proxies: they forward, ask for credentials, and show the faults that are switched on.
 
 use std::time::Duration;
 
@@ -59,7 +59,7 @@ async fn wrong_credentials_are_refused() {
 }
 
 #[tokio::test]
-async fn a_refusing_proxy_has_nobody_listening_until_it_is_healed() {
+async fn a_refusing_proxy_does_not_listen_until_it_is_healed() {
     let sim = Simulator::start(small()).unwrap();
     for proxy in [HTTP, SOCKS] {
         let port = sim.proxies()[proxy].port;

@@ -17,6 +17,9 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore, ServerConfig, pki_types}
 
 use crate::support::{Answer, PATIENCE, Way, get, graphql, menu_page, menu_variables, send, small};
 
+#[path = "../../../tests/integration/support/fixture.rs"]
+mod fixture;
+
 const MENU: Operation = Operation::FilteredProducts;
 /// The simulator's own patience, where its end is waited for.
 const BRIEF: Duration = Duration::from_millis(50);
@@ -206,13 +209,7 @@ async fn discovery_by_radius_finds_neighbours_and_decoys() {
 
 #[tokio::test]
 async fn a_captured_page_is_a_store_of_its_own() {
-    let fixtures = std::env::var_os("DROVER_FIXTURES").map(PathBuf::from);
-    let fixtures = fixtures.unwrap_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared/fixtures"));
-    let page = fixtures.join("dutchie/filtered_products_page.json");
-    if !page.exists() {
-        eprintln!("skipped: no {}", page.display());
-        return;
-    }
+    let Some(page) = fixture::fixture("dutchie/filtered_products_page.json") else { return };
     let original: Value = serde_json::from_slice(&std::fs::read(&page).unwrap()).unwrap();
     let sim = Simulator::start(Settings { captured_page: Some(page), ..small() }).unwrap();
     let store = sim.stores().last().unwrap();

@@ -1,4 +1,4 @@
-//! `ProxyPool`: the pool as everybody else sees it: a source of leases, and a word on whether there is any proxy.
+//! `ProxyPool`: the handle that the rest of the program holds: a source of leases, and the counts of the pool.
 
 use std::time::Duration;
 
@@ -7,14 +7,14 @@ use futures_util::future::BoxFuture;
 use tokio::sync::{oneshot, watch};
 
 use super::{Flush, Lease, Observed, ProxyPoolActor, ProxyPoolDeps, Report};
-use crate::actors::supervision::Observe;
+use crate::actors::messages::Observe;
 use crate::domain::proxy::PoolState;
 use crate::stealth::{FetchError, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxySource};
 
-/// How soon an ask is repeated that went down with the actor, or found no place.
+/// How soon an ask is repeated that the actor dropped.
 const ASK_AGAIN: Duration = Duration::from_millis(100);
 
-/// Cheap to clone; good for as long as the actor's address is, restarts included.
+/// Cheap to clone; stays valid across restarts of the actor.
 #[derive(Clone)]
 pub struct ProxyPool {
     actor: Addr<ProxyPoolActor>,
@@ -27,12 +27,12 @@ impl ProxyPool {
         ProxyPool { actor, state: deps.state.subscribe(), wait: deps.config.wait }
     }
 
-    /// How many proxies are active, benched, off; changes wake whoever waits on it.
+    /// How many proxies are active, benched, off; changes wake its waiters.
     pub fn state(&self) -> watch::Receiver<PoolState> {
         self.state.clone()
     }
 
-    /// Whether everything reported so far has been written; false too when nobody knows within `deadline`.
+    /// Whether everything reported so far has been written; also false when no answer comes within `deadline`.
     pub async fn flush(&self, deadline: Duration) -> bool {
         let (answer, flushed) = oneshot::channel();
         self.actor.do_send(Flush(answer));
@@ -41,15 +41,14 @@ impl ProxyPool {
 
     /// None while the actor is down.
     pub async fn observe(&self) -> Option<Observed> {
-        let observed = self.actor.send(Observe).timeout(Duration::from_secs(1)).await.ok()?;
-        serde_json::from_value(observed).ok()
+        self.actor.send(Observe::default()).timeout(Duration::from_secs(1)).await.ok()
     }
 
     async fn until_granted(&self, ask: ProxyAsk) -> ProxyLease {
         loop {
-            let (answer, granted) = oneshot::channel();
+            let (answer, grant) = oneshot::channel();
             self.actor.do_send(Lease { ask: ask.clone(), answer });
-            if let Ok(lease) = granted.await {
+            if let Ok(lease) = grant.await {
                 return lease;
             }
             tokio::time::sleep(ASK_AGAIN).await;
@@ -62,8 +61,8 @@ impl ProxySource for ProxyPool {
     fn lease(&self, ask: ProxyAsk) -> BoxFuture<'_, Result<ProxyLease, FetchError>> {
         Box::pin(async move {
             let host = ask.host.clone();
-            let granted = tokio::time::timeout(self.wait, self.until_granted(ask)).await;
-            granted.map_err(|_| FetchError::NoProxy { host })
+            let grant = tokio::time::timeout(self.wait, self.until_granted(ask)).await;
+            grant.map_err(|_| FetchError::NoProxy { host })
         })
     }
 

@@ -1,16 +1,16 @@
-//! What the pool shows of itself: to tests, the API and people. No secrets.
+//! The state of the pool as tests, the API and people see it. No secrets.
 
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::proxy::{Condition, Member, PoolState, ProxyId};
+use crate::domain::proxy::{Condition, PoolState, PooledProxy, ProxyId};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Observed {
     #[serde(flatten)]
     pub state: PoolState,
-    /// Asks without an answer so far.
+    /// Asks that wait for a session.
     pub waiting: usize,
     /// Whether the last exchange with the table failed.
     pub table_fails: bool,
@@ -34,7 +34,7 @@ pub struct ObservedProxy {
 }
 
 impl ObservedProxy {
-    pub(super) fn of(member: &Member, now: Instant) -> Self {
+    pub(super) fn of(member: &PooledProxy, now: Instant) -> Self {
         let (condition, until) = match member.health.condition() {
             Condition::Active => ("active", None),
             Condition::OnTrial => ("on_trial", None),

@@ -1,12 +1,21 @@
-//! `Sessions`: how many sessions each proxy has open in this process. It outlives the actor, since the sessions do.
+//! `Sessions`: which sessions each proxy has open in this process. It outlives the actor because sessions do.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::domain::proxy::ProxyId;
 
 #[derive(Clone, Default)]
-pub struct Sessions(Arc<Mutex<HashMap<ProxyId, usize>>>);
+pub struct Sessions(Arc<Mutex<HashMap<ProxyId, Open>>>);
+
+/// The open sessions of one proxy.
+#[derive(Default)]
+struct Open {
+    count: usize,
+    /// Shared by the sessions that may still be used.
+    revoked: Arc<AtomicBool>,
+}
 
 /// One open session; it ends when dropped.
 pub struct Session {
@@ -15,32 +24,44 @@ pub struct Session {
 }
 
 impl Sessions {
-    pub fn open(&self, proxy: ProxyId) -> Session {
-        *self.counts().entry(proxy).or_default() += 1;
-        Session { proxy, sessions: self.clone() }
+    /// Opens a session. The flag turns true when the proxy must not be used any more.
+    pub fn open(&self, proxy: ProxyId) -> (Session, Arc<AtomicBool>) {
+        let mut all = self.lock();
+        let open = all.entry(proxy).or_default();
+        open.count += 1;
+        (Session { proxy, sessions: self.clone() }, Arc::clone(&open.revoked))
     }
 
     pub fn of(&self, proxy: ProxyId) -> usize {
-        self.counts().get(&proxy).copied().unwrap_or(0)
+        self.lock().get(&proxy).map_or(0, |open| open.count)
     }
 
     /// Every proxy that has sessions open.
     pub fn each(&self, mut see: impl FnMut(ProxyId, usize)) {
-        self.counts().iter().for_each(|(proxy, open)| see(*proxy, *open));
+        self.lock().iter().for_each(|(proxy, open)| see(*proxy, open.count));
     }
 
-    fn counts(&self) -> MutexGuard<'_, HashMap<ProxyId, usize>> {
+    /// Revokes the sessions of all proxies but those that `may_be_used`. They stay counted until they are dropped; sessions
+    /// opened later are not revoked.
+    pub fn revoke_unless(&self, may_be_used: impl Fn(ProxyId) -> bool) {
+        let mut all = self.lock();
+        for (_, open) in all.iter_mut().filter(|(proxy, _)| !may_be_used(**proxy)) {
+            std::mem::take(&mut open.revoked).store(true, Ordering::Relaxed);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<ProxyId, Open>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for Session {
     fn drop(&mut self) {
-        let mut counts = self.sessions.counts();
-        let Some(open) = counts.get_mut(&self.proxy) else { return };
-        *open -= 1;
-        if *open == 0 {
-            counts.remove(&self.proxy);
+        let mut all = self.sessions.lock();
+        let Some(open) = all.get_mut(&self.proxy) else { return };
+        open.count -= 1;
+        if open.count == 0 {
+            all.remove(&self.proxy);
         }
     }
 }

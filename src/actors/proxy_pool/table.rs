@@ -1,25 +1,25 @@
-//! One exchange with the table: what this process learnt goes out, what all of them know comes back.
+//! One exchange with the table: the counts of this process are written, the rows with the counts of all are read.
 
 use actix::Message;
 
 use crate::clock::Clock;
 use crate::db::{self, Db, DbError};
-use crate::domain::proxy::{Increment, Standing};
+use crate::domain::proxy::{CounterDelta, ProxyRow};
 
-/// What came of an exchange.
+/// The result of an exchange.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct Synced {
-    /// Of the actor that began it.
+    /// Of the actor instance that began it.
     pub generation: u64,
-    /// Whether the increments are in the table, as far as anybody knows.
+    /// Whether the deltas are in the table; false when that is not known.
     pub flushed: bool,
-    pub rows: Result<Vec<Standing>, String>,
+    pub rows: Result<Vec<ProxyRow>, String>,
 }
 
-/// Bounded by the database's deadlines; a panic in it is an error like others, so that an answer always comes.
-pub async fn exchange(db: Db, increments: Vec<Increment>, clock: Clock) -> (bool, Result<Vec<Standing>, String>) {
-    let flushed = match tokio::spawn(flush(db.clone(), increments, clock)).await {
+/// Bounded by the deadlines of the database; a panic is an error like others, so that an answer always comes.
+pub async fn exchange(db: Db, deltas: Vec<CounterDelta>, clock: Clock) -> (bool, Result<Vec<ProxyRow>, String>) {
+    let flushed = match tokio::spawn(flush(db.clone(), deltas, clock)).await {
         Ok(Ok(())) => true,
         Ok(Err(error)) => return (false, Err(error.to_string())),
         Err(error) => return (false, Err(error.to_string())),
@@ -30,15 +30,15 @@ pub async fn exchange(db: Db, increments: Vec<Increment>, clock: Clock) -> (bool
     }
 }
 
-async fn flush(db: Db, increments: Vec<Increment>, clock: Clock) -> Result<(), DbError> {
-    if increments.is_empty() {
+async fn flush(db: Db, deltas: Vec<CounterDelta>, clock: Clock) -> Result<(), DbError> {
+    if deltas.is_empty() {
         return Ok(());
     }
     let client = db.client().await?;
-    db::proxies::flush(&client, &increments, clock.instant()).await
+    db::proxies::flush(&client, &deltas, clock.instant()).await
 }
 
-async fn load(db: Db) -> Result<Vec<Standing>, DbError> {
+async fn load(db: Db) -> Result<Vec<ProxyRow>, DbError> {
     let client = db.client().await?;
     db::proxies::load(&client).await
 }

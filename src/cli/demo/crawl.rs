@@ -6,7 +6,7 @@ use std::time::Duration;
 use chrono::{DateTime, TimeDelta, Utc};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::db::crawls::{self, Progress};
+use crate::db::demo_report::{self, Progress};
 use crate::db::{Db, DbError, schedules};
 
 const FETCH: &str = "payload_fetch_all";
@@ -17,7 +17,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 pub async fn run(db: &Db, n: u32, stores: usize) -> Result<(DateTime<Utc>, Progress), DbError> {
     let slot = slot(n);
     schedules::run_for(db, FETCH, slot).await?;
-    let since = crawls::begun(&db.client().await?, FETCH, slot).await?.unwrap_or(slot);
+    let since = demo_report::begun(&db.client().await?, FETCH, slot).await?.unwrap_or(slot);
     let bar = bar(n, stores);
     watch(db, since, &bar).await?;
     schedules::run_for(db, ANALYTICS, slot).await?;
@@ -37,7 +37,7 @@ async fn watch(db: &Db, since: DateTime<Utc>, bar: &ProgressBar) -> Result<Progr
                 }
             }
             // it comes back by itself: the private server is started again by whoever needs it
-            Err(error) if error.is_unavailable() => {}
+            Err(error) if error.is_transient() => {}
             Err(error) => return Err(error),
         }
         tokio::time::sleep(LOOK_EVERY).await;
@@ -45,7 +45,7 @@ async fn watch(db: &Db, since: DateTime<Utc>, bar: &ProgressBar) -> Result<Progr
 }
 
 async fn look(db: &Db, since: DateTime<Utc>) -> Result<Progress, DbError> {
-    crawls::progress(&db.client().await?, since).await
+    demo_report::progress(&db.client().await?, since).await
 }
 
 /// Each crawl is a slot of the schedule of its own, which makes its tasks exactly once.

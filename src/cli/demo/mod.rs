@@ -22,13 +22,14 @@ use sim::Simulator;
 
 use self::state::State;
 use self::summary::Summary;
-use super::http::{self, Server};
-use super::{Env, ExitCode, Refusal, Stop, service};
+use super::http::{Listeners, Servers};
+use super::{CliError, Env, ExitCode, Stop, service};
 use crate::actors::plan::Plan;
+use crate::app::database::{self, Opened};
 use crate::app::{App, names};
 use crate::config::Config;
-use crate::db::open::{self, Opened};
-use crate::db::{embedded, migrate, schedules, tasks};
+use crate::db::{migrate, schedules, tasks};
+use crate::private_server;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -38,9 +39,6 @@ pub struct Args {
     /// Stores of the simulated world [default: 60]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=5000))]
     stores: Option<u16>,
-    /// Keep database, payloads and state here, and go on from there next time
-    #[arg(long, value_name = "DIR")]
-    dir: Option<PathBuf>,
     /// What the simulated world is made from [default: 1]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
@@ -50,21 +48,21 @@ pub struct Args {
 }
 
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
-    let stop = Stop::on_signals()?;
-    let place = Place::of(args.dir.as_deref())?;
-    let mut state = State::open(place.path(), args.seed, args.stores.map(usize::from))?;
+    let stop = env.stop.take_over();
+    let dir = DemoDir::open(env.dir.as_deref())?;
+    let mut state = State::open(dir.path(), args.seed, args.stores.map(usize::from))?;
     let sim = world::start(&mut state, Duration::from_millis(args.latency))?;
-    state.save(place.path())?;
-    let demo = Demo { args: &args, env, place: place.path(), sim: &sim, stop: &stop };
+    state.save(dir.path())?;
+    let demo = Demo { args: &args, env, dir: dir.path(), sim: &sim, stop: &stop };
     let ended = demo.run(state).await;
-    place.leave().await;
+    dir.remove().await;
     ended
 }
 
 struct Demo<'a> {
     args: &'a Args,
     env: &'a Env,
-    place: &'a Path,
+    dir: &'a Path,
     sim: &'a Simulator,
     stop: &'a Stop,
 }
@@ -72,37 +70,37 @@ struct Demo<'a> {
 impl Demo<'_> {
     async fn run(&self, mut state: State) -> anyhow::Result<ExitCode> {
         let config = Arc::new(self.config());
-        let opened = open::open(&config).await?;
+        let opened = database::open(&config).await?;
         migrate::up(&opened.db).await?;
-        world::settle(&opened.db, self.sim).await?;
+        world::seed_database(&opened.db, self.sim).await?;
         schedules::ensure_defaults(&opened.db.client().await?).await?;
-        // whoever held tasks here is dead, and not by their fault: a running demo would hold the world's ports
+        // a demo that still ran would hold the ports, so what is claimed here is claimed by a dead process
         tasks::recover_all(&opened.db.client().await?).await?;
         let plan = Plan { schedules: false, pods: names::pods(&config)? };
         let app = App::start(config, opened.db.clone(), self.env.runtime.clone(), plan).await?;
-        let server = self.serve(&app).await;
+        let servers = self.serve(&app).await;
         let ended = tokio::select! {
-            ended = self.crawl(&mut state, &opened, &app, server.as_ref()) => ended,
+            ended = self.crawl(&mut state, &opened, &app, servers.as_ref()) => ended,
             () = self.stop.drain.cancelled() => Ok(ExitCode::Interrupted),
             () = app.failed() => Ok(ExitCode::Failure),
         };
         let cause = app.stop(service::second_signal(self.stop)).await;
-        if let Some(server) = server {
-            server.close().await;
+        if let Some(servers) = servers {
+            servers.close().await;
         }
         match cause {
-            Some(message) => Err(Refusal { code: ExitCode::Failure, message }.into()),
+            Some(message) => Err(CliError { code: ExitCode::Failure, message }.into()),
             None => ended,
         }
     }
 
     /// Best effort: a demo crawls without its API as well.
-    async fn serve(&self, app: &App) -> Option<Server> {
+    async fn serve(&self, app: &App) -> Option<Servers> {
         if self.args.once {
             return None;
         }
-        let listener = http::listen_for_api(self.env).await.inspect_err(|error| tracing::warn!("{error}")).ok()?;
-        Server::api(self.env, app, listener).inspect_err(|error| tracing::warn!("{error:#}")).ok()
+        let listeners = Listeners::bind(self.env, true).await.inspect_err(|error| tracing::warn!("{error}")).ok()?;
+        listeners.serve(self.env, app).inspect_err(|error| tracing::warn!("{error:#}")).ok()
     }
 
     /// One crawl after the other, or just one.
@@ -111,34 +109,34 @@ impl Demo<'_> {
         state: &mut State,
         opened: &Opened,
         app: &App,
-        server: Option<&Server>,
+        servers: Option<&Servers>,
     ) -> anyhow::Result<ExitCode> {
         loop {
             let came_to = crawl::run(&opened.db, state.crawl, state.stores).await?;
             // the summary reads the proxies' counters from the table
             app.tree().proxies().flush(Duration::from_secs(5)).await;
             let client = opened.db.client().await?;
-            let url = self.args.dir.is_some().then(|| opened.url.clone());
+            let url = self.env.dir.is_some().then(|| opened.url.clone());
             let summary = Summary::of(&client, self.sim, came_to, self.env.config.proxies.blocks_to_bench, url).await?;
             self.env.out.either(&summary, ToString::to_string)?;
             state.finished = true;
-            state.save(self.place)?;
+            state.save(self.dir)?;
             if self.args.once {
                 return Ok(if summary.is_whole() { ExitCode::Ok } else { ExitCode::Failure });
             }
-            self.announce_next(server)?;
+            self.announce_next(servers)?;
             (state.crawl, state.finished) = (state.crawl + 1, false);
             self.sim.set_crawl(state.crawl);
-            state.save(self.place)?;
+            state.save(self.dir)?;
         }
     }
 
-    fn announce_next(&self, server: Option<&Server>) -> std::io::Result<()> {
+    fn announce_next(&self, servers: Option<&Servers>) -> std::io::Result<()> {
         if self.env.out.is_json() {
             return Ok(());
         }
-        if let Some(server) = server {
-            self.env.out.line(format_args!("API         http://{}/api/tasks", server.address))?;
+        if let Some(address) = servers.and_then(|servers| servers.api) {
+            self.env.out.line(format_args!("API         http://{address}/api/tasks"))?;
         }
         self.env.out.line("Crawling on with changed prices; Ctrl-C ends.\n")
     }
@@ -146,7 +144,7 @@ impl Demo<'_> {
     fn config(&self) -> Config {
         let mut config = (*self.env.config).clone();
         config.database.url = String::new();
-        config.database.dir = Some(self.place.to_owned());
+        config.database.dir = Some(self.dir.to_owned());
         config.storage.root = None;
         world::adapt(&mut config, self.sim);
         config
@@ -154,34 +152,34 @@ impl Demo<'_> {
 }
 
 /// Where the demo lives: a directory that was given, or a temporary one.
-enum Place {
+enum DemoDir {
     Given(PathBuf),
     Temporary(tempfile::TempDir),
 }
 
-impl Place {
-    fn of(dir: Option<&Path>) -> anyhow::Result<Place> {
+impl DemoDir {
+    fn open(dir: Option<&Path>) -> anyhow::Result<DemoDir> {
         let Some(dir) = dir else {
             // the database server may run under another account than ours
             let permissions = Permissions::from_mode(0o755);
             let made = tempfile::Builder::new().prefix("drover-demo-").permissions(permissions).tempdir();
-            return Ok(Place::Temporary(made.context("no temporary directory can be made")?));
+            return Ok(DemoDir::Temporary(made.context("no temporary directory can be made")?));
         };
         std::fs::create_dir_all(dir).with_context(|| format!("cannot make {}", dir.display()))?;
-        Ok(Place::Given(dir.canonicalize()?))
+        Ok(DemoDir::Given(dir.canonicalize()?))
     }
 
     fn path(&self) -> &Path {
         match self {
-            Place::Given(dir) => dir,
-            Place::Temporary(dir) => dir.path(),
+            DemoDir::Given(dir) => dir,
+            DemoDir::Temporary(dir) => dir.path(),
         }
     }
 
-    /// A temporary place is left as if nobody had been there.
-    async fn leave(self) {
-        let Place::Temporary(dir) = self else { return };
-        if let Err(error) = embedded::stop(&embedded::dir_in(dir.path())).await {
+    /// Stops the database server of a temporary directory and deletes the directory; a given one stays.
+    async fn remove(self) {
+        let DemoDir::Temporary(dir) = self else { return };
+        if let Err(error) = private_server::stop(&private_server::dir_in(dir.path())).await {
             tracing::warn!("the demo's database server could not be stopped: {error}");
         }
         if let Err(error) = dir.close() {

@@ -5,27 +5,27 @@ use std::collections::HashMap;
 use serde::Serialize;
 use sim::{OraclePotency, OracleProduct, OracleVariant, Simulator};
 
-use crate::db::crawls::shelves::{Offer, Shelf, Strength, shelves};
+use crate::db::demo_report::products::{self, Offer, ProductRecord, Strength};
 use crate::db::{Client, DbError};
-use crate::domain::dispensary::Platform;
 use crate::domain::product::Variant;
+use crate::domain::store::Platform;
 
 /// As many differences as are worth showing one by one.
 const SHOWN: usize = 20;
 
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Verdict {
+pub struct OracleReport {
     pub equal: bool,
     pub differences: usize,
     #[serde(skip)]
     pub examples: Vec<String>,
 }
 
-pub async fn compare(client: &Client, sim: &Simulator) -> Result<Verdict, DbError> {
-    let shelves = shelves(client, Platform::Dutchie).await?;
-    let mut found: HashMap<(String, String), Shelf> = shelves
+pub async fn compare(client: &Client, sim: &Simulator) -> Result<OracleReport, DbError> {
+    let products = products::all(client, Platform::Dutchie).await?;
+    let mut found: HashMap<(String, String), ProductRecord> = products
         .into_iter()
-        .map(|shelf| ((shelf.platform_dispensary_id.clone(), shelf.provider_product_id.clone()), shelf))
+        .map(|record| ((record.platform_dispensary_id.clone(), record.provider_product_id.clone()), record))
         .collect();
     let mut differences = Vec::new();
     for store in sim.oracle(sim.crawl()) {
@@ -42,13 +42,13 @@ pub async fn compare(client: &Client, sim: &Simulator) -> Result<Verdict, DbErro
     differences.extend(found.values().map(|row| format!("should not be there: {row:?}")));
     let (equal, count) = (differences.is_empty(), differences.len());
     differences.truncate(SHOWN);
-    Ok(Verdict { equal, differences: count, examples: differences })
+    Ok(OracleReport { equal, differences: count, examples: differences })
 }
 
-fn expected(store: &str, truth: &OracleProduct) -> Shelf {
+fn expected(store: &str, truth: &OracleProduct) -> ProductRecord {
     let mut variants: Vec<Variant> = truth.variants.iter().map(variant).collect();
     variants.sort_by(|one, other| (&one.option_label, one.nth).cmp(&(&other.option_label, other.nth)));
-    Shelf {
+    ProductRecord {
         platform_dispensary_id: store.to_owned(),
         provider_product_id: truth.provider_product_id.clone(),
         name: truth.name.clone(),

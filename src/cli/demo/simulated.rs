@@ -3,9 +3,9 @@
 use sim::{ProxyAddress, StoreSeed};
 
 use crate::db::stores::NewStore;
-use crate::domain::dispensary::Platform;
+use crate::domain::proxy::ProxyEntry;
 use crate::domain::proxy::ProxyProtocol;
-use crate::domain::proxy::list::ProxyEntry;
+use crate::domain::store::Platform;
 
 pub fn proxy(address: ProxyAddress) -> ProxyEntry {
     ProxyEntry {

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
 
-use crate::cli::Refusal;
-use crate::db::embedded;
+use crate::cli::CliError;
+use crate::private_server;
 
 const FILE: &str = "demo.json";
 
@@ -61,11 +61,11 @@ impl State {
             .with_context(|| format!("{} is no demo's state; remove the directory or choose another", path.display()))
     }
 
-    fn must_match(&self, dir: &Path, seed: Option<u64>, stores: Option<usize>) -> Result<(), Refusal> {
+    fn must_match(&self, dir: &Path, seed: Option<u64>, stores: Option<usize>) -> Result<(), CliError> {
         if seed.is_none_or(|seed| seed == self.seed) && stores.is_none_or(|stores| stores == self.stores) {
             return Ok(());
         }
-        Err(Refusal::usage(format!(
+        Err(CliError::usage(format!(
             "{} holds a demo of {} stores with seed {}; leave --stores and --seed out, or choose another directory",
             dir.display(),
             self.stores,
@@ -75,11 +75,11 @@ impl State {
 }
 
 /// Simulated stores and proxies have no place among real ones.
-fn must_be_free(dir: &Path) -> Result<(), Refusal> {
-    if !embedded::dir_in(dir).exists() {
+fn must_be_free(dir: &Path) -> Result<(), CliError> {
+    if !private_server::dir_in(dir).exists() {
         return Ok(());
     }
-    Err(Refusal::conflict(format!("{} holds a database that is no demo's; choose another directory", dir.display())))
+    Err(CliError::conflict(format!("{} holds a database that is no demo's; choose another directory", dir.display())))
 }
 
 fn file(dir: &Path) -> PathBuf {
@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn a_directory_with_real_data_is_no_place_for_a_demo() {
         let dir = tempfile::tempdir().unwrap();
-        std::fs::create_dir(embedded::dir_in(dir.path())).unwrap();
+        std::fs::create_dir(private_server::dir_in(dir.path())).unwrap();
         let error = State::open(dir.path(), None, None).unwrap_err().to_string();
         assert!(error.contains("a database that is no demo's"), "{error}");
     }

@@ -6,8 +6,8 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use sim::Simulator;
 
-use super::oracle::{self, Verdict};
-use crate::db::crawls::{self, Progress};
+use super::oracle::{self, OracleReport};
+use crate::db::demo_report::{self, Progress};
 use crate::db::{Client, DbError};
 
 #[derive(Clone, Debug, Serialize)]
@@ -24,7 +24,7 @@ pub struct Summary {
     pub blocks_survived: i64,
     pub proxies_benched: i64,
     pub tasks: Tasks,
-    pub oracle: Verdict,
+    pub oracle: OracleReport,
     pub seconds: f64,
     pub products_per_second: f64,
     pub database_url: Option<String>,
@@ -45,7 +45,7 @@ impl Summary {
         blocks_to_bench: u32,
         database_url: Option<String>,
     ) -> Result<Summary, DbError> {
-        let totals = crawls::totals(client, since, blocks_to_bench).await?;
+        let totals = demo_report::totals(client, since, blocks_to_bench).await?;
         Ok(Summary {
             stores: sim.stores().len(),
             stores_crawled: progress.stores_crawled,

@@ -9,11 +9,11 @@ use sim::{Settings, Simulator};
 
 use super::simulated;
 use super::state::State;
-use crate::cli::Refusal;
+use crate::cli::CliError;
 use crate::config::Config;
 use crate::db::stores::{self, Known};
 use crate::db::{Db, proxies};
-use crate::domain::proxy::list::ProxyEntry;
+use crate::domain::proxy::ProxyEntry;
 
 /// Short, so that nobody waits long for what a killed demo held.
 const LEASE: Duration = Duration::from_secs(10);
@@ -27,7 +27,7 @@ const TRIES: usize = 20;
 pub fn start(state: &mut State, latency: Duration) -> anyhow::Result<Simulator> {
     if state.port != 0 {
         return begin(state, latency).map_err(|error| {
-            Refusal::conflict(format!("{error:#}; another demo may be running in this directory")).into()
+            CliError::conflict(format!("{error:#}; another demo may be running in this directory")).into()
         });
     }
     for _ in 1..TRIES {
@@ -76,7 +76,7 @@ pub fn adapt(config: &mut Config, sim: &Simulator) {
 }
 
 /// Stores and proxies of the world, as an operator would import them; those that are there stay.
-pub async fn settle(db: &Db, sim: &Simulator) -> anyhow::Result<()> {
+pub async fn seed_database(db: &Db, sim: &Simulator) -> anyhow::Result<()> {
     let entries: Vec<ProxyEntry> = sim.proxies().into_iter().map(simulated::proxy).collect();
     proxies::import(db, &entries).await?;
     let tx = db.begin().await?;

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use super::list;
 use crate::cli::input::{self, Input};
-use crate::cli::{Env, ExitCode, Refusal};
+use crate::cli::{CliError, Env, ExitCode};
 use crate::db::proxies::{self, Imported};
-use crate::domain::proxy::list::{self, ProxyList, Remark};
 
 #[derive(Serialize)]
 struct Answer {
@@ -17,26 +17,17 @@ struct Answer {
 }
 
 pub async fn run(file: &Path, env: &Env) -> anyhow::Result<ExitCode> {
-    let Input { name, text } = Input::read(file).await?;
-    let list = list::parse(&name, &text).map_err(|faults| refusal(&faults))?;
+    let Input { name, text: list } = Input::read(file).await?;
+    let list = list::parse(&name, &list).map_err(|faults| input::refusal(&faults))?;
     if list.entries.is_empty() {
-        return Err(Refusal::usage(format!("{name} holds no proxies")).into());
+        return Err(CliError::usage(format!("{name} holds no proxies")).into());
     }
     let imported = proxies::import(&env.db().await?, &list.entries).await?;
-    env.out.either(&answer(imported, &list), told)?;
+    env.out.either(&Answer { imported, duplicates: list.duplicates }, text)?;
     Ok(ExitCode::Ok)
 }
 
-fn refusal(faults: &[Remark]) -> Refusal {
-    let faults: Vec<String> = faults.iter().map(Remark::to_string).collect();
-    input::refusal(&faults)
-}
-
-fn answer(imported: Imported, list: &ProxyList) -> Answer {
-    Answer { imported, duplicates: list.duplicates.iter().map(Remark::to_string).collect() }
-}
-
-fn told(answer: &Answer) -> String {
+fn text(answer: &Answer) -> String {
     let Imported { created, updated, unchanged } = answer.imported;
     let mut lines = answer.duplicates.clone();
     lines.push(format!("{created} added, {updated} changed, {unchanged} as they were"));

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use url::Url;
 
 use crate::db::stores::NewStore;
-use crate::domain::dispensary::Platform;
+use crate::domain::store::Platform;
 
 /// Every field as written. Empty is the same as absent.
 #[derive(Clone, Debug, Default, Deserialize, clap::Args)]
@@ -48,12 +48,12 @@ impl Draft {
     pub fn check(self) -> Result<NewStore, Vec<String>> {
         let name = self.name.trim().to_owned();
         let platform = match self.platform.trim() {
-            "" => Ok(Platform::Dutchie),
-            word => word.parse().map_err(|unknown: crate::domain::dispensary::UnknownPlatform| unknown.to_string()),
+            "" => Ok(Platform::DEFAULT),
+            word => word.parse().map_err(|unknown: crate::domain::store::UnknownPlatform| unknown.to_string()),
         };
         let store = NewStore {
             name,
-            platform: *platform.as_ref().unwrap_or(&Platform::Dutchie),
+            platform: *platform.as_ref().unwrap_or(&Platform::DEFAULT),
             platform_dispensary_id: written(self.platform_dispensary_id),
             slug: written(self.slug),
             menu_url: written(self.menu_url),

@@ -1,116 +1,47 @@
-//! The store list as a CSV file with a header. Pure: text in, stores or all faults out, each with file and line.
+//! The store list as a CSV file with a header. Text in; checked stores, or every fault with its line, out.
 
 use std::collections::HashMap;
 
-use csv::StringRecord;
-
 use super::draft::Draft;
+use crate::cli::list_file::{self, Columns, Header, at};
 use crate::db::stores::NewStore;
 
-/// More stores than there are.
-const MAX_STORES: usize = 100_000;
+const COLUMNS: Columns = Columns {
+    known: &[
+        "name",
+        "platform",
+        "platform_dispensary_id",
+        "slug",
+        "menu_url",
+        "api_host",
+        "api_path",
+        "city",
+        "state",
+        "timezone",
+    ],
+    required: 1,
+};
 
-/// Reads the list; `file` is only for the messages. Lines that begin with `#` are skipped.
+/// Reads the list; `file` is only for the messages.
 pub fn parse(file: &str, text: &str) -> Result<Vec<NewStore>, Vec<String>> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).comment(Some(b'#')).from_reader(text.as_bytes());
-    let header = reader.headers().map_err(|error| vec![format!("{file}: {error}")])?.clone();
-    header_fault(&header).map_or(Ok(()), |fault| Err(vec![format!("{file} line 1: {fault}")]))?;
+    let mut lines = list_file::lines(text);
+    let (n, line) = lines.next().unwrap_or((1, ""));
+    let header = Header::parse(line, &COLUMNS).map_err(|fault| vec![at(file, n, fault)])?;
 
-    let mut list = List { file, text, read: (0, 1), stores: Vec::new(), faults: Vec::new(), lines: HashMap::new() };
-    for (n, record) in reader.records().enumerate() {
-        if n == MAX_STORES {
-            list.faults.push(format!("{file}: a list may have {MAX_STORES} stores at most"));
-            break;
-        }
-        match record {
-            Ok(record) => list.take(&record, &header),
-            Err(error) => list.refuse(&error),
-        }
-    }
-    if list.faults.is_empty() { Ok(list.stores) } else { Err(list.faults) }
-}
-
-fn header_fault(header: &StringRecord) -> Option<String> {
-    let blank = StringRecord::from(vec![""; header.len()]);
-    match blank.deserialize::<Draft>(Some(header)) {
-        Ok(_) if header.iter().any(|name| name == "name") => None,
-        Ok(_) => Some("the column 'name' is missing".to_owned()),
-        Err(error) => Some(plain(&error)),
-    }
-}
-
-struct List<'a> {
-    file: &'a str,
-    text: &'a str,
-    /// How far lines have been counted: the byte, and its line's number.
-    read: (usize, u64),
-    stores: Vec<NewStore>,
-    faults: Vec<String>,
-    /// Where each platform id was first seen.
-    lines: HashMap<(&'static str, String), u64>,
-}
-
-impl List<'_> {
-    fn take(&mut self, record: &StringRecord, header: &StringRecord) {
-        let line = self.line_at(record.position());
-        match record.deserialize::<Draft>(Some(header)) {
-            Ok(draft) => match draft.check() {
-                Ok(store) => self.keep(line, store),
-                Err(faults) => faults.into_iter().for_each(|fault| self.fault(line, &fault)),
-            },
-            Err(error) => self.fault(line, &plain(&error)),
-        }
-    }
-
-    fn keep(&mut self, line: u64, store: NewStore) {
+    let mut stores = Vec::new();
+    let mut first_lines = HashMap::new();
+    list_file::read_lines(file, lines, |n, line| {
+        let store = header.row::<Draft>(line).map_err(|fault| vec![fault])?.check()?;
         if let Some(id) = &store.platform_dispensary_id {
-            let key = (store.platform.name(), id.clone());
-            if let Some(first) = self.lines.get(&key) {
-                let fault = format!("platform_dispensary_id '{id}' is in line {first} already");
-                return self.fault(line, &fault);
+            let first = *first_lines.entry((store.platform.name(), id.clone())).or_insert(n);
+            if first != n {
+                return Err(vec![format!("platform_dispensary_id '{id}' is in line {first} already")]);
             }
-            self.lines.insert(key, line);
         }
-        self.stores.push(store);
-    }
-
-    fn refuse(&mut self, error: &csv::Error) {
-        let line = self.line_at(error.position());
-        self.fault(line, &plain(error));
-    }
-
-    /// The reader says where it began to look for a record: before the blank lines and comments above it, and in a file with
-    /// CRLF before the LF.
-    fn line_at(&mut self, began: Option<&csv::Position>) -> u64 {
-        let (mut at, mut line) = self.read;
-        let began = began.map_or(at, |position| position.byte() as usize);
-        while let Some(end) = self.text[at..].find('\n').map(|end| at + end + 1) {
-            let row = self.text[at..end].trim();
-            if at >= began && !row.is_empty() && !row.starts_with('#') {
-                break;
-            }
-            (at, line) = (end, line + 1);
-        }
-        self.read = (at, line);
-        line
-    }
-
-    fn fault(&mut self, line: u64, what: &str) {
-        self.faults.push(format!("{} line {line}: {what}", self.file));
-    }
-}
-
-/// What is wrong, without the reader's own idea of where.
-fn plain(error: &csv::Error) -> String {
-    match error.kind() {
-        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-            format!("{len} cells where the header has {expected_len}")
-        }
-        csv::ErrorKind::Deserialize { err, .. } => err.kind().to_string(),
-        csv::ErrorKind::Utf8 { .. } => "it is not UTF-8".to_owned(),
-        _ => error.to_string(),
-    }
+        stores.push(store);
+        Ok(())
+    })?;
+    Ok(stores)
 }
 
 #[cfg(test)]
@@ -131,7 +62,6 @@ mod tests {
     #[case::dos("name,slug,state\r\nA1,a1,AZ\r\nB1,b1,Arizona\r\n", 3)]
     #[case::blank_lines("\nname,slug,state\n\nA1,a1,AZ\n\nB1,b1,Arizona\n", 6)]
     #[case::comments("name,slug,state\n# one\n# two\nB1,b1,Arizona", 4)]
-    #[case::a_quoted_break("name,slug,state\nA1,\"a\n1\",AZ\nB1,b1,Arizona", 4)]
     fn lines_are_counted_as_an_editor_does(#[case] text: &str, #[case] line: usize) {
         let faults = parse("s.csv", text).unwrap_err();
         let expected = format!("s.csv line {line}: state 'ARIZONA' is not two letters such as AZ");
@@ -152,11 +82,22 @@ mod tests {
     }
 
     #[rstest]
-    #[case::unknown_column("name,colour\nA,red\n", "unknown field `colour`")]
+    #[case::unknown_column("name,colour\nA,red\n", "unknown column 'colour': the columns are name, platform, ")]
     #[case::no_name("slug\na\n", "the column 'name' is missing")]
     #[case::empty("", "the column 'name' is missing")]
-    fn a_bad_header_is_refused(#[case] text: &str, #[case] fault: &str) {
+    #[case::twice("name,name\nA,B\n", "column 'name' is there twice")]
+    #[case::a_quoted_break("name,slug\nA,\"a\n", "a quote is not closed")]
+    fn a_bad_header_or_quote_is_refused(#[case] text: &str, #[case] fault: &str) {
         let faults = parse("stores.csv", text).unwrap_err();
         assert!(faults.len() == 1 && faults[0].contains(fault), "{faults:?}");
+    }
+
+    #[test]
+    fn every_column_of_the_header_is_read() {
+        let header = COLUMNS.known.join(",");
+        let text = format!("{header}\nA,dutchie,1,a,https://dutchie.com/a,h.example,/g,Mesa,AZ,America/Phoenix\n");
+        let store = parse("s.csv", &text).unwrap().remove(0);
+        assert_eq!((store.city.as_deref(), store.timezone.as_deref()), (Some("Mesa"), Some("America/Phoenix")));
+        assert_eq!((store.api_host.as_deref(), store.api_path.as_deref()), (Some("h.example"), Some("/g")));
     }
 }

@@ -4,9 +4,9 @@ use crate::cli::output::time;
 use crate::cli::{Env, ExitCode};
 use crate::db::task_views::counts::{self, Counts};
 use crate::db::task_views::{self, TaskFilter, TaskView};
-use crate::domain::dispensary::DispensaryId;
 use crate::domain::role::RoleSet;
 use crate::domain::shown_status::ShownStatus;
+use crate::domain::store::StoreId;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -18,7 +18,7 @@ pub struct Args {
     role: Option<RoleSet>,
     /// Of this store only
     #[arg(long, value_name = "ID")]
-    dispensary: Option<DispensaryId>,
+    dispensary: Option<StoreId>,
     /// How many, at most
     #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(i64).range(1..=500))]
     limit: i64,
@@ -27,7 +27,7 @@ pub struct Args {
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let filter =
         TaskFilter { status: args.status, roles: args.role, dispensary_id: args.dispensary, ..TaskFilter::default() };
-    let client = env.db().await?.client().await?;
+    let client = env.db_to_read().await?.client().await?;
     let tasks = task_views::list(&client, &filter, args.limit).await?;
     if !env.out.is_json() {
         env.out.line(summary(&counts::counts(&client).await?.all))?;
@@ -57,9 +57,9 @@ fn cells(task: &TaskView) -> Vec<String> {
     let error = task.error_message.as_deref().unwrap_or_default();
     vec![
         task.id.to_string(),
-        task.role.clone(),
+        task.role.to_string(),
         store.unwrap_or_else(|| "-".to_owned()),
-        task.status.clone(),
+        task.status.to_string(),
         task.priority.to_string(),
         format!("{}/{}", task.retry_count, task.max_retries),
         worker.unwrap_or_else(|| "-".to_owned()),

@@ -3,14 +3,14 @@
 use serde_json::Value;
 
 use crate::cli::output::time;
-use crate::cli::{Env, ExitCode, Refusal};
+use crate::cli::{CliError, Env, ExitCode};
 use crate::db::task_views::{self, AttemptView, TaskDetail};
 use crate::domain::task::TaskId;
 
 pub async fn run(id: TaskId, env: &Env) -> anyhow::Result<ExitCode> {
-    let client = env.db().await?.client().await?;
+    let client = env.db_to_read().await?.client().await?;
     let task = task_views::detail(&client, id).await?;
-    let task = task.ok_or_else(|| Refusal::not_found(format!("task {id} does not exist")))?;
+    let task = task.ok_or_else(|| CliError::not_found(format!("task {id} does not exist")))?;
     env.out.either(&task, text)?;
     Ok(ExitCode::Ok)
 }
@@ -19,7 +19,7 @@ fn text(detail: &TaskDetail) -> String {
     let task = &detail.task;
     let fields = [
         ("task", Some(format!("{} {}", task.id, task.role))),
-        ("status", Some(task.status.clone())),
+        ("status", Some(task.status.to_string())),
         ("store", task.dispensary_id.map(|id| named(id, task.dispensary_name.as_deref()))),
         ("platform", task.platform.clone()),
         ("priority", Some(task.priority.to_string())),
@@ -44,7 +44,7 @@ fn text(detail: &TaskDetail) -> String {
 fn run_line(run: &AttemptView) -> String {
     let ended = match (&run.outcome, run.finished_at) {
         (Some(outcome), Some(at)) => format!("{outcome} after {:.1}s", (at - run.claimed_at).as_seconds_f64()),
-        (Some(outcome), None) => outcome.clone(),
+        (Some(outcome), None) => outcome.to_string(),
         (None, _) => "under way".to_owned(),
     };
     let error = run.error.as_deref().map(|error| format!("  {error}")).unwrap_or_default();

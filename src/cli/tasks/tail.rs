@@ -9,7 +9,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// Ends by Ctrl-C. A database that goes away meanwhile is waited for, and what happened until it is back is told then.
 pub async fn run(env: &Env) -> anyhow::Result<ExitCode> {
-    let db = env.db().await?;
+    let db = env.db_to_read().await?;
     let mut activity = Activity::begin(&db.client().await?).await?;
     let (mut last_look, mut is_away) = (Instant::now(), false);
     loop {
@@ -22,7 +22,7 @@ pub async fn run(env: &Env) -> anyhow::Result<ExitCode> {
                 }
                 (last_look, is_away) = (now, false);
             }
-            Err(error) if error.is_unavailable() => {
+            Err(error) if error.is_transient() => {
                 if !std::mem::replace(&mut is_away, true) {
                     tracing::warn!("{error}; waiting for it");
                 }

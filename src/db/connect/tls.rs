@@ -9,6 +9,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 
+use crate::config::DatabaseUrl;
 use crate::db::error::DbError;
 
 #[derive(Debug, Default, PartialEq)]
@@ -20,43 +21,15 @@ pub struct TlsWishes {
 impl TlsWishes {
     /// Takes out of the URL what only libpq knows: `verify-ca` and `verify-full` become `require`, `allow` becomes
     /// `prefer`, and `sslrootcert` is gone.
-    pub fn taken_from(url: &str) -> (String, TlsWishes) {
-        let (head, separator, parameters) = match url.split_once('?') {
-            Some((head, parameters)) => (head, '&', parameters),
-            None if url.contains("://") => (url, '&', ""),
-            None => ("", ' ', url),
-        };
-        let mut wishes = TlsWishes::default();
-        let kept: Vec<String> = parameters.split(separator).filter_map(|each| wishes.take(each)).collect();
-        let kept = kept.join(&separator.to_string());
-        let url = match head {
-            "" => kept,
-            head if kept.is_empty() => head.to_owned(),
-            head => format!("{head}?{kept}"),
-        };
-        (url, wishes)
-    }
-
-    /// What stays of one `name=value`.
-    fn take(&mut self, parameter: &str) -> Option<String> {
-        let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
-        match name {
-            "sslrootcert" => {
-                self.root_cert =
-                    Some(percent_encoding::percent_decode_str(value).decode_utf8_lossy().into_owned().into());
-                None
-            }
-            "sslmode" => {
-                self.mode = Some(value.to_owned());
-                let known = match value {
-                    "verify-ca" | "verify-full" => "require",
-                    "allow" => "prefer",
-                    other => other,
-                };
-                Some(format!("sslmode={known}"))
-            }
-            _ => Some(parameter.to_owned()),
+    pub fn take_from(url: &mut DatabaseUrl) -> TlsWishes {
+        let wishes = TlsWishes { mode: url.take("sslmode"), root_cert: url.take("sslrootcert").map(PathBuf::from) };
+        match wishes.mode.as_deref() {
+            Some("verify-ca" | "verify-full") => url.set("sslmode", "require"),
+            Some("allow") => url.set("sslmode", "prefer"),
+            Some(other) => url.set("sslmode", other),
+            None => {}
         }
+        wishes
     }
 
     /// `verify-ca` is taken for `verify-full`: stricter, and no surprise to anyone whose certificates are in order.
@@ -137,22 +110,24 @@ mod tests {
     #[rstest]
     #[case(
         "postgresql://h/d?sslmode=verify-full&connect_timeout=3",
-        "postgresql://h/d?sslmode=require&connect_timeout=3",
+        "postgresql://h/d?connect_timeout=3&sslmode=require",
         true
     )]
     #[case("postgresql://h/d?sslrootcert=/ca.pem", "postgresql://h/d", true)]
-    #[case("host=h sslmode=verify-ca user=u", "host=h sslmode=require user=u", true)]
+    #[case("host=h sslmode=verify-ca user=u", "host=h user=u sslmode=require", true)]
     #[case("postgresql://h/d?sslmode=require", "postgresql://h/d?sslmode=require", false)]
     #[case("postgresql://h/d", "postgresql://h/d", false)]
     fn the_words_of_libpq_are_understood(#[case] url: &str, #[case] kept: &str, #[case] checks: bool) {
-        let (url, wishes) = TlsWishes::taken_from(url);
-        assert_eq!(url, kept);
+        let mut url = DatabaseUrl::parse(url).unwrap();
+        let wishes = TlsWishes::take_from(&mut url);
+        assert_eq!(url.to_string(), kept);
         assert_eq!(wishes.checks_the_server(), checks);
     }
 
     #[test]
     fn a_missing_authority_file_is_named() {
-        let (_, wishes) = TlsWishes::taken_from("postgresql://h/d?sslrootcert=/nowhere/ca.pem");
+        let mut url = DatabaseUrl::parse("postgresql://h/d?sslrootcert=/nowhere/ca.pem").unwrap();
+        let wishes = TlsWishes::take_from(&mut url);
         let error = wishes.client_config().unwrap_err().to_string();
         assert!(error.contains("/nowhere/ca.pem"), "{error}");
     }

@@ -1,4 +1,4 @@
-//! What is going on: which runs began and ended since one last looked, each told once.
+//! What is going on: which runs began and ended since the last look, each reported once.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,13 +8,13 @@ use serde::Serialize;
 use tokio_postgres::Row;
 
 use crate::db::{Client, DbError};
-use crate::domain::dispensary::DispensaryId;
+use crate::domain::store::StoreId;
 use crate::domain::task::TaskId;
 
 /// A claim is seen when it is committed, up to this long after the time that it bears.
 const OVERLAP: Duration = Duration::from_secs(5);
 /// More runs than any number of processes hold at once.
-const MOST_OPEN: i64 = 100_000;
+const MAX_OPEN_RUNS: i64 = 100_000;
 
 /// A run began or ended.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -26,47 +26,47 @@ pub struct Event {
     pub fence: i64,
     /// None when the task has been removed since.
     pub role: Option<String>,
-    pub dispensary_id: Option<DispensaryId>,
+    pub dispensary_id: Option<StoreId>,
     pub worker_id: String,
     pub error: Option<String>,
     /// Length of the ended run.
     pub seconds: Option<f64>,
 }
 
-/// What has been told so far.
+/// What has been reported so far.
 #[derive(Debug, Default)]
 pub struct Activity {
-    runs: BTreeMap<Key, Told>,
+    runs: BTreeMap<Key, Reported>,
 }
 
 type Key = (TaskId, i64);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Told {
+enum Reported {
     Nothing,
-    Claimed,
+    Began,
     Ended,
 }
 
 impl Activity {
-    /// Begins with the runs under way; what ended before is not told.
+    /// Begins with the runs under way; what ended before is not reported.
     pub async fn begin(client: &Client) -> Result<Activity, DbError> {
         let mut activity = Activity::default();
         for row in client
             .query(include_str!("../sql/task_views/runs.sql"), &[&OVERLAP.as_secs_f64(), &none(), &none()])
             .await?
         {
-            activity.runs.insert(key(&row)?, Told::Ended);
+            activity.runs.insert(key(&row)?, Reported::Ended);
         }
-        for row in client.query(include_str!("../sql/task_views/open_runs.sql"), &[&MOST_OPEN]).await? {
-            activity.runs.insert(key(&row)?, Told::Nothing);
+        for row in client.query(include_str!("../sql/task_views/open_runs.sql"), &[&MAX_OPEN_RUNS]).await? {
+            activity.runs.insert(key(&row)?, Reported::Nothing);
         }
         Ok(activity)
     }
 
     /// What has happened since the last look, `since` ago.
     pub async fn look(&mut self, client: &Client, since: Duration) -> Result<Vec<Event>, DbError> {
-        let open = self.runs.iter().filter(|(_, told)| **told != Told::Ended);
+        let open = self.runs.iter().filter(|(_, reported)| **reported != Reported::Ended);
         let (ids, fences): (Vec<TaskId>, Vec<i64>) = open.map(|(key, _)| *key).unzip();
         let back = (since + OVERLAP).as_secs_f64();
         let rows = client.query(include_str!("../sql/task_views/runs.sql"), &[&back, &ids, &fences]).await?;
@@ -74,8 +74,8 @@ impl Activity {
         let mut events = Vec::new();
         for row in &rows {
             let key = key(row)?;
-            let told = self.runs.get(&key).copied().unwrap_or(Told::Nothing);
-            seen.insert(key, tell(row, told, &mut events)?);
+            let reported = self.runs.get(&key).copied().unwrap_or(Reported::Nothing);
+            seen.insert(key, report(row, reported, &mut events)?);
         }
         // what was not looked at is beyond reach of the next look too
         self.runs = seen;
@@ -84,19 +84,19 @@ impl Activity {
     }
 }
 
-fn tell(row: &Row, told: Told, events: &mut Vec<Event>) -> Result<Told, DbError> {
+fn report(row: &Row, reported: Reported, events: &mut Vec<Event>) -> Result<Reported, DbError> {
     let began = event(row, "claimed".to_owned(), row.try_get("claimed_at")?)?;
-    let (began_at, mut now) = (began.at, told);
-    if told == Told::Nothing {
+    let (began_at, mut now) = (began.at, reported);
+    if reported == Reported::Nothing {
         events.push(began);
-        now = Told::Claimed;
+        now = Reported::Began;
     }
     let outcome: Option<String> = row.try_get("outcome")?;
-    let Some(outcome) = outcome.filter(|_| told != Told::Ended) else { return Ok(now) };
+    let Some(outcome) = outcome.filter(|_| reported != Reported::Ended) else { return Ok(now) };
     let ended_at = row.try_get::<_, Option<DateTime<Utc>>>("finished_at")?.unwrap_or(began_at);
     let seconds = (ended_at - began_at).as_seconds_f64();
     events.push(Event { error: row.try_get("error")?, seconds: Some(seconds), ..event(row, outcome, ended_at)? });
-    Ok(Told::Ended)
+    Ok(Reported::Ended)
 }
 
 fn event(row: &Row, event: String, at: DateTime<Utc>) -> Result<Event, DbError> {

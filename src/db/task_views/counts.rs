@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
 
 use crate::db::{Client, DbError};
 use crate::domain::role::Role;
 
 /// Tasks by status; `claimed` and `running` without those that are stale.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     pub pending: i64,
     pub claimed: i64,
@@ -21,11 +21,11 @@ pub struct Counts {
     pub stale: i64,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskCounts {
     #[serde(flatten)]
     pub all: Counts,
-    /// Every role of this program, and others of the table that have tasks.
+    /// Every crawl role, and others of the table that have tasks.
     pub by_role: BTreeMap<String, Counts>,
     /// When the ended ones were counted; open ones are counted now.
     pub as_of: DateTime<Utc>,
@@ -43,7 +43,7 @@ pub struct Ready {
 /// Open tasks exactly, ended ones as last counted.
 pub async fn counts(client: &Client) -> Result<TaskCounts, DbError> {
     let rows = client.query(include_str!("../sql/task_views/counts.sql"), &[]).await?;
-    let known = Role::ALL.map(|role| (role.name().to_owned(), Counts::default()));
+    let known = Role::CRAWL.map(|role| (role.name().to_owned(), Counts::default()));
     let mut counted = TaskCounts { all: Counts::default(), by_role: known.into(), as_of: DateTime::<Utc>::MAX_UTC };
     for row in &rows {
         counted.add(row)?;

@@ -1,4 +1,4 @@
-//! What is counted of a proxy, and the increments by which several processes count in one row without overwriting each other.
+//! What is counted of a proxy, and the deltas by which several processes count in one row without overwriting each other.
 
 use std::time::{Duration, Instant};
 
@@ -19,9 +19,9 @@ pub struct Counters {
     pub last_error: Option<String>,
 }
 
-/// What one process learnt of a proxy since it last told the table. One per proxy, however much happened.
+/// What one process has to add to a row since its last write. One per proxy, however much happened.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Increment {
+pub struct CounterDelta {
     pub proxy: ProxyId,
     pub used: bool,
     pub successes: i64,
@@ -35,7 +35,7 @@ pub struct Increment {
     pub change: Option<Change>,
 }
 
-/// The newest word of this process on the proxy's condition.
+/// The last change of the proxy's condition by this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
     Benched { until: Instant },
@@ -77,16 +77,16 @@ impl Latency {
     }
 }
 
-impl Increment {
+impl CounterDelta {
     pub fn of(proxy: ProxyId) -> Self {
-        Increment { proxy, ..Increment::default() }
+        CounterDelta { proxy, ..CounterDelta::default() }
     }
 
     pub fn is_empty(&self) -> bool {
-        *self == Increment::of(self.proxy)
+        *self == CounterDelta::of(self.proxy)
     }
 
-    /// `ends_streak`: it was sent after the last block, and so says that the proxy is welcome again.
+    /// `ends_streak`: it was sent after the last block, so the host accepts the proxy again.
     pub fn succeeded(&mut self, took: Duration, ends_streak: bool) {
         self.successes += 1;
         if ends_streak {
@@ -96,9 +96,9 @@ impl Increment {
         self.latency.observe(took);
     }
 
-    pub fn failed(&mut self, why: &str) {
+    pub fn failed(&mut self, reason: &str) {
         self.failures += 1;
-        self.last_error = Some(why.to_owned());
+        self.last_error = Some(reason.to_owned());
     }
 
     pub fn blocked(&mut self, host: &str) {
@@ -107,7 +107,7 @@ impl Increment {
     }
 
     /// Adds what happened after `self`.
-    pub fn absorb(&mut self, later: Increment) {
+    pub fn absorb(&mut self, later: CounterDelta) {
         self.used |= later.used;
         self.successes += later.successes;
         self.failures += later.failures;
@@ -118,7 +118,7 @@ impl Increment {
         self.change = later.change.or(self.change);
     }
 
-    /// The row as it will be once this increment has been written.
+    /// The row as it will be once this delta has been written.
     pub fn on_top_of(&self, row: &Counters) -> Counters {
         Counters {
             success_count: row.success_count + self.successes,
@@ -147,16 +147,16 @@ mod tests {
         prop_oneof![(1u64..5_000).prop_map(Event::Success), Just(Event::Failure), Just(Event::Block)]
     }
 
-    fn fold(events: &[Event]) -> Increment {
-        let mut increment = Increment::of(1);
+    fn fold(events: &[Event]) -> CounterDelta {
+        let mut delta = CounterDelta::of(1);
         for event in events {
             match event {
-                Event::Success(ms) => increment.succeeded(Duration::from_millis(*ms), true),
-                Event::Failure => increment.failed("refused"),
-                Event::Block => increment.blocked("menu.test"),
+                Event::Success(ms) => delta.succeeded(Duration::from_millis(*ms), true),
+                Event::Failure => delta.failed("refused"),
+                Event::Block => delta.blocked("menu.test"),
             }
         }
-        increment
+        delta
     }
 
     fn same(a: &Counters, b: &Counters) -> bool {

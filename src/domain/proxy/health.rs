@@ -1,21 +1,29 @@
 //! `Health`: whether one proxy may be used now, and at which host. Pure; every number is configuration.
 //!
 //! Active → (failures in a row, or one that needs no counting) → benched for base · 2^n → on trial: the next real request is
-//! the probe → active, or benched for longer. A block is the host's word, not the hop's: it benches the proxy at that host only.
+//! the probe → active, or benched for longer. A block is the host's decision and not the proxy's fault: it benches the proxy
+//! at that host only.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Utc};
 
-use super::Stored;
+use super::StoredState;
+use crate::domain::retry;
 
-/// Hosts in whose bad books one proxy can be; past it the longest undisturbed is forgotten.
+/// Hosts whose failures one proxy remembers; past it the one whose last failure is the oldest is forgotten.
 const MAX_HOSTS: usize = 256;
+
+/// How long a failure at a host makes a proxy a worse choice for that host.
+const FAILURE_FADES_IN: Duration = Duration::from_secs(120);
+
+/// How good a choice a proxy is right after a failure at the host, where 1 is good.
+const WEIGHT_AFTER_FAILURE: f64 = 0.1;
 
 /// The numbers of `[proxies]` that the rules need.
 #[derive(Clone, Debug)]
-pub struct Limits {
+pub struct BenchLimits {
     pub sessions: usize,
     pub bench_base: Duration,
     pub bench_cap: Duration,
@@ -24,14 +32,14 @@ pub struct Limits {
     pub revive_every: Duration,
 }
 
-impl Limits {
+impl BenchLimits {
     /// The n-th bench in a row (from 0).
     pub fn cooldown(&self, benches: u32) -> Duration {
-        self.bench_base.saturating_mul(2u32.saturating_pow(benches)).min(self.bench_cap)
+        retry::doubling(self.bench_base, self.bench_cap, benches)
     }
 
-    /// How many benches a cooldown of which `left` is left speaks of, for a process that did not see them.
-    fn benches_behind(&self, left: Duration) -> u32 {
+    /// The number of benches in a row that would give a cooldown of at least `left`: an estimate of what another process saw.
+    fn benches_for(&self, left: Duration) -> u32 {
         (0..31).find(|n| self.cooldown(*n) >= left.min(self.bench_cap)).unwrap_or(31) + 1
     }
 }
@@ -39,7 +47,7 @@ impl Limits {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Condition {
     Active,
-    /// Benched until lately: one session at a time, and one failure benches it again.
+    /// Its bench is over: one session at a time, and one failure benches it again.
     OnTrial,
     Benched {
         since: Instant,
@@ -48,18 +56,13 @@ pub enum Condition {
     Off,
 }
 
-/// What a failure or block led to.
+/// What should follow a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    Noted,
-    Benched {
-        until: Instant,
-    },
-    BenchedAtHost {
-        until: Instant,
-    },
-    /// It would be benched, were there another one: somebody must be told.
-    Spared,
+pub enum BenchDecision {
+    None,
+    Bench,
+    /// Bench it, or [`Health::pause`] it when no other proxy is active.
+    BenchUnlessLast,
 }
 
 #[derive(Clone, Debug)]
@@ -68,29 +71,34 @@ pub struct Health {
     failures_in_a_row: u32,
     /// Since the last success.
     benches: u32,
+    /// The only active proxy has failed too often: no new session before this.
+    paused_until: Option<Instant>,
     /// Hosts where it failed or was blocked and has not succeeded since.
-    hosts: BTreeMap<String, Trouble>,
-    /// The cooldown that the table showed last.
-    mark: Option<DateTime<Utc>>,
+    hosts: BTreeMap<String, HostFailures>,
+    /// The end of the cooldown that the table showed last.
+    seen_cooldown: Option<DateTime<Utc>>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Trouble {
+struct HostFailures {
     blocks_in_a_row: u32,
     benches: u32,
     benched_until: Option<Instant>,
+    /// The first suspicion since the last success.
+    suspect_since: Option<Instant>,
     last: Instant,
 }
 
 impl Health {
     /// The health of a proxy that this process sees for the first time.
-    pub fn of(stored: Stored, limits: &Limits, now: Instant) -> Self {
+    pub fn of(stored: StoredState, limits: &BenchLimits, now: Instant) -> Self {
         let mut health = Health {
             condition: Condition::Active,
             failures_in_a_row: 0,
             benches: 0,
+            paused_until: None,
             hosts: BTreeMap::new(),
-            mark: None,
+            seen_cooldown: None,
         };
         health.adopt(stored, limits, now);
         health
@@ -108,38 +116,44 @@ impl Health {
         matches!(self.condition, Condition::Active | Condition::OnTrial)
     }
 
-    /// Usable, and not benched at `host`.
+    /// Usable, not benched at `host`, and not paused.
     pub fn serves(&self, host: &str, now: Instant) -> bool {
-        let benched_there =
-            self.hosts.get(host).and_then(|trouble| trouble.benched_until).is_some_and(|until| now < until);
-        self.is_usable() && !benched_there
+        self.is_usable() && !self.is_benched_at(host, now) && self.paused_until.is_none_or(|until| until <= now)
     }
 
-    pub fn is_troubled_at(&self, host: &str) -> bool {
-        self.hosts.contains_key(host)
+    pub fn is_benched_at(&self, host: &str, now: Instant) -> bool {
+        self.hosts.get(host).and_then(|failures| failures.benched_until).is_some_and(|until| now < until)
+    }
+
+    /// In (0, 1]: how good a choice it is for `host`, where a failure counts for less and less as it fades.
+    pub fn weight_at(&self, host: &str, now: Instant) -> f64 {
+        let Some(failures) = self.hosts.get(host) else { return 1.0 };
+        let faded = now.saturating_duration_since(failures.last).as_secs_f64() / FAILURE_FADES_IN.as_secs_f64();
+        (WEIGHT_AFTER_FAILURE + (1.0 - WEIGHT_AFTER_FAILURE) * faded).min(1.0)
     }
 
     /// How many sessions may be open at once.
-    pub fn sessions(&self, limits: &Limits) -> usize {
+    pub fn sessions(&self, limits: &BenchLimits) -> usize {
         match self.condition {
-            Condition::Active => limits.sessions,
-            Condition::OnTrial => limits.sessions.min(1),
+            Condition::Active if self.paused_until.is_none() => limits.sessions,
+            Condition::Active | Condition::OnTrial => limits.sessions.min(1),
             Condition::Benched { .. } | Condition::Off => 0,
         }
     }
 
-    /// Whether a success that was sent at `sent` says something newer about `host` than the last trouble there.
-    pub fn is_news(&self, host: &str, sent: Instant) -> bool {
-        self.hosts.get(host).is_none_or(|trouble| trouble.last <= sent)
+    /// Whether a success that was sent at `sent` is newer than the last failure at `host`.
+    pub fn is_newer_than_failures(&self, host: &str, sent: Instant) -> bool {
+        self.hosts.get(host).is_none_or(|failures| failures.last <= sent)
     }
 
-    /// Whether this success ended a trial. One that was under way when the proxy was benched does not bring it back, neither
+    /// Whether this success ended a trial. One that was sent before the proxy was benched does not end the bench, neither
     /// everywhere nor at `host`.
     pub fn succeeded(&mut self, host: &str, sent: Instant) -> bool {
-        if self.is_news(host, sent) {
+        if self.is_newer_than_failures(host, sent) {
             self.hosts.remove(host);
         }
         self.failures_in_a_row = 0;
+        self.paused_until = None;
         let revived = self.condition == Condition::OnTrial;
         if revived {
             self.condition = Condition::Active;
@@ -150,100 +164,112 @@ impl Health {
         revived
     }
 
-    /// A failure of the hop. `alone`: no other proxy is active.
-    pub fn failed(&mut self, host: &str, at_once: bool, alone: bool, limits: &Limits, now: Instant) -> Verdict {
-        self.trouble_at(host, now);
+    /// A failure of the proxy itself; `at_once`: one is enough to bench it.
+    pub fn failed(&mut self, host: &str, at_once: bool, limits: &BenchLimits, now: Instant) -> BenchDecision {
+        self.failures_at(host, now);
         self.failures_in_a_row = self.failures_in_a_row.saturating_add(1);
-        let streak_is_over = self.failures_in_a_row >= limits.failures_to_bench;
         match self.condition {
-            Condition::Benched { .. } | Condition::Off => Verdict::Noted,
-            Condition::OnTrial => self.bench(limits, now),
-            Condition::Active if at_once => self.bench(limits, now),
-            Condition::Active if !streak_is_over => Verdict::Noted,
-            Condition::Active if alone => self.spare(self.failures_in_a_row, limits.failures_to_bench),
-            Condition::Active => self.bench(limits, now),
+            Condition::Benched { .. } | Condition::Off => BenchDecision::None,
+            Condition::OnTrial => BenchDecision::Bench,
+            Condition::Active if at_once => BenchDecision::Bench,
+            Condition::Active if self.failures_in_a_row < limits.failures_to_bench => BenchDecision::None,
+            Condition::Active => BenchDecision::BenchUnlessLast,
         }
     }
 
-    /// A block by `host`. `alone`: no other proxy serves that host.
-    pub fn blocked(&mut self, host: &str, alone: bool, limits: &Limits, now: Instant) -> Verdict {
-        let trouble = self.trouble_at(host, now);
-        trouble.blocks_in_a_row = trouble.blocks_in_a_row.saturating_add(1);
-        let blocks = trouble.blocks_in_a_row;
-        // after a bench one more block is enough: what was benched for three is not owed three again
-        if blocks < limits.blocks_to_bench || trouble.benched_until.is_some_and(|until| now < until) {
-            return Verdict::Noted;
-        }
-        if alone {
-            return self.spare(blocks, limits.blocks_to_bench);
-        }
-        let until = now + limits.cooldown(trouble.benches);
-        trouble.benches = trouble.benches.saturating_add(1);
-        trouble.benched_until = Some(until);
-        Verdict::BenchedAtHost { until }
+    /// Either the proxy or `host` failed. Gives the time of the first such failure at `host` since the last success there.
+    pub fn suspected(&mut self, host: &str, now: Instant) -> Instant {
+        *self.failures_at(host, now).suspect_since.get_or_insert(now)
     }
 
-    /// The cooldown is over, or nothing better is left: the next request decides.
-    pub fn try_again(&mut self) {
+    /// A block by `host`. Gives the end of the bench at that host when this block led to one.
+    pub fn blocked(&mut self, host: &str, limits: &BenchLimits, now: Instant) -> Option<Instant> {
+        let failures = self.failures_at(host, now);
+        failures.blocks_in_a_row = failures.blocks_in_a_row.saturating_add(1);
+        // the streak goes on after a bench, so one more block is enough for the next bench
+        if failures.blocks_in_a_row < limits.blocks_to_bench || failures.benched_until.is_some_and(|until| now < until)
+        {
+            return None;
+        }
+        let until = now + limits.cooldown(failures.benches);
+        failures.benches = failures.benches.saturating_add(1);
+        failures.benched_until = Some(until);
+        failures.benched_until
+    }
+
+    /// Gives the end of the bench.
+    pub fn bench(&mut self, limits: &BenchLimits, now: Instant) -> Instant {
+        let until = now + limits.cooldown(self.benches);
+        self.benches = self.benches.saturating_add(1);
+        self.condition = Condition::Benched { since: now, until };
+        self.paused_until = None;
+        self.seen_cooldown = None;
+        until
+    }
+
+    /// The only active proxy fails: until it succeeds it gets one session at a time, with a pause between them.
+    pub fn pause(&mut self, limits: &BenchLimits, now: Instant) {
+        self.paused_until = Some(now + limits.revive_every);
+    }
+
+    /// The cooldown is over, or no other proxy is usable: the next request decides.
+    pub fn start_trial(&mut self) {
         if matches!(self.condition, Condition::Benched { .. }) {
             self.condition = Condition::OnTrial;
         }
     }
 
-    /// Follows the table, which speaks for the operator and for the other processes.
-    pub fn adopt(&mut self, stored: Stored, limits: &Limits, now: Instant) {
+    /// Follows the table, which holds the decisions of the operator and of the other processes.
+    pub fn adopt(&mut self, stored: StoredState, limits: &BenchLimits, now: Instant) {
         match (stored, self.condition) {
-            (Stored::Off, _) => self.reset_to(Condition::Off),
-            (Stored::Active, Condition::Active) => {}
-            (Stored::Active, _) => self.reset_to(Condition::Active),
-            (Stored::Benched { mark, .. }, Condition::OnTrial) if self.mark.is_none_or(|known| known == mark) => {
-                self.mark = Some(mark);
+            (StoredState::Off, _) => self.reset_to(Condition::Off),
+            (StoredState::Active, Condition::Active) => {}
+            (StoredState::Active, _) => self.reset_to(Condition::Active),
+            (StoredState::Benched { cooldown_until, .. }, Condition::OnTrial)
+                if self.seen_cooldown.is_none_or(|seen| seen == cooldown_until) =>
+            {
+                self.seen_cooldown = Some(cooldown_until);
             }
-            (Stored::Benched { left, mark }, before) => {
+            (StoredState::Benched { left, cooldown_until }, before) => {
                 let since = match before {
                     Condition::Benched { since, .. } => since,
                     _ => now,
                 };
                 self.condition = Condition::Benched { since, until: now + left };
-                self.benches = self.benches.max(limits.benches_behind(left));
-                self.mark = Some(mark);
+                self.benches = self.benches.max(limits.benches_for(left));
+                self.seen_cooldown = Some(cooldown_until);
             }
         }
     }
 
-    fn bench(&mut self, limits: &Limits, now: Instant) -> Verdict {
-        let until = now + limits.cooldown(self.benches);
-        self.benches = self.benches.saturating_add(1);
-        self.condition = Condition::Benched { since: now, until };
-        self.mark = None;
-        Verdict::Benched { until }
-    }
-
-    /// Tells once for each full streak, not for every failure after it.
-    fn spare(&self, in_a_row: u32, threshold: u32) -> Verdict {
-        if in_a_row.is_multiple_of(threshold.max(1)) { Verdict::Spared } else { Verdict::Noted }
-    }
-
     fn reset_to(&mut self, condition: Condition) {
-        *self = Health { condition, failures_in_a_row: 0, benches: 0, hosts: BTreeMap::new(), mark: None };
+        *self = Health {
+            condition,
+            failures_in_a_row: 0,
+            benches: 0,
+            paused_until: None,
+            hosts: BTreeMap::new(),
+            seen_cooldown: None,
+        };
     }
 
-    fn trouble_at(&mut self, host: &str, now: Instant) -> &mut Trouble {
+    fn failures_at(&mut self, host: &str, now: Instant) -> &mut HostFailures {
         if self.hosts.len() >= MAX_HOSTS && !self.hosts.contains_key(host) {
-            self.forget_the_oldest_trouble();
+            self.forget_the_oldest_failure();
         }
-        let trouble = self.hosts.entry(host.to_owned()).or_insert(Trouble {
+        let failures = self.hosts.entry(host.to_owned()).or_insert(HostFailures {
             blocks_in_a_row: 0,
             benches: 0,
             benched_until: None,
+            suspect_since: None,
             last: now,
         });
-        trouble.last = now;
-        trouble
+        failures.last = now;
+        failures
     }
 
-    fn forget_the_oldest_trouble(&mut self) {
-        let oldest = self.hosts.iter().min_by_key(|(_, trouble)| trouble.last).map(|(host, _)| host.clone());
+    fn forget_the_oldest_failure(&mut self) {
+        let oldest = self.hosts.iter().min_by_key(|(_, failures)| failures.last).map(|(host, _)| host.clone());
         if let Some(host) = oldest {
             self.hosts.remove(&host);
         }

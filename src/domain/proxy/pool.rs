@@ -1,7 +1,7 @@
 //! `Pool`: the proxies of one process: who gets which one next, and what follows from how it went.
 //!
-//! A pure state machine. In: the table's rows, asks, outcomes, the time. Out: a proxy, what somebody should be told
-//! ([`Notice`]), and what the table should be told ([`Increment`]). Sessions are counted here and ended by their holders.
+//! A pure state machine. In: the rows of the table, asks, outcomes, the time. Out: a proxy, what an operator should learn
+//! ([`Notice`]), and what is to be written to the table ([`CounterDelta`]). Sessions are counted here; their holders end them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,10 +9,11 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use super::answered::Answered;
-use super::health::{Condition, Limits};
-use super::member::Member;
-use super::{Change, Increment, Proxy, ProxyAsk, ProxyId, ProxyOutcome, Standing};
+use super::health::{BenchDecision, BenchLimits, Condition};
+use super::hosts_answered::HostsAnswered;
+use super::notice::{AlarmLimit, Notice};
+use super::pooled_proxy::PooledProxy;
+use super::{Change, CounterDelta, Proxy, ProxyAsk, ProxyId, ProxyOutcome, ProxyRow};
 
 /// How many proxies may be used (`active`: those on trial too), wait out a cooldown, or are switched off.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,46 +23,34 @@ pub struct PoolState {
     pub off: usize,
 }
 
-/// What somebody should be told.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Notice {
-    Benched {
-        proxy: Arc<Proxy>,
-        cooldown: Duration,
-        why: String,
-    },
-    BenchedAtHost {
-        proxy: Arc<Proxy>,
-        host: String,
-        cooldown: Duration,
-    },
-    /// It should be benched, but no other one is left.
-    LastOne {
-        proxy: Arc<Proxy>,
-        why: String,
-    },
-    OnTrial {
-        proxy: Arc<Proxy>,
-    },
-    Revived {
-        proxy: Arc<Proxy>,
-    },
-}
-
 pub struct Pool {
-    limits: Limits,
-    members: BTreeMap<ProxyId, Member>,
-    answered: Answered,
+    limits: BenchLimits,
+    members: BTreeMap<ProxyId, PooledProxy>,
+    answered: HostsAnswered,
+    alarms: AlarmLimit,
     /// When the oldest benched one is tried; set while none is active.
     next_trial: Option<Instant>,
 }
 
+/// A failure that is certainly the proxy's own.
+struct ProxyFailure<'a> {
+    host: &'a str,
+    reason: &'a str,
+    at_once: bool,
+}
+
 impl Pool {
-    pub fn new(limits: Limits) -> Self {
-        Pool { limits, members: BTreeMap::new(), answered: Answered::default(), next_trial: None }
+    pub fn new(limits: BenchLimits) -> Self {
+        Pool {
+            limits,
+            members: BTreeMap::new(),
+            answered: HostsAnswered::default(),
+            alarms: AlarmLimit::default(),
+            next_trial: None,
+        }
     }
 
-    pub fn members(&self) -> impl Iterator<Item = &Member> {
+    pub fn members(&self) -> impl Iterator<Item = &PooledProxy> {
         self.members.values()
     }
 
@@ -77,6 +66,16 @@ impl Pool {
         state
     }
 
+    /// Whether the alarm about `subject` may be given now; the same one is given once a minute.
+    pub fn may_alarm(&mut self, subject: &str, now: Instant) -> bool {
+        self.alarms.allows(subject, now)
+    }
+
+    /// Whether sessions of this proxy may go on; false for one that is gone.
+    pub fn is_usable(&self, id: ProxyId) -> bool {
+        self.members.get(&id).is_some_and(|member| member.health.is_usable())
+    }
+
     /// Opens a session on the best proxy for `ask` and says which; None when none is free for it now.
     pub fn lease(&mut self, ask: &ProxyAsk, now: Instant) -> Option<Arc<Proxy>> {
         let id = self.choose(ask, now)?;
@@ -87,62 +86,64 @@ impl Pool {
         Some(member.proxy.clone())
     }
 
-    /// Corrects the count of open sessions; their holders know it best.
+    /// Corrects the count of open sessions; their holders know the true one.
     pub fn sessions_are(&mut self, id: ProxyId, sessions: usize) {
         if let Some(member) = self.members.get_mut(&id) {
             member.sessions = sessions;
         }
     }
 
-    /// Takes note of one request's end. Outcomes of proxies that are gone are nobody's.
+    /// Takes note of one request's end. Outcomes of proxies that are gone are ignored.
     ///
     /// A suspicion counts as a failure once the host has answered another proxy since the first one in a row: then it is the
-    /// hop that is silent. While the host answers nobody, nobody is blamed.
+    /// proxy that fails. While the host answers no proxy, none is blamed.
     pub fn report(&mut self, id: ProxyId, outcome: &ProxyOutcome, now: Instant) -> Option<Notice> {
         match outcome {
             ProxyOutcome::Success { host, took } => self.succeeded(id, host, *took, now),
             ProxyOutcome::Blocked { host } => self.blocked(id, host, now),
-            ProxyOutcome::Failed { host, why, at_once } => self.failed(id, host, why, *at_once, now),
-            ProxyOutcome::Suspect { host, why } => self.suspected(id, host, why, now),
+            ProxyOutcome::Failed { host, reason, at_once } => {
+                self.failed(id, ProxyFailure { host, reason, at_once: *at_once }, now)
+            }
+            ProxyOutcome::Suspect { host, reason } => self.suspected(id, host, reason, now),
             ProxyOutcome::Neutral => None,
         }
     }
 
-    /// Ends cooldowns; while none is active, puts the oldest benched one on trial now and then.
+    /// Ends cooldowns; while none is active, puts the oldest benched one on trial every `revive_every`.
     pub fn tick(&mut self, now: Instant) -> Vec<Notice> {
         let mut on_trial: Vec<ProxyId> =
-            self.members.values().filter(|m| m.cooldown_is_over(now)).map(Member::id).collect();
+            self.members.values().filter(|m| m.cooldown_is_over(now)).map(PooledProxy::id).collect();
         if on_trial.is_empty() {
             on_trial.extend(self.due_for_revival(now));
         } else {
             self.next_trial = None;
         }
-        on_trial.into_iter().filter_map(|id| self.try_again(id)).collect()
+        on_trial.into_iter().filter_map(|id| self.start_trial(id)).collect()
     }
 
-    /// Follows the table: new rows come in, deleted ones go, the operator's word and other processes' benches hold.
+    /// Follows the table: new rows come in, deleted ones go, decisions of the operator and benches by other processes hold.
     ///
-    /// What this process has not yet told the table stands above it; only `off` is stronger.
-    pub fn load(&mut self, rows: Vec<Standing>, now: Instant) {
+    /// What this process has not yet written counts for more than the row; only `off` is stronger.
+    pub fn load(&mut self, rows: Vec<ProxyRow>, now: Instant) {
         let mut before = std::mem::take(&mut self.members);
         for row in rows {
             let id = row.proxy.id;
             let member = match before.remove(&id) {
                 Some(known) => known.refreshed(row, &self.limits, now),
-                None => Member::new(row, &self.limits, now),
+                None => PooledProxy::new(row, &self.limits, now),
             };
             self.members.insert(id, member);
         }
     }
 
-    /// What the table has not been told yet, at most one increment a proxy.
-    pub fn take_unsaved(&mut self) -> Vec<Increment> {
+    /// What has not been written to the table yet, at most one delta a proxy.
+    pub fn take_unsaved(&mut self) -> Vec<CounterDelta> {
         let unsaved = self.members.values_mut().filter(|member| !member.unsaved.is_empty());
-        unsaved.map(|member| std::mem::replace(&mut member.unsaved, Increment::of(member.proxy.id))).collect()
+        unsaved.map(|member| std::mem::replace(&mut member.unsaved, CounterDelta::of(member.proxy.id))).collect()
     }
 
-    /// Takes increments back that did not reach the table.
-    pub fn put_back(&mut self, unsaved: Vec<Increment>) {
+    /// Takes deltas back that did not reach the table.
+    pub fn put_back(&mut self, unsaved: Vec<CounterDelta>) {
         for mut earlier in unsaved {
             if let Some(member) = self.members.get_mut(&earlier.proxy) {
                 earlier.absorb(std::mem::take(&mut member.unsaved));
@@ -159,53 +160,68 @@ impl Pool {
             .filter(|member| !has_untried || !ask.avoid.contains(&member.id()))
             .filter(|member| member.sessions < member.health.sessions(&self.limits))
             .max_by(|a, b| a.compare(b, ask, now))
-            .map(Member::id)
+            .map(PooledProxy::id)
     }
 
     fn succeeded(&mut self, id: ProxyId, host: &str, took: Duration, now: Instant) -> Option<Notice> {
         let member = self.members.get_mut(&id)?;
         self.answered.note(host, now);
-        member.suspect_since = None;
         let sent = now.checked_sub(took).unwrap_or(now);
-        let ends_streak = member.health.is_news(host, sent);
-        member.note(|increment| increment.succeeded(took, ends_streak));
+        let ends_streak = member.health.is_newer_than_failures(host, sent);
+        member.count(|delta| delta.succeeded(took, ends_streak));
         let revived = member.health.succeeded(host, sent);
         if !revived {
             return None;
         }
         member.unsaved.change = Some(Change::Revived);
-        Some(Notice::Revived { proxy: member.proxy.clone() })
+        Some(Notice::Revived { proxy: Arc::clone(&member.proxy) })
     }
 
-    fn failed(&mut self, id: ProxyId, host: &str, why: &str, at_once: bool, now: Instant) -> Option<Notice> {
-        let others = self.members.values().any(|m| m.id() != id && m.health.condition() == Condition::Active);
+    fn failed(&mut self, id: ProxyId, failure: ProxyFailure<'_>, now: Instant) -> Option<Notice> {
+        let is_last = !self.members.values().any(|m| m.id() != id && m.health.condition() == Condition::Active);
         let member = self.members.get_mut(&id)?;
-        member.note(|increment| increment.failed(why));
-        let verdict = member.health.failed(host, at_once, !others, &self.limits, now);
-        member.told(verdict, host, why, now)
+        member.count(|delta| delta.failed(failure.reason));
+        match member.health.failed(failure.host, failure.at_once, &self.limits, now) {
+            BenchDecision::None => None,
+            BenchDecision::BenchUnlessLast if is_last => {
+                member.health.pause(&self.limits, now);
+                let notice =
+                    Notice::LastActiveFailing { proxy: Arc::clone(&member.proxy), reason: failure.reason.to_owned() };
+                self.alarms.allows("the last active proxy", now).then_some(notice)
+            }
+            BenchDecision::Bench | BenchDecision::BenchUnlessLast => {
+                Some(member.bench(failure.reason, &self.limits, now))
+            }
+        }
     }
 
-    fn suspected(&mut self, id: ProxyId, host: &str, why: &str, now: Instant) -> Option<Notice> {
-        let since = *self.members.get_mut(&id)?.suspect_since.get_or_insert(now);
+    fn suspected(&mut self, id: ProxyId, host: &str, reason: &str, now: Instant) -> Option<Notice> {
+        let since = self.members.get_mut(&id)?.health.suspected(host, now);
         // an answer through this very proxy would have ended the suspicion
         if !self.answered.since(host, since) {
             return None;
         }
-        self.failed(id, host, why, false, now)
+        self.failed(id, ProxyFailure { host, reason, at_once: false }, now)
     }
 
+    /// No proxy is spared: a host that blocks all of them is left alone until the first of these benches ends.
     fn blocked(&mut self, id: ProxyId, host: &str, now: Instant) -> Option<Notice> {
-        let others = self.members.values().any(|m| m.id() != id && m.health.serves(host, now));
         let member = self.members.get_mut(&id)?;
-        member.note(|increment| increment.blocked(host));
-        let verdict = member.health.blocked(host, !others, &self.limits, now);
-        member.told(verdict, host, "blocked", now)
+        member.count(|delta| delta.blocked(host));
+        let until = member.health.blocked(host, &self.limits, now)?;
+        let proxy = Arc::clone(&member.proxy);
+        let mut usable = self.members.values().filter(|member| member.health.is_usable()).peekable();
+        let all_refused = usable.peek().is_some() && usable.all(|member| member.health.is_benched_at(host, now));
+        if all_refused && self.alarms.allows(host, now) {
+            return Some(Notice::HostRefusesAll { host: host.to_owned() });
+        }
+        Some(Notice::BenchedAtHost { proxy, host: host.to_owned(), cooldown: until - now })
     }
 
-    fn try_again(&mut self, id: ProxyId) -> Option<Notice> {
+    fn start_trial(&mut self, id: ProxyId) -> Option<Notice> {
         let member = self.members.get_mut(&id)?;
-        member.health.try_again();
-        Some(Notice::OnTrial { proxy: member.proxy.clone() })
+        member.health.start_trial();
+        Some(Notice::OnTrial { proxy: Arc::clone(&member.proxy) })
     }
 
     fn due_for_revival(&mut self, now: Instant) -> Option<ProxyId> {

@@ -1,12 +1,16 @@
 //! What Dutchie's answers mean: data, a stale hash, errors (with or without data), or nothing to be read. Statuses, challenge pages
 //! and proxies have been judged before.
 
+use http::StatusCode;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
+use super::normalize::first_of::FirstOf;
 use super::normalize::{self, PageSummary};
 use crate::domain::product::NormaliseError;
+use crate::domain::store::FoundStore;
 use crate::stealth::{FetchError, Response};
 
 /// How the platform says that it does not know a hash, as a code or as a message.
@@ -17,10 +21,16 @@ const STALE: [&str; 4] = [
     "PersistedQueryNotSupported",
 ];
 const MAX_MESSAGE_CHARS: usize = 200;
+/// Errors of one answer that are looked at.
+const MAX_ERRORS: usize = 20;
+/// Stores of one answer: a state has hundreds.
+const MAX_STORES: usize = 5000;
+/// A store or an error takes a few kilobytes; parsed it takes many times its text.
+const MAX_VALUE_BYTES: usize = 64 << 10;
 
 /// Reads one page of a menu.
-pub fn menu_page(operation: &str, response: &Response) -> Result<PageSummary, FetchError> {
-    match normalize::summarise(&response.body) {
+pub fn menu_page(operation: &str, response: &Response, max_items: usize) -> Result<PageSummary, FetchError> {
+    match normalize::summarise(&response.body, max_items) {
         Ok(page) => success(response).map(|()| page),
         Err(NormaliseError::HasErrors { .. }) => Err(of_errors(operation, response)),
         Err(NormaliseError::Truncated { .. }) => Err(truncated(response)),
@@ -28,49 +38,70 @@ pub fn menu_page(operation: &str, response: &Response) -> Result<PageSummary, Fe
     }
 }
 
-/// Reads the stores of an answer; there may be none.
-pub fn stores(operation: &str, response: &Response) -> Result<Vec<Value>, FetchError> {
-    let answer: StoresAnswer = match serde_json::from_slice(&response.body) {
+/// Reads the stores of an answer by `read`; there may be none.
+pub fn stores(
+    operation: &str,
+    response: &Response,
+    read: impl Fn(&Value) -> Option<FoundStore>,
+) -> Result<Vec<FoundStore>, FetchError> {
+    let answer: StoresAnswer<'_> = match serde_json::from_slice(&response.body) {
         Ok(answer) => answer,
         Err(error) if error.is_eof() => return Err(truncated(response)),
         Err(error) => return success(response).and(Err(unreadable(response, error.to_string()))),
     };
-    if answer.errors.as_ref().is_some_and(|errors| errors.as_array().is_none_or(|errors| !errors.is_empty())) {
+    if answer.errors.is_some_and(|errors| errors.get() != "[]") {
         return Err(of_errors(operation, response));
     }
     success(response)?;
     let found = answer.data.and_then(|data| data.filtered_dispensaries);
-    found.ok_or_else(|| unreadable(response, "no filteredDispensaries in it".to_owned()))
+    let FirstOf { kept, dropped } =
+        found.ok_or_else(|| unreadable(response, "no filteredDispensaries in it".to_owned()))?;
+    if dropped > 0 {
+        return Err(unreadable(response, format!("more than {MAX_STORES} stores")));
+    }
+    Ok(kept.into_iter().filter_map(|store| read(&small_value(store)?)).collect())
+}
+
+/// None when it is too large to be what is expected.
+fn small_value(raw: &RawValue) -> Option<Value> {
+    if raw.get().len() > MAX_VALUE_BYTES {
+        return None;
+    }
+    serde_json::from_str(raw.get()).ok()
 }
 
 #[derive(Deserialize)]
-struct StoresAnswer {
-    data: Option<StoresData>,
-    errors: Option<Value>,
+struct StoresAnswer<'a> {
+    #[serde(borrow)]
+    data: Option<StoresData<'a>>,
+    #[serde(borrow)]
+    errors: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct StoresData {
-    filtered_dispensaries: Option<Vec<Value>>,
+struct StoresData<'a> {
+    #[serde(borrow)]
+    filtered_dispensaries: Option<FirstOf<'a, MAX_STORES>>,
 }
 
 #[derive(Deserialize)]
-struct Errors {
+struct Errors<'a> {
     #[serde(default, rename = "data")]
     _data: IgnoredAny,
-    errors: Value,
+    #[serde(borrow)]
+    errors: FirstOf<'a, MAX_ERRORS>,
 }
 
 fn of_errors(operation: &str, response: &Response) -> FetchError {
-    let errors = serde_json::from_slice(&response.body).map_or(Value::Null, |answer: Errors| answer.errors);
-    let all = errors.as_array().map(Vec::as_slice).unwrap_or_default();
+    let errors = serde_json::from_slice(&response.body).map_or(Vec::new(), |answer: Errors<'_>| answer.errors.kept);
+    let errors: Vec<Value> = errors.into_iter().filter_map(small_value).collect();
     let operation = operation.to_owned();
-    if all.iter().any(is_stale) {
-        return FetchError::HashStale { operation, host: response.host.clone() };
+    if errors.iter().any(is_stale) {
+        return FetchError::UnknownQuery { operation, host: response.host.clone() };
     }
-    let message = all.iter().find_map(|error| error["message"].as_str()).unwrap_or("no message");
-    FetchError::GraphQl { operation, message: message.chars().take(MAX_MESSAGE_CHARS).collect() }
+    let message = errors.iter().find_map(|error| error["message"].as_str()).unwrap_or("no message");
+    FetchError::Rejected { operation, message: message.chars().take(MAX_MESSAGE_CHARS).collect() }
 }
 
 fn is_stale(error: &Value) -> bool {
@@ -78,18 +109,25 @@ fn is_stale(error: &Value) -> bool {
     says.into_iter().filter_map(Value::as_str).any(|word| STALE.contains(&word))
 }
 
+/// A part of an answer (206) is no answer.
 fn success(response: &Response) -> Result<(), FetchError> {
-    if response.status.is_success() {
+    if response.status.is_success() && response.status != StatusCode::PARTIAL_CONTENT {
         return Ok(());
     }
-    Err(FetchError::Http { host: response.host.clone(), why: format!("status {}", response.status.as_u16()) })
+    Err(FetchError::Http { host: response.host.clone(), reason: format!("status {}", response.status.as_u16()) })
 }
 
 /// Nobody's fault, and gone at the next try.
 fn truncated(response: &Response) -> FetchError {
-    FetchError::Http { host: response.host.clone(), why: "its answer ends in the middle".to_owned() }
+    FetchError::Http { host: response.host.clone(), reason: "its answer ends in the middle".to_owned() }
+}
+
+/// Nobody's fault, and never written: another store's answer, from a cache or a filter that was ignored.
+pub fn wrong_store(response: &Response, asked: &str, answered: &str) -> FetchError {
+    let reason = format!("wrong_store: it was asked for {asked} and answered about {answered}");
+    FetchError::Http { host: response.host.clone(), reason }
 }
 
 fn unreadable(response: &Response, why: String) -> FetchError {
-    FetchError::Decode { host: response.host.clone(), why }
+    FetchError::Decode { host: response.host.clone(), reason: why }
 }

@@ -14,16 +14,18 @@ use serde_json::json;
 use thiserror::Error;
 use url::Url;
 
-use super::{Adapter, DiscoveryPoint, Key, MenuPart, Query};
+use super::{Adapter, DiscoveryPoint, MenuPart, Query, QueryForm};
 use crate::config;
-use crate::domain::dispensary::{Dispensary, FoundStore, Platform};
+use crate::domain::store::{FoundStore, Platform, Store};
 use crate::stealth::{FetchError, Request, Response};
-use requests::MenuCursor;
+use requests::{MenuCursor, StoreFilter};
 
 pub use data::{DataError, DutchieData};
 pub use menu_url::MenuUrl;
 
 const MENU: &str = "FilteredProducts";
+/// A page that holds so many times more than was asked for is refused.
+const MAX_FACTOR: usize = 4;
 const STORES: &str = "ConsumerDispensaries";
 
 /// The adapter.
@@ -52,9 +54,12 @@ impl Dutchie {
         Ok(Dutchie { base_url, api_path: config.api_path.clone(), per_page: config.per_page, data })
     }
 
-    fn stores_query(&self, endpoint: Url, referer: Url, filter: serde_json::Value) -> Query {
-        let variables = json!({ "dispensaryFilter": filter }).to_string();
-        Query { operation: STORES, endpoint, referer, variables, cursor: serde_json::Value::Null }
+    fn stores_query(&self, endpoint: Url, referer: Url, filter: StoreFilter<'_>) -> Query {
+        let cursor = match filter {
+            StoreFilter::ByName { name_or_id } => json!(name_or_id),
+            StoreFilter::Around { .. } => serde_json::Value::Null,
+        };
+        Query { operation: STORES, endpoint, referer, variables: requests::store_variables(filter), cursor }
     }
 
     fn menu_page(&self, endpoint: Url, referer: Url, cursor: &MenuCursor) -> Query {
@@ -68,49 +73,82 @@ impl Adapter for Dutchie {
         Platform::Dutchie
     }
 
-    fn entry(&self, store: &Dispensary) -> Result<Query, FetchError> {
+    fn announces_total(&self) -> bool {
+        true
+    }
+
+    fn endpoint(&self, store: Option<&Store>) -> Result<Url, FetchError> {
+        match store {
+            Some(store) => requests::endpoint(&self.base_url, &self.api_path, store),
+            None => Ok(requests::at(&self.base_url, &self.api_path)),
+        }
+    }
+
+    fn resolve_query(&self, store: &Store) -> Result<Query, FetchError> {
         let by_address = store.menu_url.as_deref().and_then(MenuUrl::parse).map(|menu| menu.entry);
         let Some(entry) = by_address.or_else(|| store.slug.clone()) else {
             let why = "it has neither a menu address of a known form nor a slug".to_owned();
-            return Err(FetchError::Refused { what: store.name.clone(), why });
+            return Err(FetchError::Refused { what: store.name.clone(), reason: why });
         };
-        let endpoint = requests::endpoint(&self.base_url, &self.api_path, store)?;
+        let endpoint = self.endpoint(Some(store))?;
         let referer = requests::menu_page(&endpoint, store);
-        Ok(self.stores_query(endpoint, referer, json!({ "cNameOrID": entry })))
+        Ok(self.stores_query(endpoint, referer, StoreFilter::ByName { name_or_id: &entry }))
     }
 
-    fn around(&self, point: &DiscoveryPoint) -> Result<Query, FetchError> {
-        let endpoint = requests::at(&self.base_url, &self.api_path);
+    fn discovery_query(&self, point: &DiscoveryPoint) -> Result<Query, FetchError> {
+        let endpoint = self.endpoint(None)?;
         let referer = requests::at(&self.base_url, "/dispensaries");
-        let filter = json!({ "nearLat": point.latitude, "nearLng": point.longitude, "distance": point.miles });
+        let DiscoveryPoint { latitude: near_lat, longitude: near_lng, miles: distance, .. } = *point;
+        let filter = StoreFilter::Around { near_lat, near_lng, distance };
         Ok(self.stores_query(endpoint, referer, filter))
     }
 
-    fn menu(&self, store: &Dispensary) -> Result<Query, FetchError> {
+    fn menu_query(&self, store: &Store) -> Result<Query, FetchError> {
         let Some(id) = store.platform_dispensary_id.clone() else {
             let why = "it has no platform id yet".to_owned();
-            return Err(FetchError::Refused { what: store.name.clone(), why });
+            return Err(FetchError::Refused { what: store.name.clone(), reason: why });
         };
-        let endpoint = requests::endpoint(&self.base_url, &self.api_path, store)?;
+        let endpoint = self.endpoint(Some(store))?;
         let referer = requests::menu_page(&endpoint, store);
         Ok(self.menu_page(endpoint, referer, &MenuCursor::first(id)))
     }
 
-    fn request(&self, query: &Query, key: Key<'_>) -> Option<Request> {
+    fn request(&self, query: &Query, key: QueryForm<'_>) -> Option<Request> {
         match key {
-            Key::Hash(hash) => Some(requests::by_hash(query, hash)),
-            Key::FullText => Some(requests::by_text(query, self.data.document(query.operation)?)),
+            QueryForm::Persisted(hash) => Some(requests::by_hash(query, hash)),
+            QueryForm::FullText => Some(requests::by_text(query, self.data.document(query.operation)?)),
+        }
+    }
+
+    fn read_store(&self, query: &Query, response: &Response) -> Result<Option<FoundStore>, FetchError> {
+        let found = self.read_stores(query, response)?;
+        let asked: String = requests::cursor(query)?;
+        let is_asked = |store: &&FoundStore| {
+            let names = [Some(&store.platform_dispensary_id), store.slug.as_ref()];
+            names.into_iter().flatten().any(|name| name.eq_ignore_ascii_case(&asked))
+        };
+        match found.as_slice() {
+            [] => Ok(None),
+            // a vanity slug is neither its id nor its own slug
+            [only] if !is_id(&asked) => Ok(Some(only.clone())),
+            [other, ..] => {
+                let other_id = &other.platform_dispensary_id;
+                let asked_for = found.iter().find(is_asked).cloned();
+                asked_for.map(Some).ok_or_else(|| answers::wrong_store(response, &asked, other_id))
+            }
         }
     }
 
     fn read_stores(&self, query: &Query, response: &Response) -> Result<Vec<FoundStore>, FetchError> {
-        let found = answers::stores(query.operation, response)?;
-        Ok(found.iter().filter_map(|store| stores::found_store(store, &self.base_url)).collect())
+        answers::stores(query.operation, response, |store| stores::found_store(store, &self.base_url))
     }
 
     fn read_menu(&self, query: &Query, response: &Response) -> Result<MenuPart, FetchError> {
-        let page = answers::menu_page(query.operation, response)?;
+        let page = answers::menu_page(query.operation, response, MAX_FACTOR * self.per_page as usize)?;
         let cursor: MenuCursor = requests::cursor(query)?;
+        if let Some(other) = page.wrong_store(cursor.dispensary_id()) {
+            return Err(answers::wrong_store(response, cursor.dispensary_id(), other));
+        }
         let next = cursor.after(&page, self.per_page);
         Ok(MenuPart {
             ids: page.ids,
@@ -119,6 +157,11 @@ impl Adapter for Dutchie {
             next: next.map(|cursor| self.menu_page(query.endpoint.clone(), query.referer.clone(), &cursor)),
         })
     }
+}
+
+/// 24 hex digits; what has another form may be a slug.
+fn is_id(name: &str) -> bool {
+    name.len() == 24 && name.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! oddities as warnings beside them; only a page that is no menu page at all is an error.
 
 mod decimal;
+pub mod first_of;
 mod offer;
 mod potency;
 mod reader;
@@ -14,13 +15,13 @@ mod wire;
 
 use std::collections::{BTreeMap, HashMap};
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, NaiveDateTime, Utc};
 use serde_json::value::RawValue;
 
 use crate::domain::product::{NormalMenu, NormaliseError, Product, Warning};
 use offer::Offer;
 use reader::Reader;
-use wire::{Brand, Image, Page, WireProduct};
+use wire::{Brand, Image, Items, Page, WireProduct};
 
 /// Unknown keys that are counted by name; a feed that invents more of them is not worth more memory.
 const MAX_UNKNOWN_KEYS: usize = 64;
@@ -34,18 +35,41 @@ pub struct PageSummary {
     /// Items on the page, readable or not.
     pub items: usize,
     pub total_count: Option<usize>,
-    pub total_pages: Option<u32>,
+    pub total_pages: Option<usize>,
+    /// The stores that its products say they are of, and how many say so.
+    pub stores: HashMap<String, usize>,
 }
 
-/// Reads ids and totals of one page.
-pub fn summarise(page: &[u8]) -> Result<PageSummary, NormaliseError> {
+impl PageSummary {
+    /// The store that most products are of, where it is not the one that was asked for.
+    pub fn wrong_store(&self, asked: &str) -> Option<&str> {
+        let (store, count) = self.stores.iter().max_by_key(|(_, count)| **count)?;
+        (store != asked && count * 2 > self.items).then_some(store)
+    }
+}
+
+/// Reads ids and totals of one page of at most `max_items`.
+pub fn summarise(page: &[u8], max_items: usize) -> Result<PageSummary, NormaliseError> {
     let page = read_page(0, page)?;
+    if page.items.len() > max_items {
+        let why = format!("{} products on one page, more than {max_items}", page.items.len());
+        return Err(NormaliseError::NotAMenu { page: 0, why });
+    }
     Ok(PageSummary {
-        ids: page.products.iter().filter_map(provider_id).collect(),
-        items: page.products.len(),
+        ids: page.items.products.iter().filter_map(provider_id).collect(),
+        items: page.items.len(),
         total_count: page.total_count,
         total_pages: page.total_pages,
+        stores: stores(&page.items.products),
     })
+}
+
+fn stores(products: &[WireProduct<'_>]) -> HashMap<String, usize> {
+    let mut stores = HashMap::new();
+    for store in products.iter().filter_map(|product| reader::key_text(product.dispensary_id)) {
+        *stores.entry(store).or_default() += 1;
+    }
+    stores
 }
 
 /// Normalises the pages of one crawl. Pages may overlap (ties in the feed's order): of equal ids the last one read wins.
@@ -54,9 +78,14 @@ pub fn normalise(pages: &[&[u8]]) -> Result<NormalMenu, NormaliseError> {
     let mut items: Vec<(String, WireProduct<'_>)> = Vec::new();
     let mut position: HashMap<String, usize> = HashMap::new();
     for (number, page) in pages.iter().enumerate() {
-        for item in read_page(number, page)?.products {
+        let Items { products, not_objects } = read_page(number, page)?.items;
+        let mut unreadable = |what: String| reader::push(&mut warnings, None, "unreadable_item", what);
+        if not_objects > 0 {
+            unreadable(format!("page {number}: {not_objects} items that are no objects"));
+        }
+        for item in products {
             let Some(id) = provider_id(&item) else {
-                reader::push(&mut warnings, None, "unreadable_item", format!("page {number}: an item without an id"));
+                unreadable(format!("page {number}: an item without an id"));
                 continue;
             };
             match position.get(&id) {
@@ -107,7 +136,7 @@ fn normalise_product(id: String, item: &WireProduct<'_>, warnings: &mut Vec<Warn
     let mut read = Reader::new(&id, warnings);
     let pos = read.object(item.pos_meta_data, "POSMetaData").unwrap_or_default();
     let brand = brand(item, &mut read);
-    let Offer { variants, quantity, stock_status } = offer::offer(item, &pos, &mut read);
+    let Offer { variants, rec, med, quantity, stock_status } = offer::offer(item, &pos, &mut read);
     let brand_name_raw = brand.name.or_else(|| read.text(item.brand_name, "brandName"));
     Product {
         enterprise_product_id: read.text(item.enterprise_product_id, "enterpriseProductId"),
@@ -116,10 +145,10 @@ fn normalise_product(id: String, item: &WireProduct<'_>, warnings: &mut Vec<Warn
         category: read.text(item.category, "type"),
         subcategory: read.text(item.subcategory, "subcategory"),
         strain_type: read.text(item.strain_type, "strainType").filter(|strain| strain != "N/A"),
-        price_rec: variants.iter().filter_map(|variant| variant.price_rec).min(),
-        price_med: variants.iter().filter_map(|variant| variant.price_med).min(),
-        special_price_rec: variants.iter().filter_map(|variant| variant.special_price_rec).min(),
-        special_price_med: variants.iter().filter_map(|variant| variant.special_price_med).min(),
+        price_rec: rec.price,
+        price_med: med.price,
+        special_price_rec: rec.special,
+        special_price_med: med.special,
         is_on_special: variants.iter().any(|v| v.special_price_rec.is_some() || v.special_price_med.is_some()),
         thc: potency::potency(item.thc_content, "THCContent", &mut read),
         cbd: potency::potency(item.cbd_content, "CBDContent", &mut read),
@@ -173,17 +202,29 @@ fn image(item: &WireProduct<'_>, read: &mut Reader<'_>) -> Option<String> {
     })
 }
 
-/// Epoch milliseconds (a number or a string of one) or ISO 8601.
+/// Epoch milliseconds (a number or a string of one) or ISO 8601, in UTC where it names no offset; within 1970…2100.
 fn time(raw: Option<&RawValue>, field: &'static str, read: &mut Reader<'_>) -> Option<DateTime<Utc>> {
     let text = read.text(raw, field)?;
     let time = match text.parse::<i64>() {
         Ok(milliseconds) => DateTime::from_timestamp_millis(milliseconds),
-        Err(_) => DateTime::parse_from_rfc3339(&text).ok().map(|time| time.to_utc()),
+        Err(_) => DateTime::parse_from_rfc3339(&text).map(|time| time.to_utc()).or_else(|_| without_offset(&text)).ok(),
     };
-    if time.is_none() {
+    let Some(time) = time else {
         read.warn("bad_field", &format!("{field}: '{text}' is no time"));
+        return None;
+    };
+    let clamped = time.clamp(DateTime::UNIX_EPOCH, MAX_TIME);
+    if clamped != time {
+        read.warn("odd_time", &format!("{field}: '{text}' is not within 1970 and 2100"));
     }
-    time
+    Some(clamped)
+}
+
+/// 2100-01-01: a database refuses times that are farther off than any that is meant.
+const MAX_TIME: DateTime<Utc> = DateTime::from_timestamp_nanos(4_102_444_800_000_000_000);
+
+fn without_offset(text: &str) -> chrono::ParseResult<DateTime<Utc>> {
+    NaiveDateTime::parse_from_str(&text.replace(' ', "T"), "%Y-%m-%dT%H:%M:%S%.f").map(|time| time.and_utc())
 }
 
 #[cfg(test)]

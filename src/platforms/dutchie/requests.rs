@@ -1,13 +1,13 @@
 //! The requests: where they go, what they ask, and what a page's script would put into their headers.
 
 use bytes::Bytes;
-use serde::{Deserialize, Serialize};
-use serde_json::json;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde::{Deserialize, Serialize, Serializer};
 use url::Url;
 
 use super::menu_url::MenuUrl;
 use super::normalize::PageSummary;
-use crate::domain::dispensary::Dispensary;
+use crate::domain::store::Store;
 use crate::platforms::Query;
 use crate::stealth::{FetchError, Kind, Request};
 
@@ -22,6 +22,10 @@ pub struct MenuCursor {
 }
 
 impl MenuCursor {
+    pub fn dispensary_id(&self) -> &str {
+        &self.dispensary_id
+    }
+
     pub fn first(dispensary_id: String) -> Self {
         MenuCursor { dispensary_id, page: 0, total_pages: None }
     }
@@ -29,8 +33,8 @@ impl MenuCursor {
     /// The next page, unless `answer` was the last one, or empty.
     pub fn after(&self, answer: &PageSummary, per_page: u32) -> Option<MenuCursor> {
         let announced = || {
-            let by_count = answer.total_count.map(|count| count.div_ceil(per_page.max(1) as usize) as u32);
-            answer.total_pages.or(by_count)
+            let by_count = answer.total_count.map(|count| count.div_ceil(per_page.max(1) as usize));
+            answer.total_pages.or(by_count).map(|pages| u32::try_from(pages).unwrap_or(u32::MAX))
         };
         let total_pages = self.total_pages.or_else(announced);
         let page = self.page + 1;
@@ -42,7 +46,7 @@ impl MenuCursor {
 pub fn cursor<T: for<'de> Deserialize<'de>>(query: &Query) -> Result<T, FetchError> {
     let why = |error: serde_json::Error| format!("the cursor of its question was lost: {error}");
     let host = query.endpoint.host_str().unwrap_or_default().to_owned();
-    T::deserialize(&query.cursor).map_err(|error| FetchError::Decode { host, why: why(error) })
+    T::deserialize(&query.cursor).map_err(|error| FetchError::Decode { host, reason: why(error) })
 }
 
 #[derive(Serialize)]
@@ -95,16 +99,84 @@ pub fn menu_variables(cursor: &MenuCursor, per_page: u32) -> String {
         page: cursor.page,
         per_page,
     };
-    // strings and numbers alone cannot fail to be written
-    serde_json::to_string(&variables).unwrap_or_default()
+    json(&variables)
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct StoreVariables<'a> {
+    dispensary_filter: StoreFilter<'a>,
+}
+
+/// Which stores to look up.
+#[derive(Serialize)]
+#[serde(untagged, rename_all_fields = "camelCase")]
+pub enum StoreFilter<'a> {
+    ByName {
+        #[serde(rename = "cNameOrID")]
+        name_or_id: &'a str,
+    },
+    /// Distance in miles.
+    Around {
+        #[serde(serialize_with = "as_javascript")]
+        near_lat: f64,
+        #[serde(serialize_with = "as_javascript")]
+        near_lng: f64,
+        #[serde(serialize_with = "as_javascript")]
+        distance: f64,
+    },
+}
+
+pub fn store_variables(filter: StoreFilter<'_>) -> String {
+    json(&StoreVariables { dispensary_filter: filter })
+}
+
+/// JavaScript writes 150 where Rust writes 150.0.
+fn as_javascript<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    if number.fract() == 0.0 && number.abs() < 1e15 {
+        return serializer.serialize_i64(*number as i64);
+    }
+    serializer.serialize_f64(*number)
+}
+
+/// In the order of the platform's own client.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Extensions<'a> {
+    persisted_query: PersistedQuery<'a>,
+}
+
+#[derive(Serialize)]
+struct PersistedQuery<'a> {
+    version: u8,
+    #[serde(rename = "sha256Hash")]
+    hash: &'a str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct FullTextBody<'a> {
+    operation_name: &'a str,
+    #[serde(serialize_with = "as_raw_json")]
+    variables: &'a str,
+    query: &'a str,
+}
+
+fn as_raw_json<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {
+    serde_json::from_str::<&serde_json::value::RawValue>(text).map_err(serde::ser::Error::custom)?.serialize(serializer)
+}
+
+/// Strings and numbers alone cannot fail to be written.
+fn json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_default()
 }
 
 /// Where the store's API is: the platform's address, with the store's own host and path where it has them.
-pub fn endpoint(base: &Url, api_path: &str, store: &Dispensary) -> Result<Url, FetchError> {
+pub fn endpoint(base: &Url, api_path: &str, store: &Store) -> Result<Url, FetchError> {
     let mut url = base.clone();
     if let Some(host) = &store.api_host {
         replace_host(&mut url, host)
-            .ok_or_else(|| FetchError::Refused { what: host.clone(), why: "it is no host".to_owned() })?;
+            .ok_or_else(|| FetchError::Refused { what: host.clone(), reason: "it is no host".to_owned() })?;
     }
     Ok(at(&url, store.api_path.as_deref().unwrap_or(api_path)))
 }
@@ -119,7 +191,7 @@ pub fn at(base: &Url, path: &str) -> Url {
 }
 
 /// The store's menu page at the host of its API: a browser would ask leave first for any other.
-pub fn menu_page(endpoint: &Url, store: &Dispensary) -> Url {
+pub fn menu_page(endpoint: &Url, store: &Store) -> Url {
     if let Some(MenuUrl { url: mut page, .. }) = store.menu_url.as_deref().and_then(MenuUrl::parse) {
         page.set_fragment(None);
         if page.origin() == endpoint.origin() {
@@ -134,27 +206,36 @@ pub fn menu_page(endpoint: &Url, store: &Dispensary) -> Url {
     }
 }
 
+/// What JavaScript's `encodeURIComponent` leaves as it is.
+const URI_COMPONENT: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'_')
+    .remove(b'.')
+    .remove(b'!')
+    .remove(b'~')
+    .remove(b'*')
+    .remove(b'\'')
+    .remove(b'(')
+    .remove(b')');
+
 /// A GET that names its query by hash.
 pub fn by_hash(query: &Query, hash: &str) -> Request {
-    let extensions = json!({ "persistedQuery": { "version": 1, "sha256Hash": hash } }).to_string();
+    let extensions = json(&Extensions { persisted_query: PersistedQuery { version: 1, hash } });
+    let encoded = |text| utf8_percent_encode(text, URI_COMPONENT);
     let mut url = query.endpoint.clone();
-    url.query_pairs_mut()
-        .append_pair("operationName", query.operation)
-        .append_pair("variables", &query.variables)
-        .append_pair("extensions", &extensions);
-    request(Kind::GraphqlGet, url, query, None)
+    url.set_query(Some(&format!(
+        "operationName={}&variables={}&extensions={}",
+        encoded(query.operation),
+        encoded(&query.variables),
+        encoded(&extensions)
+    )));
+    request(Kind::Fetch, url, query, None)
 }
 
 /// A POST of the query's whole text.
 pub fn by_text(query: &Query, document: &str) -> Request {
-    let text = |text: &str| serde_json::Value::from(text).to_string();
-    let body = format!(
-        r#"{{"operationName":{},"variables":{},"query":{}}}"#,
-        text(query.operation),
-        query.variables,
-        text(document)
-    );
-    request(Kind::GraphqlPost, query.endpoint.clone(), query, Some(Bytes::from(body)))
+    let body = FullTextBody { operation_name: query.operation, variables: &query.variables, query: document };
+    request(Kind::FetchWithBody, query.endpoint.clone(), query, Some(Bytes::from(json(&body))))
 }
 
 /// The headers have the order in which Dutchie's client sets them; one that is not simple keeps the answer from being refused.

@@ -5,7 +5,7 @@ use url::Url;
 
 use super::menu_url::MenuUrl;
 use super::requests;
-use crate::domain::dispensary::FoundStore;
+use crate::domain::store::FoundStore;
 use crate::platforms::us_states;
 
 /// Words in the names of stores that sell nothing ("dnu": do not use).
@@ -34,9 +34,9 @@ pub fn found_store(store: &Value, base_url: &Url) -> Option<FoundStore> {
         is_recreational: store["recDispensary"].as_bool(),
         is_medical: store["medicalDispensary"].as_bool(),
         status: text(&store["status"]),
-        refused: None,
+        rejection_reason: None,
     };
-    found.refused = refused(&found).map(str::to_owned);
+    found.rejection_reason = refused(&found).map(str::to_owned);
     Some(found)
 }
 
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn a_store_is_read_whole() {
         let found = store(json!({})).unwrap();
-        assert_eq!(found.refused, None);
+        assert_eq!(found.rejection_reason, None);
         assert_eq!(found.menu_url.as_deref(), Some("https://dutchie.com/dispensary/deeply-rooted"));
         assert_eq!((found.latitude, found.longitude), (Some(33.45), Some(-112.07)));
         assert_eq!(found.state.as_deref(), Some("AZ"));
@@ -141,7 +141,7 @@ mod tests {
     #[case::another_country(json!({"location": {"state": "ON"}}), Some("no_us_state"))]
     #[case::by_code(json!({"location": {"state": "az"}}), None)]
     fn only_real_open_stores_in_the_us_are_promoted(#[case] change: Value, #[case] reason: Option<&str>) {
-        assert_eq!(store(change).unwrap().refused.as_deref(), reason);
+        assert_eq!(store(change).unwrap().rejection_reason.as_deref(), reason);
     }
 
     #[rstest]

@@ -1,7 +1,5 @@
 //! Requests to the letter, and answers told apart.
 
-use std::collections::BTreeMap;
-
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 use rstest::rstest;
@@ -11,17 +9,12 @@ use super::*;
 use crate::stealth::Kind;
 
 fn adapter() -> Dutchie {
-    let config = config::Dutchie {
-        base_url: "https://dutchie.com".to_owned(),
-        api_path: "/api-3/graphql".to_owned(),
-        per_page: 100,
-        min_coverage: 0.995,
-    };
+    let config = config::Config::with(&[]).unwrap().platform.dutchie;
     Dutchie::new(&config, DutchieData::load(None).unwrap()).unwrap()
 }
 
-fn store() -> Dispensary {
-    Dispensary {
+fn store() -> Store {
+    Store {
         id: 1,
         name: "Deeply Rooted".to_owned(),
         platform: Platform::Dutchie,
@@ -43,33 +36,29 @@ fn answer(status: u16, body: &str) -> Response {
         headers: HeaderMap::new(),
         raw: Bytes::copy_from_slice(body.as_bytes()),
         body: Bytes::copy_from_slice(body.as_bytes()),
+        large: None,
     }
-}
-
-fn parameters(url: &Url) -> BTreeMap<String, String> {
-    url.query_pairs().into_owned().collect()
 }
 
 #[test]
 fn a_menu_page_is_asked_for_by_hash_to_the_letter() {
-    let query = adapter().menu(&store()).unwrap();
-    let request = adapter().request(&query, Key::Hash("abc")).unwrap();
-    assert_eq!(request.kind, Kind::GraphqlGet);
-    assert_eq!(&request.url[..url::Position::AfterPath], "https://dutchie.com/api-3/graphql");
-    assert_eq!(request.referer.as_str(), "https://dutchie.com/embedded-menu/deeply-rooted");
-    assert_eq!(request.body, None);
-    let parameters = parameters(&request.url);
-    assert_eq!(parameters["operationName"], "FilteredProducts");
-    assert_eq!(parameters["extensions"], r#"{"persistedQuery":{"sha256Hash":"abc","version":1}}"#);
+    let query = adapter().menu_query(&store()).unwrap();
+    let request = adapter().request(&query, QueryForm::Persisted("abc")).unwrap();
+    assert_eq!(request.kind, Kind::Fetch);
     assert_eq!(
-        parameters["variables"],
+        request.url.as_str(),
         concat!(
-            r#"{"includeEnterpriseSpecials":false,"includeCannabinoids":true,"productsFilter":{"#,
-            r#""dispensaryId":"6405ef617056e8014d79101b","pricingType":"rec","Status":"All","types":[],"useCache":false,"#,
-            r#""isDefaultSort":true,"sortBy":"popularSortIdx","sortDirection":1,"bypassOnlineThresholds":true,"#,
-            r#""isKioskMenu":false,"removeProductsBelowOptionThresholds":false},"page":0,"perPage":100}"#
+            "https://dutchie.com/api-3/graphql?operationName=FilteredProducts&variables=",
+            "%7B%22includeEnterpriseSpecials%22%3Afalse%2C%22includeCannabinoids%22%3Atrue%2C%22productsFilter%22%3A%7B",
+            "%22dispensaryId%22%3A%226405ef617056e8014d79101b%22%2C%22pricingType%22%3A%22rec%22%2C%22Status%22%3A%22All%22%2C",
+            "%22types%22%3A%5B%5D%2C%22useCache%22%3Afalse%2C%22isDefaultSort%22%3Atrue%2C%22sortBy%22%3A%22popularSortIdx%22%2C",
+            "%22sortDirection%22%3A1%2C%22bypassOnlineThresholds%22%3Atrue%2C%22isKioskMenu%22%3Afalse%2C",
+            "%22removeProductsBelowOptionThresholds%22%3Afalse%7D%2C%22page%22%3A0%2C%22perPage%22%3A100%7D",
+            "&extensions=%7B%22persistedQuery%22%3A%7B%22version%22%3A1%2C%22sha256Hash%22%3A%22abc%22%7D%7D"
         )
     );
+    assert_eq!(request.referer.as_str(), "https://dutchie.com/embedded-menu/deeply-rooted");
+    assert_eq!(request.body, None);
     let headers: Vec<_> = request.script_headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
     assert_eq!(
         headers,
@@ -85,9 +74,9 @@ fn a_menu_page_is_asked_for_by_hash_to_the_letter() {
 
 #[test]
 fn the_full_text_is_posted() {
-    let query = adapter().menu(&store()).unwrap();
-    let request = adapter().request(&query, Key::FullText).unwrap();
-    assert_eq!((request.kind, request.url.as_str()), (Kind::GraphqlPost, "https://dutchie.com/api-3/graphql"));
+    let query = adapter().menu_query(&store()).unwrap();
+    let request = adapter().request(&query, QueryForm::FullText).unwrap();
+    assert_eq!((request.kind, request.url.as_str()), (Kind::FetchWithBody, "https://dutchie.com/api-3/graphql"));
     let body: Value = serde_json::from_slice(&request.body.unwrap()).unwrap();
     assert_eq!(body["operationName"], "FilteredProducts");
     assert_eq!(body["variables"]["productsFilter"]["Status"], "All");
@@ -125,8 +114,8 @@ fn a_store_has_its_own_place(
     #[case] endpoint: &str,
     #[case] referer: &str,
 ) {
-    let store = Dispensary { api_host: api_host.map(str::to_owned), api_path: api_path.map(str::to_owned), ..store() };
-    let query = adapter().menu(&store).unwrap();
+    let store = Store { api_host: api_host.map(str::to_owned), api_path: api_path.map(str::to_owned), ..store() };
+    let query = adapter().menu_query(&store).unwrap();
     assert_eq!((query.endpoint.as_str(), query.referer.as_str()), (endpoint, referer));
 }
 
@@ -136,8 +125,8 @@ fn a_store_has_its_own_place(
 #[case::no_menu_address(Some("https://shop.example/"), "https://dutchie.com/dispensary/deeply-rooted")]
 #[case::none(None, "https://dutchie.com/dispensary/deeply-rooted")]
 fn the_referer_is_the_menu_page_at_the_same_origin(#[case] menu_url: Option<&str>, #[case] referer: &str) {
-    let store = Dispensary { menu_url: menu_url.map(str::to_owned), ..store() };
-    assert_eq!(adapter().menu(&store).unwrap().referer.as_str(), referer);
+    let store = Store { menu_url: menu_url.map(str::to_owned), ..store() };
+    assert_eq!(adapter().menu_query(&store).unwrap().referer.as_str(), referer);
 }
 
 #[rstest]
@@ -146,30 +135,51 @@ fn the_referer_is_the_menu_page_at_the_same_origin(#[case] menu_url: Option<&str
 #[case::a_query("evil.example?x")]
 #[case::nothing("")]
 fn an_api_host_that_is_no_host_is_refused(#[case] api_host: &str) {
-    let store = Dispensary { api_host: Some(api_host.to_owned()), ..store() };
-    assert!(matches!(adapter().menu(&store), Err(FetchError::Refused { .. })));
+    let store = Store { api_host: Some(api_host.to_owned()), ..store() };
+    assert!(matches!(adapter().menu_query(&store), Err(FetchError::Refused { .. })));
 }
 
 #[rstest]
 #[case::by_address(store(), r#"{"dispensaryFilter":{"cNameOrID":"deeply-rooted"}}"#)]
-#[case::by_slug(Dispensary { menu_url: None, slug: Some("other".to_owned()), ..store() }, r#"{"dispensaryFilter":{"cNameOrID":"other"}}"#)]
-fn an_entry_is_asked_for_by_what_is_known(#[case] store: Dispensary, #[case] variables: &str) {
-    let query = adapter().entry(&store).unwrap();
+#[case::by_slug(Store { menu_url: None, slug: Some("other".to_owned()), ..store() }, r#"{"dispensaryFilter":{"cNameOrID":"other"}}"#)]
+fn a_store_is_looked_up_by_what_is_known(#[case] store: Store, #[case] variables: &str) {
+    let query = adapter().resolve_query(&store).unwrap();
     assert_eq!((query.operation, query.variables.as_str()), ("ConsumerDispensaries", variables));
 }
 
 #[test]
+fn a_store_is_looked_up_by_hash_to_the_letter() {
+    let query = adapter().resolve_query(&store()).unwrap();
+    let request = adapter().request(&query, QueryForm::Persisted("abc")).unwrap();
+    assert_eq!(
+        request.url.as_str(),
+        concat!(
+            "https://dutchie.com/api-3/graphql?operationName=ConsumerDispensaries&variables=",
+            "%7B%22dispensaryFilter%22%3A%7B%22cNameOrID%22%3A%22deeply-rooted%22%7D%7D",
+            "&extensions=%7B%22persistedQuery%22%3A%7B%22version%22%3A1%2C%22sha256Hash%22%3A%22abc%22%7D%7D"
+        )
+    );
+}
+
+#[test]
 fn a_store_without_any_entry_is_refused() {
-    let store = Dispensary { menu_url: Some("https://shop.example/".to_owned()), slug: None, ..store() };
-    assert!(matches!(adapter().entry(&store), Err(FetchError::Refused { .. })));
+    let store = Store { menu_url: Some("https://shop.example/".to_owned()), slug: None, ..store() };
+    assert!(matches!(adapter().resolve_query(&store), Err(FetchError::Refused { .. })));
 }
 
 #[test]
 fn discovery_asks_around_a_point_in_miles() {
     let point = DiscoveryPoint { state: "AZ".to_owned(), latitude: 33.45, longitude: -112.07, miles: 200.0 };
-    let query = adapter().around(&point).unwrap();
-    let variables: Value = serde_json::from_str(&query.variables).unwrap();
-    assert_eq!(variables, json!({"dispensaryFilter": {"nearLat": 33.45, "nearLng": -112.07, "distance": 200.0}}));
+    let query = adapter().discovery_query(&point).unwrap();
+    let request = adapter().request(&query, QueryForm::Persisted("abc")).unwrap();
+    assert_eq!(
+        request.url.as_str(),
+        concat!(
+            "https://dutchie.com/api-3/graphql?operationName=ConsumerDispensaries&variables=",
+            "%7B%22dispensaryFilter%22%3A%7B%22nearLat%22%3A33.45%2C%22nearLng%22%3A-112.07%2C%22distance%22%3A200%7D%7D",
+            "&extensions=%7B%22persistedQuery%22%3A%7B%22version%22%3A1%2C%22sha256Hash%22%3A%22abc%22%7D%7D"
+        )
+    );
     assert_eq!(query.endpoint.origin(), query.referer.origin());
 }
 
@@ -182,7 +192,7 @@ fn page(ids: &[&str], total_count: Value, total_pages: Value) -> String {
 /// The pages that are asked for, given what each one answers.
 fn pages_asked(answers: &[String]) -> Vec<u64> {
     let (adapter, mut asked) = (adapter(), Vec::new());
-    let mut next = Some(adapter.menu(&store()).unwrap());
+    let mut next = Some(adapter.menu_query(&store()).unwrap());
     for body in answers {
         let Some(query) = next else { break };
         let variables: Value = serde_json::from_str(&query.variables).unwrap();
@@ -212,8 +222,8 @@ const ERRORS_AND_DATA: &str = r#"{"errors": [{"message": "boom"}], "data": {"fil
 /// A word for each class of outcome.
 fn class(error: FetchError) -> &'static str {
     match error {
-        FetchError::HashStale { .. } => "hash_stale",
-        FetchError::GraphQl { .. } => "graphql_error",
+        FetchError::UnknownQuery { .. } => "hash_stale",
+        FetchError::Rejected { .. } => "graphql_error",
         FetchError::Http { .. } => "transient",
         FetchError::Decode { .. } => "unreadable",
         _ => "something else",
@@ -233,15 +243,124 @@ fn class(error: FetchError) -> &'static str {
 #[case::no_data(200, r#"{"data": null}"#, "unreadable")]
 fn answers_are_told_apart(#[case] status: u16, #[case] body: &str, #[case] expected: &str) {
     let (adapter, response) = (adapter(), answer(status, body));
-    let menu = adapter.menu(&store()).unwrap();
+    let menu = adapter.menu_query(&store()).unwrap();
     assert_eq!(class(adapter.read_menu(&menu, &response).unwrap_err()), expected);
-    let entry = adapter.entry(&store()).unwrap();
+    let entry = adapter.resolve_query(&store()).unwrap();
     assert_eq!(class(adapter.read_stores(&entry, &response).unwrap_err()), expected);
+}
+
+#[rstest]
+#[case::text(json!("300"), json!("3"))]
+#[case::with_a_fraction(json!(300.0), json!(3.0))]
+fn totals_of_any_type_are_read(#[case] total_count: Value, #[case] total_pages: Value) {
+    let query = adapter().menu_query(&store()).unwrap();
+    let part = adapter().read_menu(&query, &answer(200, &page(&["a"], total_count, total_pages))).unwrap();
+    assert_eq!((part.total_count, part.next.is_some()), (Some(300), true));
+}
+
+#[test]
+fn a_page_of_four_times_what_was_asked_for_is_the_most_that_is_read() {
+    let query = adapter().menu_query(&store()).unwrap();
+    let read = |count: usize| {
+        let body = page(&vec!["a"; count], json!(count), json!(1));
+        adapter().read_menu(&query, &answer(200, &body))
+    };
+    assert_eq!(read(400).unwrap().items, 400);
+    assert_eq!(class(read(401).unwrap_err()), "unreadable");
+}
+
+#[test]
+fn a_part_of_an_answer_is_no_menu() {
+    let query = adapter().menu_query(&store()).unwrap();
+    let body = page(&["a"], json!(1), json!(1));
+    assert_eq!(class(adapter().read_menu(&query, &answer(206, &body)).unwrap_err()), "transient");
+}
+
+#[rstest]
+#[case::ours(&["6405ef617056e8014d79101b", "6405ef617056e8014d79101b"], true)]
+#[case::one_of_another(&["6405ef617056e8014d79101b", "6405ef617056e8014d79101b", "other"], true)]
+#[case::of_another(&["other", "other", "6405ef617056e8014d79101b"], false)]
+fn a_menu_of_another_store_is_not_read(#[case] stores: &[&str], #[case] is_read: bool) {
+    let products: Vec<Value> = stores.iter().enumerate().map(|(n, id)| json!({"_id": n, "DispensaryID": id})).collect();
+    let body = json!({"data": {"filteredProducts": {"products": products, "queryInfo": {"totalCount": stores.len()}}}});
+    let query = adapter().menu_query(&store()).unwrap();
+    let read = adapter().read_menu(&query, &answer(200, &body.to_string()));
+    assert_eq!(read.map(|_| "read").unwrap_or_else(class), if is_read { "read" } else { "transient" });
+}
+
+#[rstest]
+#[case::by_its_slug(&[("1", "deeply-rooted")], Some("1"))]
+#[case::by_a_vanity_slug(&[("1", "another-slug")], Some("1"))]
+#[case::among_others(&[("2", "other"), ("1", "Deeply-Rooted")], Some("1"))]
+#[case::only_others(&[("2", "other"), ("3", "more")], None)]
+fn an_answer_about_other_stores_binds_none(#[case] answered: &[(&str, &str)], #[case] expected: Option<&str>) {
+    let stores: Vec<Value> =
+        answered.iter().map(|(id, slug)| json!({"id": id, "cName": slug, "name": slug, "status": "open"})).collect();
+    let body = json!({"data": {"filteredDispensaries": stores}}).to_string();
+    let query = adapter().resolve_query(&store()).unwrap();
+    let found = adapter().read_store(&query, &answer(200, &body));
+    let found = found.map(|found| found.map(|store| store.platform_dispensary_id));
+    assert_eq!(found.as_ref().ok().cloned().flatten().as_deref(), expected);
+    assert_eq!(found.is_err(), expected.is_none());
+}
+
+#[test]
+fn an_id_is_answered_about_by_itself_only() {
+    let store = Store { menu_url: None, slug: Some("6405ef617056e8014d79101b".to_owned()), ..store() };
+    let query = adapter().resolve_query(&store).unwrap();
+    let body = json!({"data": {"filteredDispensaries": [{"id": "other", "cName": "x", "name": "X"}]}}).to_string();
+    assert_eq!(class(adapter().read_store(&query, &answer(200, &body)).unwrap_err()), "transient");
+}
+
+/// Runs the test below in a process of its own, whose memory nothing else moves.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_hostile_page_of_32_kilobytes_takes_less_than_64_megabytes() {
+    let output = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "platforms::dutchie::tests::reading_a_hostile_page", "--ignored", "--nocapture"])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(said.contains("1 passed"), "{said}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+#[ignore = "run by a_hostile_page_of_32_kilobytes_takes_less_than_64_megabytes, in a process of its own"]
+fn reading_a_hostile_page() {
+    const INFLATED: usize = 32 << 20;
+    let peak_kb = || -> usize {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse().unwrap()
+    };
+    let query = adapter().menu_query(&store()).unwrap();
+    let before = peak_kb();
+    let hostile = |head: &str, element: &str, tail: &str| {
+        let body = [head, &element.repeat(INFLATED / element.len()), tail].concat();
+        Response { raw: Bytes::new(), body: Bytes::from(body), ..answer(200, "") }
+    };
+    let no_products = hostile(r#"{"data":{"filteredProducts":{"products":["#, "0,", "0]}}}");
+    adapter().read_menu(&query, &no_products).unwrap_err();
+    drop(no_products);
+    let options = hostile(r#"{"data":{"filteredProducts":{"products":[{"_id":"a","Options":["#, "0,", "0]}]}}}");
+    normalize::normalise(&[&options.body]).unwrap();
+    drop(options);
+    let keys = hostile(r#"{"data":{"filteredProducts":{"products":[{"#, r#""a":0,"#, r#""_id":"a"}]}}}"#);
+    normalize::normalise(&[&keys.body]).unwrap();
+    drop(keys);
+    let stores = hostile(r#"{"data":{"filteredDispensaries":["#, "0,", "0]}}");
+    adapter().read_stores(&query, &stores).unwrap_err();
+    drop(stores);
+    let errors = hostile(r#"{"data":null,"errors":["#, "0,", "0]}");
+    adapter().read_stores(&query, &errors).unwrap_err();
+    let more = (peak_kb() - before) / 1024;
+    assert!(more < 64 + INFLATED / (1 << 20), "{more} MiB, the page's own {} among them", INFLATED >> 20);
 }
 
 #[test]
 fn an_unknown_slug_finds_no_store() {
-    let entry = adapter().entry(&store()).unwrap();
+    let entry = adapter().resolve_query(&store()).unwrap();
     let found = adapter().read_stores(&entry, &answer(200, r#"{"data": {"filteredDispensaries": []}}"#)).unwrap();
     assert_eq!(found, []);
 }

@@ -15,9 +15,9 @@ async fn run(database: &TestDatabase, args: &[&str]) -> Output {
 
 #[track_caller]
 fn ended(output: &Output, code: i32) -> String {
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(code), "{told}");
-    told
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(code), "{stderr}");
+    stderr
 }
 
 #[track_caller]
@@ -43,17 +43,17 @@ async fn a_task_is_queued_once_and_the_open_twin_is_named() {
         (&"payload_fetch".into(), &(-5).into(), &"dutchie".into())
     );
     assert_eq!(task["dedup_key"], "payload_fetch:7");
-    let told = ended(&run(&database, &enqueue).await, 4);
-    assert!(told.contains(&format!("task {}", task["id"])), "{told}");
+    let stderr = ended(&run(&database, &enqueue).await, 4);
+    assert!(stderr.contains(&format!("task {}", task["id"])), "{stderr}");
 }
 
 #[tokio::test]
 async fn a_task_that_cannot_be_is_refused_with_its_own_exit_code() {
     let database = with_store().await;
-    let told = ended(&run(&database, &["enqueue", "--role", "payload_fetch", "--dispensary", "8"]).await, 3);
-    assert!(told.contains("dispensary 8"), "{told}");
-    let told = ended(&run(&database, &["enqueue", "--role", "payload_fetsch"]).await, 2);
-    assert!(told.contains("payload_fetsch"), "{told}");
+    let stderr = ended(&run(&database, &["enqueue", "--role", "payload_fetch", "--dispensary", "8"]).await, 3);
+    assert!(stderr.contains("dispensary 8"), "{stderr}");
+    let stderr = ended(&run(&database, &["enqueue", "--role", "payload_fetsch"]).await, 2);
+    assert!(stderr.contains("payload_fetsch"), "{stderr}");
     ended(&run(&database, &["enqueue", "--role", "analytics_refresh", "--payload", "{"]).await, 2);
     ended(&run(&database, &["enqueue", "--role", "analytics_refresh", "--at", "soon"]).await, 2);
     ended(&run(&database, &["tasks", "show", "4711"]).await, 3);
@@ -96,22 +96,22 @@ async fn a_task_is_shown_with_the_timeline_of_its_runs() {
 }
 
 #[tokio::test]
-async fn runs_are_told_as_they_begin_and_end_each_once() {
+async fn runs_are_printed_as_they_begin_and_end_each_once() {
     let database = with_store().await;
     let begin = "INSERT INTO worker_tasks (id, role) VALUES (1, 'analytics_refresh'), (2, 'analytics_refresh');
                  SELECT sweep_all(); SELECT claim_task('analytics_refresh', 'w')";
     database.raw.batch_execute(begin).await.unwrap();
     let mut tail = Child::spawn(drover().env("DATABASE_URL", &database.url).args(["tasks", "tail", "--json"]));
-    let told = async |count: usize| {
-        support::until("the tail has told of it", SOON, async || tail.stdout().len() >= count).await;
+    let events = async |count: usize| {
+        support::until("the tail has printed it", SOON, async || tail.stdout().len() >= count).await;
         let lines = tail.stdout();
         let read = |line: &String| serde_json::from_str::<Value>(line).unwrap();
         lines.iter().map(read).map(|e| (e["event"].clone(), e["task_id"].clone())).collect::<Vec<_>>()
     };
-    assert_eq!(told(1).await, [("claimed".into(), 1.into())]);
+    assert_eq!(events(1).await, [("claimed".into(), 1.into())]);
     let go_on = "UPDATE worker_tasks SET status = 'failed' WHERE id = 1; SELECT claim_task('analytics_refresh', 'w')";
     database.raw.batch_execute(go_on).await.unwrap();
-    let mut seen = told(3).await;
+    let mut seen = events(3).await;
     seen.sort_by_key(|(event, _)| event.to_string());
     assert_eq!(seen[1..], [("claimed".into(), 2.into()), ("failed".into(), 1.into())]);
     tail.signal(nix::sys::signal::Signal::SIGINT);
@@ -119,21 +119,21 @@ async fn runs_are_told_as_they_begin_and_end_each_once() {
 }
 
 #[tokio::test]
-async fn a_tail_outlives_the_database_and_tells_what_it_missed() {
+async fn a_tail_outlives_the_database_and_prints_what_it_missed() {
     let database = with_store().await;
     let begin = "INSERT INTO worker_tasks (id, role) VALUES (1, 'analytics_refresh'); SELECT sweep_all(); SELECT claim_task('analytics_refresh', 'w')";
     database.raw.batch_execute(begin).await.unwrap();
     let mut tail = Child::spawn(drover().env("DATABASE_URL", &database.url).args(["tasks", "tail", "--json"]));
-    let told = async |count: usize| {
-        support::until("the tail has told of it", SOON, async || tail.stdout().len() == count).await;
+    let printed = async |count: usize| {
+        support::until("the tail has printed it", SOON, async || tail.stdout().len() == count).await;
     };
-    told(1).await;
+    printed(1).await;
     database.shut().await;
     tail.logged("waiting for it", SOON).await;
     database.reopen().await;
     let end = "UPDATE worker_tasks SET status = 'failed' WHERE id = 1";
     support::connect(&database.url).await.batch_execute(end).await.unwrap();
-    told(2).await;
+    printed(2).await;
     tail.signal(nix::sys::signal::Signal::SIGINT);
     assert_eq!(tail.ended(SOON).await.code(), Some(130));
 }

@@ -37,13 +37,14 @@ async fn an_unknown_or_impossible_parameter_is_refused_by_name() {
         ("/api/tasks?worker_id=%00", "worker_id"),
         ("/api/tasks/counts?x=1", "x"),
         ("/api/worker-registry?x=1", "x"),
+        ("/api/worker-registry/roles?x=1", "x"),
         ("/api/tasks/1?x=1", "x"),
         ("/api/tasks/abc", "id"),
     ] {
         assert_eq!(server.get(query).await.problem(400)["field"], field, "{query}");
     }
-    let told = server.get("/api/tasks?limit=501").await.problem(400);
-    assert!(told["detail"].as_str().unwrap().contains("(1 to 500)"), "{told}");
+    let problem = server.get("/api/tasks?limit=501").await.problem(400);
+    assert!(problem["detail"].as_str().unwrap().contains("(1 to 500)"), "{problem}");
 }
 
 #[tokio::test]
@@ -58,11 +59,10 @@ async fn a_body_that_is_not_a_request_is_refused_by_name() {
         (json!({"role": "analytics_refresh", "depends_on": [1, "x"]}), "depends_on[1]"),
         (json!({"role": "nothing"}), "role"),
         (json!({"role": "payload_fetch"}), "dispensary_id"),
+        (json!({"priority": 3}), "role"),
     ] {
         assert_eq!(server.post("/api/tasks", body.clone()).await.problem(400)["field"], field, "{body}");
     }
-    let told = server.post("/api/tasks", json!({"priority": 3})).await.problem(400);
-    assert!(told["detail"].as_str().unwrap().contains("`role`"), "{told}");
 }
 
 #[tokio::test]
@@ -87,8 +87,33 @@ async fn pages_of_other_sites_are_not_served() {
     server.send(rebound).await.problem(403);
     let foreign = server.request(Method::POST, "/api/tasks").header("origin", "https://evil.example");
     server.send(foreign.body(Full::from("{\"role\":\"analytics_refresh\"}")).unwrap()).await.problem(403);
+    let without_origin = server.request(Method::POST, "/api/tasks").header("sec-fetch-site", "cross-site");
+    server.send(without_origin.body(Full::from("{\"role\":\"analytics_refresh\"}")).unwrap()).await.problem(403);
     let own = server.request(Method::GET, "/api/tasks").header("origin", format!("http://{}", server.address));
     server.send(own.body(Full::default()).unwrap()).await.expect(200);
+}
+
+#[tokio::test]
+async fn a_target_of_another_host_is_refused() {
+    let server = Server::start().await;
+    let target = "http://evil.example/api/tasks";
+    let request = http::Request::get(target).header("host", server.address.to_string()).body(Full::default()).unwrap();
+    assert_eq!(server.send(request).await.problem(400)["field"], "Host");
+}
+
+#[tokio::test]
+async fn every_answer_has_an_id_and_is_neither_stored_nor_guessed_at() {
+    let server = Server::start().await;
+    for path in ["/api/tasks", "/livez", "/metrics", "/api/nothing"] {
+        let answer = server.get(path).await;
+        assert_eq!(answer.headers["cache-control"], "no-store", "{path}");
+        assert_eq!(answer.headers["x-content-type-options"], "nosniff", "{path}");
+        assert_eq!(answer.headers["x-request-id"].len(), 16, "{path}");
+    }
+    let refused = server.get("/api/tasks?limit=0").await;
+    let problem = refused.problem(400);
+    assert_eq!(problem["request_id"], refused.headers["x-request-id"].to_str().unwrap());
+    assert_eq!(problem["errors"], json!([{"field": "limit", "detail": "0 is out of range (1 to 500)"}]));
 }
 
 #[tokio::test]

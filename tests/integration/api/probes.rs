@@ -2,15 +2,18 @@
 
 use std::time::Duration;
 
-use drover::api::{self, Actors};
-use drover::config;
+use axum::Router;
+use axum::routing::get;
+use drover::api::{self, Actors, Bounds, Scrape};
 use drover::domain::proxy::PoolState;
 use http_body_util::Full;
-use tokio::net::TcpListener;
+use rstest::rstest;
+use tokio::io::AsyncWriteExt;
+use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 
 use super::server::{Server, send};
-use crate::support;
+use crate::support::{self, Child, Farm, PATIENCE};
 
 #[tokio::test]
 async fn a_process_with_all_its_parts_is_ready() {
@@ -99,21 +102,69 @@ async fn a_database_that_is_away_takes_only_its_half_of_a_scrape() {
 }
 
 #[tokio::test]
-async fn a_worker_serves_its_probes_and_nothing_else() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    let config = config::Api { listen: String::new(), max_body_bytes: 1024, request_timeout: Duration::from_secs(5) };
-    let stop = CancellationToken::new();
-    let serving = tokio::spawn(api::serve_probes(listener, &config, stop.clone()));
+async fn probes_answer_any_host_and_nothing_else_is_there() {
+    let server = Server::start().await;
+    let listener = TcpListener::bind("0.0.0.0:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let serving = tokio::spawn(api::serve_probes(listener, server.state.clone(), Scrape::Process));
     let get = async |path: &str| {
-        let request = http::Request::get(path).header("host", "localhost").body(Full::default()).unwrap();
-        send(address, request).await
+        // as a kubelet asks: by the pod's address
+        let request =
+            http::Request::get(path).header("host", format!("10.1.2.3:{port}")).body(Full::default()).unwrap();
+        send(([127, 0, 0, 1], port).into(), request).await
     };
     get("/livez").await.expect(200);
-    assert!(get("/metrics").await.text().contains("drover_build_info"));
+    assert_eq!(get("/readyz").await.expect(200)["parts"]["database"]["state"], "ok");
+    let metrics = get("/metrics").await.text();
+    assert!(metrics.contains("drover_build_info") && !metrics.contains("drover_database_up"), "{metrics}");
     get("/api/tasks").await.problem(404);
-    stop.cancel();
+    server.stop.cancel();
     tokio::time::timeout(Duration::from_secs(5), serving).await.unwrap().unwrap();
+}
+
+#[rstest]
+#[case::up(&["up"])]
+#[case::api(&["api"])]
+#[case::worker(&["worker"])]
+#[case::scheduler(&["scheduler"])]
+#[tokio::test]
+async fn every_service_has_probes(#[case] service: &[&str]) {
+    let farm = Farm::with_stores(1).await;
+    let address = format!("127.0.0.1:{}", free_port().await);
+    let _service = Child::spawn(farm.drover(service).env("DROVER__PROBES__LISTEN", &address));
+    support::until("the service is ready", PATIENCE, async || {
+        let Ok(stream) = TcpStream::connect(&address).await else { return false };
+        drop(stream);
+        let request = http::Request::get("/readyz").header("host", "pod").body(Full::default()).unwrap();
+        send(address.parse().unwrap(), request).await.status == 200
+    })
+    .await;
+}
+
+/// A port that was free a moment ago.
+async fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port()
+}
+
+#[tokio::test]
+async fn clients_that_do_not_read_lose_their_places() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let router =
+        Router::new().route("/large", get(|| async { vec![b'x'; 64 << 20] })).route("/small", get(|| async { "{}" }));
+    let bounds = Bounds { connections: 2, write_idle: Duration::from_millis(300) };
+    let serving = tokio::spawn(api::server::serve(listener, router, bounds, CancellationToken::new()));
+    let mut clients = Vec::new();
+    for _ in 0..bounds.connections {
+        let mut client = TcpStream::connect(address).await.unwrap();
+        client.write_all(b"GET /large HTTP/1.1\r\nhost: localhost\r\n\r\n").await.unwrap();
+        client.readable().await.unwrap(); // the answer has begun
+        clients.push(client);
+    }
+    let request = http::Request::get("/small").header("host", "localhost").body(Full::default()).unwrap();
+    let answer = tokio::time::timeout(Duration::from_secs(10), send(address, request)).await;
+    answer.expect("a place became free").expect(200);
+    serving.abort();
 }
 
 #[tokio::test]

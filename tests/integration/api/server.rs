@@ -1,9 +1,10 @@
 //! `Server`: the API on a port of its own, with a database of its own, and the plainest client there is.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
-use drover::api::{self, Actors, ApiParts, Health};
+use drover::api::{self, Actors, ApiState, Health};
 use drover::config;
 use drover::domain::proxy::PoolState;
 use http::{Method, Request, Response, StatusCode};
@@ -27,6 +28,7 @@ pub struct Server {
     pub actors: watch::Sender<Actors>,
     pub stop: CancellationToken,
     pub serving: JoinHandle<()>,
+    pub state: ApiState,
 }
 
 pub struct Answer {
@@ -47,11 +49,11 @@ impl Server {
         let (proxies, pool) = watch::channel(PoolState { active: 2, benched: 1, off: 0 });
         let (actors, seen) = watch::channel(Actors::Running);
         let health = Health::new(Some(pool), move || seen.borrow().clone());
-        let config = config::Api { listen: address.to_string(), max_body_bytes: MAX_BODY, request_timeout };
+        let config = config::Api { max_body_bytes: MAX_BODY, request_timeout, ..support::config(&[]).api };
         let stop = CancellationToken::new();
-        let parts = ApiParts { db: database.db.clone(), config, health };
-        let serving = tokio::spawn(api::serve(listener, parts, stop.clone()));
-        Server { address, database, proxies, actors, stop, serving }
+        let state = ApiState { db: database.db.clone(), config: Arc::new(config), health, stop: stop.clone() };
+        let serving = tokio::spawn(api::serve(listener, state.clone()));
+        Server { address, database, proxies, actors, stop, serving, state }
     }
 
     pub async fn get(&self, path: &str) -> Answer {

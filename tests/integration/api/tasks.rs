@@ -1,5 +1,15 @@
 //! Tasks by HTTP: made, listed page by page, shown with their timeline, counted.
 
+use drover::api::Cursor;
+use drover::api::health::Readiness;
+use drover::api::tasks::TaskPage;
+use drover::api::workers::{Registry, RoleView};
+use drover::db::task_views::TaskDetail;
+use drover::db::task_views::counts::TaskCounts;
+use drover::domain::role::Role;
+use drover::domain::shown_status::ShownStatus;
+use drover::domain::task::RunEnd;
+use drover::domain::vocabulary::Word;
 use serde_json::{Value, json};
 
 use super::server::Server;
@@ -65,8 +75,8 @@ async fn the_same_task_twice_is_a_conflict_that_names_the_open_one() {
     let mut own = body.clone();
     own["dedup_key"] = "once more".into();
     server.post("/api/tasks", own).await.expect(201);
-    let end = "UPDATE worker_tasks SET status = 'cancelled' WHERE id = $1";
-    server.database.raw.execute(end, &[&first["id"].as_i64().unwrap()]).await.unwrap();
+    server.post("/api/tasks", body.clone()).await.problem(409);
+    server.database.raw.execute("UPDATE worker_tasks SET status = 'cancelled'", &[]).await.unwrap();
     server.post("/api/tasks", body).await.expect(201);
 }
 
@@ -152,8 +162,8 @@ async fn a_task_is_shown_with_its_runs_its_children_and_its_workers_name() {
     assert_eq!((&task["status"], &task["worker_name"]), (&"claimed".into(), &"Aethelgard-3".into()));
     assert_eq!(task["children"], json!([2, 3]));
     let runs = task["attempts"].as_array().unwrap();
-    let told: Vec<_> = runs.iter().map(|run| (run["fence"].clone(), run["outcome"].clone())).collect();
-    assert_eq!(told, [(json!(1), json!("lost")), (json!(2), Value::Null)]);
+    let outcomes: Vec<_> = runs.iter().map(|run| (run["fence"].clone(), run["outcome"].clone())).collect();
+    assert_eq!(outcomes, [(json!(1), json!("lost")), (json!(2), Value::Null)]);
 
     let registry = server.get("/api/worker-registry").await.expect(200);
     let worker = &registry["workers"][0];
@@ -173,9 +183,9 @@ async fn counts_are_exact_for_open_tasks_and_as_last_counted_for_ended_ones() {
                ('product_refresh', 'completed', 'w', NULL, NULL), ('product_refresh', 'completed', 'w', NULL, NULL)";
     server.database.raw.batch_execute(sql).await.unwrap();
     let counts = server.get("/api/tasks/counts").await.expect(200);
-    let told = ["pending", "claimed", "running", "completed", "failed", "cancelled", "stale"]
+    let shown = ["pending", "claimed", "running", "completed", "failed", "cancelled", "stale"]
         .map(|name| counts[name].as_i64().unwrap());
-    assert_eq!(told, [2, 0, 1, 2, 0, 0, 1]);
+    assert_eq!(shown, [2, 0, 1, 2, 0, 0, 1]);
     assert_eq!(counts["by_role"]["payload_fetch"]["pending"], 2);
     assert_eq!(counts["by_role"]["store_discovery"]["pending"], 0);
 
@@ -196,4 +206,38 @@ async fn a_task_parked_by_hand_for_ever_does_not_spoil_the_list() {
     server.database.raw.batch_execute(sql).await.unwrap();
     let page = server.get("/api/tasks").await.expect(200);
     assert_eq!(page["tasks"][0]["scheduled_for"], "9999-12-31T23:59:59Z");
+}
+
+#[tokio::test]
+async fn a_task_of_an_unknown_platform_or_role_is_shown_with_its_words() {
+    let server = Server::start().await;
+    let sql = "ALTER TABLE worker_tasks DROP CONSTRAINT IF EXISTS worker_tasks_role_check;
+               INSERT INTO worker_tasks (id, role, platform) VALUES (1, 'of_a_newer_program', 'weedmaps')";
+    server.database.raw.batch_execute(sql).await.unwrap();
+    let page = server.get("/api/tasks").await.expect(200);
+    let task = &page["tasks"][0];
+    assert_eq!((&task["role"], &task["platform"]), (&"of_a_newer_program".into(), &"weedmaps".into()));
+}
+
+#[tokio::test]
+async fn answers_can_be_read_back_by_a_client_in_rust() {
+    let server = Server::start().await;
+    let sql = "INSERT INTO worker_tasks (id, role, status) VALUES (1, 'analytics_refresh', 'failed'), (2, 'payload_fetch', 'pending');
+               INSERT INTO task_attempts (task_id, fence, worker_id, outcome, error, claimed_at, finished_at)
+               VALUES (1, 1, 'worker-a', 'failed', 'no answer', '2025-01-10T08:00:00Z', '2025-01-10T08:00:01.5Z')";
+    server.database.raw.batch_execute(sql).await.unwrap();
+    let page: TaskPage = serde_json::from_value(server.get("/api/tasks?limit=1").await.expect(200)).unwrap();
+    assert_eq!(page.tasks[0].role, Word::Known(Role::PayloadFetch));
+    assert_eq!(page.next_cursor, Some(Cursor(2)));
+    let detail: TaskDetail = serde_json::from_value(server.get("/api/tasks/1").await.expect(200)).unwrap();
+    assert_eq!(detail.task.status, Word::Known(ShownStatus::Failed));
+    assert_eq!(detail.attempts[0].outcome, Some(Word::Known(RunEnd::Failed)));
+    let _: TaskCounts = serde_json::from_value(server.get("/api/tasks/counts").await.expect(200)).unwrap();
+    let _: Readiness = serde_json::from_value(server.get("/readyz").await.expect(200)).unwrap();
+    let _: Registry = serde_json::from_value(server.get("/api/worker-registry").await.expect(200)).unwrap();
+    let roles: Vec<RoleView> =
+        serde_json::from_value(server.get("/api/worker-registry/roles").await.expect(200)).unwrap();
+    let handlers: Vec<_> = roles.iter().map(|role| (role.role, role.handler.as_deref())).collect();
+    assert!(handlers.contains(&(Role::ProductDiscovery, Some("payload_fetch"))), "{handlers:?}");
+    assert!(handlers.contains(&(Role::ForumScrape, None)), "{handlers:?}");
 }

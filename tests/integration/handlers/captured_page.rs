@@ -1,60 +1,47 @@
 //! A page that the real platform sent, from payload file to rows, read a second time by eyes that do not know the normaliser.
 
-use std::path::PathBuf;
-
 use chrono::{DateTime, Utc};
 use drover::domain::role::Role;
 use serde_json::{Value, json};
 use tokio_postgres::Row;
 
-use super::desk::Desk;
-use super::shelf::at;
-
-/// Where the captured page lies; none where the captured responses are not at hand.
-pub fn captured_page_path() -> Option<PathBuf> {
-    let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/fixtures");
-    let folder = std::env::var_os("DROVER_FIXTURES").map_or_else(beside, PathBuf::from);
-    let page = folder.join("dutchie/filtered_products_page.json");
-    if !page.exists() {
-        println!("skipped: no captured page at {}", page.display());
-        return None;
-    }
-    Some(page)
-}
+use super::harness::HandlerHarness;
+use super::test_store::at;
+use crate::support::fixture;
 
 #[tokio::test]
 async fn every_field_of_the_captured_page_arrives() {
-    let Some(path) = captured_page_path() else { return };
-    let desk = Desk::new().await;
-    desk.payload(at(0), &[&std::fs::read_to_string(path).unwrap()]).await;
+    let Some(path) = fixture("dutchie/filtered_products_page.json") else { return };
+    let harness = HandlerHarness::new().await;
+    harness.payload(at(0), &[&std::fs::read_to_string(path).unwrap()]).await;
 
-    let settled = desk.settle(Role::ProductRefresh, json!({})).await;
+    let settled = harness.settle(Role::ProductRefresh, json!({})).await;
 
     assert_eq!((&settled.result["products"], &settled.result["new"]), (&json!(25), &json!(25)));
-    compare_all(&desk).await;
-    show_ten(&desk).await;
+    compare_all(&harness).await;
+    show_ten(&harness).await;
 }
 
 /// Holds the tables against the captured page, product by product.
-pub async fn compare_all(desk: &Desk) {
-    let Some(path) = captured_page_path() else { return };
+pub async fn compare_all(harness: &HandlerHarness) {
+    let Some(path) = fixture("dutchie/filtered_products_page.json") else { return };
     let page: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     let items = page["data"]["filteredProducts"]["products"].as_array().unwrap();
     assert_eq!(items.len(), 25);
     for item in items {
-        compare(desk, item).await;
+        compare(harness, item).await;
     }
 }
 
 /// On this page every product has one option, manual stock and no POS data; the columns follow directly.
-async fn compare(desk: &Desk, item: &Value) {
+async fn compare(harness: &HandlerHarness, item: &Value) {
     let sql = "SELECT p.*, v.option_label, v.nth, v.price_rec AS option_price, v.quantity AS option_quantity, s.price_rec AS then_price
                  FROM store_products p
                  JOIN store_product_variants v ON v.store_product_id = p.id
                  JOIN store_product_snapshots s ON s.store_product_id = p.id
                 WHERE p.provider = 'dutchie' AND p.provider_product_id = $1";
     let id = item["_id"].as_str().unwrap();
-    let row = desk.shelf.database.raw.query_one(sql, &[&id]).await.unwrap();
+    let row = harness.shelf.database.raw.query_one(sql, &[&id]).await.unwrap();
     let texts = [
         ("name_raw", trimmed(&item["Name"])),
         ("brand_name_raw", trimmed(&item["brand"]["name"])),
@@ -113,12 +100,12 @@ fn cents(value: &Value) -> Option<i64> {
 }
 
 /// For people (`--nocapture`).
-async fn show_ten(desk: &Desk) {
+async fn show_ten(harness: &HandlerHarness) {
     let sql = "SELECT format('%s | %s | %s | %s/%s | %s | rec %s med %s special %s | thc %s %s | %s, %s, misses %s | %s',
                              provider_product_id, name_raw, brand_name_raw, category, subcategory, strain_type, price_rec, price_med,
                              special_price_rec, thc_max, thc_unit, quantity, stock_status, consecutive_misses, image_url)
                  FROM store_products ORDER BY id LIMIT 10";
-    for row in desk.shelf.database.raw.query(sql, &[]).await.unwrap() {
+    for row in harness.shelf.database.raw.query(sql, &[]).await.unwrap() {
         println!("{}", row.get::<_, String>(0));
     }
 }

@@ -1,10 +1,10 @@
 //! What one payload writes: products, options, snapshots, misses, and nothing that has not changed.
 
 use drover::domain::product::StockStatus;
-use drover::domain::stock::Stock;
-use drover::handlers::product_refresh::crawl::Counts;
+use drover::domain::stock::{PayloadOrder, Stock};
+use drover::handlers::product_refresh::write::Counts;
 
-use super::shelf::{TestShelf, at, product, variant};
+use super::test_store::{TestStore, at, product, variant};
 
 fn in_stock(misses: i16) -> Stock {
     Stock { is_in_stock: true, status: StockStatus::InStock, misses }
@@ -14,7 +14,7 @@ const EMPTY: Stock = Stock { is_in_stock: false, status: StockStatus::Oos, misse
 
 #[tokio::test]
 async fn a_first_crawl_writes_products_options_and_snapshots() {
-    let shelf = TestShelf::new().await;
+    let shelf = TestStore::new().await;
     let payload = shelf.payload(0, 2, 1.0).await;
     let counts = shelf.refresh(&payload, vec![product("a"), product("b")]).await;
 
@@ -28,7 +28,7 @@ async fn a_first_crawl_writes_products_options_and_snapshots() {
 
 #[tokio::test]
 async fn an_unchanged_product_is_neither_written_nor_locked() {
-    let shelf = TestShelf::new().await;
+    let shelf = TestStore::new().await;
     shelf.crawl(0, vec![product("a"), product("b")]).await;
     let products = shelf.marks("store_products").await;
     let variants = shelf.marks("store_product_variants").await;
@@ -43,7 +43,7 @@ async fn an_unchanged_product_is_neither_written_nor_locked() {
 
 #[tokio::test]
 async fn a_changed_product_alone_is_written() {
-    let shelf = TestShelf::new().await;
+    let shelf = TestStore::new().await;
     shelf.crawl(0, vec![product("a"), product("b")]).await;
     let before = shelf.marks("store_products").await;
 
@@ -60,7 +60,7 @@ async fn a_changed_product_alone_is_written() {
 
 #[tokio::test]
 async fn options_follow_the_feed_where_the_product_itself_stays_as_it_was() {
-    let shelf = TestShelf::new().await;
+    let shelf = TestStore::new().await;
     shelf.crawl(0, vec![product("a"), product("b")]).await;
 
     let mut regrouped = product("a");
@@ -77,7 +77,7 @@ async fn options_follow_the_feed_where_the_product_itself_stays_as_it_was() {
 
 #[tokio::test]
 async fn three_misses_empty_the_shelf_and_the_fourth_writes_nothing() {
-    let shelf = TestShelf::new().await;
+    let shelf = TestStore::new().await;
     shelf.crawl(0, vec![product("a"), product("b")]).await;
     for misses in 1..=2 {
         let counts = shelf.crawl(misses, vec![product("b")]).await;
@@ -97,7 +97,7 @@ async fn three_misses_empty_the_shelf_and_the_fourth_writes_nothing() {
 
 #[tokio::test]
 async fn unknown_stock_goes_out_too() {
-    let shelf = TestShelf::new().await;
+    let shelf = TestStore::new().await;
     let mut silent = product("a");
     (silent.quantity, silent.stock_status) = (None, StockStatus::Unknown);
     shelf.crawl(0, vec![silent, product("b")]).await;
@@ -109,7 +109,7 @@ async fn unknown_stock_goes_out_too() {
 
 #[tokio::test]
 async fn a_product_is_back_in_stock_at_once() {
-    let shelf = TestShelf::new().await;
+    let shelf = TestStore::new().await;
     shelf.crawl(0, vec![product("a"), product("b")]).await;
     for second in 1..=3 {
         shelf.crawl(second, vec![product("b")]).await;
@@ -124,7 +124,7 @@ async fn a_product_is_back_in_stock_at_once() {
 
 #[tokio::test]
 async fn a_partial_crawl_counts_no_miss() {
-    let shelf = TestShelf::new().await;
+    let shelf = TestStore::new().await;
     shelf.crawl(0, vec![product("a"), product("b")]).await;
     let partial = shelf.payload(1, 1, 0.5).await;
     assert_eq!(shelf.refresh(&partial, vec![product("b")]).await.missed, 0);
@@ -133,16 +133,18 @@ async fn a_partial_crawl_counts_no_miss() {
 }
 
 #[tokio::test]
-async fn an_empty_menu_counts_no_miss() {
-    let shelf = TestShelf::new().await;
+async fn an_empty_menu_that_was_believed_counts_misses() {
+    let shelf = TestStore::new().await;
     shelf.crawl(0, vec![product("a")]).await;
-    assert_eq!(shelf.crawl(1, vec![]).await, Counts::default());
-    assert_eq!(shelf.row("a").await.unwrap().stock, in_stock(0));
+    for second in 1..=3 {
+        assert_eq!(shelf.crawl(second, vec![]).await.missed, 1);
+    }
+    assert_eq!(shelf.row("a").await.unwrap().stock, EMPTY);
 }
 
 #[tokio::test]
 async fn the_same_payload_again_mends_products_and_counts_no_second_miss() {
-    let shelf = TestShelf::new().await;
+    let shelf = TestStore::new().await;
     shelf.crawl(0, vec![product("a"), product("b")]).await;
     let payload = shelf.payload(1, 1, 1.0).await;
     shelf.refresh(&payload, vec![product("b")]).await;
@@ -158,29 +160,54 @@ async fn the_same_payload_again_mends_products_and_counts_no_second_miss() {
 
 #[tokio::test]
 async fn an_older_payload_writes_its_missing_snapshots_only() {
-    let shelf = TestShelf::new().await;
+    let shelf = TestStore::new().await;
     let older = shelf.payload(0, 2, 1.0).await;
     let mut dearer = product("a");
     dearer.price_rec = Some(1200);
     shelf.crawl(1, vec![dearer, product("b")]).await;
-    let before = shelf.marks("store_products").await;
     let store = shelf.marks("dispensaries").await;
 
     let counts = shelf.refresh(&older, vec![product("a"), product("b")]).await;
 
-    assert_eq!(counts, Counts { products: 2, snapshots: 2, ..Counts::default() });
-    assert_eq!(shelf.marks("store_products").await, before);
-    assert_eq!(shelf.row("a").await.unwrap().price_rec, Some(1200));
+    let order = PayloadOrder::Older;
+    assert_eq!(counts, Counts { order, products: 2, snapshots: 2, ..Counts::default() });
+    let row = shelf.row("a").await.unwrap();
+    assert_eq!((row.price_rec, row.first_seen_at, row.last_seen_at), (Some(1200), at(0), at(1)));
     let old_price = format!("SELECT min(price_rec)::bigint FROM store_product_snapshots WHERE crawl_id = {}", older.id);
     assert_eq!(shelf.count(&old_price).await, 1000);
     // locked, so its xmax moves; written it would lie elsewhere
     assert_eq!(place(&shelf.marks("dispensaries").await), place(&store));
+    let before = shelf.marks("store_products").await;
     assert_eq!(shelf.refresh(&older, vec![product("a"), product("b")]).await.snapshots, 0);
+    assert_eq!(shelf.marks("store_products").await, before);
+}
+
+#[tokio::test]
+async fn an_older_payload_says_when_a_missing_product_was_last_seen() {
+    let shelf = TestStore::new().await;
+    shelf.crawl(0, vec![product("a"), product("b")]).await;
+    let between = shelf.payload(1, 2, 1.0).await;
+    shelf.crawl(2, vec![product("b")]).await;
+    assert_eq!(shelf.row("a").await.unwrap().last_seen_at, at(0));
+    shelf.refresh(&between, vec![product("a"), product("b")]).await;
+    let row = shelf.row("a").await.unwrap();
+    assert_eq!((row.stock, row.last_seen_at), (in_stock(1), at(1)));
+}
+
+#[tokio::test]
+async fn a_time_of_upstream_alone_rewrites_nothing() {
+    let shelf = TestStore::new().await;
+    shelf.crawl(0, vec![product("a")]).await;
+    let before = shelf.marks("store_products").await;
+    let mut touched = product("a");
+    touched.upstream_updated_at = Some(at(1));
+    assert_eq!(shelf.crawl(1, vec![touched]).await.unchanged, 1);
+    assert_eq!(shelf.marks("store_products").await, before);
 }
 
 #[tokio::test]
 async fn what_only_an_older_payload_knows_comes_in_with_its_misses_counted() {
-    let shelf = TestShelf::new().await;
+    let shelf = TestStore::new().await;
     let older = shelf.payload(0, 2, 1.0).await;
     shelf.crawl(1, vec![product("b")]).await;
     shelf.crawl(2, vec![product("b")]).await;
@@ -194,7 +221,7 @@ async fn what_only_an_older_payload_knows_comes_in_with_its_misses_counted() {
 
 #[tokio::test]
 async fn what_only_an_older_payload_knows_may_be_gone_already() {
-    let shelf = TestShelf::new().await;
+    let shelf = TestStore::new().await;
     let older = shelf.payload(0, 2, 1.0).await;
     for second in 1..=3 {
         shelf.crawl(second, vec![product("b")]).await;
@@ -206,12 +233,73 @@ async fn what_only_an_older_payload_knows_may_be_gone_already() {
 
 #[tokio::test]
 async fn stores_do_not_share_products() {
-    let shelf = TestShelf::new().await;
+    let shelf = TestStore::new().await;
     shelf.crawl(0, vec![product("a"), product("b")]).await;
     let other = shelf.beside("Another Store").await;
     other.crawl(1, vec![product("a")]).await;
     assert_eq!(shelf.row("b").await.unwrap().stock, in_stock(0));
     assert_ne!(shelf.row("a").await.unwrap().id, other.row("a").await.unwrap().id);
+}
+
+#[tokio::test]
+async fn a_time_ahead_of_the_database_holds_no_later_payload_off() {
+    let shelf = TestStore::new().await;
+    shelf.crawl(0, vec![product("a")]).await;
+    let ahead = "UPDATE dispensaries SET last_payload_at = now() + interval '1 year'";
+    shelf.database.raw.batch_execute(ahead).await.unwrap();
+    let mut dearer = product("a");
+    dearer.price_rec = Some(1200);
+    assert_eq!(shelf.crawl(1, vec![dearer]).await.changed, 1);
+    assert_eq!(shelf.row("a").await.unwrap().price_rec, Some(1200));
+}
+
+/// The history of a product's options: label, price, stock, gone; oldest first.
+async fn history(shelf: &TestStore, id: &str) -> Vec<String> {
+    let sql = "SELECT format('%s/%s %s %s%s', h.option_label, h.nth, h.price_rec, h.is_in_stock, CASE WHEN h.gone THEN ' gone' ELSE '' END)
+                 FROM store_product_variant_history h JOIN store_products p ON p.id = h.store_product_id
+                WHERE p.dispensary_id = $1 AND p.provider_product_id = $2
+                ORDER BY h.crawled_at, h.option_label, h.nth";
+    shelf.database.raw.query(sql, &[&shelf.store, &id]).await.unwrap().iter().map(|row| row.get(0)).collect()
+}
+
+#[tokio::test]
+async fn every_change_of_an_option_is_kept_and_nothing_else() {
+    let shelf = TestStore::new().await;
+    let with = |variants: Vec<_>| {
+        let mut product = product("a");
+        product.variants = variants;
+        vec![product]
+    };
+    shelf.crawl(0, with(vec![variant("1g", 0, 1000), variant("2g", 0, 1500)])).await;
+    let before = shelf.marks("store_product_variant_history").await;
+    shelf.crawl(1, with(vec![variant("1g", 0, 1000), variant("2g", 0, 1500)])).await;
+    assert_eq!(shelf.marks("store_product_variant_history").await, before, "an unchanged crawl costs nothing");
+
+    shelf.crawl(2, with(vec![variant("1g", 0, 900), variant("2g", 0, 1500)])).await;
+    shelf.crawl(3, with(vec![variant("1g", 0, 900)])).await;
+    let last = shelf.payload(4, 1, 1.0).await;
+    shelf.refresh(&last, with(vec![variant("1g", 0, 900), variant("2g", 0, 1500)])).await;
+    shelf.refresh(&last, with(vec![variant("1g", 0, 900), variant("2g", 0, 1600)])).await;
+
+    let kept = ["1g/0 1000 t", "2g/0 1500 t", "1g/0 900 t", "2g/0 1500 f gone", "2g/0 1600 t"];
+    assert_eq!(history(&shelf, "a").await, kept, "the same payload again corrects its own row");
+}
+
+#[tokio::test]
+async fn an_option_that_goes_out_of_stock_by_misses_says_so_in_its_history() {
+    let shelf = TestStore::new().await;
+    shelf.crawl(0, vec![product("a"), product("b")]).await;
+    for second in 1..=4 {
+        shelf.crawl(second, vec![product("b")]).await;
+    }
+    assert_eq!(history(&shelf, "a").await, ["1g/0 1000 t", "1g/1 1500 t", "1g/0 1000 f", "1g/1 1500 f"]);
+}
+
+#[tokio::test]
+async fn months_of_history_have_partitions() {
+    let shelf = TestStore::new().await;
+    let sql = "SELECT count(*) FROM pg_inherits WHERE inhparent = 'store_product_variant_history'::regclass";
+    assert_eq!(shelf.count(sql).await, 3, "this month, the next, and the default");
 }
 
 fn place(marks: &[String]) -> Vec<&str> {

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrono::{DateTime, Utc};
 use drover::domain::payload::Payload;
 use drover::domain::product::{Product, StockStatus};
-use drover::domain::stock::{Place, Stock, Turn};
+use drover::domain::stock::{PayloadOrder, PayloadPosition, Stock};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
-use super::shelf::{MIN_COVERAGE, TestShelf, product};
+use super::test_store::{MIN_COVERAGE, TestStore, product};
 
 const HISTORIES: u64 = 25;
 const STEPS: i64 = 14;
@@ -18,7 +18,7 @@ const IDS: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
 /// What the pure rule makes of the same history.
 #[derive(Default)]
 struct Model {
-    last: Option<Place>,
+    last: Option<PayloadPosition>,
     rows: BTreeMap<String, Expected>,
 }
 
@@ -31,9 +31,9 @@ struct Expected {
 
 impl Model {
     fn refresh(&mut self, payload: &Payload, products: &[Product]) {
-        let place = Place { fetched_at: payload.fetched_at, id: payload.id };
-        let turn = Turn::of(place, self.last);
-        if turn == Turn::Older {
+        let place = PayloadPosition { fetched_at: payload.fetched_at, id: payload.id };
+        let turn = PayloadOrder::of(place, self.last);
+        if turn == PayloadOrder::Older {
             return;
         }
         self.last = Some(place);
@@ -51,7 +51,7 @@ impl Model {
             }
         }
         let held: BTreeSet<_> = products.iter().map(|product| product.provider_product_id.as_str()).collect();
-        if turn == Turn::Newer && whole {
+        if turn == PayloadOrder::Newest && whole {
             let absent = self.rows.iter_mut().filter(|(id, _)| !held.contains(id.as_str()));
             absent.for_each(|(_, row)| row.stock = row.stock.missed());
         }
@@ -60,14 +60,14 @@ impl Model {
 
 #[tokio::test]
 async fn statements_and_the_pure_rule_agree() {
-    let first = TestShelf::new().await;
+    let first = TestStore::new().await;
     for seed in 0..HISTORIES {
         let shelf = first.beside(&format!("Store {seed}")).await;
         live_through(seed, &shelf).await;
     }
 }
 
-async fn live_through(seed: u64, shelf: &TestShelf) {
+async fn live_through(seed: u64, shelf: &TestStore) {
     let mut rng = StdRng::seed_from_u64(seed);
     let mut model = Model::default();
     let mut done: Vec<(Payload, Vec<Product>)> = Vec::new();
@@ -88,7 +88,7 @@ async fn live_through(seed: u64, shelf: &TestShelf) {
     }
 }
 
-async fn compare(seed: u64, step: i64, shelf: &TestShelf, model: &Model) {
+async fn compare(seed: u64, step: i64, shelf: &TestStore, model: &Model) {
     for id in IDS {
         let row = shelf.row(id).await;
         let expected = model.rows.get(id);

@@ -1,54 +1,86 @@
 //! What runs left behind that were killed between their file and its row.
 
-use std::fs::File;
 use std::path::PathBuf;
-use std::time::{Duration, SystemTime};
+use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
+use chrono::Utc;
+use drover::clock::Clock;
 use drover::db::installation;
-use drover::domain::dispensary::Platform;
+use drover::domain::payload::PageQuestion;
+use drover::domain::store::Platform;
 use drover::handlers::housekeeping::sweep_files;
-use drover::storage::{PageBytes, PayloadContent, PayloadHead};
+use drover::storage::{Ownership, PageBytes, PayloadContent, PayloadHead, Payloads, SweepReport};
 
-use super::desk::Desk;
+use super::harness::HandlerHarness;
 
 const LEASE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(3600);
 
 #[tokio::test]
 async fn old_files_without_a_row_are_swept_once_no_lease_can_still_give_them_one() {
-    let desk = Desk::new().await;
-    let owner = installation::id(&desk.services.db.client().await.unwrap()).await.unwrap();
-    desk.services.payloads.claim(&owner).await.unwrap();
-    let with_a_row = file(&desk, HOUR + 2 * LEASE).await;
+    let mut harness = HandlerHarness::new().await;
+    let with_a_row = file(&harness, HOUR + 2 * LEASE).await;
     let sql = "UPDATE raw_crawl_payloads SET storage_path = $2 WHERE id = $1";
-    let payload = desk.shelf.payload(0, 1, 1.0).await;
-    desk.shelf.database.raw.execute(sql, &[&payload.id, &with_a_row]).await.unwrap();
-    let orphan = file(&desk, HOUR + 2 * LEASE).await;
-    let on_its_way = file(&desk, HOUR + LEASE / 2).await;
+    let payload = harness.shelf.payload(0, 1, 1.0).await;
+    harness.shelf.database.raw.execute(sql, &[&payload.id, &with_a_row]).await.unwrap();
+    let orphan = file(&harness, HOUR + 2 * LEASE).await;
+    let on_its_way = file(&harness, HOUR + LEASE / 2).await;
 
-    sweep_files(&desk.services, LEASE).await.unwrap();
+    // the sweeper's own clock is a day ahead, and does not count
+    let ahead = Clock::manual(harness.services.clock.utc() + 24 * HOUR);
+    Arc::get_mut(&mut harness.services).unwrap().clock = ahead;
+    sweep_files(&harness.services, LEASE).await.unwrap();
 
-    let left = [&with_a_row, &orphan, &on_its_way].map(|path| place(&desk, path).exists());
+    let left = [&with_a_row, &orphan, &on_its_way].map(|path| place(&harness, path).exists());
     assert_eq!(left, [true, false, true]);
 }
 
-/// A payload file that was written so long ago.
-async fn file(desk: &Desk, ago: Duration) -> String {
-    let head = PayloadHead {
-        platform: Platform::Dutchie,
-        dispensary_id: desk.store(),
-        platform_dispensary_id: "6405ef617056e8014d79101b".to_owned(),
-        fetched_at: desk.services.clock.utc(),
-        total_count: 0,
-    };
-    let pages = vec![PageBytes { bytes: Bytes::from_static(b"{}"), is_gzip: false }];
-    let path = desk.services.payloads.write(PayloadContent { head, pages }).await.unwrap().storage_path;
-    let written = File::options().write(true).open(place(desk, &path)).unwrap();
-    written.set_modified(SystemTime::from(desk.services.clock.utc()) - ago).unwrap();
-    path
+/// `pg_dump` and `CREATE DATABASE … TEMPLATE` copy the id of the installation, too.
+#[tokio::test]
+async fn a_copy_of_the_database_on_the_same_root_sweeps_nothing() {
+    let mut harness = HandlerHarness::new().await;
+    let unknown_to_the_copy = file(&harness, 3 * HOUR).await;
+    let copy = harness.shelf.database.copy().await;
+    let owner = installation::storage_owner(&copy.db.client().await.unwrap()).await.unwrap();
+    let services = Arc::get_mut(&mut harness.services).unwrap();
+    (services.payloads, services.db) = (Payloads::new(harness.storage.path(), owner), copy.db.clone());
+
+    assert_eq!(sweep_files(&harness.services, LEASE).await.unwrap(), SweepReport::default(), "before it registers");
+    assert_eq!(harness.services.payloads.register_owner().await.unwrap(), Ownership::Shared);
+    assert_eq!(sweep_files(&harness.services, LEASE).await.unwrap(), SweepReport::default());
+    assert!(place(&harness, &unknown_to_the_copy).exists());
 }
 
-fn place(desk: &Desk, path: &str) -> PathBuf {
-    desk.storage.path().join(path)
+#[tokio::test]
+async fn what_a_restored_database_forgot_is_kept_though_it_crawls_on() {
+    let harness = HandlerHarness::new().await;
+    let forgotten = [file(&harness, 20 * HOUR).await, file(&harness, 3 * HOUR).await];
+    harness.shelf.payload(0, 1, 1.0).await;
+    let report = sweep_files(&harness.services, LEASE).await.unwrap();
+    assert_eq!(report, SweepReport { set_aside: 2, removed: 0 });
+    let orphans = place(&harness, "payloads/.orphans").read_dir().unwrap().next().unwrap().unwrap().path();
+    for path in forgotten {
+        assert!(orphans.join(path.rsplit('/').next().unwrap()).exists());
+    }
+}
+
+/// A payload file whose fetch began so long ago.
+async fn file(harness: &HandlerHarness, ago: Duration) -> String {
+    let now: chrono::DateTime<Utc> = harness.shelf.database.raw.query_one("SELECT now()", &[]).await.unwrap().get(0);
+    let head = PayloadHead {
+        platform: Platform::Dutchie,
+        dispensary_id: harness.store(),
+        platform_dispensary_id: "6405ef617056e8014d79101b".to_owned(),
+        fetched_at: now - ago,
+        total_count: 0,
+    };
+    let question = PageQuestion { operation: "FilteredProducts".to_owned(), cursor: serde_json::Value::Null };
+    let pages = vec![PageBytes { bytes: Bytes::from_static(b"{}"), is_gzip: false, question }];
+    harness.services.payloads.write(PayloadContent { head, pages }).await.unwrap().storage_path
+}
+
+fn place(harness: &HandlerHarness, path: &str) -> PathBuf {
+    harness.storage.path().join(path)
 }

@@ -2,10 +2,10 @@
 
 mod captured_page;
 mod crawl;
-mod desk;
+mod harness;
 mod histories;
 mod housekeeping;
-pub mod outside;
 mod refresh;
-mod shelf;
 mod simulated;
+pub mod test_sessions;
+mod test_store;

@@ -1,19 +1,22 @@
 //! Whole chains against the simulated platform, through its proxies: fetch, payload, refresh, and the roles that find stores.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Duration;
 
+use drover::clock::Clock;
 use drover::db;
-use drover::domain::dispensary::Platform;
 use drover::domain::role::Role;
+use drover::domain::store::Platform;
 use drover::handlers::TaskError;
 use drover::stealth::{FetchError, Kind, Request, Response, SessionAsk};
 use serde_json::{Value, json};
 use sim::{Fault, FaultKind, OracleProduct, OracleVariant, Settings, Simulator, StoreSeed};
 
 use super::captured_page;
-use super::desk::{Desk, Settled};
-use super::outside;
+use super::harness::HandlerHarness;
+use super::test_sessions;
+use crate::support;
 
 const CRAWLS: u32 = 5;
 
@@ -21,44 +24,44 @@ fn simulator(settings: Settings) -> Simulator {
     Simulator::start(Settings { proxies: 3, blocked_proxies: 0, ..settings }).unwrap()
 }
 
-async fn desk(sim: &Simulator) -> Desk {
-    Desk::facing(sim.base_url(), outside::proxies(sim)).await
+async fn harness(sim: &Simulator) -> HandlerHarness {
+    HandlerHarness::facing(sim.base_url(), test_sessions::proxies(sim)).await
 }
 
-/// The desk's store becomes that of the simulator.
-async fn become_store(desk: &Desk, seed: &StoreSeed, platform_id: Option<&str>) {
+/// The harness's store becomes that of the simulator.
+async fn become_store(harness: &HandlerHarness, seed: &StoreSeed, platform_id: Option<&str>) {
     let sql = "UPDATE dispensaries SET platform_dispensary_id = $2, slug = $3, menu_url = $4, api_path = $5, state = $6 WHERE id = $1";
     let values: [&(dyn tokio_postgres::types::ToSql + Sync); 6] =
-        [&desk.store(), &platform_id, &seed.slug, &seed.menu_url, &seed.api_path, &seed.state];
-    assert_eq!(desk.shelf.database.raw.execute(sql, &values).await.unwrap(), 1);
+        [&harness.store(), &platform_id, &seed.slug, &seed.menu_url, &seed.api_path, &seed.state];
+    assert_eq!(harness.shelf.database.raw.execute(sql, &values).await.unwrap(), 1);
 }
 
-async fn crawl(desk: &Desk) -> Settled {
-    let fetched = desk.settle(Role::PayloadFetch, json!({})).await;
+async fn crawl(harness: &HandlerHarness) -> drover::handlers::Committed {
+    let fetched = harness.settle(Role::PayloadFetch, json!({})).await;
     let [refresh] = fetched.next.as_slice() else { panic!("not one follow-up: {:?}", fetched.next) };
     assert_eq!((refresh.role, refresh.priority), (Role::ProductRefresh, None));
     assert_eq!(
         (refresh.dispensary_id, &refresh.payload["payload_id"]),
-        (Some(desk.store()), &fetched.result["payload_id"])
+        (Some(harness.store()), &fetched.result["payload_id"])
     );
-    desk.settle(refresh.role, refresh.payload.clone()).await
+    harness.settle(refresh.role, refresh.payload.clone()).await
 }
 
 #[tokio::test]
 async fn crawl_after_crawl_the_tables_equal_the_oracle() {
     let sim = simulator(Settings { stores: 1, products_per_store: 250..=250, ..Settings::default() });
-    let desk = desk(&sim).await;
+    let harness = harness(&sim).await;
     let seed = sim.stores()[0].clone();
-    become_store(&desk, &seed, Some(&seed.platform_dispensary_id)).await;
+    become_store(&harness, &seed, Some(&seed.platform_dispensary_id)).await;
 
     for crawl_number in 1..=CRAWLS {
         sim.set_crawl(crawl_number);
-        let refreshed = crawl(&desk).await;
+        let refreshed = crawl(&harness).await;
         let expected = sim.oracle(crawl_number).remove(0).products;
-        assert_eq!(rows(&desk).await, by_id(&expected), "crawl {crawl_number}");
+        assert_eq!(rows(&harness).await, by_id(&expected), "crawl {crawl_number}");
         let (_, snapshots) = sim.snapshots_expected(crawl_number).remove(0);
         assert_eq!(refreshed.result["snapshots"], snapshots, "crawl {crawl_number}");
-        assert_eq!(snapshots_unlike_their_products(&desk).await, 0, "crawl {crawl_number}");
+        assert_eq!(snapshots_unlike_their_products(&harness).await, 0, "crawl {crawl_number}");
     }
 
     let kinds = [
@@ -70,8 +73,23 @@ async fn crawl_after_crawl_the_tables_equal_the_oracle() {
     assert_eq!(sim.counts().direct_connections, 0);
 }
 
+#[tokio::test]
+async fn a_worker_whose_clock_is_a_day_ahead_freezes_no_store() {
+    let sim = simulator(Settings { stores: 1, products_per_store: 60..=60, ..Settings::default() });
+    let mut harness = harness(&sim).await;
+    let seed = sim.stores()[0].clone();
+    become_store(&harness, &seed, Some(&seed.platform_dispensary_id)).await;
+    let ahead = harness.services.clock.utc() + Duration::from_secs(24 * 3600);
+    for (crawl_number, clock) in [(1, Clock::manual(ahead)), (2, Clock::system())] {
+        Arc::get_mut(&mut harness.services).unwrap().clock = clock;
+        sim.set_crawl(crawl_number);
+        assert_eq!(crawl(&harness).await.result["order"], "newest", "crawl {crawl_number}");
+        assert_eq!(rows(&harness).await, by_id(&sim.oracle(crawl_number)[0].products), "crawl {crawl_number}");
+    }
+}
+
 /// Of the latest crawl; those that are missing count too.
-async fn snapshots_unlike_their_products(desk: &Desk) -> i64 {
+async fn snapshots_unlike_their_products(harness: &HandlerHarness) -> i64 {
     let columns = |of: &str| {
         let names = "price_rec price_med special_price_rec special_price_med is_on_special quantity quantity_censored
                      is_in_stock stock_status thc_min thc_max thc_unit cbd_min cbd_max cbd_unit";
@@ -84,7 +102,7 @@ async fn snapshots_unlike_their_products(desk: &Desk) -> i64 {
         columns("p"),
         columns("s")
     );
-    desk.shelf.count(&sql).await
+    harness.shelf.count(&sql).await
 }
 
 fn expected_of(sim: &Simulator, is: impl Fn(&OracleProduct) -> bool) -> usize {
@@ -136,7 +154,7 @@ fn option(option: &OracleVariant) -> (String, Value) {
     (format!("{}/{}", option.label, option.nth), says)
 }
 
-async fn rows(desk: &Desk) -> Rows {
+async fn rows(harness: &HandlerHarness) -> Rows {
     let sql = "SELECT provider_product_id,
                       jsonb_build_object('name_raw', name_raw, 'brand_name_raw', brand_name_raw, 'category', category,
                         'subcategory', subcategory, 'strain_type', strain_type, 'image_url', image_url,
@@ -151,167 +169,256 @@ async fn rows(desk: &Desk) -> Rows {
                             v.quantity_censored, v.is_in_stock, size_mg, size_ml::bigint))
                           FROM store_product_variants v WHERE v.store_product_id = p.id))
                  FROM store_products p WHERE dispensary_id = $1";
-    let rows = desk.shelf.database.raw.query(sql, &[&desk.store()]).await.unwrap();
+    let rows = harness.shelf.database.raw.query(sql, &[&harness.store()]).await.unwrap();
     rows.iter().map(|row| (row.get(0), row.get(1))).collect()
 }
 
 #[tokio::test]
 async fn the_captured_page_goes_the_whole_way() {
-    let Some(path) = captured_page::captured_page_path() else { return };
+    let Some(path) = support::fixture("dutchie/filtered_products_page.json") else { return };
     let sim = simulator(Settings { stores: 0, captured_page: Some(path), ..Settings::default() });
-    let desk = desk(&sim).await;
+    let harness = harness(&sim).await;
     let seed = sim.stores()[0].clone();
-    become_store(&desk, &seed, Some(&seed.platform_dispensary_id)).await;
+    become_store(&harness, &seed, Some(&seed.platform_dispensary_id)).await;
 
-    assert_eq!(crawl(&desk).await.result["new"], 25);
-    captured_page::compare_all(&desk).await;
+    assert_eq!(crawl(&harness).await.result["new"], 25);
+    captured_page::compare_all(&harness).await;
 }
 
 #[tokio::test]
 async fn a_fetch_notes_its_time_its_hash_and_who_it_went_through() {
     let sim = simulator(Settings { stores: 1, products_per_store: 30..=30, ..Settings::default() });
-    let desk = desk(&sim).await;
+    let harness = harness(&sim).await;
     let seed = sim.stores()[0].clone();
-    become_store(&desk, &seed, Some(&seed.platform_dispensary_id)).await;
-    let task = desk.task(Role::PayloadFetch).await;
-    let context = desk.context(task);
+    become_store(&harness, &seed, Some(&seed.platform_dispensary_id)).await;
+    let task = harness.task(Role::PayloadFetch, json!({})).await;
+    let context = harness.context(&task);
 
     let outcome = drover::handlers::run(&context, Role::PayloadFetch, &json!({})).await.unwrap();
-    desk.commit_outcome(outcome).await;
+    harness.commit(&task, outcome).await;
 
-    let detail = context.footprint().detail();
+    let detail = context.run_trace().detail();
     assert_eq!(detail["proxy_ids"].as_array().unwrap().len(), 1, "{detail}");
     assert!(detail["fingerprint"].is_string() && detail["requests"].as_u64() > Some(0), "{detail}");
     let noted = "SELECT count(*) FROM dispensaries WHERE last_fetch_at IS NOT NULL AND last_crawl_at IS NULL";
-    assert_eq!(desk.shelf.count(noted).await, 1);
-    let kept = format!("SELECT count(*) FROM raw_crawl_payloads WHERE task_id = {task} AND coverage = 1");
-    assert_eq!(desk.shelf.count(&kept).await, 1);
+    assert_eq!(harness.shelf.count(noted).await, 1);
+    let kept = format!("SELECT count(*) FROM raw_crawl_payloads WHERE task_id = {} AND coverage = 1", task.held.id);
+    assert_eq!(harness.shelf.count(&kept).await, 1);
     let worked = "SELECT count(*) FROM query_hashes WHERE operation = 'FilteredProducts' AND last_ok IS NOT NULL";
-    assert_eq!(desk.shelf.count(worked).await, 1);
+    assert_eq!(harness.shelf.count(worked).await, 1);
 }
 
 #[tokio::test]
 async fn a_menu_that_looks_empty_leaves_neither_payload_nor_misses() {
     let sim = simulator(Settings { stores: 1, products_per_store: 30..=30, ..Settings::default() });
-    let desk = desk(&sim).await;
+    let harness = harness(&sim).await;
     let seed = sim.stores()[0].clone();
-    become_store(&desk, &seed, Some(&seed.platform_dispensary_id)).await;
-    crawl(&desk).await;
-    let before = rows(&desk).await;
+    become_store(&harness, &seed, Some(&seed.platform_dispensary_id)).await;
+    crawl(&harness).await;
+    let before = rows(&harness).await;
 
     for kind in [FaultKind::EmptyPage, FaultKind::EmptyMenu] {
         let fault = sim.add_fault(Fault::new(kind.clone()));
-        let ended = desk.run(Role::PayloadFetch, json!({})).await;
+        let ended = harness.run(Role::PayloadFetch, json!({})).await;
         assert!(matches!(ended, Err(TaskError::Retry { .. })), "{kind:?}");
         sim.remove_fault(fault);
 
-        assert_eq!(desk.shelf.count("SELECT count(*) FROM raw_crawl_payloads").await, 1, "{kind:?}");
-        assert_eq!(rows(&desk).await, before, "{kind:?}");
+        assert_eq!(harness.shelf.count("SELECT count(*) FROM raw_crawl_payloads").await, 1, "{kind:?}");
+        assert_eq!(rows(&harness).await, before, "{kind:?}");
     }
+}
+
+#[tokio::test]
+async fn the_third_empty_menu_in_a_row_hours_apart_is_believed() {
+    let sim = simulator(Settings { stores: 1, products_per_store: 30..=30, ..Settings::default() });
+    let harness = harness(&sim).await;
+    let seed = sim.stores()[0].clone();
+    become_store(&harness, &seed, Some(&seed.platform_dispensary_id)).await;
+    crawl(&harness).await;
+    let present = harness.shelf.count("SELECT count(*) FROM store_products WHERE consecutive_misses = 0").await;
+    let hours_pass = "UPDATE suspicious_menus SET fetched_at = fetched_at - interval '3 hours'";
+
+    sim.add_fault(Fault::new(FaultKind::EmptyMenu));
+    for look in 1..=2 {
+        // the second of one hour is no further look
+        for _ in 0..2 {
+            let Err(TaskError::Retry { reason, .. }) = harness.run(Role::PayloadFetch, json!({})).await else {
+                panic!("look {look} was believed")
+            };
+            assert!(reason.starts_with("suspicious: the menu holds 0 products"), "{reason}");
+        }
+        assert_eq!(harness.shelf.count("SELECT count(*) FROM suspicious_menus").await, look);
+        harness.shelf.database.raw.batch_execute(hours_pass).await.unwrap();
+    }
+    let refreshed = crawl(&harness).await;
+    assert_eq!(refreshed.result["missed"], present);
+    assert_eq!(harness.shelf.count("SELECT count(*) FROM suspicious_menus").await, 0);
+    assert_eq!(crawl(&harness).await.result["missed"], present, "what is empty is not suspicious any more");
 }
 
 #[tokio::test]
 async fn a_menu_address_leads_to_an_id_and_a_first_fetch() {
     let sim = simulator(Settings { stores: 1, products_per_store: 30..=30, ..Settings::default() });
-    let desk = desk(&sim).await;
+    let harness = harness(&sim).await;
     let seed = sim.stores()[0].clone();
-    become_store(&desk, &seed, None).await;
+    become_store(&harness, &seed, None).await;
 
-    let settled = desk.settle(Role::EntryPointDiscovery, json!({})).await;
+    let settled = harness.settle(Role::EntryPointDiscovery, json!({})).await;
 
     assert_eq!(settled.result["platform_dispensary_id"], seed.platform_dispensary_id);
     let chained: Vec<_> = settled.next.iter().map(|next| (next.role, next.priority)).collect();
     assert_eq!(chained, [(Role::ProductDiscovery, Some(10))]);
-    let client = desk.services.db.client().await.unwrap();
-    let store = db::stores::get(&client, desk.store()).await.unwrap().unwrap();
+    let client = harness.services.db.client().await.unwrap();
+    let store = db::stores::get(&client, harness.store()).await.unwrap().unwrap();
     assert_eq!(store.platform_dispensary_id.as_ref(), Some(&seed.platform_dispensary_id));
     assert_eq!(store.slug.as_ref(), Some(&seed.cname));
-    assert!(desk.settle(Role::ProductDiscovery, json!({})).await.result["products"].as_u64() > Some(0));
+    assert!(harness.settle(Role::ProductDiscovery, json!({})).await.result["products"].as_u64() > Some(0));
 }
 
 #[tokio::test]
 async fn two_addresses_of_one_store_are_told_apart_from_two_stores() {
     let sim = simulator(Settings { stores: 1, products_per_store: 30..=30, ..Settings::default() });
-    let desk = desk(&sim).await;
+    let harness = harness(&sim).await;
     let seed = sim.stores()[0].clone();
-    become_store(&desk, &seed, None).await;
-    let twin = desk.shelf.beside("Twin").await.store;
+    become_store(&harness, &seed, None).await;
+    let twin = harness.shelf.beside("Twin").await.store;
     let sql = "UPDATE dispensaries SET platform_dispensary_id = $2 WHERE id = $1";
-    desk.shelf.database.raw.execute(sql, &[&twin, &seed.platform_dispensary_id]).await.unwrap();
+    harness.shelf.database.raw.execute(sql, &[&twin, &seed.platform_dispensary_id]).await.unwrap();
 
-    let Err(TaskError::Permanent { why }) = desk.run(Role::EntryPointDiscovery, json!({})).await else {
+    let Err(TaskError::Permanent { reason }) = harness.run(Role::EntryPointDiscovery, json!({})).await else {
         panic!("the twin was not noticed")
     };
-    assert!(why.contains(&format!("dispensary {twin}")), "{why}");
+    assert!(reason.contains(&format!("dispensary {twin}")), "{reason}");
 }
 
 #[tokio::test]
 async fn discovery_promotes_each_real_store_once() {
     let sim = simulator(Settings { stores: 6, products_per_store: 20..=20, ..Settings::default() });
-    let desk = desk(&sim).await;
+    let harness = harness(&sim).await;
     // imported by hand before, without its id: the same shop
     let imported = sim.stores()[0].clone();
     let sql = "UPDATE dispensaries SET platform_dispensary_id = NULL, slug = $2, state = $3 WHERE id = $1";
-    let values: [&(dyn tokio_postgres::types::ToSql + Sync); 3] = [&desk.store(), &imported.cname, &imported.state];
-    desk.shelf.database.raw.execute(sql, &values).await.unwrap();
+    let values: [&(dyn tokio_postgres::types::ToSql + Sync); 3] = [&harness.store(), &imported.cname, &imported.state];
+    harness.shelf.database.raw.execute(sql, &values).await.unwrap();
 
-    let first = desk.settle(Role::StoreDiscovery, json!({})).await;
+    let first = harness.settle(Role::StoreDiscovery, json!({})).await;
 
     let wanted: BTreeSet<String> = sim.stores().iter().map(|seed| seed.platform_dispensary_id.clone()).collect();
-    assert_eq!(promoted(&desk).await, wanted);
+    assert_eq!(promoted(&harness).await, wanted);
     assert_eq!(first.result["newStoreIds"].as_array().unwrap().len(), wanted.len() - 1);
     assert_eq!(first.next.len(), wanted.len() - 1);
     assert!(first.next.iter().all(|next| next.role == Role::ProductDiscovery && next.priority == Some(10)));
     let refused = "SELECT count(*) FROM dutchie_discovery_locations WHERE reason IS NOT NULL AND dispensary_id IS NULL";
-    assert_eq!(desk.shelf.count(refused).await, sim.decoys().len() as i64);
+    assert_eq!(harness.shelf.count(refused).await, sim.decoys().len() as i64);
 
-    let again = desk.settle(Role::StoreDiscovery, json!({})).await;
+    let again = harness.settle(Role::StoreDiscovery, json!({})).await;
     assert_eq!(again.result["newStoreIds"], json!([]));
     assert!(again.next.is_empty());
-    assert_eq!(desk.shelf.count("SELECT count(*) FROM dispensaries").await, wanted.len() as i64);
+    assert_eq!(harness.shelf.count("SELECT count(*) FROM dispensaries").await, wanted.len() as i64);
 }
 
-async fn promoted(desk: &Desk) -> BTreeSet<String> {
+async fn promoted(harness: &HandlerHarness) -> BTreeSet<String> {
     let sql = "SELECT platform_dispensary_id FROM dispensaries";
-    desk.shelf.database.raw.query(sql, &[]).await.unwrap().iter().map(|row| row.get(0)).collect()
+    harness.shelf.database.raw.query(sql, &[]).await.unwrap().iter().map(|row| row.get(0)).collect()
 }
 
 #[tokio::test]
 async fn what_is_not_seen_again_is_kept_and_flagged_only_where_was_looked() {
     let sim = simulator(Settings { stores: 6, products_per_store: 20..=20, ..Settings::default() });
-    let desk = desk(&sim).await;
+    let harness = harness(&sim).await;
     let state = sim.stores()[0].state.clone();
     let gone = "INSERT INTO dutchie_discovery_locations (platform_dispensary_id, name, found_in) VALUES ('gone', 'Gone', $1), ('elsewhere', 'Far', 'ZZ')";
-    desk.shelf.database.raw.execute(gone, &[&state]).await.unwrap();
+    harness.shelf.database.raw.execute(gone, &[&state]).await.unwrap();
 
-    let settled = desk.settle(Role::StoreDiscovery, json!({ "state_code": state })).await;
+    let settled = harness.settle(Role::StoreDiscovery, json!({ "state_code": state })).await;
 
     assert_eq!(settled.result["vanished"], 1);
     let flagged = "SELECT count(*) FROM dutchie_discovery_locations WHERE vanished_at IS NOT NULL AND platform_dispensary_id = 'gone'";
-    assert_eq!(desk.shelf.count(flagged).await, 1);
+    assert_eq!(harness.shelf.count(flagged).await, 1);
+}
+
+#[tokio::test]
+async fn closed_and_vanished_stores_are_switched_off_and_sell_nothing() {
+    let sim = simulator(Settings { stores: 6, products_per_store: 20..=20, ..Settings::default() });
+    let harness = harness(&sim).await;
+    harness.settle(Role::StoreDiscovery, json!({})).await;
+    let seed = sim.stores()[0].clone();
+    // the harness's own store is one that discovery knows and sees no more
+    become_store(&harness, &seed, Some("gone")).await;
+    let known =
+        "INSERT INTO dutchie_discovery_locations (platform_dispensary_id, name, found_in) VALUES ('gone', 'Gone', $1)";
+    harness.shelf.database.raw.execute(known, &[&seed.state]).await.unwrap();
+    harness.shelf.crawl(0, vec![super::test_store::product("a")]).await;
+    // and another is closed, whatever it was before
+    let closed = "UPDATE dispensaries SET platform_dispensary_id = $1 WHERE id <> $2 AND id = (SELECT max(id) FROM dispensaries)";
+    let decoy = "SELECT platform_dispensary_id FROM dutchie_discovery_locations WHERE reason = 'not_open' LIMIT 1";
+    let decoy: String = harness.shelf.database.raw.query_one(decoy, &[]).await.unwrap().get(0);
+    harness.shelf.database.raw.execute(closed, &[&decoy, &harness.store()]).await.unwrap();
+
+    let survey = harness.settle(Role::StoreDiscovery, json!({})).await;
+
+    assert_eq!(survey.result["closed"], 2);
+    let reasons =
+        "SELECT string_agg(disabled_reason, ' ' ORDER BY disabled_reason) FROM dispensaries WHERE NOT crawl_enabled";
+    let reasons: String = harness.shelf.database.raw.query_one(reasons, &[]).await.unwrap().get(0);
+    assert_eq!(reasons, "not_open vanished");
+    assert!(!harness.shelf.row("a").await.unwrap().stock.is_in_stock);
+    assert_eq!(harness.shelf.options_in_stock("a").await, 0);
+
+    let by_hand = "UPDATE dispensaries SET crawl_enabled = true";
+    harness.shelf.database.raw.batch_execute(by_hand).await.unwrap();
+    assert_eq!(harness.settle(Role::StoreDiscovery, json!({})).await.result["closed"], 0, "a person decided otherwise");
+}
+
+#[tokio::test]
+async fn equal_ids_of_two_platforms_are_two_stores() {
+    let sim = simulator(Settings { stores: 2, products_per_store: 20..=20, ..Settings::default() });
+    let harness = harness(&sim).await;
+    let seed = sim.stores()[0].clone();
+    let other = "INSERT INTO dutchie_discovery_locations (platform, platform_dispensary_id, name, found_in) VALUES ('other', $1, 'Other', $2)";
+    harness.shelf.database.raw.execute(other, &[&seed.platform_dispensary_id, &seed.state]).await.unwrap();
+
+    harness.settle(Role::StoreDiscovery, json!({})).await;
+
+    let untouched = "SELECT count(*) FROM dutchie_discovery_locations WHERE platform = 'other' AND name = 'Other' AND vanished_at IS NULL";
+    assert_eq!(harness.shelf.count(untouched).await, 1);
+}
+
+#[tokio::test]
+async fn an_import_by_its_address_alone_is_not_doubled() {
+    let sim = simulator(Settings { stores: 3, products_per_store: 20..=20, ..Settings::default() });
+    let harness = harness(&sim).await;
+    let seed = sim.stores()[0].clone();
+    let imported = "UPDATE dispensaries SET platform_dispensary_id = NULL, slug = NULL, state = NULL, menu_url = $1";
+    let address = format!("https://dutchie.com/embedded-menu/{}/?x=1", seed.cname);
+    harness.shelf.database.raw.execute(imported, &[&address]).await.unwrap();
+
+    harness.settle(Role::StoreDiscovery, json!({})).await;
+
+    assert_eq!(harness.shelf.count("SELECT count(*) FROM dispensaries").await, 3);
 }
 
 #[tokio::test]
 async fn a_platform_that_is_down_makes_no_store_vanish() {
     let sim = simulator(Settings { stores: 2, products_per_store: 20..=20, ..Settings::default() });
-    let desk = desk(&sim).await;
+    let harness = harness(&sim).await;
     let state = sim.stores()[0].state.clone();
-    desk.settle(Role::StoreDiscovery, json!({ "state_code": state })).await;
+    harness.settle(Role::StoreDiscovery, json!({ "state_code": state })).await;
 
     sim.add_fault(Fault::new(FaultKind::GraphqlErrors { with_data: false }));
-    assert!(desk.run(Role::StoreDiscovery, json!({ "state_code": state })).await.is_err());
+    assert!(harness.run(Role::StoreDiscovery, json!({ "state_code": state })).await.is_err());
     let vanished = "SELECT count(*) FROM dutchie_discovery_locations WHERE vanished_at IS NOT NULL";
-    assert_eq!(desk.shelf.count(vanished).await, 0);
+    assert_eq!(harness.shelf.count(vanished).await, 0);
 }
 
 #[tokio::test]
 async fn states_that_nobody_could_ask_for_are_named() {
     let sim = simulator(Settings { stores: 2, products_per_store: 20..=20, ..Settings::default() });
-    let desk = desk(&sim).await;
-    let states = desk.services.states.iter().filter(|(_, state)| !state.points.is_empty()).count();
+    let harness = harness(&sim).await;
+    let states = harness.services.states.iter().filter(|(_, state)| !state.points.is_empty()).count();
     sim.add_fault(Fault::new(FaultKind::UnknownDispensary).times(1));
     sim.add_fault(Fault::new(FaultKind::Throttled { retry_after: Some(Duration::from_secs(600)) }));
-    let survey = desk.settle(Role::StoreDiscovery, json!({})).await;
+    let survey = harness.settle(Role::StoreDiscovery, json!({})).await;
     let failed = survey.result["failed_states"].as_object().unwrap();
     assert_eq!(failed.len(), states - 1);
     assert!(failed["WY"].as_str().unwrap().contains("not asked"), "{failed:?}");
@@ -320,33 +427,73 @@ async fn states_that_nobody_could_ask_for_are_named() {
 #[tokio::test]
 async fn a_header_that_no_recording_has_is_seen_in_the_attempts_detail() {
     let sim = simulator(Settings { stores: 1, ..Settings::default() });
-    let desk = desk(&sim).await;
-    let ctx = desk.context(desk.task(Role::PayloadFetch).await);
+    let harness = harness(&sim).await;
+    let ctx = harness.context(&harness.task(Role::PayloadFetch, json!({})).await);
     let mut session = ctx.open_session(SessionAsk::default());
     let url: url::Url = sim.base_url().parse().unwrap();
     let mut request =
-        Request { kind: Kind::GraphqlGet, url: url.clone(), referer: url, script_headers: Vec::new(), body: None };
-    let no_menu = |_: &Response| Err(FetchError::NotFound { what: "a menu".to_owned() });
-    session.send(&request, &no_menu).await.unwrap_err();
-    assert_eq!(ctx.footprint().detail().get("unrecorded_headers"), None);
+        Request { kind: Kind::Fetch, url: url.clone(), referer: url, script_headers: Vec::new(), body: None };
+    let no_menu = |_: &Response| Err::<(), _>(FetchError::NotFound { what: "a menu".to_owned() });
+    session.send(&request, no_menu).await.unwrap_err();
+    assert_eq!(ctx.run_trace().detail().get("unrecorded_headers"), None);
 
     request.script_headers.push(("x-new", "1".to_owned()));
-    session.send(&request, &no_menu).await.unwrap_err();
-    assert_eq!(ctx.footprint().detail()["unrecorded_headers"], 1);
+    session.send(&request, no_menu).await.unwrap_err();
+    assert_eq!(ctx.run_trace().detail()["unrecorded_headers"], 1);
+}
+
+#[tokio::test]
+async fn hashes_of_the_data_file_that_the_table_lacks_are_added_at_start() {
+    let sim = simulator(Settings { stores: 1, products_per_store: 30..=30, ..Settings::default() });
+    let harness = harness(&sim).await;
+    let seed = sim.stores()[0].clone();
+    become_store(&harness, &seed, Some(&seed.platform_dispensary_id)).await;
+    // as after years of crawls with an older release
+    let refused = "INSERT INTO query_hashes (platform, operation, hash, last_ok, last_not_found)
+                   VALUES ('dutchie', 'FilteredProducts', repeat('0', 64), now() - interval '1 day', now())";
+    harness.shelf.database.raw.batch_execute(refused).await.unwrap();
+
+    harness.settle(Role::PayloadFetch, json!({})).await;
+
+    assert_eq!(sim.counts().hash_not_found, 0, "an untried hash is tried before a refused one");
+    let shipped = "SELECT count(*) FROM query_hashes WHERE operation = 'FilteredProducts' AND host_pattern = '%'";
+    assert_eq!(harness.shelf.count(shipped).await, 4);
+}
+
+#[tokio::test]
+async fn a_shard_that_is_behind_costs_the_others_no_request() {
+    let sim = simulator(Settings { stores: 1, products_per_store: 30..=30, ..Settings::default() });
+    let harness = harness(&sim).await;
+    let seed = sim.stores()[0].clone();
+    become_store(&harness, &seed, Some(&seed.platform_dispensary_id)).await;
+    sim.set_shard_stale("/api-2/graphql", true);
+    let fetch_at = async |path: &str| {
+        let sql = "UPDATE dispensaries SET api_path = $1";
+        harness.shelf.database.raw.execute(sql, &[&path]).await.unwrap();
+        harness.settle(Role::PayloadFetch, json!({})).await;
+    };
+    for path in ["/api-2/graphql", "/api-3/graphql"] {
+        fetch_at(path).await;
+    }
+    let learned = sim.counts().hash_not_found;
+    for path in ["/api-2/graphql", "/api-3/graphql", "/api-2/graphql", "/api-3/graphql"] {
+        fetch_at(path).await;
+    }
+    assert_eq!(sim.counts().hash_not_found, learned);
 }
 
 #[tokio::test]
 async fn an_operator_hears_once_that_no_hash_works_any_more() {
     let sim = simulator(Settings { stores: 1, products_per_store: 30..=30, ..Settings::default() });
-    let desk = desk(&sim).await;
+    let harness = harness(&sim).await;
     let seed = sim.stores()[0].clone();
-    become_store(&desk, &seed, Some(&seed.platform_dispensary_id)).await;
+    become_store(&harness, &seed, Some(&seed.platform_dispensary_id)).await;
     let is_news =
-        || desk.services.hash_alarm.raise(Platform::Dutchie, "FilteredProducts", desk.services.clock.instant());
+        || harness.services.hash_alarm.raise(Platform::Dutchie, "FilteredProducts", harness.services.clock.instant());
 
-    desk.settle(Role::PayloadFetch, json!({})).await;
+    harness.settle(Role::PayloadFetch, json!({})).await;
     sim.add_fault(Fault::new(FaultKind::HashNotFound));
-    let failed = desk.run(Role::PayloadFetch, json!({})).await;
+    let failed = harness.run(Role::PayloadFetch, json!({})).await;
     assert!(matches!(failed, Err(TaskError::Retry { .. })));
     assert!(!is_news(), "the failed fetch has told already");
 }

@@ -11,7 +11,7 @@ use crate::support::{TestDatabase, database, drover};
 async fn proxies(database: &TestDatabase, args: &[&str], input: &str) -> Output {
     let mut command = drover();
     command.arg("proxies").args(args).env("DATABASE_URL", &database.url);
-    // a host that nobody can find: what reaches it went through a proxy
+    // a host that does not resolve: what reaches it went through a proxy
     command.env("DROVER__PLATFORM__DUTCHIE__BASE_URL", "http://menu.invalid");
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
@@ -69,7 +69,10 @@ async fn a_faulty_file_is_refused_with_all_its_faults() {
     assert_eq!(json(&proxies(&database, &["list", "--json"], "").await), serde_json::json!([]));
 }
 
-/// A forward proxy that answers every absolute-form request for the menu host with `status`; its port.
+/// What tasks ask a platform.
+const QUESTION: &str = "GET http://menu.invalid/api-3/graphql?operationName=ConsumerDispensaries&variables=";
+
+/// A forward proxy that answers requests that tasks make with `status`; its port.
 async fn proxy_that_answers(status: &'static str) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -79,7 +82,7 @@ async fn proxy_that_answers(status: &'static str) -> u16 {
             let mut lines = BufReader::new(read).lines();
             let asked = lines.next_line().await.unwrap().unwrap_or_default();
             while lines.next_line().await.unwrap().is_some_and(|line| !line.is_empty()) {}
-            let status = if asked.starts_with("GET http://menu.invalid/") { status } else { "400 Not for me" };
+            let status = if asked.starts_with(QUESTION) { status } else { "400 Not for me" };
             let answer =
                 format!("HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{{}}");
             write.write_all(answer.as_bytes()).await.unwrap();
@@ -88,7 +91,7 @@ async fn proxy_that_answers(status: &'static str) -> u16 {
     port
 }
 
-/// A port where nobody listens.
+/// A port where no process listens.
 async fn closed_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port()
 }
@@ -111,15 +114,35 @@ async fn a_check_tries_each_proxy_and_says_what_is_wrong_with_it() {
     let output = proxies(&database, &["check", "--json"], "").await;
     assert_eq!(output.status.code(), Some(5), "{output:?}");
     let checks = json(&output);
-    let told = |n: usize| (checks[n]["ok"].as_bool().unwrap(), checks[n]["reason"].as_str().unwrap_or_default());
+    let result = |n: usize| (checks[n]["ok"].as_bool().unwrap(), checks[n]["reason"].as_str().unwrap_or_default());
     assert_eq!(checks.as_array().unwrap().len(), 5, "the one switched off is never tried");
-    assert_eq!((told(0), told(1)), ((true, ""), (true, "")));
-    assert_eq!(told(2), (false, "menu.invalid refused the request: 403"));
-    assert!(told(3).1.contains("does not accept our credentials"), "{checks}");
-    assert!(told(4).1.contains("cannot be reached"), "{checks}");
+    assert_eq!(result(0), (true, ""));
+    assert_eq!(result(1), (false, "menu.invalid failed: status 404"));
+    assert_eq!(result(2), (false, "menu.invalid refused the request: 403"));
+    assert!(result(3).1.contains("does not accept our credentials"), "{checks}");
+    assert!(result(4).1.contains("cannot be reached"), "{checks}");
 
-    database.raw.execute("DELETE FROM proxies WHERE id < 3", &[]).await.unwrap();
+    database.raw.execute("DELETE FROM proxies WHERE id < 2", &[]).await.unwrap();
     assert_eq!(proxies(&database, &["check"], "").await.status.code(), Some(1));
     database.raw.execute("DELETE FROM proxies", &[]).await.unwrap();
     assert_eq!(proxies(&database, &["check"], "").await.status.code(), Some(3));
+}
+
+#[tokio::test]
+async fn times_written_by_hand_stop_no_list_and_no_pool() {
+    let database = database().await;
+    let insert = "INSERT INTO proxies (protocol, host, port, is_active, cooldown_until, last_used_at, last_failure_at)
+                  VALUES ('http', 'a.example', 1, false, '-infinity', '-infinity', 'infinity'),
+                         ('http', 'b.example', 2, false, '-infinity', 'infinity', '294276-01-01'),
+                         ('http', 'c.example', 3, true, NULL, NULL, NULL)";
+    database.raw.batch_execute(insert).await.unwrap();
+    let worker = "INSERT INTO worker_registry (worker_id, friendly_name, pod, role, roles, max_concurrent_tasks, status, last_heartbeat_at, started_at)
+                  VALUES ('w', 'n', 'p', 'any', '{}', 1, 'active', 'infinity', '-infinity')";
+    database.raw.batch_execute(worker).await.unwrap();
+    let client = database.db.client().await.unwrap();
+    let hosts: Vec<String> =
+        drover::db::proxies::load(&client).await.unwrap().into_iter().map(|row| row.proxy.host).collect();
+    assert_eq!(hosts, ["a.example", "b.example", "c.example"]);
+    assert_eq!(drover::db::proxies::list(&client).await.unwrap().len(), 3);
+    assert_eq!(drover::db::workers::list(&client).await.unwrap().len(), 1);
 }

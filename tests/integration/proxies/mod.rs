@@ -4,7 +4,7 @@ mod cli;
 mod pool;
 mod table;
 
-use drover::domain::proxy::list;
+use drover::cli::proxies::list;
 
 use crate::support::TestDatabase;
 

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use actix::{Actor, Addr};
+use actix::{Actor, Addr, Arbiter, Handler};
 use chrono::DateTime;
+use drover::actors::messages::Tick;
 use drover::actors::proxy_pool::{Observed, ProxyPool, ProxyPoolActor, ProxyPoolDeps};
-use drover::actors::supervision::Tick;
+use drover::actors::runner::{self, ChildExited, RunnerHandle};
 use drover::clock::Clock;
 use drover::config;
 use drover::db::proxies::{self, ProxyListing};
@@ -24,19 +25,7 @@ fn secs(n: u64) -> Duration {
 }
 
 fn settings() -> config::Proxies {
-    config::Proxies {
-        sessions: 4,
-        wait: secs(10),
-        snooze: secs(5),
-        rotations_per_request: 3,
-        rotations_per_task: 12,
-        bench_base: secs(30),
-        bench_cap: secs(1800),
-        failures_to_bench: 5,
-        blocks_to_bench: 3,
-        revive_every: secs(10),
-        flush_every: secs(5),
-    }
+    config::Proxies { wait: secs(10), ..crate::support::config(&[]).proxies }
 }
 
 /// One process: its pool, its actor and its clock.
@@ -44,6 +33,22 @@ struct Process {
     deps: ProxyPoolDeps,
     actor: Addr<ProxyPoolActor>,
     pool: ProxyPool,
+    _runner: RunnerHandle,
+}
+
+/// What the supervisor is to the pool's runner.
+struct Parent;
+
+impl Actor for Parent {
+    type Context = actix::Context<Self>;
+}
+
+impl Handler<ChildExited> for Parent {
+    type Result = ();
+
+    fn handle(&mut self, child: ChildExited, _: &mut Self::Context) {
+        panic!("the pool ended: {}", child.exit);
+    }
 }
 
 impl Process {
@@ -59,8 +64,11 @@ impl Process {
     }
 
     fn of(deps: ProxyPoolDeps) -> Process {
-        let actor = ProxyPoolActor::new(deps.clone()).start();
-        Process { pool: ProxyPool::new(actor.clone(), &deps), actor, deps }
+        let parent = Parent.start().recipient();
+        let made = deps.clone();
+        let arbiter = Arbiter::current();
+        let (actor, runner) = runner::start(&arbiter, 0, parent, Arc::default(), move || ProxyPoolActor::new(made));
+        Process { pool: ProxyPool::new(actor.clone(), &deps), actor, deps, _runner: runner }
     }
 
     async fn passes(&self, by: Duration) {
@@ -85,8 +93,8 @@ impl Process {
     }
 
     fn is_refused(&self, proxy: ProxyId) {
-        let why = "407 Proxy Authentication Required".to_owned();
-        self.pool.report(proxy, ProxyOutcome::Failed { host: HOST.to_owned(), why, at_once: true });
+        let reason = "407 Proxy Authentication Required".to_owned();
+        self.pool.report(proxy, ProxyOutcome::Failed { host: HOST.to_owned(), reason, at_once: true });
     }
 }
 
@@ -146,7 +154,7 @@ async fn many_bodies_at_once_never_hold_more_than_the_proxies_have() {
 }
 
 #[actix::test]
-async fn an_ask_that_nobody_can_serve_ends_with_its_wait() {
+async fn an_ask_that_no_proxy_serves_ends_with_its_wait() {
     let database = database().await;
     let wait = Duration::from_millis(200);
     let process = Process::start_with(&database, config::Proxies { wait, ..settings() }).await;
@@ -226,6 +234,24 @@ async fn imported_and_switched_off_proxies_are_noticed_while_running() {
     assert!(process.pool.flush(SOON).await);
     assert_eq!(process.state(), PoolState { active: 1, benched: 0, off: 1 });
     assert_eq!(process.lease().await.unwrap().proxy.host, "c");
+}
+
+#[actix::test]
+async fn leases_of_proxies_that_are_switched_off_or_benched_are_revoked() {
+    let database = database().await;
+    import(&database, "a:1\nb:1").await;
+    let process = Process::start(&database).await;
+    let leases = [process.lease().await.unwrap(), process.lease().await.unwrap()];
+    assert!(leases.iter().all(|lease| !lease.is_revoked()));
+
+    proxies::set_active(&database.db.client().await.unwrap(), leases[0].proxy.id, false).await.unwrap();
+    process.is_refused(leases[1].proxy.id);
+    assert!(process.pool.flush(SOON).await);
+    assert!(leases.iter().all(ProxyLease::is_revoked));
+
+    proxies::set_active(&database.db.client().await.unwrap(), leases[0].proxy.id, true).await.unwrap();
+    assert!(process.pool.flush(SOON).await);
+    assert!(!process.lease().await.unwrap().is_revoked(), "a later lease is good");
 }
 
 #[actix::test]

@@ -2,34 +2,34 @@
 
 use std::time::{Duration, Instant};
 
+use drover::cli::proxies::list;
 use drover::db::{DbError, proxies};
-use drover::domain::proxy::list::{self, ProxyEntry};
-use drover::domain::proxy::{Change, Increment, ProxyId, Standing, Stored};
+use drover::domain::proxy::{Change, CounterDelta, ProxyEntry, ProxyId, ProxyRow, StoredState};
 
 use super::import;
 use crate::support::{TestDatabase, database};
 
-async fn load(database: &TestDatabase) -> Vec<Standing> {
+async fn load(database: &TestDatabase) -> Vec<ProxyRow> {
     proxies::load(&database.db.client().await.unwrap()).await.unwrap()
 }
 
-async fn flush(database: &TestDatabase, increments: &[Increment]) {
+async fn flush(database: &TestDatabase, deltas: &[CounterDelta]) {
     let client = database.db.client().await.unwrap();
-    proxies::flush(&client, increments, Instant::now()).await.unwrap();
+    proxies::flush(&client, deltas, Instant::now()).await.unwrap();
 }
 
-fn benched(proxy: ProxyId, cooldown: u64) -> Increment {
+fn benched(proxy: ProxyId, cooldown: u64) -> CounterDelta {
     let change = Some(Change::Benched { until: Instant::now() + Duration::from_secs(cooldown) });
-    Increment { change, ..Increment::of(proxy) }
+    CounterDelta { change, ..CounterDelta::of(proxy) }
 }
 
-fn revived(proxy: ProxyId) -> Increment {
-    Increment { change: Some(Change::Revived), ..Increment::of(proxy) }
+fn revived(proxy: ProxyId) -> CounterDelta {
+    CounterDelta { change: Some(Change::Revived), ..CounterDelta::of(proxy) }
 }
 
-fn cooldown_left(standing: &Standing) -> u64 {
-    match standing.stored {
-        Stored::Benched { left, .. } => left.as_secs_f64().round() as u64,
+fn cooldown_left(row: &ProxyRow) -> u64 {
+    match row.stored {
+        StoredState::Benched { left, .. } => left.as_secs_f64().round() as u64,
         other => panic!("{other:?}"),
     }
 }
@@ -66,9 +66,9 @@ async fn a_new_password_lifts_a_bench_but_never_an_off() {
 
     import(&database, "host,port,username,password,state_code\na,1,u,new,\nb,1,u,x,AZ\nc,1,u,new,").await;
     let rows = load(&database).await;
-    assert_eq!(rows[0].stored, Stored::Active);
-    assert!(matches!(rows[1].stored, Stored::Benched { .. }), "its password is the same");
-    assert_eq!(rows[2].stored, Stored::Off);
+    assert_eq!(rows[0].stored, StoredState::Active);
+    assert!(matches!(rows[1].stored, StoredState::Benched { .. }), "its password is the same");
+    assert_eq!(rows[2].stored, StoredState::Off);
 }
 
 #[tokio::test]
@@ -81,14 +81,14 @@ async fn processes_that_flush_at_once_add_up_and_do_not_block_each_other() {
             for _ in 0..20 {
                 let mut ids = [1, 2, 3, 4];
                 ids.rotate_left(process % 4);
-                let increments = ids.map(|id| {
-                    let mut increment = Increment::of(id);
-                    increment.succeeded(Duration::from_millis(300), true);
-                    increment.failed("reset");
-                    increment
+                let deltas = ids.map(|id| {
+                    let mut delta = CounterDelta::of(id);
+                    delta.succeeded(Duration::from_millis(300), true);
+                    delta.failed("reset");
+                    delta
                 });
                 let client = db.client().await.unwrap();
-                proxies::flush(&client, &increments, Instant::now()).await.unwrap();
+                proxies::flush(&client, &deltas, Instant::now()).await.unwrap();
             }
         })
     });
@@ -107,16 +107,16 @@ async fn the_table_reckons_as_the_pool_does() {
     import(&database, "a:1").await;
     let mut expected = load(&database).await.remove(0).counters;
     for round in 0..3u64 {
-        let mut increment = Increment::of(1);
-        increment.blocked("menu.test");
+        let mut delta = CounterDelta::of(1);
+        delta.blocked("menu.test");
         if round == 1 {
-            increment.succeeded(Duration::from_millis(100 * (round + 1)), true);
-            increment.blocked("menu.test");
-            increment.succeeded(Duration::from_millis(900), true);
-            increment.blocked("menu.test");
+            delta.succeeded(Duration::from_millis(100 * (round + 1)), true);
+            delta.blocked("menu.test");
+            delta.succeeded(Duration::from_millis(900), true);
+            delta.blocked("menu.test");
         }
-        flush(&database, std::slice::from_ref(&increment)).await;
-        expected = increment.on_top_of(&expected);
+        flush(&database, std::slice::from_ref(&delta)).await;
+        expected = delta.on_top_of(&expected);
     }
     let found = load(&database).await.remove(0).counters;
     assert_eq!(found.consecutive_403_count, 2);
@@ -139,7 +139,7 @@ async fn a_cooldown_is_reckoned_by_the_database_and_a_shorter_one_does_not_cut_i
     assert_eq!(cooldown_left(&load(&database).await[0]), 0, "over, and still benched until it has proved itself");
 
     flush(&database, &[revived(1)]).await;
-    assert_eq!(load(&database).await[0].stored, Stored::Active);
+    assert_eq!(load(&database).await[0].stored, StoredState::Active);
 }
 
 #[tokio::test]
@@ -148,7 +148,7 @@ async fn what_is_switched_off_by_hand_stays_off_whatever_processes_learn() {
     import(&database, "a:1\nb:1").await;
     database.raw.execute("UPDATE proxies SET is_active = false", &[]).await.unwrap();
     flush(&database, &[benched(1, 1), revived(2)]).await;
-    assert!(load(&database).await.iter().all(|row| row.stored == Stored::Off));
+    assert!(load(&database).await.iter().all(|row| row.stored == StoredState::Off));
     let counts = proxies::count(&database.db.client().await.unwrap()).await.unwrap();
     assert_eq!((counts.active, counts.benched, counts.off), (0, 0, 2));
 }
@@ -157,9 +157,9 @@ async fn what_is_switched_off_by_hand_stays_off_whatever_processes_learn() {
 async fn a_flush_passes_over_rows_that_are_gone() {
     let database = database().await;
     import(&database, "a:1").await;
-    let mut increment = Increment::of(1);
-    increment.failed("reset\0by\npeer");
-    flush(&database, &[benched(99, 30), increment]).await;
+    let mut delta = CounterDelta::of(1);
+    delta.failed("reset\0by\npeer");
+    flush(&database, &[benched(99, 30), delta]).await;
     assert_eq!(load(&database).await[0].counters.last_error.as_deref(), Some("reset by peer"));
 }
 

@@ -1,6 +1,6 @@
-//! Claiming: order, roles, slots, and what a claim writes.
+//! Claiming: order, roles, reservations, tokens, and what a claim writes.
 
-use drover::db::tasks::{Exchange, NewTask};
+use drover::db::tasks::{ClaimBatch, ClaimToken, NewTask};
 use drover::domain::role::Role;
 use serde_json::json;
 
@@ -18,9 +18,9 @@ async fn the_more_urgent_goes_first_then_the_older() {
 async fn a_batch_takes_as_many_as_asked_for_and_never_one_twice() {
     let queue = Queue::new().await;
     let made = queue.enqueue(&vec![analytics(); 5]).await;
-    assert_eq!(ids(&queue.claim(&Role::ALL, 3).await), made[..3]);
-    assert_eq!(ids(&queue.claim(&Role::ALL, 3).await), made[3..]);
-    assert!(queue.claim(&Role::ALL, 3).await.is_empty());
+    assert_eq!(ids(&queue.claim(&Role::CRAWL, 3).await), made[..3]);
+    assert_eq!(ids(&queue.claim(&Role::CRAWL, 3).await), made[3..]);
+    assert!(queue.claim(&Role::CRAWL, 3).await.is_empty());
 }
 
 #[tokio::test]
@@ -28,7 +28,7 @@ async fn each_name_gets_a_task_of_its_own() {
     let queue = Queue::new().await;
     queue.enqueue(&vec![analytics(); 2]).await;
     let workers = ["one", "two", "three"].map(str::to_owned).to_vec();
-    let claimed = queue.exchange(Exchange { workers, ..asks(0) }).await;
+    let claimed = queue.exchange(ClaimBatch { workers, ..asks(0) }).await;
     let names: Vec<&str> = claimed.iter().map(|task| task.held.worker_id.as_str()).collect();
     assert_eq!(names, ["one", "two"]);
 }
@@ -68,12 +68,12 @@ async fn an_active_store_blocks_no_task_without_one() {
 }
 
 #[tokio::test]
-async fn many_tasks_of_a_busy_store_hold_up_nobody() {
+async fn many_tasks_of_a_busy_store_hold_up_no_other() {
     let queue = Queue::new().await;
     let busy = queue.enqueue(&vec![fetch(1); 500]).await;
     assert_eq!(queue.claim_all().await, busy[..1]);
     let behind = queue.add(fetch(2)).await;
-    assert_eq!(ids(&queue.claim(&Role::ALL, 1).await), [behind]);
+    assert_eq!(ids(&queue.claim(&Role::CRAWL, 1).await), [behind]);
 }
 
 #[tokio::test]
@@ -118,7 +118,7 @@ async fn every_claimed_task_is_handed_out() {
     let sql = "SELECT t.id FROM claim_task(NULL, 'me') c JOIN worker_tasks t ON t.id = c.id";
     let mut answered = 0;
     for _ in 0..50 {
-        answered += queue.claim(&Role::ALL, 1).await.len();
+        answered += queue.claim(&Role::CRAWL, 1).await.len();
     }
     assert_eq!(answered, 50);
     assert_eq!(queue.number("SELECT count(*) FROM worker_tasks WHERE status = 'claimed'").await, 50);
@@ -144,10 +144,10 @@ async fn what_is_done_is_completed_in_the_same_round_trip() {
     let queue = Queue::new().await;
     let first = queue.enqueue(&[fetch(1), fetch(1)]).await;
     let claimed = queue.claim_one().await;
-    let done = vec![tasks::Completed { held: claimed.held, result: json!({"n": 1}), detail: json!({"requests": 2}) }];
-    let answer = tasks::settle_and_claim(&queue.client().await, &Exchange { done, ..asks(1) }).await.unwrap();
+    let done = vec![tasks::Completion { held: claimed.held, result: json!({"n": 1}), detail: json!({"requests": 2}) }];
+    let answer = tasks::settle_and_claim(&queue.client().await, &ClaimBatch { done, ..asks(1) }).await.unwrap();
     assert_eq!(answer.settled, first[..1]);
-    assert_eq!(ids(&answer.claimed), first[1..], "the freed slot is there for the same call");
+    assert_eq!(ids(&answer.claimed), first[1..], "the freed reservation is there for the same call");
     let row = queue.task(first[0]).await;
     assert_eq!((&row["status"], &row["result"]), (&json!("completed"), &json!({"n": 1})));
     assert_eq!(
@@ -161,8 +161,8 @@ async fn a_zero_byte_of_upstream_does_not_keep_a_task_from_completing() {
     let queue = Queue::new().await;
     let id = queue.add(analytics()).await;
     let held = queue.claim_one().await.held;
-    let done = vec![tasks::Completed { held, result: json!({"unknown\0key": ["a\0b"]}), detail: json!({}) }];
-    let answer = tasks::settle_and_claim(&queue.client().await, &Exchange { done, ..asks(0) }).await.unwrap();
+    let done = vec![tasks::Completion { held, result: json!({"unknown\0key": ["a\0b"]}), detail: json!({}) }];
+    let answer = tasks::settle_and_claim(&queue.client().await, &ClaimBatch { done, ..asks(0) }).await.unwrap();
     assert_eq!(answer.settled, [id]);
     assert_eq!(queue.task(id).await["result"], json!({"unknownkey": ["ab"]}));
 }
@@ -174,4 +174,64 @@ async fn a_claim_of_some_roles_looks_further_when_others_hold_the_best() {
     queue.sql("BEGIN; SELECT id FROM worker_tasks WHERE ready ORDER BY id LIMIT 30 FOR UPDATE").await;
     let roles = [Role::AnalyticsRefresh, Role::StoreDiscovery];
     assert_eq!(queue.claim(&roles, 5).await.len(), 5);
+}
+
+#[tokio::test]
+async fn a_claim_whose_answer_was_lost_is_asked_for_by_its_token() {
+    let queue = Queue::new().await;
+    let made = queue.enqueue(&[fetch(1), fetch(2), fetch(3)]).await;
+    let token = ClaimToken::random();
+    queue.exchange(ClaimBatch { token, ..asks(2) }).await;
+    queue.exchange(asks(1)).await;
+    let client = queue.client().await;
+    let found = tasks::claimed_with(&client, token).await.unwrap();
+    assert_eq!(ids(&found), made[..2]);
+    assert!(tasks::claimed_with(&client, ClaimToken::random()).await.unwrap().is_empty());
+    queue.settle(&found[0], &tasks::Settlement::released("stopping")).await.unwrap();
+    assert_eq!(
+        ids(&tasks::claimed_with(&client, token).await.unwrap()),
+        made[1..2],
+        "what has ended is not taken again"
+    );
+}
+
+#[tokio::test]
+async fn what_a_token_got_is_not_known_while_its_claim_may_still_commit() {
+    let queue = Queue::new().await;
+    let id = queue.add(fetch(1)).await;
+    let token = ClaimToken::random();
+    let tx = queue.database.db.begin().await.unwrap();
+    tasks::settle_and_claim(&tx, &ClaimBatch { token, ..asks(1) }).await.unwrap();
+    let early = tasks::claimed_with(&queue.client().await, token).await;
+    assert!(matches!(early, Err(DbError::Contention(_))), "{early:?}");
+    tx.commit().await.unwrap();
+    assert_eq!(ids(&tasks::claimed_with(&queue.client().await, token).await.unwrap()), [id]);
+}
+
+#[tokio::test]
+async fn a_claim_given_back_costs_nothing_and_may_be_claimed_at_once() {
+    let queue = Queue::new().await;
+    let made = queue.enqueue(&[fetch(1), analytics(), fetch(2)]).await;
+    let claimed = queue.claim(&Role::CRAWL, 3).await;
+    let begun = claimed.iter().find(|task| task.held.id == made[2]).unwrap();
+    tasks::start(&queue.client().await, &begun.held).await.unwrap();
+    let held: Vec<_> = claimed.iter().map(|task| task.held.clone()).collect();
+    assert_eq!(tasks::release_unstarted(&queue.client().await, &held).await.unwrap(), 2);
+    let costs = "SELECT sum(retry_count + loss_count + crash_count)::bigint FROM worker_tasks";
+    assert_eq!(queue.number(costs).await, 0);
+    assert_eq!(queue.task(made[2]).await["status"], json!("running"), "what has begun is not taken away");
+    assert_eq!(queue.outcomes(made[0]).await, ["released"]);
+    assert_eq!(queue.claim_all().await, made[..2]);
+}
+
+#[tokio::test]
+async fn a_task_is_never_claimed_before_it_was_created() {
+    let queue = Queue::new().await;
+    let tx = queue.database.db.begin().await.unwrap();
+    // the claiming transaction is older than the task
+    tx.query_one("SELECT now()", &[]).await.unwrap();
+    queue.add(fetch(1)).await;
+    tasks::settle_and_claim(&tx, &asks(1)).await.unwrap();
+    tx.commit().await.unwrap();
+    assert_eq!(queue.number("SELECT count(*) FROM worker_tasks WHERE claimed_at >= created_at").await, 1);
 }

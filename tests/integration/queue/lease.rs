@@ -1,7 +1,7 @@
 //! The lease: renewed while held, worthless when lost, recovered when it has run out.
 
-use drover::db::tasks::{Ending, Recovered, Settlement};
-use drover::domain::task::Held;
+use drover::db::tasks::{AttemptOutcome, Recovered, Settlement};
+use drover::domain::task::TaskLease;
 use serde_json::json;
 
 use super::*;
@@ -9,15 +9,15 @@ use super::*;
 const ONE_BACK: Recovered = Recovered { requeued: 1, failed: 0 };
 
 fn completed() -> Settlement {
-    Settlement::new(Ending::Completed, None)
+    Settlement::new(AttemptOutcome::Completed, None)
 }
 
 impl Queue {
-    async fn renew(&self, held: &[Held]) -> Vec<TaskId> {
+    async fn renew(&self, held: &[TaskLease]) -> Vec<TaskId> {
         tasks::renew(&self.database.raw, held, LEASE).await.unwrap()
     }
 
-    async fn lost(&self, held: &[Held]) -> Vec<TaskId> {
+    async fn lost(&self, held: &[TaskLease]) -> Vec<TaskId> {
         tasks::lost(&self.database.raw, held).await.unwrap()
     }
 
@@ -85,8 +85,8 @@ async fn a_zombie_completes_nothing() {
     assert_eq!((heir.held.id, heir.held.worker_id.as_str()), (id, ME), "the same task and a reused name");
 
     assert!(matches!(queue.settle(&zombie, &completed()).await, Err(DbError::Missing(_))));
-    let done = vec![tasks::Completed { held: zombie.held.clone(), result: json!({}), detail: json!({}) }];
-    let answer = tasks::settle_and_claim(&queue.client().await, &Exchange { done, ..asks(0) }).await.unwrap();
+    let done = vec![tasks::Completion { held: zombie.held.clone(), result: json!({}), detail: json!({}) }];
+    let answer = tasks::settle_and_claim(&queue.client().await, &ClaimBatch { done, ..asks(0) }).await.unwrap();
     assert!(answer.settled.is_empty());
     assert!(!tasks::start(&queue.client().await, &zombie.held).await.unwrap());
     assert!(queue.renew(std::slice::from_ref(&zombie.held)).await.is_empty());
@@ -103,7 +103,7 @@ async fn another_workers_name_opens_nothing() {
     let queue = Queue::new().await;
     queue.add(fetch(1)).await;
     let mut task = queue.claim_one().await;
-    task.held.worker_id = "somebody else".to_owned();
+    task.held.worker_id = "another worker".to_owned();
     assert!(matches!(queue.settle(&task, &completed()).await, Err(DbError::Missing(_))));
 }
 
@@ -114,8 +114,8 @@ async fn what_ran_out_of_lease_settles_nothing_even_before_it_is_recovered() {
     let task = queue.claim_one().await;
     queue.expire(id).await;
     assert!(matches!(queue.settle(&task, &completed()).await, Err(DbError::Missing(_))));
-    let done = vec![tasks::Completed { held: task.held.clone(), result: json!({}), detail: json!({}) }];
-    let answer = tasks::settle_and_claim(&queue.client().await, &Exchange { done, ..asks(0) }).await.unwrap();
+    let done = vec![tasks::Completion { held: task.held.clone(), result: json!({}), detail: json!({}) }];
+    let answer = tasks::settle_and_claim(&queue.client().await, &ClaimBatch { done, ..asks(0) }).await.unwrap();
     assert!(answer.settled.is_empty());
     assert!(queue.renew(std::slice::from_ref(&task.held)).await.is_empty());
     assert_eq!(queue.lost(&[task.held]).await, [id]);
@@ -139,9 +139,9 @@ async fn a_lost_settlement_takes_its_effects_with_it() {
 async fn a_renewal_moves_the_lease_of_each_task_on() {
     let queue = Queue::new().await;
     let made = queue.enqueue(&[fetch(1), analytics()]).await;
-    let claimed = queue.claim(&Role::ALL, 2).await;
+    let claimed = queue.claim(&Role::CRAWL, 2).await;
     queue.sql("UPDATE worker_tasks SET lease_expires_at = now() + interval '5 seconds', last_heartbeat_at = now() - interval '1 minute'").await;
-    let held: Vec<Held> = claimed.into_iter().map(|task| task.held).collect();
+    let held: Vec<TaskLease> = claimed.into_iter().map(|task| task.held).collect();
     let mut renewed = queue.renew(&held).await;
     renewed.sort();
     assert_eq!(renewed, made);
@@ -153,8 +153,8 @@ async fn a_renewal_moves_the_lease_of_each_task_on() {
 async fn a_row_being_settled_is_skipped_and_not_lost() {
     let queue = Queue::new().await;
     let made = queue.enqueue(&[fetch(1), fetch(2)]).await;
-    let claimed = queue.claim(&Role::ALL, 2).await;
-    let held: Vec<Held> = claimed.iter().map(|task| task.held.clone()).collect();
+    let claimed = queue.claim(&Role::CRAWL, 2).await;
+    let held: Vec<TaskLease> = claimed.iter().map(|task| task.held.clone()).collect();
     let tx = queue.database.db.begin().await.unwrap();
     tasks::settle(&tx, &held[0], &completed()).await.unwrap();
     assert_eq!(queue.renew(&held).await, [made[1]], "the others do not wait for it");
@@ -182,7 +182,7 @@ async fn a_heartbeat_is_a_heap_only_update() {
 async fn the_tasks_of_a_dead_worker_come_back_at_once() {
     let queue = Queue::new().await;
     let made = queue.enqueue(&[fetch(1), fetch(2)]).await;
-    let claimed = queue.claim(&Role::ALL, 2).await;
+    let claimed = queue.claim(&Role::CRAWL, 2).await;
     let recovered = tasks::recover_held(&queue.client().await, &[claimed[0].held.clone()], true).await.unwrap();
     assert_eq!(recovered, ONE_BACK);
     assert_eq!(queue.claim_all().await, [made[0]], "its neighbour of the same name runs on");
@@ -192,7 +192,7 @@ async fn the_tasks_of_a_dead_worker_come_back_at_once() {
 async fn silence_alone_is_enough_when_asked_for() {
     let queue = Queue::new().await;
     queue.enqueue(&[fetch(1), fetch(2)]).await;
-    let claimed = queue.claim(&Role::ALL, 2).await;
+    let claimed = queue.claim(&Role::CRAWL, 2).await;
     let quiet = claimed[0].held.id;
     queue
         .sql(&format!("UPDATE worker_tasks SET last_heartbeat_at = now() - interval '3 minutes' WHERE id = {quiet}"))
@@ -208,7 +208,7 @@ async fn one_loss_is_counted_once_by_however_many_processes() {
     let queue = Queue::new().await;
     queue.enqueue(&(1..=40).map(fetch).collect::<Vec<_>>()).await;
     queue.claim_all().await;
-    queue.sql("UPDATE worker_tasks SET lease_expires_at = now() - interval '1 second'").await;
+    queue.sql("UPDATE worker_tasks SET status = 'running', lease_expires_at = now() - interval '1 second'").await;
     let recover = async || tasks::recover(&queue.database.db.client().await.unwrap(), None).await.unwrap().requeued;
     let counts = futures_util::future::join_all((0..6).map(|_| recover())).await;
     assert_eq!(counts.iter().sum::<i32>(), 40);

@@ -2,22 +2,24 @@
 
 mod capacity;
 mod claim;
+mod hostile;
 mod lease;
 mod psql;
 mod quarantine;
 mod race;
 mod registry;
+mod reservations;
 mod retention;
 mod schedules;
 mod settle;
-mod slots;
+mod sweeps;
 
 use std::time::Duration;
 
-use drover::db::tasks::{self, Claimed, Exchange, NewTask, Settlement};
+use drover::db::tasks::{self, ClaimBatch, ClaimedTask, NewTask, Settlement};
 use drover::db::{Client, DbError};
-use drover::domain::dispensary::DispensaryId;
 use drover::domain::role::Role;
+use drover::domain::store::StoreId;
 use drover::domain::task::TaskId;
 use serde_json::Value;
 use tokio_postgres::Row;
@@ -53,26 +55,26 @@ impl Queue {
     }
 
     /// Up to `count` tasks of these roles, for one worker.
-    pub async fn claim(&self, roles: &[Role], count: usize) -> Vec<Claimed> {
-        self.exchange(Exchange { roles: roles.to_vec(), ..asks(count) }).await
+    pub async fn claim(&self, roles: &[Role], count: usize) -> Vec<ClaimedTask> {
+        self.exchange(ClaimBatch { roles: roles.to_vec(), ..asks(count) }).await
     }
 
-    pub async fn exchange(&self, exchange: Exchange) -> Vec<Claimed> {
+    pub async fn exchange(&self, exchange: ClaimBatch) -> Vec<ClaimedTask> {
         tasks::settle_and_claim(&self.client().await, &exchange).await.unwrap().claimed
     }
 
     /// The one task that may be claimed.
-    pub async fn claim_one(&self) -> Claimed {
-        let mut claimed = self.claim(&Role::ALL, 1).await;
+    pub async fn claim_one(&self) -> ClaimedTask {
+        let mut claimed = self.claim(&Role::CRAWL, 1).await;
         claimed.pop().expect("nothing may be claimed")
     }
 
     /// The ids of what may be claimed now, best first; they are claimed.
     pub async fn claim_all(&self) -> Vec<TaskId> {
-        ids(&self.claim(&Role::ALL, 1000).await)
+        ids(&self.claim(&Role::CRAWL, 1000).await)
     }
 
-    pub async fn settle(&self, task: &Claimed, settlement: &Settlement) -> Result<String, DbError> {
+    pub async fn settle(&self, task: &ClaimedTask, settlement: &Settlement) -> Result<String, DbError> {
         tasks::settle(&self.client().await, &task.held, settlement).await
     }
 
@@ -87,7 +89,7 @@ impl Queue {
         self.one(sql, id).await.get(0)
     }
 
-    /// Statements as somebody at psql would send them.
+    /// Statements as a person at psql sends them.
     pub async fn sql(&self, statements: &str) {
         self.database.raw.batch_execute(statements).await.unwrap();
     }
@@ -102,8 +104,9 @@ impl Queue {
             .await;
     }
 
-    /// Its worker dies, and the recovery finds it.
-    pub async fn lose(&self, task: &Claimed) -> tasks::Recovered {
+    /// It begins, its worker dies, and the recovery finds it.
+    pub async fn lose(&self, task: &ClaimedTask) -> tasks::Recovered {
+        tasks::start(&self.client().await, &task.held).await.unwrap();
         self.expire(task.held.id).await;
         tasks::recover(&self.client().await, None).await.unwrap()
     }
@@ -129,7 +132,7 @@ impl Queue {
     }
 
     /// Crawlable stores, made by hand; returns their ids.
-    pub async fn stores(&self, count: i32) -> Vec<DispensaryId> {
+    pub async fn stores(&self, count: i32) -> Vec<StoreId> {
         let sql = "INSERT INTO dispensaries (name, platform_dispensary_id) SELECT 'Store ' || n, 'p' || n FROM generate_series(1, $1) n RETURNING id";
         let rows = self.database.raw.query(sql, &[&count]).await.unwrap();
         rows.iter().map(|row| row.get(0)).collect()
@@ -141,21 +144,21 @@ impl Queue {
 }
 
 /// `count` asks of one worker for any role.
-pub fn asks(count: usize) -> Exchange {
-    Exchange {
-        roles: Role::ALL.to_vec(),
+pub fn asks(count: usize) -> ClaimBatch {
+    ClaimBatch {
+        roles: Role::CRAWL.to_vec(),
         workers: vec![ME.to_owned(); count],
         lease: LEASE,
         allow_suspect: true,
-        ..Exchange::default()
+        ..ClaimBatch::default()
     }
 }
 
-pub fn fetch(store: DispensaryId) -> NewTask {
+pub fn fetch(store: StoreId) -> NewTask {
     NewTask { dispensary_id: Some(store), platform: Some("dutchie".to_owned()), ..NewTask::new(Role::PayloadFetch) }
 }
 
-pub fn refresh(store: DispensaryId) -> NewTask {
+pub fn refresh(store: StoreId) -> NewTask {
     NewTask { role: Role::ProductRefresh, ..fetch(store) }
 }
 
@@ -164,6 +167,6 @@ pub fn analytics() -> NewTask {
     NewTask::new(Role::AnalyticsRefresh)
 }
 
-pub fn ids(claimed: &[Claimed]) -> Vec<TaskId> {
+pub fn ids(claimed: &[ClaimedTask]) -> Vec<TaskId> {
     claimed.iter().map(|task| task.held.id).collect()
 }

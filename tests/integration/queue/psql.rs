@@ -1,6 +1,6 @@
 //! What people at psql have always typed: each runs, and answers truly.
 
-use drover::db::tasks::{Ending, Settlement};
+use drover::db::tasks::{AttemptOutcome, Settlement};
 use rstest::rstest;
 use serde_json::{Value, json};
 
@@ -15,8 +15,8 @@ impl Queue {
     /// One pending task, one claimed, and one of each ending.
     async fn of_each_kind(&self) {
         self.enqueue(&(1..=4).map(fetch).collect::<Vec<_>>()).await;
-        let endings = [Ending::Completed, Ending::Permanent, Ending::Cancelled];
-        for (task, ending) in self.claim(&Role::ALL, 4).await.iter().zip(endings) {
+        let endings = [AttemptOutcome::Completed, AttemptOutcome::Permanent, AttemptOutcome::Cancelled];
+        for (task, ending) in self.claim(&Role::CRAWL, 4).await.iter().zip(endings) {
             tasks::start(&self.client().await, &task.held).await.unwrap();
             self.settle(task, &Settlement::new(ending, Some("why".to_owned()))).await.unwrap();
         }
@@ -83,7 +83,7 @@ async fn the_last_failed_have_an_end() {
 async fn recover_stale_tasks_takes_the_silent_and_the_expired() {
     let queue = Queue::new().await;
     queue.enqueue(&[fetch(1), fetch(2), fetch(3)]).await;
-    let claimed = queue.claim(&Role::ALL, 3).await;
+    let claimed = queue.claim(&Role::CRAWL, 3).await;
     queue.expire(claimed[0].held.id).await;
     queue
         .sql(&format!(
@@ -102,8 +102,8 @@ async fn a_too_small_number_of_minutes_is_harmless() {
     let early = queue.claim_one().await;
     queue.rows("SELECT recover_stale_tasks(0)::bigint").await;
     let heir = queue.claim_one().await;
-    assert!(queue.settle(&early, &Settlement::new(Ending::Completed, None)).await.is_err());
-    queue.settle(&heir, &Settlement::new(Ending::Completed, None)).await.unwrap();
+    assert!(queue.settle(&early, &Settlement::new(AttemptOutcome::Completed, None)).await.is_err());
+    queue.settle(&heir, &Settlement::new(AttemptOutcome::Completed, None)).await.unwrap();
     assert_eq!(queue.outcomes(id).await, ["lost", "completed"]);
 }
 
@@ -163,7 +163,7 @@ async fn a_task_written_by_hand_is_claimed_after_the_sweep(#[case] insert: &str,
 }
 
 #[tokio::test]
-async fn a_pending_task_written_by_hand_belongs_to_nobody() {
+async fn a_pending_task_written_by_hand_has_no_worker() {
     let queue = Queue::new().await;
     queue.sql("INSERT INTO worker_tasks (role, ready, worker_id, claimed_at, started_at, completed_at, last_heartbeat_at, lease_expires_at) VALUES ('analytics_refresh', true, 'x', now(), now(), now(), now(), now())").await;
     let row = &queue.rows("SELECT * FROM worker_tasks").await[0];
@@ -231,19 +231,20 @@ async fn resync_tasks_come_in_contiguous_blocks_of_stores() {
     let stores = queue.stores(14).await;
     let made = queue.rows("SELECT generate_resync_tasks(6, ((now() AT TIME ZONE 'UTC')::date + 2))").await;
     assert_eq!(made, [json!({"generate_resync_tasks": 14})]);
-    let slots = queue
+    let planned = queue
         .rows("SELECT dispensary_id, (extract(epoch FROM scheduled_for AT TIME ZONE 'UTC' - date_trunc('day', scheduled_for AT TIME ZONE 'UTC')) / 3600)::int AS hour FROM worker_tasks WHERE role = 'payload_fetch' ORDER BY dispensary_id")
         .await;
-    let hours: Vec<i64> = slots.iter().map(|row| row["hour"].as_i64().unwrap()).collect();
-    assert_eq!(slots.iter().map(|row| row["dispensary_id"].as_i64().unwrap()).collect::<Vec<_>>(), stores);
+    let hours: Vec<i64> = planned.iter().map(|row| row["hour"].as_i64().unwrap()).collect();
+    assert_eq!(planned.iter().map(|row| row["dispensary_id"].as_i64().unwrap()).collect::<Vec<_>>(), stores);
     assert_eq!(hours, [0, 0, 0, 4, 4, 8, 8, 12, 12, 12, 16, 16, 20, 20]);
 }
 
 #[tokio::test]
-async fn resync_slots_already_past_are_due_at_once() {
+async fn resync_times_already_past_are_due_at_once() {
     let queue = Queue::new().await;
     queue.stores(6).await;
     queue.rows("SELECT generate_resync_tasks(6, '2025-01-10')").await;
+    queue.sweep_all().await;
     assert_eq!(queue.claim_all().await.len(), 6);
 }
 
@@ -280,15 +281,17 @@ async fn a_task_run_again_by_hand_keeps_its_ended_run_as_history() {
     let queue = Queue::new().await;
     let id = queue.add(analytics()).await;
     let task = queue.claim_one().await;
-    let settlement =
-        Settlement { detail: json!({"requests": 3}), ..Settlement::new(Ending::Permanent, Some("gone".to_owned())) };
+    let settlement = Settlement {
+        detail: json!({"requests": 3}),
+        ..Settlement::new(AttemptOutcome::Permanent, Some("gone".to_owned()))
+    };
     queue.settle(&task, &settlement).await.unwrap();
     queue.sql("UPDATE worker_tasks SET status = 'pending', error_message = NULL").await;
     queue.sweep_all().await;
     queue.claim_one().await;
     assert_eq!(queue.outcomes(id).await, ["failed", "active"]);
-    let told = "SELECT count(*) FROM task_attempts a WHERE fence = 1 AND error = 'gone' AND detail->>'requests' = '3'";
-    assert_eq!(queue.number(told).await, 1);
+    let kept = "SELECT count(*) FROM task_attempts a WHERE fence = 1 AND error = 'gone' AND detail->>'requests' = '3'";
+    assert_eq!(queue.number(kept).await, 1);
 }
 
 #[tokio::test]
@@ -296,7 +299,7 @@ async fn a_task_claimed_by_hand_gets_a_fence_of_its_own() {
     let queue = Queue::new().await;
     let id = queue.add(analytics()).await;
     let task = queue.claim_one().await;
-    queue.settle(&task, &Settlement::new(Ending::Completed, None)).await.unwrap();
+    queue.settle(&task, &Settlement::new(AttemptOutcome::Completed, None)).await.unwrap();
     queue.sql("UPDATE worker_tasks SET status = 'running'").await;
     assert_eq!(queue.outcomes(id).await, ["completed", "active"]);
     assert_eq!(queue.task(id).await["fence"], 2);
@@ -346,11 +349,11 @@ async fn a_task_that_gets_a_dependency_by_hand_waits_for_it() {
     let first = queue.add(NewTask { priority: -1, ..analytics() }).await;
     let second = queue.add(analytics()).await;
     queue.sql(&format!("UPDATE worker_tasks SET depends_on = '{{{first}}}' WHERE id = {second}")).await;
-    assert_eq!(ids(&queue.claim(&Role::ALL, 2).await), [first]);
+    assert_eq!(ids(&queue.claim(&Role::CRAWL, 2).await), [first]);
 }
 
 #[tokio::test]
-async fn recovering_the_merely_silent_blames_nobody() {
+async fn recovering_the_merely_silent_blames_no_task() {
     let queue = Queue::new().await;
     let id = queue.add(analytics()).await;
     for _ in 0..6 {
@@ -372,7 +375,7 @@ async fn an_ended_task_inserted_by_hand_has_its_end_and_keeps_no_key() {
 }
 
 #[tokio::test]
-async fn a_run_begun_by_hand_without_a_worker_is_told_with_its_writer() {
+async fn a_run_begun_by_hand_without_a_worker_is_shown_with_its_writer() {
     let queue = Queue::new().await;
     let id = queue.add(analytics()).await;
     queue.sql("UPDATE worker_tasks SET status = 'running'").await;
@@ -385,4 +388,73 @@ async fn a_run_begun_by_hand_without_a_worker_is_told_with_its_writer() {
             .await,
         1
     );
+}
+
+#[rstest]
+#[case::put_off("scheduled_for = now() + interval '1 hour'")]
+#[case::parked("scheduled_for = 'infinity'")]
+#[tokio::test]
+async fn a_ready_task_that_is_put_off_by_hand_does_not_run(#[case] change: &str) {
+    let queue = Queue::new().await;
+    let made = queue.enqueue(&[fetch(1), fetch(1), analytics()]).await;
+    queue.sql(&format!("UPDATE worker_tasks SET {change} WHERE id <> {}", made[1])).await;
+    queue.sweep_all().await;
+    assert_eq!(queue.claim_all().await, [made[1]], "the store's next task has the reservation");
+}
+
+#[tokio::test]
+async fn a_task_that_is_brought_forward_by_hand_runs() {
+    let queue = Queue::new().await;
+    let tomorrow = drover::clock::Clock::system().utc() + chrono::TimeDelta::days(1);
+    let id = queue.add(NewTask { scheduled_for: Some(tomorrow), ..fetch(1) }).await;
+    queue.sql("UPDATE worker_tasks SET scheduled_for = NULL").await;
+    queue.sweep_all().await;
+    assert_eq!(queue.claim_all().await, [id]);
+}
+
+#[tokio::test]
+async fn a_ready_task_moved_to_another_store_by_hand_waits_for_that_store() {
+    let queue = Queue::new().await;
+    let made = queue.enqueue(&[fetch(1), fetch(2)]).await;
+    queue.sql(&format!("UPDATE worker_tasks SET dispensary_id = 1 WHERE id = {}", made[1])).await;
+    queue.sweep_all().await;
+    assert_eq!(queue.claim_all().await, made[..1]);
+}
+
+#[tokio::test]
+async fn ready_set_by_hand_changes_nothing() {
+    let queue = Queue::new().await;
+    let made = queue.enqueue(&[fetch(1), fetch(1)]).await;
+    queue.sql(&format!("UPDATE worker_tasks SET ready = true WHERE id = {}", made[1])).await;
+    assert_eq!(queue.claim_all().await, made[..1]);
+}
+
+#[tokio::test]
+async fn a_waiting_task_made_more_urgent_by_hand_goes_first() {
+    let queue = Queue::new().await;
+    let made = queue.enqueue(&[fetch(1), fetch(1)]).await;
+    queue.sql(&format!("UPDATE worker_tasks SET priority = 20 WHERE id = {}", made[1])).await;
+    queue.sweep_all().await;
+    assert_eq!(queue.claim_all().await, made[1..]);
+}
+
+#[tokio::test]
+async fn a_completed_fetch_that_is_run_again_by_hand_may_keep_another_payload() {
+    let queue = Queue::new().await;
+    let store = queue.stores(1).await[0];
+    let id = queue.add(fetch(store)).await;
+    let keep = |path: &str| {
+        format!(
+            "INSERT INTO raw_crawl_payloads (task_id, dispensary_id, platform, storage_path, sha256, bytes, product_count, total_count, \
+             coverage, fetched_at) VALUES ({id}, {store}, 'dutchie', 'payloads/{path}', repeat('0', 64), 1, 1, 1, 1, now())"
+        )
+    };
+    let task = queue.claim_one().await;
+    queue.sql(&keep("first")).await;
+    queue.settle(&task, &Settlement::new(AttemptOutcome::Completed, None)).await.unwrap();
+    queue.sql("UPDATE worker_tasks SET status = 'pending' WHERE status = 'completed'").await;
+    queue.sweep_all().await;
+    queue.claim_one().await;
+    queue.sql(&keep("second")).await;
+    assert_eq!(queue.number("SELECT count(*) FROM raw_crawl_payloads").await, 2);
 }

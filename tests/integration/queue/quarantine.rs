@@ -1,7 +1,7 @@
-//! Quarantine: what kills its processes is told apart from the neighbours that die with it.
+//! Quarantine: what kills its processes is distinguished from the tasks beside it.
 
-use drover::db::tasks::{Ending, Recovered, Settlement};
-use serde_json::json;
+use drover::db::tasks::{AttemptOutcome, Recovered, Settlement};
+use serde_json::{Value, json};
 
 use super::*;
 
@@ -27,7 +27,7 @@ async fn a_task_lost_twice_is_a_suspect() {
     queue.lose(&once).await;
     queue.make_due(id).await;
     assert!(queue.claim_one().await.is_suspect());
-    assert_eq!(queue.task(id).await["crash_count"], json!(0), "nobody is accused before being a suspect");
+    assert_eq!(queue.task(id).await["crash_count"], json!(0), "no crash counts before it is a suspect");
 }
 
 #[tokio::test]
@@ -36,7 +36,7 @@ async fn a_process_claims_one_suspect_at_a_time() {
     let made = queue.enqueue(&[fetch(1), fetch(2), fetch(3)]).await;
     queue.sql(&format!("UPDATE worker_tasks SET loss_count = 2 WHERE id <> {}", made[2])).await;
     assert_eq!(queue.claim_all().await, [made[0], made[2]]);
-    assert!(queue.exchange(Exchange { allow_suspect: false, ..asks(9) }).await.is_empty());
+    assert!(queue.exchange(ClaimBatch { allow_suspect: false, ..asks(9) }).await.is_empty());
     assert_eq!(queue.claim_all().await, [made[1]], "another process may take the other one");
 }
 
@@ -57,7 +57,7 @@ async fn three_losses_as_the_suspect_are_the_end() {
 }
 
 #[tokio::test]
-async fn a_quarantined_task_gives_its_stores_slot_away() {
+async fn a_quarantined_task_gives_its_stores_reservation_away() {
     let queue = Queue::new().await;
     let made = queue.enqueue(&[fetch(1), refresh(1)]).await;
     let task = queue.claim_one().await;
@@ -72,7 +72,7 @@ async fn success_clears_the_suspicion() {
     let id = queue.add(fetch(1)).await;
     queue.lose_times(id, 3).await;
     let task = queue.claim_one().await;
-    queue.settle(&task, &Settlement::new(Ending::Completed, None)).await.unwrap();
+    queue.settle(&task, &Settlement::new(AttemptOutcome::Completed, None)).await.unwrap();
     let row = queue.task(id).await;
     assert_eq!((&row["loss_count"], &row["crash_count"]), (&json!(0), &json!(0)));
 }
@@ -87,4 +87,68 @@ async fn a_quarantined_task_put_back_by_hand_starts_with_a_clean_slate() {
     let task = queue.claim_one().await;
     assert!(!task.is_suspect());
     assert_eq!(queue.lose(&task).await, Recovered { requeued: 1, failed: 0 });
+}
+
+impl Queue {
+    async fn registered(&self, heartbeat: &str) {
+        self.sql(&format!(
+            "INSERT INTO worker_registry (worker_id, friendly_name, pod, role, roles, status, max_concurrent_tasks, started_at, \
+             last_heartbeat_at) VALUES ('{ME}', 'x', 'x', 'any', '{{}}', 'active', 3, now() - interval '1 day', {heartbeat})"
+        ))
+        .await;
+    }
+
+    async fn loss_count(&self, id: TaskId) -> Value {
+        self.task(id).await["loss_count"].clone()
+    }
+}
+
+#[tokio::test]
+async fn a_task_that_never_began_is_never_blamed() {
+    let queue = Queue::new().await;
+    let id = queue.add(fetch(1)).await;
+    for _ in 0..6 {
+        queue.claim_one().await;
+        queue.expire(id).await;
+        assert_eq!(tasks::recover(&queue.client().await, None).await.unwrap(), Recovered { requeued: 1, failed: 0 });
+    }
+    assert_eq!(queue.loss_count(id).await, json!(0));
+}
+
+#[tokio::test]
+async fn a_process_that_lives_on_blames_no_task() {
+    let queue = Queue::new().await;
+    let id = queue.add(fetch(1)).await;
+    queue.registered("now()").await;
+    let task = queue.claim_one().await;
+    queue.lose(&task).await;
+    assert_eq!(queue.loss_count(id).await, json!(0), "its registry row was written after the lease had run out");
+}
+
+#[tokio::test]
+async fn a_process_that_has_not_been_seen_since_is_dead() {
+    let queue = Queue::new().await;
+    let id = queue.add(fetch(1)).await;
+    queue.registered("now() - interval '1 hour'").await;
+    let task = queue.claim_one().await;
+    queue.lose(&task).await;
+    assert_eq!(queue.loss_count(id).await, json!(1));
+}
+
+#[tokio::test]
+async fn a_lease_that_ran_out_while_the_whole_queue_stood_still_blames_no_task() {
+    let queue = Queue::new().await;
+    let id = queue.add(fetch(1)).await;
+    let task = queue.claim_one().await;
+    queue.sql("UPDATE worker_tasks SET last_heartbeat_at = now() - interval '10 minutes'").await;
+    // turns of the sweep came back a second ago
+    queue
+        .sql("INSERT INTO queue_chores (name, unbroken_since) VALUES ('sweep_due', now() - interval '1 second')")
+        .await;
+    queue.lose(&task).await;
+    assert_eq!(queue.loss_count(id).await, json!(0));
+    queue.sql("UPDATE queue_chores SET unbroken_since = now() - interval '1 hour'").await;
+    let task = queue.claim_one().await;
+    queue.lose(&task).await;
+    assert_eq!(queue.loss_count(id).await, json!(1));
 }

@@ -1,5 +1,5 @@
-//! Everybody at once: enqueuers, claimers by role sets, people at psql, a sweeper. Nobody ever runs two tasks of a store, each
-//! task is done once, nobody meets an error, and nothing is left.
+//! All at once: enqueuers, claimers by role sets, people at psql, a sweeper. No two tasks of a store run at the same time, each task
+//! is done once, no call fails, and nothing is left.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use chrono::TimeDelta;
 use drover::clock::Clock;
-use drover::db::tasks::Completed;
+use drover::db::tasks::Completion;
 use drover::db::{Db, PoolSizes};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
@@ -57,13 +57,13 @@ impl Race {
     async fn claimer(self: Arc<Self>, seed: u64) {
         let mut random = StdRng::seed_from_u64(100 + seed);
         let sets: [&[Role]; 4] =
-            [&[Role::PayloadFetch], &[Role::ProductRefresh], &[Role::PayloadFetch, Role::ProductRefresh], &Role::ALL];
+            [&[Role::PayloadFetch], &[Role::ProductRefresh], &[Role::PayloadFetch, Role::ProductRefresh], &Role::CRAWL];
         let roles = sets[seed as usize % sets.len()];
-        let mut done: Vec<Completed> = Vec::new();
+        let mut done: Vec<Completion> = Vec::new();
         while !self.is_over() || !done.is_empty() {
             let count = if self.is_over() { 0 } else { [1, 1, 4, 16][random.random_range(0..4)] };
             let workers = vec![format!("worker-{seed}"); count];
-            let exchange = Exchange { done: std::mem::take(&mut done), roles: roles.to_vec(), workers, ..asks(0) };
+            let exchange = ClaimBatch { done: std::mem::take(&mut done), roles: roles.to_vec(), workers, ..asks(0) };
             let Some(answer) = self.note("claim", tasks::settle_and_claim(&self.client().await, &exchange).await)
             else {
                 continue;
@@ -127,12 +127,12 @@ fn any_task(random: &mut StdRng) -> NewTask {
     }
 }
 
-fn completed(task: Claimed) -> Completed {
-    Completed { held: task.held, result: json!({}), detail: json!({}) }
+fn completed(task: ClaimedTask) -> Completion {
+    Completion { held: task.held, result: json!({}), detail: json!({}) }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn everybody_at_once_never_runs_two_tasks_of_a_store() {
+async fn all_at_once_never_run_two_tasks_of_a_store() {
     let queue = Queue::new().await;
     let db = Db::new(&queue.database.url, &support::database_settings(), PoolSizes { work: 14, api: 1 }).unwrap();
     let race = Arc::new(Race {

@@ -1,4 +1,4 @@
-//! The registry of workers, and what they are told.
+//! The registry of workers, and the commands that they get.
 
 use drover::db::workers;
 use drover::domain::worker::{Resources, WorkerCommand, WorkerDocument, WorkerStatus};
@@ -97,14 +97,16 @@ async fn a_worker_that_leaves_in_good_order_is_forgotten_at_once() {
 }
 
 #[tokio::test]
-async fn commands_come_in_order_until_they_are_taken() {
+async fn commands_come_in_order_until_they_are_taken_and_never_those_for_a_predecessor() {
     let queue = Queue::new().await;
+    let since = workers::now(&queue.client().await).await.unwrap();
+    queue.sql("INSERT INTO worker_commands (worker_id, command, created_at) VALUES ('w', 'decommission', now() - interval '1 minute')").await;
     queue.sql("INSERT INTO worker_commands (worker_id, command) VALUES ('w', 'pause'), ('w', 'resume'), ('other', 'decommission')").await;
-    let open = async || workers::open_commands(&queue.client().await, &["w".to_owned()]).await.unwrap();
+    let open = async || workers::open_commands(&queue.client().await, &["w".to_owned()], since).await.unwrap();
     let commands = open().await;
     let words: Vec<WorkerCommand> = commands.iter().map(|open| open.command).collect();
     assert_eq!(words, [WorkerCommand::Pause, WorkerCommand::Resume]);
-    assert_eq!(open().await, commands, "one whose delivery nobody confirmed is delivered again");
+    assert_eq!(open().await, commands, "one whose delivery was not confirmed is delivered again");
     workers::taken(&queue.client().await, &commands).await.unwrap();
     assert!(open().await.is_empty());
 }

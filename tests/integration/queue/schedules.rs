@@ -1,4 +1,4 @@
-//! Schedules: one generation a slot, no drift, no growing backlog, and an operator's word stands.
+//! Schedules: one generation for each due time, no drift, no growing backlog, and an operator's word stands.
 
 use chrono::{DateTime, Utc};
 use drover::clock::Clock;
@@ -19,7 +19,7 @@ impl Queue {
         queue
     }
 
-    /// The schedule was created so many minutes ago, and is due since its last slot.
+    /// The schedule was created so many minutes ago, and is due since its last due time.
     async fn due_since(&self, minutes_after_creation: i32, minutes_ago: i32) {
         let created = minutes_after_creation + minutes_ago;
         self.sql(&format!(
@@ -103,7 +103,7 @@ async fn a_due_schedule_makes_a_task_for_each_crawlable_store() {
 }
 
 #[tokio::test]
-async fn eight_replicas_make_one_generation_of_a_slot() {
+async fn eight_replicas_make_one_generation_of_a_due_time() {
     let queue = Queue::with_schedules(20).await;
     queue.due_since(240, 0).await;
     let dbs: Vec<_> = (0..8)
@@ -128,7 +128,7 @@ async fn the_grid_does_not_drift_when_a_run_is_late() {
 }
 
 #[tokio::test]
-async fn missed_slots_coalesce_into_one_run() {
+async fn missed_due_times_coalesce_into_one_run() {
     let queue = Queue::with_schedules(3).await;
     queue.due_since(240, 3 * 24 * 60 + 1).await;
     let due = queue.next_run().await;
@@ -141,8 +141,8 @@ async fn missed_slots_coalesce_into_one_run() {
 #[tokio::test]
 async fn a_cycle_longer_than_its_interval_grows_no_backlog() {
     let queue = Queue::with_schedules(4).await;
-    for slot in 1..=3 {
-        queue.due_since(240 * slot, 0).await;
+    for round in 1..=3 {
+        queue.due_since(240 * round, 0).await;
         queue.run_due().await.unwrap();
     }
     assert_eq!((queue.tasks().await, queue.runs().await), (4, 3));
@@ -188,20 +188,20 @@ async fn a_schedule_that_is_switched_off_runs_only_by_hand() {
 }
 
 #[tokio::test]
-async fn a_slot_that_was_made_already_keeps_its_count() {
+async fn a_due_time_that_was_run_already_keeps_its_count() {
     let queue = Queue::with_schedules(3).await;
     queue.due_since(240, 0).await;
-    let slot = queue.next_run().await;
+    let due_at = queue.next_run().await;
     queue.run_due().await.unwrap();
     queue.sql("UPDATE worker_tasks SET status = 'cancelled'").await;
-    let run = schedules::run_for(&queue.database.db, ALL, slot).await.unwrap();
+    let run = schedules::run_for(&queue.database.db, ALL, due_at).await.unwrap();
     assert_eq!((run.tasks, run.already_made), (3, true));
     let counted = format!("SELECT last_task_count::bigint FROM task_schedules WHERE name = '{ALL}'");
     assert_eq!((queue.number(&counted).await, queue.tasks().await), (3, 3));
 }
 
 #[tokio::test]
-async fn a_schedule_that_cannot_be_read_says_why_and_holds_nobody_up() {
+async fn a_schedule_that_cannot_be_read_says_why_and_holds_up_no_other() {
     let queue = Queue::with_schedules(2).await;
     queue.due_since(240, 0).await;
     queue.sql("INSERT INTO task_schedules (name, role, cron, next_run_at) VALUES ('mine', 'payload_fetch', 'now and then', now() - interval '1 day')").await;
@@ -239,6 +239,54 @@ async fn a_state_and_a_platform_narrow_a_schedule() {
 #[tokio::test]
 async fn an_unknown_schedule_is_missing() {
     let queue = Queue::new().await;
-    let missing = schedules::trigger(&queue.database.db, "nobody").await;
+    let missing = schedules::trigger(&queue.database.db, "unknown").await;
     assert!(matches!(missing, Err(DbError::Missing(_))));
+}
+
+#[tokio::test]
+async fn a_schedule_that_fails_says_why_and_holds_up_no_other() {
+    let queue = Queue::with_schedules(1).await;
+    queue
+        .sql("UPDATE task_schedules SET next_run_at = now() - interval '1 hour' WHERE name = 'analytics_refresh'")
+        .await;
+    queue.due_since(240, 0).await;
+    // a person generates tasks of that role, and does not commit
+    queue.sql("BEGIN; SELECT lock_generation('analytics_refresh')").await;
+    let (first, second) = (queue.run_due().await.unwrap(), queue.run_due().await.unwrap());
+    assert_eq!((first.schedule.as_str(), second.schedule.as_str()), ("analytics_refresh", ALL));
+    assert!(first.fault.unwrap().contains("under way"));
+    assert_eq!((second.tasks, second.fault), (1, None));
+    assert_eq!(queue.run_due().await, None, "it is not tried again at once");
+    queue.sql("COMMIT").await;
+    let error = "SELECT count(*) FROM task_schedules WHERE last_error LIKE '%under way%'";
+    assert_eq!(queue.number(error).await, 1);
+    queue
+        .sql("UPDATE task_schedules SET last_attempt_at = now() - interval '1 minute' WHERE last_error IS NOT NULL")
+        .await;
+    let again = queue.run_due().await.unwrap();
+    assert_eq!((again.schedule.as_str(), again.tasks, again.fault), ("analytics_refresh", 1, None));
+    assert_eq!(queue.number(error).await, 0);
+}
+
+#[tokio::test]
+async fn a_shorter_interval_set_by_hand_counts_from_the_next_round() {
+    let queue = Queue::with_schedules(0).await;
+    queue
+        .sql(&format!(
+            "UPDATE task_schedules SET created_at = now() - interval '30 minutes', next_run_at = now() + interval '20 hours' WHERE name = '{ALL}'"
+        ))
+        .await;
+    queue.sql(&format!("UPDATE task_schedules SET interval_hours = 1 WHERE name = '{ALL}'")).await;
+    assert_eq!(queue.run_due().await, None);
+    let wait = queue.next_run().await - Clock::system().utc();
+    assert!((25..=30).contains(&wait.num_minutes()), "{wait}");
+}
+
+#[tokio::test]
+async fn a_next_run_years_ahead_is_brought_near() {
+    let queue = Queue::with_schedules(0).await;
+    queue.sql(&format!("UPDATE task_schedules SET next_run_at = '2099-01-01' WHERE name = '{ALL}'")).await;
+    assert_eq!(queue.run_due().await, None);
+    let wait = queue.next_run().await - Clock::system().utc();
+    assert!(wait <= chrono::TimeDelta::hours(4), "{wait}");
 }

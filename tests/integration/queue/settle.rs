@@ -3,25 +3,30 @@
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use drover::db::tasks::{Ending, Settlement};
+use drover::db::tasks::{AttemptOutcome, Settlement};
 
 use super::*;
 
 const SOON: Duration = Duration::from_secs(60);
 
-fn ending(ending: Ending) -> Settlement {
-    Settlement { come_back: SOON, ..Settlement::new(ending, Some("why".to_owned())) }
+fn ending(ending: AttemptOutcome) -> Settlement {
+    Settlement { retry_after: SOON, ..Settlement::new(ending, Some("why".to_owned())) }
 }
 
 #[rstest]
-#[case::done(Ending::Completed, "completed", "completed", 0)]
-#[case::cancel(Ending::Cancelled, "cancelled", "cancelled", 0)]
-#[case::error(Ending::Failed, "pending", "failed", 1)]
-#[case::permanent_error(Ending::Permanent, "failed", "failed", 0)]
-#[case::snooze(Ending::Snoozed, "pending", "snoozed", 0)]
-#[case::grace_over(Ending::Released, "pending", "released", 0)]
+#[case::done(AttemptOutcome::Completed, "completed", "completed", 0)]
+#[case::cancel(AttemptOutcome::Cancelled, "cancelled", "cancelled", 0)]
+#[case::error(AttemptOutcome::Failed, "pending", "failed", 1)]
+#[case::permanent_error(AttemptOutcome::Permanent, "failed", "failed", 0)]
+#[case::snooze(AttemptOutcome::Snoozed, "pending", "snoozed", 0)]
+#[case::grace_over(AttemptOutcome::Released, "pending", "released", 0)]
 #[tokio::test]
-async fn an_outcome_decides(#[case] how: Ending, #[case] status: &str, #[case] outcome: &str, #[case] retries: i64) {
+async fn an_outcome_decides(
+    #[case] how: AttemptOutcome,
+    #[case] status: &str,
+    #[case] outcome: &str,
+    #[case] retries: i64,
+) {
     let queue = Queue::new().await;
     let id = queue.add(fetch(1)).await;
     let task = queue.claim_one().await;
@@ -32,11 +37,11 @@ async fn an_outcome_decides(#[case] how: Ending, #[case] status: &str, #[case] o
 }
 
 #[rstest]
-#[case::done(Ending::Completed)]
-#[case::cancel(Ending::Cancelled)]
-#[case::permanent_error(Ending::Permanent)]
+#[case::done(AttemptOutcome::Completed)]
+#[case::cancel(AttemptOutcome::Cancelled)]
+#[case::permanent_error(AttemptOutcome::Permanent)]
 #[tokio::test]
-async fn an_ended_task_keeps_its_last_run(#[case] how: Ending) {
+async fn an_ended_task_keeps_its_last_run(#[case] how: AttemptOutcome) {
     let queue = Queue::new().await;
     let id = queue.add(fetch(1)).await;
     let task = queue.claim_one().await;
@@ -50,11 +55,11 @@ async fn an_ended_task_keeps_its_last_run(#[case] how: Ending) {
 }
 
 #[rstest]
-#[case::error(Ending::Failed)]
-#[case::snooze(Ending::Snoozed)]
-#[case::grace_over(Ending::Released)]
+#[case::error(AttemptOutcome::Failed)]
+#[case::snooze(AttemptOutcome::Snoozed)]
+#[case::grace_over(AttemptOutcome::Released)]
 #[tokio::test]
-async fn a_task_put_back_belongs_to_nobody(#[case] how: Ending) {
+async fn a_task_put_back_has_no_worker(#[case] how: AttemptOutcome) {
     let queue = Queue::new().await;
     let id = queue.add(fetch(1)).await;
     let task = queue.claim_one().await;
@@ -70,7 +75,7 @@ async fn a_failed_run_waits_for_its_backoff_and_says_why() {
     let queue = Queue::new().await;
     let id = queue.add(fetch(1)).await;
     let task = queue.claim_one().await;
-    queue.settle(&task, &ending(Ending::Failed)).await.unwrap();
+    queue.settle(&task, &ending(AttemptOutcome::Failed)).await.unwrap();
     assert_eq!(queue.task(id).await["error_message"], json!("why"));
     assert!((50.0..=60.0).contains(&queue.due_in(id).await));
     queue.sweep_all().await;
@@ -85,7 +90,7 @@ async fn three_retries_are_four_runs() {
     let id = queue.add(fetch(1)).await;
     for run in 1..=4 {
         let task = queue.claim_one().await;
-        let became = queue.settle(&task, &ending(Ending::Failed)).await.unwrap();
+        let became = queue.settle(&task, &ending(AttemptOutcome::Failed)).await.unwrap();
         assert_eq!(became, if run < 4 { "pending" } else { "failed" }, "run {run}");
         queue.make_due(id).await;
     }
@@ -98,24 +103,24 @@ async fn three_retries_are_four_runs() {
 async fn a_snooze_longer_than_its_limit_is_a_failure() {
     let queue = Queue::new().await;
     let id = queue.add(fetch(1)).await;
-    queue.settle(&queue.claim_one().await, &ending(Ending::Snoozed)).await.unwrap();
+    queue.settle(&queue.claim_one().await, &ending(AttemptOutcome::Snoozed)).await.unwrap();
     let put_off_for = async |hours: i32| {
         queue.sql(&format!("UPDATE worker_tasks SET snoozed_since = now() - interval '{hours} hours'")).await;
         queue.make_due(id).await;
-        queue.settle(&queue.claim_one().await, &ending(Ending::Snoozed)).await.unwrap();
+        queue.settle(&queue.claim_one().await, &ending(AttemptOutcome::Snoozed)).await.unwrap();
         queue.task(id).await["retry_count"].clone()
     };
     assert_eq!(put_off_for(23).await, json!(0));
     assert_eq!(put_off_for(25).await, json!(1));
     assert_eq!(queue.outcomes(id).await, ["snoozed", "snoozed", "failed"]);
-    assert!(queue.task(id).await["snoozed_since"].is_null(), "the next row of snoozes begins anew");
+    assert!(queue.task(id).await["snoozed_since"].is_null(), "the next row of snoozes starts from the beginning");
 }
 
 #[tokio::test]
 async fn a_release_between_two_snoozes_does_not_restart_their_limit() {
     let queue = Queue::new().await;
     let id = queue.add(fetch(1)).await;
-    queue.settle(&queue.claim_one().await, &ending(Ending::Snoozed)).await.unwrap();
+    queue.settle(&queue.claim_one().await, &ending(AttemptOutcome::Snoozed)).await.unwrap();
     let since = queue.task(id).await["snoozed_since"].clone();
     queue.make_due(id).await;
     queue.settle(&queue.claim_one().await, &Settlement::released("stopping")).await.unwrap();
@@ -126,7 +131,7 @@ async fn a_release_between_two_snoozes_does_not_restart_their_limit() {
 async fn a_released_task_may_be_claimed_at_once() {
     let queue = Queue::new().await;
     let made = queue.enqueue(&[fetch(1), analytics()]).await;
-    for task in queue.claim(&Role::ALL, 2).await {
+    for task in queue.claim(&Role::CRAWL, 2).await {
         queue.settle(&task, &Settlement::released("stopping")).await.unwrap();
     }
     assert_eq!(queue.claim_all().await, made);
@@ -140,7 +145,7 @@ async fn a_released_task_may_be_claimed_at_once() {
 async fn no_error_text_keeps_a_task_from_being_settled(#[case] why: String) {
     let queue = Queue::new().await;
     let id = queue.add(fetch(1)).await;
-    let settlement = Settlement { come_back: SOON, ..Settlement::new(Ending::Failed, Some(why)) };
+    let settlement = Settlement { retry_after: SOON, ..Settlement::new(AttemptOutcome::Failed, Some(why)) };
     queue.settle(&queue.claim_one().await, &settlement).await.unwrap();
     assert!(queue.task(id).await["error_message"].as_str().unwrap().len() <= 8192);
 }
@@ -151,7 +156,7 @@ async fn a_long_reason_fits_when_the_snooze_limit_has_passed() {
     queue.add(fetch(1)).await;
     let task = queue.claim_one().await;
     queue.sql("UPDATE worker_tasks SET snoozed_since = now() - interval '25 hours'").await;
-    let settlement = Settlement::new(Ending::Snoozed, Some("x".repeat(8_192)));
+    let settlement = Settlement::new(AttemptOutcome::Snoozed, Some("x".repeat(8_192)));
     assert_eq!(queue.settle(&task, &settlement).await.unwrap(), "pending");
 }
 
@@ -163,11 +168,11 @@ async fn effects_and_status_are_one_transaction() {
     let tx = queue.database.db.begin().await.unwrap();
     let child = NewTask { parent_task_id: Some(id), ..refresh(1) };
     let child = tasks::enqueue(&tx, &[child]).await.unwrap()[0];
-    tasks::settle(&tx, &task.held, &Settlement::new(Ending::Completed, None)).await.unwrap();
-    assert_eq!(queue.number("SELECT count(*) FROM worker_tasks").await, 1, "nobody sees half of it");
+    tasks::settle(&tx, &task.held, &Settlement::new(AttemptOutcome::Completed, None)).await.unwrap();
+    assert_eq!(queue.number("SELECT count(*) FROM worker_tasks").await, 1, "no other session sees half of it");
     tx.commit().await.unwrap();
     assert_eq!(queue.task(id).await["status"], json!("completed"));
-    assert_eq!(queue.claim_all().await, [child], "the store's slot went to the follow-up");
+    assert_eq!(queue.claim_all().await, [child], "the store's reservation went to the follow-up");
 }
 
 #[tokio::test]
@@ -177,7 +182,7 @@ async fn an_unknown_commit_is_looked_up_by_its_attempt() {
     let task = queue.claim_one().await;
     let outcome = async || tasks::attempt_outcome(&queue.client().await, &task.held).await.unwrap();
     assert_eq!(outcome().await, None);
-    queue.settle(&task, &ending(Ending::Completed)).await.unwrap();
+    queue.settle(&task, &ending(AttemptOutcome::Completed)).await.unwrap();
     assert_eq!(outcome().await.as_deref(), Some("completed"));
 }
 
@@ -190,7 +195,7 @@ async fn a_settlement_waits_for_a_cancellation_by_hand_and_finds_itself_lost() {
     queue.sql(&format!("BEGIN; SELECT FROM worker_tasks WHERE id = {id} FOR UPDATE")).await;
     let settling = {
         let (db, held) = (queue.database.db.clone(), task.held.clone());
-        tokio::spawn(async move { tasks::settle(&db.client().await?, &held, &ending(Ending::Completed)).await })
+        tokio::spawn(async move { tasks::settle(&db.client().await?, &held, &ending(AttemptOutcome::Completed)).await })
     };
     let waiting =
         "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
@@ -208,16 +213,16 @@ async fn a_run_becomes_a_row_of_its_own_only_before_the_next_writes_over_it() {
     let kept = "SELECT count(*) FROM past_attempts";
     let first = queue.claim_one().await;
     assert_eq!((queue.outcomes(id).await, queue.number(kept).await), (vec!["active".to_owned()], 0));
-    queue.settle(&first, &Settlement::new(Ending::Failed, Some("no answer".to_owned()))).await.unwrap();
+    queue.settle(&first, &Settlement::new(AttemptOutcome::Failed, Some("no answer".to_owned()))).await.unwrap();
     assert_eq!((queue.outcomes(id).await, queue.number(kept).await), (vec!["failed".to_owned()], 1));
     queue.make_due(id).await;
     let second = queue.claim_one().await;
-    queue.settle(&second, &Settlement::new(Ending::Completed, None)).await.unwrap();
+    queue.settle(&second, &Settlement::new(AttemptOutcome::Completed, None)).await.unwrap();
     assert_eq!(
         (queue.outcomes(id).await, queue.number(kept).await),
         (vec!["failed".to_owned(), "completed".to_owned()], 1)
     );
-    let told =
+    let kept_attempts =
         "SELECT count(*) FROM task_attempts WHERE error = 'no answer' AND fence = 1 AND finished_at >= claimed_at";
-    assert_eq!(queue.number(told).await, 1);
+    assert_eq!(queue.number(kept_attempts).await, 1);
 }

@@ -1,4 +1,4 @@
-//! What must never be contacted, and whom we believe.
+//! What must never be contacted, and which answers are believed.
 
 use drover::stealth::{FetchError, Kind, SessionAsk};
 use rstest::rstest;
@@ -7,15 +7,15 @@ use super::support::{Ca, ForwardProxy, Manner, Origin, Reply, Setup, content, po
 
 #[rstest]
 #[case::another_host("http://elsewhere.test/graphql", "http://elsewhere.test/")]
-#[case::a_page_of_another_host("http://menu.test/graphql", "http://elsewhere.test/")]
-#[case::a_page_of_another_scheme("http://menu.test/graphql", "https://menu.test/")]
+#[case::a_preflight_to_another_host("http://menu.test/graphql", "http://elsewhere.test/")]
+#[case::a_preflight_to_another_scheme("http://menu.test/graphql", "https://menu.test/")]
 #[tokio::test]
 async fn what_must_not_be_contacted_is_refused_before_a_proxy_is_asked(#[case] url: &str, #[case] referer: &str) {
     let origin = Origin::plain().await;
     let proxy = ForwardProxy::http(origin.address, Manner::Willing).await;
     let pool = pool_of(&[&proxy]);
     let mut session = Setup::default().sessions(&pool).open(SessionAsk::default());
-    let mut request = request(Kind::GraphqlGet, "http");
+    let mut request = request(Kind::Fetch, "http");
     request.url = url.parse().unwrap();
     request.referer = referer.parse().unwrap();
     let error = session.send(&request, &content).await.unwrap_err();
@@ -28,7 +28,7 @@ async fn a_stores_own_host_may_be_contacted_for_that_store() {
     let origin = Origin::plain().await;
     let proxy = ForwardProxy::http(origin.address, Manner::Willing).await;
     let sessions = Setup::default().sessions(&pool_of(&[&proxy]));
-    let mut request = request(Kind::GraphqlGet, "http");
+    let mut request = request(Kind::Fetch, "http");
     request.url = "http://shop.test:8080/graphql".parse().unwrap();
     request.referer = "http://shop.test:8080/menu".parse().unwrap();
     let ask = SessionAsk { hosts: vec!["shop.test:8080".to_owned()], ..SessionAsk::default() };
@@ -43,17 +43,45 @@ async fn a_certificate_of_an_unknown_authority_is_not_believed() {
     let origin = Origin::tls(&unknown, &["h2"]).await;
     let proxy = ForwardProxy::http(origin.address, Manner::Willing).await;
     let mut session = Setup::default().trusting(&known).sessions(&pool_of(&[&proxy])).open(SessionAsk::default());
-    let error = session.send(&request(Kind::GraphqlGet, "https"), &content).await.unwrap_err();
-    assert!(matches!(&error, FetchError::Http { why, .. } if why.contains("certificate")), "{error}");
+    let error = session.send(&request(Kind::Fetch, "https"), &content).await.unwrap_err();
+    assert!(matches!(&error, FetchError::ProxyOutage { reason, .. } if reason.contains("certificate")), "{error}");
     assert_eq!(origin.seen(), []);
 }
 
 #[tokio::test]
-async fn an_answer_without_success_is_an_error_though_the_platform_is_silent() {
+async fn an_answer_without_success_is_an_error_though_the_platform_accepts_it() {
     let origin = Origin::plain().await;
     let proxy = ForwardProxy::http(origin.address, Manner::Willing).await;
     let mut session = Setup::default().sessions(&pool_of(&[&proxy])).open(SessionAsk::default());
     origin.script(std::iter::repeat_n(Reply::status(404), 4));
-    let error = session.send(&request(Kind::GraphqlGet, "http"), &content).await.unwrap_err();
-    assert!(matches!(&error, FetchError::Http { why, .. } if why == "status 404"), "{error}");
+    let error = session.send(&request(Kind::Fetch, "http"), &content).await.unwrap_err();
+    assert!(matches!(&error, FetchError::Http { reason, .. } if reason == "status 404"), "{error}");
+}
+
+#[rstest]
+#[case::another_site("http://api.other.test/graphql", "cross-site")]
+#[case::the_same_site("http://api.menu.test/graphql", "same-site")]
+#[tokio::test]
+async fn an_api_of_another_host_is_asked_as_a_browser_asks_it(
+    #[case] url: &str,
+    #[case] site: &str,
+    #[values("chrome-131-windows", "firefox-133-windows", "safari-18.4-macos")] fingerprint: &str,
+) {
+    let origin = Origin::plain().await;
+    let proxy = ForwardProxy::socks5(origin.address, Manner::Willing).await;
+    let setup = Setup { hosts: vec!["*.test".to_owned()], ..Setup::default() }.only(fingerprint);
+    let mut session = setup.sessions(&pool_of(&[&proxy])).open(SessionAsk::default());
+    let mut request = request(Kind::Fetch, "http");
+    request.url = url.parse().unwrap();
+    request.script_headers = vec![("accept", "application/json".to_owned())];
+    origin.script([Reply::json("{}").with("set-cookie", "a=1; Path=/")]);
+    for _ in 0..2 {
+        session.send(&request, &content).await.unwrap();
+    }
+    let seen = &origin.seen()[1];
+    assert_eq!(seen.field("sec-fetch-site"), Some(site));
+    assert_eq!(seen.field("origin"), Some("http://menu.test"));
+    assert_eq!(seen.field("referer"), Some("http://menu.test/"));
+    assert_eq!(seen.field("cookie"), None, "fetch() leaves cookies of other origins alone");
+    assert_eq!(seen.field("apollographql-client-name"), None);
 }

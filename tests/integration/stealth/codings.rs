@@ -34,7 +34,7 @@ async fn fetch(fingerprint: &str, reply: Reply) -> Result<Response, FetchError> 
     let proxy = ForwardProxy::http(origin.address, Manner::Willing).await;
     let mut session = Setup::default().only(fingerprint).sessions(&pool_of(&[&proxy])).open(SessionAsk::default());
     origin.script([reply]);
-    session.send(&request(Kind::GraphqlGet, "http"), &content).await
+    session.send(&request(Kind::Fetch, "http"), &content).await.map(|(response, ())| response)
 }
 
 #[rstest]
@@ -70,12 +70,14 @@ async fn several_gzip_members_are_one_body() {
 async fn a_coding_that_was_not_offered_is_a_decode_error(#[case] fingerprint: &str, #[case] coding: &str) {
     let raw = coded("zstd", BODY).await;
     let error = fetch(fingerprint, Reply::json("").with("content-encoding", coding).body(&raw)).await.unwrap_err();
-    assert!(matches!(&error, FetchError::Decode { why, .. } if why.contains("not offered")), "{error}");
+    assert!(matches!(&error, FetchError::Decode { reason, .. } if reason.contains("not offered")), "{error}");
 }
 
 #[tokio::test]
 async fn a_body_that_is_not_what_it_says_is_a_decode_error() {
-    let error = fetch("chrome-131-windows", Reply::json("no gzip").with("content-encoding", "gzip")).await.unwrap_err();
+    let error = fetch("chrome-131-windows", Reply::json("this is text and no gzip").with("content-encoding", "gzip"))
+        .await
+        .unwrap_err();
     assert!(matches!(error, FetchError::Decode { .. }), "{error}");
 }
 

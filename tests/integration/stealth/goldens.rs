@@ -178,7 +178,7 @@ const ORDERS: [(&str, &str, &str, &str); 8] = [
 #[rstest]
 #[tokio::test]
 async fn requests_over_tls_equal_the_profile(
-    #[values(Kind::GraphqlGet, Kind::GraphqlPost)] kind: Kind,
+    #[values(Kind::Fetch, Kind::FetchWithBody)] kind: Kind,
     #[values(Protocol::Http1, Protocol::Http2)] protocol: Protocol,
 ) {
     let ca = Ca::new();
@@ -194,7 +194,7 @@ async fn requests_over_tls_equal_the_profile(
 /// Test doubles speak plain http; what they see must be what an origin behind TLS sees.
 #[rstest]
 #[tokio::test]
-async fn requests_over_plain_http_equal_the_profile(#[values(Kind::GraphqlGet, Kind::GraphqlPost)] kind: Kind) {
+async fn requests_over_plain_http_equal_the_profile(#[values(Kind::Fetch, Kind::FetchWithBody)] kind: Kind) {
     let origin = Origin::plain().await;
     let proxy = ForwardProxy::socks5(origin.address, Manner::Willing).await;
     for expected in &TWELVE {
@@ -239,7 +239,7 @@ fn comparable(seen: Seen, protocol: Protocol) -> Vec<(String, String)> {
 
 impl Expected {
     fn fields(&self, kind: Kind, protocol: Protocol, scheme: &str, cookies: &[&str]) -> Vec<(String, String)> {
-        let kind = if kind == Kind::GraphqlPost { "post" } else { "get" };
+        let kind = if kind == Kind::FetchWithBody { "post" } else { "get" };
         let protocol = protocol.to_string();
         let fits = |(order, of_kind, on, _): &&(&str, &str, &str, &str)| {
             *order == self.order && [kind, "any"].contains(of_kind) && [protocol.as_str(), "any"].contains(on)

@@ -1,4 +1,4 @@
-//! The shipped fingerprints agree with themselves and with the rules; a wrong file is refused with all its faults.
+//! The shipped fingerprints agree with themselves and with the rules; a wrong file is refused with all its errors.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +24,8 @@ fn shipped() -> Identities {
 }
 
 fn names(entry: &Fingerprint, protocol: Protocol) -> BTreeSet<String> {
-    Kind::ALL.into_iter().flat_map(|kind| entry.names(kind, protocol)).map(|name| name.to_ascii_lowercase()).collect()
+    let names = Kind::ALL.into_iter().flat_map(|kind| entry.names(kind, &[], protocol).0);
+    names.map(|name| name.to_ascii_lowercase()).collect()
 }
 
 #[test]
@@ -73,7 +74,7 @@ fn zstd_priority_and_te_are_where_they_belong() {
 }
 
 #[test]
-fn nothing_that_gives_us_away_is_listed() {
+fn nothing_that_no_browser_sends_is_listed() {
     let never = [
         "dnt",
         "sec-gpc",
@@ -121,16 +122,17 @@ fn accept_language_follows_locale_and_engine(#[case] id: &str, #[case] languages
 #[case::engine("[[fingerprint]]\nid = 'edge-131-macos'\nengine = 'gecko'", &["edge is not built on Gecko"])]
 #[case::schema("schema = 2", &["schema must be 1"])]
 #[case::several_at_once("a = 1\nb = 2\n[order.x]\ngraphql_get = { h1 = [], h2 = [], h3 = [] }", &["'a'", "'b'", "h3", "graphql_post is missing"])]
+#[case::no_kind_for_a_request("[kind.graphql_post]\nrequest = 'fetch'", &["no kind is for fetch_with_body"])]
 #[case::no_toml("= 1", &["identities.toml: "])]
-fn a_wrong_file_is_refused_with_all_its_faults(#[case] overlay: &str, #[case] faults: &[&str]) {
+fn a_wrong_file_is_refused_with_all_its_errors(#[case] overlay: &str, #[case] errors: &[&str]) {
     let message = Identities::load(Some(overlay)).unwrap_err().to_string();
-    for fault in faults {
-        assert!(message.contains(fault), "'{fault}' is not in: {message}");
+    for error in errors {
+        assert!(message.contains(error), "'{error}' is not in: {message}");
     }
 }
 
 #[test]
-fn a_file_nobody_can_draw_from_is_refused() {
+fn a_file_without_a_weight_is_refused() {
     let retired = |entry: &std::sync::Arc<Fingerprint>| format!("[[fingerprint]]\nid = '{}'\nweight = 0\n", entry.id);
     let overlay: String = shipped().all().iter().map(retired).collect();
     assert!(Identities::load(Some(&overlay)).unwrap_err().to_string().contains("total weight is 0"));
@@ -183,7 +185,7 @@ fn an_unrecorded_script_header_has_its_place_and_is_counted(#[case] id: &str, #[
     let identities = shipped();
     let entry = identities.all().iter().find(|entry| entry.id == id).unwrap();
     let identity = Identity::new(entry.clone(), States::load(None).unwrap().of(None));
-    let mut request = request(Kind::GraphqlGet, "https");
+    let mut request = request(Kind::Fetch, "https");
     request.script_headers.push(("X-New", "1".to_owned()));
     let ordered = headers::ordered(&identity, Protocol::Http2, &request, &[]);
     let place = |name: &str| ordered.fields.iter().position(|(field, _)| field == name).unwrap() as i32;
@@ -194,7 +196,7 @@ fn an_unrecorded_script_header_has_its_place_and_is_counted(#[case] id: &str, #[
 fn without_the_scripts_accept_chromium_puts_its_own_before_the_tail() {
     let identities = shipped();
     let identity = Identity::new(identities.all()[0].clone(), States::load(None).unwrap().of(None));
-    let mut request = request(Kind::GraphqlGet, "https");
+    let mut request = request(Kind::Fetch, "https");
     request.script_headers.remove(0);
     let ordered = headers::ordered(&identity, Protocol::Http1, &request, &[]).fields;
     let tail = ordered.iter().position(|(name, _)| name == "Sec-Fetch-Site").unwrap();
@@ -226,9 +228,9 @@ fn every_state_has_a_zone_and_points_and_arizona_stands_in() {
     "[AZ]\ntimezone = 'America/Phoenix'\nlocale = 'en-US'\nlanguages = [\"en\\r\\nx: y\"]\npoints = []",
     "AZ: languages"
 )]
-fn a_wrong_table_of_states_is_refused(#[case] overlay: &str, #[case] fault: &str) {
+fn a_wrong_table_of_states_is_refused(#[case] overlay: &str, #[case] error: &str) {
     let message = States::load(Some(overlay)).unwrap_err().to_string();
-    assert!(message.contains(fault), "{message}");
+    assert!(message.contains(error), "{message}");
 }
 
 #[tokio::test]
@@ -239,7 +241,7 @@ async fn a_stores_own_timezone_beats_its_states() {
     let zone = "America/Denver".to_owned();
     let ask = SessionAsk { state: Some("ID".to_owned()), timezone: Some(zone.clone()), ..SessionAsk::default() };
     let mut session = Setup::default().sessions(&pool).open(ask);
-    session.send(&request(Kind::GraphqlGet, "http"), &content).await.unwrap();
+    session.send(&request(Kind::Fetch, "http"), &content).await.unwrap();
     assert_eq!(session.timezone(), zone);
     assert_eq!((pool.asks()[0].state.as_deref(), pool.asks()[0].timezone.as_ref()), (Some("ID"), Some(&zone)));
 }

@@ -1,11 +1,13 @@
-//! The hop: what it hears, what its failures are called, and that nothing goes past it.
+//! Proxies: what is said to them, what their failures are called, and that nothing is sent without one.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use drover::stealth::{FetchError, Kind, ProxyOutcome, SessionAsk};
+use drover::handlers::TaskError;
+use drover::stealth::{FetchError, Kind, ProxyAsk, ProxyOutcome, Session, SessionAsk};
 use rstest::rstest;
 
 use super::support::{Ca, ForwardProxy, HOST, Manner, Origin, Pool, Setup, content, pool_of, request};
@@ -16,7 +18,7 @@ async fn a_tunnel_is_asked_for_with_no_header_of_the_browser() {
     let origin = Origin::tls(&ca, &["http/1.1"]).await;
     let proxy = ForwardProxy::http(origin.address, Manner::Willing).await;
     let mut session = Setup::default().trusting(&ca).sessions(&pool_of(&[&proxy])).open(SessionAsk::default());
-    session.send(&request(Kind::GraphqlGet, "https"), &content).await.unwrap();
+    session.send(&request(Kind::Fetch, "https"), &content).await.unwrap();
     assert_eq!(proxy.heard_text(), [format!("CONNECT {HOST}:443 HTTP/1.1\r\nHost: {HOST}:443\r\n\r\n")]);
 }
 
@@ -34,7 +36,7 @@ async fn credentials_go_to_the_proxy_whole_and_never_to_the_origin(
     let origin = if scheme == "https" { Origin::tls(&ca, &["h2"]).await } else { Origin::plain().await };
     let proxy = ForwardProxy::http(origin.address, Manner::Willing).await.with_login(user, password);
     let mut session = Setup::default().trusting(&ca).sessions(&pool_of(&[&proxy])).open(SessionAsk::default());
-    session.send(&request(Kind::GraphqlGet, scheme), &content).await.unwrap();
+    session.send(&request(Kind::Fetch, scheme), &content).await.unwrap();
 
     let due = format!("proxy-authorization: Basic {}\r\n", STANDARD.encode(format!("{user}:{password}")));
     let heard = proxy.heard_text().concat();
@@ -47,7 +49,7 @@ async fn plain_http_names_the_whole_address_to_the_proxy() {
     let origin = Origin::plain().await;
     let proxy = ForwardProxy::http(origin.address, Manner::Willing).await;
     let mut session = Setup::default().sessions(&pool_of(&[&proxy])).open(SessionAsk::default());
-    session.send(&request(Kind::GraphqlGet, "http"), &content).await.unwrap();
+    session.send(&request(Kind::Fetch, "http"), &content).await.unwrap();
     let heard = proxy.heard_text().concat();
     assert!(
         heard.starts_with("GET http://menu.test/api-3/graphql?operationName=FilteredProducts HTTP/1.1\r\n"),
@@ -66,7 +68,7 @@ async fn socks_carries_the_name_and_no_header_of_the_browser(#[case] login: Opti
         proxy = proxy.with_login(user, password);
     }
     let mut session = Setup::default().sessions(&pool_of(&[&proxy])).open(SessionAsk::default());
-    session.send(&request(Kind::GraphqlGet, "http"), &content).await.unwrap();
+    session.send(&request(Kind::Fetch, "http"), &content).await.unwrap();
 
     let ask = [&[5, 1, 0, 3, HOST.len() as u8], HOST.as_bytes(), &[0, 80]].concat();
     let mut heard = proxy.heard();
@@ -77,27 +79,57 @@ async fn socks_carries_the_name_and_no_header_of_the_browser(#[case] login: Opti
     assert_eq!(heard, spoken.into_iter().collect::<Vec<_>>());
 }
 
-async fn closed(_: &Origin) -> ForwardProxy {
-    ForwardProxy::closed().await
-}
-
-/// What is wrong with the first proxy, as its owner hears it, and whether that benches it at once.
+/// What is wrong with the first proxy, as its owner learns it, and whether that benches it at once.
 #[rstest]
 #[case::tunnel_407("https", true, Manner::Refusing(407), "credentials", true)]
-#[case::tunnel_403("https", true, Manner::Refusing(403), "403", false)]
-#[case::tunnel_502("https", true, Manner::Refusing(502), "502", false)]
-#[case::tunnel_hangs("https", true, Manner::Hanging, "no connection within", false)]
+#[case::not_http("https", true, Manner::Garbage, "is not HTTP", false)]
 #[case::forwarded_407("http", true, Manner::Refusing(407), "credentials", true)]
 #[case::socks_login("http", false, Manner::Refusing(407), "credentials", true)]
-#[case::socks_hangs("http", false, Manner::Hanging, "no connection within", false)]
 #[tokio::test]
-async fn a_bad_hop_is_blamed_and_another_takes_over(
+async fn a_bad_proxy_is_blamed_and_another_takes_over(
     #[case] scheme: &str,
     #[case] is_http: bool,
     #[case] manner: Manner,
-    #[case] why: &str,
+    #[case] reason: &str,
     #[case] at_once: bool,
 ) {
+    let (pool, session, _) = fetch_past(scheme, is_http, manner).await;
+    assert_blamed(&pool, reason, at_once);
+    assert_eq!(session.trace().read().proxy_ids, [1, 2]);
+}
+
+/// The proxy works and cannot reach the origin, or says nothing about it: either may have failed.
+#[rstest]
+#[case::tunnel_403("https", true, Manner::Refusing(403), "403")]
+#[case::tunnel_502("https", true, Manner::Refusing(502), "502")]
+#[case::tunnel_503("https", true, Manner::Refusing(503), "503")]
+#[case::tunnel_504("https", true, Manner::Refusing(504), "504")]
+#[case::tunnel_hangs("https", true, Manner::Hanging, "no connection within")]
+#[case::captive_portal("https", true, Manner::Portal, "TLS")]
+#[case::closed_after_connect("https", true, Manner::Closing, "TLS")]
+#[case::socks_hangs("http", false, Manner::Hanging, "no connection within")]
+#[case::socks_by_the_rules("http", false, Manner::Refusing(2), "refuses the connection")]
+#[case::socks_host_unreachable("http", false, Manner::Refusing(4), "refuses the connection")]
+#[case::socks_refused("http", false, Manner::Refusing(5), "refuses the connection")]
+#[case::socks_ttl("http", false, Manner::Refusing(6), "refuses the connection")]
+#[case::forwarded_502("http", true, Manner::Refusing(502), "status 502")]
+#[case::forwarded_silence("http", true, Manner::Hanging, "first byte")]
+#[tokio::test]
+async fn a_proxy_that_does_not_reach_the_origin_is_a_suspicion(
+    #[case] scheme: &str,
+    #[case] is_http: bool,
+    #[case] manner: Manner,
+    #[case] expected: &str,
+) {
+    let (pool, _, asks) = fetch_past(scheme, is_http, manner).await;
+    let reports = pool.reports();
+    let (1, ProxyOutcome::Suspect { host, reason }) = &reports[0] else { panic!("{reports:?}") };
+    assert!(host == HOST && reason.contains(HOST) && reason.contains(expected), "{reason}");
+    assert_eq!(asks[1].avoid, [1]);
+}
+
+/// Fetches with a proxy of this `manner` before a good one.
+async fn fetch_past(scheme: &str, is_http: bool, manner: Manner) -> (Arc<Pool>, Session, Vec<ProxyAsk>) {
     let ca = Ca::new();
     let origin = if scheme == "https" { Origin::tls(&ca, &["h2"]).await } else { Origin::plain().await };
     let bad = match is_http {
@@ -108,78 +140,117 @@ async fn a_bad_hop_is_blamed_and_another_takes_over(
     let pool = pool_of(&[&bad, &good]);
     let mut setup = Setup::default().trusting(&ca);
     setup.http.connect_timeout = Duration::from_millis(400);
+    setup.http.first_byte_timeout = Duration::from_millis(400);
     let mut session = setup.sessions(&pool).open(SessionAsk::default());
-    session.send(&request(Kind::GraphqlGet, scheme), &content).await.unwrap();
-
-    assert_blamed(&pool, why, at_once);
-    assert_eq!(session.trace().read().proxy_ids, [1, 2]);
+    session.send(&request(Kind::Fetch, scheme), &content).await.unwrap();
     assert_eq!(origin.seen().len(), 1);
+    let asks = pool.asks();
+    (pool, session, asks)
+}
+
+#[rstest]
+#[case::refused_tunnels(Manner::Refusing(502))]
+#[case::captive_portals(Manner::Portal)]
+#[case::closed_connections(Manner::Closing)]
+#[case::garbage(Manner::Garbage)]
+#[case::no_credentials(Manner::Refusing(407))]
+#[tokio::test]
+async fn an_outage_of_all_proxies_costs_the_task_no_retry(#[case] manner: Manner) {
+    let ca = Ca::new();
+    let origin = Origin::tls(&ca, &["h2"]).await;
+    let (first, second) =
+        (ForwardProxy::http(origin.address, manner).await, ForwardProxy::http(origin.address, manner).await);
+    let mut session = Setup::default().trusting(&ca).sessions(&pool_of(&[&first, &second])).open(SessionAsk::default());
+    let error = session.send(&request(Kind::Fetch, "https"), &content).await.unwrap_err();
+    assert!(matches!(TaskError::from(error), TaskError::Snooze { .. }));
+}
+
+#[tokio::test]
+async fn a_store_whose_host_is_dead_is_named_and_pays_while_other_hosts_answer() {
+    let ca = Ca::new();
+    let origin = Origin::tls(&ca, &["h2"]).await;
+    let proxy = ForwardProxy::http(origin.address, Manner::Unreachable("dead.test")).await;
+    let pool = pool_of(&[&proxy]);
+    let setup = Setup { hosts: vec![HOST.to_owned(), "dead.test".to_owned()], ..Setup::default() };
+    let sessions = setup.trusting(&ca).sessions(&pool);
+    let mut dead = request(Kind::Fetch, "https");
+    dead.url = "https://dead.test/graphql".parse().unwrap();
+    dead.referer = dead.url.clone();
+
+    let mut other = sessions.open(SessionAsk::default());
+    let others_are_answered = async {
+        loop {
+            other.send(&request(Kind::Fetch, "https"), &content).await.unwrap();
+        }
+    };
+    let mut session = sessions.open(SessionAsk::default());
+    let error = tokio::select! {
+        result = session.send(&dead, &content) => result.unwrap_err(),
+        () = others_are_answered => unreachable!(),
+    };
+    assert!(matches!(&error, FetchError::Unreachable { host, .. } if host == "dead.test"), "{error}");
+    assert!(matches!(TaskError::from(error), TaskError::Retry { .. }));
+    assert!(!pool.reports().iter().any(|(_, outcome)| matches!(outcome, ProxyOutcome::Failed { .. })));
 }
 
 #[tokio::test]
 async fn a_refused_connect_is_blamed_at_once() {
     let origin = Origin::plain().await;
     let good = ForwardProxy::http(origin.address, Manner::Willing).await;
-    let pool = pool_of(&[&closed(&origin).await, &good]);
+    let pool = pool_of(&[&ForwardProxy::closed().await, &good]);
     let mut session = Setup::default().sessions(&pool).open(SessionAsk::default());
-    session.send(&request(Kind::GraphqlGet, "http"), &content).await.unwrap();
+    session.send(&request(Kind::Fetch, "http"), &content).await.unwrap();
     assert_blamed(&pool, "cannot be reached", true);
-}
-
-#[rstest]
-#[case::by_the_rules(Manner::Refusing(2), "refuses the connection")]
-#[case::host_unreachable(Manner::Refusing(4), "refuses the connection")]
-#[tokio::test]
-async fn a_socks_refusal_is_counted(#[case] manner: Manner, #[case] why: &str) {
-    let origin = Origin::plain().await;
-    let bad = ForwardProxy::socks5(origin.address, manner).await;
-    let good = ForwardProxy::http(origin.address, Manner::Willing).await;
-    let pool = pool_of(&[&bad, &good]);
-    let mut session = Setup::default().sessions(&pool).open(SessionAsk::default());
-    session.send(&request(Kind::GraphqlGet, "http"), &content).await.unwrap();
-    assert_blamed(&pool, why, false);
-}
-
-/// Over plain http nobody can tell a proxy's 502 or silence from the origin's: a suspicion, and another way.
-#[rstest]
-#[case::bad_gateway(Manner::Refusing(502))]
-#[case::silence(Manner::Hanging)]
-#[tokio::test]
-async fn a_suspect_hop_is_left_with_a_suspicion(#[case] manner: Manner) {
-    let origin = Origin::plain().await;
-    let bad = ForwardProxy::http(origin.address, manner).await;
-    let good = ForwardProxy::http(origin.address, Manner::Willing).await;
-    let pool = pool_of(&[&bad, &good]);
-    let mut setup = Setup::default();
-    setup.http.first_byte_timeout = Duration::from_millis(300);
-    let mut session = setup.sessions(&pool).open(SessionAsk::default());
-    session.send(&request(Kind::GraphqlGet, "http"), &content).await.unwrap();
-    assert!(matches!(&pool.reports()[0], (1, ProxyOutcome::Suspect { .. })), "{:?}", pool.reports());
-    assert_eq!(pool.asks()[1].avoid, [1]);
 }
 
 #[tokio::test]
 async fn without_a_proxy_nothing_is_sent() {
     let origin = Origin::plain().await;
     let mut session = Setup::default().sessions(&Pool::new(Vec::new())).open(SessionAsk::default());
-    let error = session.send(&request(Kind::GraphqlGet, "http"), &content).await.unwrap_err();
+    let error = session.send(&request(Kind::Fetch, "http"), &content).await.unwrap_err();
     assert_eq!(error, FetchError::NoProxy { host: HOST.to_owned() });
     assert_eq!(origin.seen(), []);
 }
 
-/// One place dials, and it dials proxies.
+/// One place opens outbound connections for crawling, and it connects to proxies. The modules that are left out talk to
+/// Postgres or to this program's own API.
 #[test]
-fn only_the_way_to_a_proxy_opens_sockets() {
-    let stealth = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/stealth");
-    let dials = |text: &str| {
-        ["TcpStream::connect", "TcpSocket", "UdpSocket", "HttpConnector", "lookup_host"]
+fn only_the_connection_to_a_proxy_opens_sockets() {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let others = ["db", "db.rs", "api", "api.rs", "private_server", "private_server.rs", "cli/http.rs"];
+    let others = others.map(|path| src.join(path));
+    let opens = |file: &Path| {
+        let text = std::fs::read_to_string(file).unwrap();
+        ["TcpStream::connect", "TcpSocket", "UdpSocket", "HttpConnector", "lookup_host", "ToSocketAddrs"]
             .iter()
             .any(|word| text.contains(word))
     };
-    let files = std::fs::read_dir(stealth).unwrap().map(|entry| entry.unwrap().path());
-    let dialling: Vec<_> = files.filter(|file| dials(&std::fs::read_to_string(file).unwrap())).collect();
-    assert_eq!(dialling.len(), 1, "{dialling:?}");
-    assert!(dialling[0].ends_with("proxy_connect.rs"), "{dialling:?}");
+    let files = rust_files(&src).into_iter().filter(|file| !others.iter().any(|other| file.starts_with(other)));
+    let opening: Vec<_> = files.filter(|file| opens(file)).collect();
+    assert_eq!(opening, [src.join("stealth/proxy_connect.rs")]);
+}
+
+fn rust_files(dir: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
+    let files = entries.flat_map(|path| if path.is_dir() { rust_files(&path) } else { vec![path] });
+    files.filter(|file| file.extension().is_some_and(|extension| extension == "rs")).collect()
+}
+
+#[tokio::test]
+async fn a_session_leaves_a_proxy_whose_lease_was_revoked() {
+    let origin = Origin::plain().await;
+    let (first, second) = (
+        ForwardProxy::http(origin.address, Manner::Willing).await,
+        ForwardProxy::http(origin.address, Manner::Willing).await,
+    );
+    let pool = pool_of(&[&first, &second]);
+    let mut session = Setup::default().sessions(&pool).open(SessionAsk::default());
+    session.send(&request(Kind::Fetch, "http"), &content).await.unwrap();
+    pool.revoke(1);
+    session.send(&request(Kind::Fetch, "http"), &content).await.unwrap();
+    let used: Vec<_> = pool.reports().into_iter().map(|(id, _)| id).collect();
+    assert_eq!(used, [1, 2]);
+    assert_eq!(pool.out(), 1, "the revoked lease was given back");
 }
 
 #[tokio::test]
@@ -188,17 +259,17 @@ async fn secrets_of_a_proxy_are_in_no_error() {
     let bad = ForwardProxy::http(origin.address, Manner::Refusing(407)).await.with_login("anna", "hunter2");
     let pool = pool_of(&[&bad]);
     let mut session = Setup::default().sessions(&pool).open(SessionAsk::default());
-    let error = session.send(&request(Kind::GraphqlGet, "http"), &content).await.unwrap_err();
+    let error = session.send(&request(Kind::Fetch, "http"), &content).await.unwrap_err();
     let shown = format!("{error} {error:?} {:?} {:?}", pool.reports(), bad.as_row(1));
     assert!(!shown.contains("hunter2") && !shown.contains(&STANDARD.encode("anna:hunter2")), "{shown}");
 }
 
-fn assert_blamed(pool: &Pool, why: &str, at_once: bool) {
+fn assert_blamed(pool: &Pool, expected: &str, at_once: bool) {
     let reports = pool.reports();
-    let (id, ProxyOutcome::Failed { why: said, at_once: said_at_once, host }) = &reports[0] else {
+    let (id, ProxyOutcome::Failed { reason, at_once: is_at_once, host }) = &reports[0] else {
         panic!("{reports:?}");
     };
-    assert_eq!((*id, host.as_str(), *said_at_once), (1, HOST, at_once), "{said}");
-    assert!(said.contains(why), "{said}");
+    assert_eq!((*id, host.as_str(), *is_at_once), (1, HOST, at_once), "{reason}");
+    assert!(reason.contains(expected), "{reason}");
     assert!(matches!(&reports[1], (2, ProxyOutcome::Success { .. })), "{reports:?}");
 }

@@ -28,6 +28,11 @@ fn user_agents(seen: &[Seen]) -> Vec<String> {
 #[case::challenged(Reply::html(403))]
 #[case::html_for_json(Reply::html(200))]
 #[case::html_that_claims_to_be_json(Reply::json(" <!doctype html>"))]
+#[case::login_wanted(Reply::status(401))]
+#[case::captcha_of_a_firewall(Reply::html(405))]
+#[case::unavailable_page(Reply::html(503))]
+#[case::html_of_an_error(Reply::html(500))]
+#[case::a_redirect_to_a_challenge(Reply::status(302).with("location", "https://challenge.test/?from=menu"))]
 #[tokio::test]
 async fn a_block_changes_proxy_and_browser_and_empties_the_jar(#[case] refusal: Reply) {
     let origin = Origin::plain().await;
@@ -38,7 +43,7 @@ async fn a_block_changes_proxy_and_browser_and_empties_the_jar(#[case] refusal: 
     let pool = pool_of(&[&first, &second]);
     let mut session = Setup::default().sessions(&pool).open(SessionAsk::default());
     origin.script([refusal.with("set-cookie", "seen=1; Path=/")]);
-    session.send(&request(Kind::GraphqlGet, "http"), &content).await.unwrap();
+    session.send(&request(Kind::Fetch, "http"), &content).await.unwrap();
 
     let trace = session.trace().read();
     assert_eq!((trace.proxy_ids, trace.requests, trace.blocks), (vec![1, 2], 2, 1));
@@ -60,7 +65,7 @@ async fn the_fourth_refusal_of_a_request_is_the_end() {
     let mut session = Setup::default().sessions(&pool).open(SessionAsk::default());
     origin.script(std::iter::repeat_n(Reply::status(403), 100));
     let trace = session.trace();
-    let error = session.send(&request(Kind::GraphqlGet, "http"), &content).await.unwrap_err();
+    let error = session.send(&request(Kind::Fetch, "http"), &content).await.unwrap_err();
     assert_eq!(error, FetchError::Blocked { host: HOST.to_owned(), status: 403 });
     assert_eq!((trace.read().requests, trace.read().blocks), (4, 4));
     assert_eq!(trace.read().fingerprints.len(), 4);
@@ -80,7 +85,7 @@ async fn a_task_rotates_twelve_times_in_all() {
     let mut session = Setup::default().sessions(&pool).open(SessionAsk::default());
     origin.script(std::iter::repeat_n(Reply::status(403), 100));
     for _ in 0..6 {
-        session.send(&request(Kind::GraphqlGet, "http"), &content).await.unwrap_err();
+        session.send(&request(Kind::Fetch, "http"), &content).await.unwrap_err();
     }
     // four requests of four tries use them up; then one try each
     assert_eq!(origin.seen().len(), 4 + 4 + 4 + 4 + 1 + 1);
@@ -93,13 +98,49 @@ async fn a_session_stays_itself_on_one_connection() {
     let proxy = ForwardProxy::http(origin.address, Manner::Willing).await;
     let mut session = Setup::default().trusting(&ca).sessions(&pool_of(&[&proxy])).open(SessionAsk::default());
     for _ in 0..5 {
-        session.send(&request(Kind::GraphqlGet, "https"), &content).await.unwrap();
+        session.send(&request(Kind::Fetch, "https"), &content).await.unwrap();
         session.pause_between_pages().await;
     }
     let seen = origin.seen();
     assert_eq!(seen.len(), 5);
     assert!(seen.iter().all(|one| one.fields == seen[0].fields));
     assert_eq!(proxy.heard().len(), 1, "one tunnel for all five");
+}
+
+#[tokio::test]
+async fn tls_tickets_are_used_within_a_session_and_never_carried_into_another() {
+    let ca = Ca::new();
+    let origin = Origin::tls(&ca, &["http/1.1"]).await;
+    let proxy = ForwardProxy::http(origin.address, Manner::Willing).await;
+    let sessions = Setup::default().trusting(&ca).sessions(&pool_of(&[&proxy]));
+    origin.script(std::iter::repeat_n(Reply::json("{}").then_closing(), 4));
+    for _ in 0..2 {
+        sessions.open(SessionAsk::default()).send(&request(Kind::Fetch, "https"), &content).await.unwrap();
+    }
+    assert_eq!(origin.handshakes(), (2, 0), "two sessions are two strangers");
+
+    let mut session = sessions.open(SessionAsk::default());
+    for _ in 0..2 {
+        session.send(&request(Kind::Fetch, "https"), &content).await.unwrap();
+    }
+    assert_eq!(origin.handshakes(), (4, 1), "a browser resumes its own session");
+}
+
+#[tokio::test]
+async fn a_rotation_leaves_the_tls_tickets_behind() {
+    let ca = Ca::new();
+    let origin = Origin::tls(&ca, &["http/1.1"]).await;
+    let (first, second) = (
+        ForwardProxy::http(origin.address, Manner::Willing).await,
+        ForwardProxy::http(origin.address, Manner::Willing).await,
+    );
+    let sessions = Setup::default().trusting(&ca).sessions(&pool_of(&[&first, &second]));
+    origin.script([Reply::json("{}"), Reply::status(403)]);
+    let mut session = sessions.open(SessionAsk::default());
+    for _ in 0..2 {
+        session.send(&request(Kind::Fetch, "https"), &content).await.unwrap();
+    }
+    assert_eq!(origin.handshakes(), (2, 0));
 }
 
 #[tokio::test]
@@ -110,7 +151,7 @@ async fn a_connection_closed_while_idle_is_opened_again_without_a_try() {
     let mut session = Setup::default().sessions(&pool).open(SessionAsk::default());
     origin.script([Reply::json("{}").then_closing(), Reply::json("{}").then_closing()]);
     for _ in 0..3 {
-        session.send(&request(Kind::GraphqlGet, "http"), &content).await.unwrap();
+        session.send(&request(Kind::Fetch, "http"), &content).await.unwrap();
     }
     assert_eq!(user_agents(&origin.seen()).windows(2).filter(|pair| pair[0] != pair[1]).count(), 0);
     assert_eq!(session.trace().read().requests, 3);
@@ -121,20 +162,47 @@ async fn a_connection_closed_while_idle_is_opened_again_without_a_try() {
 #[case::broken_server(Reply::status(500))]
 #[case::unavailable(Reply::status(503))]
 #[tokio::test]
-async fn the_origins_own_trouble_is_retried_and_blames_nobody(#[case] trouble: Reply) {
+async fn a_failure_of_the_origin_is_retried_and_blames_no_proxy(#[case] trouble: Reply) {
     let origin = Origin::plain().await;
     let proxy = ForwardProxy::http(origin.address, Manner::Willing).await;
     let pool = pool_of(&[&proxy]);
     let mut session = Setup::default().sessions(&pool).open(SessionAsk::default());
     origin.script([trouble]);
-    session.send(&request(Kind::GraphqlGet, "http"), &content).await.unwrap();
+    session.send(&request(Kind::Fetch, "http"), &content).await.unwrap();
     assert_eq!(pool.reports()[0], (1, ProxyOutcome::Neutral));
     let seen = user_agents(&origin.seen());
     assert_eq!(seen[0], seen[1], "the same session");
 }
 
 #[tokio::test]
-async fn a_truncated_body_is_fetched_again_another_way() {
+async fn a_redirect_is_never_followed() {
+    let origin = Origin::plain().await;
+    let proxy = ForwardProxy::socks5(origin.address, Manner::Willing).await;
+    let mut session = Setup::default().sessions(&pool_of(&[&proxy])).open(SessionAsk::default());
+    origin.script([Reply::status(302).with("location", "/elsewhere")]);
+    session.send(&request(Kind::Fetch, "http"), &content).await.unwrap();
+    assert!(origin.seen().iter().all(|seen| seen.target.starts_with("/api-3/")), "{:?}", origin.seen());
+}
+
+#[tokio::test]
+async fn a_host_that_throttles_without_a_time_is_left_alone_by_every_session() {
+    let origin = Origin::plain().await;
+    let proxy = ForwardProxy::http(origin.address, Manner::Willing).await;
+    let politeness = config::Politeness { retry_after_cap: Duration::from_secs(2), ..no_politeness() };
+    let sessions = Setup { politeness, ..Setup::default() }.sessions(&pool_of(&[&proxy]));
+    origin.script([Reply::status(429)]);
+    let begun = Instant::now();
+    let bodies = (0..3).map(|_| {
+        let mut session = sessions.open(SessionAsk::default());
+        async move { session.send(&request(Kind::Fetch, "http"), &content).await.map(drop) }
+    });
+    let results = futures_util::future::join_all(bodies).await;
+    assert!(results.iter().all(Result::is_ok), "{results:?}");
+    assert!(begun.elapsed() >= Duration::from_secs(2), "30 s, capped here");
+}
+
+#[tokio::test]
+async fn a_truncated_body_is_fetched_again_by_another_route() {
     let origin = Origin::plain().await;
     let (first, second) = (
         ForwardProxy::http(origin.address, Manner::Willing).await,
@@ -143,7 +211,7 @@ async fn a_truncated_body_is_fetched_again_another_way() {
     let pool = pool_of(&[&first, &second]);
     let mut session = Setup::default().sessions(&pool).open(SessionAsk::default());
     origin.script([Reply::json("{\"data\":").truncated()]);
-    let response = session.send(&request(Kind::GraphqlGet, "http"), &content).await.unwrap();
+    let (response, ()) = session.send(&request(Kind::Fetch, "http"), &content).await.unwrap();
     assert_eq!(response.body.as_ref(), b"{}");
     assert!(matches!(&pool.reports()[0], (1, ProxyOutcome::Suspect { .. })), "{:?}", pool.reports());
 }
@@ -156,10 +224,10 @@ async fn retry_after_is_obeyed_by_every_session() {
     origin.script([Reply::status(429).with("retry-after", "3600")]);
     let patience =
         |status| FetchError::Throttled { host: HOST.to_owned(), status, retry_after: Some(Duration::from_secs(900)) };
-    let first = sessions.open(SessionAsk::default()).send(&request(Kind::GraphqlGet, "http"), &content).await;
+    let first = sessions.open(SessionAsk::default()).send(&request(Kind::Fetch, "http"), &content).await;
     assert_eq!(first.unwrap_err(), patience(429), "capped at the configured fifteen minutes");
 
-    let second = sessions.open(SessionAsk::default()).send(&request(Kind::GraphqlGet, "http"), &content).await;
+    let second = sessions.open(SessionAsk::default()).send(&request(Kind::Fetch, "http"), &content).await;
     let Err(FetchError::Throttled { retry_after: Some(left), .. }) = second else { panic!("{second:?}") };
     assert!(left > Duration::from_secs(800) && left <= Duration::from_secs(900), "{left:?}");
     assert_eq!(origin.seen().len(), 1, "the host was left alone");
@@ -173,7 +241,7 @@ async fn a_short_retry_after_is_waited_for() {
     let mut session = Setup::default().sessions(&pool).open(SessionAsk::default());
     origin.script([Reply::status(503).with("retry-after", "1")]);
     let begun = Instant::now();
-    session.send(&request(Kind::GraphqlGet, "http"), &content).await.unwrap();
+    session.send(&request(Kind::Fetch, "http"), &content).await.unwrap();
     assert!(begun.elapsed() >= Duration::from_secs(1));
     assert_eq!(pool.reports()[0], (1, ProxyOutcome::Neutral));
 }
@@ -195,13 +263,13 @@ async fn silence_ends_in_a_time_out(
     set(&mut setup.http, after);
     let mut session = setup.sessions(&pool_of(&[&proxy])).open(SessionAsk::default());
     origin.script([reply]);
-    // the only proxy has been tried, so the failure itself is what comes out
-    let error = session.send(&request(Kind::GraphqlGet, "http"), &content).await.unwrap_err();
-    assert_eq!(error, FetchError::Timeout { host: HOST.to_owned(), phase, after });
+    let error = session.send(&request(Kind::Fetch, "http"), &content).await.unwrap_err();
+    let reason = FetchError::Timeout { host: HOST.to_owned(), phase, after }.to_string();
+    assert_eq!(error, FetchError::ProxyOutage { host: HOST.to_owned(), reason });
 }
 
 #[tokio::test]
-async fn the_platforms_word_is_acted_on() {
+async fn an_error_of_the_platforms_reader_is_acted_on() {
     let origin = Origin::plain().await;
     let (first, second) = (
         ForwardProxy::http(origin.address, Manner::Willing).await,
@@ -212,35 +280,37 @@ async fn the_platforms_word_is_acted_on() {
     origin.script([Reply::json("{\"blocked\":true}"), Reply::json("{\"stale\":true}")]);
     let judge = |response: &Response| match response.body.as_ref() {
         b"{\"blocked\":true}" => Err(FetchError::Challenged { host: response.host.clone() }),
-        b"{\"stale\":true}" => Err(FetchError::HashStale { operation: "Menu".to_owned(), host: response.host.clone() }),
+        b"{\"stale\":true}" => {
+            Err(FetchError::UnknownQuery { operation: "Menu".to_owned(), host: response.host.clone() })
+        }
         _ => Ok(()),
     };
-    let error = session.send(&request(Kind::GraphqlGet, "http"), &judge).await.unwrap_err();
-    assert!(matches!(error, FetchError::HashStale { .. }));
+    let error = session.send(&request(Kind::Fetch, "http"), judge).await.unwrap_err();
+    assert!(matches!(error, FetchError::UnknownQuery { .. }));
     assert_eq!(pool.reports()[0], (1, blocked()));
     assert!(matches!(pool.reports()[1], (2, ProxyOutcome::Success { .. })), "a stale hash is no proxy's fault");
 
-    session.send(&request(Kind::GraphqlGet, "http"), &judge).await.unwrap();
+    session.send(&request(Kind::Fetch, "http"), judge).await.unwrap();
     let seen = user_agents(&origin.seen());
     assert_eq!(seen[1], seen[2], "the session lives on after an answer it did not want");
 }
 
 #[tokio::test]
-async fn waiting_for_a_proxy_takes_nobodys_turn() {
+async fn waiting_for_a_proxy_takes_no_permit() {
     let origin = Origin::plain().await;
     let proxy = ForwardProxy::http(origin.address, Manner::Willing).await;
     let source = OneSession::new(proxy.as_row(1));
     let politeness = config::Politeness { concurrency: 1, ..no_politeness() };
     let sessions = Setup { politeness, ..Setup::default() }.sessions(&source);
     let mut holder = sessions.open(SessionAsk::default());
-    holder.send(&request(Kind::GraphqlGet, "http"), &content).await.unwrap();
+    holder.send(&request(Kind::Fetch, "http"), &content).await.unwrap();
 
     let mut waiting = sessions.open(SessionAsk::default());
-    let waiting = tokio::spawn(async move { waiting.send(&request(Kind::GraphqlGet, "http"), &content).await });
+    let waiting = tokio::spawn(async move { waiting.send(&request(Kind::Fetch, "http"), &content).await });
     source.until_asked(2).await;
-    let request = request(Kind::GraphqlGet, "http");
+    let request = request(Kind::Fetch, "http");
     let next_page = holder.send(&request, &content);
-    tokio::time::timeout(Duration::from_secs(5), next_page).await.expect("the holder's turn").unwrap();
+    tokio::time::timeout(Duration::from_secs(5), next_page).await.expect("the permit is free").unwrap();
 
     drop(holder);
     waiting.await.unwrap().unwrap();
@@ -257,7 +327,7 @@ async fn the_rate_limit_holds_for_all_sessions_of_the_process() {
     let begun = Instant::now();
     let bodies = (0..6).map(|_| {
         let mut session = sessions.open(SessionAsk::default());
-        async move { session.send(&request(Kind::GraphqlGet, "http"), &content).await.map(drop) }
+        async move { session.send(&request(Kind::Fetch, "http"), &content).await.map(drop) }
     });
     let results = futures_util::future::join_all(bodies).await;
     assert!(results.iter().all(Result::is_ok));

@@ -9,7 +9,7 @@ use sim::{ProxyFault, Refusal, Settings, Simulator};
 use tokio::net::TcpStream;
 
 use super::support::{Pool, Setup, content, request};
-use crate::handlers::outside;
+use crate::handlers::test_sessions;
 use crate::support::until;
 
 struct World {
@@ -23,9 +23,9 @@ impl World {
     fn with_proxies(count: usize, chosen: &[usize]) -> Self {
         let settings = Settings { stores: 1, proxies: count, blocked_proxies: 0, ..Settings::default() };
         let sim = Simulator::start(settings).unwrap();
-        let rows = outside::proxies(&sim);
+        let rows = test_sessions::proxies(&sim);
         let pool = Pool::new(chosen.iter().map(|&nth| rows[nth].clone()).collect());
-        let mut request = request(Kind::GraphqlGet, "http");
+        let mut request = request(Kind::Fetch, "http");
         let variables = r#"{"dispensaryFilter":{"cNameOrID":"x"}}"#;
         let hash = sim::history(sim::Operation::ConsumerDispensaries)[0];
         let extensions = format!(r#"{{"persistedQuery":{{"version":1,"sha256Hash":"{hash}"}}}}"#);
@@ -42,7 +42,7 @@ impl World {
         let port = self.sim.proxies()[nth].port;
         if fault == ProxyFault::Refuse {
             let refuses = async || TcpStream::connect(("127.0.0.1", port)).await.is_err();
-            until("nobody listens", Duration::from_secs(5), refuses).await;
+            until("the port is closed", Duration::from_secs(5), refuses).await;
         }
     }
 
@@ -93,12 +93,12 @@ async fn a_faulty_proxy_is_told_apart_and_survived(
     world.session().send(&world.request, &content).await.unwrap();
 
     let reports = world.pool.reports();
-    assert!(heard.contains(&word(&reports[0].1)), "{reports:?}");
+    assert!(heard.contains(&kind(&reports[0].1)), "{reports:?}");
     assert!(matches!(reports[1], (id, ProxyOutcome::Success { .. }) if id == good as i64 + 1), "{reports:?}");
     assert_eq!(world.sim.counts().direct, 0);
 }
 
-fn word(outcome: &ProxyOutcome) -> &'static str {
+fn kind(outcome: &ProxyOutcome) -> &'static str {
     match outcome {
         ProxyOutcome::Success { .. } => "success",
         ProxyOutcome::Blocked { .. } => "blocked",

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use drover::config;
-use drover::db::embedded::{self, Embedded};
 use drover::db::{Db, PoolSizes, migrate};
+use drover::private_server::{self, PrivateServer};
 use sha2::{Digest, Sha256};
 use tokio::sync::OnceCell;
 
@@ -39,27 +39,17 @@ pub async fn empty_database() -> TestDatabase {
 
 /// The product's default deadlines.
 pub fn database_settings() -> config::Database {
-    config::Database {
-        url: String::new(),
-        dir: None,
-        pg_bin: None,
-        pool_work: 8,
-        pool_api: 2,
-        connect_timeout: Duration::from_secs(5),
-        statement_timeout: Duration::from_secs(5),
-        transaction_timeout: Duration::from_secs(30),
-        maintenance_timeout: Duration::from_secs(600),
-    }
+    super::config(&[]).database
 }
 
 /// How tests start a private server: the built program as its keeper, and no fsync.
-pub fn server_options(linger: Duration) -> embedded::Options {
+pub fn server_options(linger: Duration) -> private_server::Options {
     let settings = ["fsync=off", "full_page_writes=off", "shared_buffers=64MB", "max_connections=300"];
-    embedded::Options {
+    private_server::Options {
         keeper: Some(env!("CARGO_BIN_EXE_drover").into()),
         linger,
         settings: settings.map(str::to_owned).to_vec(),
-        ..embedded::Options::default()
+        ..private_server::Options::default()
     }
 }
 
@@ -82,38 +72,51 @@ impl TestDatabase {
         TestDatabase { name, url, db, raw }
     }
 
-    /// Throws everybody out and lets nobody in, until it is [`reopen`](Self::reopen)ed.
+    /// Another database with all that is in this one. Ends all connections to this one.
+    pub async fn copy(&self) -> TestDatabase {
+        self.shut().await;
+        let copy = TestDatabase::create(&format!("TEMPLATE {}", self.name)).await;
+        self.reopen().await;
+        copy
+    }
+
+    /// Ends all connections and refuses new ones until [`reopen`](Self::reopen).
     pub async fn shut(&self) {
-        let elsewhere = connect(&url_of(&self.url, "drover")).await;
-        elsewhere.batch_execute(&format!("ALTER DATABASE {} ALLOW_CONNECTIONS false", self.name)).await.unwrap();
-        cut_off(&elsewhere, &self.name).await;
+        let other = connect(&url_of(&self.url, "drover")).await;
+        other.batch_execute(&format!("ALTER DATABASE {} ALLOW_CONNECTIONS false", self.name)).await.unwrap();
+        cut_off(&other, &self.name).await;
     }
 
     pub async fn reopen(&self) {
-        let elsewhere = connect(&url_of(&self.url, "drover")).await;
-        elsewhere.batch_execute(&format!("ALTER DATABASE {} ALLOW_CONNECTIONS true", self.name)).await.unwrap();
+        let other = connect(&url_of(&self.url, "drover")).await;
+        other.batch_execute(&format!("ALTER DATABASE {} ALLOW_CONNECTIONS true", self.name)).await.unwrap();
     }
 }
 
-/// Ends every connection to a database. Clients do not wait for that when they close theirs.
-async fn cut_off(elsewhere: &tokio_postgres::Client, name: &str) {
+/// Ends every connection to a database. A client that closes its own does not wait until the server has done so.
+async fn cut_off(other: &tokio_postgres::Client, name: &str) {
     let cut = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = $1";
-    elsewhere.execute(cut, &[&name]).await.unwrap();
+    other.execute(cut, &[&name]).await.unwrap();
 }
 
 impl Drop for TestDatabase {
     fn drop(&mut self) {
         let drop_it = format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name);
         let server_url = url_of(&self.url, "drover");
-        // the test's own runtime is ending
-        let dropping = std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        block_on_thread(async move {
             let dropped = async { connect(&server_url).await.batch_execute(&drop_it).await };
-            runtime.block_on(async { tokio::time::timeout(Duration::from_secs(10), dropped).await })
+            // a database that stays behind is removed by the next run
+            let _ = tokio::time::timeout(Duration::from_secs(10), dropped).await;
         });
-        // what stays behind is removed by the next run
-        let _ = dropping.join();
     }
+}
+
+/// For the end of a test, when its own runtime is ending too.
+pub fn block_on_thread<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> T {
+    let thread = std::thread::spawn(move || {
+        tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work)
+    });
+    thread.join().unwrap()
 }
 
 /// A plain connection, polled by a task of its own.
@@ -123,13 +126,13 @@ pub async fn connect(url: &str) -> tokio_postgres::Client {
     client
 }
 
-async fn server() -> &'static Embedded {
-    static SERVER: OnceCell<Embedded> = OnceCell::const_new();
+async fn server() -> &'static PrivateServer {
+    static SERVER: OnceCell<PrivateServer> = OnceCell::const_new();
     SERVER.get_or_init(start_server).await
 }
 
-async fn start_server() -> Embedded {
-    let server = embedded::start_with(&shared_dir(), server_options(Duration::from_secs(60))).await.unwrap();
+async fn start_server() -> PrivateServer {
+    let server = private_server::start_with(&shared_dir(), server_options(Duration::from_secs(60))).await.unwrap();
     remove_leftovers(&connect(server.url()).await).await;
     server
 }

@@ -1,7 +1,8 @@
 //! `Farm`: a simulated world, a database that knows its stores and proxies, and drover processes that crawl it.
 //!
-//! Everything is in a hurry: leases of two seconds, ticks of half a second, small menus.
+//! Times are short: leases of two seconds, ticks of half a second, small menus.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use drover::cli::demo::simulated;
@@ -9,13 +10,13 @@ use drover::db::proxies;
 use drover::db::stores;
 use drover::db::tasks::{self, NewTask};
 use drover::db::{Db, PoolSizes, migrate};
-use drover::domain::dispensary::Platform;
-use drover::domain::proxy::list::ProxyEntry;
+use drover::domain::proxy::ProxyEntry;
 use drover::domain::role::Role;
+use drover::domain::store::Platform;
 use sim::{Settings, Simulator};
 use tokio::process::Command;
 
-use super::database::{TestDatabase, database, database_settings};
+use super::database::{TestDatabase, block_on_thread, connect, database, database_settings};
 use super::process::drover;
 use super::wait::until;
 
@@ -23,12 +24,14 @@ pub const LEASE: Duration = Duration::from_secs(2);
 /// Long enough for a busy machine.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
+/// Its end fails the test when a task is still open, unless the test [says why](Farm::leaves_open_tasks).
 pub struct Farm {
     pub sim: Simulator,
     pub db: Db,
     pub stores: Vec<i64>,
     url: String,
     storage: tempfile::TempDir,
+    leaves_open_tasks: AtomicBool,
     _database: Option<TestDatabase>,
 }
 
@@ -38,7 +41,7 @@ impl Farm {
         Farm::build(stores, database.url.clone(), Some(database)).await
     }
 
-    /// On a server of the test's own, which it may maltreat.
+    /// On a server of the test's own, which it may kill.
     pub async fn on(url: &str, stores: usize) -> Farm {
         Farm::build(stores, url.to_owned(), None).await
     }
@@ -51,9 +54,19 @@ impl Farm {
         migrate::up(&db).await.unwrap();
         let ids = add_stores(&db, &sim).await;
         let storage = tempfile::tempdir().unwrap();
-        let farm = Farm { sim, db, stores: ids, url, storage, _database: database };
+        let leaves_open_tasks = AtomicBool::new(false);
+        let farm = Farm { sim, db, stores: ids, url, storage, leaves_open_tasks, _database: database };
         farm.import_proxies().await;
         farm
+    }
+
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// For a test that ends before its tasks do.
+    pub fn leaves_open_tasks(&self, _reason: &str) {
+        self.leaves_open_tasks.store(true, Ordering::Relaxed);
     }
 
     pub async fn import_proxies(&self) {
@@ -128,6 +141,24 @@ impl Farm {
         assert_eq!(self.count(doubles).await, 0, "snapshots written twice");
         assert_eq!(self.count("SELECT count(*) FROM worker_tasks WHERE status = 'failed'").await, 0, "failed tasks");
     }
+}
+
+impl Drop for Farm {
+    fn drop(&mut self) {
+        if self.leaves_open_tasks.load(Ordering::Relaxed) || std::thread::panicking() {
+            return;
+        }
+        let url = self.url.clone();
+        let open = block_on_thread(async move { open_tasks(&url).await });
+        assert!(open.is_empty(), "the test leaves open tasks:\n{}", open.join("\n"));
+    }
+}
+
+/// Tasks that no schedule made and that are not at an end, for people.
+async fn open_tasks(url: &str) -> Vec<String> {
+    let sql = "SELECT concat_ws(' ', 'task', id, role, status, worker_id, error_message) FROM worker_tasks
+                WHERE status IN ('pending', 'claimed', 'running') AND schedule_id IS NULL ORDER BY id";
+    connect(url).await.query(sql, &[]).await.unwrap().iter().map(|row| row.get(0)).collect()
 }
 
 async fn add_stores(db: &Db, sim: &Simulator) -> Vec<i64> {

@@ -1,13 +1,23 @@
-//! What every test stands on: a database of its own, the built program as a child, and waiting without sleeping.
-
-#![allow(dead_code, unused_imports, reason = "a topic uses what it needs")]
+//! What every test stands on: a configuration, a database of its own, the built program as a child, captured data, and
+//! waiting for conditions.
 
 mod database;
 mod farm;
+mod fault_proxy;
+mod fixture;
 mod process;
 mod wait;
 
 pub use database::{TestDatabase, connect, database, database_settings, empty_database, server_dir, server_options};
 pub use farm::{Farm, LEASE, PATIENCE};
+pub use fault_proxy::FaultProxy;
+pub use fixture::fixture;
 pub use process::{Child, drover};
-pub use wait::{until, until_some};
+pub use wait::until;
+
+use drover::config::Config;
+
+/// The product's defaults with these settings, such as `("queue.lease", "2s")`.
+pub fn config(settings: &[(&'static str, &str)]) -> Config {
+    Config::with(settings).unwrap()
+}

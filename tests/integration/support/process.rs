@@ -1,15 +1,18 @@
 //! `drover()`: the built program as a child with nothing of our environment in it.
 
+use std::io::{BufRead, BufReader, Read};
 use std::ops::{Deref, DerefMut};
-use std::process::{ExitStatus, Stdio};
+use std::process::{ChildStderr, ChildStdout, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 use tokio::process::Command;
-use tokio::task::JoinSet;
 
 use super::wait::until_some;
+
+/// How long the last lines may take after the process has ended. A grandchild may keep the pipe open for longer.
+const LAST_LINES: Duration = Duration::from_millis(500);
 
 /// A command for the built program that reads no configuration but what the test gives it.
 pub fn drover() -> Command {
@@ -23,12 +26,16 @@ pub fn drover() -> Command {
     command
 }
 
-/// A running child whose output is kept line by line. Killed when dropped.
+/// A running child whose output is kept line by line.
+///
+/// Killed when dropped. Its end fails the test when the log holds an error that the test does not allow.
 pub struct Child {
     process: tokio::process::Child,
     stdout: Lines,
     stderr: Lines,
-    readers: JoinSet<()>,
+    /// Disconnected once both streams have ended.
+    open_streams: Receiver<()>,
+    allowed_errors: Vec<String>,
 }
 
 type Lines = Arc<Mutex<Vec<String>>>;
@@ -36,10 +43,17 @@ type Lines = Arc<Mutex<Vec<String>>>;
 impl Child {
     pub fn spawn(command: &mut Command) -> Child {
         let mut process = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let mut readers = JoinSet::new();
-        let stdout = collect(process.stdout.take().unwrap(), &mut readers);
-        let stderr = collect(process.stderr.take().unwrap(), &mut readers);
-        Child { process, stdout, stderr, readers }
+        let stdout = ChildStdout::from(process.stdout.take().unwrap().into_owned_fd().unwrap());
+        let stderr = ChildStderr::from(process.stderr.take().unwrap().into_owned_fd().unwrap());
+        let (is_open, open_streams) = channel();
+        let (stdout, stderr) = (collect(stdout, is_open.clone()), collect(stderr, is_open));
+        Child { process, stdout, stderr, open_streams, allowed_errors: Vec::new() }
+    }
+
+    /// Errors that hold one of `texts` belong to the test.
+    pub fn allow_errors(mut self, texts: &[&str]) -> Child {
+        self.allowed_errors.extend(texts.iter().map(|text| (*text).to_owned()));
+        self
     }
 
     pub fn stdout(&self) -> Vec<String> {
@@ -56,37 +70,43 @@ impl Child {
         until_some(&what, deadline, async || self.stderr().into_iter().find(|line| line.contains(text))).await
     }
 
-    /// Lines at level ERROR, as JSON or as text for people.
-    pub fn errors(&self) -> Vec<String> {
-        let is_error = |line: &String| line.contains("\"level\":\"ERROR\"") || line.contains(" ERROR ");
-        self.stderr().into_iter().filter(is_error).collect()
-    }
-
-    pub fn assert_no_errors(&self) {
-        let errors = self.errors();
-        assert!(errors.is_empty(), "unexpected errors in the child's log:\n{}", errors.join("\n"));
-    }
-
     /// Sends a signal, such as SIGTERM or SIGSTOP.
     pub fn signal(&self, signal: nix::sys::signal::Signal) {
         let pid = self.process.id().expect("the child has ended already");
         nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid as i32), signal).unwrap();
     }
 
-    /// What it said last may still be on its way when it has ended. Somebody that it started may keep the pipe open: not for ever.
-    async fn heard_out(&mut self) {
-        let readers_are_done = async { while self.readers.join_next().await.is_some() {} };
-        let _ = tokio::time::timeout(Duration::from_millis(500), readers_are_done).await;
-    }
-
     /// How it ended; fails the test with the end of its log when it does not.
     pub async fn ended(&mut self, deadline: Duration) -> ExitStatus {
         match tokio::time::timeout(deadline, self.process.wait()).await {
             Ok(status) => {
-                self.heard_out().await;
+                self.wait_for_last_lines();
                 status.unwrap()
             }
             Err(_) => panic!("the child did not end within {deadline:?}; its log:\n{}", self.stderr().join("\n")),
+        }
+    }
+
+    fn wait_for_last_lines(&self) {
+        let _ = self.open_streams.recv_timeout(LAST_LINES);
+    }
+
+    /// Lines at level ERROR, as JSON or as text for people, that the test does not allow.
+    fn unexpected_errors(&self) -> Vec<String> {
+        let is_error = |line: &String| line.contains("\"level\":\"ERROR\"") || line.contains(" ERROR ");
+        let is_allowed = |line: &String| self.allowed_errors.iter().any(|allowed| line.contains(allowed));
+        self.stderr().into_iter().filter(|line| is_error(line) && !is_allowed(line)).collect()
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        let _ = self.process.start_kill();
+        self.wait_for_last_lines();
+        let errors = self.unexpected_errors();
+        // a second panic would hide the first one
+        if !std::thread::panicking() {
+            assert!(errors.is_empty(), "unexpected errors in the child's log:\n{}", errors.join("\n"));
         }
     }
 }
@@ -105,14 +125,15 @@ impl DerefMut for Child {
     }
 }
 
-fn collect(stream: impl AsyncRead + Unpin + Send + 'static, readers: &mut JoinSet<()>) -> Lines {
+/// The lines of a stream, read by a thread of their own: they arrive while the test's runtime stands still, too.
+fn collect(stream: impl Read + Send + 'static, is_open: Sender<()>) -> Lines {
     let lines = Lines::default();
     let kept = lines.clone();
-    readers.spawn(async move {
-        let mut reader = BufReader::new(stream).lines();
-        while let Ok(Some(line)) = reader.next_line().await {
+    std::thread::spawn(move || {
+        for line in BufReader::new(stream).lines().map_while(Result::ok) {
             kept.lock().unwrap().push(line);
         }
+        drop(is_open);
     });
     lines
 }

@@ -1,48 +1,83 @@
--- discovery/promote.sql: makes dispensaries of the valid stores among $1 (platform ids); a known one is updated, never doubled.
--- Answers with the ids of the new ones. $2 platform
+-- discovery/promote.sql: makes dispensaries of the valid stores among $1 (ids of platform $2); a known one is updated, never doubled.
+-- Answers with the ids of the new ones.
 WITH valid AS MATERIALIZED (
-  SELECT * FROM dutchie_discovery_locations WHERE platform_dispensary_id = ANY($1::text[]) AND reason IS NULL
+  SELECT *
+    FROM dutchie_discovery_locations
+   WHERE platform = $2
+     AND platform_dispensary_id = ANY($1::text[])
+     AND reason IS NULL
 ),
-adopted AS (      -- came by import without an id, and is the same shop
+imported AS MATERIALIZED (      -- by hand or from a file, whose id has not been looked up yet
+  SELECT id,
+         state,
+         slug,
+         regexp_replace(substring(menu_url FROM '/(?:dispensary|embedded-menu|stores)/([^/?#]+)'), '\.js$', '') AS entry
+    FROM dispensaries
+   WHERE platform = $2
+     AND platform_dispensary_id IS NULL
+),
+adopted AS (      -- an imported store is the one that its slug or its menu's address names
   UPDATE dispensaries d
      SET platform_dispensary_id = v.platform_dispensary_id, updated_at = now()
-    FROM (SELECT DISTINCT ON (v.platform_dispensary_id) d.id, v.platform_dispensary_id
-            FROM dispensaries d JOIN valid v ON d.slug = v.slug AND d.state IS NOT DISTINCT FROM v.state
-           WHERE d.platform = $2 AND d.platform_dispensary_id IS NULL
-             AND NOT EXISTS (SELECT FROM dispensaries k WHERE k.platform = $2 AND k.platform_dispensary_id = v.platform_dispensary_id)
-           ORDER BY v.platform_dispensary_id, d.id) v
+    FROM (SELECT DISTINCT ON (v.platform_dispensary_id) i.id, v.platform_dispensary_id
+            FROM imported i
+            JOIN valid v
+              ON (i.slug = v.slug AND (i.state IS NULL OR i.state = v.state))
+              OR i.entry IN (v.slug, v.platform_dispensary_id)
+           WHERE NOT EXISTS (SELECT
+                               FROM dispensaries k
+                              WHERE k.platform = $2
+                                AND k.platform_dispensary_id = v.platform_dispensary_id)
+           ORDER BY v.platform_dispensary_id, i.id) v
    WHERE d.id = v.id
   RETURNING d.id, d.platform_dispensary_id
 ),
 updated AS (
   UPDATE dispensaries d
-     SET name = v.name, slug = coalesce(v.slug, d.slug), menu_url = coalesce(d.menu_url, v.menu_url), api_host = coalesce(d.api_host, v.api_host),
-         address = coalesce(v.address, d.address), city = coalesce(v.city, d.city), state = coalesce(v.state, d.state),
-         zip = coalesce(v.zip, d.zip), latitude = coalesce(v.latitude, d.latitude), longitude = coalesce(v.longitude, d.longitude),
-         phone = coalesce(v.phone, d.phone), timezone = coalesce(v.timezone, d.timezone),
-         is_recreational = coalesce(v.is_recreational, d.is_recreational), is_medical = coalesce(v.is_medical, d.is_medical),
+     SET name = v.name,
+         slug = coalesce(v.slug, d.slug),
+         menu_url = coalesce(d.menu_url, v.menu_url),
+         api_host = coalesce(d.api_host, v.api_host),
+         address = coalesce(v.address, d.address),
+         city = coalesce(v.city, d.city),
+         state = coalesce(v.state, d.state),
+         zip = coalesce(v.zip, d.zip),
+         latitude = coalesce(v.latitude, d.latitude),
+         longitude = coalesce(v.longitude, d.longitude),
+         phone = coalesce(v.phone, d.phone),
+         timezone = coalesce(v.timezone, d.timezone),
+         is_recreational = coalesce(v.is_recreational, d.is_recreational),
+         is_medical = coalesce(v.is_medical, d.is_medical),
+         crawl_enabled = d.crawl_enabled OR d.disabled_reason IS NOT NULL,      -- it was discovery that switched it off
+         disabled_reason = NULL,
          updated_at = now()
     FROM valid v
-   WHERE d.platform = $2 AND d.platform_dispensary_id = v.platform_dispensary_id
+   WHERE d.platform = $2
+     AND d.platform_dispensary_id = v.platform_dispensary_id
   RETURNING d.id, d.platform_dispensary_id
 ),
 added AS (
   INSERT INTO dispensaries
-         (name, slug, platform, platform_dispensary_id, menu_url, api_host, address, city, state, zip, latitude, longitude, phone, timezone,
-          is_recreational, is_medical)
-  SELECT v.name, v.slug, $2, v.platform_dispensary_id, v.menu_url, v.api_host, v.address, v.city, v.state, v.zip, v.latitude, v.longitude,
-         v.phone, v.timezone, v.is_recreational, v.is_medical
+         (name, slug, platform, platform_dispensary_id, menu_url, api_host, address, city, state, zip, latitude, longitude, phone,
+          timezone, is_recreational, is_medical)
+  SELECT v.name, v.slug, $2, v.platform_dispensary_id, v.menu_url, v.api_host, v.address, v.city, v.state, v.zip, v.latitude,
+         v.longitude, v.phone, v.timezone, v.is_recreational, v.is_medical
     FROM valid v
-   WHERE NOT EXISTS (SELECT FROM dispensaries d WHERE d.platform = $2 AND d.platform_dispensary_id = v.platform_dispensary_id)
+   WHERE NOT EXISTS (SELECT
+                       FROM dispensaries d
+                      WHERE d.platform = $2
+                        AND d.platform_dispensary_id = v.platform_dispensary_id)
      AND NOT EXISTS (SELECT FROM adopted a WHERE a.platform_dispensary_id = v.platform_dispensary_id)
    ORDER BY v.platform_dispensary_id
-      ON CONFLICT (platform, platform_dispensary_id) DO NOTHING      -- somebody added it by hand a moment ago
+      ON CONFLICT (platform, platform_dispensary_id) DO NOTHING      -- added by hand a moment ago
   RETURNING id, platform_dispensary_id
 ),
 linked AS (
   UPDATE dutchie_discovery_locations l
      SET dispensary_id = known.id
     FROM (SELECT * FROM adopted UNION SELECT * FROM updated UNION SELECT * FROM added) known
-   WHERE l.platform_dispensary_id = known.platform_dispensary_id AND l.dispensary_id IS DISTINCT FROM known.id
+   WHERE l.platform = $2
+     AND l.platform_dispensary_id = known.platform_dispensary_id
+     AND l.dispensary_id IS DISTINCT FROM known.id
 )
 SELECT id FROM added ORDER BY id;

@@ -11,3 +11,9 @@ CREATE TABLE IF NOT EXISTS schema_objects (
   checksum text NOT NULL,
   applied_at timestamptz NOT NULL DEFAULT now()
 );
+DO $$
+BEGIN
+  IF NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'schema_objects'::regclass AND attname = 'revision') THEN   -- ADD COLUMN IF NOT EXISTS locks even then
+    ALTER TABLE schema_objects ADD COLUMN revision int NOT NULL DEFAULT 0;
+  END IF;
+END $$;

@@ -1,2 +1,3 @@
-INSERT INTO schema_objects (name, checksum) VALUES ($1, $2)
-ON CONFLICT (name) DO UPDATE SET checksum = excluded.checksum, applied_at = now()
+INSERT INTO schema_objects (name, checksum, revision)
+VALUES ($1, $2, $3)
+ON CONFLICT (name) DO UPDATE SET checksum = excluded.checksum, revision = excluded.revision, applied_at = now()

@@ -1,10 +1,11 @@
 -- products/miss.sql: counts a miss for each product of a store that a complete crawl did not contain (`stock::Stock::missed`);
 -- the options of one that goes out of stock go with it.
--- $1 store, $2 provider, $3 ids of the products it did contain, $4 when the previous complete crawl was fetched
+-- $1 store, $2 provider, $3 ids of the products it did contain, $4 when the previous complete crawl was fetched, $5 crawl, $6 its time
 WITH absent AS MATERIALIZED (
   SELECT p.id, p.is_in_stock AS was_in_stock
     FROM store_products p
-   WHERE p.dispensary_id = $1 AND p.provider = $2
+   WHERE p.dispensary_id = $1
+     AND p.provider = $2
      AND p.consecutive_misses < 3      -- at three everything has been said: no more writes
      AND p.id NOT IN (SELECT unnest($3::bigint[]))      -- hashed, whatever the planner thinks of an array's length
 ),
@@ -20,6 +21,21 @@ missed AS (
   RETURNING p.id, a.was_in_stock AND NOT p.is_in_stock AS emptied
 ),
 options AS (
-  UPDATE store_product_variants v SET is_in_stock = false FROM missed m WHERE m.emptied AND v.store_product_id = m.id AND v.is_in_stock
+  UPDATE store_product_variants v
+     SET is_in_stock = false
+    FROM missed m
+   WHERE m.emptied
+     AND v.store_product_id = m.id
+     AND v.is_in_stock
+  RETURNING v.*
+),
+history AS (
+  INSERT INTO store_product_variant_history
+         (store_product_id, option_label, nth, crawl_id, crawled_at, size_mg, size_ml, price_rec, price_med, special_price_rec,
+          special_price_med, quantity, quantity_censored, is_in_stock, gone)
+  SELECT store_product_id, option_label, nth, $5::bigint, $6::timestamptz, size_mg, size_ml, price_rec, price_med, special_price_rec, special_price_med,
+         quantity, quantity_censored, is_in_stock, false
+    FROM options
+      ON CONFLICT DO NOTHING
 )
 SELECT count(*) AS missed, count(*) FILTER (WHERE emptied) AS emptied FROM missed;

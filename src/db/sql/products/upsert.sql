@@ -5,12 +5,12 @@ WITH matched AS MATERIALIZED (      -- joined once and by index; ids are drawn h
          (p.enterprise_product_id, p.name_raw, p.brand_name_raw, p.category, p.subcategory, p.strain_type, p.price_rec, p.price_med,
           p.special_price_rec, p.special_price_med, p.is_on_special, p.thc_min, p.thc_max, p.thc_unit, p.cbd_min, p.cbd_max,
           p.cbd_unit, p.quantity, p.quantity_censored, p.is_in_stock, p.stock_status, p.image_url, p.brand_image_url, p.specials,
-          p.upstream_created_at, p.upstream_updated_at, p.consecutive_misses)
+          p.upstream_created_at, p.consecutive_misses)
          IS DISTINCT FROM
          (f.enterprise_product_id, f.name_raw, f.brand_name_raw, f.category, f.subcategory, f.strain_type, f.price_rec, f.price_med,
           f.special_price_rec, f.special_price_med, f.is_on_special, f.thc_min, f.thc_max, f.thc_unit, f.cbd_min, f.cbd_max,
           f.cbd_unit, f.quantity, f.quantity_censored, f.is_in_stock, f.stock_status, f.image_url, f.brand_image_url, f.specials,
-          f.upstream_created_at, f.upstream_updated_at, $4::smallint) AS differs
+          f.upstream_created_at, $4::smallint) AS differs      -- upstream_updated_at alone is no change: a sync of the till moves it
     FROM unnest($5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::int[], $13::int[], $14::int[],
                 $15::int[], $16::bool[], $17::float8[], $18::float8[], $19::text[], $20::float8[], $21::float8[], $22::text[], $23::int[],
                 $24::bool[], $25::bool[], $26::text[], $27::text[], $28::text[], $29::jsonb[], $30::timestamptz[], $31::timestamptz[])

@@ -16,7 +16,7 @@ UPDATE proxies p
                                    ELSE p.avg_response_time_ms END,
        last_failure_at = CASE WHEN n.last_error IS NULL THEN p.last_failure_at ELSE now() END,
        last_error = coalesce(n.last_error, p.last_error),
-       -- off (not active, no cooldown) is the operator's word: neither change moves it
+       -- off (not active, no cooldown) is the operator's decision: neither change affects it
        is_active = CASE n.change WHEN 'benched' THEN false
                                  WHEN 'revived' THEN p.is_active OR p.cooldown_until IS NOT NULL
                                  ELSE p.is_active END,

@@ -1,5 +1,5 @@
--- query_hashes/list.sql: the hashes of a platform by operation, the most likely to work first. $1 platform
-SELECT operation, hash, host_pattern
+-- query_hashes/list.sql: what is known of a platform's hashes. $1 platform
+SELECT operation, hash, host_pattern, added_at, first_ok, last_ok, last_not_found
   FROM query_hashes
  WHERE platform = $1
- ORDER BY operation, (last_not_found IS NOT NULL AND last_not_found > coalesce(last_ok, '-infinity')), last_ok DESC NULLS LAST, added_at DESC;
+ ORDER BY operation, added_at DESC, hash, host_pattern <> '%', host_pattern;

@@ -1,2 +1,4 @@
--- query_hashes/not_found.sql: a hash was refused. $1 platform, $2 operation, $3 hash
-UPDATE query_hashes SET last_not_found = now() WHERE platform = $1 AND operation = $2 AND hash = $3;
+-- query_hashes/not_found.sql: an endpoint refused a hash. $1 platform, $2 operation, $3 hash, $4 endpoint
+INSERT INTO query_hashes (platform, operation, hash, host_pattern, last_not_found)
+VALUES ($1, $2, $3, $4, now())
+    ON CONFLICT (platform, operation, hash, host_pattern) DO UPDATE SET last_not_found = now();

@@ -1,2 +1,9 @@
-SELECT id, name, role, args, platform, state_code, priority, interval_hours::double precision, cron, next_run_at, created_at, now() AS now
-  FROM task_schedules WHERE name = $1 FOR UPDATE
+-- $1 name
+SELECT id, name, role, cron,
+       least(interval_hours, 1e6)::double precision AS interval_hours,
+       json_time(next_run_at) AS next_run_at,
+       json_time(least(created_at, now())) AS created_at,
+       now() AS now
+  FROM task_schedules
+ WHERE name = $1
+   FOR UPDATE

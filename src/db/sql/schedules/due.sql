@@ -1,5 +1,14 @@
--- One due schedule, if no other replica has it in hand, and the database's time.
-SELECT id, name, role, args, platform, state_code, priority, interval_hours::double precision, cron, next_run_at, created_at, now() AS now
+-- One due schedule, if no other replica has it in hand, and the database's time: the one that was tried longest ago, so that one
+-- that fails holds up no other. One that has just failed is left alone for 50 s, until the next round.
+SELECT id, name, role, cron,
+       least(interval_hours, 1e6)::double precision AS interval_hours,
+       json_time(next_run_at) AS next_run_at,
+       json_time(least(created_at, now())) AS created_at,
+       now() AS now
   FROM task_schedules
- WHERE enabled AND (next_run_at IS NULL OR next_run_at <= now())
- ORDER BY next_run_at NULLS FIRST, id LIMIT 1 FOR UPDATE SKIP LOCKED
+ WHERE enabled
+   AND (next_run_at IS NULL OR next_run_at <= now())
+   AND (last_error IS NULL OR last_attempt_at IS NULL OR last_attempt_at NOT BETWEEN now() - interval '50 seconds' AND now())
+ ORDER BY last_attempt_at NULLS FIRST, next_run_at NULLS FIRST, id
+ LIMIT 1
+   FOR UPDATE SKIP LOCKED

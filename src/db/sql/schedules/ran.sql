@@ -1,5 +1,7 @@
--- Both sides of a run. $1 schedule, $2 its slot, $3 the next slot, $4 tasks made
+-- Both sides of a run. $1 schedule, $2 its due time, $3 the next one, $4 tasks made
 WITH run AS (
   UPDATE schedule_runs SET task_count = $4 WHERE schedule_id = $1 AND due_at = $2
 )
-UPDATE task_schedules SET last_run_at = now(), next_run_at = $3, last_task_count = $4, last_error = NULL, updated_at = now() WHERE id = $1
+UPDATE task_schedules
+   SET last_run_at = now(), last_attempt_at = now(), next_run_at = $3, last_task_count = $4, last_error = NULL, updated_at = now()
+ WHERE id = $1

@@ -1,1 +1,6 @@
-SELECT due_at, task_count FROM schedule_runs WHERE schedule_id = $1 AND created_at > now() - interval '10 seconds' ORDER BY created_at DESC LIMIT 1
+-- $1 schedule
+SELECT due_at, task_count
+  FROM schedule_runs
+ WHERE schedule_id = $1 AND created_at > now() - interval '10 seconds'
+ ORDER BY created_at DESC
+ LIMIT 1

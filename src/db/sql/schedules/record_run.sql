@@ -1,2 +1,5 @@
--- One slot makes one generation: no row back = another replica made it. $1 schedule, $2 due_at
-INSERT INTO schedule_runs (schedule_id, due_at) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING due_at
+-- One due time makes one generation: no row back = another replica made it. $1 schedule, $2 due time
+INSERT INTO schedule_runs (schedule_id, due_at)
+VALUES ($1, $2)
+ON CONFLICT DO NOTHING
+RETURNING due_at

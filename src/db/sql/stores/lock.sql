@@ -1,2 +1,8 @@
--- stores/lock.sql: nobody else writes a store's products until this transaction ends. $1 store
-SELECT last_payload_id, last_payload_at, last_complete_at FROM dispensaries WHERE id = $1 FOR UPDATE;
+-- stores/lock.sql: no other transaction writes a store's products until this one ends. $1 store
+SELECT last_payload_id,
+       -- a time ahead of the database's (after a fail-over to a slower clock) must not hold later payloads off
+       CASE WHEN last_payload_at <= clock_timestamp() THEN last_payload_at ELSE 'epoch' END AS last_payload_at,
+       last_complete_at
+  FROM dispensaries
+ WHERE id = $1
+   FOR UPDATE;

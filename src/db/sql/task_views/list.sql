@@ -1,6 +1,6 @@
 -- Tasks as people see them, newest first; a null filters nothing. Planned for its values, so that each filter finds its index.
--- $1 stored statuses, $2 whether the lease must have run out, $3 roles, $4 store, $5 platform, $6 worker,
--- $7 how an id, a worker's id or a store's slug begins, $8 and $9 made from and before, $10 ids below this, $11 the one id, $12 rows
+-- $1 stored statuses, $2 whether the lease must have run out, $3 roles, $4 store, $5 platform, $6 worker, $7 how an id, a worker's id
+-- or a store's slug begins, $8 and $9 created from and before, $10 ids below this, $11 the one id, $12 rows
 WITH page AS MATERIALIZED (
   SELECT * FROM worker_tasks t
    WHERE ($1 IS NULL OR t.status = ANY ($1))
@@ -19,10 +19,15 @@ WITH page AS MATERIALIZED (
 )
 SELECT t.id, t.role, t.dispensary_id, d.name AS dispensary_name, t.platform,
        CASE WHEN t.status IN ('claimed', 'running') AND (t.lease_expires_at > now()) IS NOT TRUE THEN 'stale' ELSE t.status END AS status,
-       t.priority, CASE WHEN isfinite(t.scheduled_for) THEN t.scheduled_for
-                        WHEN t.scheduled_for IS NOT NULL THEN timestamptz '9999-12-31 23:59:59Z' END AS scheduled_for,  -- parked by hand: JSON has no infinity
-       t.payload, t.result, t.worker_id, w.friendly_name AS worker_name, t.retry_count, t.max_retries,
-       t.error_message, t.created_at, t.updated_at, t.claimed_at, t.started_at, t.completed_at, t.last_heartbeat_at, t.lease_expires_at,
+       t.priority, t.payload, t.result, t.worker_id, w.friendly_name AS worker_name, t.retry_count, t.max_retries, t.error_message,
+       json_time(t.scheduled_for) AS scheduled_for,
+       json_time(t.created_at) AS created_at,
+       json_time(t.updated_at) AS updated_at,
+       json_time(t.claimed_at) AS claimed_at,
+       json_time(t.started_at) AS started_at,
+       json_time(t.completed_at) AS completed_at,
+       json_time(t.last_heartbeat_at) AS last_heartbeat_at,
+       json_time(t.lease_expires_at) AS lease_expires_at,
        t.parent_task_id, t.schedule_id, t.progress_percent, t.progress_message, t.ready, t.depends_on, t.dedup_key
   FROM page t
   LEFT JOIN dispensaries d ON d.id = t.dispensary_id

@@ -1,3 +1,6 @@
--- By role: tasks that may be claimed now, and for how many seconds the oldest has been due.
-SELECT role, count(*) AS tasks, extract(epoch FROM now() - min(greatest(created_at, scheduled_for)))::float8 AS oldest_seconds
-  FROM worker_tasks WHERE status = 'pending' AND ready GROUP BY role
+-- By role: tasks that may be claimed now, and for how many seconds the oldest has been due, finite whatever the dates are.
+SELECT role, count(*) AS tasks,
+       least(greatest(date_part('epoch', now()) - date_part('epoch', min(greatest(created_at, scheduled_for))), 0), 1e9) AS oldest_seconds
+  FROM worker_tasks
+ WHERE status = 'pending' AND ready
+ GROUP BY role

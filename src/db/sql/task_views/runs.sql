@@ -10,5 +10,8 @@ WITH recent AS (   -- each kind by its index
   UNION
   SELECT a.* FROM unnest($2::bigint[], $3::bigint[]) AS named(task_id, fence) JOIN task_attempts a USING (task_id, fence)
 )
-SELECT r.task_id, r.fence, r.worker_id, r.outcome, r.error, r.claimed_at, r.finished_at, t.role, t.dispensary_id
-  FROM run r LEFT JOIN worker_tasks t ON t.id = r.task_id ORDER BY r.claimed_at, r.task_id, r.fence
+SELECT r.task_id, r.fence, r.worker_id, r.outcome, r.error, json_time(r.claimed_at) AS claimed_at,
+       json_time(r.finished_at) AS finished_at, t.role, t.dispensary_id
+  FROM run r
+  LEFT JOIN worker_tasks t ON t.id = r.task_id
+ ORDER BY r.claimed_at, r.task_id, r.fence

@@ -1,5 +1,10 @@
--- Which of these are lost: another fence, no longer active, gone, or out of lease. $1 ids, $2 fences, $3 workers
-SELECT held.id FROM unnest($1::bigint[], $2::bigint[], $3::text[]) AS held(id, fence, worker_id)
-  LEFT JOIN worker_tasks t USING (id)
- WHERE t.id IS NULL OR t.fence <> held.fence OR t.worker_id IS DISTINCT FROM held.worker_id
-    OR t.status NOT IN ('claimed', 'running') OR t.lease_expires_at <= clock_timestamp()
+-- Which of these leases are lost: another fence, no longer active, gone, or run out. $1 ids, $2 fences, $3 workers
+SELECT l.id
+  FROM unnest($1::bigint[], $2::bigint[], $3::text[]) AS l(id, fence, worker_id)
+  LEFT JOIN LATERAL (
+       SELECT t.id
+         FROM worker_tasks t
+        WHERE t.id = l.id AND t.fence = l.fence AND t.worker_id = l.worker_id
+          AND t.status IN ('claimed', 'running') AND t.lease_expires_at > clock_timestamp()
+        LIMIT 1) held ON true
+ WHERE held.id IS NULL

@@ -1,9 +1,13 @@
 -- Ended tasks past their retention, one batch, oldest first; their attempts go with them by trigger.
--- $1 seconds for completed, $2 for the others, $3 batch
+-- $1 seconds for completed and cancelled, $2 for failed, $3 batch
 WITH old AS (
-  SELECT id FROM worker_tasks
-   WHERE status IN ('completed', 'failed', 'cancelled') AND completed_at < now() - make_interval(secs => least($1::float8, $2::float8))
-     AND completed_at < now() - make_interval(secs => CASE status WHEN 'completed' THEN $1 ELSE $2 END)
-   ORDER BY completed_at LIMIT $3 FOR UPDATE SKIP LOCKED
+  SELECT id
+    FROM worker_tasks
+   WHERE status IN ('completed', 'failed', 'cancelled')
+     AND completed_at < now() - make_interval(secs => least($1::float8, $2::float8))
+     AND completed_at < now() - make_interval(secs => CASE status WHEN 'failed' THEN $2 ELSE $1 END)
+   ORDER BY completed_at
+   LIMIT $3
+     FOR UPDATE SKIP LOCKED
 )
 DELETE FROM worker_tasks t USING old WHERE t.id = old.id

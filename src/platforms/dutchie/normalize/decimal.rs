@@ -13,11 +13,12 @@ pub fn cents(json: &str) -> Option<i32> {
         None => (text.as_str(), 0),
     };
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    if whole.is_empty() && fraction.is_empty() || !(-MAX_EXPONENT..=MAX_EXPONENT).contains(&exponent) {
+    let digits = [whole, fraction].concat();
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_number || !(-MAX_EXPONENT..=MAX_EXPONENT).contains(&exponent) {
         return None;
     }
-    let places = i32::try_from(whole.len()).ok()? + exponent + 2;
-    rounded(&[whole, fraction].concat(), places)
+    rounded(digits.as_bytes(), i32::try_from(whole.len()).ok()? + exponent + 2)
 }
 
 /// The number as a float, for what is measured and not paid.
@@ -30,15 +31,16 @@ pub fn count(json: &str) -> Option<i32> {
     float(json).map(|number| number.floor().clamp(0.0, f64::from(i32::MAX)) as i32)
 }
 
+/// How many there are in all, as a platform announces it; a number below zero announces nothing.
+pub fn total(json: &str) -> Option<usize> {
+    float(json).filter(|number| *number >= 0.0).map(|number| number.floor().min(f64::from(i32::MAX)) as usize)
+}
+
 /// The digits before `places` as a number, rounded half up by the digit behind them.
-fn rounded(digits: &str, places: i32) -> Option<i32> {
+fn rounded(digits: &[u8], places: i32) -> Option<i32> {
     let mut amount: i32 = 0;
     for place in 0..=places {
-        let digit = match digits.as_bytes().get(usize::try_from(place).ok()?) {
-            Some(digit @ b'0'..=b'9') => i32::from(digit - b'0'),
-            Some(_) => return None,
-            None => 0,
-        };
+        let digit = digits.get(usize::try_from(place).ok()?).map_or(0, |digit| i32::from(digit - b'0'));
         if place == places {
             return amount.checked_add(i32::from(digit >= 5));
         }
@@ -99,6 +101,8 @@ mod tests {
     #[case::null("null", None)]
     #[case::list("[1]", None)]
     #[case::two_points(r#""1.2.3""#, None)]
+    #[case::a_second_point_behind_the_cents(r#""1.234.56""#, None)]
+    #[case::a_word_behind_the_cents(r#""12.500USD""#, None)]
     fn money_is_cents_rounded_half_up(#[case] json: &str, #[case] expected: Option<i32>) {
         assert_eq!(cents(json), expected);
     }
@@ -112,6 +116,17 @@ mod tests {
     #[case::null("null", None)]
     fn counts_are_whole_and_not_negative(#[case] json: &str, #[case] expected: Option<i32>) {
         assert_eq!(count(json), expected);
+    }
+
+    #[rstest]
+    #[case::number("814", Some(814))]
+    #[case::text(r#""814""#, Some(814))]
+    #[case::with_a_fraction("814.0", Some(814))]
+    #[case::nothing("0", Some(0))]
+    #[case::below_zero("-1", None)]
+    #[case::null("null", None)]
+    fn totals_are_read_whatever_their_type(#[case] json: &str, #[case] expected: Option<usize>) {
+        assert_eq!(total(json), expected);
     }
 
     proptest! {

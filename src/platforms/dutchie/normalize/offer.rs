@@ -14,9 +14,19 @@ const NO_LABEL: &str = "N/A";
 
 pub struct Offer {
     pub variants: Vec<Variant>,
-    /// Summed over the options that have one.
+    /// Of the option that costs least, for everyone and for patients.
+    pub rec: LowestPrice,
+    pub med: LowestPrice,
+    /// Summed over the options that have one; none where nothing is left of those and another's is unknown.
     pub quantity: Option<i32>,
     pub stock_status: StockStatus,
+}
+
+/// Price and special price of one and the same option.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LowestPrice {
+    pub price: Option<i32>,
+    pub special: Option<i32>,
 }
 
 pub fn offer(item: &WireProduct<'_>, pos: &PosMetaData<'_>, read: &mut Reader<'_>) -> Offer {
@@ -26,30 +36,43 @@ pub fn offer(item: &WireProduct<'_>, pos: &PosMetaData<'_>, read: &mut Reader<'_
     let weights = net_weights(item, labels.len(), read);
     let is_sold = is_sold(item, read);
 
+    let stock_status = product_status(is_sold, &stocks);
     let quantity = stocks.iter().filter_map(|stock| stock.quantity).reduce(i32::saturating_add);
+    let quantity = quantity.filter(|_| stock_status != StockStatus::Unknown);
     let nths = nths(&labels);
     let variants = labels.into_iter().zip(nths).enumerate();
-    let variants = variants.map(|(index, (label, nth))| {
-        let stated = size::size(&label).or(weights.get(index).copied().flatten().map(Size::Mg));
-        variant(label, nth, stated, prices.at(index), stocks[index], is_sold)
+    let variants = variants.map(|(index, (option_label, nth))| {
+        let size = size::size(&option_label).or(weights.get(index).copied().flatten().map(Size::Mg));
+        let (price, stock) = (prices.at(index), stocks[index]);
+        Variant {
+            option_label,
+            nth,
+            size_mg: size.and_then(|size| if let Size::Mg(mg) = size { Some(mg) } else { None }),
+            size_ml: size.and_then(|size| if let Size::Ml(ml) = size { Some(ml) } else { None }),
+            price_rec: price.rec,
+            price_med: price.med,
+            special_price_rec: price.special_rec,
+            special_price_med: price.special_med,
+            quantity: stock.quantity,
+            quantity_censored: stock.censored,
+            is_in_stock: status(is_sold, stock.quantity).is_sellable(),
+        }
     });
-    Offer { variants: variants.collect(), quantity, stock_status: status(is_sold, quantity) }
+    let variants: Vec<Variant> = variants.collect();
+    Offer {
+        rec: lowest(variants.iter().map(|variant| (variant.price_rec, variant.special_price_rec))),
+        med: lowest(variants.iter().map(|variant| (variant.price_med, variant.special_price_med))),
+        variants,
+        quantity,
+        stock_status,
+    }
 }
 
-fn variant(label: String, nth: i16, size: Option<Size>, price: OptionPrice, stock: OptionStock, sold: bool) -> Variant {
-    Variant {
-        option_label: label,
-        nth,
-        size_mg: size.and_then(|size| if let Size::Mg(mg) = size { Some(mg) } else { None }),
-        size_ml: size.and_then(|size| if let Size::Ml(ml) = size { Some(ml) } else { None }),
-        price_rec: price.rec,
-        price_med: price.med,
-        special_price_rec: price.special_rec,
-        special_price_med: price.special_med,
-        quantity: stock.quantity,
-        quantity_censored: stock.censored,
-        is_in_stock: status(sold, stock.quantity).is_sellable(),
-    }
+/// A price of nothing is a placeholder, unless there is no other.
+fn lowest(prices: impl Iterator<Item = (Option<i32>, Option<i32>)>) -> LowestPrice {
+    let prices = prices.filter_map(|(price, special)| Some((price?, special)));
+    let lowest = prices.min_by_key(|(price, special)| (*price == 0, special.unwrap_or(*price)));
+    lowest.map(|(price, special)| LowestPrice { price: Some(price), special }).unwrap_or_default()
 }
 
 fn status(is_sold: bool, quantity: Option<i32>) -> StockStatus {
@@ -58,6 +81,17 @@ fn status(is_sold: bool, quantity: Option<i32>) -> StockStatus {
         (true, None) => StockStatus::Unknown,
         (true, Some(_)) => StockStatus::InStock,
     }
+}
+
+/// A product is as well in stock as the best of its options; one without options says nothing of its stock.
+fn product_status(is_sold: bool, stocks: &[OptionStock]) -> StockStatus {
+    let rank = |status: &StockStatus| match status {
+        StockStatus::InStock => 2,
+        StockStatus::Unknown => 1,
+        StockStatus::Oos => 0,
+    };
+    let best = stocks.iter().map(|stock| status(is_sold, stock.quantity)).max_by_key(rank);
+    best.unwrap_or_else(|| status(is_sold, None))
 }
 
 /// `Status` Active; one that is missing says nothing against the product.
@@ -122,8 +156,9 @@ struct OptionPrice {
 
 impl Prices {
     fn read(item: &WireProduct<'_>, read: &mut Reader<'_>) -> Self {
+        let is_medical_only = item.medical_only.is_some_and(|raw| raw.get() == "true");
         let mut rec = amounts(item.rec_prices, "recPrices", read);
-        if rec.is_empty() {
+        if rec.iter().all(Option::is_none) && !is_medical_only {
             rec = amounts(item.prices, "Prices", read);
         }
         Prices {

@@ -37,7 +37,7 @@ fn written(text: &str) -> Option<Potency> {
             .into_iter()
             .find_map(|(suffix, unit)| Some((text.strip_suffix(suffix)?, Some(unit))))
             .unwrap_or((&text, None));
-    let values: Vec<f64> = numbers.split('-').filter_map(decimal::float).collect();
+    let values: Vec<f64> = numbers.split('-').take(2).filter_map(decimal::float).collect();
     if values.is_empty() { None } else { of(values, unit) }
 }
 

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::first_of::FirstOf;
 use super::wire::Raw;
 use crate::domain::product::Warning;
 
@@ -13,6 +14,8 @@ const MAX_WARNINGS: usize = 500;
 /// Ids and labels are parts of unique keys, and an index entry has a limit.
 const MAX_KEY_BYTES: usize = 200;
 const MAX_TEXT_BYTES: usize = 2000;
+/// Options of a product, and so prices, stock rows and images.
+const MAX_LIST: usize = 200;
 const MAX_DETAIL_BYTES: usize = 200;
 
 /// Adds a warning, while there is room.
@@ -58,13 +61,17 @@ impl<'w> Reader<'w> {
         Some(text)
     }
 
-    /// The raw elements of a list; null is an empty one.
+    /// The first raw elements of a list; null is an empty one.
     pub fn list<'a>(&mut self, raw: Raw<'a>, field: &'static str) -> Vec<&'a RawValue> {
-        let list = raw.and_then(|raw| match raw.get() {
+        let list: Option<FirstOf<'a, MAX_LIST>> = raw.and_then(|raw| match raw.get() {
             "null" | "[]" => None,
             text => serde_json::from_str(text).ok().or_else(|| self.bad_field(field, "a list")),
         });
-        list.unwrap_or_default()
+        let FirstOf { kept, dropped } = list.unwrap_or_default();
+        if dropped > 0 {
+            self.warn("too_many", &format!("{field}: {dropped} more than {MAX_LIST}"));
+        }
+        kept
     }
 
     /// An object; null is none.

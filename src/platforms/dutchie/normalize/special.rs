@@ -6,9 +6,16 @@ use super::reader::Reader;
 use super::wire::Raw;
 
 const STAFF_ID: &str = "createdBy";
+/// Real ones have a few kilobytes; a parsed value takes many times its text.
+const MAX_BYTES: usize = 64 << 10;
 
 /// The specials with their established names; none when there are none. Prices are never computed from them.
 pub fn specials(raw: Raw<'_>, read: &mut Reader<'_>) -> Option<Value> {
+    let size = raw?.get().len();
+    if size > MAX_BYTES {
+        read.warn("too_large", &format!("specialData has {size} bytes"));
+        return None;
+    }
     let mut specials: Value = read.object(raw, "specialData")?;
     let lists = ["bogoSpecials", "saleSpecials"].map(|key| specials.get(key).and_then(Value::as_array));
     if lists.into_iter().flatten().all(Vec::is_empty) {

@@ -90,6 +90,9 @@ fn strains_are_kept_as_said(#[case] strain: Value, #[case] expected: Option<&str
 #[case::one_of_a_wrong_type(json!({"Options": ["1g", "2g"], "recPrices": [{}, 12.5]}), Some(1250), Some(3000))]
 #[case::half_up(json!({"recPrices": [10.005]}), Some(1001), Some(3000))]
 #[case::no_options_but_a_price(json!({"Options": []}), Some(3400), Some(3000))]
+#[case::only_nulls_fall_back(json!({"recPrices": [null]}), Some(3400), Some(3000))]
+#[case::medical_only_has_no_price_for_all(json!({"recPrices": [], "medicalOnly": true}), None, Some(3000))]
+#[case::nothing_is_no_price(json!({"Options": ["1g", "2g"], "recPrices": [0, 12.5]}), Some(1250), Some(3000))]
 fn a_price_is_the_lowest_over_the_options(#[case] trap: Value, #[case] rec: Option<i32>, #[case] med: Option<i32>) {
     let product = product(trap);
     assert_eq!((product.price_rec, product.price_med), (rec, med));
@@ -102,7 +105,8 @@ fn a_price_is_the_lowest_over_the_options(#[case] trap: Value, #[case] rec: Opti
 #[case::higher(json!({"recSpecialPrices": [40]}), None, None, false)]
 #[case::medical_only(json!({"medicalSpecialPrices": ["25"]}), None, Some(2500), true)]
 #[case::flag_without_price(json!({"special": true}), None, None, false)]
-#[case::aligned_by_index(json!({"Options": ["1g", "2g"], "recPrices": [10, 20], "recSpecialPrices": [0, 15]}), Some(1500), None, true)]
+#[case::of_the_option_that_costs_least(json!({"Options": ["1g", "2g"], "recPrices": [20, 10], "recSpecialPrices": [5, 0]}), Some(500), None, true)]
+#[case::of_another_option_than_the_lowest(json!({"Options": ["1g", "28g"], "recPrices": [10, 200], "recSpecialPrices": [0, 150]}), None, None, true)]
 fn a_sale_is_a_lower_price(#[case] trap: Value, #[case] rec: Option<i32>, #[case] med: Option<i32>, #[case] on: bool) {
     let product = product(trap);
     assert_eq!((product.special_price_rec, product.special_price_med, product.is_on_special), (rec, med, on));
@@ -118,6 +122,7 @@ fn pos(children: Value) -> Value {
 #[case::null_available(pos(json!([{"option": "1g", "quantity": 9, "quantityAvailable": null}])), [Some(9), None], Some(9), false)]
 #[case::the_cap_censors(pos(json!([{"option": "1g", "quantity": 25}, {"option": "2g", "quantity": 1}])), [Some(25), Some(1)], Some(26), true)]
 #[case::index_as_fallback(pos(json!([{"option": "x", "quantity": 3}, {"option": null, "quantity": 7}])), [Some(3), Some(7)], Some(10), false)]
+#[case::nothing_left_of_one_and_another_unknown(pos(json!([{"option": "1g", "quantity": 0}])), [Some(0), None], None, false)]
 #[case::a_named_row_is_no_fallback(pos(json!([{"option": "2g", "quantity": 3}])), [None, Some(3)], Some(3), false)]
 #[case::oversold_is_zero(pos(json!([{"option": "1g", "quantity": -2}, {"option": "2g", "quantity": 0}])), [Some(0), Some(0)], Some(0), false)]
 #[case::children_null_is_unknown(pos(json!(null)), [None, None], None, false)]
@@ -148,6 +153,14 @@ fn in_stock_is_active_and_not_zero(#[case] trap: Value, #[case] in_stock: bool, 
     let product = product(trap);
     assert_eq!((product.is_in_stock, product.stock_status), (in_stock, status));
     assert_eq!(product.variants[0].is_in_stock, in_stock);
+}
+
+#[test]
+fn a_product_is_in_stock_as_long_as_one_option_may_be() {
+    let product = product(pos(json!([{"option": "1g", "quantity": 0}])));
+    assert_eq!((product.is_in_stock, product.stock_status), (true, StockStatus::Unknown));
+    let in_stock: Vec<bool> = product.variants.iter().map(|variant| variant.is_in_stock).collect();
+    assert_eq!(in_stock, [false, true]);
 }
 
 fn potency_of(min: Option<f64>, max: Option<f64>, unit: Option<PotencyUnit>) -> Option<Potency> {
@@ -231,7 +244,7 @@ fn a_bad_item_costs_one_warning_and_nothing_else() {
     let menu =
         menu(&[item(json!({})), json!(7), json!([1, {"a": 2}]), json!({"Name": "no id"}), item(json!({"_id": "p2"}))]);
     assert_eq!(menu.products.len(), 2);
-    assert_eq!(kinds(&menu), ["unreadable_item"; 3]);
+    assert_eq!(kinds(&menu), ["unreadable_item"; 2], "one for those that are no objects, one for that without an id");
 }
 
 #[test]
@@ -273,15 +286,50 @@ fn ids_are_opaque(#[case] trap: Value, #[case] expected: &str) {
 #[case::empty("")]
 fn what_is_no_menu_page_is_an_error(#[case] body: &str) {
     assert!(normalise(&[body.as_bytes()]).is_err());
-    assert!(summarise(body.as_bytes()).is_err());
+    assert!(summarise(body.as_bytes(), 400).is_err());
 }
 
 #[test]
 fn a_summary_names_the_ids_that_become_products() {
     let body = page(&[item(json!({})), json!(null), item(json!({"_id": "p2"}))]);
-    let summary = summarise(&body).unwrap();
+    let summary = summarise(&body, 400).unwrap();
     assert_eq!(summary.ids, ["p1", "p2"]);
     assert_eq!((summary.items, summary.total_count, summary.total_pages), (3, Some(3), Some(1)));
+}
+
+#[test]
+fn a_page_of_more_than_was_asked_for_is_refused() {
+    let body = page(&vec![json!(0); 401]);
+    assert!(matches!(summarise(&body, 400), Err(NormaliseError::NotAMenu { why, .. }) if why.contains("401 products")));
+    let body = page(&vec![json!(0); wire::MAX_ITEMS + 1]);
+    assert!(matches!(normalise(&[&body]), Err(NormaliseError::NotAMenu { .. })));
+}
+
+#[test]
+fn a_product_has_at_most_two_hundred_options() {
+    let menu = menu(&[item(json!({"Options": vec!["1g"; 40_000]}))]);
+    assert_eq!(menu.products[0].variants.len(), 200);
+    assert_eq!(menu.products[0].variants[199].nth, 199);
+    assert_eq!(kinds(&menu), ["too_many"]);
+}
+
+#[test]
+fn specials_too_large_to_be_real_are_left_out() {
+    let menu = menu(&[item(json!({"specialData": {"saleSpecials": vec![0; 40_000]}}))]);
+    assert_eq!(menu.products[0].specials, None);
+    assert_eq!(kinds(&menu), ["too_large"]);
+}
+
+#[rstest]
+#[case::milliseconds(json!("1758030118081"), "2025-09-16T13:41:58.081Z", false)]
+#[case::iso(json!("2025-10-05T07:47:48-07:00"), "2025-10-05T14:47:48Z", false)]
+#[case::without_an_offset(json!("2025-10-05T14:47:48.127"), "2025-10-05T14:47:48.127Z", false)]
+#[case::long_before(json!("-300000000000000"), "1970-01-01T00:00:00Z", true)]
+#[case::far_off(json!("9999-12-31T00:00:00Z"), "2100-01-01T00:00:00Z", true)]
+fn times_are_within_two_centuries(#[case] given: Value, #[case] expected: &str, #[case] odd: bool) {
+    let menu = menu(&[item(json!({"createdAt": given}))]);
+    assert_eq!(menu.products[0].upstream_created_at, Some(expected.parse().unwrap()));
+    assert_eq!(kinds(&menu), if odd { vec!["odd_time"] } else { vec![] });
 }
 
 #[test]
@@ -299,17 +347,14 @@ fn the_real_captured_page_is_read_whole() {
     assert_eq!(forza.name_raw, "Forza | Live Sugar | 1g");
     assert_eq!((forza.price_rec, forza.special_price_rec, forza.quantity), (Some(4300), Some(2795), Some(3)));
     assert_eq!((forza.variants[0].option_label.as_str(), forza.variants[0].size_mg), ("1gC", Some(1000)));
-    assert_eq!(summarise(&body).unwrap().total_count, Some(814));
+    assert_eq!(summarise(&body, 400).unwrap().total_count, Some(814));
 }
 
+#[path = "../../../../tests/integration/support/fixture.rs"]
+mod fixture;
+
 fn fixture(path: &str) -> Option<Vec<u8>> {
-    let root = std::env::var("DROVER_FIXTURES")
-        .unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/fixtures").to_owned());
-    let body = std::fs::read(std::path::Path::new(&root).join(path)).ok();
-    if body.is_none() {
-        eprintln!("skipped: {path} is not in {root}");
-    }
-    body
+    fixture::fixture(path).map(|file| std::fs::read(file).unwrap())
 }
 
 fn any_json() -> impl Strategy<Value = Value> {

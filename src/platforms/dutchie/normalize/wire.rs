@@ -8,6 +8,8 @@ use serde::Deserialize;
 use serde::de::{self, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
+use super::decimal;
+
 pub type Raw<'a> = Option<&'a RawValue>;
 
 /// A whole response body.
@@ -28,24 +30,44 @@ struct Data<'a> {
 #[derive(Deserialize)]
 struct FilteredProducts<'a> {
     #[serde(borrow)]
-    products: Option<Vec<WireProduct<'a>>>,
-    #[serde(rename = "queryInfo")]
-    query_info: Option<QueryInfo>,
+    products: Option<Items<'a>>,
+    #[serde(borrow, rename = "queryInfo")]
+    query_info: Option<QueryInfo<'a>>,
 }
 
 #[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct QueryInfo {
-    total_count: Option<usize>,
-    total_pages: Option<u32>,
+#[serde(default, rename_all = "camelCase")]
+struct QueryInfo<'a> {
+    #[serde(borrow)]
+    total_count: Raw<'a>,
+    #[serde(borrow)]
+    total_pages: Raw<'a>,
 }
 
 /// One menu page.
 pub struct Page<'a> {
-    pub products: Vec<WireProduct<'a>>,
+    pub items: Items<'a>,
     pub total_count: Option<usize>,
-    pub total_pages: Option<u32>,
+    pub total_pages: Option<usize>,
 }
+
+/// The elements of a page. Those that are no objects are counted, not kept.
+#[derive(Default)]
+pub struct Items<'a> {
+    pub products: Vec<WireProduct<'a>>,
+    pub not_objects: usize,
+}
+
+impl Items<'_> {
+    pub fn len(&self) -> usize {
+        self.products.len() + self.not_objects
+    }
+}
+
+/// A product takes half a kilobyte before any of it is read: a page of empty ones must not fill the memory.
+pub const MAX_ITEMS: usize = 4000;
+/// Unknown keys that are kept of one product.
+const MAX_UNKNOWN_KEYS: usize = 64;
 
 impl<'a> Answer<'a> {
     pub fn has_errors(&self) -> bool {
@@ -55,7 +77,8 @@ impl<'a> Answer<'a> {
     pub fn into_page(self) -> Option<Page<'a>> {
         let menu = self.data?.filtered_products?;
         let QueryInfo { total_count, total_pages } = menu.query_info.unwrap_or_default();
-        Some(Page { products: menu.products?, total_count, total_pages })
+        let total = |raw: Raw<'_>| decimal::total(raw?.get());
+        Some(Page { items: menu.products?, total_count: total(total_count), total_pages: total(total_pages) })
     }
 }
 
@@ -70,7 +93,7 @@ macro_rules! wire_product {
         }
 
         impl<'a> WireProduct<'a> {
-            fn slot(&mut self, key: &str) -> Option<&mut Raw<'a>> {
+            fn field(&mut self, key: &str) -> Option<&mut Raw<'a>> {
                 match key {
                     $($key => Some(&mut self.$field),)*
                     _ => None,
@@ -83,6 +106,7 @@ macro_rules! wire_product {
 wire_product! {
     id = "_id",
     id_alias = "id",
+    dispensary_id = "DispensaryID",
     name = "Name",
     c_name = "cName",
     brand = "brand",
@@ -92,6 +116,7 @@ wire_product! {
     strain_type = "strainType",
     options = "Options",
     prices = "Prices",
+    medical_only = "medicalOnly",
     rec_prices = "recPrices",
     medical_prices = "medicalPrices",
     rec_special_prices = "recSpecialPrices",
@@ -116,7 +141,6 @@ fn is_known_and_unused(key: &str) -> bool {
         key,
         "AdditionalOptions"
             | "CBD"
-            | "DispensaryID"
             | "THC"
             | "__typename"
             | "bottleDepositTaxCents"
@@ -136,7 +160,6 @@ fn is_known_and_unused(key: &str) -> bool {
             | "libraryProductId"
             | "libraryProductScore"
             | "limitsPerCustomer"
-            | "medicalOnly"
             | "nonArmsLength"
             | "optionsBelowKioskThreshold"
             | "optionsBelowThreshold"
@@ -156,17 +179,47 @@ fn is_known_and_unused(key: &str) -> bool {
     )
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for WireProduct<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for Items<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(ProductVisitor)
+        struct ItemsVisitor;
+        impl<'de> Visitor<'de> for ItemsVisitor {
+            type Value = Items<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of products")
+            }
+
+            fn visit_seq<S: SeqAccess<'de>>(self, mut elements: S) -> Result<Items<'de>, S::Error> {
+                let mut items = Items::default();
+                while let Some(Element(product)) = elements.next_element()? {
+                    match product {
+                        Some(product) => items.products.push(product),
+                        None => items.not_objects += 1,
+                    }
+                    if items.len() > MAX_ITEMS {
+                        return Err(de::Error::custom(format!("more than {MAX_ITEMS} products on one page")));
+                    }
+                }
+                Ok(items)
+            }
+        }
+        deserializer.deserialize_seq(ItemsVisitor)
     }
 }
 
-/// Takes anything: an item that is no object becomes an item without fields, so that its neighbours are still read.
+/// One element; none when it is no object, so that its neighbours are still read.
+struct Element<'a>(Option<WireProduct<'a>>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Element<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ProductVisitor).map(Element)
+    }
+}
+
 struct ProductVisitor;
 
 impl<'de> Visitor<'de> for ProductVisitor {
-    type Value = WireProduct<'de>;
+    type Value = Option<WireProduct<'de>>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a product")
@@ -175,45 +228,45 @@ impl<'de> Visitor<'de> for ProductVisitor {
     fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Self::Value, M::Error> {
         let mut product = WireProduct::default();
         while let Some(Key(key)) = map.next_key()? {
-            if let Some(slot) = product.slot(&key) {
-                *slot = map.next_value()?;
+            if let Some(field) = product.field(&key) {
+                *field = map.next_value()?;
                 continue;
             }
             map.next_value::<IgnoredAny>()?;
-            if !is_known_and_unused(&key) {
+            if !is_known_and_unused(&key) && product.unknown.len() < MAX_UNKNOWN_KEYS {
                 product.unknown.push(key);
             }
         }
-        Ok(product)
+        Ok(Some(product))
     }
 
     fn visit_seq<S: SeqAccess<'de>>(self, mut items: S) -> Result<Self::Value, S::Error> {
         while items.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(WireProduct::default())
+        Ok(None)
     }
 
     fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
-        Ok(WireProduct::default())
+        Ok(None)
     }
 
     fn visit_bool<E: de::Error>(self, _: bool) -> Result<Self::Value, E> {
-        Ok(WireProduct::default())
+        Ok(None)
     }
 
     fn visit_i64<E: de::Error>(self, _: i64) -> Result<Self::Value, E> {
-        Ok(WireProduct::default())
+        Ok(None)
     }
 
     fn visit_u64<E: de::Error>(self, _: u64) -> Result<Self::Value, E> {
-        Ok(WireProduct::default())
+        Ok(None)
     }
 
     fn visit_f64<E: de::Error>(self, _: f64) -> Result<Self::Value, E> {
-        Ok(WireProduct::default())
+        Ok(None)
     }
 
     fn visit_str<E: de::Error>(self, _: &str) -> Result<Self::Value, E> {
-        Ok(WireProduct::default())
+        Ok(None)
     }
 }
 

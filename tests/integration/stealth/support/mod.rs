@@ -1,5 +1,5 @@
 //! Small real servers on loopback: an origin that records what reaches it, forward proxies, and an owner of proxies that
-//! records what it is told.
+//! records what is reported.
 
 mod ca;
 mod origin;
@@ -13,15 +13,17 @@ use bytes::Bytes;
 use drover::clock::Clock;
 use drover::config;
 use drover::stealth::{
-    AllowList, FetchError, Identities, Kind, Parts, Proxy, ProxySource, Request, Response, Sessions, States,
+    AllowList, FetchError, Identities, Kind, Proxy, ProxySource, Request, Response, SessionConfig, Sessions, States,
 };
+
+use crate::support;
 
 pub use ca::Ca;
 pub use origin::{Origin, Reply, Seen};
 pub use pool::{OneSession, Pool};
 pub use proxy::{ForwardProxy, Manner};
 
-/// Resolvable only by the tests' proxies: whoever asks the machine's own resolver fails.
+/// Resolvable only by the tests' proxies: a lookup by the machine's own resolver fails.
 pub const HOST: &str = "menu.test";
 
 pub struct Setup {
@@ -39,7 +41,7 @@ impl Default for Setup {
 
 impl Setup {
     pub fn sessions(self, pool: &Arc<impl ProxySource + 'static>) -> Sessions {
-        Sessions::new(Parts {
+        Sessions::new(SessionConfig {
             proxies: Arc::clone(pool) as _,
             identities: Identities::load(self.identities.as_deref()).unwrap(),
             states: States::load(None).unwrap(),
@@ -73,9 +75,7 @@ pub fn http() -> config::Http {
         idle_timeout: Duration::from_secs(5),
         whole_timeout: Duration::from_secs(20),
         max_body_bytes: 1 << 20,
-        max_pages: 40,
-        extra_ca_file: None,
-        host_allowlist: Vec::new(),
+        ..support::config(&[]).http
     }
 }
 
@@ -85,24 +85,12 @@ pub fn no_politeness() -> config::Politeness {
         concurrency: 0,
         page_pause_min: Duration::ZERO,
         page_pause_max: Duration::ZERO,
-        retry_after_cap: Duration::from_secs(900),
+        ..support::config(&[]).politeness
     }
 }
 
 fn rotations() -> config::Proxies {
-    config::Proxies {
-        sessions: 4,
-        wait: Duration::from_secs(1),
-        snooze: Duration::from_secs(5),
-        rotations_per_request: 3,
-        rotations_per_task: 12,
-        bench_base: Duration::from_secs(30),
-        bench_cap: Duration::from_secs(1800),
-        failures_to_bench: 5,
-        blocks_to_bench: 3,
-        revive_every: Duration::from_secs(10),
-        flush_every: Duration::from_secs(1),
-    }
+    config::Proxies { wait: Duration::from_secs(1), ..support::config(&[]).proxies }
 }
 
 /// What the Dutchie adapter asks with.
@@ -118,11 +106,11 @@ pub fn request(kind: Kind, scheme: &str) -> Request {
             ("apollo-require-preflight", "true".to_owned()),
             ("x-apollo-operation-name", "FilteredProducts".to_owned()),
         ],
-        body: (kind == Kind::GraphqlPost).then(|| Bytes::from_static(b"{\"query\":\"{a}\"}")),
+        body: (kind == Kind::FetchWithBody).then(|| Bytes::from_static(b"{\"query\":\"{a}\"}")),
     }
 }
 
-/// A platform without objections.
+/// A platform that accepts every answer.
 pub fn content(_: &Response) -> Result<(), FetchError> {
     Ok(())
 }

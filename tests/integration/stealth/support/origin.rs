@@ -11,6 +11,7 @@ use hyper::body::Incoming;
 use hyper::server::conn::http2;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
+use rustls::HandshakeKind;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
@@ -104,6 +105,7 @@ pub struct Origin {
 struct State {
     seen: Mutex<Vec<Seen>>,
     script: Mutex<VecDeque<Reply>>,
+    handshakes: Mutex<Vec<HandshakeKind>>,
 }
 
 impl Origin {
@@ -128,6 +130,12 @@ impl Origin {
         self.state.script.lock().unwrap().extend(replies);
     }
 
+    /// TLS handshakes so far: how many in all, and how many of them resumed an earlier session.
+    pub fn handshakes(&self) -> (usize, usize) {
+        let kinds = self.state.handshakes.lock().unwrap();
+        (kinds.len(), kinds.iter().filter(|kind| **kind == HandshakeKind::Resumed).count())
+    }
+
     pub fn seen(&self) -> Vec<Seen> {
         self.state.seen.lock().unwrap().clone()
     }
@@ -146,7 +154,9 @@ async fn accept(listener: TcpListener, tls: Option<TlsAcceptor>, state: Arc<Stat
         tokio::spawn(async move {
             let Some(tls) = tls else { return http1(stream, &state).await };
             let Ok(stream) = tls.accept(stream).await else { return };
-            match stream.get_ref().1.alpn_protocol() {
+            let server = &stream.get_ref().1;
+            state.handshakes.lock().unwrap().extend(server.handshake_kind());
+            match server.alpn_protocol() {
                 Some(b"h2") => http2(stream, state).await,
                 _ => http1(stream, &state).await,
             }

@@ -1,5 +1,7 @@
-//! An owner of proxies that hands out the first one not to be avoided and remembers what it was told.
+//! An owner of proxies that hands out the first one not to be avoided and records what is reported.
 
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use drover::stealth::{FetchError, Proxy, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxySource};
@@ -11,6 +13,7 @@ pub struct Pool {
     proxies: Vec<Arc<Proxy>>,
     asks: Mutex<Vec<ProxyAsk>>,
     reports: Mutex<Vec<(ProxyId, ProxyOutcome)>>,
+    revoked: Mutex<HashMap<ProxyId, Arc<AtomicBool>>>,
     returned: Arc<Mutex<usize>>,
 }
 
@@ -20,6 +23,7 @@ impl Pool {
             proxies: proxies.into_iter().map(Arc::new).collect(),
             asks: Mutex::default(),
             reports: Mutex::default(),
+            revoked: Mutex::default(),
             returned: Arc::default(),
         })
     }
@@ -30,6 +34,11 @@ impl Pool {
 
     pub fn reports(&self) -> Vec<(ProxyId, ProxyOutcome)> {
         self.reports.lock().unwrap().clone()
+    }
+
+    /// Ends all leases of a proxy, which is handed out no more.
+    pub fn revoke(&self, id: ProxyId) {
+        self.revoked.lock().unwrap().entry(id).or_default().store(true, Ordering::Relaxed);
     }
 
     /// Leases handed out and not given back.
@@ -74,13 +83,20 @@ impl ProxySource for OneSession {
 
 impl ProxySource for Pool {
     fn lease(&self, ask: ProxyAsk) -> BoxFuture<'_, Result<ProxyLease, FetchError>> {
-        let found = self.proxies.iter().find(|proxy| !ask.avoid.contains(&proxy.id)).cloned();
+        let mut revoked = self.revoked.lock().unwrap();
+        let is_free = |proxy: &&Arc<Proxy>| {
+            let is_revoked = revoked.get(&proxy.id).is_some_and(|revoked| revoked.load(Ordering::Relaxed));
+            !is_revoked && !ask.avoid.contains(&proxy.id)
+        };
+        let found = self.proxies.iter().find(is_free).cloned();
         let Some(proxy) = found else {
             return async move { Err(FetchError::NoProxy { host: ask.host }) }.boxed();
         };
         self.asks.lock().unwrap().push(ask);
         let returned = Arc::clone(&self.returned);
-        async move { Ok(ProxyLease::new(proxy, move || *returned.lock().unwrap() += 1)) }.boxed()
+        let revoked = Arc::clone(revoked.entry(proxy.id).or_default());
+        let lease = ProxyLease::new(proxy, move || *returned.lock().unwrap() += 1).revocable(revoked);
+        async move { Ok(lease) }.boxed()
     }
 
     fn report(&self, proxy: ProxyId, outcome: ProxyOutcome) {

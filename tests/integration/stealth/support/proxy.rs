@@ -15,8 +15,16 @@ pub enum Manner {
     Willing,
     /// Answers every request and CONNECT with this status.
     Refusing(u16),
-    /// Accepts and never says a word.
+    /// Accepts and never answers.
     Hanging,
+    /// Answers CONNECT with what is not HTTP.
+    Garbage,
+    /// Accepts CONNECT and then answers for itself, in plain text.
+    Portal,
+    /// Accepts CONNECT and then closes.
+    Closing,
+    /// Does not reach this host.
+    Unreachable(&'static str),
 }
 
 pub struct ForwardProxy {
@@ -41,7 +49,7 @@ impl ForwardProxy {
         ForwardProxy::start(ProxyProtocol::Socks5, origin, manner).await
     }
 
-    /// An address where nobody listens.
+    /// An address where no process listens.
     pub async fn closed() -> Self {
         let mut proxy = ForwardProxy::http(([127, 0, 0, 1], 1).into(), Manner::Willing).await;
         let unused = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -113,6 +121,18 @@ async fn http(mut client: TcpStream, state: &State) -> Option<()> {
     if let Manner::Refusing(status) = state.manner {
         let answer = format!("HTTP/1.1 {status} No\r\nContent-Length: 0\r\n\r\n");
         return client.write_all(answer.as_bytes()).await.ok();
+    }
+    match state.manner {
+        Manner::Garbage => return client.write_all(b"what?\r\n\r\n").await.ok(),
+        Manner::Portal => {
+            let page = "HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<html>pay</html>";
+            return client.write_all(page.as_bytes()).await.ok();
+        }
+        Manner::Closing => return client.write_all(b"HTTP/1.1 200 OK\r\n\r\n").await.ok(),
+        Manner::Unreachable(host) if head.contains(host) => {
+            return client.write_all(b"HTTP/1.1 502 No\r\n\r\n").await.ok();
+        }
+        _ => {}
     }
     let mut origin = TcpStream::connect(state.origin).await.ok()?;
     if head.starts_with("CONNECT ") {

@@ -1,0 +1,14 @@
+-- A session that forgot its COMMIT keeps its locks, and keeps vacuum from removing dead rows. Where this database belongs to the
+-- account that drover uses, and nobody has chosen a limit, such a session is ended after five minutes. drover's own sessions have a
+-- shorter limit; pg_dump sets none for itself.
+DO $$
+BEGIN
+  IF EXISTS (SELECT FROM pg_database WHERE datname = current_database() AND pg_has_role(datdba, 'USAGE'))
+     AND NOT EXISTS (SELECT FROM pg_db_role_setting s
+                       JOIN pg_database d ON d.oid = s.setdatabase
+                      CROSS JOIN unnest(s.setconfig) AS setting
+                      WHERE d.datname = current_database() AND s.setrole = 0
+                        AND setting LIKE 'idle\_in\_transaction\_session\_timeout=%') THEN
+    EXECUTE format('ALTER DATABASE %I SET idle_in_transaction_session_timeout = %L', current_database(), '5min');
+  END IF;
+END $$;

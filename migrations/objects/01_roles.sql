@@ -1,0 +1,26 @@
+-- The roles, named once for SQL. The table of the program (domain/role.rs) must name the same; a test compares them.
+
+CREATE OR REPLACE FUNCTION crawl_roles() RETURNS text[] LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $f$
+  SELECT ARRAY['store_discovery', 'entry_point_discovery', 'product_discovery', 'payload_fetch', 'product_refresh',
+               'analytics_refresh']
+$f$;
+
+CREATE OR REPLACE FUNCTION media_roles() RETURNS text[] LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $f$
+  SELECT ARRAY['scrape_account', 'download_media', 'paid_content_sync', 'paid_content_creator', 'forum_scrape',
+               'youtube_monitor', 'easynews_monitor', 'appearances_sync']
+$f$;
+
+-- The check of worker_tasks holds the names themselves, so that an UPDATE calls no function. It is replaced only when a role
+-- came or went: that takes an exclusive lock.
+DO $do$
+DECLARE
+  wanted text := format('CHECK ((role = ANY (%L::text[])))', crawl_roles() || media_roles());
+  roles_now text := obj_description((SELECT oid FROM pg_constraint
+                                      WHERE conname = 'worker_tasks_role_check' AND conrelid = 'worker_tasks'::regclass),
+                                    'pg_constraint');
+BEGIN
+  IF roles_now IS NOT DISTINCT FROM wanted THEN RETURN; END IF;
+  ALTER TABLE worker_tasks DROP CONSTRAINT IF EXISTS worker_tasks_role_check;
+  EXECUTE format('ALTER TABLE worker_tasks ADD CONSTRAINT worker_tasks_role_check %s', wanted);
+  EXECUTE format('COMMENT ON CONSTRAINT worker_tasks_role_check ON worker_tasks IS %L', wanted);
+END $do$;

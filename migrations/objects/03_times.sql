@@ -1,0 +1,9 @@
+-- Whether a task may run by its time.
+CREATE OR REPLACE FUNCTION is_due(scheduled_for timestamptz) RETURNS boolean LANGUAGE sql STABLE AS $f$
+  SELECT scheduled_for IS NULL OR scheduled_for <= now()
+$f$;
+
+-- A time as Rust and JSON can hold it: rows may have infinite dates and years of six digits.
+CREATE OR REPLACE FUNCTION json_time(t timestamptz) RETURNS timestamptz LANGUAGE sql IMMUTABLE AS $f$
+  SELECT CASE WHEN t IS NOT NULL THEN least(greatest(t, timestamptz '0001-01-01 00:00:00Z'), timestamptz '9999-12-31 23:59:59Z') END
+$f$;

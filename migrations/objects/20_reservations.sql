@@ -1,0 +1,109 @@
+-- A store's reservation: its one ready or active task. Which task of a store may be claimed next. docs/task-lifecycle.md has the
+-- picture.
+--
+-- Rules for the statements here and in the files after this one, so that no plan depends on statistics (a plan may be made while
+-- the table is empty and used when it is full). Functions that are called from outside pin their plans: no sequential scan, no
+-- bitmap, no sort where an index gives the order, one generic plan. A task is looked up by `id = ANY (...)` with its status
+-- compared to a variable: a literal would admit a partial index, which would be walked as a whole. A store is looked up by a
+-- parameter (LATERAL with LIMIT), never by a join.
+
+-- Who holds the reservations.
+CREATE OR REPLACE VIEW reservations AS
+SELECT id, dispensary_id, role, priority, status, ready, updated_at
+  FROM worker_tasks
+ WHERE dispensary_id IS NOT NULL
+   AND (status = 'pending' AND ready OR status IN ('claimed', 'running'));
+
+-- Pending tasks that could become ready: by their store's reservation, or, without a store, by their time.
+CREATE OR REPLACE VIEW waiting_tasks AS
+SELECT id, dispensary_id, role, priority, scheduled_for, updated_at
+  FROM worker_tasks
+ WHERE status = 'pending' AND NOT ready AND NOT blocked;
+
+-- Gives the reservations of these stores to their best due waiting tasks; returns how many got one. `released` are ready tasks that
+-- give theirs up for it, `other_than` the roles that must not get it, both by store and null for none. Rows that another
+-- session has locked are left alone. A store whose reservation is taken meanwhile is left out, and the others are tried again in halves.
+CREATE OR REPLACE FUNCTION give_reservations(stores bigint[], released bigint[], other_than text[])
+RETURNS bigint LANGUAGE plpgsql AS $f$
+DECLARE
+  pending CONSTANT text := 'pending';
+  chosen bigint[];
+  given bigint;
+  half int := cardinality(stores) / 2;
+BEGIN
+  BEGIN
+    IF released IS NOT NULL THEN
+      UPDATE worker_tasks t SET ready = false, updated_at = now()
+       WHERE t.id = ANY (ARRAY (
+               SELECT r.id FROM worker_tasks r
+                WHERE r.id = ANY (released) AND r.status = pending AND r.ready
+                ORDER BY r.id
+                  FOR UPDATE SKIP LOCKED));
+    END IF;
+    chosen := ARRAY (
+      SELECT best.id
+        FROM unnest(stores, other_than) AS s(store, other_than)
+       CROSS JOIN LATERAL (
+             SELECT w.id FROM waiting_tasks w
+              WHERE w.dispensary_id = s.store AND is_due(w.scheduled_for) AND w.role IS DISTINCT FROM s.other_than
+              ORDER BY w.priority DESC, w.id
+              LIMIT 1
+                FOR UPDATE SKIP LOCKED) best);
+    UPDATE worker_tasks t SET ready = true, updated_at = now() WHERE t.id = ANY (chosen);
+    GET DIAGNOSTICS given = ROW_COUNT;
+    RETURN given;
+  EXCEPTION WHEN unique_violation OR lock_not_available THEN
+    IF half = 0 THEN RETURN 0; END IF;
+  END;
+  RETURN give_reservations(stores[:half], released[:half], other_than[:half])
+       + give_reservations(stores[half + 1:], released[half + 1:], other_than[half + 1:]);
+END $f$;
+
+-- The reservations of these stores are free: gives them to the next waiting tasks. Whatever ends, snoozes or retries a task calls
+-- it in its own transaction. Null stores are none.
+DROP FUNCTION IF EXISTS yield_slots(bigint[]);
+CREATE OR REPLACE FUNCTION promote_stores(freed bigint[]) RETURNS bigint LANGUAGE plpgsql AS $f$
+BEGIN
+  -- most stores have nothing waiting
+  PERFORM FROM unnest(freed) AS f(store)
+    CROSS JOIN LATERAL (
+          SELECT w.id FROM waiting_tasks w WHERE w.dispensary_id = f.store ORDER BY w.priority DESC, w.id LIMIT 1) waiting
+    LIMIT 1;
+  IF NOT FOUND THEN RETURN 0; END IF;
+  RETURN give_reservations(freed, NULL, NULL);
+END $f$;
+
+-- Looks at these stores and moves the reservations that ought to be elsewhere: a free one goes to the best due task, one of a ready
+-- task goes to a more urgent one that came or became due later, and one of a ready task that no worker has claimed for 30 s goes to a
+-- task of another role (its own role may have no workers now).
+CREATE OR REPLACE FUNCTION review_reservations(asked bigint[]) RETURNS bigint LANGUAGE plpgsql AS $f$
+DECLARE
+  stores bigint[];
+  released bigint[];
+  other_than text[];
+BEGIN
+  SELECT array_agg(store), array_agg(holder), array_agg(unclaimed_role)
+    INTO stores, released, other_than
+    FROM (
+      SELECT s.store, holder.id AS holder,
+             CASE WHEN holder.priority < best.priority AND holder.updated_at < best.since THEN NULL ELSE holder.role END AS unclaimed_role
+        FROM unnest(asked) AS s(store)
+       CROSS JOIN LATERAL (
+             SELECT w.priority, greatest(w.updated_at, w.scheduled_for) AS since
+               FROM waiting_tasks w
+              WHERE w.dispensary_id = s.store AND is_due(w.scheduled_for)
+              ORDER BY w.priority DESC, w.id
+              LIMIT 1) best
+        LEFT JOIN LATERAL (
+             SELECT r.id, r.role, r.priority, r.ready, r.updated_at FROM reservations r WHERE r.dispensary_id = s.store LIMIT 1) holder
+               ON true
+       WHERE holder.id IS NULL
+          OR holder.ready AND holder.priority < best.priority AND holder.updated_at < best.since
+          OR holder.ready AND holder.updated_at < now() - interval '30 seconds'
+             AND (SELECT w.id FROM waiting_tasks w
+                   WHERE w.dispensary_id = s.store AND is_due(w.scheduled_for) AND w.role <> holder.role
+                   ORDER BY w.priority DESC, w.id
+                   LIMIT 1) IS NOT NULL) misplaced;
+  IF stores IS NULL THEN RETURN 0; END IF;
+  RETURN give_reservations(stores, released, other_than);
+END $f$;

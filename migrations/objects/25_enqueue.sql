@@ -1,0 +1,100 @@
+-- Inserting tasks.
+
+-- Tasks to be, as rows: `specs` is a JSON array of objects with the names of the columns, `ids` their ids in that order.
+CREATE OR REPLACE FUNCTION task_specs(specs jsonb, ids bigint[])
+RETURNS TABLE (id bigint, role text, dispensary_id bigint, platform text, priority int, scheduled_for timestamptz, payload jsonb,
+               max_retries int, dedup_key text, depends_on bigint[], depends_policy text, parent_task_id bigint, schedule_id bigint,
+               may_be_ready boolean, ord bigint)
+LANGUAGE sql STABLE AS $f$
+  SELECT ids[s.ord], s.role, s.dispensary_id, s.platform, coalesce(s.priority, 0), s.scheduled_for, coalesce(s.payload, '{}'),
+         coalesce(s.max_retries, 3), s.dedup_key, nullif(s.depends_on, '{}'), coalesce(s.depends_policy, 'cancel'),
+         s.parent_task_id, s.schedule_id,
+         nullif(s.depends_on, '{}') IS NULL AND is_due(s.scheduled_for), s.ord
+    FROM ROWS FROM (jsonb_to_recordset(specs) AS (
+           role text, dispensary_id bigint, platform text, priority int, scheduled_for timestamptz, payload jsonb, max_retries int,
+           dedup_key text, depends_on bigint[], depends_policy text, parent_task_id bigint, schedule_id bigint))
+         WITH ORDINALITY AS s(role, dispensary_id, platform, priority, scheduled_for, payload, max_retries, dedup_key, depends_on,
+           depends_policy, parent_task_id, schedule_id, ord)
+$f$;
+
+-- Inserts those specs whose id is not in `present`, and returns the ids of the rows that were made. With `reserve` the best of each
+-- store is ready when no other task has the store's reservation. What conflicts with a row of another session is left out.
+CREATE OR REPLACE FUNCTION insert_tasks(specs jsonb, ids bigint[], present bigint[], reserve boolean)
+RETURNS bigint[] LANGUAGE plpgsql AS $f$
+DECLARE inserted bigint[];
+BEGIN
+  WITH ranked AS (
+         SELECT s.*,
+                row_number() OVER (PARTITION BY s.dispensary_id, s.may_be_ready ORDER BY s.priority DESC, s.ord) AS rank
+           FROM task_specs(specs, ids) s
+          WHERE s.id <> ALL (present)),
+       made AS (
+         INSERT INTO worker_tasks (id, role, dispensary_id, platform, priority, scheduled_for, payload, max_retries, dedup_key,
+                                   depends_on, depends_policy, parent_task_id, schedule_id, blocked, ready)
+         SELECT r.id, r.role, r.dispensary_id, r.platform, r.priority, r.scheduled_for, r.payload, r.max_retries, r.dedup_key,
+                r.depends_on, r.depends_policy, r.parent_task_id, r.schedule_id, r.depends_on IS NOT NULL,
+                r.may_be_ready AND (r.dispensary_id IS NULL
+                                    OR reserve AND r.rank = 1
+                                       AND (SELECT h.id FROM reservations h WHERE h.dispensary_id = r.dispensary_id LIMIT 1) IS NULL)
+           FROM ranked r
+          ORDER BY r.ord
+         ON CONFLICT DO NOTHING
+         RETURNING id)
+  SELECT coalesce(array_agg(id), '{}') INTO inserted FROM made;
+  RETURN inserted;
+END $f$;
+
+-- Takes the reservations that these specs outrank from their ready, unclaimed tasks.
+CREATE OR REPLACE FUNCTION release_outranked(specs jsonb, ids bigint[]) RETURNS void LANGUAGE plpgsql AS $f$
+DECLARE outranked bigint[];
+BEGIN
+  outranked := ARRAY (
+    SELECT holder.id
+      FROM (SELECT s.dispensary_id AS store, max(s.priority) AS priority
+              FROM task_specs(specs, ids) s
+             WHERE s.dispensary_id IS NOT NULL AND s.may_be_ready
+             GROUP BY s.dispensary_id) best
+     CROSS JOIN LATERAL (
+           SELECT r.id FROM reservations r
+            WHERE r.dispensary_id = best.store AND r.ready AND r.priority < best.priority
+            LIMIT 1
+              FOR UPDATE SKIP LOCKED) holder);
+  IF cardinality(outranked) > 0 THEN
+    UPDATE worker_tasks t SET ready = false, updated_at = now() WHERE t.id = ANY (outranked);
+  END IF;
+END $f$;
+
+-- Inserts tasks and returns their ids in the order given. Ready at once is what is due and finds its store's reservation free, or
+-- outranks its ready task; with `reserve` false, or when another batch is at it or a lock is held for longer than lock_timeout,
+-- the tasks wait and the next sweep looks at them. A dedup key that is already queued is a unique violation: nothing is inserted.
+DROP FUNCTION IF EXISTS enqueue_tasks(jsonb);
+CREATE OR REPLACE FUNCTION enqueue_tasks(specs jsonb, reserve boolean DEFAULT true) RETURNS bigint[] LANGUAGE plpgsql
+SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+SET enable_sort = off SET jit = off SET lock_timeout = '1s' AS $f$
+DECLARE
+  ids bigint[];
+  present bigint[] := '{}';
+BEGIN
+  IF jsonb_array_length(specs) = 0 THEN RETURN '{}'; END IF;
+  ids := ARRAY (SELECT nextval('worker_tasks_id_seq') FROM generate_series(1, jsonb_array_length(specs)));
+  IF reserve AND (cardinality(ids) = 1 OR try_lock_reservations()) THEN
+    BEGIN
+      PERFORM release_outranked(specs, ids);
+      present := insert_tasks(specs, ids, '{}', true);
+    EXCEPTION WHEN lock_not_available THEN
+      present := '{}';   -- another session keeps one of the stores locked
+    END;
+  END IF;
+  IF cardinality(present) < cardinality(ids) THEN   -- what lost a race for its reservation waits
+    present := present || insert_tasks(specs, ids, present, false);
+  END IF;
+  IF cardinality(present) < cardinality(ids) THEN
+    RAISE unique_violation USING
+      MESSAGE = 'a task with the same key is queued or running already',
+      DETAIL = (SELECT format('Key (dedup_key)=(%s) already exists.', s.dedup_key)
+                  FROM task_specs(specs, ids) s WHERE s.id <> ALL (present) LIMIT 1),
+      CONSTRAINT = 'worker_tasks_dedup_key';
+  END IF;
+  PERFORM pg_notify('drover_tasks', '');
+  RETURN ids;
+END $f$;

@@ -1,0 +1,58 @@
+-- Ending one run. Only the holder of (id, fence, worker_id), within its lease, may write it.
+
+-- `settlement` is {outcome, result, error, retry_after, snooze_limit, detail}, times in seconds. The outcome is 'completed',
+-- 'cancelled', 'failed' (retried while retries are left), 'permanent', 'snoozed' or 'released'. Returns the task's new status. Last
+-- in the transaction that holds the run's effects; a run that is not held any more is no_data_found, so that nothing is written.
+DROP FUNCTION IF EXISTS settle_task(bigint, bigint, text, text, jsonb, text, interval, interval, jsonb);
+CREATE OR REPLACE FUNCTION settle_task(held_id bigint, held_fence bigint, held_worker text, settlement jsonb) RETURNS text
+LANGUAGE plpgsql
+SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+SET enable_sort = off SET jit = off AS $f$
+DECLARE
+  active CONSTANT text[] := ARRAY['claimed', 'running'];
+  task worker_tasks;
+  outcome text := settlement->>'outcome';
+  error text := settlement->>'error';
+  attempt_detail jsonb := nullif(settlement->'detail', 'null');
+  retry_at timestamptz := clock_timestamp() + make_interval(secs => (settlement->>'retry_after')::float8);
+  new_status text;
+  is_ready boolean;
+BEGIN
+  SELECT * INTO task
+    FROM worker_tasks t
+   WHERE t.id = held_id AND t.fence = held_fence AND t.worker_id = held_worker AND t.status = ANY (active)
+     AND t.lease_expires_at > clock_timestamp()
+     FOR UPDATE;
+  IF NOT FOUND THEN
+    RAISE no_data_found USING MESSAGE = format('a lease of task %s with fence %s for %s', held_id, held_fence, held_worker);
+  END IF;
+  IF outcome = 'snoozed' AND task.snoozed_since < now() - make_interval(secs => (settlement->>'snooze_limit')::float8) THEN
+    outcome := 'failed';
+    error := 'snoozed for too long: ' || left(error, 2000);   -- at most 8 KiB, whatever its characters
+  END IF;
+  new_status := CASE WHEN outcome IN ('completed', 'cancelled') THEN outcome
+                     WHEN outcome = 'permanent' OR outcome = 'failed' AND task.retry_count >= task.max_retries THEN 'failed'
+                     ELSE 'pending' END;
+  IF new_status = 'pending' THEN
+    PERFORM keep_attempts(ARRAY[held_id], outcome, error, attempt_detail);
+    is_ready := outcome = 'released' AND task.dispensary_id IS NULL AND NOT task.blocked AND is_due(task.scheduled_for);
+    UPDATE worker_tasks t
+       SET status = 'pending', worker_id = NULL, claim_token = NULL, claimed_at = NULL, started_at = NULL, last_heartbeat_at = NULL,
+           lease_expires_at = NULL, detail = NULL, updated_at = clock_timestamp(), error_message = error, ready = is_ready,
+           retry_count = t.retry_count + (outcome = 'failed')::int,
+           scheduled_for = CASE outcome WHEN 'released' THEN t.scheduled_for ELSE greatest(t.scheduled_for, retry_at) END,
+           snoozed_since = CASE outcome WHEN 'snoozed' THEN coalesce(t.snoozed_since, clock_timestamp())
+                                        WHEN 'released' THEN t.snoozed_since END
+     WHERE t.id = held_id;
+  ELSE
+    UPDATE worker_tasks t
+       SET status = new_status, completed_at = clock_timestamp(), updated_at = clock_timestamp(),
+           result = nullif(settlement->'result', 'null'), error_message = error, detail = attempt_detail, dedup_key = NULL,
+           snoozed_since = NULL,
+           loss_count = CASE new_status WHEN 'completed' THEN 0 ELSE t.loss_count END,
+           crash_count = CASE new_status WHEN 'completed' THEN 0 ELSE t.crash_count END
+     WHERE t.id = held_id;
+  END IF;
+  IF promote_stores(ARRAY[task.dispensary_id]) > 0 OR is_ready THEN PERFORM pg_notify('drover_tasks', ''); END IF;
+  RETURN new_status;
+END $f$;

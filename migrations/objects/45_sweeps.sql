@@ -1,0 +1,139 @@
+-- Periodic work. Each call is a short transaction of its own over at most `batch` stores or tasks, tries its locks and waits for
+-- none: the caller repeats it until nothing is left.
+
+DROP FUNCTION IF EXISTS sweep_due(interval);
+DROP FUNCTION IF EXISTS sweep_all();   -- 90_psql.sql has it
+DROP FUNCTION IF EXISTS sweep_blocked();
+
+-- Whether it is the caller's turn to do this periodic work: false when some process did it within `every`, or is taking its turn
+-- now. Notes the turn, and since when turns have come without a longer break: during one the database, or every process, was away.
+CREATE OR REPLACE FUNCTION take_turn(chore text, every interval) RETURNS boolean LANGUAGE plpgsql AS $f$
+DECLARE last_turn timestamptz;
+BEGIN
+  SELECT c.done_at INTO last_turn FROM queue_chores c WHERE c.name = chore FOR UPDATE SKIP LOCKED;
+  IF NOT FOUND THEN   -- another process has it, or it is the first turn of all
+    INSERT INTO queue_chores (name) VALUES (chore) ON CONFLICT DO NOTHING;
+    RETURN FOUND;
+  END IF;
+  IF last_turn > clock_timestamp() - every AND last_turn <= clock_timestamp() THEN RETURN false; END IF;
+  UPDATE queue_chores c
+     SET done_at = clock_timestamp(),
+         unbroken_since = CASE WHEN last_turn > clock_timestamp() - greatest(3 * every, interval '5 seconds')
+                                AND last_turn <= clock_timestamp() THEN c.unbroken_since
+                               ELSE clock_timestamp() END
+   WHERE c.name = chore;
+  RETURN true;
+END $f$;
+
+-- What became due within the last `back`: tasks without a store, and the reservations of stores with ids above `after` (null: all).
+-- `last_store` is where the next call goes on, null when there is no more. A store whose reservation is taken gets its turn when
+-- that task ends.
+CREATE OR REPLACE FUNCTION sweep_due(back interval, after bigint, batch int, OUT swept bigint, OUT last_store bigint) LANGUAGE plpgsql
+SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+SET enable_sort = off SET jit = off SET lock_timeout = '100ms' AS $f$
+DECLARE stores bigint[];
+BEGIN
+  swept := 0;
+  IF NOT try_lock_sweep() THEN RETURN; END IF;
+  IF after IS NULL THEN
+    UPDATE worker_tasks t SET ready = true, updated_at = now()
+     WHERE t.id = ANY (ARRAY (
+             SELECT w.id FROM waiting_tasks w
+              WHERE w.scheduled_for BETWEEN now() - back AND now() AND w.dispensary_id IS NULL
+              ORDER BY w.scheduled_for
+              LIMIT batch
+                FOR UPDATE SKIP LOCKED));
+    GET DIAGNOSTICS swept = ROW_COUNT;
+  END IF;
+  stores := ARRAY (
+    SELECT DISTINCT due.dispensary_id
+      FROM (SELECT w.dispensary_id FROM waiting_tasks w
+             WHERE w.scheduled_for BETWEEN now() - back AND now()
+             ORDER BY w.scheduled_for) due
+     WHERE due.dispensary_id > coalesce(after, -9223372036854775808)
+     ORDER BY due.dispensary_id
+     LIMIT batch);
+  IF cardinality(stores) = batch THEN last_store := stores[batch]; END IF;
+  swept := swept + review_reservations(stores);
+  IF swept > 0 THEN PERFORM pg_notify('drover_tasks', ''); END IF;
+END $f$;
+
+-- Tasks whose dependencies have ended: unblocked, or cancelled by their policy. A dependency that is gone had ended long ago.
+CREATE OR REPLACE FUNCTION sweep_blocked(batch int) RETURNS bigint LANGUAGE plpgsql
+SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+SET enable_sort = off SET jit = off SET lock_timeout = '100ms' AS $f$
+DECLARE
+  pending CONSTANT text := 'pending';
+  decided record;
+  swept bigint := 0;
+BEGIN
+  IF NOT try_lock_sweep() THEN RETURN 0; END IF;
+  FOR decided IN
+    SELECT t.id, d.broken, d.broken IS NOT NULL AND t.depends_policy = 'cancel' AS is_cancelled
+      FROM (SELECT b.id, b.depends_on, b.depends_policy FROM worker_tasks b
+             WHERE b.status = 'pending' AND b.blocked
+             ORDER BY b.dispensary_id, b.role) t
+     CROSS JOIN LATERAL (
+           SELECT count(*) FILTER (WHERE w.status IN ('pending', 'claimed', 'running')) AS open,
+                  min(w.id) FILTER (WHERE w.status IN ('failed', 'cancelled')) AS broken
+             FROM worker_tasks w
+            WHERE w.id = ANY (t.depends_on)) d
+     WHERE d.open = 0 OR d.broken IS NOT NULL AND t.depends_policy = 'cancel'
+     LIMIT batch
+  LOOP
+    PERFORM FROM worker_tasks t WHERE t.id = decided.id AND t.status = pending AND t.blocked FOR UPDATE SKIP LOCKED;
+    CONTINUE WHEN NOT FOUND;
+    IF decided.is_cancelled THEN
+      UPDATE worker_tasks t
+         SET status = 'cancelled', blocked = false, updated_at = now(), completed_at = now(), dedup_key = NULL,
+             error_message = format('cancelled: task %s, on which it depends, did not complete', decided.broken)
+       WHERE t.id = decided.id;
+    ELSE
+      UPDATE worker_tasks t SET blocked = false, updated_at = now() WHERE t.id = decided.id;
+    END IF;
+    swept := swept + 1;
+  END LOOP;
+  RETURN swept;
+END $f$;
+
+-- Waiting tasks without a store whose time has come, however long ago.
+CREATE OR REPLACE FUNCTION sweep_storeless(batch int) RETURNS bigint LANGUAGE plpgsql
+SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+SET enable_sort = off SET jit = off SET lock_timeout = '100ms' AS $f$
+DECLARE swept bigint;
+BEGIN
+  IF NOT try_lock_sweep() THEN RETURN 0; END IF;
+  UPDATE worker_tasks t SET ready = true, updated_at = now()
+   WHERE t.id = ANY (ARRAY (
+           SELECT w.id FROM waiting_tasks w
+            WHERE w.dispensary_id IS NULL AND is_due(w.scheduled_for)
+            ORDER BY w.dispensary_id, w.priority DESC, w.id
+            LIMIT batch
+              FOR UPDATE SKIP LOCKED));
+  GET DIAGNOSTICS swept = ROW_COUNT;
+  IF swept > 0 THEN PERFORM pg_notify('drover_tasks', ''); END IF;
+  RETURN swept;
+END $f$;
+
+-- The reservations of the next `batch` stores with ids above `after` (null: from the first) that have a waiting task: what was
+-- written by hand, and what an enqueue and a completion missed in each other's shadow.
+CREATE OR REPLACE FUNCTION sweep_stores(after bigint, batch int, OUT swept bigint, OUT last_store bigint) LANGUAGE plpgsql
+SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+SET enable_sort = off SET jit = off SET lock_timeout = '100ms' AS $f$
+DECLARE stores bigint[];
+BEGIN
+  swept := 0;
+  IF NOT try_lock_sweep() THEN RETURN; END IF;
+  WITH RECURSIVE waiting(store) AS (   -- a skip scan: one index probe a store, however many tasks wait
+      (SELECT w.dispensary_id FROM waiting_tasks w
+        WHERE w.dispensary_id > coalesce(after, -9223372036854775808)
+        ORDER BY w.dispensary_id LIMIT 1)
+      UNION ALL
+      SELECT (SELECT w.dispensary_id FROM waiting_tasks w WHERE w.dispensary_id > p.store ORDER BY w.dispensary_id LIMIT 1)
+        FROM waiting p WHERE p.store IS NOT NULL)
+  SELECT array_agg(s.store) INTO stores FROM (SELECT w.store FROM waiting w WHERE w.store IS NOT NULL LIMIT batch) s;
+  IF stores IS NULL THEN RETURN; END IF;
+  IF cardinality(stores) = batch THEN last_store := stores[batch]; END IF;
+  swept := review_reservations(stores);
+  IF swept > 0 THEN PERFORM pg_notify('drover_tasks', ''); END IF;
+END $f$;

@@ -1,0 +1,29 @@
+-- By role: what waits, what runs, how fast it goes, and how long the rest takes at that speed.
+
+CREATE OR REPLACE VIEW v_worker_capacity AS
+WITH live AS (
+       SELECT role, count(*) FILTER (WHERE status = 'pending') AS pending, count(*) FILTER (WHERE status = 'pending' AND ready) AS ready,
+              count(*) FILTER (WHERE status = 'claimed') AS claimed, count(*) FILTER (WHERE status = 'running') AS running
+         FROM (SELECT role, status, ready FROM worker_tasks WHERE status = 'pending'   -- each kind by the index that holds just it
+               UNION ALL
+               SELECT role, status, ready FROM worker_tasks WHERE status IN ('claimed', 'running')) open GROUP BY role),
+     ended AS (
+       SELECT role, count(*) FILTER (WHERE status = 'completed' AND completed_at > now() - interval '60 minutes') AS completed,
+              count(*) FILTER (WHERE status = 'failed' AND completed_at > now() - interval '60 minutes') AS failed,
+              avg(extract(epoch FROM completed_at - started_at)) FILTER (WHERE status = 'completed') AS seconds
+         FROM worker_tasks WHERE status IN ('completed', 'failed', 'cancelled') AND completed_at > now() - interval '24 hours'
+        GROUP BY role),
+     beating AS (   -- a worker whose task has just ended is active too; no heartbeat is younger than its task's end
+       SELECT role, count(DISTINCT worker_id) AS workers FROM (
+         SELECT role, worker_id, last_heartbeat_at FROM worker_tasks WHERE status IN ('claimed', 'running')
+         UNION ALL
+         SELECT role, worker_id, last_heartbeat_at FROM worker_tasks
+          WHERE status IN ('completed', 'failed', 'cancelled') AND completed_at > now() - interval '5 minutes') run
+        WHERE last_heartbeat_at > now() - interval '5 minutes' GROUP BY role),
+     roles AS (SELECT role FROM live UNION SELECT role FROM ended)
+SELECT r.role, coalesce(l.pending, 0) AS pending_tasks, coalesce(l.ready, 0) AS ready_tasks, coalesce(l.claimed, 0) AS claimed_tasks,
+       coalesce(l.running, 0) AS running_tasks, coalesce(e.completed, 0) AS completed_last_hour, coalesce(e.failed, 0) AS failed_last_hour,
+       coalesce(b.workers, 0) AS active_workers, e.seconds::double precision AS avg_duration_sec,
+       (3600 / nullif(e.seconds, 0))::double precision AS tasks_per_worker_hour,
+       coalesce(l.pending, 0) * e.seconds::double precision / 3600 / b.workers AS estimated_hours_to_drain   -- null: no worker is active
+  FROM roles r LEFT JOIN live l USING (role) LEFT JOIN ended e USING (role) LEFT JOIN beating b USING (role);

@@ -1,0 +1,249 @@
+//! How a run's end is written: effects and status in one transaction, a status alone, or with the claimer's next round trip.
+//!
+//! In: how the body ended. Out: [`RunEnd`]. A database that is away, silent or busy with a deadlock costs a finished run nothing:
+//! what it fetched is kept and written again for as long as its lease can last.
+
+use std::time::{Duration, Instant};
+
+use super::execute::{Executor, Run, RunEnd, RunResult};
+use super::lifecycle::{Lifecycle, Phase};
+use crate::db::DbError;
+use crate::db::tasks::{self, AttemptOutcome, Completion, Settlement};
+use crate::domain::retry;
+use crate::events;
+use crate::handlers::{self, CommitError, Committed, Done, Outcome, TaskError};
+
+impl Run<'_> {
+    pub async fn settle(&self, result: RunResult) -> RunEnd {
+        match result {
+            RunResult::Lost => self.lost(),
+            RunResult::Released => self.settle_status(Settlement::released("given back by a stopping worker")).await,
+            RunResult::Failed(error) => self.fail(error).await,
+            RunResult::Outcome(Outcome::Snooze { after, reason }) => {
+                self.settle_status(self.snoozed(reason, Some(after))).await
+            }
+            RunResult::Outcome(Outcome::Cancel { reason }) => {
+                self.settle_status(Settlement::new(AttemptOutcome::Cancelled, Some(reason))).await
+            }
+            RunResult::Outcome(Outcome::Done(done)) => self.finish(done).await,
+        }
+    }
+
+    pub async fn fail(&self, error: TaskError) -> RunEnd {
+        let settlement = match error {
+            TaskError::Snooze { reason, after } => self.snoozed(reason, after),
+            TaskError::Permanent { reason } => Settlement::new(AttemptOutcome::Permanent, Some(reason)),
+            TaskError::Retry { reason, after } => {
+                Settlement { retry_after: self.backoff(after), ..Settlement::new(AttemptOutcome::Failed, Some(reason)) }
+            }
+        };
+        self.settle_status(settlement).await
+    }
+
+    fn snoozed(&self, reason: String, after: Option<Duration>) -> Settlement {
+        let config = &self.executor.config;
+        Settlement {
+            retry_after: after.unwrap_or(config.proxies.snooze),
+            snooze_limit: config.queue.snooze_limit,
+            ..Settlement::new(AttemptOutcome::Snoozed, Some(reason))
+        }
+    }
+
+    /// At least what upstream asked for.
+    fn backoff(&self, asked: Option<Duration>) -> Duration {
+        let queue = &self.executor.config.queue;
+        let base = queue.retry_base_by_role.get(self.task.role.name()).copied().unwrap_or(queue.retry_base);
+        let own = retry::backoff(base, queue.retry_cap, self.task.retry_count, rand::random());
+        asked.map_or(own, |asked| asked.max(own)).min(queue.retry_cap)
+    }
+
+    async fn finish(&self, done: Done) -> RunEnd {
+        if done.write.is_none() && done.next.is_empty() && done.after.is_none() {
+            return self.complete_in_batch(done.result).await;
+        }
+        self.commit(done).await
+    }
+
+    /// Without effects the completion goes with the claimer's next round trip.
+    async fn complete_in_batch(&self, result: serde_json::Value) -> RunEnd {
+        let completion = Completion { held: self.task.held.clone(), result: result.clone(), detail: self.detail() };
+        match self.executor.claimer.complete(completion).await {
+            Ok(true) => self.completed(),
+            Ok(false) => self.fenced(),
+            Err(_) => {
+                // the round trip may have been committed
+                if self.recorded_outcome().await.as_deref() == Some(AttemptOutcome::Completed.recorded()) {
+                    return self.completed();
+                }
+                let completed = Settlement::new(AttemptOutcome::Completed, None);
+                self.settle_status(Settlement { result: Some(result), ..completed }).await
+            }
+        }
+    }
+
+    /// Commits the run's effects, again and again while the reason of the failure may pass.
+    async fn commit(&self, mut done: Done) -> RunEnd {
+        let mut retries = self.retries();
+        let mut unknown = None;
+        loop {
+            let error = match self.try_commit(&done).await {
+                Ok(committed) => return self.committed(&mut done, committed),
+                Err(CommitError::LeaseLost) => None,
+                Err(CommitError::RolledBack(error)) => Some(error),
+                Err(CommitError::Unknown(error, committed)) => {
+                    unknown = Some(committed);
+                    Some(error)
+                }
+            };
+            // a try whose answer was lost may have gone through, and then every later one fails
+            if let Some(committed) = unknown.take() {
+                match self.recorded_outcome().await {
+                    Some(outcome) if outcome == AttemptOutcome::Completed.recorded() => {
+                        return self.committed(&mut done, committed);
+                    }
+                    Some(_) => return self.fenced(),
+                    None => unknown = Some(committed),
+                }
+            }
+            match error {
+                None => return self.fenced(),
+                Some(error) if retries.wait_after(&error).await => {}
+                Some(error) => return self.fail(error.into()).await,
+            }
+        }
+    }
+
+    async fn try_commit(&self, done: &Done) -> Result<Committed, CommitError> {
+        let tx = self.executor.db.begin().await.map_err(CommitError::RolledBack)?;
+        handlers::commit(tx, self.task, done, &self.detail()).await
+    }
+
+    fn committed(&self, done: &mut Done, committed: Committed) -> RunEnd {
+        if let Some(data) = &committed.data {
+            events::data_written(data);
+        }
+        if let Some(hook) = done.after.take() {
+            self.executor.after_hooks.spawn(self.task.held.id, hook, committed);
+        }
+        self.completed()
+    }
+
+    /// Writes an end without effects. When the database stays away, the lease runs out and the task is recovered.
+    async fn settle_status(&self, settlement: Settlement) -> RunEnd {
+        let settlement = Settlement { detail: self.detail(), ..settlement };
+        let mut retries = self.retries();
+        loop {
+            let error = match self.try_settle(&settlement).await {
+                Ok(status) => return self.settled(&settlement, &status),
+                Err(error) => error,
+            };
+            if retries.wait_after(&error).await {
+                continue;
+            }
+            if !matches!(error, DbError::Missing(_)) {
+                events::settle_failed(self.task.held.id, &error);
+                return RunEnd::Lost;
+            }
+            // a try whose answer was lost may have gone through
+            let recorded = if retries.tries > 0 { self.recorded_outcome().await } else { None };
+            return match recorded {
+                Some(outcome) if outcome == settlement.ending.recorded() => self.settled(&settlement, "pending"),
+                _ => self.fenced(),
+            };
+        }
+    }
+
+    async fn try_settle(&self, settlement: &Settlement) -> Result<String, DbError> {
+        tasks::settle(&self.executor.db.client().await?, &self.task.held, settlement).await
+    }
+
+    /// How this run ended according to the task's history. None: it has not, or the database stays away.
+    async fn recorded_outcome(&self) -> Option<String> {
+        let mut retries = self.retries();
+        loop {
+            let looked_up = async { tasks::attempt_outcome(&self.executor.db.client().await?, &self.task.held).await };
+            match looked_up.await {
+                Ok(outcome) => return outcome,
+                Err(error) if retries.wait_after(&error).await => {}
+                Err(_) => return None,
+            }
+        }
+    }
+
+    fn retries(&self) -> Retries {
+        let Executor { config, lifecycle, .. } = self.executor;
+        Retries { since: Instant::now(), limit: config.queue.lease, lifecycle: lifecycle.clone(), tries: 0, slow: 0 }
+    }
+
+    /// `status` is the task's now.
+    fn settled(&self, settlement: &Settlement, status: &str) -> RunEnd {
+        let (run, took) = (self.event(), self.elapsed());
+        let reason = settlement.why.as_deref().unwrap_or_default();
+        match settlement.ending {
+            AttemptOutcome::Completed => events::task_completed(&run, took),
+            AttemptOutcome::Cancelled => events::task_cancelled(&run, reason, took),
+            AttemptOutcome::Snoozed => events::task_snoozed(&run, settlement.retry_after, reason, took),
+            AttemptOutcome::Released => events::task_released(&run, took),
+            AttemptOutcome::Permanent => events::task_failed(&run, reason, None, took),
+            AttemptOutcome::Failed => {
+                let retry_after = (status == "pending").then_some(settlement.retry_after);
+                events::task_failed(&run, reason, retry_after, took);
+            }
+        }
+        RunEnd::Settled(settlement.ending)
+    }
+
+    fn completed(&self) -> RunEnd {
+        events::task_completed(&self.event(), self.elapsed());
+        RunEnd::Settled(AttemptOutcome::Completed)
+    }
+
+    pub fn lost(&self) -> RunEnd {
+        events::task_lost(&self.event(), self.elapsed());
+        RunEnd::Lost
+    }
+
+    fn fenced(&self) -> RunEnd {
+        events::task_fenced(&self.event(), self.elapsed());
+        RunEnd::Lost
+    }
+}
+
+/// How long a statement of a run's end is tried again: while its failure may pass, for as long as a lease lasts, and until the
+/// process gives its tasks back.
+struct Retries {
+    since: Instant,
+    limit: Duration,
+    lifecycle: Lifecycle,
+    tries: u32,
+    slow: u32,
+}
+
+const RETRY_BASE: Duration = Duration::from_millis(100);
+const RETRY_CAP: Duration = Duration::from_secs(4);
+/// A statement that met its deadline so often is too slow by itself.
+const MAX_SLOW: u32 = 3;
+
+impl Retries {
+    /// Waits before the next try. `false`: there is none after this error.
+    async fn wait_after(&mut self, error: &DbError) -> bool {
+        self.slow += u32::from(matches!(error, DbError::TooSlow(_)));
+        let is_last = self.slow >= MAX_SLOW || self.since.elapsed() >= self.limit || self.is_releasing();
+        if is_last || !error.is_transient() {
+            return false;
+        }
+        if self.tries == 0 {
+            events::settlement_retrying(error);
+        }
+        tokio::select! {
+            () = tokio::time::sleep(retry::doubling(RETRY_BASE, RETRY_CAP, self.tries)) => {}
+            () = self.lifecycle.reached(Phase::Releasing) => {}
+        }
+        self.tries += 1;
+        true
+    }
+
+    fn is_releasing(&self) -> bool {
+        self.lifecycle.phase() >= Phase::Releasing
+    }
+}

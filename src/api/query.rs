@@ -1,0 +1,150 @@
+//! `Query<T>`: the query of a request, read strictly into a derived type.
+//!
+//! `T` is a struct with `deny_unknown_fields`. A parameter that is unknown, doubled or unreadable is refused with its name.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use chrono::{DateTime, Utc};
+use serde::de::value::{Error as ValueError, MapDeserializer};
+use serde::de::{DeserializeOwned, Deserializer, Error, IntoDeserializer, Visitor};
+use serde::{Deserialize, forward_to_deserialize_any};
+use url::form_urlencoded;
+
+use super::ApiError;
+
+pub struct Query<T>(pub T);
+
+/// The query of a route that has no parameters.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NoParameters {}
+
+impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for Query<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        read(parts.uri.query().unwrap_or_default()).map(Query)
+    }
+}
+
+fn read<T: DeserializeOwned>(query: &str) -> Result<T, ApiError> {
+    let mut seen = BTreeSet::new();
+    for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+        if value.contains('\0') {
+            return Err(ApiError::bad(name, "holds a NUL character"));
+        }
+        if !seen.insert(name.clone()) {
+            return Err(ApiError::bad(name, "given twice"));
+        }
+    }
+    let values = form_urlencoded::parse(query.as_bytes()).map(|(name, value)| (name, Text(value)));
+    serde_path_to_error::deserialize(MapDeserializer::<_, ValueError>::new(values))
+        .map_err(|error| ApiError::bad(error.path().to_string(), error.inner()))
+}
+
+/// A time of RFC 3339, for `deserialize_with`.
+pub fn time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<DateTime<Utc>>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let time = DateTime::parse_from_rfc3339(&text)
+        .map_err(|_| D::Error::custom("not a time as in RFC 3339, 2025-01-10T08:00:00Z"))?;
+    Ok(Some(time.with_timezone(&Utc)))
+}
+
+/// One value of a query: text that is read as whatever type its field has.
+struct Text<'a>(Cow<'a, str>);
+
+impl<'de> IntoDeserializer<'de, ValueError> for Text<'_> {
+    type Deserializer = Self;
+
+    fn into_deserializer(self) -> Self {
+        self
+    }
+}
+
+macro_rules! whole_numbers {
+    ($($deserialize:ident $visit:ident;)+) => {
+        $(fn $deserialize<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ValueError> {
+            match self.0.parse() {
+                Ok(number) => visitor.$visit(number),
+                Err(_) => Err(ValueError::custom(format_args!("expected a whole number, got '{}'", self.0))),
+            }
+        })+
+    };
+}
+
+impl<'de> Deserializer<'de> for Text<'_> {
+    type Error = ValueError;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ValueError> {
+        visitor.visit_str(&self.0)
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ValueError> {
+        visitor.visit_some(self)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &str, visitor: V) -> Result<V::Value, ValueError> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(self, _: &str, _: &[&str], visitor: V) -> Result<V::Value, ValueError> {
+        visitor.visit_enum(self.0.into_deserializer())
+    }
+
+    whole_numbers! {
+        deserialize_i32 visit_i32;
+        deserialize_i64 visit_i64;
+        deserialize_u32 visit_u32;
+        deserialize_u64 visit_u64;
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i128 u8 u16 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple tuple_struct
+        map struct identifier ignored_any
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Fruit {
+        count: Option<i64>,
+        name: Option<String>,
+        colour: Option<Colour>,
+        #[serde(default, deserialize_with = "time")]
+        picked: Option<DateTime<Utc>>,
+    }
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    enum Colour {
+        Red,
+        Green,
+    }
+
+    #[rstest]
+    #[case::unknown("cuont=1", "cuont: unknown field `cuont`, expected one of `count`, `name`, `colour`, `picked`")]
+    #[case::doubled("count=1&count=2", "count: given twice")]
+    #[case::no_number("count=ten", "count: expected a whole number, got 'ten'")]
+    #[case::no_variant("colour=blue", "colour: unknown variant `blue`, expected `red` or `green`")]
+    #[case::no_time("picked=soon", "picked: not a time as in RFC 3339, 2025-01-10T08:00:00Z")]
+    #[case::nul("name=%00", "name: holds a NUL character")]
+    fn what_cannot_be_read_is_refused_by_name(#[case] query: &str, #[case] message: &str) {
+        assert_eq!(read::<Fruit>(query).unwrap_err().to_string(), message);
+    }
+
+    #[test]
+    fn values_are_decoded_into_their_types() {
+        let fruit: Fruit = read("name=a%26b+c&count=-3&colour=red&picked=2025-01-10T08:00:00%2B01:00").unwrap();
+        assert_eq!((fruit.name.as_deref(), fruit.count, fruit.colour), (Some("a&b c"), Some(-3), Some(Colour::Red)));
+        assert_eq!(fruit.picked.unwrap().to_rfc3339(), "2025-01-10T07:00:00+00:00");
+    }
+}

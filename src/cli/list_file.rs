@@ -1,0 +1,152 @@
+//! A list that an operator keeps in a file (proxies, stores): text in, numbered lines out, read as CSV rows below a header.
+//!
+//! One line is one entry. Blank lines and lines that begin with `#` are left out. Knows nothing of what a row means.
+
+use std::fmt::Display;
+
+use csv::{ReaderBuilder, StringRecord, Trim};
+use serde::de::DeserializeOwned;
+
+/// More lines than any list of one operator has.
+const MAX_LINES: usize = 100_000;
+
+/// The columns of a CSV list: those it may have, of which the first ones must be there.
+pub struct Columns {
+    pub known: &'static [&'static str],
+    pub required: usize,
+}
+
+/// The first line of a CSV list.
+pub struct Header(StringRecord);
+
+/// The lines that hold something, with their numbers from 1.
+pub fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let numbered = text.lines().enumerate().map(|(n, line)| (n + 1, line.trim_matches(' ')));
+    numbered.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
+}
+
+/// Hands every line to `read`; returns all faults at once, each with file and line.
+pub fn read_lines<'a>(
+    file: &str,
+    lines: impl Iterator<Item = (usize, &'a str)>,
+    mut read: impl FnMut(usize, &'a str) -> Result<(), Vec<String>>,
+) -> Result<(), Vec<String>> {
+    let mut faults = Vec::new();
+    for (n, line) in lines {
+        if n > MAX_LINES {
+            faults.push(at(file, n, format!("a list may have {MAX_LINES} lines at most")));
+            break;
+        }
+        let result = match line.contains(char::is_control) {
+            true => Err(vec!["control characters (CR, LF, NUL and the like) are refused".to_owned()]),
+            false => read(n, line),
+        };
+        faults.extend(result.err().into_iter().flatten().map(|fault| at(file, n, fault)));
+    }
+    if faults.is_empty() { Ok(()) } else { Err(faults) }
+}
+
+/// `proxies.csv line 14: port 99999 is out of range (1–65535)`
+pub fn at(file: &str, line: usize, what: impl Display) -> String {
+    format!("{file} line {line}: {what}")
+}
+
+impl Header {
+    /// Reads a header; its names may be written in any case.
+    pub fn parse(line: &str, columns: &Columns) -> Result<Header, String> {
+        let names: StringRecord = cells(line)?.iter().map(str::to_ascii_lowercase).collect();
+        let twice = names.iter().enumerate().find(|(n, name)| names.iter().take(*n).any(|before| before == *name));
+        if let Some(name) = names.iter().find(|name| !columns.known.contains(name)) {
+            return Err(format!("unknown column '{name}': the columns are {}", columns.known.join(", ")));
+        }
+        if let Some((_, name)) = twice {
+            return Err(format!("column '{name}' is there twice"));
+        }
+        let (required, _) = columns.known.split_at(columns.required);
+        match required.iter().find(|required| !names.iter().any(|name| name == **required)) {
+            Some(name) => Err(format!("the column '{name}' is missing")),
+            None => Ok(Header(names)),
+        }
+    }
+
+    /// Whether the line names this column, so that it is a header and no entry.
+    pub fn names(line: &str, column: &str) -> bool {
+        cells(line).is_ok_and(|cells| cells.iter().any(|cell| cell.eq_ignore_ascii_case(column)))
+    }
+
+    /// Reads a line below the header; every field of `T` must be one of the known columns.
+    pub fn row<T: DeserializeOwned>(&self, line: &str) -> Result<T, String> {
+        let cells = cells(line)?;
+        if cells.len() != self.0.len() {
+            return Err(format!("{} cells where the header has {}", cells.len(), self.0.len()));
+        }
+        // without the error's own text: it may repeat a cell
+        cells.deserialize(Some(&self.0)).map_err(|_| "a cell cannot be read".to_owned())
+    }
+}
+
+/// The cells of one CSV line without the blanks around them.
+fn cells(line: &str) -> Result<StringRecord, String> {
+    // the reader takes the rest of the text for the cell
+    if line.matches('"').count() % 2 == 1 {
+        return Err("a quote is not closed".to_owned());
+    }
+    let mut record = StringRecord::new();
+    let mut reader = ReaderBuilder::new().has_headers(false).trim(Trim::None).from_reader(line.as_bytes());
+    reader.read_record(&mut record).map_err(|_| "it is not a line of CSV".to_owned())?;
+    // the reader takes such a quote for a part of the cell
+    if record.iter().any(|cell| cell.starts_with(' ') && cell.trim_start().starts_with('"')) {
+        return Err("a quote must follow its comma without a blank".to_owned());
+    }
+    record.trim();
+    Ok(record)
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde::Deserialize;
+
+    use super::*;
+
+    const COLUMNS: Columns = Columns { known: &["name", "size", "colour"], required: 1 };
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    struct Row {
+        name: String,
+        #[serde(default)]
+        size: String,
+    }
+
+    fn row(header: &str, line: &str) -> Result<Row, String> {
+        Header::parse(header, &COLUMNS)?.row(line)
+    }
+
+    #[rstest]
+    #[case::plain("a,1", "a", "1")]
+    #[case::blanks_around_cells(" a , 1 ", "a", "1")]
+    #[case::quoted("\"a, \"\"b\"\"\",\"1\"", "a, \"b\"", "1")]
+    #[case::a_quote_within_quotes_first("\"\"\"a\",", "\"a", "")]
+    fn cells_are_read_as_csv(#[case] line: &str, #[case] name: &str, #[case] size: &str) {
+        assert_eq!(row("Name,SIZE", line), Ok(Row { name: name.to_owned(), size: size.to_owned() }));
+    }
+
+    #[rstest]
+    #[case::unknown("name,weight", "a,1", "unknown column 'weight': the columns are name, size, colour")]
+    #[case::twice("name,size,name", "a,1,b", "column 'name' is there twice")]
+    #[case::missing("size", "1", "the column 'name' is missing")]
+    #[case::short("name,size", "a", "1 cells where the header has 2")]
+    #[case::open_quote("name,size", "a,\"1", "a quote is not closed")]
+    #[case::blank_before_quote("name,size", "a, \"1\"", "a quote must follow its comma without a blank")]
+    fn what_is_no_row_is_refused(#[case] header: &str, #[case] line: &str, #[case] fault: &str) {
+        assert_eq!(row(header, line), Err(fault.to_owned()));
+    }
+
+    #[rstest]
+    #[case::unix("\u{feff}a\n\n# b\nc", &[(1, "a"), (4, "c")])]
+    #[case::dos("# a\r\n \r\n c\r\n", &[(3, "c")])]
+    fn lines_keep_the_numbers_that_an_editor_shows(#[case] text: &str, #[case] expected: &[(usize, &str)]) {
+        assert_eq!(lines(text).collect::<Vec<_>>(), expected);
+    }
+}

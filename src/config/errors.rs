@@ -1,0 +1,60 @@
+//! What is wrong with a configuration: every fault at once, each with the place where it stands and its key.
+
+use std::fmt;
+
+use serde::Serialize;
+use thiserror::Error;
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Fault {
+    /// The file, variable or flag that says it; empty when no single one does.
+    pub origin: String,
+    /// `section.key`; empty when the whole file is at fault.
+    pub key: String,
+    pub problem: String,
+}
+
+impl Fault {
+    pub fn new(origin: impl Into<String>, key: impl Into<String>, problem: impl Into<String>) -> Self {
+        Fault { origin: origin.into(), key: key.into(), problem: problem.into() }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for part in [&self.origin, &self.key] {
+            if !part.is_empty() {
+                write!(f, "{part}: ")?;
+            }
+        }
+        f.write_str(&self.problem)
+    }
+}
+
+#[derive(Clone, Debug, Default, Error, PartialEq, Eq)]
+pub struct ConfigErrors(pub Vec<Fault>);
+
+impl ConfigErrors {
+    pub fn push(&mut self, origin: impl Into<String>, key: impl Into<String>, problem: impl Into<String>) {
+        self.0.push(Fault::new(origin, key, problem));
+    }
+
+    /// Ok when nothing is wrong.
+    pub fn into_result(mut self) -> Result<(), ConfigErrors> {
+        if self.0.is_empty() {
+            return Ok(());
+        }
+        self.0.sort();
+        Err(self)
+    }
+}
+
+impl fmt::Display for ConfigErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the configuration cannot be used:")?;
+        for fault in &self.0 {
+            write!(f, "\n  {fault}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,29 @@
+//! Reading rows: a value that Rust cannot decode is an error of its row, never a panic.
+//!
+//! The database holds more than Rust can: infinite and far dates, numbers and nesting of JSON beyond what the decoder takes.
+//! A struct that is read from rows implements [`FromRow`] by `try_get`; `Row::get` panics and is not used.
+
+use tokio_postgres::Row;
+use tokio_postgres::types::FromSqlOwned;
+
+use super::DbError;
+
+/// A value read from one row of a statement.
+pub trait FromRow: Sized {
+    fn from_row(row: &Row) -> Result<Self, DbError>;
+}
+
+/// All rows, or the error of the first that cannot be read.
+pub fn read_all<T: FromRow>(rows: &[Row]) -> Result<Vec<T>, DbError> {
+    rows.iter().map(T::from_row).collect()
+}
+
+/// The value of the only (or first) column.
+pub fn first_column<T: FromSqlOwned>(row: &Row) -> Result<T, DbError> {
+    Ok(row.try_get(0)?)
+}
+
+/// The value of the only (or first) column of each row.
+pub fn first_columns<T: FromSqlOwned>(rows: &[Row]) -> Result<Vec<T>, DbError> {
+    rows.iter().map(first_column).collect()
+}

@@ -1,0 +1,45 @@
+//! What a server and a database say about themselves, and the upkeep of the database as a whole.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+
+use super::connect::Server;
+use super::{Client, DbError};
+
+/// `application_name` of a connection that does not count as a client.
+const OBSERVER: &str = "drover-hold";
+const OBSERVER_TIMEOUT: Duration = Duration::from_secs(5);
+
+#[derive(Clone, Debug)]
+pub struct ServerInfo {
+    /// As Postgres writes it, e.g. `15.14`.
+    pub version: String,
+    pub now: DateTime<Utc>,
+}
+
+pub async fn read(client: &Client) -> Result<ServerInfo, DbError> {
+    let row = client.query_one("SELECT current_setting('server_version'), clock_timestamp()", &[]).await?;
+    Ok(ServerInfo { version: row.try_get(0)?, now: row.try_get(1)? })
+}
+
+/// Refreshes every materialized view without stopping its readers, and returns their names. Takes minutes on large tables: give it
+/// a maintenance client.
+pub async fn refresh_views(client: &Client) -> Result<Vec<&'static str>, DbError> {
+    client.execute(include_str!("sql/server_info/refresh_store_summary.sql"), &[]).await?;
+    Ok(vec!["mv_store_summary"])
+}
+
+/// Whether the server at `url` has clients, this one aside.
+pub async fn has_clients(url: &str) -> Result<bool, DbError> {
+    let server = Server::parse(url, OBSERVER_TIMEOUT)?;
+    let (client, connection) = server.connect(OBSERVER, OBSERVER_TIMEOUT).await?;
+    let answer = async {
+        tokio::select! {
+            row = client.query_one(include_str!("sql/server_info/has_clients.sql"), &[]) => Ok(row?.try_get(0)?),
+            _ = connection => Err(DbError::Unavailable("the connection was closed".to_owned())),
+        }
+    };
+    let silent = |_| DbError::Unavailable(format!("the server did not answer within {OBSERVER_TIMEOUT:?}"));
+    tokio::time::timeout(OBSERVER_TIMEOUT, answer).await.map_err(silent)?
+}

@@ -1,0 +1,6 @@
+-- The functions of these names. $1 names
+SELECT oid::regprocedure::text AS signature,
+       xmin::text AS version
+  FROM pg_proc
+ WHERE proname = ANY ($1::text[])
+   AND pronamespace = current_schema()::regnamespace

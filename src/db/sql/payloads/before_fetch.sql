@@ -1,0 +1,16 @@
+-- payloads/before_fetch.sql: the time at which a store's fetch begins, how many products its menu held before, and the proxies
+-- through which menus came since that were too small to be believed. $1 store, $2 provider
+SELECT date_trunc('milliseconds', clock_timestamp()) AS fetched_at,
+       coalesce((SELECT product_count
+                   FROM raw_crawl_payloads
+                  WHERE dispensary_id = $1
+                  ORDER BY fetched_at DESC, id DESC
+                  LIMIT 1),
+                (SELECT count(*)
+                   FROM store_products
+                  WHERE dispensary_id = $1
+                    AND provider = $2
+                    AND consecutive_misses < 3)) AS products,
+       (SELECT coalesce(array_agg(proxy_id) FILTER (WHERE proxy_id IS NOT NULL), '{}')
+          FROM suspicious_menus
+         WHERE dispensary_id = $1) AS suspicious_proxies;

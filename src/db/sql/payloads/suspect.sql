@@ -1,0 +1,22 @@
+-- payloads/suspect.sql: a menu was too small to be believed at once. Answers whether it is the third in a row, hours apart and not
+-- all through one proxy; if not, it is noted. $1 store, $2 when its fetch began, $3 its products, $4 proxy
+WITH earlier AS (
+  SELECT count(*) AS looks, max(fetched_at) AS latest, array_agg(proxy_id) AS proxies
+    FROM suspicious_menus
+   WHERE dispensary_id = $1
+),
+judged AS (
+  SELECT coalesce(latest <= $2::timestamptz - interval '2 hours', true) AS is_apart,
+         looks >= 2
+         AND latest <= $2::timestamptz - interval '2 hours'
+         AND (SELECT count(DISTINCT proxy) FROM unnest(proxies || $4::bigint) AS proxy) > 1 AS is_believed
+    FROM earlier
+),
+noted AS (
+  INSERT INTO suspicious_menus (dispensary_id, fetched_at, product_count, proxy_id)
+  SELECT $1::bigint, $2::timestamptz, $3::int, $4::bigint
+    FROM judged
+   WHERE is_apart AND NOT is_believed
+      ON CONFLICT DO NOTHING
+)
+SELECT is_believed FROM judged;

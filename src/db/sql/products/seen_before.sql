@@ -1,0 +1,7 @@
+-- products/seen_before.sql: an older payload held the products $1 at $2, which may be before they were first or after they were last seen.
+UPDATE store_products
+   SET first_seen_at = least(first_seen_at, $2),
+       last_seen_at = greatest(last_seen_at, $2)
+ WHERE id = ANY($1::bigint[])
+   AND (first_seen_at > $2
+        OR (consecutive_misses > 0 AND last_seen_at < $2));      -- without a miss the store's last complete crawl counts

@@ -1,0 +1,84 @@
+//! Leases: renewed while a task runs, looked up when one was not renewed, and taken back when their holder is gone.
+
+use std::time::Duration;
+
+use tokio_postgres::Row;
+
+use super::{Client, DbError};
+use crate::db::row::{FromRow, first_column};
+use crate::domain::task::{TaskId, TaskLease};
+
+/// How many tasks were put back, and how many failed by it (quarantine).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Recovered {
+    pub requeued: i32,
+    pub failed: i32,
+}
+
+impl FromRow for Recovered {
+    fn from_row(row: &Row) -> Result<Recovered, DbError> {
+        Ok(Recovered { requeued: row.try_get("requeued")?, failed: row.try_get("failed")? })
+    }
+}
+
+/// Renews these leases and returns the ids that were renewed.
+///
+/// A task that is missing from the answer is either being settled (its row is locked) or lost: ask [`lost`] before cancelling
+/// its body. Takes the heartbeat's own plain connection; the caller holds the deadline.
+pub async fn renew(
+    client: &tokio_postgres::Client,
+    leases: &[TaskLease],
+    length: Duration,
+) -> Result<Vec<TaskId>, tokio_postgres::Error> {
+    let (ids, fences, workers) = columns(leases);
+    let sql = "SELECT renew_tasks($1, $2, $3, make_interval(secs => $4))";
+    let rows = client.query(sql, &[&ids, &fences, &workers, &length.as_secs_f64()]).await?;
+    rows.iter().map(|row| row.try_get(0)).collect()
+}
+
+/// Which of these leases are lost for good: another fence, no longer active, or run out.
+pub async fn lost(client: &tokio_postgres::Client, leases: &[TaskLease]) -> Result<Vec<TaskId>, tokio_postgres::Error> {
+    let (ids, fences, workers) = columns(leases);
+    let rows = client.query(include_str!("../sql/tasks/lost.sql"), &[&ids, &fences, &workers]).await?;
+    rows.iter().map(|row| row.try_get(0)).collect()
+}
+
+/// Puts back what is past its lease, at most 1,000 tasks a call; `silence` also takes what gave no sign for so long.
+pub async fn recover(client: &Client, silence: Option<Duration>) -> Result<Recovered, DbError> {
+    let seconds = silence.map(|silence| silence.as_secs_f64());
+    let sql = "SELECT requeued, failed FROM recover_tasks(make_interval(secs => $1))";
+    Recovered::from_row(&client.query_one(sql, &[&seconds]).await?)
+}
+
+/// Puts back every active task, at no cost: for a caller that knows that every worker is dead, and that no task killed one.
+pub async fn recover_all(client: &Client) -> Result<Recovered, DbError> {
+    let sql = "SELECT requeued, failed FROM recover_tasks(interval '0', may_blame => false)";
+    let mut all = Recovered::default();
+    loop {
+        let batch = Recovered::from_row(&client.query_one(sql, &[]).await?)?;
+        if batch == Recovered::default() {
+            return Ok(all);
+        }
+        (all.requeued, all.failed) = (all.requeued + batch.requeued, all.failed + batch.failed);
+    }
+}
+
+/// Puts back at once what its holder cannot end any more; with `blame` because it died, which counts against the tasks that ran.
+pub async fn recover_held(client: &Client, leases: &[TaskLease], blame: bool) -> Result<Recovered, DbError> {
+    let (ids, fences, workers) = columns(leases);
+    let sql = "SELECT requeued, failed FROM recover_held($1, $2, $3, $4)";
+    Recovered::from_row(&client.query_one(sql, &[&ids, &fences, &workers, &blame]).await?)
+}
+
+/// Puts back those of these tasks that were claimed and never begun, at no cost; returns how many.
+pub async fn release_unstarted(client: &Client, leases: &[TaskLease]) -> Result<i32, DbError> {
+    let (ids, fences, workers) = columns(leases);
+    first_column(&client.query_one("SELECT release_unstarted($1, $2, $3)", &[&ids, &fences, &workers]).await?)
+}
+
+fn columns(leases: &[TaskLease]) -> (Vec<TaskId>, Vec<i64>, Vec<&str>) {
+    let ids = leases.iter().map(|lease| lease.id).collect();
+    let fences = leases.iter().map(|lease| lease.fence).collect();
+    let workers = leases.iter().map(|lease| lease.worker_id.as_str()).collect();
+    (ids, fences, workers)
+}

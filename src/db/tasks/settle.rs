@@ -1,0 +1,129 @@
+//! Ending one run: its outcome, and what becomes of its task.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::{Client, DbError};
+use crate::db::row::first_column;
+use crate::domain::task::TaskLease;
+
+/// What the column `error_message` holds.
+const MAX_ERROR_BYTES: usize = 8192;
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AttemptOutcome {
+    Completed,
+    Cancelled,
+    /// Retried while retries are left.
+    Failed,
+    /// Failed whatever retries are left.
+    Permanent,
+    Snoozed,
+    Released,
+}
+
+impl AttemptOutcome {
+    /// The word by which the attempts' history has it.
+    pub fn recorded(self) -> &'static str {
+        match self {
+            AttemptOutcome::Permanent => AttemptOutcome::Failed.name(),
+            other => other.name(),
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            AttemptOutcome::Completed => "completed",
+            AttemptOutcome::Cancelled => "cancelled",
+            AttemptOutcome::Failed => "failed",
+            AttemptOutcome::Permanent => "permanent",
+            AttemptOutcome::Snoozed => "snoozed",
+            AttemptOutcome::Released => "released",
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Settlement {
+    pub ending: AttemptOutcome,
+    pub result: Option<Value>,
+    /// Cut to 8 KiB.
+    pub why: Option<String>,
+    /// When a failed or snoozed task may run again, from now.
+    pub retry_after: Duration,
+    /// The longest time in a row that a task may be snoozed.
+    pub snooze_limit: Duration,
+    /// The attempt's detail: proxies, fingerprint, requests, blocks.
+    pub detail: Value,
+}
+
+impl Settlement {
+    /// Nothing written, nothing to wait for.
+    pub fn new(ending: AttemptOutcome, why: Option<String>) -> Self {
+        Settlement {
+            ending,
+            result: None,
+            why,
+            retry_after: Duration::ZERO,
+            snooze_limit: Duration::from_secs(24 * 3600),
+            detail: Value::Null,
+        }
+    }
+
+    /// The task goes back to where it was, at no cost.
+    pub fn released(why: &str) -> Self {
+        Settlement::new(AttemptOutcome::Released, Some(why.to_owned()))
+    }
+
+    fn to_json(&self) -> Value {
+        // text of the database cannot hold a zero byte, which upstream's answers may
+        let error = self.why.as_deref().map(|error| error.replace('\0', ""));
+        json!({
+            "outcome": self.ending.name(),
+            "result": self.result.as_ref().map(storable),
+            "error": error.as_deref().map(|error| cut(error, MAX_ERROR_BYTES)),
+            "retry_after": self.retry_after.as_secs_f64(),
+            "snooze_limit": self.snooze_limit.as_secs_f64(),
+            "detail": storable(&self.detail),
+        })
+    }
+}
+
+/// Ends one run; the last call of the transaction that holds its effects. Returns the task's new status.
+/// `Missing`: the lease was lost, and the transaction must be rolled back.
+pub async fn settle(client: &Client, lease: &TaskLease, settlement: &Settlement) -> Result<String, DbError> {
+    let row = client
+        .query_one(
+            "SELECT settle_task($1, $2, $3, $4)",
+            &[&lease.id, &lease.fence, &lease.worker_id, &settlement.to_json()],
+        )
+        .await?;
+    first_column(&row)
+}
+
+/// How a run ended, for a commit whose answer was lost. None: it is still open, or its task is gone.
+pub async fn attempt_outcome(client: &Client, lease: &TaskLease) -> Result<Option<String>, DbError> {
+    let row = client.query_opt(include_str!("../sql/tasks/attempt_outcome.sql"), &[&lease.id, &lease.fence]).await?;
+    row.map_or(Ok(None), |row| first_column(&row))
+}
+
+/// Upstream's answers may hold zero bytes, in keys too; jsonb cannot.
+pub(super) fn storable(value: &Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(text.replace('\0', "")),
+        Value::Array(items) => items.iter().map(storable).collect(),
+        Value::Object(fields) => fields.iter().map(|(key, value)| (key.replace('\0', ""), storable(value))).collect(),
+        other => other.clone(),
+    }
+}
+
+/// At most `limit` bytes, cut between characters.
+fn cut(text: &str, limit: usize) -> &str {
+    let mut end = text.len().min(limit);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}

@@ -1,0 +1,90 @@
+//! Periodic work on the queue: sweeps, totals, pruning.
+//!
+//! Each may run in any number of processes. A sweep is a row of short transactions that wait for no lock; the `…_in_turn` forms
+//! do nothing when some process did the same within `every`.
+
+use std::time::Duration;
+
+use super::{Client, DbError};
+use crate::db::row::first_column;
+
+/// Stores or tasks of one transaction.
+const BATCH: i32 = 1_000;
+/// So many batches, and the rest waits for the next turn.
+const MAX_BATCHES: usize = 1_000;
+
+/// Makes ready what became due within the last `back`; returns how many tasks.
+pub async fn sweep_due(client: &Client, back: Duration) -> Result<i64, DbError> {
+    let (mut swept, mut after) = (0, None::<i64>);
+    for _ in 0..MAX_BATCHES {
+        let sql = "SELECT swept, last_store FROM sweep_due(make_interval(secs => $1), $2, $3)";
+        let row = client.query_one(sql, &[&back.as_secs_f64(), &after, &BATCH]).await?;
+        swept += row.try_get::<_, i64>(0)?;
+        after = row.try_get(1)?;
+        if after.is_none() {
+            break;
+        }
+    }
+    Ok(swept)
+}
+
+/// The backstop: rows written by hand, dependencies, missed wake-ups. Returns how many tasks became ready or were decided.
+pub async fn sweep_all(client: &Client) -> Result<i64, DbError> {
+    let mut swept = sweep_until_done(client, "SELECT sweep_blocked($1)").await?;
+    swept += sweep_until_done(client, "SELECT sweep_storeless($1)").await?;
+    let mut after: Option<i64> = None;
+    for _ in 0..MAX_BATCHES {
+        let row = client.query_one("SELECT swept, last_store FROM sweep_stores($1, $2)", &[&after, &BATCH]).await?;
+        swept += row.try_get::<_, i64>(0)?;
+        after = row.try_get(1)?;
+        if after.is_none() {
+            break;
+        }
+    }
+    Ok(swept)
+}
+
+async fn sweep_until_done(client: &Client, sql: &str) -> Result<i64, DbError> {
+    let mut swept = 0;
+    for _ in 0..MAX_BATCHES {
+        let batch: i64 = first_column(&client.query_one(sql, &[&BATCH]).await?)?;
+        swept += batch;
+        if batch < i64::from(BATCH) {
+            break;
+        }
+    }
+    Ok(swept)
+}
+
+/// [`sweep_due`], unless another process has just done it.
+pub async fn sweep_due_in_turn(client: &Client, back: Duration, every: Duration) -> Result<Option<i64>, DbError> {
+    if take_turn(client, "sweep_due", every).await? { Ok(Some(sweep_due(client, back).await?)) } else { Ok(None) }
+}
+
+/// [`sweep_all`], unless another process has just done it.
+pub async fn sweep_all_in_turn(client: &Client, every: Duration) -> Result<Option<i64>, DbError> {
+    if take_turn(client, "sweep_all", every).await? { Ok(Some(sweep_all(client).await?)) } else { Ok(None) }
+}
+
+/// [`refresh_totals`], unless another process has just done it.
+pub async fn refresh_totals_in_turn(client: &Client, every: Duration) -> Result<Option<u64>, DbError> {
+    if take_turn(client, "totals", every).await? { Ok(Some(refresh_totals(client).await?)) } else { Ok(None) }
+}
+
+/// A tick that comes a little early must not wait for the one after it.
+async fn take_turn(client: &Client, chore: &str, every: Duration) -> Result<bool, DbError> {
+    let seconds = every.as_secs_f64() * 0.8;
+    first_column(&client.query_one("SELECT take_turn($1, make_interval(secs => $2))", &[&chore, &seconds]).await?)
+}
+
+/// Deletes one batch of ended tasks past their retention, with their attempts; returns how many.
+pub async fn prune(client: &Client, completed: Duration, failed: Duration, batch: i64) -> Result<u64, DbError> {
+    client
+        .execute(include_str!("../sql/tasks/prune.sql"), &[&completed.as_secs_f64(), &failed.as_secs_f64(), &batch])
+        .await
+}
+
+/// Counts ended tasks by role and status, which is too slow for a request.
+pub async fn refresh_totals(client: &Client) -> Result<u64, DbError> {
+    client.execute(include_str!("../sql/tasks/refresh_totals.sql"), &[]).await
+}

@@ -1,0 +1,120 @@
+//! `PooledProxy`: one proxy in the pool: its row, its health, its open sessions, and how good a choice it is.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::health::{BenchLimits, Condition, Health};
+use super::notice::Notice;
+use super::{Change, CounterDelta, Counters, Proxy, ProxyAsk, ProxyId, ProxyRow, StoredState};
+
+/// How long a proxy that was never used counts as unused.
+const MAX_REST: Duration = Duration::from_secs(24 * 3600);
+
+/// A proxy in the store's state, and one in its timezone, is chosen this many times as often: each counts once.
+const NEARNESS_FACTOR: f64 = 2.0;
+
+pub struct PooledProxy {
+    pub proxy: Arc<Proxy>,
+    pub state_code: Option<String>,
+    pub timezone: Option<String>,
+    pub health: Health,
+    pub sessions: usize,
+    /// The row, and what this process adds to it.
+    pub counters: Counters,
+    pub(super) last_used: Option<Instant>,
+    pub(super) unsaved: CounterDelta,
+}
+
+impl PooledProxy {
+    pub(super) fn new(row: ProxyRow, limits: &BenchLimits, now: Instant) -> Self {
+        PooledProxy {
+            health: Health::of(row.stored, limits, now),
+            sessions: 0,
+            counters: row.counters,
+            last_used: row.idle.and_then(|idle| now.checked_sub(idle)),
+            unsaved: CounterDelta::of(row.proxy.id),
+            proxy: Arc::new(row.proxy),
+            state_code: row.state_code,
+            timezone: row.timezone,
+        }
+    }
+
+    pub(super) fn id(&self) -> ProxyId {
+        self.proxy.id
+    }
+
+    /// The same proxy after its row has been read again.
+    pub(super) fn refreshed(mut self, row: ProxyRow, limits: &BenchLimits, now: Instant) -> Self {
+        if row.stored == StoredState::Off {
+            self.unsaved.change = None;
+        }
+        if self.unsaved.change.is_none() {
+            self.health.adopt(row.stored, limits, now);
+        }
+        let fresh = PooledProxy::new(row, limits, now);
+        PooledProxy {
+            proxy: if *self.proxy == *fresh.proxy { self.proxy } else { fresh.proxy },
+            counters: self.unsaved.on_top_of(&fresh.counters),
+            last_used: self.last_used.max(fresh.last_used),
+            health: self.health,
+            sessions: self.sessions,
+            unsaved: self.unsaved,
+            state_code: fresh.state_code,
+            timezone: fresh.timezone,
+        }
+    }
+
+    /// Counts an event, both for the table and on top of what the table said last.
+    pub(super) fn count(&mut self, event: impl Fn(&mut CounterDelta)) {
+        event(&mut self.unsaved);
+        let mut alone = CounterDelta::of(self.id());
+        event(&mut alone);
+        self.counters = alone.on_top_of(&self.counters);
+    }
+
+    pub(super) fn bench(&mut self, reason: &str, limits: &BenchLimits, now: Instant) -> Notice {
+        let until = self.health.bench(limits, now);
+        self.unsaved.change = Some(Change::Benched { until });
+        Notice::Benched { proxy: Arc::clone(&self.proxy), cooldown: until - now, reason: reason.to_owned() }
+    }
+
+    pub(super) fn cooldown_is_over(&self, now: Instant) -> bool {
+        matches!(self.health.condition(), Condition::Benched { until, .. } if until <= now)
+    }
+
+    pub(super) fn benched_since(&self) -> Option<Instant> {
+        match self.health.condition() {
+            Condition::Benched { since, .. } => Some(since),
+            _ => None,
+        }
+    }
+
+    /// Greater = better: the higher score, then the fewer sessions.
+    pub(super) fn compare(&self, other: &PooledProxy, ask: &ProxyAsk, now: Instant) -> Ordering {
+        let by_score = self.score(ask, now).total_cmp(&other.score(ask, now));
+        by_score.then_with(|| other.sessions.cmp(&self.sessions)).then_with(|| other.id().cmp(&self.id()))
+    }
+
+    /// Seconds since its last use, times weights: among equals the least recently used is chosen, and a proxy with half
+    /// the weight is chosen half as often. No weight is a rank, so that the load never runs together on a few proxies.
+    fn score(&self, ask: &ProxyAsk, now: Instant) -> f64 {
+        let rest = self.last_used.map_or(MAX_REST, |at| now.saturating_duration_since(at).min(MAX_REST));
+        let nearness = NEARNESS_FACTOR.powi(i32::from(self.nearness(ask)));
+        (1.0 + rest.as_secs_f64()) * self.weight() * self.health.weight_at(&ask.host, now) * nearness
+    }
+
+    fn nearness(&self, ask: &ProxyAsk) -> u8 {
+        let same = |mine: &Option<String>, wanted: &Option<String>| u8::from(mine.is_some() && mine == wanted);
+        same(&self.state_code, &ask.state) + same(&self.timezone, &ask.timezone)
+    }
+
+    /// In (0, 1]: the share of successes (two imagined ones soften a short record) · how fast · how many failures in a row.
+    fn weight(&self) -> f64 {
+        let successes = self.counters.success_count as f64 + 2.0;
+        let tried = successes + self.counters.failure_count as f64;
+        let seconds = self.counters.avg_response_time_ms.unwrap_or(0.0).max(0.0) / 1000.0;
+        let streak = f64::from(self.health.failures_in_a_row());
+        successes / tried / (1.0 + seconds) / (1.0 + streak)
+    }
+}

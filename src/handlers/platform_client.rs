@@ -1,0 +1,105 @@
+//! `PlatformClient`: what a handler asks a menu platform with: one session, and the query hashes that may work.
+//!
+//! What was learned of the hashes is true however the task ends, so it is written at once and not with the task's effects.
+
+use url::{Position, Url};
+
+use super::{Context, TaskError};
+use crate::db::{self, DbError, query_hashes::QueryHash};
+use crate::domain::store::{Platform, Store};
+use crate::events;
+use crate::platforms::{Crawler, HashObservation, KnownHash, PersistedQueries, PlatformEntry, hosts};
+use crate::stealth::{ProxyId, Session, SessionAsk};
+
+pub struct PlatformClient<'a> {
+    ctx: &'a Context,
+    platform: Platform,
+    /// As the table of hashes names it: `host/path`.
+    endpoint: String,
+    session: Session,
+    hashes: PersistedQueries,
+}
+
+impl<'a> PlatformClient<'a> {
+    pub async fn for_store(ctx: &'a Context, store: &Store) -> Result<Self, TaskError> {
+        let ask = SessionAsk {
+            state: store.state.clone(),
+            timezone: store.timezone.clone(),
+            hosts: store.api_host.iter().filter(|host| hosts::is_public(host)).cloned().collect(),
+        };
+        let endpoint = ctx.services.platforms.get(store.platform).adapter.endpoint(Some(store))?;
+        PlatformClient::begin(ctx, store.platform, endpoint, ask).await
+    }
+
+    pub async fn for_state(ctx: &'a Context, platform: Platform, state: &str) -> Result<Self, TaskError> {
+        let ask = SessionAsk { state: Some(state.to_owned()), ..SessionAsk::default() };
+        let endpoint = ctx.services.platforms.get(platform).adapter.endpoint(None)?;
+        PlatformClient::begin(ctx, platform, endpoint, ask).await
+    }
+
+    async fn begin(ctx: &'a Context, platform: Platform, endpoint: Url, ask: SessionAsk) -> Result<Self, TaskError> {
+        let endpoint = endpoint[Position::BeforeHost..Position::AfterPath].to_owned();
+        let hashes = known_hashes(ctx, platform, &endpoint).await?;
+        Ok(PlatformClient { ctx, platform, endpoint, session: ctx.open_session(ask), hashes })
+    }
+
+    pub fn crawler(&mut self) -> Crawler<'_> {
+        let PlatformClient { ctx, session, hashes, platform, .. } = self;
+        let PlatformEntry { adapter, limits, .. } = ctx.services.platforms.get(*platform);
+        Crawler { adapter, session, hashes, limits: *limits }
+    }
+
+    /// The proxy that the latest request went through.
+    pub fn proxy(&self) -> Option<ProxyId> {
+        self.session.trace().read().proxy_ids.last().copied()
+    }
+
+    /// Saves what was learned of the hashes, and raises the alarm when none is left; to be called however the asking ended.
+    /// Observations that cannot be saved will be made again, and are no reason to throw an answer away.
+    pub async fn end(mut self) {
+        for operation in self.hashes.exhausted() {
+            self.ctx.services.hash_alarm.raise(self.platform, operation, self.ctx.services.clock.instant());
+        }
+        let observations = self.hashes.take_notes();
+        if observations.is_empty() {
+            return;
+        }
+        if let Err(error) = self.save(observations).await {
+            events::hash_notes_lost(&error);
+        }
+    }
+
+    async fn save(&self, observations: Vec<HashObservation>) -> Result<(), DbError> {
+        let client = self.ctx.services.db.client().await?;
+        for observation in observations {
+            match observation {
+                HashObservation::Worked(hash) => {
+                    db::query_hashes::worked(&client, self.platform, &row(hash), &self.endpoint).await?;
+                }
+                HashObservation::NotFound(hash) => {
+                    db::query_hashes::not_found(&client, self.platform, &row(hash), &self.endpoint).await?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The hashes that may work at `endpoint`. The first task of a process adds those of the data file that the table lacks, so that
+/// an edited file or a newer release helps.
+async fn known_hashes(ctx: &Context, platform: Platform, endpoint: &str) -> Result<PersistedQueries, TaskError> {
+    let client = ctx.services.db.client().await?;
+    let entry = ctx.services.platforms.get(platform);
+    let add = async || {
+        let shipped: Vec<QueryHash> = entry.shipped_hashes.iter().cloned().map(row).collect();
+        db::query_hashes::add(&client, platform, &shipped).await.map(drop)
+    };
+    entry.hashes_added.get_or_try_init(add).await?;
+    let known = db::query_hashes::candidates(&client, platform, endpoint).await?;
+    let known = known.into_iter().map(|QueryHash { operation, hash }| KnownHash { operation, hash });
+    Ok(PersistedQueries::new(known.collect()))
+}
+
+fn row(KnownHash { operation, hash }: KnownHash) -> QueryHash {
+    QueryHash { operation, hash }
+}

@@ -1,0 +1,167 @@
+//! `MenuWrite`: one payload's products on their way into the tables, inside the transaction that settles the task.
+//!
+//! Which of its words still count is [`PayloadOrder`]'s to say: the newest payload writes everything, an older one its snapshots.
+//! In: products in feed order. Out: [`Counts`].
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::db::products::{Change, ProductId, ProductScope, Upserted};
+use crate::db::stores::CrawlState;
+use crate::db::{self, DbError, Tx};
+use crate::domain::payload::Payload;
+use crate::domain::product::Product;
+use crate::domain::stock::{MISSES_TO_OUT_OF_STOCK, PayloadOrder, PayloadPosition, Stock};
+use crate::events::ProductChanges;
+
+pub struct MenuWrite {
+    pub payload: Payload,
+    pub products: Vec<Product>,
+    /// Least coverage of a crawl whose silence counts as a miss.
+    pub min_coverage: f64,
+}
+
+/// What a refresh did; part of the task's result.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// Among the store's payloads; `older` says why the present did not change.
+    pub order: PayloadOrder,
+    pub products: usize,
+    pub new: usize,
+    pub changed: usize,
+    pub unchanged: usize,
+    /// Products that the crawl did not contain, with one miss more.
+    pub missed: i64,
+    pub out_of_stock: i64,
+    pub back_in_stock: i64,
+    pub snapshots: u64,
+}
+
+impl From<&Counts> for ProductChanges {
+    fn from(counts: &Counts) -> Self {
+        ProductChanges {
+            new: counts.new as u64,
+            changed: counts.changed as u64,
+            unchanged: counts.unchanged as u64,
+            missed: counts.missed.unsigned_abs(),
+            out_of_stock: counts.out_of_stock.unsigned_abs(),
+            back_in_stock: counts.back_in_stock.unsigned_abs(),
+        }
+    }
+}
+
+impl From<Counts> for Map<String, Value> {
+    fn from(counts: Counts) -> Self {
+        match serde_json::to_value(counts) {
+            Ok(Value::Object(fields)) => fields,
+            _ => Map::new(),
+        }
+    }
+}
+
+impl MenuWrite {
+    pub async fn write(&self, tx: &Tx) -> Result<Counts, DbError> {
+        let state = db::stores::lock(tx, self.payload.dispensary_id).await?;
+        let order = PayloadOrder::of(self.position(), state.last);
+        let counts = match (order, state.last) {
+            (PayloadOrder::Older, Some(newest)) => self.write_history(tx, newest).await?,
+            _ => self.write_present(tx, order, state).await?,
+        };
+        Ok(Counts { order, ..counts })
+    }
+
+    async fn write_present(&self, tx: &Tx, order: PayloadOrder, state: CrawlState) -> Result<Counts, DbError> {
+        let upserted = db::products::upsert(tx, self.scope(), self.payload.fetched_at, 0, &self.products).await?;
+        let ids: Vec<ProductId> = upserted.iter().map(|product| product.id).collect();
+        db::products::write_variants(tx, self.position(), &ids, &self.products).await?;
+        let mut counts = self.count(&upserted);
+        counts.snapshots = self.write_snapshots(tx, &ids, &self.products).await?;
+        if order == PayloadOrder::Newest && self.is_complete() {
+            let missed = db::products::miss(tx, self.scope(), self.position(), &ids, state.last_complete_at).await?;
+            counts.missed = missed.missed;
+            counts.out_of_stock += missed.emptied;
+        }
+        db::stores::crawled(tx, &self.payload, self.is_complete()).await?;
+        Ok(counts)
+    }
+
+    /// The present belongs to the `newest` payload: only snapshots, sightings, and rows for products that no other payload has.
+    async fn write_history(&self, tx: &Tx, newest: PayloadPosition) -> Result<Counts, DbError> {
+        let known = db::products::find(tx, self.scope(), &self.products).await?;
+        let known_ids: Vec<ProductId> = known.iter().copied().flatten().collect();
+        db::products::seen_before(tx, &known_ids, self.payload.fetched_at).await?;
+        let forgotten = self.forgotten(&known);
+        let mut counts = Counts { products: self.products.len(), new: forgotten.len(), ..Counts::default() };
+        let added = match forgotten.as_slice() {
+            [] => Vec::new(),
+            some => self.add_forgotten(tx, newest, some).await?,
+        };
+        let mut added = added.into_iter();
+        let ids: Vec<ProductId> = known.into_iter().filter_map(|id| id.or_else(|| added.next())).collect();
+        counts.snapshots = self.write_snapshots(tx, &ids, &self.products).await?;
+        Ok(counts)
+    }
+
+    fn forgotten(&self, known: &[Option<ProductId>]) -> Vec<Product> {
+        let pairs = self.products.iter().zip(known);
+        pairs.filter(|(_, id)| id.is_none()).map(|(product, _)| product.clone()).collect()
+    }
+
+    /// As if the payloads had come in order: seen then, and missed by every complete crawl since.
+    async fn add_forgotten(
+        &self,
+        tx: &Tx,
+        newest: PayloadPosition,
+        products: &[Product],
+    ) -> Result<Vec<ProductId>, DbError> {
+        let Payload { dispensary_id, fetched_at, .. } = self.payload;
+        let since =
+            db::payloads::complete_between(tx, dispensary_id, fetched_at, newest.fetched_at, self.min_coverage).await?;
+        let misses = i16::try_from(since).map_or(MISSES_TO_OUT_OF_STOCK, |since| since.min(MISSES_TO_OUT_OF_STOCK));
+        let products: Vec<Product> = products.iter().map(|product| missed_since(product, misses)).collect();
+        let upserted = db::products::upsert(tx, self.scope(), fetched_at, misses, &products).await?;
+        let ids: Vec<ProductId> = upserted.iter().map(|product| product.id).collect();
+        db::products::write_variants(tx, self.position(), &ids, &products).await?;
+        Ok(ids)
+    }
+
+    async fn write_snapshots(&self, tx: &Tx, ids: &[ProductId], products: &[Product]) -> Result<u64, DbError> {
+        db::snapshots::insert(tx, self.payload.id, self.payload.fetched_at, ids, products).await
+    }
+
+    fn count(&self, upserted: &[Upserted]) -> Counts {
+        let of = |change: Change| upserted.iter().filter(|product| product.change == change).count();
+        let moved = |was: bool, is: bool| {
+            let pairs = upserted.iter().zip(&self.products);
+            pairs.filter(|(before, now)| before.was_in_stock == Some(was) && now.is_in_stock == is).count() as i64
+        };
+        Counts {
+            products: upserted.len(),
+            new: of(Change::New),
+            changed: of(Change::Changed),
+            unchanged: of(Change::Unchanged),
+            out_of_stock: moved(true, false),
+            back_in_stock: moved(false, true),
+            ..Counts::default()
+        }
+    }
+
+    fn is_complete(&self) -> bool {
+        self.payload.is_complete(self.min_coverage)
+    }
+
+    fn position(&self) -> PayloadPosition {
+        PayloadPosition { fetched_at: self.payload.fetched_at, id: self.payload.id }
+    }
+
+    fn scope(&self) -> ProductScope {
+        ProductScope { dispensary_id: self.payload.dispensary_id, platform: self.payload.platform }
+    }
+}
+
+fn missed_since(product: &Product, misses: i16) -> Product {
+    let stock = (0..misses).fold(Stock::seen(product.is_in_stock, product.stock_status), |stock, _| stock.missed());
+    let mut product = Product { is_in_stock: stock.is_in_stock, stock_status: stock.status, ..product.clone() };
+    product.variants.iter_mut().for_each(|variant| variant.is_in_stock &= stock.is_in_stock);
+    product
+}

@@ -1,0 +1,62 @@
+//! `Registry`: the platforms that this program crawls, each with what a process must know of it.
+//!
+//! In: the configuration and the platforms' data files. Out: an entry for each [`Platform`]; one that is forgotten does not compile.
+
+use std::sync::Arc;
+
+use tokio::sync::OnceCell;
+
+use super::dutchie::{BadBaseUrl, DutchieData};
+use super::{Adapter, CrawlLimits, DiscoveryPoint, Dutchie, KnownHash, QueryForm};
+use crate::config::Config;
+use crate::domain::store::Platform;
+use crate::stealth::Request;
+
+pub struct Registry {
+    dutchie: PlatformEntry,
+}
+
+pub struct PlatformEntry {
+    pub adapter: Arc<dyn Adapter>,
+    /// The hashes of the platform's data file, newest first.
+    pub shipped_hashes: Vec<KnownHash>,
+    /// Set once this process has added the shipped hashes that the table lacks.
+    pub hashes_added: OnceCell<()>,
+    pub limits: CrawlLimits,
+}
+
+impl Registry {
+    /// Errors: a base address in the configuration that is none.
+    pub fn new(config: &Config, dutchie: DutchieData) -> Result<Registry, BadBaseUrl> {
+        let settings = &config.platform.dutchie;
+        Ok(Registry {
+            dutchie: PlatformEntry {
+                shipped_hashes: dutchie.hashes().to_vec(),
+                adapter: Arc::new(Dutchie::new(settings, dutchie)?),
+                hashes_added: OnceCell::new(),
+                limits: CrawlLimits { max_pages: config.http.max_pages as usize, min_coverage: settings.min_coverage },
+            },
+        })
+    }
+
+    pub fn get(&self, platform: Platform) -> &PlatformEntry {
+        match platform {
+            Platform::Dutchie => &self.dutchie,
+        }
+    }
+}
+
+/// A point that the probe asks around.
+const PROBE_POINT: (f64, f64) = (33.4484, -112.074);
+
+impl PlatformEntry {
+    /// A small request as any visitor makes it, to try a proxy with; none when no hash and no document is shipped for it.
+    pub fn probe_request(&self) -> Option<Request> {
+        let (latitude, longitude) = PROBE_POINT;
+        let point = DiscoveryPoint { state: String::new(), latitude, longitude, miles: 1.0 };
+        let query = self.adapter.discovery_query(&point).ok()?;
+        let hash = self.shipped_hashes.iter().find(|known| known.operation == query.operation);
+        let form = hash.map_or(QueryForm::FullText, |known| QueryForm::Persisted(&known.hash));
+        self.adapter.request(&query, form)
+    }
+}

@@ -1,0 +1,169 @@
+//! The server's processes: whether it runs, what a crash left behind, how it is started and stopped.
+
+use std::fs;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use nix::errno::Errno;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use super::account::Account;
+use super::install::Install;
+use super::layout::Layout;
+use super::{PrivateServerError, io};
+
+const POLL: Duration = Duration::from_millis(10);
+const ORPHANS_DEADLINE: Duration = Duration::from_secs(20);
+/// Fast (clients are cut off, data is written), then immediate (the next start recovers).
+const STOP_STEPS: [(Signal, Duration); 2] =
+    [(Signal::SIGINT, Duration::from_secs(30)), (Signal::SIGQUIT, Duration::from_secs(10))];
+
+/// For a queue on one machine: enough connections for every pool, short naps for autovacuum, no JIT for short statements.
+const SETTINGS: [&str; 14] = [
+    "listen_addresses=",
+    "unix_socket_permissions=0700",
+    "max_connections=200",
+    "shared_buffers=128MB",
+    "max_wal_size=1GB",
+    "wal_compression=on",
+    "autovacuum_naptime=20s",
+    "jit=off",
+    "timezone=UTC",
+    "log_timezone=UTC",
+    "log_checkpoints=off",
+    "log_min_messages=warning",
+    "log_error_verbosity=terse", // DETAIL repeats whole rows, passwords of proxies included
+    "log_min_error_statement=panic", // the program logs its own failed statements, once
+];
+
+/// One of the server's programs under its account, free of PG* and whatever else our environment sets.
+pub fn command(install: &Install, program: &str, account: Option<&Account>) -> Command {
+    let mut command = Command::new(install.bin.join(program));
+    command.current_dir("/").stdin(Stdio::null()).env_clear().env("LC_ALL", "C").env("PATH", "/usr/bin:/bin");
+    if let Some(account) = account {
+        command.uid(account.uid).gid(account.gid);
+    }
+    command
+}
+
+/// Starts the server, after clearing away what a crashed one left behind; none when somebody else has just started it.
+pub fn spawn(
+    layout: &Layout,
+    install: &Install,
+    account: Option<&Account>,
+    settings: &[String],
+) -> Result<Option<Child>, PrivateServerError> {
+    if !passes_within(ORPHANS_DEADLINE, || running(layout).is_some() || !has_orphans(&layout.data)) {
+        return Err(PrivateServerError::Orphans(layout.data.clone()));
+    }
+    if running(layout).is_some() {
+        return Ok(None);
+    }
+    clear_stale(layout);
+    let mut postgres = command(install, "postgres", account);
+    postgres.arg("-D").arg(&layout.data);
+    if cfg!(target_os = "linux") {
+        // recovery would otherwise sync every single file before it begins
+        postgres.args(["-c", "recovery_init_sync_method=syncfs"]);
+    }
+    postgres.arg("-c").arg(format!("unix_socket_directories={}", layout.socket_dir.display()));
+    for setting in SETTINGS.into_iter().chain(settings.iter().map(String::as_str)) {
+        postgres.args(["-c", setting]);
+    }
+    let log = layout.open_log(account)?;
+    let errors = log.try_clone().map_err(io("open the server's log"))?;
+    postgres.stdout(log).stderr(errors).spawn().map(Some).map_err(io("run postgres"))
+}
+
+/// The pid of the live server of exactly this cluster.
+pub fn running(layout: &Layout) -> Option<Pid> {
+    let pid = pid_file_line(layout, 0)?.parse().ok().map(Pid::from_raw)?;
+    (is_alive(pid) && is_server(layout, pid)).then_some(pid)
+}
+
+/// Whether the server says that it takes connections. Asking by connecting would only fill its log.
+pub fn is_ready(layout: &Layout) -> bool {
+    pid_file_line(layout, 7).is_some_and(|state| state == "ready") && running(layout).is_some()
+}
+
+/// Stops the server, gently first. Fine when none runs.
+pub fn stop(layout: &Layout) -> Result<(), PrivateServerError> {
+    for (signal, patience) in STOP_STEPS {
+        let Some(pid) = running(layout) else { return Ok(()) };
+        let _ = kill(pid, signal);
+        if passes_within(patience, || running(layout).is_none()) {
+            return Ok(());
+        }
+    }
+    Err(PrivateServerError::Stop(layout.dir.clone()))
+}
+
+/// Polls `condition`, the only way to watch a process that is not our child.
+pub fn passes_within(patience: Duration, condition: impl Fn() -> bool) -> bool {
+    let begun = Instant::now();
+    while begun.elapsed() < patience {
+        if condition() {
+            return true;
+        }
+        pause(POLL);
+    }
+    condition()
+}
+
+/// For the keeper and for starting, which run on threads of their own.
+#[expect(clippy::disallowed_methods, reason = "no runtime here, and nobody else needs the thread")]
+pub fn pause(time: Duration) {
+    std::thread::sleep(time);
+}
+
+/// The log's last lines, for an error message.
+pub fn log_tail(layout: &Layout) -> String {
+    let text = fs::read(layout.log()).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(8)..].join("\n")
+}
+
+fn pid_file_line(layout: &Layout, line: usize) -> Option<String> {
+    let text = fs::read_to_string(layout.pid_file()).ok()?;
+    text.lines().nth(line).map(|line| line.trim().to_owned())
+}
+
+fn is_alive(pid: Pid) -> bool {
+    matches!(kill(pid, None), Ok(()) | Err(Errno::EPERM))
+}
+
+/// Pids are used again after a crash. A server's working directory is its data directory; where that cannot be seen
+/// (macOS), one that listens on our socket is ours. A zombie has neither.
+fn is_server(layout: &Layout, pid: Pid) -> bool {
+    if !has_proc() {
+        return UnixStream::connect(layout.socket()).is_ok();
+    }
+    fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd == layout.data)
+}
+
+/// A lock file whose pid is in use again would keep a new server from starting. After an orderly stop there is none.
+fn clear_stale(layout: &Layout) {
+    if !has_proc() || !layout.pid_file().exists() {
+        return;
+    }
+    for stale in [layout.pid_file(), layout.socket(), layout.socket_dir.join(".s.PGSQL.5432.lock")] {
+        let _ = fs::remove_file(stale);
+    }
+}
+
+/// A killed server's children end by themselves, but take a moment. Without /proc the server's own checks have to do.
+fn has_orphans(data: &Path) -> bool {
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let mut numbered =
+        processes.filter(|entry| entry.file_name().as_encoded_bytes().first().is_some_and(u8::is_ascii_digit));
+    numbered.any(|entry| fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd == data))
+}
+
+fn has_proc() -> bool {
+    Path::new("/proc/self").exists()
+}

@@ -1,0 +1,95 @@
+//! `SessionDeps`: what all sessions of a process share. `Exchange`: one request of one session, as a route sends it.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::allowlist::AllowList;
+use super::error::FetchError;
+use super::host_limits::HostRateLimits;
+use super::identity::Identities;
+use super::locale::States;
+use super::proxy::ProxySource;
+use super::request::Request;
+use super::rotation::RotationLimits;
+use super::trace::TraceHandle;
+use super::transport::Transport;
+use crate::clock::Clock;
+use crate::events;
+
+/// A request whose tries all broke sooner than this looks this far back for answers to others.
+const MIN_LOOK_BACK: Duration = Duration::from_secs(1);
+
+/// The alarm about an outage of all proxies is given once in this time.
+const ALARM_EVERY: Duration = Duration::from_secs(60);
+
+pub(super) struct SessionDeps {
+    pub proxies: Arc<dyn ProxySource>,
+    pub identities: Identities,
+    pub states: States,
+    pub allowed: AllowList,
+    pub transport: Transport,
+    pub host_limits: HostRateLimits,
+    pub limits: RotationLimits,
+    pub clock: Clock,
+    pub answers: Answers,
+}
+
+/// What a route needs for one try.
+pub(super) struct Exchange<'a> {
+    pub deps: &'a SessionDeps,
+    pub trace: &'a TraceHandle,
+    pub request: &'a Request,
+}
+
+/// When any host last answered through any proxy: it tells one host that fails from proxies that all fail.
+#[derive(Default)]
+pub(super) struct Answers {
+    last: Mutex<Option<Instant>>,
+    alarmed: Mutex<Option<Instant>>,
+}
+
+impl SessionDeps {
+    /// Notes a whole answer of `host`, whatever it says.
+    pub fn answered(&self) {
+        *lock(&self.answers.last) = Some(self.clock.instant());
+    }
+
+    /// The error for a request whose tries all broke in transit, the first at `first_failed`. When no host has answered since
+    /// through any proxy, it is the proxies that fail, and the task must not pay for it.
+    pub fn judge_suspicion(&self, host: &str, first_failed: Instant, error: FetchError) -> FetchError {
+        let look_back = self.clock.instant().checked_sub(MIN_LOOK_BACK);
+        let since = look_back.map_or(first_failed, |look_back| look_back.min(first_failed));
+        if lock(&self.answers.last).is_some_and(|last| last > since) {
+            return error;
+        }
+        if self.alarm_is_due() {
+            events::no_proxy_brings_answers(&error);
+        }
+        FetchError::ProxyOutage { host: host.to_owned(), reason: error.to_string() }
+    }
+
+    /// A host that asks for patience gets it from every session, up to the cap.
+    pub fn obey(&self, error: FetchError) -> FetchError {
+        match error {
+            FetchError::Throttled { host, status, retry_after } => {
+                let retry_after = Some(self.host_limits.hold_off(&host, retry_after));
+                FetchError::Throttled { host, status, retry_after }
+            }
+            other => other,
+        }
+    }
+
+    fn alarm_is_due(&self) -> bool {
+        let now = self.clock.instant();
+        let mut alarmed = lock(&self.answers.alarmed);
+        let is_due = alarmed.is_none_or(|last| now.saturating_duration_since(last) >= ALARM_EVERY);
+        if is_due {
+            *alarmed = Some(now);
+        }
+        is_due
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,208 @@
+//! The load of this process on each host: requests a second, requests at once, and the waits that hosts ask for.
+//!
+//! One [`HostRateLimits`] is shared by all sessions of the process. It must not know proxies or identities: a host goes in, a
+//! [`RequestPermit`] comes out.
+
+use std::collections::HashMap;
+use std::num::NonZeroU32;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::error::FetchError;
+use crate::clock::Clock;
+use crate::config;
+use crate::domain::retry;
+
+/// Hosts that are remembered; beyond it those not in use are forgotten.
+const MAX_HOSTS: usize = 1024;
+/// A hold that ends within this is waited for here; for a longer one the task is put off.
+const SHORT_HOLD: Duration = Duration::from_secs(5);
+/// The least wait: a host that says "0 s" or names a time in the past would be asked without end.
+const MIN_HOLD_OFF: Duration = Duration::from_secs(1);
+/// The first hold after a 429 that names no time.
+const DEFAULT_HOLD_OFF: Duration = Duration::from_secs(30);
+
+pub(super) struct HostRateLimits {
+    config: config::Politeness,
+    longest_wait: Duration,
+    clock: Clock,
+    hosts: Mutex<HashMap<String, Arc<HostLimiter>>>,
+}
+
+/// The right to send one request to a host, until it is dropped.
+pub(super) struct RequestPermit(#[allow(dead_code, reason = "held, never read")] Option<OwnedSemaphorePermit>);
+
+struct HostLimiter {
+    rate: Option<DefaultDirectRateLimiter>,
+    permits: Option<Arc<Semaphore>>,
+    hold: Mutex<Hold>,
+}
+
+#[derive(Default)]
+struct Hold {
+    until: Option<Instant>,
+    /// Holds of the default length since the host last accepted a request.
+    in_a_row: u32,
+}
+
+impl HostRateLimits {
+    pub fn new(config: config::Politeness, longest_wait: Duration, clock: Clock) -> Self {
+        HostRateLimits { config, longest_wait, clock, hosts: Mutex::default() }
+    }
+
+    /// Waits until `host` may be asked. [`FetchError::Throttled`] when it has asked for a long wait.
+    pub async fn permit(&self, host: &str) -> Result<RequestPermit, FetchError> {
+        let limiter = self.limiter(host);
+        let permit = async {
+            self.hold(host, &limiter).await?;
+            let permit = limiter.permit().await;
+            // the host may have asked another session to wait meanwhile
+            self.hold(host, &limiter).await?;
+            Ok(permit)
+        };
+        let waited = self.longest_wait;
+        let timed_out = |_| Err(FetchError::RateLimitTimeout { host: host.to_owned(), waited });
+        tokio::time::timeout(waited, permit).await.unwrap_or_else(timed_out)
+    }
+
+    /// The host asked for patience: no session of this process asks it again before then. Without a `retry_after` the hold is
+    /// 30 s and doubles each time, until the host [`accepts`](Self::accepts) a request. Gives the wait, which is capped.
+    pub fn hold_off(&self, host: &str, retry_after: Option<Duration>) -> Duration {
+        let now = self.clock.instant();
+        let limiter = self.limiter(host);
+        let mut hold = lock(&limiter.hold);
+        let cap = self.config.retry_after_cap;
+        let capped = match retry_after {
+            Some(wait) => wait.max(MIN_HOLD_OFF).min(cap),
+            None => hold.next_default(cap, now),
+        };
+        hold.until = hold.until.max(Some(now + capped));
+        capped
+    }
+
+    /// The host has answered without asking for patience.
+    pub fn accepts(&self, host: &str) {
+        lock(&self.limiter(host).hold).in_a_row = 0;
+    }
+
+    /// The pause before the next page; `share` is a random number in 0…1.
+    pub fn page_pause(&self, share: f64) -> Duration {
+        let range = self.config.page_pause_max.saturating_sub(self.config.page_pause_min);
+        self.config.page_pause_min + range.mul_f64(share.clamp(0.0, 1.0))
+    }
+
+    async fn hold(&self, host: &str, limiter: &HostLimiter) -> Result<(), FetchError> {
+        while let Some(left) = limiter.held_for(self.clock.instant()) {
+            if left > SHORT_HOLD {
+                return Err(FetchError::Throttled { host: host.to_owned(), status: 429, retry_after: Some(left) });
+            }
+            tokio::time::sleep(left).await;
+        }
+        Ok(())
+    }
+
+    fn limiter(&self, host: &str) -> Arc<HostLimiter> {
+        let now = self.clock.instant();
+        let mut hosts = lock(&self.hosts);
+        if hosts.len() >= MAX_HOSTS && !hosts.contains_key(host) {
+            hosts.retain(|_, limiter| Arc::strong_count(limiter) > 1 || limiter.held_for(now).is_some());
+        }
+        Arc::clone(hosts.entry(host.to_owned()).or_insert_with(|| Arc::new(HostLimiter::new(&self.config))))
+    }
+}
+
+impl HostLimiter {
+    fn new(config: &config::Politeness) -> Self {
+        HostLimiter {
+            rate: quota(config.requests_per_second).map(RateLimiter::direct),
+            permits: (config.concurrency > 0).then(|| Arc::new(Semaphore::new(config.concurrency))),
+            hold: Mutex::default(),
+        }
+    }
+
+    async fn permit(&self) -> RequestPermit {
+        let permit = match &self.permits {
+            // the semaphore is never closed
+            Some(permits) => Arc::clone(permits).acquire_owned().await.ok(),
+            None => None,
+        };
+        if let Some(rate) = &self.rate {
+            rate.until_ready().await;
+        }
+        RequestPermit(permit)
+    }
+
+    fn held_for(&self, now: Instant) -> Option<Duration> {
+        let until = lock(&self.hold).until;
+        until.and_then(|until| until.checked_duration_since(now)).filter(|left| !left.is_zero())
+    }
+}
+
+/// Evenly spaced, without a burst. None = no limit.
+fn quota(per_second: f64) -> Option<Quota> {
+    let period = (per_second > 0.0).then(|| Duration::try_from_secs_f64(1.0 / per_second).ok())??;
+    Quota::with_period(period).map(|quota| quota.allow_burst(NonZeroU32::MIN))
+}
+
+impl Hold {
+    /// Refusals that arrive during a hold were sent before it: they do not double it.
+    fn next_default(&mut self, cap: Duration, now: Instant) -> Duration {
+        if self.until.is_none_or(|until| until <= now) {
+            self.in_a_row = self.in_a_row.saturating_add(1);
+        }
+        retry::doubling(DEFAULT_HOLD_OFF, cap, self.in_a_row.saturating_sub(1))
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOST: &str = "menu.test";
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn limits(clock: &Clock) -> HostRateLimits {
+        let politeness = config::Politeness {
+            requests_per_second: 0.0,
+            concurrency: 0,
+            page_pause_min: Duration::ZERO,
+            page_pause_max: Duration::ZERO,
+            retry_after_cap: 900 * SECOND,
+        };
+        HostRateLimits::new(politeness, SECOND, clock.clone())
+    }
+
+    #[test]
+    fn a_hold_without_a_time_doubles_up_to_the_cap_and_begins_again_after_an_answer() {
+        let clock = Clock::manual(chrono::DateTime::UNIX_EPOCH);
+        let limits = limits(&clock);
+        let mut holds = Vec::new();
+        for _ in 0..7 {
+            let hold = limits.hold_off(HOST, None);
+            assert_eq!(limits.hold_off(HOST, None), hold, "the other request under way gets the same hold");
+            clock.advance(hold);
+            holds.push(hold.as_secs());
+        }
+        assert_eq!(holds, [30, 60, 120, 240, 480, 900, 900]);
+        limits.accepts(HOST);
+        assert_eq!(limits.hold_off(HOST, None), 30 * SECOND);
+    }
+
+    #[tokio::test]
+    async fn a_held_host_is_not_asked() {
+        let clock = Clock::manual(chrono::DateTime::UNIX_EPOCH);
+        let limits = limits(&clock);
+        limits.hold_off(HOST, None);
+        assert!(matches!(limits.permit(HOST).await, Err(FetchError::Throttled { .. })));
+        assert!(limits.permit("other.test").await.is_ok());
+        clock.advance(30 * SECOND);
+        assert!(limits.permit(HOST).await.is_ok());
+    }
+}

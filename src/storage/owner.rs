@@ -1,0 +1,78 @@
+//! The owner of a storage root: the file `payloads/.database`, which names the one database whose payloads lie there.
+//!
+//! A payload without a row is a leftover only to the database that owns all of them, so the sweep depends on this file. Nothing is
+//! written under a root that has no such file yet. Blocking.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use super::error::StorageError;
+use super::{durable, layout};
+
+/// In place of an owner: no database has this id.
+const SEVERAL: &str = "several databases";
+/// Processes that start at the same time may take the file from each other this often.
+const MAX_ROUNDS: usize = 5;
+
+/// Whose payloads lie under a storage root.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ownership {
+    /// This database's alone.
+    Exclusive,
+    /// This database's alone, since just now: nobody kept payloads there before.
+    New,
+    /// Those of another database, too: neither of them sweeps.
+    Shared,
+}
+
+/// Notes that `owner` keeps payloads under `root`, unless that is noted already.
+pub fn register(root: &Path, owner: &str) -> Result<Ownership, StorageError> {
+    let mut exclusive = Ownership::Exclusive;
+    for _ in 0..MAX_ROUNDS {
+        match read(root)?.as_deref() {
+            Some(SEVERAL) => return Ok(Ownership::Shared),
+            Some(current) if current == owner || extends(current, owner) => return Ok(exclusive),
+            Some(current) if extends(owner, current) => write(root, owner)?,
+            Some(_) => write(root, SEVERAL)?,
+            None => {
+                create(root, owner)?;
+                exclusive = Ownership::New;
+            }
+        }
+    }
+    Err(StorageError::unavailable(root, "processes of several databases start on it at the same time"))
+}
+
+/// Whether all payloads under `root` are those of `owner`.
+pub fn is_exclusive(root: &Path, owner: &str) -> Result<bool, StorageError> {
+    let current = read(root)?;
+    Ok(current.is_some_and(|current| current == owner || extends(&current, owner)))
+}
+
+/// None when the root has no owner yet, or is a share that is not mounted.
+pub fn read(root: &Path) -> Result<Option<String>, StorageError> {
+    match fs::read_to_string(root.join(layout::OWNER)) {
+        Ok(owner) => Ok(Some(owner.trim().to_owned())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(StorageError::unavailable(root, error)),
+    }
+}
+
+/// Whether `longer` is the same id with more parts: an earlier version knew fewer of them, and so does a user with fewer rights.
+fn extends(longer: &str, shorter: &str) -> bool {
+    !shorter.is_empty() && longer.strip_prefix(shorter).is_some_and(|rest| rest.starts_with(' '))
+}
+
+/// Leaves the file alone when another process was faster.
+fn create(root: &Path, owner: &str) -> Result<(), StorageError> {
+    let written = durable::write_temporary(&root.join(layout::PAYLOADS), owner.as_bytes())
+        .and_then(|file| durable::persist_new(file, &root.join(layout::OWNER)));
+    written.map(drop).map_err(|error| StorageError::of_root(root, layout::OWNER, error))
+}
+
+fn write(root: &Path, owner: &str) -> Result<(), StorageError> {
+    let written = durable::write_temporary(&root.join(layout::PAYLOADS), owner.as_bytes())
+        .and_then(|file| durable::persist(file, &root.join(layout::OWNER)));
+    written.map_err(|error| StorageError::of_root(root, layout::OWNER, error))
+}

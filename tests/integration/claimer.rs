@@ -1,0 +1,67 @@
+//! The claimer of a process when the network loses its answers.
+
+use std::time::Duration;
+
+use drover::actors::claimer::{ClaimRequest, Claimer, ClaimerDeps};
+use drover::actors::held_tasks::HeldTasks;
+use drover::actors::lifecycle::Lifecycle;
+use drover::actors::restart_limit::RestartLimit;
+use drover::db::tasks::{self, NewTask};
+use drover::db::{Db, PoolSizes};
+use drover::domain::proxy::PoolState;
+use drover::domain::role::{Role, RoleSet};
+use drover::domain::task::LeaseTimes;
+use futures_util::future::join_all;
+use tokio::sync::watch;
+
+use crate::support::{FaultProxy, TestDatabase, database, database_settings, until};
+
+const LOST_ANSWERS: usize = 200;
+const TASKS: usize = 4;
+const WORKER: &str = "worker-without-answers";
+
+#[tokio::test]
+async fn a_claim_whose_answer_is_lost_is_given_back_within_seconds_and_blames_nobody() {
+    let database = database().await;
+    let network = FaultProxy::start(&database.url).await;
+    let held_tasks = HeldTasks::default();
+    let claimer = claimer(&network, &held_tasks);
+    let new: Vec<NewTask> = (0..TASKS).map(|_| NewTask::new(Role::AnalyticsRefresh)).collect();
+    tasks::enqueue(&database.db.client().await.unwrap(), &new).await.unwrap();
+
+    for lost in 1..=LOST_ANSWERS {
+        network.lose_answer_with(WORKER);
+        let claims = (0..TASKS).map(|slot| {
+            let (roles, worker_id) = (RoleSet::any(), WORKER.to_owned());
+            claimer.claim(ClaimRequest { roles, worker_id, slot })
+        });
+        drop(join_all(claims).await); // grants of later round trips are given back by their drop
+        assert_eq!(network.lost_answers(), lost);
+        let pending = "SELECT count(*) FROM worker_tasks WHERE status = 'pending' AND ready";
+        until("every task is back", Duration::from_secs(5), async || count(&database, pending).await == TASKS as i64)
+            .await;
+    }
+    let blamed = "SELECT count(*) FROM worker_tasks WHERE loss_count + crash_count + retry_count > 0";
+    assert_eq!(count(&database, blamed).await, 0);
+    assert_eq!(held_tasks.count(), 0);
+}
+
+fn claimer(network: &FaultProxy, held_tasks: &HeldTasks) -> Claimer {
+    let (proxies, pool_state) = watch::channel(PoolState { active: 1, ..PoolState::default() });
+    let (disk, can_store) = watch::channel(true);
+    // the claimer reads the last values
+    drop((proxies, disk));
+    Claimer::start(ClaimerDeps {
+        db: Db::new(&network.url(), &database_settings(), PoolSizes { work: 2, api: 1 }).unwrap(),
+        times: LeaseTimes { lease: Duration::from_secs(600), heartbeat: Duration::from_secs(30) },
+        lifecycle: Lifecycle::default(),
+        held_tasks: held_tasks.clone(),
+        proxies: pool_state,
+        can_store,
+        restart_limit: RestartLimit::new(5, Duration::from_secs(60)),
+    })
+}
+
+async fn count(database: &TestDatabase, sql: &str) -> i64 {
+    database.raw.query_one(sql, &[]).await.unwrap().get(0)
+}

@@ -1,0 +1,146 @@
+//! `HandlerHarness`: handlers run as a worker runs them, without any actor: a claimed task, its body, and its commit.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use chrono::{DateTime, Utc};
+use drover::app;
+use drover::clock::Clock;
+use drover::db;
+use drover::db::tasks::{ClaimBatch, ClaimedTask, NewTask};
+use drover::domain::payload::{NewPayload, PageQuestion, Payload};
+use drover::domain::role::Role;
+use drover::domain::store::{Platform, StoreId};
+use drover::handlers::{self, Committed, Context, Outcome, Services, TaskError};
+use drover::stealth::Proxy;
+use drover::storage::{PageBytes, PayloadContent, PayloadHead, Payloads};
+use serde_json::{Value, json};
+
+use super::test_sessions::{RoundRobinProxies, test_config};
+use super::test_store::TestStore;
+
+pub struct HandlerHarness {
+    pub shelf: TestStore,
+    pub storage: tempfile::TempDir,
+    pub services: Arc<Services>,
+}
+
+impl HandlerHarness {
+    /// Without any proxy.
+    pub async fn new() -> HandlerHarness {
+        HandlerHarness::facing("https://dutchie.com", Vec::new()).await
+    }
+
+    /// With the platform at `base_url`, asked through `proxies`.
+    pub async fn facing(base_url: &str, proxies: Vec<Proxy>) -> HandlerHarness {
+        let shelf = TestStore::new().await;
+        let storage = tempfile::tempdir().unwrap();
+        let config = test_config(base_url);
+        let proxies = Arc::new(RoundRobinProxies::new(proxies));
+        let owner = db::installation::storage_owner(&shelf.database.db.client().await.unwrap()).await.unwrap();
+        let payloads = Payloads::new(storage.path(), owner);
+        let services = app::services(&config, &shelf.database.db, payloads, &Clock::system(), proxies).unwrap();
+        HandlerHarness { shelf, storage, services: Arc::new(services) }
+    }
+
+    /// Runs a task of the harness's store.
+    pub async fn run(&self, role: Role, payload: Value) -> Result<Outcome, TaskError> {
+        let task = self.task(role, payload).await;
+        handlers::run(&self.context(&task), role, &task.payload).await
+    }
+
+    /// Runs a task of the harness's store and commits what it writes.
+    pub async fn settle(&self, role: Role, payload: Value) -> Committed {
+        let task = self.task(role, payload).await;
+        let outcome = handlers::run(&self.context(&task), role, &task.payload).await.unwrap();
+        self.commit(&task, outcome).await
+    }
+
+    /// Commits what a finished run writes, as the engine does.
+    pub async fn commit(&self, task: &ClaimedTask, outcome: Outcome) -> Committed {
+        let done = match outcome {
+            Outcome::Done(done) => done,
+            Outcome::Cancel { reason } | Outcome::Snooze { reason, .. } => panic!("it ended early: {reason}"),
+        };
+        let tx = self.services.db.begin().await.unwrap();
+        let committed = handlers::commit(tx, task, &done, &Value::Null).await.unwrap();
+        let chained = format!("SELECT count(*) FROM worker_tasks WHERE parent_task_id = {}", task.held.id);
+        assert_eq!(self.shelf.count(&chained).await, committed.next.len() as i64, "{committed:?}");
+        committed
+    }
+
+    pub fn context(&self, task: &ClaimedTask) -> Context {
+        Context::new(Arc::clone(&self.services), task.held.id, task.dispensary_id, Some(Platform::Dutchie))
+    }
+
+    /// A claimed task of the harness's store. What earlier runs have left open would keep it waiting, and is cancelled.
+    pub async fn task(&self, role: Role, payload: Value) -> ClaimedTask {
+        let open = "UPDATE worker_tasks SET status = 'cancelled' WHERE status IN ('pending', 'claimed', 'running')";
+        self.shelf.database.raw.batch_execute(open).await.unwrap();
+        let new = NewTask {
+            dispensary_id: Some(self.shelf.store),
+            platform: Some(Platform::Dutchie.name().to_owned()),
+            payload,
+            ..NewTask::new(role)
+        };
+        let claim = ClaimBatch {
+            roles: vec![role],
+            workers: vec!["harness".to_owned()],
+            lease: Duration::from_secs(60),
+            ..ClaimBatch::default()
+        };
+        let client = self.services.db.client().await.unwrap();
+        db::tasks::enqueue(&client, &[new]).await.unwrap();
+        db::tasks::settle_and_claim(&client, &claim).await.unwrap().claimed.pop().expect("the task can be claimed")
+    }
+
+    /// A payload as a fetch would have left it: file and row.
+    pub async fn payload(&self, fetched_at: DateTime<Utc>, pages: &[&str]) -> Payload {
+        let head = PayloadHead {
+            platform: Platform::Dutchie,
+            dispensary_id: self.shelf.store,
+            platform_dispensary_id: "some id".to_owned(),
+            fetched_at,
+            total_count: 25,
+        };
+        let page = |text: &&str| PageBytes {
+            bytes: Bytes::from(text.to_string()),
+            is_gzip: false,
+            question: PageQuestion { operation: "FilteredProducts".to_owned(), cursor: Value::Null },
+        };
+        let content = PayloadContent { head, pages: pages.iter().map(page).collect() };
+        let file = self.services.payloads.write(content).await.unwrap();
+        let row = NewPayload {
+            task_id: self.task(Role::PayloadFetch, json!({})).await.held.id,
+            dispensary_id: self.shelf.store,
+            platform: Platform::Dutchie,
+            storage_path: file.storage_path,
+            sha256: file.sha256,
+            bytes: file.bytes as i64,
+            product_count: 25,
+            total_count: 25,
+            coverage: 1.0,
+            fetched_at,
+        };
+        let tx = self.services.db.begin().await.unwrap();
+        let id = db::payloads::insert(&tx, &row).await.unwrap();
+        tx.commit().await.unwrap();
+        let client = self.services.db.client().await.unwrap();
+        db::payloads::get(&client, id).await.unwrap().unwrap()
+    }
+
+    pub fn store(&self) -> StoreId {
+        self.shelf.store
+    }
+}
+
+/// A menu page of in-stock products with these ids.
+pub fn page(ids: &[&str]) -> String {
+    let products: Vec<Value> = ids
+        .iter()
+        .map(|id| serde_json::json!({ "_id": id, "Name": id, "Status": "Active", "Options": ["1g"], "Prices": [10] }))
+        .collect();
+    let info = serde_json::json!({ "totalCount": ids.len(), "totalPages": 1 });
+    serde_json::json!({ "data": { "filteredProducts": { "products": products, "queryInfo": info } } }).to_string()
+}

@@ -1,0 +1,181 @@
+//! Unusual rows: infinite and far dates, numbers at the ends of their types, documents that cannot be decoded. One bad
+//! row never fails a batch.
+
+use drover::db::schedules;
+use drover::db::task_views::{self, TaskFilter, counts};
+use drover::db::tasks::{AttemptOutcome, Recovered, Settlement};
+use rstest::rstest;
+use serde_json::json;
+
+use super::*;
+
+impl Queue {
+    /// By drover's own rules: no trigger mends what is written.
+    async fn unguarded(&self, statement: &str) {
+        self.sql(&format!("SET drover.own = on; {statement}; RESET drover.own")).await;
+    }
+}
+
+#[rstest]
+#[case::parked("scheduled_for = 'infinity'")]
+#[case::since_ever("scheduled_for = '-infinity'")]
+#[case::the_last_year("scheduled_for = '294276-12-31'")]
+#[case::made_in_the_future("created_at = 'infinity'")]
+#[case::made_before_time("created_at = '-infinity'")]
+#[case::made_in_the_last_year("created_at = '294276-12-31'")]
+#[case::the_largest_fence("fence = 9223372036854775807")]
+#[case::the_largest_priority("priority = 2147483647")]
+#[case::the_smallest_priority("priority = -2147483648")]
+#[case::many_losses("loss_count = 2147483647")]
+#[case::a_number_beyond_f64("payload = '{\"n\": 1e400}'")]
+#[case::many_levels("payload = (repeat('[', 3000) || repeat(']', 3000))::jsonb")]
+#[tokio::test]
+async fn a_claim_goes_past_a_row_with(#[case] odd: &str) {
+    let queue = Queue::new().await;
+    let made = queue.enqueue(&[fetch(1), fetch(2), fetch(3)]).await;
+    queue.unguarded(&format!("UPDATE worker_tasks SET {odd}, ready = true WHERE id = {}", made[0])).await;
+    let claimed = queue.claim_all().await;
+    assert!(claimed.contains(&made[1]) && claimed.contains(&made[2]), "{claimed:?} of {made:?}");
+    assert!(queue.claim(&Role::CRAWL, 3).await.is_empty());
+}
+
+#[rstest]
+#[case::that_cannot_be_claimed("fence = 9223372036854775807", "cannot be claimed")]
+#[case::that_cannot_be_read("payload = '{\"n\": 1e400}'", "cannot be read")]
+#[tokio::test]
+async fn a_task_fails_with_its_reason_and_frees_its_store(#[case] odd: &str, #[case] reason: &str) {
+    let queue = Queue::new().await;
+    let made = queue.enqueue(&[fetch(1), refresh(1)]).await;
+    queue.unguarded(&format!("UPDATE worker_tasks SET {odd} WHERE id = {}", made[0])).await;
+    assert!(queue.claim_all().await.is_empty());
+    let sql = "SELECT status, error_message FROM worker_tasks WHERE id = $1";
+    let row = queue.database.raw.query_one(sql, &[&made[0]]).await.unwrap();
+    let (status, error): (String, String) = (row.get(0), row.get(1));
+    assert_eq!(status, "failed");
+    assert!(error.contains(reason), "{error}");
+    assert_eq!(queue.claim_all().await, [made[1]]);
+}
+
+#[tokio::test]
+async fn what_is_done_is_completed_although_another_row_cannot_be_claimed() {
+    let queue = Queue::new().await;
+    let made = queue.enqueue(&[fetch(1), fetch(2)]).await;
+    let held = queue.claim_one().await.held;
+    queue.unguarded(&format!("UPDATE worker_tasks SET fence = 9223372036854775807 WHERE id = {}", made[1])).await;
+    let done = vec![tasks::Completion { held, result: json!({}), detail: json!({}) }];
+    let answer = tasks::settle_and_claim(&queue.client().await, &ClaimBatch { done, ..asks(1) }).await.unwrap();
+    assert_eq!(answer.settled, made[..1]);
+    assert!(answer.claimed.is_empty());
+}
+
+#[rstest]
+#[case::parked("scheduled_for = 'infinity'")]
+#[case::many_losses("loss_count = 2147483647, crash_count = 1")]
+#[case::blocked("blocked = true")]
+#[case::no_lease("lease_expires_at = NULL")]
+#[case::a_lease_for_ever("lease_expires_at = 'infinity'")]
+#[case::a_lease_of_the_past("lease_expires_at = '-infinity', last_heartbeat_at = '-infinity'")]
+#[tokio::test]
+async fn a_recovery_goes_past_a_row_with(#[case] odd: &str) {
+    let queue = Queue::new().await;
+    let made = queue.enqueue(&[analytics(), analytics()]).await;
+    queue.claim_all().await;
+    queue.unguarded("UPDATE worker_tasks SET status = 'running', lease_expires_at = now() - interval '1 second'").await;
+    queue.unguarded(&format!("UPDATE worker_tasks SET {odd} WHERE id = {}", made[0])).await;
+    let recovered = tasks::recover(&queue.client().await, None).await.unwrap();
+    assert_eq!(recovered.requeued + recovered.failed, 2);
+    assert_eq!(queue.task(made[1]).await["status"], json!("pending"));
+}
+
+#[tokio::test]
+async fn a_task_that_cannot_be_put_back_fails_and_the_others_come_back() {
+    let queue = Queue::new().await;
+    let made = queue.enqueue(&[analytics(), analytics(), analytics()]).await;
+    queue.claim_all().await;
+    queue.unguarded("UPDATE worker_tasks SET status = 'running', lease_expires_at = now() - interval '1 second'").await;
+    queue
+        .sql(&format!(
+            "ALTER TABLE worker_tasks ADD CONSTRAINT refuse CHECK (id <> {} OR status <> 'pending') NOT VALID",
+            made[1]
+        ))
+        .await;
+    assert_eq!(tasks::recover(&queue.client().await, None).await.unwrap(), Recovered { requeued: 2, failed: 1 });
+    assert_eq!(queue.task(made[1]).await["status"], json!("failed"));
+}
+
+#[rstest]
+#[case::released(AttemptOutcome::Released)]
+#[case::failed(AttemptOutcome::Failed)]
+#[tokio::test]
+async fn a_running_task_that_was_put_off_by_hand_waits_when_it_comes_back(#[case] outcome: AttemptOutcome) {
+    let queue = Queue::new().await;
+    let id = queue.add(analytics()).await;
+    let task = queue.claim_one().await;
+    queue.sql("UPDATE worker_tasks SET scheduled_for = 'infinity'").await;
+    queue.settle(&task, &Settlement::new(outcome, None)).await.unwrap();
+    queue.sweep_all().await;
+    assert!(queue.claim_all().await.is_empty());
+    assert_eq!(queue.task(id).await["scheduled_for"], json!("infinity"));
+}
+
+#[tokio::test]
+async fn the_first_loss_of_a_task_that_was_put_off_by_hand_does_not_bring_it_forward() {
+    let queue = Queue::new().await;
+    queue.add(analytics()).await;
+    let task = queue.claim_one().await;
+    queue.sql("UPDATE worker_tasks SET scheduled_for = now() + interval '1 hour'").await;
+    queue.lose(&task).await;
+    queue.sweep_all().await;
+    assert!(queue.claim_all().await.is_empty());
+}
+
+const TASK_TIMES: [&str; 8] = [
+    "scheduled_for",
+    "created_at",
+    "updated_at",
+    "claimed_at",
+    "started_at",
+    "completed_at",
+    "last_heartbeat_at",
+    "lease_expires_at",
+];
+
+#[rstest]
+#[tokio::test]
+async fn people_see_a_task_whatever_its_times_and_documents_are(
+    #[values("-infinity", "infinity", "294276-12-31", "4713-01-01 BC")] time: &str,
+) {
+    let queue = Queue::new().await;
+    let id = queue.add(fetch(1)).await;
+    queue.claim_one().await;
+    let set: Vec<String> = TASK_TIMES.iter().map(|column| format!("{column} = '{time}'")).collect();
+    let documents = "payload = '{\"n\": 1e400}', result = '1e400', detail = '1e400'";
+    queue.unguarded(&format!("UPDATE worker_tasks SET {}, {documents}", set.join(", "))).await;
+    let client = queue.client().await;
+    let shown = task_views::list(&client, &TaskFilter::default(), 10).await.unwrap();
+    assert_eq!(shown.len(), 1);
+    assert_eq!(task_views::detail(&client, id).await.unwrap().unwrap().attempts.len(), 1);
+    queue.unguarded("UPDATE worker_tasks SET status = 'pending', ready = true").await;
+    assert_eq!(counts::ready(&client).await.unwrap().len(), 1);
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_schedule_with_odd_times_holds_up_no_other(
+    #[values("-infinity", "infinity", "294276-12-31", "4713-01-01 BC")] time: &str,
+    #[values("next_run_at", "created_at", "last_run_at", "last_attempt_at")] column: &str,
+) {
+    let queue = Queue::new().await;
+    schedules::ensure_defaults(&queue.client().await).await.unwrap();
+    queue.sql(&format!("UPDATE task_schedules SET {column} = '{time}' WHERE name = 'analytics_refresh'")).await;
+    assert_eq!(schedules::list(&queue.client().await).await.unwrap().len(), 3);
+    let mut ran = Vec::new();
+    while let Some(run) = schedules::run_due(&queue.database.db).await.unwrap() {
+        assert!(ran.len() < 10 && run.fault.is_none(), "{run:?}");
+        ran.push(run.schedule);
+    }
+    assert!(
+        ran.contains(&"payload_fetch_all".to_owned()) && ran.contains(&"store_discovery_dutchie".to_owned()),
+        "{ran:?}"
+    );
+}

@@ -1,0 +1,33 @@
+//! The roles that the database knows, held to the program's table of roles; and who claims which.
+
+use std::collections::BTreeSet;
+
+use drover::db::tasks::{ClaimBatch, NewTask};
+use drover::domain::role::{Role, RoleSet};
+use strum::VariantArray;
+
+use crate::queue::{Queue, asks, ids};
+
+#[tokio::test]
+async fn the_table_allows_exactly_the_programs_roles() {
+    let queue = Queue::new().await;
+    let check = "SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conname = 'worker_tasks_role_check'";
+    let definition: String = queue.database.raw.query_one(check, &[]).await.unwrap().get(0);
+    // a role's name has an underscore, and nothing else of the definition does
+    let words = definition.split(|c: char| !(c.is_ascii_lowercase() || c == '_'));
+    let allowed: BTreeSet<&str> = words.filter(|word| word.contains('_')).collect();
+    assert_eq!(allowed, Role::VARIANTS.iter().map(|role| role.name()).collect());
+}
+
+#[tokio::test]
+async fn a_media_task_is_claimed_by_media_workers_only() {
+    let queue = Queue::new().await;
+    let media = queue.add(NewTask::new(Role::DownloadMedia)).await;
+    let crawl = queue.add(NewTask::new(Role::AnalyticsRefresh)).await;
+    let claim = async |roles: &str| {
+        let roles = roles.parse::<RoleSet>().unwrap().roles().to_vec();
+        ids(&queue.exchange(ClaimBatch { roles, ..asks(10) }).await)
+    };
+    assert_eq!(claim("any").await, [crawl]);
+    assert_eq!(claim("media").await, [media]);
+}

@@ -1,0 +1,128 @@
+//! `FaultProxy`: a TCP port in front of a database server's socket, whose network can fall silent or lose an answer.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream, UnixStream};
+use tokio::sync::watch;
+
+/// The end of every answer of an idle connection: what it wrote is committed.
+const READY_FOR_QUERY: &[u8] = b"Z\0\0\0\x05I";
+
+pub struct FaultProxy {
+    address: SocketAddr,
+    database: String,
+    network: Arc<Network>,
+}
+
+struct Network {
+    server: PathBuf,
+    is_silent: watch::Sender<bool>,
+    /// Answers that hold these bytes are lost.
+    marker: Mutex<Option<Vec<u8>>>,
+    lost_answers: AtomicUsize,
+}
+
+impl FaultProxy {
+    /// In front of the server of `url`, as the test databases have it: `postgresql:///NAME?host=DIR&user=drover`.
+    pub async fn start(url: &str) -> FaultProxy {
+        let (name, query) = url.strip_prefix("postgresql:///").unwrap().split_once('?').unwrap();
+        let dir = query.split('&').find_map(|field| field.strip_prefix("host=")).unwrap();
+        let dir = percent_encoding::percent_decode_str(dir).decode_utf8().unwrap().into_owned();
+        let network = Arc::new(Network {
+            server: PathBuf::from(dir).join(".s.PGSQL.5432"),
+            is_silent: watch::Sender::new(false),
+            marker: Mutex::default(),
+            lost_answers: AtomicUsize::new(0),
+        });
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        tokio::spawn(accept(listener, network.clone()));
+        FaultProxy { address, database: name.to_owned(), network }
+    }
+
+    pub fn url(&self) -> String {
+        format!("postgresql://drover@{}/{}?sslmode=disable", self.address, self.database)
+    }
+
+    /// While the network is silent, nothing arrives and nothing is refused; afterwards all of it arrives.
+    pub fn set_silent(&self, silent: bool) {
+        self.network.is_silent.send_replace(silent);
+    }
+
+    /// The next committed answer that holds `marker` does not arrive: its connection is cut instead.
+    pub fn lose_answer_with(&self, marker: &str) {
+        *self.network.marker.lock().unwrap() = Some(marker.as_bytes().to_vec());
+    }
+
+    pub fn lost_answers(&self) -> usize {
+        self.network.lost_answers.load(Ordering::Relaxed)
+    }
+}
+
+async fn accept(listener: TcpListener, network: Arc<Network>) {
+    while let Ok((client, _)) = listener.accept().await {
+        tokio::spawn(connection(client, network.clone()));
+    }
+}
+
+/// Ends when either side does, or when its answer is lost.
+async fn connection(mut client: TcpStream, network: Arc<Network>) {
+    let mut server = UnixStream::connect(&network.server).await.unwrap();
+    let (from_client, to_client) = client.split();
+    let (from_server, to_server) = server.split();
+    tokio::select! {
+        _ = forward(from_client, to_server, &network) => {}
+        _ = forward_answers(from_server, to_client, &network) => {}
+    }
+}
+
+async fn forward(mut from: impl AsyncRead + Unpin, mut to: impl AsyncWrite + Unpin, network: &Network) -> Option<()> {
+    let mut bytes = vec![0; 64 << 10];
+    loop {
+        let length = from.read(&mut bytes).await.ok().filter(|length| *length > 0)?;
+        network.until_heard().await;
+        to.write_all(&bytes[..length]).await.ok()?;
+    }
+}
+
+async fn forward_answers(
+    mut from: impl AsyncRead + Unpin,
+    mut to: impl AsyncWrite + Unpin,
+    network: &Network,
+) -> Option<()> {
+    let mut answer = Vec::new();
+    let mut bytes = vec![0; 64 << 10];
+    loop {
+        let length = from.read(&mut bytes).await.ok().filter(|length| *length > 0)?;
+        network.until_heard().await;
+        answer.extend_from_slice(&bytes[..length]);
+        if network.marker.lock().unwrap().is_some() && !answer.ends_with(READY_FOR_QUERY) && answer.len() < 1 << 20 {
+            continue; // its end decides
+        }
+        if network.loses(&answer) {
+            return None;
+        }
+        to.write_all(&std::mem::take(&mut answer)).await.ok()?;
+    }
+}
+
+impl Network {
+    async fn until_heard(&self) {
+        let _ = self.is_silent.subscribe().wait_for(|is_silent| !is_silent).await;
+    }
+
+    fn loses(&self, answer: &[u8]) -> bool {
+        let mut marker = self.marker.lock().unwrap();
+        let is_marked =
+            marker.as_ref().is_some_and(|marker| answer.windows(marker.len()).any(|window| window == marker));
+        if is_marked {
+            *marker = None;
+            self.lost_answers.fetch_add(1, Ordering::Relaxed);
+        }
+        is_marked
+    }
+}
