@@ -20,6 +20,7 @@ struct Row {
     thc: OraclePotency,
     cbd: OraclePotency,
     prices: [Option<i32>; 4],
+    is_on_special: bool,
     variants: Vec<Variant>,
     quantity: Option<i32>,
     censored: bool,
@@ -34,7 +35,6 @@ impl From<&OracleProduct> for Row {
     fn from(product: &OracleProduct) -> Row {
         assert_eq!(product.is_in_stock, product.stock_status != "oos");
         assert_eq!(product.is_present, product.consecutive_misses == 0);
-        assert_eq!(product.is_on_special, product.special_price_rec.or(product.special_price_med).is_some());
         Row {
             name: product.name.clone(),
             brand: product.brand.clone(),
@@ -49,6 +49,7 @@ impl From<&OracleProduct> for Row {
                 .map(|one| (one.label.to_owned(), one.price_rec, one.special_price_rec, one.quantity))
                 .collect(),
             prices: [product.price_rec, product.price_med, product.special_price_rec, product.special_price_med],
+            is_on_special: product.is_on_special,
             quantity: product.quantity,
             censored: product.quantity_censored,
             status: product.stock_status,
@@ -69,13 +70,16 @@ fn list(product: &Value, key: &str) -> Vec<i32> {
     product[key].as_array().into_iter().flatten().map(cents).collect()
 }
 
-fn lower(specials: &[i32], prices: &[i32]) -> Option<i32> {
-    specials
-        .iter()
-        .zip(prices)
-        .filter(|(special, price)| **special > 0 && special < price)
-        .map(|(special, _)| *special)
-        .min()
+/// Price and special price of each option; one that is not lower is none.
+fn offers(prices: &[i32], specials: &[i32]) -> Vec<(i32, Option<i32>)> {
+    let special = |at: usize, price| specials.get(at).copied().filter(|special| (1..price).contains(special));
+    prices.iter().enumerate().map(|(at, price)| (*price, special(at, *price))).collect()
+}
+
+/// Price and special price of the option that costs least.
+fn cheapest(offers: &[(i32, Option<i32>)]) -> (Option<i32>, Option<i32>) {
+    let least = offers.iter().min_by_key(|(price, special)| special.unwrap_or(*price));
+    least.map_or((None, None), |(price, special)| (Some(*price), *special))
 }
 
 fn text(value: &Value) -> Option<String> {
@@ -107,11 +111,11 @@ fn stock_by_option(product: &Value) -> Vec<Option<i32>> {
     product["Options"].as_array().unwrap().iter().map(of_option).collect()
 }
 
-fn variants(product: &Value, rec: &[i32]) -> Vec<Variant> {
-    let (specials, stock) = (list(product, "recSpecialPrices"), stock_by_option(product));
+fn variants(product: &Value, rec: &[(i32, Option<i32>)]) -> Vec<Variant> {
+    let stock = stock_by_option(product);
     let variant = |(at, label): (usize, &Value)| {
-        let special = specials.get(at).copied().filter(|special| *special > 0 && *special < rec[at]);
-        (label.as_str().unwrap().to_owned(), Some(rec[at]), special, stock[at])
+        let (price, special) = rec[at];
+        (label.as_str().unwrap().to_owned(), Some(price), special, stock[at])
     };
     product["Options"].as_array().unwrap().iter().enumerate().map(variant).collect()
 }
@@ -135,8 +139,10 @@ fn image(product: &Value) -> Option<String> {
 }
 
 fn read(product: &Value) -> Row {
-    let (prices, med) = (list(product, "Prices"), list(product, "medicalPrices"));
-    let rec = if list(product, "recPrices").is_empty() { prices } else { list(product, "recPrices") };
+    let rec_prices = if list(product, "recPrices").is_empty() { "Prices" } else { "recPrices" };
+    let rec = offers(&list(product, rec_prices), &list(product, "recSpecialPrices"));
+    let med = offers(&list(product, "medicalPrices"), &list(product, "medicalSpecialPrices"));
+    let ((price_rec, special_rec), (price_med, special_med)) = (cheapest(&rec), cheapest(&med));
     let (quantity, censored) = stock(product);
     let brand = text(&product["brand"]["name"])
         .or_else(|| text(&product["brandName"]))
@@ -150,12 +156,8 @@ fn read(product: &Value) -> Row {
         thc: potency(&product["THCContent"]),
         cbd: potency(&product["CBDContent"]),
         variants: variants(product, &rec),
-        prices: [
-            rec.iter().min().copied(),
-            med.iter().min().copied(),
-            lower(&list(product, "recSpecialPrices"), &rec),
-            lower(&list(product, "medicalSpecialPrices"), &med),
-        ],
+        prices: [price_rec, price_med, special_rec, special_med],
+        is_on_special: rec.iter().chain(&med).any(|(_, special)| special.is_some()),
         quantity,
         censored,
         status: match quantity {
