@@ -175,8 +175,8 @@ async fn ours(client: &Client, worker: &str, batch: usize, begun: Instant) -> us
         };
         let answer = tasks::settle_and_claim(client, &exchange).await.unwrap();
         claimed += answer.claimed.len();
-        let held = answer.claimed.into_iter().map(|task| task.held);
-        done = held.map(|held| Completion { held, result: json!({}), detail: json!({}) }).collect();
+        let leases = answer.claimed.into_iter().map(|task| task.lease);
+        done = leases.map(|lease| Completion { lease, result: json!({}), detail: json!({}) }).collect();
     }
     claimed
 }

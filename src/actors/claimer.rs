@@ -204,7 +204,7 @@ impl ClaimLoop {
     async fn exchange(&mut self, batch: Batch) {
         let Batch { roles, claims, done } = batch;
         let (done, settle_answers): (Vec<_>, Vec<_>) = done.into_iter().unzip();
-        let settled_ids: Vec<TaskId> = done.iter().map(|completion: &Completion| completion.held.id).collect();
+        let settled_ids: Vec<TaskId> = done.iter().map(|completion: &Completion| completion.lease.id).collect();
         let exchange = ClaimBatch {
             done,
             roles,
@@ -259,9 +259,9 @@ impl ClaimLoop {
     /// Every claimed task is among the held tasks before its claim is answered. One whose actor has died meanwhile goes back.
     fn hand_out(&self, claimed: Vec<ClaimedTask>, mut claims: Vec<Claim>, sent: Instant) {
         for task in claimed {
-            let claim = claims.iter().position(|claim| claim.worker_id == task.held.worker_id);
+            let claim = claims.iter().position(|claim| claim.worker_id == task.lease.worker_id);
             let claim = claim.map(|index| claims.swap_remove(index));
-            let (lease, is_suspect) = (task.held.clone(), task.is_suspect());
+            let (lease, is_suspect) = (task.lease.clone(), task.is_suspect());
             let slot = claim.as_ref().map_or(0, |claim| claim.slot);
             let entry = NewEntry { lease, slot, is_suspect, stop_at: sent + self.deps.times.self_stop() };
             let guard = TaskGuard::enter(entry, &self.deps.held_tasks, &self.deps.db);
@@ -280,7 +280,7 @@ impl ClaimLoop {
 async fn give_back(db: &Db, token: ClaimToken) -> Result<usize, DbError> {
     let client = db.client().await?;
     let claimed = tasks::claimed_with(&client, token).await?;
-    let leases: Vec<TaskLease> = claimed.into_iter().map(|task| task.held).collect();
+    let leases: Vec<TaskLease> = claimed.into_iter().map(|task| task.lease).collect();
     if !leases.is_empty() {
         tasks::release_unstarted(&client, &leases).await?;
     }

@@ -76,7 +76,7 @@ impl Executor {
     pub async fn run(&self, grant: TaskGrant) -> RunEnd {
         let TaskGrant { task, mut guard, .. } = grant;
         guard.begin();
-        let span = tracing::info_span!("task", task = task.held.id, fence = task.held.fence, role = %task.role, worker = %task.held.worker_id);
+        let span = tracing::info_span!("task", task = task.lease.id, fence = task.lease.fence, role = %task.role, worker = %task.lease.worker_id);
         let run = Run::new(self, &task);
         let whole = async {
             match AssertUnwindSafe(run.execute(&mut guard.stop)).catch_unwind().await {
@@ -91,7 +91,7 @@ impl Executor {
 impl<'a> Run<'a> {
     fn new(executor: &'a Executor, task: &'a ClaimedTask) -> Self {
         let platform = task.platform.as_deref().and_then(|name| name.parse().ok());
-        let context = handlers::Context::new(executor.services.clone(), task.held.id, task.dispensary_id, platform);
+        let context = handlers::Context::new(executor.services.clone(), task.lease.id, task.dispensary_id, platform);
         Run { executor, task, context: Arc::new(context), started: Instant::now() }
     }
 
@@ -108,7 +108,7 @@ impl<'a> Run<'a> {
     /// `false`: the lease is lost.
     async fn start(&self) -> Result<bool, DbError> {
         fail::fail_point!("execute.start");
-        tasks::start(&self.executor.db.client().await?, &self.task.held).await
+        tasks::start(&self.executor.db.client().await?, &self.task.lease).await
     }
 
     fn spawn_body(&self) -> JoinHandle<Result<Outcome, TaskError>> {
@@ -178,10 +178,10 @@ fn panic_error(panic: Box<dyn Any + Send>) -> TaskError {
 /// A claimed task as events name its run.
 pub(super) fn run_event(task: &ClaimedTask) -> events::Run<'_> {
     events::Run {
-        task: task.held.id,
-        fence: task.held.fence,
+        task: task.lease.id,
+        fence: task.lease.fence,
         role: task.role,
         dispensary: task.dispensary_id,
-        worker: &task.held.worker_id,
+        worker: &task.lease.worker_id,
     }
 }

@@ -66,7 +66,7 @@ impl Run<'_> {
 
     /// Without effects the completion goes with the claimer's next round trip.
     async fn complete_in_batch(&self, result: serde_json::Value) -> RunEnd {
-        let completion = Completion { held: self.task.held.clone(), result: result.clone(), detail: self.detail() };
+        let completion = Completion { lease: self.task.lease.clone(), result: result.clone(), detail: self.detail() };
         match self.executor.claimer.complete(completion).await {
             Ok(true) => self.completed(),
             Ok(false) => self.fenced(),
@@ -123,7 +123,7 @@ impl Run<'_> {
             events::data_written(data);
         }
         if let Some(hook) = done.after.take() {
-            self.executor.after_hooks.spawn(self.task.held.id, hook, committed);
+            self.executor.after_hooks.spawn(self.task.lease.id, hook, committed);
         }
         self.completed()
     }
@@ -141,27 +141,27 @@ impl Run<'_> {
                 continue;
             }
             if !matches!(error, DbError::Missing(_)) {
-                events::settle_failed(self.task.held.id, &error);
+                events::settle_failed(self.task.lease.id, &error);
                 return RunEnd::Lost;
             }
             // a try whose answer was lost may have gone through
             let recorded = if retries.tries > 0 { self.recorded_outcome().await } else { None };
             return match recorded {
-                Some(outcome) if outcome == settlement.ending.recorded() => self.settled(&settlement, "pending"),
+                Some(outcome) if outcome == settlement.outcome.recorded() => self.settled(&settlement, "pending"),
                 _ => self.fenced(),
             };
         }
     }
 
     async fn try_settle(&self, settlement: &Settlement) -> Result<String, DbError> {
-        tasks::settle(&self.executor.db.client().await?, &self.task.held, settlement).await
+        tasks::settle(&self.executor.db.client().await?, &self.task.lease, settlement).await
     }
 
     /// How this run ended according to the task's history. None: it has not, or the database stays away.
     async fn recorded_outcome(&self) -> Option<String> {
         let mut retries = self.retries();
         loop {
-            let looked_up = async { tasks::attempt_outcome(&self.executor.db.client().await?, &self.task.held).await };
+            let looked_up = async { tasks::attempt_outcome(&self.executor.db.client().await?, &self.task.lease).await };
             match looked_up.await {
                 Ok(outcome) => return outcome,
                 Err(error) if retries.wait_after(&error).await => {}
@@ -178,8 +178,8 @@ impl Run<'_> {
     /// `status` is the task's now.
     fn settled(&self, settlement: &Settlement, status: &str) -> RunEnd {
         let (run, took) = (self.event(), self.elapsed());
-        let reason = settlement.why.as_deref().unwrap_or_default();
-        match settlement.ending {
+        let reason = settlement.error_message.as_deref().unwrap_or_default();
+        match settlement.outcome {
             AttemptOutcome::Completed => events::task_completed(&run, took),
             AttemptOutcome::Cancelled => events::task_cancelled(&run, reason, took),
             AttemptOutcome::Snoozed => events::task_snoozed(&run, settlement.retry_after, reason, took),
@@ -190,7 +190,7 @@ impl Run<'_> {
                 events::task_failed(&run, reason, retry_after, took);
             }
         }
-        RunEnd::Settled(settlement.ending)
+        RunEnd::Settled(settlement.outcome)
     }
 
     fn completed(&self) -> RunEnd {

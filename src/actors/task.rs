@@ -73,7 +73,7 @@ impl TaskActor {
     }
 
     fn begin(&mut self, grant: TaskGrant, ctx: &mut Context<Self>) {
-        self.task = Some(grant.task.held.id);
+        self.task = Some(grant.task.lease.id);
         self.deps.worker.claimed.do_send(TaskClaimed { slot: self.deps.slot });
         events::task_claimed(&run_event(&grant.task), grant.task.waited);
         let executor = self.deps.executor.clone();

@@ -179,7 +179,7 @@ impl From<RequestError> for ApiError {
         match error {
             RequestError::Bad(bad) => bad.into(),
             RequestError::Missing { field, what } => ApiError::MissingReference { field, what },
-            RequestError::Queued { twin: existing, key } => ApiError::Duplicate { existing, key },
+            RequestError::Duplicate { existing, key } => ApiError::Duplicate { existing, key },
             RequestError::Db(error) => error.into(),
         }
     }

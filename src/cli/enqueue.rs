@@ -57,7 +57,7 @@ fn refusal(error: RequestError) -> anyhow::Error {
     match error {
         RequestError::Bad(bad) => CliError::usage(bad.to_string()).into(),
         RequestError::Missing { .. } => CliError::not_found(error.to_string()).into(),
-        RequestError::Queued { .. } => CliError::conflict(error.to_string()).into(),
+        RequestError::Duplicate { .. } => CliError::conflict(error.to_string()).into(),
         RequestError::Db(error) => error.into(),
     }
 }

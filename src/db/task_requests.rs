@@ -21,9 +21,9 @@ pub enum RequestError {
     /// Something that the request names is not there.
     #[error("{field}: {what} does not exist")]
     Missing { field: &'static str, what: String },
-    /// The same is queued or running already; `twin` does it.
-    #[error("task {twin} with the key '{key}' is queued or running already")]
-    Queued { twin: TaskId, key: String },
+    /// The same is queued or running already; `existing` does it.
+    #[error("task {existing} with the key '{key}' is queued or running already")]
+    Duplicate { existing: TaskId, key: String },
     #[error(transparent)]
     Db(#[from] DbError),
 }
@@ -32,7 +32,7 @@ pub enum RequestError {
 pub async fn enqueue(client: &Client, request: TaskRequest) -> Result<TaskId, RequestError> {
     let mut request = request.check()?;
     if let Some(store) = request.dispensary_id {
-        settle_store(client, store, &mut request).await?;
+        resolve_store(client, store, &mut request).await?;
     }
     require_tasks(client, &request.depends_on).await?;
     if !request.has_own_key() {
@@ -50,7 +50,7 @@ pub async fn enqueue(client: &Client, request: TaskRequest) -> Result<TaskId, Re
         .into())
 }
 
-async fn settle_store(client: &Client, id: StoreId, request: &mut CheckedRequest) -> Result<(), RequestError> {
+async fn resolve_store(client: &Client, id: StoreId, request: &mut CheckedRequest) -> Result<(), RequestError> {
     let store = stores::get(client, id).await?;
     let missing = || RequestError::Missing { field: "dispensary_id", what: format!("dispensary {id}") };
     Ok(request.resolve_platform(store.ok_or_else(missing)?.platform)?)
@@ -96,7 +96,7 @@ async fn refuse_open_task(client: &Client, request: &CheckedRequest) -> Result<(
     let open = include_str!("sql/task_requests/open_task.sql");
     match client.query_opt(open, &[&request.role.name(), &request.dispensary_id, &platform, &payload_id]).await? {
         None => Ok(()),
-        Some(row) => Err(RequestError::Queued { twin: first_column(&row)?, key: request.dedup_key() }),
+        Some(row) => Err(RequestError::Duplicate { existing: first_column(&row)?, key: request.dedup_key() }),
     }
 }
 
@@ -105,6 +105,6 @@ async fn refuse_holder_of_key(client: &Client, task: &NewTask) -> Result<(), Req
     let key = task.dedup_key.clone().unwrap_or_default();
     match client.query_opt(include_str!("sql/task_requests/holder_of_key.sql"), &[&key]).await? {
         None => Ok(()),
-        Some(row) => Err(RequestError::Queued { twin: first_column(&row)?, key }),
+        Some(row) => Err(RequestError::Duplicate { existing: first_column(&row)?, key }),
     }
 }

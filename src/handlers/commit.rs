@@ -39,7 +39,7 @@ pub async fn commit(tx: Tx, task: &ClaimedTask, done: &Done, detail: &Value) -> 
         detail: detail.clone(),
         ..Settlement::new(AttemptOutcome::Completed, None)
     };
-    tasks::settle(&tx, &task.held, &settlement).await.map_err(|error| match error {
+    tasks::settle(&tx, &task.lease, &settlement).await.map_err(|error| match error {
         DbError::Missing(_) => CommitError::LeaseLost,
         error => CommitError::RolledBack(error),
     })?;
@@ -73,7 +73,7 @@ fn new_task(parent: &ClaimedTask, follow_up: &FollowUp) -> NewTask {
         // ahead of the rest of its generation: a store's data must not wait behind all other stores
         priority: follow_up.priority.unwrap_or(parent.priority.saturating_add(1)),
         payload: follow_up.payload.clone(),
-        parent_task_id: Some(parent.held.id),
+        parent_task_id: Some(parent.lease.id),
         ..NewTask::new(follow_up.role)
     }
 }

@@ -92,12 +92,12 @@ async fn a_sweep_of_what_is_due_looks_at_nothing_else() {
 async fn a_renewal_finds_its_tasks_by_id() {
     let queue = Queue::crowded().await;
     let claimed = queue.exchange(ClaimBatch { roles: Role::CRAWL.to_vec(), ..asks(10) }).await;
-    let held: Vec<TaskLease> = claimed.into_iter().map(|task| task.held).collect();
+    let leases: Vec<TaskLease> = claimed.into_iter().map(|task| task.lease).collect();
     for _ in 0..6 {
-        tasks::renew(&queue.database.raw, &held, LEASE).await.unwrap();
+        tasks::renew(&queue.database.raw, &leases, LEASE).await.unwrap();
     }
     let before = queue.touched().await;
-    assert_eq!(tasks::renew(&queue.database.raw, &held, LEASE).await.unwrap().len(), 10);
+    assert_eq!(tasks::renew(&queue.database.raw, &leases, LEASE).await.unwrap().len(), 10);
     let after = queue.touched().await;
     assert_eq!(after.1 - before.1, 0);
     assert!(after.0 - before.0 <= 10 * PAGES_A_TASK, "{} pages", after.0 - before.0);
@@ -115,7 +115,7 @@ async fn a_recovery_looks_at_active_tasks_only() {
 async fn the_full_sweep_probes_each_waiting_store_once() {
     let queue = Queue::crowded().await;
     assert_eq!(queue.sweep_all().await, 0);
-    assert_eq!(queue.exchange(asks(1)).await[0].held.worker_id, ME);
+    assert_eq!(queue.exchange(asks(1)).await[0].lease.worker_id, ME);
     assert_eq!(tasks::sweep_due(&queue.client().await, BACK).await.unwrap(), 0);
     let pages = pages_of(&queue, "SELECT * FROM sweep_stores(NULL, 100000)").await;
     // 5,000 stores: a step of the skip scan, a look at who is outranked, one at who holds the slot
@@ -235,7 +235,7 @@ async fn a_settlement_and_a_sweep_read_a_few_rows_whatever_the_statistics_say(
     // makes the plans of the settlement
     queue.enqueue(&[crate::queue::fetch(1), crate::queue::fetch(1)]).await;
     let first = queue.claim_one().await;
-    queue.rows_read(&settle(first.held.id, first.held.fence)).await;
+    queue.rows_read(&settle(first.lease.id, first.lease.fence)).await;
     let second = queue.claim_one().await;
     queue
         .sql(&format!(
@@ -252,7 +252,7 @@ async fn a_settlement_and_a_sweep_read_a_few_rows_whatever_the_statistics_say(
         .await;
     statistics.after(&queue).await;
 
-    let (whole_table, by_index, _) = queue.rows_read(&settle(second.held.id, second.held.fence)).await;
+    let (whole_table, by_index, _) = queue.rows_read(&settle(second.lease.id, second.lease.fence)).await;
     assert_eq!(whole_table, 0);
     assert!(by_index <= 20, "a settlement read {by_index} rows");
     let (whole_table, by_index, swept) = queue.rows_read(sweep).await;

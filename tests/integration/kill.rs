@@ -114,8 +114,9 @@ async fn suspects_take_turns_so_that_blame_gathers_only_where_it_belongs() {
     };
     let mut turns = Vec::new();
     for _ in 0..3 {
-        turns
-            .extend(tasks::settle_and_claim(&client, &exchange).await.unwrap().claimed.iter().map(|task| task.held.id));
+        turns.extend(
+            tasks::settle_and_claim(&client, &exchange).await.unwrap().claimed.iter().map(|task| task.lease.id),
+        );
     }
     assert_eq!(turns, [ids[2], ids[1], ids[0]], "one at a time, the least blamed first");
 }

@@ -26,7 +26,7 @@ const CLAIMED_WITH: &str = "
 /// A task that this process may run until its lease ends.
 #[derive(Clone, Debug)]
 pub struct ClaimedTask {
-    pub held: TaskLease,
+    pub lease: TaskLease,
     pub role: Role,
     pub dispensary_id: Option<StoreId>,
     pub platform: Option<String>,
@@ -84,7 +84,7 @@ pub struct ClaimBatch {
 
 #[derive(Debug)]
 pub struct Completion {
-    pub held: TaskLease,
+    pub lease: TaskLease,
     pub result: Value,
     pub detail: Value,
 }
@@ -101,10 +101,10 @@ pub struct ClaimBatchResult {
 pub async fn settle_and_claim(client: &Client, batch: &ClaimBatch) -> Result<ClaimBatchResult, DbError> {
     let mut done: Vec<&Completion> = batch.done.iter().collect();
     // of two runs of one task only the later can still be held: the first of an id is the one that counts
-    done.sort_by_key(|done| Reverse(done.held.fence));
-    let ids: Vec<TaskId> = done.iter().map(|done| done.held.id).collect();
-    let fences: Vec<i64> = done.iter().map(|done| done.held.fence).collect();
-    let workers: Vec<&str> = done.iter().map(|done| done.held.worker_id.as_str()).collect();
+    done.sort_by_key(|done| Reverse(done.lease.fence));
+    let ids: Vec<TaskId> = done.iter().map(|done| done.lease.id).collect();
+    let fences: Vec<i64> = done.iter().map(|done| done.lease.fence).collect();
+    let workers: Vec<&str> = done.iter().map(|done| done.lease.worker_id.as_str()).collect();
     let results: Vec<Value> = done.iter().map(|done| storable(&done.result)).collect();
     let details: Vec<Value> = done.iter().map(|done| storable(&done.detail)).collect();
     let roles: Vec<&str> = batch.roles.iter().map(|role| role.name()).collect();
@@ -163,7 +163,7 @@ async fn readable(client: &Client, rows: Vec<&Row>) -> Result<Vec<ClaimedTask>, 
             Err(error) => fail_unreadable(client, &lease(row)?, &error).await,
         }
     }
-    claimed.sort_by_key(|task| (!task.is_suspect(), Reverse(task.priority), task.held.id));
+    claimed.sort_by_key(|task| (!task.is_suspect(), Reverse(task.priority), task.lease.id));
     Ok(claimed)
 }
 
@@ -183,7 +183,7 @@ impl FromRow for ClaimedTask {
     fn from_row(row: &Row) -> Result<ClaimedTask, DbError> {
         let role: &str = row.try_get(4)?;
         Ok(ClaimedTask {
-            held: lease(row)?,
+            lease: lease(row)?,
             role: role.parse().map_err(|unknown| DbError::Other(format!("{unknown}")))?,
             dispensary_id: row.try_get(5)?,
             platform: row.try_get(6)?,

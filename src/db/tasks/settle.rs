@@ -47,10 +47,10 @@ impl AttemptOutcome {
 
 #[derive(Clone, Debug)]
 pub struct Settlement {
-    pub ending: AttemptOutcome,
+    pub outcome: AttemptOutcome,
     pub result: Option<Value>,
     /// Cut to 8 KiB.
-    pub why: Option<String>,
+    pub error_message: Option<String>,
     /// When a failed or snoozed task may run again, from now.
     pub retry_after: Duration,
     /// The longest time in a row that a task may be snoozed.
@@ -61,11 +61,11 @@ pub struct Settlement {
 
 impl Settlement {
     /// Nothing written, nothing to wait for.
-    pub fn new(ending: AttemptOutcome, why: Option<String>) -> Self {
+    pub fn new(outcome: AttemptOutcome, error_message: Option<String>) -> Self {
         Settlement {
-            ending,
+            outcome,
             result: None,
-            why,
+            error_message,
             retry_after: Duration::ZERO,
             snooze_limit: Duration::from_secs(24 * 3600),
             detail: Value::Null,
@@ -73,15 +73,15 @@ impl Settlement {
     }
 
     /// The task goes back to where it was, at no cost.
-    pub fn released(why: &str) -> Self {
-        Settlement::new(AttemptOutcome::Released, Some(why.to_owned()))
+    pub fn released(reason: &str) -> Self {
+        Settlement::new(AttemptOutcome::Released, Some(reason.to_owned()))
     }
 
     fn to_json(&self) -> Value {
         // text of the database cannot hold a zero byte, which upstream's answers may
-        let error = self.why.as_deref().map(|error| error.replace('\0', ""));
+        let error = self.error_message.as_deref().map(|error| error.replace('\0', ""));
         json!({
-            "outcome": self.ending.name(),
+            "outcome": self.outcome.name(),
             "result": self.result.as_ref().map(storable),
             "error": error.as_deref().map(|error| cut(error, MAX_ERROR_BYTES)),
             "retry_after": self.retry_after.as_secs_f64(),

@@ -65,13 +65,13 @@ impl HandlerHarness {
         };
         let tx = self.services.db.begin().await.unwrap();
         let committed = handlers::commit(tx, task, &done, &Value::Null).await.unwrap();
-        let chained = format!("SELECT count(*) FROM worker_tasks WHERE parent_task_id = {}", task.held.id);
+        let chained = format!("SELECT count(*) FROM worker_tasks WHERE parent_task_id = {}", task.lease.id);
         assert_eq!(self.shelf.count(&chained).await, committed.next.len() as i64, "{committed:?}");
         committed
     }
 
     pub fn context(&self, task: &ClaimedTask) -> Context {
-        Context::new(Arc::clone(&self.services), task.held.id, task.dispensary_id, Some(Platform::Dutchie))
+        Context::new(Arc::clone(&self.services), task.lease.id, task.dispensary_id, Some(Platform::Dutchie))
     }
 
     /// A claimed task of the harness's store. What earlier runs have left open would keep it waiting, and is cancelled.
@@ -112,7 +112,7 @@ impl HandlerHarness {
         let content = PayloadContent { head, pages: pages.iter().map(page).collect() };
         let file = self.services.payloads.write(content).await.unwrap();
         let row = NewPayload {
-            task_id: self.task(Role::PayloadFetch, json!({})).await.held.id,
+            task_id: self.task(Role::PayloadFetch, json!({})).await.lease.id,
             dispensary_id: self.shelf.store,
             platform: Platform::Dutchie,
             storage_path: file.storage_path,

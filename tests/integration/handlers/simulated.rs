@@ -202,7 +202,7 @@ async fn a_fetch_notes_its_time_its_hash_and_who_it_went_through() {
     assert!(detail["fingerprint"].is_string() && detail["requests"].as_u64() > Some(0), "{detail}");
     let noted = "SELECT count(*) FROM dispensaries WHERE last_fetch_at IS NOT NULL AND last_crawl_at IS NULL";
     assert_eq!(harness.shelf.count(noted).await, 1);
-    let kept = format!("SELECT count(*) FROM raw_crawl_payloads WHERE task_id = {} AND coverage = 1", task.held.id);
+    let kept = format!("SELECT count(*) FROM raw_crawl_payloads WHERE task_id = {} AND coverage = 1", task.lease.id);
     assert_eq!(harness.shelf.count(&kept).await, 1);
     let worked = "SELECT count(*) FROM query_hashes WHERE operation = 'FilteredProducts' AND last_ok IS NOT NULL";
     assert_eq!(harness.shelf.count(worked).await, 1);

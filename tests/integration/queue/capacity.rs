@@ -28,7 +28,7 @@ async fn each_number_counts_what_its_name_says() {
     queue.enqueue(&(1..=7).map(fetch).collect::<Vec<_>>()).await;
     queue.enqueue(&[fetch(1), fetch(2)]).await;
     for task in queue.claim(&Role::CRAWL, 3).await.iter().take(1) {
-        tasks::start(&queue.client().await, &task.held).await.unwrap();
+        tasks::start(&queue.client().await, &task.lease).await.unwrap();
     }
     queue.worked("completed", 4, 30, "a").await;
     queue.worked("completed", 8, 90, "a").await;

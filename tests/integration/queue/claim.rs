@@ -29,7 +29,7 @@ async fn each_name_gets_a_task_of_its_own() {
     queue.enqueue(&vec![analytics(); 2]).await;
     let workers = ["one", "two", "three"].map(str::to_owned).to_vec();
     let claimed = queue.exchange(ClaimBatch { workers, ..asks(0) }).await;
-    let names: Vec<&str> = claimed.iter().map(|task| task.held.worker_id.as_str()).collect();
+    let names: Vec<&str> = claimed.iter().map(|task| task.lease.worker_id.as_str()).collect();
     assert_eq!(names, ["one", "two"]);
 }
 
@@ -83,7 +83,7 @@ async fn a_claim_begins_lease_heartbeat_and_attempt() {
     let claimed = queue.claim_one().await;
     let row = queue.task(id).await;
     assert_eq!((&row["status"], &row["worker_id"], &row["fence"]), (&json!("claimed"), &json!(ME), &json!(1)));
-    assert_eq!(claimed.held.fence, 1);
+    assert_eq!(claimed.lease.fence, 1);
     assert!(row["claimed_at"].is_string() && row["started_at"].is_null());
     assert_eq!(row["last_heartbeat_at"], row["claimed_at"], "a crash before the first beat must be seen");
     let lease = "SELECT extract(epoch FROM lease_expires_at - claimed_at)::bigint FROM worker_tasks";
@@ -144,7 +144,8 @@ async fn what_is_done_is_completed_in_the_same_round_trip() {
     let queue = Queue::new().await;
     let first = queue.enqueue(&[fetch(1), fetch(1)]).await;
     let claimed = queue.claim_one().await;
-    let done = vec![tasks::Completion { held: claimed.held, result: json!({"n": 1}), detail: json!({"requests": 2}) }];
+    let done =
+        vec![tasks::Completion { lease: claimed.lease, result: json!({"n": 1}), detail: json!({"requests": 2}) }];
     let answer = tasks::settle_and_claim(&queue.client().await, &ClaimBatch { done, ..asks(1) }).await.unwrap();
     assert_eq!(answer.settled, first[..1]);
     assert_eq!(ids(&answer.claimed), first[1..], "the freed reservation is there for the same call");
@@ -160,8 +161,8 @@ async fn what_is_done_is_completed_in_the_same_round_trip() {
 async fn a_zero_byte_of_upstream_does_not_keep_a_task_from_completing() {
     let queue = Queue::new().await;
     let id = queue.add(analytics()).await;
-    let held = queue.claim_one().await.held;
-    let done = vec![tasks::Completion { held, result: json!({"unknown\0key": ["a\0b"]}), detail: json!({}) }];
+    let lease = queue.claim_one().await.lease;
+    let done = vec![tasks::Completion { lease, result: json!({"unknown\0key": ["a\0b"]}), detail: json!({}) }];
     let answer = tasks::settle_and_claim(&queue.client().await, &ClaimBatch { done, ..asks(0) }).await.unwrap();
     assert_eq!(answer.settled, [id]);
     assert_eq!(queue.task(id).await["result"], json!({"unknownkey": ["ab"]}));
@@ -213,10 +214,10 @@ async fn a_claim_given_back_costs_nothing_and_may_be_claimed_at_once() {
     let queue = Queue::new().await;
     let made = queue.enqueue(&[fetch(1), analytics(), fetch(2)]).await;
     let claimed = queue.claim(&Role::CRAWL, 3).await;
-    let begun = claimed.iter().find(|task| task.held.id == made[2]).unwrap();
-    tasks::start(&queue.client().await, &begun.held).await.unwrap();
-    let held: Vec<_> = claimed.iter().map(|task| task.held.clone()).collect();
-    assert_eq!(tasks::release_unstarted(&queue.client().await, &held).await.unwrap(), 2);
+    let begun = claimed.iter().find(|task| task.lease.id == made[2]).unwrap();
+    tasks::start(&queue.client().await, &begun.lease).await.unwrap();
+    let leases: Vec<_> = claimed.iter().map(|task| task.lease.clone()).collect();
+    assert_eq!(tasks::release_unstarted(&queue.client().await, &leases).await.unwrap(), 2);
     let costs = "SELECT sum(retry_count + loss_count + crash_count)::bigint FROM worker_tasks";
     assert_eq!(queue.number(costs).await, 0);
     assert_eq!(queue.task(made[2]).await["status"], json!("running"), "what has begun is not taken away");

@@ -60,9 +60,9 @@ async fn a_task_fails_with_its_reason_and_frees_its_store(#[case] odd: &str, #[c
 async fn what_is_done_is_completed_although_another_row_cannot_be_claimed() {
     let queue = Queue::new().await;
     let made = queue.enqueue(&[fetch(1), fetch(2)]).await;
-    let held = queue.claim_one().await.held;
+    let lease = queue.claim_one().await.lease;
     queue.unguarded(&format!("UPDATE worker_tasks SET fence = 9223372036854775807 WHERE id = {}", made[1])).await;
-    let done = vec![tasks::Completion { held, result: json!({}), detail: json!({}) }];
+    let done = vec![tasks::Completion { lease, result: json!({}), detail: json!({}) }];
     let answer = tasks::settle_and_claim(&queue.client().await, &ClaimBatch { done, ..asks(1) }).await.unwrap();
     assert_eq!(answer.settled, made[..1]);
     assert!(answer.claimed.is_empty());

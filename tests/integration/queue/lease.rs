@@ -13,12 +13,12 @@ fn completed() -> Settlement {
 }
 
 impl Queue {
-    async fn renew(&self, held: &[TaskLease]) -> Vec<TaskId> {
-        tasks::renew(&self.database.raw, held, LEASE).await.unwrap()
+    async fn renew(&self, leases: &[TaskLease]) -> Vec<TaskId> {
+        tasks::renew(&self.database.raw, leases, LEASE).await.unwrap()
     }
 
-    async fn lost(&self, held: &[TaskLease]) -> Vec<TaskId> {
-        tasks::lost(&self.database.raw, held).await.unwrap()
+    async fn lost(&self, leases: &[TaskLease]) -> Vec<TaskId> {
+        tasks::lost(&self.database.raw, leases).await.unwrap()
     }
 
     async fn recover(&self) -> Recovered {
@@ -82,16 +82,16 @@ async fn a_zombie_completes_nothing() {
     let zombie = queue.claim_one().await;
     queue.lose(&zombie).await;
     let heir = queue.claim_one().await;
-    assert_eq!((heir.held.id, heir.held.worker_id.as_str()), (id, ME), "the same task and a reused name");
+    assert_eq!((heir.lease.id, heir.lease.worker_id.as_str()), (id, ME), "the same task and a reused name");
 
     assert!(matches!(queue.settle(&zombie, &completed()).await, Err(DbError::Missing(_))));
-    let done = vec![tasks::Completion { held: zombie.held.clone(), result: json!({}), detail: json!({}) }];
+    let done = vec![tasks::Completion { lease: zombie.lease.clone(), result: json!({}), detail: json!({}) }];
     let answer = tasks::settle_and_claim(&queue.client().await, &ClaimBatch { done, ..asks(0) }).await.unwrap();
     assert!(answer.settled.is_empty());
-    assert!(!tasks::start(&queue.client().await, &zombie.held).await.unwrap());
-    assert!(queue.renew(std::slice::from_ref(&zombie.held)).await.is_empty());
-    assert_eq!(queue.lost(std::slice::from_ref(&zombie.held)).await, [id]);
-    assert_eq!(tasks::recover_held(&queue.client().await, &[zombie.held], true).await.unwrap(), Recovered::default());
+    assert!(!tasks::start(&queue.client().await, &zombie.lease).await.unwrap());
+    assert!(queue.renew(std::slice::from_ref(&zombie.lease)).await.is_empty());
+    assert_eq!(queue.lost(std::slice::from_ref(&zombie.lease)).await, [id]);
+    assert_eq!(tasks::recover_held(&queue.client().await, &[zombie.lease], true).await.unwrap(), Recovered::default());
 
     assert_eq!(queue.task(id).await["status"], json!("claimed"));
     assert_eq!(queue.outcomes(id).await, ["lost", "active"]);
@@ -103,7 +103,7 @@ async fn another_workers_name_opens_nothing() {
     let queue = Queue::new().await;
     queue.add(fetch(1)).await;
     let mut task = queue.claim_one().await;
-    task.held.worker_id = "another worker".to_owned();
+    task.lease.worker_id = "another worker".to_owned();
     assert!(matches!(queue.settle(&task, &completed()).await, Err(DbError::Missing(_))));
 }
 
@@ -114,11 +114,11 @@ async fn what_ran_out_of_lease_settles_nothing_even_before_it_is_recovered() {
     let task = queue.claim_one().await;
     queue.expire(id).await;
     assert!(matches!(queue.settle(&task, &completed()).await, Err(DbError::Missing(_))));
-    let done = vec![tasks::Completion { held: task.held.clone(), result: json!({}), detail: json!({}) }];
+    let done = vec![tasks::Completion { lease: task.lease.clone(), result: json!({}), detail: json!({}) }];
     let answer = tasks::settle_and_claim(&queue.client().await, &ClaimBatch { done, ..asks(0) }).await.unwrap();
     assert!(answer.settled.is_empty());
-    assert!(queue.renew(std::slice::from_ref(&task.held)).await.is_empty());
-    assert_eq!(queue.lost(&[task.held]).await, [id]);
+    assert!(queue.renew(std::slice::from_ref(&task.lease)).await.is_empty());
+    assert_eq!(queue.lost(&[task.lease]).await, [id]);
     assert_eq!(queue.outcomes(id).await, ["active"], "nothing was written");
 }
 
@@ -130,7 +130,7 @@ async fn a_lost_settlement_takes_its_effects_with_it() {
     queue.expire(id).await;
     let tx = queue.database.db.begin().await.unwrap();
     tasks::enqueue(&tx, &[refresh(1)]).await.unwrap();
-    assert!(tasks::settle(&tx, &task.held, &completed()).await.is_err());
+    assert!(tasks::settle(&tx, &task.lease, &completed()).await.is_err());
     drop(tx);
     assert_eq!(queue.number("SELECT count(*) FROM worker_tasks").await, 1);
 }
@@ -141,8 +141,8 @@ async fn a_renewal_moves_the_lease_of_each_task_on() {
     let made = queue.enqueue(&[fetch(1), analytics()]).await;
     let claimed = queue.claim(&Role::CRAWL, 2).await;
     queue.sql("UPDATE worker_tasks SET lease_expires_at = now() + interval '5 seconds', last_heartbeat_at = now() - interval '1 minute'").await;
-    let held: Vec<TaskLease> = claimed.into_iter().map(|task| task.held).collect();
-    let mut renewed = queue.renew(&held).await;
+    let leases: Vec<TaskLease> = claimed.into_iter().map(|task| task.lease).collect();
+    let mut renewed = queue.renew(&leases).await;
     renewed.sort();
     assert_eq!(renewed, made);
     let fresh = "SELECT count(*) FROM worker_tasks WHERE lease_expires_at > now() + interval '9 minutes' AND last_heartbeat_at > now() - interval '5 seconds'";
@@ -154,25 +154,25 @@ async fn a_row_being_settled_is_skipped_and_not_lost() {
     let queue = Queue::new().await;
     let made = queue.enqueue(&[fetch(1), fetch(2)]).await;
     let claimed = queue.claim(&Role::CRAWL, 2).await;
-    let held: Vec<TaskLease> = claimed.iter().map(|task| task.held.clone()).collect();
+    let leases: Vec<TaskLease> = claimed.iter().map(|task| task.lease.clone()).collect();
     let tx = queue.database.db.begin().await.unwrap();
-    tasks::settle(&tx, &held[0], &completed()).await.unwrap();
-    assert_eq!(queue.renew(&held).await, [made[1]], "the others do not wait for it");
-    assert!(queue.lost(&held).await.is_empty());
+    tasks::settle(&tx, &leases[0], &completed()).await.unwrap();
+    assert_eq!(queue.renew(&leases).await, [made[1]], "the others do not wait for it");
+    assert!(queue.lost(&leases).await.is_empty());
     tx.commit().await.unwrap();
-    assert_eq!(queue.lost(&held).await, [made[0]], "settled is no longer held");
+    assert_eq!(queue.lost(&leases).await, [made[0]], "settled is no longer held");
 }
 
 #[tokio::test]
 async fn a_heartbeat_is_a_heap_only_update() {
     let queue = Queue::new().await;
     queue.add(fetch(1)).await;
-    let held = vec![queue.claim_one().await.held];
+    let leases = vec![queue.claim_one().await.lease];
     let hot = "SELECT coalesce(sum(n_tup_hot_upd), 0)::bigint FROM pg_stat_user_tables WHERE relname = 'worker_tasks'";
     queue.sql("SELECT pg_stat_force_next_flush()").await;
     let before = queue.number(hot).await;
     for _ in 0..5 {
-        assert_eq!(queue.renew(&held).await.len(), 1);
+        assert_eq!(queue.renew(&leases).await.len(), 1);
     }
     queue.sql("SELECT pg_stat_force_next_flush()").await;
     assert_eq!(queue.number(hot).await - before, 5);
@@ -183,7 +183,7 @@ async fn the_tasks_of_a_dead_worker_come_back_at_once() {
     let queue = Queue::new().await;
     let made = queue.enqueue(&[fetch(1), fetch(2)]).await;
     let claimed = queue.claim(&Role::CRAWL, 2).await;
-    let recovered = tasks::recover_held(&queue.client().await, &[claimed[0].held.clone()], true).await.unwrap();
+    let recovered = tasks::recover_held(&queue.client().await, &[claimed[0].lease.clone()], true).await.unwrap();
     assert_eq!(recovered, ONE_BACK);
     assert_eq!(queue.claim_all().await, [made[0]], "its neighbour of the same name runs on");
 }
@@ -193,7 +193,7 @@ async fn silence_alone_is_enough_when_asked_for() {
     let queue = Queue::new().await;
     queue.enqueue(&[fetch(1), fetch(2)]).await;
     let claimed = queue.claim(&Role::CRAWL, 2).await;
-    let quiet = claimed[0].held.id;
+    let quiet = claimed[0].lease.id;
     queue
         .sql(&format!("UPDATE worker_tasks SET last_heartbeat_at = now() - interval '3 minutes' WHERE id = {quiet}"))
         .await;

@@ -75,7 +75,7 @@ impl Queue {
     }
 
     pub async fn settle(&self, task: &ClaimedTask, settlement: &Settlement) -> Result<String, DbError> {
-        tasks::settle(&self.client().await, &task.held, settlement).await
+        tasks::settle(&self.client().await, &task.lease, settlement).await
     }
 
     /// The whole row, as people see it.
@@ -106,8 +106,8 @@ impl Queue {
 
     /// It begins, its worker dies, and the recovery finds it.
     pub async fn lose(&self, task: &ClaimedTask) -> tasks::Recovered {
-        tasks::start(&self.client().await, &task.held).await.unwrap();
-        self.expire(task.held.id).await;
+        tasks::start(&self.client().await, &task.lease).await.unwrap();
+        self.expire(task.lease.id).await;
         tasks::recover(&self.client().await, None).await.unwrap()
     }
 
@@ -168,5 +168,5 @@ pub fn analytics() -> NewTask {
 }
 
 pub fn ids(claimed: &[ClaimedTask]) -> Vec<TaskId> {
-    claimed.iter().map(|task| task.held.id).collect()
+    claimed.iter().map(|task| task.lease.id).collect()
 }

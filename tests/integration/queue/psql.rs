@@ -15,10 +15,10 @@ impl Queue {
     /// One pending task, one claimed, and one of each ending.
     async fn of_each_kind(&self) {
         self.enqueue(&(1..=4).map(fetch).collect::<Vec<_>>()).await;
-        let endings = [AttemptOutcome::Completed, AttemptOutcome::Permanent, AttemptOutcome::Cancelled];
-        for (task, ending) in self.claim(&Role::CRAWL, 4).await.iter().zip(endings) {
-            tasks::start(&self.client().await, &task.held).await.unwrap();
-            self.settle(task, &Settlement::new(ending, Some("why".to_owned()))).await.unwrap();
+        let outcomes = [AttemptOutcome::Completed, AttemptOutcome::Permanent, AttemptOutcome::Cancelled];
+        for (task, outcome) in self.claim(&Role::CRAWL, 4).await.iter().zip(outcomes) {
+            tasks::start(&self.client().await, &task.lease).await.unwrap();
+            self.settle(task, &Settlement::new(outcome, Some("why".to_owned()))).await.unwrap();
         }
         self.add(analytics()).await;
     }
@@ -84,15 +84,15 @@ async fn recover_stale_tasks_takes_the_silent_and_the_expired() {
     let queue = Queue::new().await;
     queue.enqueue(&[fetch(1), fetch(2), fetch(3)]).await;
     let claimed = queue.claim(&Role::CRAWL, 3).await;
-    queue.expire(claimed[0].held.id).await;
+    queue.expire(claimed[0].lease.id).await;
     queue
         .sql(&format!(
             "UPDATE worker_tasks SET last_heartbeat_at = now() - interval '11 minutes' WHERE id = {}",
-            claimed[1].held.id
+            claimed[1].lease.id
         ))
         .await;
     assert_eq!(queue.rows("SELECT recover_stale_tasks(10)").await, [json!({"recover_stale_tasks": 2})]);
-    assert_eq!(queue.task(claimed[2].held.id).await["status"], json!("claimed"));
+    assert_eq!(queue.task(claimed[2].lease.id).await["status"], json!("claimed"));
 }
 
 #[tokio::test]
@@ -178,13 +178,13 @@ async fn a_running_task_cancelled_by_hand_closes_its_attempt_and_frees_its_store
     let queue = Queue::new().await;
     let made = queue.enqueue(&[fetch(1), refresh(1)]).await;
     let task = queue.claim_one().await;
-    tasks::start(&queue.client().await, &task.held).await.unwrap();
+    tasks::start(&queue.client().await, &task.lease).await.unwrap();
     queue.sql(&format!("UPDATE worker_tasks SET status = 'cancelled' WHERE id = {}", made[0])).await;
     let row = queue.task(made[0]).await;
     assert!(row["completed_at"].is_string());
     assert_eq!(row["worker_id"], json!(ME));
     assert_eq!(queue.outcomes(made[0]).await, ["cancelled"]);
-    assert_eq!(tasks::lost(&queue.database.raw, &[task.held]).await.unwrap(), [made[0]], "its body will be stopped");
+    assert_eq!(tasks::lost(&queue.database.raw, &[task.lease]).await.unwrap(), [made[0]], "its body will be stopped");
     queue.sweep_all().await;
     assert_eq!(queue.claim_all().await, [made[1]]);
 }
@@ -328,7 +328,7 @@ async fn a_blocked_task_claimed_by_hand_does_not_stand_in_the_way_of_recovery() 
     let waiting = queue.add(NewTask { depends_on: vec![first], ..analytics() }).await;
     queue.sql(&format!("UPDATE worker_tasks SET status = 'running', worker_id = 'me' WHERE id = {waiting}")).await;
     let lost = queue.claim_one().await;
-    queue.expire(lost.held.id).await;
+    queue.expire(lost.lease.id).await;
     let recovered = tasks::recover(&queue.client().await, None).await.unwrap();
     assert_eq!((recovered.requeued, recovered.failed), (2, 0));
 }
@@ -340,7 +340,7 @@ async fn a_task_whose_dependencies_are_taken_away_is_free() {
     let waiting = queue.add(NewTask { depends_on: vec![first], ..analytics() }).await;
     queue.sql(&format!("UPDATE worker_tasks SET depends_on = NULL WHERE id = {waiting}")).await;
     queue.sweep_all().await;
-    assert_eq!(queue.claim_one().await.held.id, waiting);
+    assert_eq!(queue.claim_one().await.lease.id, waiting);
 }
 
 #[tokio::test]

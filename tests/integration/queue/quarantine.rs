@@ -10,7 +10,7 @@ impl Queue {
     async fn lose_times(&self, id: TaskId, times: usize) {
         for _ in 0..times {
             let task = self.claim_one().await;
-            assert_eq!(task.held.id, id);
+            assert_eq!(task.lease.id, id);
             self.lose(&task).await;
             self.make_due(id).await;
         }

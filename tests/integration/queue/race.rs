@@ -128,7 +128,7 @@ fn any_task(random: &mut StdRng) -> NewTask {
 }
 
 fn completed(task: ClaimedTask) -> Completion {
-    Completion { held: task.held, result: json!({}), detail: json!({}) }
+    Completion { lease: task.lease, result: json!({}), detail: json!({}) }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

@@ -22,12 +22,12 @@ fn urgent(task: NewTask) -> NewTask {
 #[case::error(AttemptOutcome::Failed)]
 #[case::snooze(AttemptOutcome::Snoozed)]
 #[tokio::test]
-async fn settling_hands_the_reservation_to_the_stores_best_waiting_task(#[case] ending: AttemptOutcome) {
+async fn settling_hands_the_reservation_to_the_stores_best_waiting_task(#[case] outcome: AttemptOutcome) {
     let queue = Queue::new().await;
     let made = queue.enqueue(&[fetch(1), refresh(1), refresh(2)]).await;
     let first = queue.claim_one().await;
     let best = queue.add(urgent(refresh(1))).await;
-    let settlement = Settlement { retry_after: Duration::from_secs(60), ..Settlement::new(ending, None) };
+    let settlement = Settlement { retry_after: Duration::from_secs(60), ..Settlement::new(outcome, None) };
     queue.settle(&first, &settlement).await.unwrap();
     assert_eq!(queue.claim_all().await, [best, made[2]]);
 }
@@ -116,11 +116,11 @@ async fn a_queued_dedup_key_is_a_conflict_and_inserts_nothing() {
 #[case::cancel(AttemptOutcome::Cancelled)]
 #[case::permanent_error(AttemptOutcome::Permanent)]
 #[tokio::test]
-async fn a_dedup_key_is_free_again_when_its_task_has_ended(#[case] ending: AttemptOutcome) {
+async fn a_dedup_key_is_free_again_when_its_task_has_ended(#[case] outcome: AttemptOutcome) {
     let queue = Queue::new().await;
     let keyed = NewTask { dedup_key: Some("key".to_owned()), ..fetch(1) };
     let first = queue.add(keyed.clone()).await;
-    queue.settle(&queue.claim_one().await, &Settlement::new(ending, None)).await.unwrap();
+    queue.settle(&queue.claim_one().await, &Settlement::new(outcome, None)).await.unwrap();
     assert_eq!(queue.task(first).await["dedup_key"], Value::Null);
     queue.add(keyed).await;
 }
@@ -130,8 +130,8 @@ async fn a_batch_completion_frees_the_dedup_key_too() {
     let queue = Queue::new().await;
     let keyed = NewTask { dedup_key: Some("key".to_owned()), ..fetch(1) };
     queue.add(keyed.clone()).await;
-    let held = queue.claim_one().await.held;
-    let done = vec![tasks::Completion { held, result: json!({}), detail: json!({}) }];
+    let lease = queue.claim_one().await.lease;
+    let done = vec![tasks::Completion { lease, result: json!({}), detail: json!({}) }];
     queue.exchange(ClaimBatch { done, ..asks(0) }).await;
     queue.add(keyed).await;
 }
@@ -142,7 +142,7 @@ async fn a_task_waits_until_all_it_depends_on_have_completed() {
     let made = queue.enqueue(&[fetch(1), fetch(2)]).await;
     let dependent = queue.add(NewTask { depends_on: made.clone(), ..refresh(3) }).await;
     for task in queue.claim(&Role::CRAWL, 9).await {
-        assert!(made.contains(&task.held.id), "it depends on what runs");
+        assert!(made.contains(&task.lease.id), "it depends on what runs");
         queue.sweep_all().await;
         assert_eq!(queue.task(dependent).await["ready"], json!(false));
         queue.settle(&task, &completed()).await.unwrap();
@@ -158,7 +158,7 @@ async fn a_task_waits_until_all_it_depends_on_have_completed() {
 #[tokio::test]
 async fn a_broken_dependency_is_answered_by_policy(
     #[case] policy: &str,
-    #[case] ending: AttemptOutcome,
+    #[case] outcome: AttemptOutcome,
     #[case] status: &str,
 ) {
     let queue = Queue::new().await;
@@ -166,7 +166,7 @@ async fn a_broken_dependency_is_answered_by_policy(
     let dependent = NewTask { depends_on: vec![first], dedup_key: Some("key".to_owned()), ..refresh(2) };
     let dependent = queue.add(dependent).await;
     queue.sql(&format!("UPDATE worker_tasks SET depends_policy = '{policy}' WHERE id = {dependent}")).await;
-    queue.settle(&queue.claim_one().await, &Settlement::new(ending, None)).await.unwrap();
+    queue.settle(&queue.claim_one().await, &Settlement::new(outcome, None)).await.unwrap();
     queue.sweep_all().await;
     let row = queue.task(dependent).await;
     assert_eq!(row["status"], json!(status));

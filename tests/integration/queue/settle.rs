@@ -9,8 +9,8 @@ use super::*;
 
 const SOON: Duration = Duration::from_secs(60);
 
-fn ending(ending: AttemptOutcome) -> Settlement {
-    Settlement { retry_after: SOON, ..Settlement::new(ending, Some("why".to_owned())) }
+fn settlement(outcome: AttemptOutcome) -> Settlement {
+    Settlement { retry_after: SOON, ..Settlement::new(outcome, Some("why".to_owned())) }
 }
 
 #[rstest]
@@ -30,7 +30,7 @@ async fn an_outcome_decides(
     let queue = Queue::new().await;
     let id = queue.add(fetch(1)).await;
     let task = queue.claim_one().await;
-    assert_eq!(queue.settle(&task, &ending(how)).await.unwrap(), status);
+    assert_eq!(queue.settle(&task, &settlement(how)).await.unwrap(), status);
     let row = queue.task(id).await;
     assert_eq!((&row["status"], &row["retry_count"]), (&json!(status), &json!(retries)));
     assert_eq!(queue.outcomes(id).await, [outcome]);
@@ -45,8 +45,8 @@ async fn an_ended_task_keeps_its_last_run(#[case] how: AttemptOutcome) {
     let queue = Queue::new().await;
     let id = queue.add(fetch(1)).await;
     let task = queue.claim_one().await;
-    assert!(tasks::start(&queue.client().await, &task.held).await.unwrap());
-    queue.settle(&task, &ending(how)).await.unwrap();
+    assert!(tasks::start(&queue.client().await, &task.lease).await.unwrap());
+    queue.settle(&task, &settlement(how)).await.unwrap();
     let row = queue.task(id).await;
     assert_eq!(row["worker_id"], json!(ME));
     for kept in ["claimed_at", "started_at", "last_heartbeat_at", "completed_at"] {
@@ -63,7 +63,7 @@ async fn a_task_put_back_has_no_worker(#[case] how: AttemptOutcome) {
     let queue = Queue::new().await;
     let id = queue.add(fetch(1)).await;
     let task = queue.claim_one().await;
-    queue.settle(&task, &ending(how)).await.unwrap();
+    queue.settle(&task, &settlement(how)).await.unwrap();
     let row = queue.task(id).await;
     for null in ["worker_id", "lease_expires_at", "last_heartbeat_at", "claimed_at", "started_at", "completed_at"] {
         assert_eq!(row[null], Value::Null, "{null}");
@@ -75,7 +75,7 @@ async fn a_failed_run_waits_for_its_backoff_and_says_why() {
     let queue = Queue::new().await;
     let id = queue.add(fetch(1)).await;
     let task = queue.claim_one().await;
-    queue.settle(&task, &ending(AttemptOutcome::Failed)).await.unwrap();
+    queue.settle(&task, &settlement(AttemptOutcome::Failed)).await.unwrap();
     assert_eq!(queue.task(id).await["error_message"], json!("why"));
     assert!((50.0..=60.0).contains(&queue.due_in(id).await));
     queue.sweep_all().await;
@@ -90,8 +90,8 @@ async fn three_retries_are_four_runs() {
     let id = queue.add(fetch(1)).await;
     for run in 1..=4 {
         let task = queue.claim_one().await;
-        let became = queue.settle(&task, &ending(AttemptOutcome::Failed)).await.unwrap();
-        assert_eq!(became, if run < 4 { "pending" } else { "failed" }, "run {run}");
+        let new_status = queue.settle(&task, &settlement(AttemptOutcome::Failed)).await.unwrap();
+        assert_eq!(new_status, if run < 4 { "pending" } else { "failed" }, "run {run}");
         queue.make_due(id).await;
     }
     let row = queue.task(id).await;
@@ -103,11 +103,11 @@ async fn three_retries_are_four_runs() {
 async fn a_snooze_longer_than_its_limit_is_a_failure() {
     let queue = Queue::new().await;
     let id = queue.add(fetch(1)).await;
-    queue.settle(&queue.claim_one().await, &ending(AttemptOutcome::Snoozed)).await.unwrap();
+    queue.settle(&queue.claim_one().await, &settlement(AttemptOutcome::Snoozed)).await.unwrap();
     let put_off_for = async |hours: i32| {
         queue.sql(&format!("UPDATE worker_tasks SET snoozed_since = now() - interval '{hours} hours'")).await;
         queue.make_due(id).await;
-        queue.settle(&queue.claim_one().await, &ending(AttemptOutcome::Snoozed)).await.unwrap();
+        queue.settle(&queue.claim_one().await, &settlement(AttemptOutcome::Snoozed)).await.unwrap();
         queue.task(id).await["retry_count"].clone()
     };
     assert_eq!(put_off_for(23).await, json!(0));
@@ -120,7 +120,7 @@ async fn a_snooze_longer_than_its_limit_is_a_failure() {
 async fn a_release_between_two_snoozes_does_not_restart_their_limit() {
     let queue = Queue::new().await;
     let id = queue.add(fetch(1)).await;
-    queue.settle(&queue.claim_one().await, &ending(AttemptOutcome::Snoozed)).await.unwrap();
+    queue.settle(&queue.claim_one().await, &settlement(AttemptOutcome::Snoozed)).await.unwrap();
     let since = queue.task(id).await["snoozed_since"].clone();
     queue.make_due(id).await;
     queue.settle(&queue.claim_one().await, &Settlement::released("stopping")).await.unwrap();
@@ -168,7 +168,7 @@ async fn effects_and_status_are_one_transaction() {
     let tx = queue.database.db.begin().await.unwrap();
     let child = NewTask { parent_task_id: Some(id), ..refresh(1) };
     let child = tasks::enqueue(&tx, &[child]).await.unwrap()[0];
-    tasks::settle(&tx, &task.held, &Settlement::new(AttemptOutcome::Completed, None)).await.unwrap();
+    tasks::settle(&tx, &task.lease, &Settlement::new(AttemptOutcome::Completed, None)).await.unwrap();
     assert_eq!(queue.number("SELECT count(*) FROM worker_tasks").await, 1, "no other session sees half of it");
     tx.commit().await.unwrap();
     assert_eq!(queue.task(id).await["status"], json!("completed"));
@@ -180,9 +180,9 @@ async fn an_unknown_commit_is_looked_up_by_its_attempt() {
     let queue = Queue::new().await;
     queue.add(fetch(1)).await;
     let task = queue.claim_one().await;
-    let outcome = async || tasks::attempt_outcome(&queue.client().await, &task.held).await.unwrap();
+    let outcome = async || tasks::attempt_outcome(&queue.client().await, &task.lease).await.unwrap();
     assert_eq!(outcome().await, None);
-    queue.settle(&task, &ending(AttemptOutcome::Completed)).await.unwrap();
+    queue.settle(&task, &settlement(AttemptOutcome::Completed)).await.unwrap();
     assert_eq!(outcome().await.as_deref(), Some("completed"));
 }
 
@@ -194,8 +194,10 @@ async fn a_settlement_waits_for_a_cancellation_by_hand_and_finds_itself_lost() {
     let task = queue.claim_one().await;
     queue.sql(&format!("BEGIN; SELECT FROM worker_tasks WHERE id = {id} FOR UPDATE")).await;
     let settling = {
-        let (db, held) = (queue.database.db.clone(), task.held.clone());
-        tokio::spawn(async move { tasks::settle(&db.client().await?, &held, &ending(AttemptOutcome::Completed)).await })
+        let (db, lease) = (queue.database.db.clone(), task.lease.clone());
+        tokio::spawn(
+            async move { tasks::settle(&db.client().await?, &lease, &settlement(AttemptOutcome::Completed)).await },
+        )
     };
     let waiting =
         "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";

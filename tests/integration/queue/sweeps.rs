@@ -84,7 +84,10 @@ async fn a_request_beside_an_open_task_without_a_key_is_refused_with_its_id() {
     let generated = queue.add(fetch(store)).await;
     for _ in ["ready", "claimed"] {
         let refused = task_requests::enqueue(&queue.client().await, request("payload_fetch", store)).await;
-        assert!(matches!(refused, Err(RequestError::Queued { twin, .. }) if twin == generated), "{refused:?}");
+        assert!(
+            matches!(refused, Err(RequestError::Duplicate { existing, .. }) if existing == generated),
+            "{refused:?}"
+        );
         queue.claim_all().await;
     }
     let waiting = queue.add(refresh(store)).await;
@@ -94,7 +97,7 @@ async fn a_request_beside_an_open_task_without_a_key_is_refused_with_its_id() {
     };
     queue.sql(&format!("UPDATE worker_tasks SET payload = '{{\"payload_id\": 5}}' WHERE id = {waiting}")).await;
     let refused = task_requests::enqueue(&queue.client().await, replay(5)).await;
-    assert!(matches!(refused, Err(RequestError::Queued { twin, .. }) if twin == waiting), "{refused:?}");
+    assert!(matches!(refused, Err(RequestError::Duplicate { existing, .. }) if existing == waiting), "{refused:?}");
     task_requests::enqueue(&queue.client().await, replay(6)).await.unwrap();
     let own = TaskRequest { dedup_key: Some("mine".to_owned()), ..request("payload_fetch", store) };
     task_requests::enqueue(&queue.client().await, own).await.unwrap();
