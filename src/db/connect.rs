@@ -16,7 +16,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::error::DbError;
 use crate::config::DatabaseUrl;
-use tls::TlsWishes;
+use tls::TlsSettings;
 
 /// The half of a connection that does its I/O: the client works only while this is polled.
 pub type Connection = tokio_postgres::Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>;
@@ -37,12 +37,12 @@ impl Server {
     /// Reads a libpq URL or key-value string. Connects nothing yet.
     pub fn parse(url: &str, connect_timeout: Duration) -> Result<Server, DbError> {
         let mut url = DatabaseUrl::parse(url).map_err(unreadable)?;
-        let wishes = TlsWishes::take_from(&mut url);
+        let tls_settings = TlsSettings::take_from(&mut url);
         let mut config: tokio_postgres::Config = url.to_string().parse().map_err(|error| unreadable(cause(&error)))?;
         if let Some(password) = url.password() {
             config.password(password);
         }
-        if wishes.mode.is_none() && config.get_hosts().iter().all(is_local) {
+        if tls_settings.mode.is_none() && config.get_hosts().iter().all(is_local) {
             config.ssl_mode(SslMode::Disable);
         }
         config
@@ -51,7 +51,7 @@ impl Server {
             .keepalives_idle(KEEPALIVE_IDLE)
             .keepalives_interval(KEEPALIVE_INTERVAL)
             .keepalives_retries(KEEPALIVE_RETRIES);
-        let tls = MakeRustlsConnect::new(wishes.client_config()?);
+        let tls = MakeRustlsConnect::new(tls_settings.client_config()?);
         Ok(Server { config, tls, timeout: connect_timeout })
     }
 

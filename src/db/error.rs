@@ -36,7 +36,7 @@ impl DbError {
         matches!(self, DbError::Unavailable(_) | DbError::Contention(_) | DbError::TooSlow(_))
     }
 
-    /// Whether the cause lies outside of the statement: another try costs the task nothing, and a transaction whose COMMIT was not
+    /// Whether the cause is outside of the statement: another try costs the task nothing, and a transaction whose COMMIT was not
     /// sent may be run again.
     pub fn is_external(&self) -> bool {
         matches!(self, DbError::Unavailable(_) | DbError::Contention(_))

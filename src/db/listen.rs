@@ -1,7 +1,7 @@
 //! `listen`: wake-ups of one NOTIFY channel, on a connection of its own that comes back by itself.
 //!
 //! A wake-up says "look now" and nothing else: several at once become one, and any may be missed while the connection is
-//! away. So it is never the only way to learn of something; whoever waits here polls as well.
+//! away. So it is never the only way to learn of something: every receiver polls as well.
 
 use std::convert::Infallible;
 use std::future::poll_fn;

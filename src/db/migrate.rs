@@ -148,8 +148,8 @@ impl Files {
     fn new(migrations: &[(&str, &str)], objects: &[(&str, &str)], revision: i32) -> Result<Files, MigrateError> {
         let migrations: Vec<_> = migrations.iter().map(|file| Migration::new(*file)).collect::<Result<_, _>>()?;
         let mut seen = BTreeSet::new();
-        if let Some(twin) = migrations.iter().find(|migration| !seen.insert(migration.version)) {
-            return Err(MigrateError::BadName(twin.name.clone()));
+        if let Some(duplicate) = migrations.iter().find(|migration| !seen.insert(migration.version)) {
+            return Err(MigrateError::BadName(duplicate.name.clone()));
         }
         let objects = objects.iter().map(|(name, sql)| Object { name: (*name).to_owned(), sql: (*sql).to_owned() });
         Ok(Files { migrations, objects: objects.collect(), revision })
@@ -174,7 +174,7 @@ impl Files {
 
     async fn apply(&self, db: &Db) -> Result<Report, MigrateError> {
         let tx = db.begin_maintenance().await?;
-        // waiting for another process that migrates holds nobody up
+        // waiting for another process that migrates delays no other session
         tx.batch("SET LOCAL lock_timeout = 0").await?;
         tx.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK]).await?;
         tx.batch(&format!("SET LOCAL lock_timeout = {}", LOCK_TIMEOUT.as_millis())).await?;
@@ -417,8 +417,8 @@ mod tests {
         for bad in ["first", "x_first", "0001"] {
             assert!(matches!(Files::new(&[(bad, "")], &[], 1), Err(MigrateError::BadName(name)) if name == bad));
         }
-        let twins = Files::new(&[FIRST, ("1_again", "")], &[], 1);
-        assert!(matches!(twins, Err(MigrateError::BadName(name)) if name == "1_again"));
+        let duplicates = Files::new(&[FIRST, ("1_again", "")], &[], 1);
+        assert!(matches!(duplicates, Err(MigrateError::BadName(name)) if name == "1_again"));
     }
 
     #[test]

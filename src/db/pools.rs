@@ -1,4 +1,4 @@
-//! `Db`: the pools. Whoever asks for a connection gets one within the connect deadline, or hears that there is none.
+//! `Db`: the connection pools. A request for a connection gets one within the connect deadline, or `Unavailable`.
 //!
 //! After an outage the pools mend themselves: a closed connection is noticed before it is lent, and a new one made.
 
@@ -52,7 +52,7 @@ impl Db {
         Ok(Db { server, work, api, deadlines })
     }
 
-    /// For connections of one's own, such as the heartbeat's.
+    /// For connections outside the pools, such as the heartbeat's.
     pub fn server(&self) -> &Server {
         &self.server
     }

@@ -21,7 +21,7 @@ const TASKS: usize = 4;
 const WORKER: &str = "worker-without-answers";
 
 #[tokio::test]
-async fn a_claim_whose_answer_is_lost_is_given_back_within_seconds_and_blames_nobody() {
+async fn a_claim_whose_answer_is_lost_is_given_back_within_seconds_without_blame() {
     let database = database().await;
     let network = FaultProxy::start(&database.url).await;
     let held_tasks = HeldTasks::default();

@@ -15,7 +15,7 @@ async fn woken(wakes: &mut watch::Receiver<u64>) {
 }
 
 #[tokio::test]
-async fn a_notification_wakes_whoever_waits() {
+async fn a_notification_wakes_every_receiver() {
     let database = support::database().await;
     let mut wakes = listen(database.db.server(), "test_channel");
     let mut others = wakes.clone();
@@ -39,7 +39,7 @@ async fn a_lost_connection_comes_back_and_wakes_for_what_was_missed() {
 }
 
 #[tokio::test]
-async fn nobody_left_to_wake_closes_the_connection() {
+async fn without_receivers_the_connection_closes() {
     let database = support::database().await;
     let mut wakes = listen(database.db.server(), "test_channel");
     woken(&mut wakes).await;

@@ -1,4 +1,4 @@
-//! `TlsWishes`: what a database URL says about TLS, and the rustls configuration that follows.
+//! `TlsSettings`: what a database URL says about TLS, and the rustls configuration that follows.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,23 +13,23 @@ use crate::config::DatabaseUrl;
 use crate::db::error::DbError;
 
 #[derive(Debug, Default, PartialEq)]
-pub struct TlsWishes {
+pub struct TlsSettings {
     pub mode: Option<String>,
     root_cert: Option<PathBuf>,
 }
 
-impl TlsWishes {
+impl TlsSettings {
     /// Takes out of the URL what only libpq knows: `verify-ca` and `verify-full` become `require`, `allow` becomes
     /// `prefer`, and `sslrootcert` is gone.
-    pub fn take_from(url: &mut DatabaseUrl) -> TlsWishes {
-        let wishes = TlsWishes { mode: url.take("sslmode"), root_cert: url.take("sslrootcert").map(PathBuf::from) };
-        match wishes.mode.as_deref() {
+    pub fn take_from(url: &mut DatabaseUrl) -> TlsSettings {
+        let settings = TlsSettings { mode: url.take("sslmode"), root_cert: url.take("sslrootcert").map(PathBuf::from) };
+        match settings.mode.as_deref() {
             Some("verify-ca" | "verify-full") => url.set("sslmode", "require"),
             Some("allow") => url.set("sslmode", "prefer"),
             Some(other) => url.set("sslmode", other),
             None => {}
         }
-        wishes
+        settings
     }
 
     /// `verify-ca` is taken for `verify-full`: stricter, and no surprise to anyone whose certificates are in order.
@@ -52,7 +52,7 @@ impl TlsWishes {
     fn roots(&self) -> Result<RootCertStore, DbError> {
         let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
         let Some(file) = &self.root_cert else { return Ok(roots) };
-        let unreadable = |why: String| DbError::Other(format!("sslrootcert {}: {why}", file.display()));
+        let unreadable = |cause: String| DbError::Other(format!("sslrootcert {}: {cause}", file.display()));
         let certificates = CertificateDer::pem_file_iter(file).map_err(|error| unreadable(error.to_string()))?;
         for certificate in certificates {
             let certificate = certificate.map_err(|error| unreadable(error.to_string()))?;
@@ -119,16 +119,16 @@ mod tests {
     #[case("postgresql://h/d", "postgresql://h/d", false)]
     fn the_words_of_libpq_are_understood(#[case] url: &str, #[case] kept: &str, #[case] checks: bool) {
         let mut url = DatabaseUrl::parse(url).unwrap();
-        let wishes = TlsWishes::take_from(&mut url);
+        let settings = TlsSettings::take_from(&mut url);
         assert_eq!(url.to_string(), kept);
-        assert_eq!(wishes.checks_the_server(), checks);
+        assert_eq!(settings.checks_the_server(), checks);
     }
 
     #[test]
     fn a_missing_authority_file_is_named() {
         let mut url = DatabaseUrl::parse("postgresql://h/d?sslrootcert=/nowhere/ca.pem").unwrap();
-        let wishes = TlsWishes::take_from(&mut url);
-        let error = wishes.client_config().unwrap_err().to_string();
+        let settings = TlsSettings::take_from(&mut url);
+        let error = settings.client_config().unwrap_err().to_string();
         assert!(error.contains("/nowhere/ca.pem"), "{error}");
     }
 }
