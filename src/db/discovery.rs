@@ -2,6 +2,7 @@
 //! platform: ids of two platforms may be equal.
 
 use super::arrays::column;
+use super::row::{first_column, first_columns};
 use super::{DbError, Tx};
 use crate::domain::store::{FoundStore, Platform, StoreId};
 
@@ -46,7 +47,7 @@ pub async fn record(tx: &Tx, platform: Platform, seen: &[DiscoveredStore]) -> Re
 pub async fn promote(tx: &Tx, platform: Platform, seen: &[DiscoveredStore]) -> Result<Vec<StoreId>, DbError> {
     let ids = column(seen, |s| s.store.platform_dispensary_id.as_str());
     let rows = tx.query(include_str!("sql/discovery/promote.sql"), &[&ids, &platform.name()]).await?;
-    rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
+    first_columns(&rows)
 }
 
 /// Flags those of `platform` that a look around in `states` did not see again; returns how many. They are kept. Where more than half
@@ -63,5 +64,5 @@ pub async fn flag_vanished(
 
 /// Switches the stores off that are closed or have vanished, and takes their products off sale; returns how many.
 pub async fn close(tx: &Tx, platform: Platform) -> Result<i64, DbError> {
-    Ok(tx.query_one(include_str!("sql/discovery/close.sql"), &[&platform.name()]).await?.try_get(0)?)
+    first_column(&tx.query_one(include_str!("sql/discovery/close.sql"), &[&platform.name()]).await?)
 }

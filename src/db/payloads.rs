@@ -7,9 +7,10 @@ use chrono::{DateTime, Utc};
 use tokio_postgres::Row;
 
 use super::products::ProductScope;
+use super::row::{FromRow, first_column, parsed};
 use super::{Client, DbError, Tx};
 use crate::domain::payload::{self, FetchStart, NewPayload, Payload, PayloadId, SweepTimes};
-use crate::domain::store::{StoreId, UnknownPlatform};
+use crate::domain::store::StoreId;
 
 /// Payloads of one store that are looked at together: years of them.
 const MAX_BETWEEN: i64 = 10_000;
@@ -37,7 +38,7 @@ pub async fn suspect(
 ) -> Result<bool, DbError> {
     let products = i32::try_from(products).unwrap_or(i32::MAX);
     let sql = include_str!("sql/payloads/suspect.sql");
-    Ok(client.query_one(sql, &[&store, &start.at, &products, &proxy]).await?.try_get(0)?)
+    first_column(&client.query_one(sql, &[&store, &start.at, &products, &proxy]).await?)
 }
 
 pub async fn insert(tx: &Tx, payload: &NewPayload) -> Result<PayloadId, DbError> {
@@ -58,16 +59,21 @@ pub async fn insert(tx: &Tx, payload: &NewPayload) -> Result<PayloadId, DbError>
             ],
         )
         .await?;
-    Ok(row.try_get(0)?)
+    first_column(&row)
 }
 
 pub async fn get(client: &Client, id: PayloadId) -> Result<Option<Payload>, DbError> {
-    client.query_opt(include_str!("sql/payloads/get.sql"), &[&id]).await?.as_ref().map(payload).transpose()
+    client.query_opt(include_str!("sql/payloads/get.sql"), &[&id]).await?.as_ref().map(Payload::from_row).transpose()
 }
 
 /// The store's newest payload by when it was fetched.
 pub async fn latest(client: &Client, store: StoreId) -> Result<Option<Payload>, DbError> {
-    client.query_opt(include_str!("sql/payloads/latest.sql"), &[&store]).await?.as_ref().map(payload).transpose()
+    client
+        .query_opt(include_str!("sql/payloads/latest.sql"), &[&store])
+        .await?
+        .as_ref()
+        .map(Payload::from_row)
+        .transpose()
 }
 
 /// Which files without a row may be swept, when a file's row may come as late as `wait` after its fetch began.
@@ -78,13 +84,13 @@ pub async fn sweep_times(client: &Client, wait: Duration) -> Result<SweepTimes, 
 
 /// Whether the database knows any payload.
 pub async fn any(client: &Client) -> Result<bool, DbError> {
-    Ok(client.query_one(include_str!("sql/payloads/any.sql"), &[]).await?.try_get(0)?)
+    first_column(&client.query_one(include_str!("sql/payloads/any.sql"), &[]).await?)
 }
 
 /// Which of these storage paths have a row: the others may be swept once they are old enough.
 pub async fn known(client: &Client, paths: &[String]) -> Result<HashSet<String>, DbError> {
     let rows = client.query(include_str!("sql/payloads/known.sql"), &[&paths]).await?;
-    rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
+    rows.iter().map(first_column).collect()
 }
 
 /// How many complete crawls of the store were fetched after `from` and up to `to`, as far as [`MAX_BETWEEN`] payloads tell.
@@ -105,21 +111,20 @@ pub async fn complete_between(
     Ok(complete)
 }
 
-fn payload(row: &Row) -> Result<Payload, DbError> {
-    Ok(Payload {
-        id: row.try_get("id")?,
-        task_id: row.try_get("task_id")?,
-        dispensary_id: row.try_get("dispensary_id")?,
-        platform: row
-            .try_get::<_, &str>("platform")?
-            .parse()
-            .map_err(|unknown: UnknownPlatform| DbError::Other(unknown.to_string()))?,
-        storage_path: row.try_get("storage_path")?,
-        sha256: row.try_get("sha256")?,
-        bytes: row.try_get("bytes")?,
-        product_count: row.try_get("product_count")?,
-        total_count: row.try_get("total_count")?,
-        coverage: row.try_get("coverage")?,
-        fetched_at: row.try_get("fetched_at")?,
-    })
+impl FromRow for Payload {
+    fn from_row(row: &Row) -> Result<Payload, DbError> {
+        Ok(Payload {
+            id: row.try_get("id")?,
+            task_id: row.try_get("task_id")?,
+            dispensary_id: row.try_get("dispensary_id")?,
+            platform: parsed(row, "platform")?,
+            storage_path: row.try_get("storage_path")?,
+            sha256: row.try_get("sha256")?,
+            bytes: row.try_get("bytes")?,
+            product_count: row.try_get("product_count")?,
+            total_count: row.try_get("total_count")?,
+            coverage: row.try_get("coverage")?,
+            fetched_at: row.try_get("fetched_at")?,
+        })
+    }
 }

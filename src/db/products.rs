@@ -1,11 +1,13 @@
 //! `store_products` and `store_product_variants`: the current row of each product and its options.
 //!
-//! Every function here needs the store's row locked ([`super::stores::lock`]): then nobody else writes its products, and an
+//! Every function here needs the store's row locked ([`super::stores::lock`]): then no other transaction writes its products, and an
 //! unchanged row is neither written nor locked. In: products in feed order. Out: ids in the same order, and counts.
 
 use chrono::{DateTime, Utc};
+use tokio_postgres::Row;
 
 use super::arrays::{column, potency_max, potency_min, potency_unit};
+use super::row::{FromRow, read_all};
 use super::{DbError, Tx};
 use crate::domain::product::{Product, Variant};
 use crate::domain::stock::PayloadPosition;
@@ -50,7 +52,7 @@ pub struct Missed {
 /// `misses` is what the rows written get: 0 unless the payload is older than what the store has already.
 pub async fn upsert(
     tx: &Tx,
-    shelf: ProductScope,
+    scope: ProductScope,
     fetched_at: DateTime<Utc>,
     misses: i16,
     products: &[Product],
@@ -59,8 +61,8 @@ pub async fn upsert(
         .query(
             include_str!("sql/products/upsert.sql"),
             &[
-                &shelf.dispensary_id,
-                &shelf.platform.name(),
+                &scope.dispensary_id,
+                &scope.platform.name(),
                 &fetched_at,
                 &misses,
                 &column(products, |p| p.provider_product_id.as_str()),
@@ -93,14 +95,14 @@ pub async fn upsert(
             ],
         )
         .await?;
-    rows.iter().map(upserted).collect()
+    read_all(&rows)
 }
 
 /// The ids of those of `products` that the store has, `None` for those it has not; in the order of `products`.
-pub async fn find(tx: &Tx, shelf: ProductScope, products: &[Product]) -> Result<Vec<Option<ProductId>>, DbError> {
+pub async fn find(tx: &Tx, scope: ProductScope, products: &[Product]) -> Result<Vec<Option<ProductId>>, DbError> {
     let wanted = column(products, |p| p.provider_product_id.as_str());
     let rows = tx
-        .query(include_str!("sql/products/find.sql"), &[&shelf.dispensary_id, &shelf.platform.name(), &wanted])
+        .query(include_str!("sql/products/find.sql"), &[&scope.dispensary_id, &scope.platform.name(), &wanted])
         .await?;
     let mut known = std::collections::HashMap::with_capacity(rows.len());
     for row in &rows {
@@ -170,12 +172,14 @@ pub async fn miss(
     Ok(Missed { missed: row.try_get("missed")?, emptied: row.try_get("emptied")? })
 }
 
-fn upserted(row: &tokio_postgres::Row) -> Result<Upserted, DbError> {
-    let was_in_stock: Option<bool> = row.try_get("was_in_stock")?;
-    let change = match (was_in_stock, row.try_get("differs")?) {
-        (None, _) => Change::New,
-        (Some(_), true) => Change::Changed,
-        (Some(_), false) => Change::Unchanged,
-    };
-    Ok(Upserted { id: row.try_get("id")?, change, was_in_stock })
+impl FromRow for Upserted {
+    fn from_row(row: &Row) -> Result<Upserted, DbError> {
+        let was_in_stock: Option<bool> = row.try_get("was_in_stock")?;
+        let change = match (was_in_stock, row.try_get("differs")?) {
+            (None, _) => Change::New,
+            (Some(_), true) => Change::Changed,
+            (Some(_), false) => Change::Unchanged,
+        };
+        Ok(Upserted { id: row.try_get("id")?, change, was_in_stock })
+    }
 }

@@ -10,6 +10,7 @@ use serde::Serialize;
 use tokio_postgres::Row;
 
 use super::arrays::column;
+use super::row::{FromRow, read_all};
 use super::{Client, Db, DbError};
 use crate::domain::proxy::ProxyEntry;
 use crate::domain::proxy::{
@@ -54,12 +55,12 @@ pub struct Imported {
 
 /// Every proxy that the program can speak to, off ones too.
 pub async fn load(client: &Client) -> Result<Vec<ProxyRow>, DbError> {
-    client.query(include_str!("sql/proxies/load.sql"), &[]).await?.iter().map(proxy_row).collect()
+    read_all(&client.query(include_str!("sql/proxies/load.sql"), &[]).await?)
 }
 
 /// Every proxy without its password.
 pub async fn list(client: &Client) -> Result<Vec<ProxyListing>, DbError> {
-    client.query(include_str!("sql/proxies/list.sql"), &[]).await?.iter().map(listing).collect()
+    read_all(&client.query(include_str!("sql/proxies/list.sql"), &[]).await?)
 }
 
 /// How many there are of each kind; a benched one counts as benched until a request through it has succeeded.
@@ -149,21 +150,23 @@ fn cooldown_seconds(change: Option<Change>, now: Instant) -> Option<f64> {
     }
 }
 
-fn proxy_row(row: &Row) -> Result<ProxyRow, DbError> {
-    Ok(ProxyRow {
-        proxy: proxy(row)?,
-        state_code: row.try_get("state_code")?,
-        timezone: row.try_get("timezone")?,
-        stored: stored(row)?,
-        counters: Counters {
-            success_count: row.try_get("success_count")?,
-            failure_count: row.try_get("failure_count")?,
-            consecutive_403_count: row.try_get("consecutive_403_count")?,
-            avg_response_time_ms: row.try_get("avg_response_time_ms")?,
-            last_error: row.try_get("last_error")?,
-        },
-        idle: row.try_get::<_, Option<f64>>("idle_s")?.map(seconds),
-    })
+impl FromRow for ProxyRow {
+    fn from_row(row: &Row) -> Result<ProxyRow, DbError> {
+        Ok(ProxyRow {
+            proxy: proxy(row)?,
+            state_code: row.try_get("state_code")?,
+            timezone: row.try_get("timezone")?,
+            stored: stored(row)?,
+            counters: Counters {
+                success_count: row.try_get("success_count")?,
+                failure_count: row.try_get("failure_count")?,
+                consecutive_403_count: row.try_get("consecutive_403_count")?,
+                avg_response_time_ms: row.try_get("avg_response_time_ms")?,
+                last_error: row.try_get("last_error")?,
+            },
+            idle: row.try_get::<_, Option<f64>>("idle_s")?.map(seconds),
+        })
+    }
 }
 
 fn proxy(row: &Row) -> Result<Proxy, DbError> {
@@ -199,26 +202,28 @@ fn unreadable(what: &str, value: &str) -> DbError {
     DbError::Other(format!("the {what} '{value}' of a proxy cannot be read"))
 }
 
-fn listing(row: &Row) -> Result<ProxyListing, DbError> {
-    Ok(ProxyListing {
-        id: row.try_get("id")?,
-        protocol: row.try_get("protocol")?,
-        host: row.try_get("host")?,
-        port: row.try_get("port")?,
-        username: row.try_get("username")?,
-        state: row.try_get("state")?,
-        is_active: row.try_get("is_active")?,
-        state_code: row.try_get("state_code")?,
-        timezone: row.try_get("timezone")?,
-        last_used_at: row.try_get("last_used_at")?,
-        success_count: row.try_get("success_count")?,
-        failure_count: row.try_get("failure_count")?,
-        consecutive_403_count: row.try_get("consecutive_403_count")?,
-        avg_response_time_ms: row.try_get("avg_response_time_ms")?,
-        last_failure_at: row.try_get("last_failure_at")?,
-        last_error: row.try_get("last_error")?,
-        cooldown_until: row.try_get("cooldown_until")?,
-        created_at: row.try_get("created_at")?,
-        updated_at: row.try_get("updated_at")?,
-    })
+impl FromRow for ProxyListing {
+    fn from_row(row: &Row) -> Result<ProxyListing, DbError> {
+        Ok(ProxyListing {
+            id: row.try_get("id")?,
+            protocol: row.try_get("protocol")?,
+            host: row.try_get("host")?,
+            port: row.try_get("port")?,
+            username: row.try_get("username")?,
+            state: row.try_get("state")?,
+            is_active: row.try_get("is_active")?,
+            state_code: row.try_get("state_code")?,
+            timezone: row.try_get("timezone")?,
+            last_used_at: row.try_get("last_used_at")?,
+            success_count: row.try_get("success_count")?,
+            failure_count: row.try_get("failure_count")?,
+            consecutive_403_count: row.try_get("consecutive_403_count")?,
+            avg_response_time_ms: row.try_get("avg_response_time_ms")?,
+            last_failure_at: row.try_get("last_failure_at")?,
+            last_error: row.try_get("last_error")?,
+            cooldown_until: row.try_get("cooldown_until")?,
+            created_at: row.try_get("created_at")?,
+            updated_at: row.try_get("updated_at")?,
+        })
+    }
 }

@@ -6,7 +6,9 @@
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
+use tokio_postgres::Row;
 
+use super::row::{FromRow, read_all};
 use super::{Client, DbError};
 use crate::domain::store::Platform;
 
@@ -34,24 +36,13 @@ pub struct QueryHashRow {
 /// The platform's hashes by operation, the most likely to work at `endpoint` first.
 pub async fn candidates(client: &Client, platform: Platform, endpoint: &str) -> Result<Vec<QueryHash>, DbError> {
     let rows = client.query(include_str!("sql/query_hashes/candidates.sql"), &[&platform.name(), &endpoint]).await?;
-    rows.iter().map(|row| Ok(QueryHash { operation: row.try_get("operation")?, hash: row.try_get("hash")? })).collect()
+    read_all(&rows)
 }
 
 /// Every row of the platform, by operation, the newest first.
 pub async fn list(client: &Client, platform: Platform) -> Result<Vec<QueryHashRow>, DbError> {
     let rows = client.query(include_str!("sql/query_hashes/list.sql"), &[&platform.name()]).await?;
-    let read = |row: &tokio_postgres::Row| {
-        Ok(QueryHashRow {
-            operation: row.try_get("operation")?,
-            hash: row.try_get("hash")?,
-            host_pattern: row.try_get("host_pattern")?,
-            added_at: row.try_get("added_at")?,
-            first_ok: row.try_get("first_ok")?,
-            last_ok: row.try_get("last_ok")?,
-            last_not_found: row.try_get("last_not_found")?,
-        })
-    };
-    rows.iter().map(read).collect()
+    read_all(&rows)
 }
 
 /// Adds those of `hashes`, newest first, that the table lacks; returns how many. An untried hash is tried before refused ones.
@@ -73,4 +64,24 @@ pub async fn not_found(client: &Client, platform: Platform, hash: &QueryHash, en
     let sql = include_str!("sql/query_hashes/not_found.sql");
     client.execute(sql, &[&platform.name(), &hash.operation, &hash.hash, &endpoint]).await?;
     Ok(())
+}
+
+impl FromRow for QueryHash {
+    fn from_row(row: &Row) -> Result<QueryHash, DbError> {
+        Ok(QueryHash { operation: row.try_get("operation")?, hash: row.try_get("hash")? })
+    }
+}
+
+impl FromRow for QueryHashRow {
+    fn from_row(row: &Row) -> Result<QueryHashRow, DbError> {
+        Ok(QueryHashRow {
+            operation: row.try_get("operation")?,
+            hash: row.try_get("hash")?,
+            host_pattern: row.try_get("host_pattern")?,
+            added_at: row.try_get("added_at")?,
+            first_ok: row.try_get("first_ok")?,
+            last_ok: row.try_get("last_ok")?,
+            last_not_found: row.try_get("last_not_found")?,
+        })
+    }
 }

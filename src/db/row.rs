@@ -3,7 +3,11 @@
 //! The database holds more than Rust can: infinite and far dates, numbers and nesting of JSON beyond what the decoder takes.
 //! A struct that is read from rows implements [`FromRow`] by `try_get`; `Row::get` panics and is not used.
 
+use std::fmt::Display;
+use std::str::FromStr;
+
 use tokio_postgres::Row;
+use tokio_postgres::row::RowIndex;
 use tokio_postgres::types::FromSqlOwned;
 
 use super::DbError;
@@ -26,4 +30,9 @@ pub fn first_column<T: FromSqlOwned>(row: &Row) -> Result<T, DbError> {
 /// The value of the only (or first) column of each row.
 pub fn first_columns<T: FromSqlOwned>(rows: &[Row]) -> Result<Vec<T>, DbError> {
     rows.iter().map(first_column).collect()
+}
+
+/// A column that holds a word of the program, such as the name of a role.
+pub fn parsed<T: FromStr<Err: Display>>(row: &Row, column: impl RowIndex + Display) -> Result<T, DbError> {
+    row.try_get::<_, &str>(column)?.parse().map_err(|unknown: T::Err| DbError::Other(unknown.to_string()))
 }

@@ -1,13 +1,14 @@
-//! `dispensaries`: the shops, where their menus are, and how far their crawls have come.
+//! `dispensaries`: the stores, where their menus are, and how far their crawls have come.
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use tokio_postgres::Row;
 
+use super::row::{FromRow, first_column, parsed, read_all};
 use super::{Client, DbError, Tx};
 use crate::domain::payload::{Payload, PayloadId};
 use crate::domain::stock::PayloadPosition;
-use crate::domain::store::{Platform, Store, StoreId, UnknownPlatform};
+use crate::domain::store::{Platform, Store, StoreId};
 
 /// How far a store's crawls have come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,10 +60,10 @@ pub struct StoreListing {
 }
 
 pub async fn get(client: &Client, id: StoreId) -> Result<Option<Store>, DbError> {
-    client.query_opt(include_str!("sql/stores/get.sql"), &[&id]).await?.as_ref().map(dispensary).transpose()
+    client.query_opt(include_str!("sql/stores/get.sql"), &[&id]).await?.as_ref().map(Store::from_row).transpose()
 }
 
-/// Locks the store's row until the transaction ends: whoever writes its products does this first.
+/// Locks the store's row until the transaction ends: every transaction that writes its products does this first.
 pub async fn lock(tx: &Tx, id: StoreId) -> Result<CrawlState, DbError> {
     let row = tx
         .query_opt(include_str!("sql/stores/lock.sql"), &[&id])
@@ -117,7 +118,7 @@ pub async fn add(tx: &Tx, store: &NewStore) -> Result<StoreId, DbError> {
             ],
         )
         .await?;
-    Ok(row.try_get(0)?)
+    first_column(&row)
 }
 
 /// The store that `store` would double: of the same platform id, else of the same menu address, else of the same slug.
@@ -129,7 +130,7 @@ pub async fn find_known(client: &Client, store: &NewStore) -> Result<Known, DbEr
         )
         .await?;
     Ok(match row {
-        Some(row) => Known::As(row.try_get(0)?),
+        Some(row) => Known::As(first_column(&row)?),
         None => Known::No,
     })
 }
@@ -137,46 +138,47 @@ pub async fn find_known(client: &Client, store: &NewStore) -> Result<Known, DbEr
 /// Which store has this id at its platform.
 pub async fn of_platform_id(client: &Client, platform: Platform, id: &str) -> Result<Option<StoreId>, DbError> {
     let row = client.query_opt(include_str!("sql/stores/of_platform_id.sql"), &[&platform.name(), &id]).await?;
-    row.map(|row| Ok(row.try_get(0)?)).transpose()
+    row.as_ref().map(first_column).transpose()
 }
 
 pub async fn list(client: &Client) -> Result<Vec<StoreListing>, DbError> {
-    client.query(include_str!("sql/stores/list.sql"), &[]).await?.iter().map(listing).collect()
+    read_all(&client.query(include_str!("sql/stores/list.sql"), &[]).await?)
 }
 
-fn dispensary(row: &Row) -> Result<Store, DbError> {
-    Ok(Store {
-        id: row.try_get("id")?,
-        name: row.try_get("name")?,
-        platform: row
-            .try_get::<_, &str>("platform")?
-            .parse()
-            .map_err(|unknown: UnknownPlatform| DbError::Other(unknown.to_string()))?,
-        platform_dispensary_id: row.try_get("platform_dispensary_id")?,
-        slug: row.try_get("slug")?,
-        menu_url: row.try_get("menu_url")?,
-        api_host: row.try_get("api_host")?,
-        api_path: row.try_get("api_path")?,
-        state: row.try_get("state")?,
-        timezone: row.try_get("timezone")?,
-        crawl_enabled: row.try_get("crawl_enabled")?,
-    })
+impl FromRow for Store {
+    fn from_row(row: &Row) -> Result<Store, DbError> {
+        Ok(Store {
+            id: row.try_get("id")?,
+            name: row.try_get("name")?,
+            platform: parsed(row, "platform")?,
+            platform_dispensary_id: row.try_get("platform_dispensary_id")?,
+            slug: row.try_get("slug")?,
+            menu_url: row.try_get("menu_url")?,
+            api_host: row.try_get("api_host")?,
+            api_path: row.try_get("api_path")?,
+            state: row.try_get("state")?,
+            timezone: row.try_get("timezone")?,
+            crawl_enabled: row.try_get("crawl_enabled")?,
+        })
+    }
 }
 
-fn listing(row: &Row) -> Result<StoreListing, DbError> {
-    Ok(StoreListing {
-        id: row.try_get("id")?,
-        name: row.try_get("name")?,
-        platform: row.try_get("platform")?,
-        platform_dispensary_id: row.try_get("platform_dispensary_id")?,
-        slug: row.try_get("slug")?,
-        menu_url: row.try_get("menu_url")?,
-        city: row.try_get("city")?,
-        state: row.try_get("state")?,
-        crawl_enabled: row.try_get("crawl_enabled")?,
-        last_fetch_at: row.try_get("last_fetch_at")?,
-        last_crawl_at: row.try_get("last_crawl_at")?,
-        products: row.try_get("products")?,
-        in_stock: row.try_get("in_stock")?,
-    })
+impl FromRow for StoreListing {
+    fn from_row(row: &Row) -> Result<StoreListing, DbError> {
+        Ok(StoreListing {
+            id: row.try_get("id")?,
+            name: row.try_get("name")?,
+            platform: row.try_get("platform")?,
+            platform_dispensary_id: row.try_get("platform_dispensary_id")?,
+            slug: row.try_get("slug")?,
+            menu_url: row.try_get("menu_url")?,
+            city: row.try_get("city")?,
+            state: row.try_get("state")?,
+            crawl_enabled: row.try_get("crawl_enabled")?,
+            last_fetch_at: row.try_get("last_fetch_at")?,
+            last_crawl_at: row.try_get("last_crawl_at")?,
+            products: row.try_get("products")?,
+            in_stock: row.try_get("in_stock")?,
+        })
+    }
 }

@@ -11,7 +11,7 @@ use serde_json::Value;
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
-use super::row::first_columns;
+use super::row::{FromRow, first_columns, read_all};
 use super::{Client, DbError};
 use crate::domain::role::{Role, RoleSet};
 use crate::domain::shown_status::ShownStatus;
@@ -124,7 +124,7 @@ pub async fn list(client: &Client, filter: &TaskFilter, limit: i64) -> Result<Ve
             ],
         )
         .await?;
-    rows.iter().map(task).collect()
+    read_all(&rows)
 }
 
 /// One task without its timeline.
@@ -140,55 +140,59 @@ pub async fn detail(client: &Client, id: TaskId) -> Result<Option<TaskDetail>, D
     let children = client.query(include_str!("sql/task_views/children.sql"), &[&id, &MAX_CHILDREN]).await?;
     Ok(Some(TaskDetail {
         task,
-        attempts: attempts.iter().rev().map(attempt).collect::<Result<_, _>>()?,
+        attempts: attempts.iter().rev().map(AttemptView::from_row).collect::<Result<_, _>>()?,
         children: first_columns(&children)?,
     }))
 }
 
-fn task(row: &Row) -> Result<TaskView, DbError> {
-    Ok(TaskView {
-        id: row.try_get("id")?,
-        role: row.try_get::<_, String>("role")?.into(),
-        dispensary_id: row.try_get("dispensary_id")?,
-        dispensary_name: row.try_get("dispensary_name")?,
-        platform: row.try_get("platform")?,
-        status: row.try_get::<_, String>("status")?.into(),
-        priority: row.try_get("priority")?,
-        scheduled_for: row.try_get("scheduled_for")?,
-        payload: json(row, "payload").unwrap_or_default(),
-        result: json(row, "result"),
-        worker_id: row.try_get("worker_id")?,
-        worker_name: row.try_get("worker_name")?,
-        retry_count: row.try_get("retry_count")?,
-        max_retries: row.try_get("max_retries")?,
-        error_message: row.try_get("error_message")?,
-        created_at: row.try_get("created_at")?,
-        updated_at: row.try_get("updated_at")?,
-        claimed_at: row.try_get("claimed_at")?,
-        started_at: row.try_get("started_at")?,
-        completed_at: row.try_get("completed_at")?,
-        last_heartbeat_at: row.try_get("last_heartbeat_at")?,
-        lease_expires_at: row.try_get("lease_expires_at")?,
-        parent_task_id: row.try_get("parent_task_id")?,
-        schedule_id: row.try_get("schedule_id")?,
-        progress_percent: row.try_get("progress_percent")?,
-        progress_message: row.try_get("progress_message")?,
-        ready: row.try_get("ready")?,
-        depends_on: row.try_get("depends_on")?,
-        dedup_key: row.try_get("dedup_key")?,
-    })
+impl FromRow for TaskView {
+    fn from_row(row: &Row) -> Result<TaskView, DbError> {
+        Ok(TaskView {
+            id: row.try_get("id")?,
+            role: row.try_get::<_, String>("role")?.into(),
+            dispensary_id: row.try_get("dispensary_id")?,
+            dispensary_name: row.try_get("dispensary_name")?,
+            platform: row.try_get("platform")?,
+            status: row.try_get::<_, String>("status")?.into(),
+            priority: row.try_get("priority")?,
+            scheduled_for: row.try_get("scheduled_for")?,
+            payload: json(row, "payload").unwrap_or_default(),
+            result: json(row, "result"),
+            worker_id: row.try_get("worker_id")?,
+            worker_name: row.try_get("worker_name")?,
+            retry_count: row.try_get("retry_count")?,
+            max_retries: row.try_get("max_retries")?,
+            error_message: row.try_get("error_message")?,
+            created_at: row.try_get("created_at")?,
+            updated_at: row.try_get("updated_at")?,
+            claimed_at: row.try_get("claimed_at")?,
+            started_at: row.try_get("started_at")?,
+            completed_at: row.try_get("completed_at")?,
+            last_heartbeat_at: row.try_get("last_heartbeat_at")?,
+            lease_expires_at: row.try_get("lease_expires_at")?,
+            parent_task_id: row.try_get("parent_task_id")?,
+            schedule_id: row.try_get("schedule_id")?,
+            progress_percent: row.try_get("progress_percent")?,
+            progress_message: row.try_get("progress_message")?,
+            ready: row.try_get("ready")?,
+            depends_on: row.try_get("depends_on")?,
+            dedup_key: row.try_get("dedup_key")?,
+        })
+    }
 }
 
-fn attempt(row: &Row) -> Result<AttemptView, DbError> {
-    Ok(AttemptView {
-        fence: row.try_get("fence")?,
-        worker_id: row.try_get("worker_id")?,
-        outcome: row.try_get::<_, Option<String>>("outcome")?.map(Word::from),
-        error: row.try_get("error")?,
-        claimed_at: row.try_get("claimed_at")?,
-        finished_at: row.try_get("finished_at")?,
-        detail: json(row, "detail"),
-    })
+impl FromRow for AttemptView {
+    fn from_row(row: &Row) -> Result<AttemptView, DbError> {
+        Ok(AttemptView {
+            fence: row.try_get("fence")?,
+            worker_id: row.try_get("worker_id")?,
+            outcome: row.try_get::<_, Option<String>>("outcome")?.map(Word::from),
+            error: row.try_get("error")?,
+            claimed_at: row.try_get("claimed_at")?,
+            finished_at: row.try_get("finished_at")?,
+            detail: json(row, "detail"),
+        })
+    }
 }
 
 /// A document that the decoder does not take (a number beyond f64, 1,000 levels) must not hide its task.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use tokio_postgres::Row;
 
-use super::row::{first_column, first_columns};
+use super::row::{FromRow, first_column, first_columns, read_all};
 use super::{Client, DbError};
 use crate::domain::vocabulary;
 use crate::domain::worker::{WorkerCommand, WorkerDocument, WorkerStatus};
@@ -36,8 +36,7 @@ pub async fn upsert(client: &Client, document: &WorkerDocument, every: Duration)
 }
 
 pub async fn list(client: &Client) -> Result<Vec<WorkerDocument>, DbError> {
-    let rows = client.query(include_str!("sql/workers/list.sql"), &[]).await?;
-    rows.iter().map(document).collect()
+    read_all(&client.query(include_str!("sql/workers/list.sql"), &[]).await?)
 }
 
 /// Removes workers that have left in good order.
@@ -93,24 +92,26 @@ fn open_command(row: &Row) -> Result<Option<OpenCommand>, DbError> {
     Ok(Some(OpenCommand { id: row.try_get("id")?, worker_id: row.try_get("worker_id")?, command }))
 }
 
-fn document(row: &Row) -> Result<WorkerDocument, DbError> {
-    let status: &str = row.try_get("status")?;
-    let current_task_ids: Vec<i64> = row.try_get("current_task_ids")?;
-    Ok(WorkerDocument {
-        worker_id: row.try_get("worker_id")?,
-        current_task_id: current_task_ids.first().copied(),
-        active_task_count: count(row, "active_task_count")?,
-        current_task_ids,
-        max_concurrent_tasks: count(row, "max_concurrent_tasks")?,
-        status: vocabulary::find(status).unwrap_or(WorkerStatus::Offline),
-        resources: serde_json::from_value(row.try_get("resources")?).unwrap_or_default(),
-        friendly_name: row.try_get("friendly_name")?,
-        pod: row.try_get("pod")?,
-        role: row.try_get("role")?,
-        roles: row.try_get("roles")?,
-        last_heartbeat_at: row.try_get("last_heartbeat_at")?,
-        started_at: row.try_get("started_at")?,
-    })
+impl FromRow for WorkerDocument {
+    fn from_row(row: &Row) -> Result<WorkerDocument, DbError> {
+        let status: &str = row.try_get("status")?;
+        let current_task_ids: Vec<i64> = row.try_get("current_task_ids")?;
+        Ok(WorkerDocument {
+            worker_id: row.try_get("worker_id")?,
+            current_task_id: current_task_ids.first().copied(),
+            active_task_count: count(row, "active_task_count")?,
+            current_task_ids,
+            max_concurrent_tasks: count(row, "max_concurrent_tasks")?,
+            status: vocabulary::find(status).unwrap_or(WorkerStatus::Offline),
+            resources: serde_json::from_value(row.try_get("resources")?).unwrap_or_default(),
+            friendly_name: row.try_get("friendly_name")?,
+            pod: row.try_get("pod")?,
+            role: row.try_get("role")?,
+            roles: row.try_get("roles")?,
+            last_heartbeat_at: row.try_get("last_heartbeat_at")?,
+            started_at: row.try_get("started_at")?,
+        })
+    }
 }
 
 fn count(row: &Row, column: &str) -> Result<usize, DbError> {

@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
 
+use crate::db::row::{FromRow, read_all};
 use crate::db::{Client, DbError};
 use crate::domain::role::Role;
 
@@ -52,15 +53,17 @@ pub async fn counts(client: &Client) -> Result<TaskCounts, DbError> {
 }
 
 pub async fn ready(client: &Client) -> Result<Vec<Ready>, DbError> {
-    let rows = client.query(include_str!("../sql/task_views/ready.sql"), &[]).await?;
-    let read = |row: &Row| {
+    read_all(&client.query(include_str!("../sql/task_views/ready.sql"), &[]).await?)
+}
+
+impl FromRow for Ready {
+    fn from_row(row: &Row) -> Result<Ready, DbError> {
         Ok(Ready {
             role: row.try_get("role")?,
             tasks: row.try_get("tasks")?,
             oldest_seconds: row.try_get::<_, f64>("oldest_seconds")?.max(0.0),
         })
-    };
-    rows.iter().map(read).collect()
+    }
 }
 
 impl TaskCounts {

@@ -9,7 +9,7 @@ use tokio_postgres::Row;
 
 use super::settle::{AttemptOutcome, Settlement, settle, storable};
 use super::{Client, DbError};
-use crate::db::row::FromRow;
+use crate::db::row::{FromRow, parsed};
 use crate::domain::role::Role;
 use crate::domain::store::StoreId;
 use crate::domain::task::{TaskId, TaskLease};
@@ -181,10 +181,9 @@ fn lease(row: &Row) -> Result<TaskLease, DbError> {
 /// By position: names would be searched for in each of many rows.
 impl FromRow for ClaimedTask {
     fn from_row(row: &Row) -> Result<ClaimedTask, DbError> {
-        let role: &str = row.try_get(4)?;
         Ok(ClaimedTask {
             lease: lease(row)?,
-            role: role.parse().map_err(|unknown| DbError::Other(format!("{unknown}")))?,
+            role: parsed(row, 4)?,
             dispensary_id: row.try_get(5)?,
             platform: row.try_get(6)?,
             payload: row.try_get(7)?,
