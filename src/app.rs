@@ -1,6 +1,6 @@
-//! `App`: one running drover: every long-lived dependency, built once, in order, and taken down in reverse.
+//! `App`: one running drover: builds the long-lived dependencies once, in order, and stops them in reverse.
 //!
-//! In: a configuration, a migrated database and what this process is to run. Used by cli; actors and api know parts of it.
+//! In: a configuration, a migrated database and the plan of what this process runs. Used by cli; must not know api.
 
 pub mod data;
 pub mod database;
@@ -32,7 +32,7 @@ pub struct App {
 pub enum AppError {
     #[error("the process could not be started")]
     Db(#[from] DbError),
-    /// A file or address that the configuration names is wrong.
+    /// A file or URL that the configuration names is wrong.
     #[error("{0}")]
     Services(ServicesError),
     #[error("the actors could not be started: {0}")]
@@ -49,7 +49,7 @@ impl From<StartError<ServicesError>> for AppError {
 }
 
 impl App {
-    /// Recovers what died before, makes the default schedules where they run here, and starts the tree.
+    /// Recovers tasks whose lease ran out, makes the default schedules where schedules run in this process, and starts the tree.
     pub async fn start(config: Arc<Config>, db: Db, runtime: Arc<Runtime>, plan: Plan) -> Result<App, AppError> {
         let recovered = tasks::recover(&db.client().await?, None).await?;
         events::tasks_recovered(recovered.requeued as u64, recovered.failed as u64);
@@ -74,13 +74,13 @@ impl App {
         self.tree.lifecycle()
     }
 
-    /// Comes back when something here has failed for good.
+    /// Returns when the tree has failed for good.
     pub async fn failed(&self) {
         self.lifecycle().reached(Phase::Draining).await;
     }
 
-    /// Lets tasks finish within the grace time and gives the rest back; `at_once` ends the grace time. Returns the cause, when
-    /// something had failed.
+    /// Lets tasks finish within the grace time and gives the rest back; `at_once` ends the grace time. Returns the cause when the
+    /// tree had failed.
     pub async fn stop(self, at_once: impl Future<Output = ()>) -> Option<String> {
         let lifecycle = self.lifecycle().clone();
         let mut drain = std::pin::pin!(self.tree.drain());
@@ -92,8 +92,8 @@ impl App {
     }
 }
 
-/// The payload files of this database, with a warning when something is wrong with their root. One that is away is no reason not to
-/// start: tasks that need it wait for it.
+/// The payload files of this database, with a warning when their root is wrong. An unavailable root does not keep the process from
+/// starting: tasks that need it are snoozed.
 async fn payloads(root: &Path, client: &Client, registers: bool) -> Result<Payloads, DbError> {
     let payloads = Payloads::new(root, installation::storage_owner(client).await?);
     if !registers {

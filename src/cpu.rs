@@ -17,10 +17,10 @@ static POOL: LazyLock<Option<rayon::ThreadPool>> = LazyLock::new(|| {
         .ok()
 });
 
-/// Runs `work` on the CPU pool and gives back what it returns; a panic in it goes on in the caller.
+/// Runs `work` on the CPU pool and returns its result; a panic in it is resumed in the caller.
 pub async fn run<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     let Some(pool) = POOL.as_ref() else {
-        // no threads to be had: late heartbeats are better than no work
+        // the pool's threads could not be started: late heartbeats are better than no work
         return work();
     };
     let (answer, done) = oneshot::channel();
@@ -48,12 +48,12 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn work_comes_back() {
+    async fn work_returns_its_result() {
         assert_eq!(run(|| 2 + 2).await, 4);
     }
 
     #[tokio::test]
-    async fn a_panic_reaches_the_caller_and_the_pool_lives_on() {
+    async fn a_panic_reaches_the_caller_and_the_pool_works_on() {
         let caught = tokio::spawn(run(|| {
             if true {
                 std::panic::panic_any("planted")

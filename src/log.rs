@@ -17,14 +17,14 @@ use tracing_subscriber::{Layer, fmt};
 use crate::config::Log;
 use lines::Lines;
 
-/// Set once logging has begun: whether lines are JSON.
+/// Whether log lines are JSON; set when logging begins.
 static JSON: OnceLock<bool> = OnceLock::new();
 
-/// None where no thread could be started: lines are then written by whoever logs them.
+/// None where the thread could not be started: lines are then written by the thread that logs.
 static LINES: LazyLock<Option<Lines>> = LazyLock::new(|| Lines::start(io::stderr()).ok());
 
-/// How long the end of the process waits for a slow reader of its last lines.
-const LAST_LINES: Duration = Duration::from_secs(1);
+/// How long the process, when it ends, waits for its last lines to be written.
+const MAX_FLUSH_TIME: Duration = Duration::from_secs(1);
 
 /// Begins logging; a second call changes nothing.
 pub fn start(config: &Log) {
@@ -36,26 +36,26 @@ pub fn is_json() -> bool {
     JSON.get().copied().unwrap_or(true)
 }
 
-/// Reports why the command failed: a log line where the log is JSON, else plain text.
+/// Reports the error that ends a command: a log line where the log is JSON, else plain text.
 pub fn report_error(message: &str) {
     let is_json = *JSON.get_or_init(|| begin("info", "auto", "auto"));
-    // a level that leaves errors out must not hide why the process ends
+    // a log level that leaves errors out must not hide this one
     if is_json && tracing::enabled!(tracing::Level::ERROR) {
         tracing::error!("{message}");
         return;
     }
     let line = format!("drover: {message}\n");
-    // where stderr is closed, the exit code is all that is left
+    // with stderr closed, only the exit code reports the failure
     let _ = match LINES.clone() {
         Some(mut lines) => lines.write_all(line.as_bytes()),
         None => io::stderr().write_all(line.as_bytes()),
     };
 }
 
-/// Waits, not for long, until everything logged so far is written: the last call of a process.
+/// Waits a bounded time until everything logged so far is written: the last call of a process.
 pub fn flush() {
     if let Some(lines) = LINES.as_ref() {
-        lines.flush(LAST_LINES);
+        lines.flush(MAX_FLUSH_TIME);
     }
 }
 
@@ -77,7 +77,7 @@ fn begin(level: &str, format: &str, colour: &str) -> bool {
     } else {
         lines.with_ansi(colour).with_target(false).boxed()
     };
-    // a test's own subscriber may be there already, and is as good
+    // fails when a test has installed its own subscriber, which then is used
     let _ = tracing_subscriber::registry().with(lines.with_filter(level)).try_init();
     json
 }

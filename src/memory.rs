@@ -1,6 +1,6 @@
-//! The process's budget of memory for large bodies: real answers are small, and few large ones may be held at once.
+//! The process's memory budget for large bodies: real answers are small, and only a few large ones may be in memory at once.
 //!
-//! In: a body that grows beyond [`SMALL_BODY`]. Out: a permit that is kept for as long as the body is.
+//! In: a request for a body that grows beyond [`SMALL_BODY`]. Out: a permit, kept for as long as the body is.
 
 use std::sync::Arc;
 use std::time::Duration;

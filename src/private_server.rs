@@ -1,10 +1,10 @@
 //! A private PostgreSQL cluster that needs no configuration: the machine's own server binaries, one directory, no TCP port.
 //!
-//! In: a directory. Out: a [`PrivateServer`], whose URL works for as long as it lives. Any number of processes share one
-//! cluster. Three locks (flock, so the kernel frees them even after kill -9) hold it together: `start.lock` serialises
-//! initialising and starting; `users.lock` is held shared by every process that uses the server; `keeper.lock` by the
-//! keeper, which is this program run again and stops the server when nobody holds `users.lock` for a while.
-//! It must not know drover's tables, nor how anybody connects.
+//! In: a directory. Out: a [`PrivateServer`]; its URL works until the value is dropped. Any number of processes share one
+//! cluster. They coordinate by three locks (flock, so the kernel frees them even after kill -9): `start.lock` serialises
+//! initialising and starting; every process that uses the server holds `users.lock` shared; the keeper, which is this program run
+//! again, holds `keeper.lock`, and stops the server when `users.lock` has been free for a while.
+//! It must not know drover's tables, nor the database driver.
 
 mod account;
 mod cluster;
@@ -29,23 +29,23 @@ use lock::{Kind, Lock};
 const START_DEADLINE: Duration = Duration::from_secs(120);
 const STOP_DEADLINE: Duration = Duration::from_secs(60);
 
-/// A server that runs for as long as this value lives (and a little longer, so that a restart finds it warm).
+/// A server that runs until this value is dropped, and [`Options::linger`] longer, so that a restarted process finds it running.
 #[derive(Debug)]
 pub struct PrivateServer {
     url: String,
     user: Lock,
 }
 
-/// What may differ from the ordinary private server.
+/// How a private server is started; tests change the defaults.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The program that becomes the keeper when run with [`KEEPER_ARG`]; none = this one.
+    /// The program that becomes the keeper when run with [`KEEPER_ARG`]; None = this one.
     pub keeper: Option<PathBuf>,
-    /// Where the server's binaries are; none = look in the usual places.
+    /// The directory of the server's binaries; None = search the directories of the usual packages.
     pub bin: Option<PathBuf>,
     /// How long the server outlives its last user.
     pub linger: Duration,
-    /// Server settings as `name=value`, beside and above the usual ones.
+    /// Server settings as `name=value`; they override the default ones.
     pub settings: Vec<String>,
 }
 
@@ -55,7 +55,7 @@ impl Default for Options {
     }
 }
 
-/// Why there is no private server. Each message names the remedy; none of them passes by trying again.
+/// Why there is no private server. Trying again helps with none of them.
 #[derive(Debug, Error)]
 pub enum PrivateServerError {
     #[error(
@@ -79,25 +79,28 @@ pub enum PrivateServerError {
          under an account of your own"
     )]
     NoAccount,
-    #[error("{0} exists but is no PostgreSQL cluster; it was left untouched: choose another directory")]
+    #[error("{0} exists but is not a PostgreSQL cluster; it was left untouched: choose another directory")]
     NotACluster(PathBuf),
-    #[error("{0} is a symbolic link or belongs to another account, which is no safe place for a socket")]
+    #[error(
+        "{0} is a symbolic link or belongs to another account, so that others could read the socket in it: remove it, or choose \
+         another directory"
+    )]
     UnsafeSocketDir(PathBuf),
-    #[error("{what} is still held by another process after {waited:?}")]
-    Locked { what: PathBuf, waited: Duration },
+    #[error("another process has held {lock} for {waited:?}: see with `fuser {lock}` which one, and end it")]
+    Locked { lock: PathBuf, waited: Duration },
     #[error("initdb failed: {0}")]
     Init(String),
     #[error("the private server did not start; {log} ends with:\n{tail}")]
     Start { log: PathBuf, tail: String },
-    #[error("processes of a killed server still use {0}")]
+    #[error("processes of a killed server still use {0}: end them (`fuser {0}` names them), then start again")]
     Orphans(PathBuf),
-    #[error("the private server in {0} did not stop")]
+    #[error("the private server in {0} did not stop; {0}/server.log may have the cause")]
     Stop(PathBuf),
-    #[error("{doing}: {why}")]
-    Io { doing: String, why: std::io::Error },
+    #[error("cannot {action}: {error}")]
+    Io { action: String, error: std::io::Error },
 }
 
-/// Where the private server lives in a data directory.
+/// The private server's directory in a data directory.
 pub fn dir_in(data_dir: &Path) -> PathBuf {
     data_dir.join("postgres")
 }
@@ -107,37 +110,37 @@ pub async fn start(dir: &Path) -> Result<PrivateServer, PrivateServerError> {
     start_with(dir, Options::default()).await
 }
 
-/// Like [`start`], with other options. They count only for the process that starts the server.
+/// Like [`start`], with other options. Joining a server that runs, they have no effect.
 pub async fn start_with(dir: &Path, options: Options) -> Result<PrivateServer, PrivateServerError> {
     let dir = dir.to_owned();
     in_background("start the private server", move || start_blocking(&dir, &options)).await
 }
 
-/// Stops the server in `dir`, whoever uses it. Fine when none runs.
+/// Stops the server in `dir`, even while it is in use. Ok when none runs.
 pub async fn stop(dir: &Path) -> Result<(), PrivateServerError> {
     let dir = dir.to_owned();
     in_background("stop the private server", move || stop_blocking(&dir)).await
 }
 
 impl PrivateServer {
-    /// A libpq URL of the database `drover` in this server. It holds no secret.
+    /// The libpq URL of the database `drover` in this server, without a password.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// Lets programs that this process becomes, or starts, go on using the server.
+    /// Lets programs that this process executes or starts go on using the server.
     pub fn keep_through_exec(&self) -> Result<(), PrivateServerError> {
         self.user.keep_through_exec()
     }
 }
 
 async fn in_background<T: Send + 'static>(
-    doing: &str,
+    action: &str,
     work: impl FnOnce() -> Result<T, PrivateServerError> + Send + 'static,
 ) -> Result<T, PrivateServerError> {
     match tokio::task::spawn_blocking(work).await {
-        Ok(answer) => answer,
-        Err(error) => Err(PrivateServerError::Io { doing: doing.to_owned(), why: std::io::Error::other(error) }),
+        Ok(result) => result,
+        Err(error) => Err(io(action)(std::io::Error::other(error))),
     }
 }
 
@@ -146,9 +149,9 @@ fn start_blocking(dir: &Path, options: &Options) -> Result<PrivateServer, Privat
     let account = account::for_server(&layout.data)?;
     account::require_reachable(&layout.dir, account.as_ref())?;
     let _starting = Lock::acquire(&layout.start_lock(), Kind::Exclusive, account.as_ref(), START_DEADLINE)?;
-    // waits while a keeper is just stopping the server
+    // waits while a keeper is stopping the server
     let user = Lock::acquire(&layout.users_lock(), Kind::Shared, account.as_ref(), START_DEADLINE)?;
-    layout.forget_stop_request()?;
+    layout.clear_stop_request()?;
 
     let install = Install::for_cluster(&layout.data, options.bin.as_deref())?;
     layout.create_socket_dir(account.as_ref())?;
@@ -167,15 +170,15 @@ fn stop_blocking(dir: &Path) -> Result<(), PrivateServerError> {
     let account = account::for_server(&layout.data)?;
     let _starting = Lock::acquire(&layout.start_lock(), Kind::Exclusive, account.as_ref(), START_DEADLINE)?;
     layout.request_stop()?;
-    // the keeper holds its lock until the server is down; without a keeper the server is ours to stop
+    // the keeper holds its lock until the server is down; without a keeper, this process stops the server
     let _keeper = Lock::acquire(&layout.keeper_lock(), Kind::Exclusive, account.as_ref(), STOP_DEADLINE)?;
     let stopped = server::stop(&layout);
-    layout.forget_stop_request()?;
+    layout.clear_stop_request()?;
     stopped
 }
 
-/// Puts what was being done in front of an I/O error.
-fn io(doing: impl Into<String>) -> impl FnOnce(std::io::Error) -> PrivateServerError {
-    let doing = doing.into();
-    move |why| PrivateServerError::Io { doing, why }
+/// An I/O error with the action that failed, such as "open x".
+fn io(action: impl Into<String>) -> impl FnOnce(std::io::Error) -> PrivateServerError {
+    let action = action.into();
+    move |error| PrivateServerError::Io { action, error }
 }

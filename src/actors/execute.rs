@@ -181,7 +181,7 @@ pub(super) fn run_event(task: &ClaimedTask) -> events::Run<'_> {
         task: task.lease.id,
         fence: task.lease.fence,
         role: task.role,
-        dispensary: task.dispensary_id,
+        store: task.dispensary_id,
         worker: &task.lease.worker_id,
     }
 }

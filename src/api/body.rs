@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 
 use super::{ApiError, ApiState};
 
-/// Enough for a body of the largest size over a slow line. A client that needs longer keeps a connection from others.
+/// Enough for a body of the largest size over a slow line; a slower client would occupy a connection.
 const MAX_BODY_TIME: Duration = Duration::from_secs(10);
 
 pub struct Body<T>(pub T);
@@ -55,7 +55,7 @@ fn bad_field(error: &serde_path_to_error::Error<serde_json::Error>) -> ApiError 
     }
 }
 
-/// serde tells of these two only by their text, as they belong to the object and not to one of its values.
+/// These two errors belong to the object and not to one of its values, so serde names the field only in their text.
 fn named_field(detail: &str) -> Option<&str> {
     let named = ["missing field `", "duplicate field `"].iter().find_map(|prefix| detail.strip_prefix(prefix))?;
     named.split('`').next()

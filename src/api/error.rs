@@ -19,7 +19,7 @@ pub enum ApiError {
     /// A query parameter, path segment or body field is wrong; it is named.
     #[error("{field}: {fault}")]
     Bad { field: String, fault: String },
-    #[error("the body is not what it should be: {0}")]
+    #[error("the body cannot be read: {0}")]
     BadBody(String),
     #[error("{0}")]
     Forbidden(String),
@@ -41,7 +41,7 @@ pub enum ApiError {
     TimedOut(Duration),
     #[error("{0}")]
     Unavailable(String),
-    /// The client can do nothing about it; the text goes to the log only.
+    /// A fault of the server; the text goes to the log only.
     #[error("{0}")]
     Internal(String),
 }
@@ -124,10 +124,12 @@ impl ApiError {
         }
     }
 
-    /// What the database says of itself is for the log only: it may name hosts and accounts.
+    /// Without the database's own error text, which may name hosts and accounts and is for the log only.
     fn detail(&self) -> String {
         match self {
-            ApiError::Internal(_) => "the request failed here; the log says why".to_owned(),
+            ApiError::Internal(_) => {
+                "the request failed on the server; its log has the cause under this request_id".to_owned()
+            }
             ApiError::Unavailable(_) => "the database is unavailable; try again later".to_owned(),
             other => other.to_string(),
         }
@@ -190,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_database_says_stays_inside() {
+    fn the_database_error_text_is_logged_and_not_answered() {
         let secret = "connection to db.internal as crawler refused";
         for error in [ApiError::Unavailable(secret.to_owned()), ApiError::Internal(secret.to_owned())] {
             assert!(!error.detail().contains("crawler"), "{}", error.detail());

@@ -1,4 +1,4 @@
-//! What every request passes before its endpoint: the checks of who may ask, the deadline, and the form of each answer.
+//! Middleware of every request: the check of its origin, the deadline, and the headers of each answer.
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
@@ -19,8 +19,7 @@ use crate::events;
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// Runs a request within `max_time`. Each answer has a request id, is not stored by caches unless its endpoint says otherwise,
-/// and is read as the type that it names.
+/// Runs a request within `max_time`. Each answer gets a request id, `no-store` unless its endpoint sets another, and `nosniff`.
 pub async fn answer(State(max_time): State<Duration>, request: Request, next: Next) -> Response {
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let request_id = format!("{:016x}", rand::random::<u64>());
@@ -62,8 +61,8 @@ pub async fn require_same_machine(request: Request, next: Next) -> Response {
     }
 }
 
-/// There is no access control yet, so the host must be a name that means only this machine: a page of another site could reach
-/// us by a name of its own that resolves to this machine. Browsers send `Origin` or `Sec-Fetch-Site` with what a page causes.
+/// There is no access control yet, so the host must be a loopback name: a page of another site could reach this server by a name
+/// of its own that resolves to this machine. Browsers send `Origin` or `Sec-Fetch-Site` with requests that a page causes.
 fn check_origin(request: &Request) -> Result<(), ApiError> {
     let host = host_of(request)?;
     if !is_loopback(host.host()) {
@@ -85,7 +84,7 @@ fn check_site(request: &Request) -> Result<(), ApiError> {
     };
     match site.as_bytes() {
         b"same-origin" | b"none" => Ok(()),
-        _ => Err(ApiError::Forbidden("Sec-Fetch-Site says that a page of another site sends this".to_owned())),
+        _ => Err(ApiError::Forbidden("by Sec-Fetch-Site, a page of another site sends this request".to_owned())),
     }
 }
 

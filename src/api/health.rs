@@ -30,7 +30,7 @@ pub struct Health {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Actors {
     Running,
-    /// The process ends; nothing new is begun.
+    /// The process is about to end; it claims nothing.
     Draining,
     Failed {
         cause: String,

@@ -1,4 +1,4 @@
-//! `/metrics`: what this process counts by itself, and what is true of the whole service, read from the database at scrape.
+//! `/metrics`: the metrics that this process counts, and those of the whole service, read from the database at scrape.
 //!
 //! Without the database a scrape has only the process's own metrics.
 
@@ -23,7 +23,7 @@ use crate::{events, metrics};
 const MAX_WAIT: Duration = Duration::from_secs(4);
 const TEXT: [(axum::http::HeaderName, &str); 1] = [(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")];
 
-/// What the database says of the whole service.
+/// The state of the whole service, read from the database.
 struct ServiceMetrics {
     counts: TaskCounts,
     ready: Vec<Ready>,

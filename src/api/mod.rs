@@ -1,7 +1,7 @@
 //! HTTP: JSON over HTTP/1.1, for programs, dashboards and probes.
 //!
-//! In: a bound listener and an [`ApiState`], whose token ends it. Out: a future that is ready when the last connection has ended.
-//! It must not know handlers, platforms or actors: what it reports of them comes in as [`Health`].
+//! In: a bound listener and an [`ApiState`], whose token ends it. Out: a future that is ready when the last connection has closed.
+//! It must not know handlers, platforms or actors: their state comes in as [`Health`].
 
 pub mod health;
 pub mod server;
@@ -34,13 +34,13 @@ const MAX_PROBE_CONNECTIONS: usize = 64;
 /// What `/metrics` answers beside the probes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scrape {
-    /// What this process counts.
+    /// The metrics that this process counts.
     Process,
-    /// That, and what the database says of the whole service.
+    /// Those, and the service's metrics, computed from the database.
     Service,
 }
 
-/// Serves everything until the state's token is cancelled and the requests under way are answered, or have had their time.
+/// Serves API and probes until the state's token is cancelled; open requests then have a bounded time to end.
 pub fn serve(listener: TcpListener, state: ApiState) -> impl Future<Output = ()> + Send {
     let (bounds, stop) = (bounds(&state, MAX_API_CONNECTIONS), state.stop.clone());
     server::serve(listener, router::api(state), bounds, stop)

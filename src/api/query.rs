@@ -53,7 +53,7 @@ pub fn time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<DateTim
     Ok(Some(time.with_timezone(&Utc)))
 }
 
-/// One value of a query: text that is read as whatever type its field has.
+/// One value of a query: text that is read as its field's type.
 struct Text<'a>(Cow<'a, str>);
 
 impl<'de> IntoDeserializer<'de, ValueError> for Text<'_> {

@@ -1,4 +1,4 @@
-//! Every route, in one table; and what all requests to it pass.
+//! Every route, in one table, with the layers around them.
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;

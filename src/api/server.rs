@@ -1,5 +1,5 @@
-//! The accept loop: how many connections at once, how long a client may take to send a request and to read its answer, and an
-//! orderly end.
+//! The accept loop: bounds the number of connections and the time that a client takes to send a request and to read its answer, and
+//! closes them in order.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,12 +22,12 @@ pub const MAX_WRITE_IDLE: Duration = Duration::from_secs(10);
 const MAX_HEAD_TIME: Duration = Duration::from_secs(10);
 /// A larger head is answered with 431.
 const MAX_HEAD_BYTES: usize = 64 * 1024;
-/// How long requests under way may take once the server is to end.
+/// How long open requests may take once the server is stopped.
 const MAX_END_TIME: Duration = Duration::from_secs(10);
 /// Out of descriptors: trying again at once would only burn CPU.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// What clients may use up.
+/// The limits on clients.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
     /// Connections at once; further clients wait in the kernel's queue.
@@ -36,7 +36,7 @@ pub struct Bounds {
     pub write_idle: Duration,
 }
 
-/// Serves `router` on `listener` until `stop`, then lets the requests under way finish.
+/// Serves `router` on `listener` until `stop`, then lets open requests finish.
 pub async fn serve(listener: TcpListener, router: Router, bounds: Bounds, stop: CancellationToken) {
     let (open, over) = (TaskTracker::new(), CancellationToken::new());
     let permits = Arc::new(Semaphore::new(bounds.connections));
@@ -53,7 +53,7 @@ pub async fn serve(listener: TcpListener, router: Router, bounds: Bounds, stop: 
     }
 }
 
-/// The next client, once a connection is free; none when the server is to end.
+/// The next client, once a connection is free; None when the server is stopped.
 async fn next(
     listener: &TcpListener,
     permits: &Arc<Semaphore>,
@@ -95,7 +95,7 @@ impl Connection {
         let stream = TokioIo::new(Box::pin(stream));
         let connection = protocol.serve_connection(stream, TowerToHyperService::new(self.router));
         tokio::pin!(connection);
-        // a client that disconnects or speaks no HTTP is nothing to report
+        // an error is a client that disconnects or does not speak HTTP, which is not logged
         let _ = tokio::select! {
             ended = connection.as_mut() => ended,
             () = self.stop.cancelled() => {

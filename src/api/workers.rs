@@ -1,4 +1,4 @@
-//! `/api/worker-registry`: every worker, as its last heartbeat describes it; and the roles that workers may have.
+//! `/api/worker-registry`: lists every worker as its last heartbeat describes it, and the roles.
 
 use axum::Json;
 use axum::extract::State;
@@ -24,10 +24,10 @@ pub async fn list(State(api): State<ApiState>, _: Query<NoParameters>) -> Result
 #[derive(Debug, Serialize, Deserialize)]
 pub struct RoleView {
     pub role: Role,
-    /// For people.
+    /// The title, for display.
     pub name: String,
     pub description: String,
-    /// The handler that runs it; none while this program has none.
+    /// The module that runs it; None for a role without a handler in this program.
     pub handler: Option<String>,
 }
 

@@ -1,6 +1,6 @@
 //! `DataFiles`: identities, states and the platform's data, shipped or from the configuration directory.
 //!
-//! In: the configuration. Out: all three, or everything that is wrong with any of them, by file.
+//! In: the configuration. Out: all three, or every fault of any of them, by file.
 
 use crate::config::{Config, ConfigErrors, Overlay};
 use crate::platforms::dutchie::DutchieData;
@@ -60,9 +60,9 @@ mod tests {
         config.overlays.identities = overlay("x/identities.toml", "nonsense = 1");
         config.overlays.states = overlay("x/states.toml", "ZZ = 3");
         config.overlays.dutchie = overlay("x/dutchie.toml", "schema = 999");
-        let told = DataFiles::load(&config).err().unwrap().to_string();
+        let message = DataFiles::load(&config).err().unwrap().to_string();
         for file in ["x/identities.toml: ", "x/states.toml: ", "x/dutchie.toml: "] {
-            assert!(told.contains(file), "{told}");
+            assert!(message.contains(file), "{message}");
         }
     }
 }

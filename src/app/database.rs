@@ -8,10 +8,10 @@ use crate::config::Config;
 use crate::db::{Db, DbError, PoolSizes};
 use crate::private_server::{self, PrivateServer, PrivateServerError};
 
-/// A database, and the private server's lock when it lives there. Keep it for as long as the database is used.
+/// A database, with the lock on the private server when it is in one. Keep it for as long as the database is used.
 pub struct Opened {
     pub db: Db,
-    /// May hold a password: for connections, not for people.
+    /// May hold a password: not for display.
     pub url: String,
     server: Option<PrivateServer>,
 }
@@ -24,7 +24,7 @@ pub enum OpenError {
     BadUrl(#[from] DbError),
 }
 
-/// Starts or joins the private server unless there is a URL. Connects nothing yet.
+/// Starts or joins the private server unless there is a URL. Does not connect yet.
 pub async fn open(config: &Config) -> Result<Opened, OpenError> {
     let settings = &config.database;
     let server = match settings.url.is_empty() {
@@ -47,7 +47,7 @@ impl Opened {
         self.server.is_some()
     }
 
-    /// Lets the program that this process becomes go on keeping the private server.
+    /// Passes the lock on the private server on to the program that this process executes.
     pub fn keep_through_exec(&self) -> Result<(), PrivateServerError> {
         self.server.as_ref().map_or(Ok(()), PrivateServer::keep_through_exec)
     }

@@ -8,26 +8,27 @@ use crate::actors::plan::{PodPlan, WorkerName};
 use crate::config::{Config, Topology};
 use crate::domain::role::{RoleSet, UnknownRole};
 
-/// The pods of `up` and `demo`: several in one process.
+/// The pods of `up` and `demo`, which run several in one process.
 pub fn pods(config: &Config) -> Result<Vec<PodPlan>, UnknownRole> {
     (0..config.topology.pods).map(|n| pod(config, pod_name(&config.topology, n), n)).collect()
 }
 
-/// The one pod of `worker`: named by its ordinal in a StatefulSet, else the first name that nobody alive bears.
-pub fn own_pod(config: &Config, hostname: &str, taken: &[String]) -> Result<PodPlan, UnknownRole> {
-    let taken: HashSet<&str> = taken.iter().map(String::as_str).collect();
+/// The one pod of `worker`: named by its ordinal in a StatefulSet, else with the first name that is not among `names_in_use`.
+pub fn own_pod(config: &Config, hostname: &str, names_in_use: &[String]) -> Result<PodPlan, UnknownRole> {
+    let in_use: HashSet<&str> = names_in_use.iter().map(String::as_str).collect();
     let n = ordinal(hostname).unwrap_or_else(|| {
-        (0..).find(|n| !taken.contains(pod_name(&config.topology, *n).as_str())).unwrap_or_default()
+        (0..).find(|n| !in_use.contains(pod_name(&config.topology, *n).as_str())).unwrap_or_default()
     });
     pod(config, pod_name(&config.topology, n), 0)
 }
 
-fn pod(config: &Config, name: String, place: usize) -> Result<PodPlan, UnknownRole> {
+/// `index`: of the pod in this process, so that worker ids differ.
+fn pod(config: &Config, name: String, index: usize) -> Result<PodPlan, UnknownRole> {
     let roles: RoleSet = config.worker.role.parse()?;
     let per_pod = config.topology.workers_per_pod;
     let workers = (1..=per_pod)
         .map(|n| WorkerName {
-            id: worker_id(config, &roles, place * per_pod + n),
+            id: worker_id(config, &roles, index * per_pod + n),
             friendly: format!("{name}-{n}"),
             pod: name.clone(),
             roles: roles.clone(),
@@ -36,15 +37,16 @@ fn pod(config: &Config, name: String, place: usize) -> Result<PodPlan, UnknownRo
     Ok(PodPlan { name, workers })
 }
 
-/// `WORKER_ID`, with `-n` from the second on; else made up.
+/// `WORKER_ID`, with `-n` from the second on; else generated.
 fn worker_id(config: &Config, roles: &RoleSet, n: usize) -> String {
     match (config.worker.id.as_str(), n) {
         ("", _) => format!("worker-{}-{:08x}", roles.label(), rand::rng().random::<u32>()),
-        (given, 1) => given.to_owned(),
-        (given, n) => format!("{given}-{n}"),
+        (id, 1) => id.to_owned(),
+        (id, n) => format!("{id}-{n}"),
     }
 }
 
+/// The n-th of the configured names; beyond them the last one with a number.
 fn pod_name(topology: &Topology, n: usize) -> String {
     match (topology.pod_names.get(n), topology.pod_names.last()) {
         (Some(name), _) => name.clone(),
@@ -74,27 +76,27 @@ mod tests {
     }
 
     #[test]
-    fn elsewhere_the_first_free_name_is_taken() {
+    fn elsewhere_a_pod_gets_the_first_name_that_is_not_in_use() {
         let pod = own_pod(&config(&[]), "laptop", &["Aethelgard".to_owned()]).unwrap();
         assert_eq!(pod.name, "Xylos");
     }
 
     #[test]
-    fn pods_beyond_the_list_are_called_after_its_last() {
+    fn pods_beyond_the_list_get_its_last_name_with_a_number() {
         let pods = pods(&config(&[("topology.pods", "4"), ("topology.pod_names", "Nova,Umbra")])).unwrap();
         let names: Vec<&str> = pods.iter().map(|pod| pod.name.as_str()).collect();
         assert_eq!(names, ["Nova", "Umbra", "Umbra-2", "Umbra-3"]);
     }
 
     #[test]
-    fn a_given_id_is_numbered_when_there_are_several() {
+    fn a_configured_id_is_numbered_when_there_are_several_workers() {
         let pod = own_pod(&config(&[("worker.id", "me")]), "laptop", &[]).unwrap();
         let ids: Vec<&str> = pod.workers.iter().map(|worker| worker.id.as_str()).take(2).collect();
         assert_eq!(ids, ["me", "me-2"]);
     }
 
     #[test]
-    fn a_made_up_id_names_the_role() {
+    fn a_generated_id_names_the_role() {
         let pod = own_pod(&config(&[("worker.role", "payload_fetch")]), "laptop", &[]).unwrap();
         assert!(pod.workers[0].id.starts_with("worker-payload_fetch-"), "{}", pod.workers[0].id);
     }

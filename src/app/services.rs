@@ -1,4 +1,4 @@
-//! What the handlers of a process share, made of the configuration and its data files.
+//! Builds the handlers' [`Services`] from the configuration and its data files.
 
 use std::sync::Arc;
 

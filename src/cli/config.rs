@@ -1,4 +1,4 @@
-//! `drover config show [--origin]` and `drover config check`.
+//! `drover config`: shows the effective configuration, or checks it with its data files.
 
 use std::sync::Arc;
 
@@ -23,11 +23,11 @@ pub struct Args {
 enum Action {
     /// Print the effective configuration
     Show {
-        /// Tell which file, variable or flag set each value
+        /// Show which file, variable or flag set each value
         #[arg(long)]
         origin: bool,
     },
-    /// Say whether the configuration can be used, and list all of its faults
+    /// Check the configuration and list all of its faults
     Check,
 }
 
@@ -39,7 +39,7 @@ struct Checked {
     fingerprints: Vec<Shown>,
 }
 
-/// A fingerprint as the operator should know it: how often it is drawn, and how sure its headers are.
+/// A fingerprint: how often it is drawn, and on what evidence its headers rest.
 #[derive(Serialize)]
 struct Shown {
     id: String,
@@ -54,15 +54,14 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::Ok)
 }
 
-/// `check` answers before the configuration must be usable; any other command is not its business.
+/// The result of `config check`, which runs before the configuration must be usable; None for other commands.
 pub fn check(args: &Args, sources: &Sources, out: &Output) -> Option<anyhow::Result<ExitCode>> {
     let Action::Check = args.action else { return None };
     Some(match Config::load(sources).and_then(usable) {
         Ok(loaded) => {
             let fingerprints = fingerprints(&loaded.config);
             let checked = Checked { ok: true, environment: Some(loaded.environment), faults: Vec::new(), fingerprints };
-            let said = out.either(&checked, good);
-            said.map(|()| ExitCode::Ok).map_err(Into::into)
+            out.either(&checked, text).map(|()| ExitCode::Ok).map_err(Into::into)
         }
         Err(faults) if out.is_json() => {
             let checked = Checked { ok: false, environment: None, faults: faults.0, fingerprints: Vec::new() };
@@ -72,19 +71,20 @@ pub fn check(args: &Args, sources: &Sources, out: &Output) -> Option<anyhow::Res
     })
 }
 
-fn good(checked: &Checked) -> String {
+fn text(checked: &Checked) -> String {
     let line = |it: &Shown| format!("\n  {:<20} weight {:>3}  {}", it.id, it.weight, it.evidence.name());
     let fingerprints: String = checked.fingerprints.iter().map(line).collect();
-    format!("the configuration is good; the fingerprints and how sure their headers are:{fingerprints}")
+    format!(
+        "the configuration is valid; its fingerprints, with their weight and the evidence for their headers:{fingerprints}"
+    )
 }
 
-/// Those of a file that has been found good.
 fn fingerprints(config: &Config) -> Vec<Shown> {
     let shown = |it: &Arc<Fingerprint>| Shown { id: it.id.clone(), weight: it.weight, evidence: it.evidence };
     DataFiles::load(config).iter().flat_map(|files| files.identities.all()).map(shown).collect()
 }
 
-/// What the configuration's readers leave to those who use it: data files, and whether the database's URL can be read.
+/// Checks what loading leaves unchecked: data files, the CA file and the database's URL.
 fn usable(loaded: Loaded) -> Result<Loaded, ConfigErrors> {
     let mut faults = DataFiles::load(&loaded.config).err().unwrap_or_default();
     if let Err(error) = tls::check(loaded.config.http.extra_ca_file.as_deref()) {

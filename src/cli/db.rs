@@ -1,4 +1,4 @@
-//! `drover db`: the private database server from the outside.
+//! `drover db`: prints the private database server's URL, opens psql on it, or stops it.
 
 use std::os::unix::process::CommandExt;
 use std::process::{Command as Process, Stdio};
@@ -15,9 +15,9 @@ use crate::config::DatabaseUrl;
 use crate::db::server_info;
 use crate::private_server;
 
-const LOOK_EVERY: Duration = Duration::from_secs(2);
-/// A server that does not answer this often in a row was stopped.
-const MISSED_LOOKS: u32 = 3;
+const POLL_INTERVAL: Duration = Duration::from_secs(2);
+/// A server that does not answer this often in a row is taken as stopped.
+const MAX_MISSED_POLLS: u32 = 3;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -27,7 +27,7 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Start the private server and print its URL; it runs until 10 minutes without a client, or `db stop`
+    /// Start the private server and print its URL; it stops after 10 minutes without a client, or by `db stop`
     Url,
     /// Open psql on the database, further arguments are psql's own
     Psql {
@@ -37,7 +37,7 @@ enum Command {
     },
     /// Stop the private server, even while it is in use
     Stop,
-    /// What `db url` leaves behind: uses the server until it has had no client for a while
+    /// The process that `db url` leaves running: holds the server until it has had no client for `idle`
     #[command(hide = true)]
     Hold {
         url: String,
@@ -108,8 +108,8 @@ async fn hold(url: &str, idle: Duration) -> anyhow::Result<ExitCode> {
     // outlives the terminal that asked for the URL
     let _ = nix::unistd::setsid();
     let (mut last_client, mut missed) = (Instant::now(), 0);
-    while last_client.elapsed() < idle && missed < MISSED_LOOKS {
-        sleep(LOOK_EVERY.min(idle)).await;
+    while last_client.elapsed() < idle && missed < MAX_MISSED_POLLS {
+        sleep(POLL_INTERVAL.min(idle)).await;
         match server_info::has_clients(url).await {
             Ok(true) => (last_client, missed) = (Instant::now(), 0),
             Ok(false) => missed = 0,

@@ -1,4 +1,4 @@
-//! `drover doctor`: looks for what would keep drover from working here, and says what to do about each finding.
+//! `drover doctor`: checks what drover needs on this machine, and names a remedy for each fault.
 
 use std::time::Duration;
 
@@ -13,8 +13,8 @@ use crate::db::{Db, migrate, proxies};
 /// What 75 workers with their sockets and files need, with room to spare.
 const FILES_NEEDED: u64 = 4096;
 
-/// Leases are compared in database time; what people read in logs comes from here.
-const SKEW_TOLERATED: Duration = Duration::from_secs(2);
+/// Logs are written in this machine's time and compared with rows in the database's.
+const MAX_CLOCK_SKEW: Duration = Duration::from_secs(2);
 
 #[derive(Debug, clap::Args)]
 pub struct Args {}
@@ -23,7 +23,7 @@ pub struct Args {}
 struct Finding {
     check: &'static str,
     ok: bool,
-    says: String,
+    detail: String,
     /// What to do about it; none when it is well.
     remedy: Option<String>,
 }
@@ -34,35 +34,35 @@ pub async fn run(_: Args, env: &Env) -> anyhow::Result<ExitCode> {
     env.out.rows(&findings, &["check", "", "finding"], |finding| {
         let mark = if finding.ok { "ok" } else { "FAULT" };
         let remedy = finding.remedy.as_deref().map(|remedy| format!("; {remedy}")).unwrap_or_default();
-        vec![finding.check.to_owned(), mark.to_owned(), format!("{}{remedy}", finding.says)]
+        vec![finding.check.to_owned(), mark.to_owned(), format!("{}{remedy}", finding.detail)]
     })?;
     Ok(if findings.iter().all(|finding| finding.ok) { ExitCode::Ok } else { ExitCode::Failure })
 }
 
 impl Finding {
-    fn well(check: &'static str, says: impl Into<String>) -> Self {
-        Finding { check, ok: true, says: says.into(), remedy: None }
+    fn well(check: &'static str, detail: impl Into<String>) -> Self {
+        Finding { check, ok: true, detail: detail.into(), remedy: None }
     }
 
-    fn fault(check: &'static str, says: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Finding { check, ok: false, says: says.into(), remedy: Some(remedy.into()) }
+    fn fault(check: &'static str, detail: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Finding { check, ok: false, detail: detail.into(), remedy: Some(remedy.into()) }
     }
 }
 
-/// A bad one has ended the process before this.
+/// Always good: a bad configuration ends the process before a command runs.
 fn configuration(env: &Env) -> Finding {
     let (environment, keys) = (&env.loaded.environment, env.loaded.settings.len());
-    Finding::well("configuration", format!("environment {environment}, {keys} keys"))
+    Finding::well("configuration", format!("environment {environment}, keys: {keys}"))
 }
 
 fn storage(env: &Env) -> Finding {
     let root = env.config.storage_root();
-    let says = root.display();
+    let shown = root.display();
     match std::fs::create_dir_all(root).and_then(|()| tempfile::NamedTempFile::new_in(root)) {
-        Ok(_) => Finding::well("storage", format!("{says} is writable")),
+        Ok(_) => Finding::well("storage", format!("{shown} is writable")),
         Err(error) => Finding::fault(
             "storage",
-            format!("{says} is not writable ({error})"),
+            format!("{shown} is not writable ({error})"),
             "give this user the directory, or set storage.root to another",
         ),
     }
@@ -79,12 +79,12 @@ fn files() -> Finding {
     }
 }
 
-/// The database, then what can only be asked of one that answers and has our tables.
+/// The database; then, if it answers, its clock and schema; then, if that is current, the proxies.
 async fn database(env: &Env) -> Vec<Finding> {
     let (db, kind, info, skew) = match reach(env, &Clock::system()).await {
         Ok(reached) => reached,
         Err(error) => {
-            let remedy = "see that the server runs and database.url names it, or unset that for a private server";
+            let remedy = "start the server that database.url names, or unset database.url for a private server";
             return vec![Finding::fault("database", format!("{error:#}"), remedy)];
         }
     };
@@ -115,14 +115,14 @@ async fn reach(env: &Env, clock: &Clock) -> anyhow::Result<(Db, &'static str, Se
     Ok((opened.db.clone(), kind, info, skew))
 }
 
-/// How far `theirs` lies outside the time between asking and being answered.
+/// How far the database's time `theirs` is outside of the time between `asked` and `answered`.
 fn skew(theirs: DateTime<Utc>, asked: DateTime<Utc>, answered: DateTime<Utc>) -> Duration {
     let off = (asked - theirs).max(theirs - answered);
     off.to_std().unwrap_or(Duration::ZERO)
 }
 
 fn clocks(skew: Duration) -> Finding {
-    if skew <= SKEW_TOLERATED {
+    if skew <= MAX_CLOCK_SKEW {
         return Finding::well("clock", "agrees with the database");
     }
     Finding::fault(

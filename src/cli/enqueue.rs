@@ -11,7 +11,7 @@ use crate::domain::task_request::TaskRequest;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// What to do: payload_fetch, product_refresh, …
+    /// The kind of work: payload_fetch, product_refresh, …
     #[arg(long)]
     role: String,
     /// The store, for roles that work on one
@@ -29,7 +29,7 @@ pub struct Args {
     /// Not before this time, such as 2025-01-10T08:00:00Z
     #[arg(long, value_name = "TIME")]
     at: Option<DateTime<Utc>>,
-    /// Queued at most once at a time under this key [default: role, store and payload]
+    /// Only one open task may have this key [default: role, store and payload]
     #[arg(long, value_name = "KEY")]
     dedup_key: Option<String>,
 }
@@ -46,14 +46,14 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         ..TaskRequest::default()
     };
     let client = env.db().await?.client().await?;
-    let id = task_requests::enqueue(&client, request).await.map_err(refusal)?;
+    let id = task_requests::enqueue(&client, request).await.map_err(cli_error)?;
     let task = task_views::get(&client, id).await?;
     let task = task.ok_or_else(|| CliError::not_found(format!("task {id} was removed again")))?;
     env.out.either(&task, |task| format!("task {}: {}", task.id, task.role))?;
     Ok(ExitCode::Ok)
 }
 
-fn refusal(error: RequestError) -> anyhow::Error {
+fn cli_error(error: RequestError) -> anyhow::Error {
     match error {
         RequestError::Bad(bad) => CliError::usage(bad.to_string()).into(),
         RequestError::Missing { .. } => CliError::not_found(error.to_string()).into(),

@@ -1,4 +1,4 @@
-//! `Env`: what every command may use: the configuration, stdout, the runtime, and the database once it is asked for.
+//! `Env`: what every command may use: the configuration, stdout, the runtime, and the database, opened at its first use.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ impl Env {
         Env { config: Arc::new(loaded.config.clone()), loaded, out, runtime, stop, dir, database: OnceCell::new() }
     }
 
-    /// The database with the schema that this program needs; what is missing is made. Starts the private server where there is no URL.
+    /// The database, its schema brought up to date first. Starts the private server where there is no URL.
     pub async fn db(&self) -> anyhow::Result<Db> {
         let db = &self.database().await?.db;
         migrate::up(db).await?;

@@ -19,9 +19,9 @@ pub enum ExitCode {
     Usage = 2,
     NotFound = 3,
     Conflict = 4,
-    /// Some of many things failed.
+    /// Some of several items failed.
     PartialFailure = 5,
-    /// The database, or whatever else drover depends on, is unavailable.
+    /// The database, a port or a program that drover needs is unavailable.
     Unavailable = 69,
     BadConfig = 78,
     Interrupted = 130,
@@ -57,11 +57,11 @@ impl CliError {
     }
 }
 
-/// The process's exit code; an error is told once, here.
-pub fn code(ended: anyhow::Result<ExitCode>) -> std::process::ExitCode {
-    let code = match ended {
+/// The process's exit code; an error is reported here, once.
+pub fn code(result: anyhow::Result<ExitCode>) -> std::process::ExitCode {
+    let code = match result {
         Ok(code) => code,
-        // `drover tasks list | head`: the reader has seen enough
+        // `drover tasks list | head`: the reader has closed the pipe
         Err(error) if is_broken_pipe(&error) => ExitCode::Ok,
         Err(error) => {
             log::report_error(&format!("{error:#}"));
@@ -71,10 +71,10 @@ pub fn code(ended: anyhow::Result<ExitCode>) -> std::process::ExitCode {
     std::process::ExitCode::from(code as u8)
 }
 
-/// Help and version are answers; everything else that clap refuses is a usage error.
+/// Prints what clap answers: help and version to stdout, usage errors to stderr.
 pub fn usage(error: &clap::Error) -> std::process::ExitCode {
     let text = error.render().to_string();
-    // nobody left to tell when this fails
+    // a failure to write has no other place to be reported
     let _ = if error.use_stderr() {
         std::io::stderr().write_all(text.as_bytes())
     } else {
@@ -88,8 +88,8 @@ fn of(error: &anyhow::Error) -> ExitCode {
 }
 
 fn known(cause: &(dyn std::error::Error + 'static)) -> Option<ExitCode> {
-    if let Some(refusal) = cause.downcast_ref::<CliError>() {
-        return Some(refusal.code);
+    if let Some(error) = cause.downcast_ref::<CliError>() {
+        return Some(error.code);
     }
     if cause.is::<ConfigErrors>() || matches!(cause.downcast_ref(), Some(AppError::Services(_))) {
         return Some(ExitCode::BadConfig);
@@ -131,9 +131,9 @@ mod tests {
     #[case::not_there(DbError::Missing("task 7".into()).into(), ExitCode::NotFound)]
     #[case::taken(DbError::Conflict { constraint: "c".into(), detail: "d".into() }.into(), ExitCode::Conflict)]
     #[case::anything_else(anyhow::anyhow!("odd"), ExitCode::Failure)]
-    fn an_error_ends_in_its_exit_code(#[case] error: anyhow::Error, #[case] code: ExitCode) {
+    fn an_error_has_its_exit_code(#[case] error: anyhow::Error, #[case] code: ExitCode) {
         assert_eq!(of(&error), code);
         let wrapped = Err::<(), _>(error).context("while listing").unwrap_err();
-        assert_eq!(of(&wrapped), code, "context must not hide it");
+        assert_eq!(of(&wrapped), code, "with context");
     }
 }

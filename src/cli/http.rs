@@ -1,4 +1,4 @@
-//! The HTTP servers beside a running tree: bound before anything starts, ended after everything else.
+//! The HTTP servers of a service: bound before the actors start, closed after they have stopped.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub struct Listeners {
     pub probes: Option<TcpListener>,
 }
 
-/// Servers under way; they go on while the process drains, so that probes and people see it drain.
+/// Running servers; they go on while the process drains, so that probes and people see it drain.
 pub struct Servers {
     /// Where the API is served.
     pub api: Option<SocketAddr>,
@@ -60,7 +60,7 @@ impl Listeners {
 }
 
 impl Servers {
-    /// Lets the requests under way finish. A server's panic has been logged where it happened.
+    /// Lets open requests finish. A server's panic has been logged where it happened.
     pub async fn close(mut self) {
         self.stop.cancel();
         while self.tasks.join_next().await.is_some() {}

@@ -1,4 +1,4 @@
-//! What a command reads: a list of the operator's, from a file or from standard input, as text of a bounded size.
+//! `Input`: a list that a command reads from a file or from standard input, as text of a bounded size.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
@@ -6,20 +6,20 @@ use std::path::{Path, PathBuf};
 
 use super::{CliError, ExitCode};
 
-/// Far more than any list needs.
+/// Several times the longest list that `list_file` accepts.
 const MAX_BYTES: u64 = 16 << 20;
 
-/// Faults that are shown; who has more mends these first.
+/// Faults that are printed; further ones are counted.
 const MAX_FAULTS: usize = 100;
 
 pub struct Input {
-    /// What to call it in messages.
+    /// The file's path or `standard input`, for messages.
     pub name: String,
     pub text: String,
 }
 
 impl Input {
-    /// `-` is standard input, which may take its time: it is read where waiting does no harm.
+    /// Reads `path`; `-` is standard input. Reading blocks, so it runs on the blocking pool.
     pub async fn read(path: &Path) -> anyhow::Result<Input> {
         let name = if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() };
         let file = path.to_owned();
@@ -32,7 +32,7 @@ impl Input {
     }
 }
 
-/// The refusal of a list with these faults, of which one is enough.
+/// The error for a list with these faults; a single fault refuses the whole list.
 pub fn refusal(faults: &[String]) -> CliError {
     let mut lines: Vec<String> = faults.iter().take(MAX_FAULTS).cloned().collect();
     if faults.len() > MAX_FAULTS {
@@ -43,10 +43,10 @@ pub fn refusal(faults: &[String]) -> CliError {
 }
 
 fn read_all(file: PathBuf) -> io::Result<String> {
-    let source: Box<dyn Read> =
+    let reader: Box<dyn Read> =
         if file == Path::new("-") { Box::new(io::stdin()) } else { Box::new(File::open(file)?) };
     let mut bytes = Vec::new();
-    source.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+    reader.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MAX_BYTES {
         return Err(io::Error::other(format!("it is larger than {} MiB", MAX_BYTES >> 20)));
     }

@@ -7,10 +7,9 @@ use std::fmt::Display;
 use csv::{ReaderBuilder, StringRecord, Trim};
 use serde::de::DeserializeOwned;
 
-/// More lines than any list of one operator has.
 const MAX_LINES: usize = 100_000;
 
-/// The columns of a CSV list: those it may have, of which the first ones must be there.
+/// The columns that a CSV list may have, of which the first `required` ones must be there.
 pub struct Columns {
     pub known: &'static [&'static str],
     pub required: usize,
@@ -88,14 +87,14 @@ impl Header {
 
 /// The cells of one CSV line without the blanks around them.
 fn cells(line: &str) -> Result<StringRecord, String> {
-    // the reader takes the rest of the text for the cell
+    // the CSV reader would take the rest of the text for the cell
     if line.matches('"').count() % 2 == 1 {
         return Err("a quote is not closed".to_owned());
     }
     let mut record = StringRecord::new();
     let mut reader = ReaderBuilder::new().has_headers(false).trim(Trim::None).from_reader(line.as_bytes());
     reader.read_record(&mut record).map_err(|_| "it is not a line of CSV".to_owned())?;
-    // the reader takes such a quote for a part of the cell
+    // the CSV reader would take such a quote for a part of the cell
     if record.iter().any(|cell| cell.starts_with(' ') && cell.trim_start().starts_with('"')) {
         return Err("a quote must follow its comma without a blank".to_owned());
     }

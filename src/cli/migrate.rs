@@ -1,6 +1,6 @@
-//! `drover migrate`: brings the schema up to date, or says how far it is.
+//! `drover migrate`: brings the schema up to date, or shows its state.
 //!
-//! Every process that needs the schema does the same when it starts; this is for those who deploy in steps.
+//! Every process that writes does the same when it starts; the command serves deployments that migrate as a step of their own.
 
 use clap::Subcommand;
 
@@ -37,7 +37,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         }
         Command::Check => {
             let status = migrate::status(db).await?;
-            env.out.either(&status, verdict)?;
+            env.out.either(&status, summary)?;
             Ok(if status.is_current() { ExitCode::Ok } else { ExitCode::Failure })
         }
     }
@@ -56,13 +56,13 @@ fn listing(status: &Status) -> String {
     let done = status.applied.iter().map(|done| format!("applied  {}  {}", time(done.applied_at), done.name));
     let missing = status.pending.iter().chain(&status.objects).map(|name| format!("missing  {name}"));
     let newer =
-        status.has_newer_objects.then(|| "newer    the objects of a newer program; they stay as they are".to_owned());
+        status.has_newer_objects.then(|| "newer    schema objects of a newer program, left as they are".to_owned());
     done.chain(missing).chain(newer).collect::<Vec<_>>().join("\n")
 }
 
-fn verdict(status: &Status) -> String {
+fn summary(status: &Status) -> String {
     match status.missing() {
         0 => "the schema is up to date".to_owned(),
-        missing => format!("{missing} missing; run: drover migrate up"),
+        missing => format!("missing migrations and objects: {missing}; run: drover migrate up"),
     }
 }

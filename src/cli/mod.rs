@@ -128,7 +128,7 @@ impl Command {
         }
     }
 
-    /// What is logged: next to a progress bar only errors, unless somebody asked for more.
+    /// How to log: beside a progress bar only errors, unless the level is set.
     fn log(&self, loaded: &Loaded) -> Log {
         let log = loaded.config.log.clone();
         let has_bar = matches!(self, Command::Demo(_)) && std::io::stderr().is_terminal();
@@ -138,7 +138,7 @@ impl Command {
         Log { level: "error".to_owned(), ..log }
     }
 
-    /// Whether it runs until a signal ends it, which is then a good end.
+    /// Whether it runs until a signal ends it; the signal is then a successful end.
     fn is_service(&self) -> bool {
         matches!(self, Command::Api(_) | Command::Scheduler(_) | Command::Up(_) | Command::Worker(_))
     }
@@ -156,16 +156,16 @@ pub fn main() -> std::process::ExitCode {
     code
 }
 
-/// Settings that flags make; they win over files and variables.
+/// Settings given as flags; they override files and variables.
 fn flags(cli: &Cli) -> Vec<Flag> {
-    let own = match &cli.command {
+    let of_command = match &cli.command {
         Command::Worker(args) => args.flags(),
         _ => Vec::new(),
     };
     let dir = cli.dir.as_deref().map(Path::to_string_lossy);
     let dir = dir.map(|dir| [("database.dir", dir.into_owned()), ("database.url", String::new())]);
     let dir = dir.into_iter().flatten().map(|(key, value)| Flag { name: "--dir", key, value });
-    own.into_iter().chain(dir).collect()
+    of_command.into_iter().chain(dir).collect()
 }
 
 fn start(cli: Cli) -> anyhow::Result<ExitCode> {
@@ -173,26 +173,26 @@ fn start(cli: Cli) -> anyhow::Result<ExitCode> {
     let flags = flags(&cli);
     let sources = Sources::of_process(cli.config, flags);
     if let Command::Config(args) = &cli.command
-        && let Some(answer) = config::check(args, &sources, &out)
+        && let Some(result) = config::check(args, &sources, &out)
     {
-        return answer;
+        return result;
     }
     let loaded = Config::load(&sources)?;
     log::start(&cli.command.log(&loaded));
     let runtime = Arc::new(tokio::runtime::Builder::new_multi_thread().enable_all().build()?);
     let stop = Stop::on_signals()?;
     let env = Env::new(loaded, out, runtime.clone(), stop, cli.dir);
-    let ended = runtime.block_on(run(cli.command, &env));
-    // a blocking call that hangs must not keep the process from ending
+    let result = runtime.block_on(run(cli.command, &env));
+    // dropping a runtime waits for its blocking calls, and one of them may hang
     std::mem::forget((env, runtime));
-    ended
+    result
 }
 
 async fn run(command: Command, env: &Env) -> anyhow::Result<ExitCode> {
     let is_service = command.is_service();
     tokio::select! {
-        ended = command.run(env) => ended,
-        () = env.stop.cut_short() => Ok(if is_service { env.stop.exit_code() } else { ExitCode::Interrupted }),
+        result = command.run(env) => result,
+        () = env.stop.ends_command() => Ok(if is_service { env.stop.exit_code() } else { ExitCode::Interrupted }),
     }
 }
 
@@ -201,7 +201,7 @@ mod tests {
     use clap::CommandFactory;
 
     #[test]
-    fn the_commands_fit_together() {
+    fn clap_accepts_the_definitions_of_all_commands() {
         super::Cli::command().debug_assert();
     }
 }

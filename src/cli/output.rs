@@ -1,4 +1,4 @@
-//! What a command says on stdout: a table or lines for people, JSON for programs.
+//! `Output`: what a command prints on stdout, a table or lines for people, JSON for programs.
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -28,12 +28,12 @@ impl Output {
         out.flush()
     }
 
-    /// A value as JSON; on one line, so that the last line of a command's output can be read alone.
+    /// A value as one line of JSON, so that scripts can read a command's output line by line.
     pub fn value(&self, value: &impl Serialize) -> io::Result<()> {
         self.line(serde_json::to_string(value)?)
     }
 
-    /// With `--json` the items as one array; else a table, `row` giving an item's cells in the order of `headers`.
+    /// With `--json` the items as one array; else a table, where `row` makes an item's cells in the order of `headers`.
     pub fn rows<T: Serialize>(&self, items: &[T], headers: &[&str], row: impl Fn(&T) -> Vec<String>) -> io::Result<()> {
         if self.json {
             return self.value(&items);
@@ -44,7 +44,7 @@ impl Output {
         out.flush()
     }
 
-    /// With `--json` the value; else what `text` makes of it.
+    /// With `--json` the value; else the text that `text` makes of it.
     pub fn either<T: Serialize>(&self, value: &T, text: impl FnOnce(&T) -> String) -> io::Result<()> {
         if self.json { self.value(value) } else { self.line(text(value)) }
     }
@@ -55,17 +55,17 @@ pub fn time(at: DateTime<Utc>) -> String {
     at.format("%F %T").to_string()
 }
 
-/// What stood in a file or came from upstream neither moves the cursor nor makes a table of one cell.
+const MAX_CELL_CHARS: usize = 200;
+
+/// The cell without control characters, and cut: text from a file or from upstream must not move the cursor.
 fn shown(cell: &str) -> String {
     let mut text: String =
-        cell.chars().take(WIDEST).map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
-    if cell.chars().nth(WIDEST).is_some() {
+        cell.chars().take(MAX_CELL_CHARS).map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+    if cell.chars().nth(MAX_CELL_CHARS).is_some() {
         text.push('…');
     }
     text
 }
-
-const WIDEST: usize = 200;
 
 /// Columns as wide as their widest cell, two spaces apart, no trailing blanks.
 fn table(headers: &[&str], rows: &[Vec<String>]) -> String {
@@ -114,6 +114,6 @@ mod tests {
         let rows = [vec!["a\u{1b}[31m\nb".to_owned()], vec!["n".repeat(70_000)]];
         let text = table(&["name"], &rows);
         assert!(text.starts_with("NAME\na [31m b\nnnn") && text.ends_with("n…\n"), "{text}");
-        assert_eq!(text.lines().map(|line| line.chars().count()).max(), Some(WIDEST + 1));
+        assert_eq!(text.lines().map(|line| line.chars().count()).max(), Some(MAX_CELL_CHARS + 1));
     }
 }

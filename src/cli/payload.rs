@@ -1,4 +1,4 @@
-//! `drover payload`: a kept upstream answer, its row and what is in it.
+//! `drover payload`: shows a kept upstream answer, its row and what its file holds.
 
 use std::collections::BTreeMap;
 
@@ -22,9 +22,9 @@ pub struct Args {
 enum Command {
     /// Show a payload's row and what its file holds
     Show {
-        /// Its number, as the result of a payload_fetch task tells it
+        /// Its number, which the result of a payload_fetch task holds
         id: PayloadId,
-        /// Print the answers of upstream themselves, as one JSON document
+        /// Print the answers of upstream as they came, in one JSON array
         #[arg(long)]
         data: bool,
     },

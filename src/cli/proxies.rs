@@ -1,4 +1,4 @@
-//! `drover proxies`: brings proxies in, shows them, and tries each.
+//! `drover proxies`: imports, lists and checks proxies.
 
 pub mod list;
 

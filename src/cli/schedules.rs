@@ -1,4 +1,4 @@
-//! `drover schedules`: what makes tasks by itself, and running one of them now.
+//! `drover schedules`: lists the schedules, which make tasks periodically, and runs one now.
 
 use clap::Subcommand;
 
@@ -16,7 +16,7 @@ pub struct Args {
 enum Command {
     /// List the schedules with their last and next run
     List,
-    /// Run a schedule now; once, however often it is asked within 10 seconds
+    /// Run a schedule now; a second time within 10 seconds makes no further tasks
     Trigger {
         /// Its name, as `schedules list` shows it
         name: String,
@@ -33,7 +33,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
 async fn list(env: &Env) -> anyhow::Result<ExitCode> {
     let client = env.db_to_read().await?.client().await?;
     let found = schedules::list(&client).await?;
-    let headers = ["name", "role", "", "rhythm", "prio", "last run", "tasks", "next run", "error"];
+    let headers = ["name", "role", "state", "interval", "prio", "last run", "tasks", "next run", "error"];
     env.out.rows(&found, &headers, cells)?;
     Ok(ExitCode::Ok)
 }

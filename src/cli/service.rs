@@ -20,7 +20,7 @@ pub enum Http {
 
 /// Runs the tree until a signal or a failure.
 pub async fn run(env: &Env, plan: Plan, http: Http) -> anyhow::Result<ExitCode> {
-    // before anything starts: a port that is taken ends the command at once
+    // bound first, so that a port in use ends the command at once
     let listeners = Listeners::bind(env, http == Http::Api).await?;
     let db = database(env).await?;
     if !plan.pods.is_empty() && proxies::count(&db.client().await?).await? == PoolState::default() {
@@ -45,12 +45,12 @@ pub async fn run(env: &Env, plan: Plan, http: Http) -> anyhow::Result<ExitCode> 
 const MAX_DATABASE_WAIT: Duration = Duration::from_secs(30);
 const RETRY_PAUSE: Duration = Duration::from_secs(1);
 
-/// The database with its schema, once it can be reached. After a while this fails, and what supervises services starts this one again.
+/// The database with its schema, once it can be reached. Fails after [`MAX_DATABASE_WAIT`]; systemd or Kubernetes then restarts the process.
 pub async fn database(env: &Env) -> anyhow::Result<Db> {
     let begun = Instant::now();
     loop {
         match env.db().await {
-            Err(error) if may_come(&error) && begun.elapsed() < MAX_DATABASE_WAIT => {
+            Err(error) if is_transient(&error) && begun.elapsed() < MAX_DATABASE_WAIT => {
                 events::database_awaited(&format_args!("{error:#}"));
             }
             answer => return answer,
@@ -59,8 +59,8 @@ pub async fn database(env: &Env) -> anyhow::Result<Db> {
     }
 }
 
-/// A server that cannot be reached may come up; a private server that cannot be started will not by waiting.
-fn may_come(error: &anyhow::Error) -> bool {
+/// A server that cannot be reached may come up later; a private server that does not start stays so.
+fn is_transient(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| cause.downcast_ref::<DbError>().is_some_and(DbError::is_transient))
 }
 

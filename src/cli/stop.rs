@@ -1,7 +1,7 @@
 //! `Stop`: the first Ctrl-C or SIGTERM asks to drain, the second to stop at once.
 //!
-//! Signals are handled from the start of the process: as PID 1 of a container it would ignore them otherwise. Until a command
-//! says that it drains by itself, the first signal ends it.
+//! Signals are handled from the start of the process, since PID 1 of a container ignores signals without a handler. Until a
+//! command calls [`Stop::take_over`], the first signal ends it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,18 +14,18 @@ use super::ExitCode;
 
 #[derive(Clone, Debug, Default)]
 pub struct Stop {
-    /// Stop taking on work; finish what runs.
+    /// Claim nothing new; finish what runs.
     pub drain: CancellationToken,
     /// Give back what runs, now.
     pub now: CancellationToken,
-    /// By Ctrl-C, not by SIGTERM.
-    interrupted: Arc<AtomicBool>,
+    /// A signal was Ctrl-C, not SIGTERM.
+    by_ctrl_c: Arc<AtomicBool>,
     /// The command drains by itself.
     taken_over: Arc<AtomicBool>,
 }
 
 impl Stop {
-    /// Listens for signals from now on, on a thread and a runtime of its own: they are heard while the process's runtime hangs.
+    /// Listens for signals from now on, on a thread and a runtime of its own, so that they arrive while the process's runtime hangs.
     pub fn on_signals() -> std::io::Result<Stop> {
         let stop = Stop::default();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
@@ -43,8 +43,8 @@ impl Stop {
         self.clone()
     }
 
-    /// Comes back at the first signal, unless the command drains by itself.
-    pub async fn cut_short(&self) {
+    /// Returns at the first signal, unless the command drains by itself.
+    pub async fn ends_command(&self) {
         self.drain.cancelled().await;
         if self.taken_over.load(Ordering::Relaxed) {
             std::future::pending().await
@@ -53,13 +53,13 @@ impl Stop {
 
     /// The exit code of a command that a signal ended well: SIGTERM is the ordinary way to stop a service.
     pub fn exit_code(&self) -> ExitCode {
-        if self.interrupted.load(Ordering::Relaxed) { ExitCode::Interrupted } else { ExitCode::Ok }
+        if self.by_ctrl_c.load(Ordering::Relaxed) { ExitCode::Interrupted } else { ExitCode::Ok }
     }
 
     async fn listen(self, (mut interrupt, mut terminate): (Signal, Signal)) {
         for token in [&self.drain, &self.now] {
             tokio::select! {
-                _ = interrupt.recv() => self.interrupted.store(true, Ordering::Relaxed),
+                _ = interrupt.recv() => self.by_ctrl_c.store(true, Ordering::Relaxed),
                 _ = terminate.recv() => {}
             }
             token.cancel();

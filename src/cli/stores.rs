@@ -1,4 +1,4 @@
-//! `drover stores`: the shops whose menus are watched.
+//! `drover stores`: adds, imports and lists the stores whose menus are crawled.
 
 mod draft;
 mod file;
@@ -42,14 +42,14 @@ enum Command {
 struct Added {
     id: StoreId,
     name: String,
-    /// The task that looks its platform id up, when it came without.
+    /// The task that looks up its platform id, when none was given.
     entry_point_task_id: Option<i64>,
 }
 
 #[derive(Serialize)]
 struct Imported {
     imported: Vec<Added>,
-    /// Stores that were there already, and stay as they are.
+    /// Stores that existed already and are not changed.
     known: usize,
 }
 
@@ -66,7 +66,7 @@ async fn add(draft: Draft, env: &Env) -> anyhow::Result<ExitCode> {
     refuse_private_hosts(std::slice::from_ref(&store), env)?;
     let tx = env.db().await?.begin().await?;
     if let Known::As(id) = db::stores::find_known(&tx, &store).await? {
-        return Err(CliError::conflict(format!("the store is known already, as {id}")).into());
+        return Err(CliError::conflict(format!("the store exists already: its id is {id}")).into());
     }
     let added = insert(&tx, store).await?;
     tx.commit().await?;
@@ -83,19 +83,20 @@ async fn import(path: &Path, env: &Env) -> anyhow::Result<ExitCode> {
     refuse_private_hosts(&stores, env)?;
 
     let tx = env.db().await?.begin().await?;
-    let mut done = Imported { imported: Vec::new(), known: 0 };
+    let mut result = Imported { imported: Vec::new(), known: 0 };
     for store in stores {
         match db::stores::find_known(&tx, &store).await? {
-            Known::As(_) => done.known += 1,
-            Known::No => done.imported.push(insert(&tx, store).await?),
+            Known::As(_) => result.known += 1,
+            Known::No => result.imported.push(insert(&tx, store).await?),
         }
     }
     tx.commit().await?;
-    env.out.either(&done, |done| format!("{} stores imported, {} known already", done.imported.len(), done.known))?;
+    env.out
+        .either(&result, |done| format!("stores imported: {}, known before: {}", done.imported.len(), done.known))?;
     Ok(ExitCode::Ok)
 }
 
-/// A store's host is asked for through the proxies: one of a private network is an operator's to allow.
+/// Crawls reach a store's host through the proxies, so a host of a private network must be allowed by the operator.
 fn refuse_private_hosts(stores: &[NewStore], env: &Env) -> anyhow::Result<()> {
     let hosts = stores.iter().filter_map(|store| store.api_host.as_ref());
     let private: Vec<&str> = hosts
@@ -106,11 +107,11 @@ fn refuse_private_hosts(stores: &[NewStore], env: &Env) -> anyhow::Result<()> {
         return Ok(());
     }
     let hosts = private.join(", ");
-    Err(CliError::usage(format!("api_host {hosts} is no public host: allow it by http.host_allowlist if it is meant"))
+    Err(CliError::usage(format!("api_host {hosts} is not a public host: correct it, or add it to http.host_allowlist"))
         .into())
 }
 
-/// A store that comes without its platform's id gets the task that finds it.
+/// A store without its platform's id gets the task that looks it up.
 async fn insert(tx: &Tx, store: NewStore) -> anyhow::Result<Added> {
     let id = db::stores::add(tx, &store).await?;
     let entry_point_task_id = match store.platform_dispensary_id {

@@ -1,4 +1,4 @@
-//! `drover tasks`: what is in the queue, one task with its timeline, and what is going on.
+//! `drover tasks`: lists the queue, shows one task with its runs, and follows runs as they begin and end.
 
 mod list;
 mod show;
@@ -24,7 +24,7 @@ enum Command {
         /// Its number, as `tasks list` shows it
         id: TaskId,
     },
-    /// Tell of runs as they begin and end, until Ctrl-C
+    /// Print runs as they begin and end, until Ctrl-C
     Tail,
 }
 

@@ -1,4 +1,4 @@
-//! `drover worker`: one pod of workers, nothing else; run it as often as there is work.
+//! `drover worker`: one pod of workers, without API and schedules.
 
 use super::service::{self, Http};
 use super::{CliError, Env, ExitCode};
@@ -44,7 +44,7 @@ pub async fn run(_: Args, env: &Env) -> anyhow::Result<ExitCode> {
     service::run(env, Plan { schedules: false, pods: vec![pod] }, Http::Nothing).await
 }
 
-/// Without any proxy, active or benched, a worker that needs one could never do anything.
+/// A worker whose roles need a proxy does not start when there is none, active or benched.
 async fn require_proxies(env: &Env, db: &Db) -> anyhow::Result<()> {
     let roles: RoleSet = env.config.worker.role.parse()?;
     if !roles.needs_proxy() || usable(db).await? {

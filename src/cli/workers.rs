@@ -1,4 +1,4 @@
-//! `drover workers`: who is there, as they say themselves.
+//! `drover workers`: lists the worker registry, where each worker describes itself with its heartbeat.
 
 use clap::Subcommand;
 
@@ -23,7 +23,8 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let Command::List = args.command;
     let client = env.db_to_read().await?.client().await?;
     let found = workers::list(&client).await?;
-    let headers = ["name", "id", "role", "status", "tasks", "task ids", "memory", "cpu", "last heartbeat", "why"];
+    let headers =
+        ["name", "id", "role", "status", "tasks", "task ids", "memory", "cpu", "last heartbeat", "backing off"];
     env.out.rows(&found, &headers, cells)?;
     Ok(ExitCode::Ok)
 }

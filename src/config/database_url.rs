@@ -6,7 +6,7 @@ use std::fmt;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
-/// What stands for a password where a URL is shown.
+/// Replaces a password where a URL is shown.
 const MASK: &str = "***";
 /// Encoded in the values of a URL's parameters.
 const VALUE: &AsciiSet =

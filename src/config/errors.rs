@@ -1,4 +1,4 @@
-//! What is wrong with a configuration: every fault at once, each with the place where it stands and its key.
+//! `ConfigErrors`: every fault of a configuration at once, each with its origin and key.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use thiserror::Error;
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Fault {
-    /// The file, variable or flag that says it; empty when no single one does.
+    /// The file, variable or flag that set it; empty when there is no single one.
     pub origin: String,
     /// `section.key`; empty when the whole file is at fault.
     pub key: String,
@@ -39,7 +39,7 @@ impl ConfigErrors {
         self.0.push(Fault::new(origin, key, problem));
     }
 
-    /// Ok when nothing is wrong.
+    /// Ok when there is no fault.
     pub fn into_result(mut self) -> Result<(), ConfigErrors> {
         if self.0.is_empty() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! The configuration's files: compiled in, and laid over by those of one directory.
+//! The configuration's files: those compiled in, and those of one directory, which override them.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -39,7 +39,7 @@ pub struct Overlay {
     pub text: String,
 }
 
-/// Data files that the directory holds; their owners read them, and use their compiled ones where there is none.
+/// The data files that the directory holds; where there is none, the compiled one is used.
 #[derive(Clone, Debug, Default)]
 pub struct Overlays {
     pub identities: Option<Overlay>,
@@ -52,7 +52,7 @@ pub struct Directory(Option<PathBuf>);
 
 impl Directory {
     /// `--config DIR`, which must exist; else `./config` where there is one. One that belongs to another account is refused: its
-    /// files name programs that would run under ours.
+    /// settings name programs that would run under this account.
     pub fn find(named: Option<&Path>, sudo_uid: Option<&str>, errors: &mut ConfigErrors) -> Directory {
         let Some(named) = named else {
             let usual = PathBuf::from("config");
@@ -60,7 +60,7 @@ impl Directory {
             let trusted = [Some(geteuid().as_raw()), Some(0), sudo_uid.and_then(|uid| uid.parse().ok())];
             if !trusted.contains(&Some(file.uid())) {
                 let problem =
-                    format!("belongs to another account (uid {}); to use it, say --config config", file.uid());
+                    format!("belongs to another account (uid {}); to use it, give --config config", file.uid());
                 errors.push("./config", "", problem);
             }
             return Directory(Some(usual));
@@ -72,7 +72,7 @@ impl Directory {
         Directory(Some(named.to_owned()))
     }
 
-    /// A file that is not there is none; one that cannot be read is a fault.
+    /// None when there is no such file; one that cannot be read is a fault.
     pub fn read(&self, name: &str, errors: &mut ConfigErrors) -> Option<Overlay> {
         let path = self.0.as_ref()?.join(format!("{name}.toml"));
         match std::fs::read_to_string(&path) {
@@ -94,7 +94,7 @@ impl Directory {
     }
 }
 
-/// The compiled file of an environment, if it is one of ours.
+/// The compiled file of an environment; None for one that drover does not define.
 pub fn environment(name: &str) -> Option<&'static File<'static>> {
     ENVIRONMENTS.iter().find(|file| file.name == name)
 }

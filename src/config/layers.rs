@@ -1,7 +1,8 @@
-//! A layer: the settings that one file, one kind of variable or the flags make, walked against `default.toml`.
+//! `Layer`: the settings of one file, one kind of variable, or the flags; `Schema`: the keys and types of `default.toml`, against
+//! which a layer is checked.
 //!
-//! Keys are dotted (`queue.lease`). The default's value says of which kind a setting is; an empty table there is open: it
-//! takes any key, with a string.
+//! Keys are dotted (`queue.lease`). A key has the type of its default value; an empty table in `default.toml` is open: it takes
+//! any key, with a string.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -46,7 +47,7 @@ impl Source for Layer {
     }
 }
 
-/// Which keys exist, and of which kind each is.
+/// Which keys exist, and the type of each.
 #[derive(Clone, Debug)]
 pub struct Schema {
     kinds: BTreeMap<String, toml::Value>,
@@ -55,7 +56,7 @@ pub struct Schema {
 }
 
 impl Schema {
-    /// Reads the manual itself; gives the schema and its values as the lowest layer.
+    /// Reads `default.toml`; returns the schema, and the defaults as the lowest layer.
     pub fn read(origin: &str, text: &str, errors: &mut ConfigErrors) -> (Schema, Layer) {
         let mut schema = Schema { kinds: BTreeMap::new(), open: BTreeSet::new(), sections: BTreeSet::new() };
         let mut defaults = Layer::default();
@@ -72,7 +73,7 @@ impl Schema {
         (schema, defaults)
     }
 
-    /// A file's settings; what does not fit is refused by file and key.
+    /// A file's settings; one that does not fit the schema is an error with file and key.
     pub fn file(&self, origin: &str, text: &str, errors: &mut ConfigErrors) -> Layer {
         let mut layer = Layer::default();
         for (key, value) in leaves(origin, text, errors) {
@@ -87,7 +88,7 @@ impl Schema {
         layer
     }
 
-    /// A setting that arrives as text (variable, flag), read as the kind that its key has.
+    /// A setting given as text (variable, flag), read as its key's type.
     pub fn read_text(&self, key: &str, text: &str) -> Result<ValueKind, String> {
         match self.kind_of(key)? {
             Some(toml::Value::Integer(_)) => {
@@ -105,7 +106,7 @@ impl Schema {
         }
     }
 
-    /// Whether its values are numbers or flags, of which none is empty.
+    /// Whether the key's type has no empty value: numbers and booleans.
     pub fn is_never_empty(&self, key: &str) -> bool {
         matches!(self.kind_of(key), Ok(Some(kind)) if !kind.is_str() && !kind.is_array())
     }
@@ -147,7 +148,7 @@ impl Schema {
     }
 }
 
-/// The leaves of a TOML text with dotted keys; a syntax error is one fault, with its line.
+/// The values of a TOML text by dotted key; a syntax error is one error, with its line.
 fn leaves(origin: &str, text: &str, errors: &mut ConfigErrors) -> Vec<(String, toml::Value)> {
     let mut found = Vec::new();
     match text.parse::<toml::Table>() {

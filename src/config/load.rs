@@ -1,4 +1,5 @@
-//! Loading: default < environment's file < established variables < `DROVER__…` < flags, all faults at once.
+//! Loading: merges default < environment's file < established variables < `DROVER__…` < flags. In: [`Sources`]. Out: a usable
+//! configuration, or all faults at once.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -18,7 +19,7 @@ const DEFAULT_ENVIRONMENT: &str = "development";
 pub struct Sources {
     /// `--config DIR`; None = `./config` where there is one.
     pub dir: Option<PathBuf>,
-    /// The environment, as far as it is text.
+    /// The environment's variables.
     pub variables: BTreeMap<String, String>,
     pub flags: Vec<Flag>,
 }
@@ -31,7 +32,7 @@ pub struct Flag {
     pub value: String,
 }
 
-/// A usable configuration, and where each of its values comes from.
+/// A usable configuration, with the origin of each value.
 #[derive(Clone, Debug)]
 pub struct Loaded {
     pub config: Config,
@@ -53,7 +54,7 @@ impl Loaded {
 }
 
 impl Sources {
-    /// The process's own variables.
+    /// With the variables of this process. One that is not UTF-8 is read with replacement characters.
     pub fn of_process(dir: Option<PathBuf>, flags: Vec<Flag>) -> Sources {
         let all = std::env::vars_os();
         let text = |value: std::ffi::OsString| value.to_string_lossy().into_owned();
@@ -83,7 +84,7 @@ impl Config {
         Ok(Loaded { config, environment, settings })
     }
 
-    /// The defaults with some keys set otherwise, from no file or variable of this machine: for tests and tools.
+    /// The defaults with some keys changed, without any file or variable of this machine: for tests and tools.
     ///
     /// `Config::with(&[("queue.lease", "2s")])`; values are written as in a variable.
     pub fn with(settings: &[(&'static str, &str)]) -> Result<Config, ConfigErrors> {
@@ -98,7 +99,7 @@ impl Config {
     }
 }
 
-/// The layers so far, each checked by itself.
+/// The layers read so far, each checked by itself.
 struct Stack {
     schema: Schema,
     layers: Vec<Layer>,
@@ -149,8 +150,8 @@ impl Stack {
         self.push(layer, errors);
     }
 
-    /// Adds a layer without the settings that cannot be read. Over the defaults alone, a layer that fails has the fault
-    /// itself; then each of its settings is tried by itself.
+    /// Adds a layer without the settings that cannot be read. The layer is tried over the defaults alone, so that a failure is its
+    /// own; then each of its settings is tried alone, to name the wrong ones.
     fn push(&mut self, layer: Layer, errors: &mut ConfigErrors) {
         if self.try_over_defaults(layer.clone()).is_ok() {
             self.layers.push(layer);
@@ -175,7 +176,7 @@ impl Stack {
         merge(self.layers.clone()).and_then(|merged| merged.get_string(key)).unwrap_or_default()
     }
 
-    /// The typed configuration; what contradicts itself is refused together with what was found before.
+    /// The typed configuration; contradictions between settings are added to `errors`, and any error refuses it.
     fn finish(self, errors: &mut ConfigErrors) -> Result<(Config, Vec<Setting>), ConfigErrors> {
         let merged = match merge(self.layers) {
             Ok(merged) => merged,
@@ -203,13 +204,13 @@ fn merge(layers: impl IntoIterator<Item = Layer>) -> Result<config::Config, Conf
     layers.into_iter().fold(config::Config::builder(), |builder, layer| builder.add_source(layer)).build()
 }
 
-/// `DROVER__QUEUE__LEASE=` says nothing where the empty string is no value.
+/// `DROVER__QUEUE__LEASE=` is the same as unset, since the empty string is not a value of that key.
 fn is_empty_variable(value: &config::Value) -> bool {
     let from_variable = value.origin().is_some_and(|origin| origin.starts_with("DROVER__"));
     from_variable && value.kind == ValueKind::String(String::new())
 }
 
-/// The message without the key and origin that the crate adds: a fault carries both already.
+/// The message without the key and origin that the crate adds: a fault has both already.
 fn plain(error: &ConfigError) -> String {
     match error {
         ConfigError::At { error, .. } => plain(error),

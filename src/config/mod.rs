@@ -1,7 +1,7 @@
 //! The configuration: one struct a section of `config/default.toml`, which is its manual and its schema.
 //!
-//! The only reader of the environment. [`Config::load`] merges the layers, refuses all faults at once and remembers where
-//! each value came from; it must not know who uses a setting, beyond the rules of `validate`.
+//! The only reader of the environment. [`Config::load`] merges the layers, reports all faults at once and keeps the origin of
+//! each value; it must not know who uses a setting, beyond the rules of `validate`.
 
 mod database_url;
 mod durations;
@@ -117,10 +117,10 @@ pub struct Queue {
     pub recovery_tick: Duration,
     #[serde(with = "durations")]
     pub poll_interval: Duration,
-    /// How often what became due is looked for.
+    /// How often tasks that became due are made ready.
     #[serde(with = "durations")]
     pub sweep_due: Duration,
-    /// How often everything is looked through.
+    /// How often all open tasks and reservations are checked.
     #[serde(with = "durations")]
     pub sweep_all: Duration,
     #[serde(with = "durations")]
@@ -275,7 +275,7 @@ pub struct Storage {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Probes {
-    /// Empty = nowhere.
+    /// Empty = probes are not served apart from the API.
     pub listen: String,
 }
 

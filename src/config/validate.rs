@@ -1,4 +1,4 @@
-//! Rules that a type alone cannot hold: ranges, and settings that must agree with each other. All faults at once.
+//! Rules beyond a setting's type: ranges, and settings that must agree with each other. All faults are reported at once.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -151,7 +151,7 @@ impl Config {
     }
 }
 
-/// Collects what is refused, with the place that each key was set.
+/// Collects faults, with the origin of each key.
 struct Rules<'a> {
     settings: &'a [Setting],
     errors: &'a mut ConfigErrors,

@@ -13,13 +13,13 @@ const PREFIX: &str = "DROVER__";
 enum Form {
     AsIs,
     Milliseconds,
-    /// Anything in it means `never`.
+    /// Any value means `never`.
     Never,
 }
 
-/// Variables that existed before drover, or exist beside it. `PORT` is apart: it changes half of a setting.
+/// Variables with established names. `PORT` is apart: it changes only the port of a setting.
 /// K8S_NAMESPACE, K8S_WORKER_STATEFULSET, WORKER_CONCURRENCY and WORKER_POLL_INTERVAL belong to parts that do not exist
-/// yet; like any other variable they are let be.
+/// yet, and are ignored like any other variable.
 const ESTABLISHED: [(&str, &str, Form); 14] = [
     ("DATABASE_URL", "database.url", Form::AsIs),
     ("DROVER_PG_BIN", "database.pg_bin", Form::AsIs),
@@ -37,7 +37,7 @@ const ESTABLISHED: [(&str, &str, Form); 14] = [
     ("NO_COLOR", "log.color", Form::Never),
 ];
 
-/// `listen` is what the layers below say of `api.listen`.
+/// `listen` is the value of `api.listen` in the layers below.
 pub fn established(schema: &Schema, set: &BTreeMap<String, String>, listen: &str, errors: &mut ConfigErrors) -> Layer {
     let mut layer = Layer::default();
     for (name, key, form) in &ESTABLISHED {
@@ -56,7 +56,7 @@ pub fn established(schema: &Schema, set: &BTreeMap<String, String>, listen: &str
     layer
 }
 
-/// Every variable that begins with `DROVER__`. An empty one is the empty string where its key takes one, else unset.
+/// Every variable that begins with `DROVER__`. An empty one is the empty string where its key is a string, else unset.
 pub fn drover(schema: &Schema, set: &BTreeMap<String, String>, errors: &mut ConfigErrors) -> Layer {
     let mut layer = Layer::default();
     for (name, text) in set {

@@ -1,4 +1,4 @@
-//! What one generation of tasks has come to, for the demo: its progress, its totals and the products that it left.
+//! The report of a demo's crawl: its progress, its totals and the products in the tables.
 
 pub mod products;
 
@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use super::row::first_column;
 use super::{Client, DbError};
 
-/// Tasks made since the generation began.
+/// Tasks made since the crawl began, by status.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
     pub open: i64,
@@ -19,7 +19,7 @@ pub struct Progress {
 
 #[derive(Clone, Copy, Debug)]
 pub struct Totals {
-    /// Rows of the product table, whenever they came.
+    /// Rows of the product table, of all crawls.
     pub products: i64,
     pub snapshots: i64,
     pub payloads: i64,

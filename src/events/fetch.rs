@@ -1,4 +1,4 @@
-//! Requests to platforms, the proxies that carry them, and the data that comes of them.
+//! Requests to platforms, the proxies that they go through, and query hashes.
 
 use std::fmt;
 use std::time::Duration;
@@ -23,14 +23,14 @@ pub fn rotated(host: &str, reason: &'static str, error: &dyn fmt::Display) {
     info!(host, reason, "Rotating proxy and identity: {error}");
 }
 
-/// An alarm: every try of a request broke in transit, and no host answered through any proxy meanwhile.
+/// An alarm: every try of a request failed in transit, and no host answered through any proxy meanwhile.
 pub fn no_proxy_brings_answers(error: &dyn fmt::Display) {
-    error!("No proxy brings an answer from any host, tasks wait; the last try: {error}");
+    error!("No proxy brings an answer from any host, tasks are snoozed; the last try: {error}");
 }
 
 /// The platform refuses every hash that is known of `operation`: stores are crawled by its full text, or not at all.
 pub fn hashes_exhausted(platform: Platform, operation: &str) {
-    error!(%platform, operation, "No known hash of {operation} works at {platform} any more: add the current one with `drover platforms hashes add`, or to its data file and start again");
+    error!(%platform, operation, "{platform} refuses every known hash of {operation}: add the current one with `drover platforms hashes add {operation} HASH`");
 }
 
 pub fn proxy_notice(notice: &Notice) {
@@ -44,7 +44,7 @@ pub fn proxy_notice(notice: &Notice) {
             metrics::PROXY_BENCHES.inc();
             error!(host, "{host} refuses every proxy: nothing is sent to it until the first bench there ends");
         }
-        Notice::OnTrial { proxy } => info!(proxy = proxy.id, "Proxy {proxy} gets another try"),
+        Notice::OnTrial { proxy } => info!(proxy = proxy.id, "Proxy {proxy} is tried again"),
         Notice::Revived { proxy } => info!(proxy = proxy.id, "Proxy {proxy} works again"),
     }
 }
@@ -59,7 +59,7 @@ fn last_proxy_failing(proxy: i64, reason: &str) {
     error!(proxy, "The last active proxy {proxy} is failing and is used only now and then: {reason}");
 }
 
-/// At the start; a new operator may not know that there must be some.
+/// At the start: a new operator may not know that proxies are required.
 pub fn no_proxies() {
     warn!("There is no proxy, so nothing is fetched: add some with `drover proxies import FILE`");
 }
@@ -76,7 +76,7 @@ pub fn proxy_pool_changed(now: PoolState, alarm: bool) {
     }
 }
 
-/// The table could not be read or written. `again`: the last exchange failed too, and was logged.
+/// The table could not be read or written. `again`: the exchange before failed too, and was logged.
 pub fn proxy_table_failed(error: &str, again: bool) {
     match again {
         true => debug!("The proxy table still cannot be reached: {error}"),

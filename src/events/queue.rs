@@ -1,4 +1,4 @@
-//! The queue as a whole: what comes in, what is put back, schedules and chores.
+//! The queue as a whole: enqueued and recovered tasks, schedules, chores, storage and the database.
 
 use std::fmt;
 use std::path::Path;
@@ -13,7 +13,7 @@ pub fn tasks_enqueued(role: Role, count: u64) {
     metrics::TASKS_ENQUEUED.with_label_values(&[role.name()]).inc_by(count);
 }
 
-/// Leases that had run out: put back, or failed because the task was in quarantine.
+/// Leases that had run out: tasks that are pending again, and tasks that failed because they were lost too often.
 pub fn tasks_recovered(requeued: u64, failed: u64) {
     metrics::TASKS_RECOVERED.with_label_values(&["requeued"]).inc_by(requeued);
     metrics::TASKS_RECOVERED.with_label_values(&["failed"]).inc_by(failed);
@@ -36,58 +36,58 @@ pub fn schedule_generated(schedule: &str, tasks: u64) {
     info!(schedule, tasks, "Schedule {schedule} ran, tasks made: {tasks}");
 }
 
-pub fn schedule_failed(schedule: &str, why: &dyn fmt::Display) {
+pub fn schedule_failed(schedule: &str, error: &dyn fmt::Display) {
     metrics::SCHEDULE_RUNS.with_label_values(&["failed"]).inc();
-    error!(schedule, "Schedule {schedule} failed: {why}");
+    error!(schedule, "Schedule {schedule} failed: {error}");
 }
 
-/// A periodic chore did not go through; its next turn tries again.
-pub fn chore_failed(chore: &'static str, why: &dyn fmt::Display) {
-    warn!(chore, "The {chore} failed: {why}");
+/// A periodic chore failed; its next tick tries again.
+pub fn chore_failed(chore: &'static str, error: &dyn fmt::Display) {
+    warn!(chore, "The {chore} failed: {error}");
 }
 
-/// Each would take the other's payloads for leftovers.
+/// Each database would remove the other's payloads as files without a row.
 pub fn storage_shared(root: &Path) {
     warn!(
-        "Payloads of another database lie under {0} too, so none without a row is removed there: give each database its own storage.root. If the other one is gone, because this one is its copy or was restored from it, remove {0}/payloads/.database",
+        "Another database keeps payloads under {0} too, so files without a row are not removed there: give each database its own storage.root. If the other database is gone, because this one is its copy or was restored from it, remove {0}/payloads/.database",
         root.display()
     );
 }
 
-/// Either the setting is new, or the share is not mounted.
+/// Either the root is new, or it is the mount point of a share that is not mounted.
 pub fn storage_new(root: &Path) {
     warn!(
-        "No payload was ever kept under {}, but the database knows some: they cannot be read. If this is a share, mount it and start again",
+        "The storage root {} has no payloads, but the database lists some: they cannot be read. If this is a share, mount it and start again",
         root.display()
     );
 }
 
-/// Tasks that need it wait until it is back.
+/// Tasks that need it are snoozed.
 pub fn storage_unavailable(error: &dyn fmt::Display) {
-    warn!("Payloads cannot be kept yet: {error}");
+    warn!("Payloads cannot be written yet: {error}");
 }
 
 pub fn payloads_swept(set_aside: usize, removed: usize) {
     if set_aside + removed > 0 {
-        info!(set_aside, removed, "Payload files without a row were set aside, and leftovers removed");
+        info!(set_aside, removed, "Payload files without a row: set aside {set_aside}, removed {removed}");
     }
 }
 
-/// They will be learned again.
-pub fn hash_notes_lost(why: &dyn fmt::Display) {
-    warn!("What was learned of query hashes was not kept: {why}");
+/// Later requests observe the same again.
+pub fn hash_notes_lost(error: &dyn fmt::Display) {
+    warn!("Which query hashes worked could not be saved: {error}");
 }
 
-/// Wake-ups of a channel are missed until the connection is back; polling goes on.
+/// Notifications of a channel are missed until the connection is back; polling goes on.
 pub fn listen_lost(channel: &str, error: &dyn fmt::Display) {
-    warn!(channel, %error, "lost the connection that listens; polling until it is back");
+    warn!(channel, %error, "The LISTEN connection is lost; polling until it is back: {error}");
 }
 
-/// A service that starts finds no database yet.
 pub fn migration_waits(error: &dyn fmt::Display) {
     warn!("The schema cannot be brought up to date yet, trying again: {error}");
 }
 
-pub fn database_awaited(why: &dyn fmt::Display) {
-    warn!("The database is not available yet, trying again: {why}");
+/// A service starts, and its database does not answer yet.
+pub fn database_awaited(error: &dyn fmt::Display) {
+    warn!("The database is not available yet, trying again: {error}");
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use tracing::{error, info, warn};
 
 use crate::domain::role::Role;
+use crate::domain::store::StoreId;
 use crate::domain::task::TaskId;
 use crate::metrics;
 
@@ -15,7 +16,7 @@ pub struct Run<'a> {
     pub task: TaskId,
     pub fence: i64,
     pub role: Role,
-    pub dispensary: Option<i64>,
+    pub store: Option<StoreId>,
     pub worker: &'a str,
 }
 
@@ -31,7 +32,7 @@ pub fn task_claimed(run: &Run, waited: Duration) {
     let (task, role) = (run.task, run.role.name());
     metrics::TASKS_CLAIMED.with_label_values(&[role]).inc();
     metrics::TASK_WAIT_SECONDS.with_label_values(&[role]).observe(waited.as_secs_f64());
-    let store = run.dispensary.map(|id| format!(" for dispensary {id}")).unwrap_or_default();
+    let store = run.store.map(|id| format!(" for dispensary {id}")).unwrap_or_default();
     log_run!(info, run, "Claimed task {task} ({role}){store}");
 }
 
@@ -40,23 +41,23 @@ pub fn task_completed(run: &Run, took: Duration) {
     log_run!(info, run, "Task {} completed successfully", run.task);
 }
 
-/// `again`: when it will be tried again; None = failed for good.
-pub fn task_failed(run: &Run, why: &str, again: Option<Duration>, took: Duration) {
+/// `retry_after`: None = it is not tried again.
+pub fn task_failed(run: &Run, error: &str, retry_after: Option<Duration>, took: Duration) {
     finished(run, "failed", took);
-    match again {
-        Some(after) => log_run!(warn, run, "Task {} failed, next attempt in {after:.1?}: {why}", run.task),
-        None => log_run!(error, run, "Task {} failed for good: {why}", run.task),
+    match retry_after {
+        Some(after) => log_run!(warn, run, "Task {} failed, next attempt in {after:.1?}: {error}", run.task),
+        None => log_run!(error, run, "Task {} failed for good: {error}", run.task),
     }
 }
 
-pub fn task_snoozed(run: &Run, after: Duration, why: &str, took: Duration) {
+pub fn task_snoozed(run: &Run, after: Duration, reason: &str, took: Duration) {
     finished(run, "snoozed", took);
-    log_run!(warn, run, "Task {} put off for {after:.1?}: {why}", run.task);
+    log_run!(warn, run, "Task {} snoozed for {after:.1?}: {reason}", run.task);
 }
 
-pub fn task_cancelled(run: &Run, why: &str, took: Duration) {
+pub fn task_cancelled(run: &Run, reason: &str, took: Duration) {
     finished(run, "cancelled", took);
-    log_run!(info, run, "Task {} cancelled: {why}", run.task);
+    log_run!(info, run, "Task {} cancelled: {reason}", run.task);
 }
 
 /// Given back by a stopping worker, at no cost.
@@ -72,11 +73,11 @@ pub fn task_lost(run: &Run, took: Duration) {
     log_run!(warn, run, "Task {} lost its lease and was stopped", run.task);
 }
 
-/// Its results came too late and were not written.
+/// Its lease was lost before the outcome was written, which the fence refused.
 pub fn task_fenced(run: &Run, took: Duration) {
     finished(run, "lost", took);
     metrics::TASKS_FENCED.inc();
-    log_run!(warn, run, "Task {} is no longer ours: its results were not written", run.task);
+    log_run!(warn, run, "Task {} lost its lease before it settled: its results were not written", run.task);
 }
 
 fn finished(run: &Run, outcome: &'static str, took: Duration) {
@@ -85,41 +86,41 @@ fn finished(run: &Run, outcome: &'static str, took: Duration) {
     metrics::TASK_SECONDS.with_label_values(&[role]).observe(took.as_secs_f64());
 }
 
-/// Claims go unanswered while the database is away; the next poll asks again.
-pub fn claim_failed(why: &dyn fmt::Display) {
-    warn!("Tasks cannot be claimed: {why}");
+/// The database does not answer a claim; the next poll claims again.
+pub fn claim_failed(error: &dyn fmt::Display) {
+    warn!("Tasks cannot be claimed: {error}");
 }
 
 /// The answer to a claim was lost; `tasks` that it had claimed are pending again.
 pub fn unanswered_claim_resolved(tasks: usize) {
-    warn!(tasks, "The answer to a claim was lost: {tasks} claimed tasks were given back");
+    warn!(tasks, "The answer to a claim was lost; claimed tasks that are pending again: {tasks}");
 }
 
-/// The ending could not be written down: the lease will run out and the task be recovered.
-pub fn settle_failed(task: TaskId, why: &dyn fmt::Display) {
-    warn!(task, "The ending of task {task} could not be written: {why}");
+/// The outcome could not be written: the lease will run out and the task be recovered.
+pub fn settle_failed(task: TaskId, error: &dyn fmt::Display) {
+    warn!(task, "The outcome of task {task} could not be written: {error}");
 }
 
-/// Leases are not renewed; each body watches its own.
-pub fn heartbeat_failed(why: &dyn fmt::Display) {
-    warn!("Leases could not be renewed: {why}");
+/// Leases are not renewed; each body stops by itself before its own runs out.
+pub fn heartbeat_failed(error: &dyn fmt::Display) {
+    warn!("Leases could not be renewed: {error}");
 }
 
 pub fn draining(tasks: usize, grace: Duration) {
     if tasks > 0 {
         info!(
             tasks,
-            "Stopping: {tasks} tasks may take up to {grace:?} to finish; a second signal gives them back at once"
+            "Stopping; tasks that may run for {grace:?} more: {tasks}. A second signal gives them back at once"
         );
     }
 }
 
-pub fn release_incomplete(tasks: usize, why: &dyn fmt::Display) {
-    warn!(tasks, "{tasks} tasks could not be given back: {why}; their leases will run out");
+pub fn release_incomplete(tasks: usize, error: &dyn fmt::Display) {
+    warn!(tasks, "Tasks could not be given back: {error}; leases that will run out: {tasks}");
 }
 
 pub fn tasks_force_released(tasks: usize) {
-    warn!(tasks, "{tasks} tasks did not stop in time and were put back; what they still do will not be written");
+    warn!(tasks, "Tasks given back before they stopped: {tasks}; what they still do is not written");
 }
 
 /// Its body was aborted `waited` ago and has not ended. Its lease is not renewed any more.
@@ -134,10 +135,10 @@ pub fn task_abort_timed_out(run: &Run, waited: Duration) {
 
 /// The result of a finished run is kept and written as soon as the database can.
 pub fn settlement_retrying(error: &dyn fmt::Display) {
-    warn!("The end of a task cannot be written yet, trying again: {error}");
+    warn!("The outcome of a finished task cannot be written yet, trying again: {error}");
 }
 
-/// Best effort: the task is completed all the same.
+/// The task is completed all the same.
 pub fn after_hook_failed(task: TaskId, reason: &dyn fmt::Display) {
-    warn!(task, "What was to follow the commit of task {task} was not done: {reason}");
+    warn!(task, "The after-commit hook of task {task} failed: {reason}");
 }

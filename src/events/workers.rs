@@ -1,4 +1,4 @@
-//! Workers and what carries them: back-off, the registry, actors, panics, the end of the process.
+//! Workers and their process: back-off, the registry, actors, panics, the end of the process.
 
 use std::fmt;
 
@@ -38,7 +38,7 @@ pub fn pod_started(pod: &str, workers: usize, slots: usize, roles: &str) {
     info!(pod, workers, slots, "Starting pod {pod} for role: {roles}, workers: {workers}, tasks each: {slots}");
 }
 
-/// Programs find each worker in the log; people read the line of its pod.
+/// For programs, which look for each worker; people get one line for the whole pod.
 pub fn worker_started(worker: &str, roles: &str) {
     match log::is_json() {
         true => info!(worker, "Starting worker {worker} for role: {roles}"),
@@ -54,16 +54,16 @@ pub fn worker_stopped(worker: &str) {
 }
 
 /// `name` is the worker's friendly name.
-pub fn worker_backing_off(name: &str, why: Backoff) {
-    metrics::WORKER_BACKOFFS.with_label_values(&[why.resource()]).inc();
-    warn!(name, "{name} backing off: {why}");
+pub fn worker_backing_off(name: &str, reason: Backoff) {
+    metrics::WORKER_BACKOFFS.with_label_values(&[reason.resource()]).inc();
+    warn!(name, "{name} backing off: {reason}");
 }
 
 pub fn worker_resumed(name: &str) {
     info!(name, "{name} resuming normal operation");
 }
 
-/// Shares 0…1 as back-off sees them; `busy`: tasks that run here.
+/// Shares 0…1 that back-off compares with its thresholds; `busy`: tasks that run in this process.
 pub fn resources_sampled(memory: f64, cpu: f64, busy: usize) {
     metrics::MEMORY_RATIO.set(memory);
     metrics::CPU_RATIO.set(cpu);
@@ -76,20 +76,20 @@ pub fn workers_planned(workers: usize, slots: usize) {
     metrics::WORKER_SLOTS.set(slots as i64);
 }
 
-/// The registry is best effort: the worker works on.
-pub fn worker_not_registered(worker: &str, why: &dyn fmt::Display) {
-    warn!(worker, "Worker {worker} could not be registered and works on: {why}");
+/// The registry is for display: the worker goes on.
+pub fn worker_not_registered(worker: &str, error: &dyn fmt::Display) {
+    warn!(worker, "Worker {worker} could not be registered and goes on: {error}");
 }
 
-/// `kind` is the actor's type, `name` the one it is of them.
+/// `kind` is the actor's type, `name` its own among actors of that type.
 pub fn actor_restarted(kind: &'static str, name: &str, cause: &dyn fmt::Display) {
     metrics::ACTOR_RESTARTS.with_label_values(&[kind]).inc();
-    warn!(actor = name, kind, "Actor {name} started again: {cause}");
+    warn!(actor = name, kind, "Actor {name} restarted: {cause}");
 }
 
-/// Restarts did not help: the process is going to end.
+/// Restarts have reached their limit: the process drains and exits.
 pub fn process_escalated(name: &str, cause: &dyn fmt::Display) {
-    error!(actor = name, "Giving up on {name}, draining and ending: {cause}");
+    error!(actor = name, "Actor {name} failed too often; the process drains and exits: {cause}");
 }
 
 pub fn panicked(place: &str, text: &str) {
@@ -97,18 +97,18 @@ pub fn panicked(place: &str, text: &str) {
     error!(place, "Panic at {place}: {text}");
 }
 
-/// Draining, to exit non-zero.
+/// The process drains, and exits non-zero.
 pub fn process_ending(cause: &str) {
-    error!("Ending because of what cannot be mended here: {cause}");
+    error!("The process cannot go on; it drains and exits: {cause}");
 }
 
-/// A drain that hangs: the process ends without it, and its leases run out.
+/// The drain hangs: the process exits without it, and its leases run out.
 pub fn exit_forced(cause: &str) {
     error!("Exiting without a drain, which hangs: {cause}");
 }
 
 pub fn log_lines_lost(lines: u64) {
-    warn!(lines, "{lines} log lines were lost: the reader of stderr is too slow");
+    warn!(lines, "The reader of stderr is too slow; log lines lost: {lines}");
 }
 
 #[cfg(test)]
@@ -120,7 +120,7 @@ mod tests {
     #[rstest]
     #[case(Backoff::Memory { share: 0.8734, threshold: 0.85 }, "Memory at 87.3% (threshold: 85%)")]
     #[case(Backoff::Cpu { share: 1.0, threshold: 0.9 }, "CPU at 100.0% (threshold: 90%)")]
-    fn the_reason_for_backing_off_is_written_as_ever(#[case] why: Backoff, #[case] text: &str) {
-        assert_eq!(why.to_string(), text);
+    fn the_reason_for_backing_off_is_the_text_that_scripts_read(#[case] reason: Backoff, #[case] text: &str) {
+        assert_eq!(reason.to_string(), text);
     }
 }

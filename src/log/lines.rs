@@ -1,6 +1,6 @@
-//! `Lines`: log lines on their way to a stream that may be slow, by a thread of its own.
+//! `Lines`: a bounded queue of log lines, which a thread of its own writes to a stream.
 //!
-//! In: formatted lines, from any thread, never blocking. Out: the same lines in order, less those that found the queue full, which
+//! In: formatted lines, from any thread, never blocking. Out: the same lines in order, without those that find the queue full, which
 //! are counted. So a reader of stderr that stops reading cannot stop the process.
 
 use std::io::{self, Write};
@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use crate::{events, metrics};
 
-/// Lines that wait at most; a line is rarely longer than a kilobyte.
-const QUEUE: usize = 4096;
+/// A line is rarely longer than a kilobyte.
+const MAX_QUEUED_LINES: usize = 4096;
 const POLL: Duration = Duration::from_millis(5);
 
 /// Cheap to clone.
@@ -30,7 +30,7 @@ enum Entry {
 impl Lines {
     /// Starts the thread; it ends with the process.
     pub fn start(stream: impl Write + Send + 'static) -> io::Result<Lines> {
-        let (queue, entries) = sync_channel(QUEUE);
+        let (queue, entries) = sync_channel(MAX_QUEUED_LINES);
         thread::Builder::new().name("log".to_owned()).spawn(move || write_all(stream, &entries))?;
         Ok(Lines { queue })
     }
@@ -47,7 +47,7 @@ impl Lines {
             entry = refused;
             thread::park_timeout(POLL);
         }
-        // an error means that the limit has passed, or that the thread is gone
+        // an error means that the limit has passed, or that the thread has ended
         let _ = answer.recv_timeout(limit.saturating_sub(begun.elapsed()));
     }
 }
@@ -70,7 +70,7 @@ fn write_all(mut stream: impl Write, entries: &Receiver<Entry>) {
     let mut reported = metrics::LOG_LINES_LOST.get();
     for entry in entries {
         match entry {
-            // a stream that is closed has no reader left to tell
+            // an error means that the stream is closed: there is no other place to report it
             Entry::Line(bytes) => drop(stream.write_all(&bytes)),
             Entry::Flush(written) => {
                 let _ = stream.flush();
@@ -108,7 +108,7 @@ mod tests {
         let (_reader, writer) = io::pipe().unwrap();
         let mut lines = Lines::start(writer).unwrap();
         let begun = Instant::now();
-        for _ in 0..3 * QUEUE {
+        for _ in 0..3 * MAX_QUEUED_LINES {
             lines.write_all(&[b'x'; 1024]).unwrap();
         }
         lines.flush(Duration::from_millis(50));

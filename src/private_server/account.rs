@@ -1,4 +1,4 @@
-//! Which account runs the server: ours, or, since PostgreSQL refuses root, an unprivileged one.
+//! The account that runs the server: this process's own, or, since PostgreSQL refuses root, an unprivileged one.
 
 use std::fs::Metadata;
 use std::os::unix::fs::{MetadataExt, chown};
@@ -8,7 +8,7 @@ use nix::unistd::{Uid, User};
 
 use super::{PrivateServerError, io};
 
-/// An account that is not ours.
+/// An account other than this process's own.
 #[derive(Clone, Debug)]
 pub struct Account {
     pub uid: u32,
@@ -16,8 +16,8 @@ pub struct Account {
     pub name: String,
 }
 
-/// The account to run the server under; none = our own. The owner of an existing cluster comes first. Never `nobody`: whatever else
-/// runs under that name could read and write the data.
+/// The account to run the server under; None = this process's own. The owner of an existing cluster comes first. Never `nobody`:
+/// other programs run under that account, and could read and write the data.
 pub fn for_server(data: &Path) -> Result<Option<Account>, PrivateServerError> {
     if !Uid::effective().is_root() {
         return Ok(None);
@@ -34,7 +34,7 @@ pub fn for_server(data: &Path) -> Result<Option<Account>, PrivateServerError> {
         .ok_or(PrivateServerError::NoAccount)
 }
 
-/// Makes `path` the account's own.
+/// Changes the owner of `path` to the account.
 pub fn give(path: &Path, account: Option<&Account>) -> Result<(), PrivateServerError> {
     match account {
         Some(account) => {
@@ -44,11 +44,11 @@ pub fn give(path: &Path, account: Option<&Account>) -> Result<(), PrivateServerE
     }
 }
 
-/// Another account sees nothing below a directory that is closed to it, such as root's home.
+/// Refuses a directory below one that the account may not enter, such as root's home.
 pub fn require_reachable(dir: &Path, account: Option<&Account>) -> Result<(), PrivateServerError> {
     let Some(account) = account else { return Ok(()) };
     for parent in dir.ancestors() {
-        let meta = parent.metadata().map_err(io(format!("look at {}", parent.display())))?;
+        let meta = parent.metadata().map_err(io(format!("read the mode of {}", parent.display())))?;
         if !may_enter(&meta, account) {
             return Err(PrivateServerError::Unreachable { closed: parent.to_owned(), account: account.name.clone() });
         }

@@ -12,27 +12,27 @@ use super::layout::Layout;
 use super::server::command;
 use super::{PrivateServerError, io};
 
-/// Makes the cluster and its database `drover` beside its place, and renames it to `data` once it is on disk.
+/// Creates the cluster with its database `drover` under a temporary name, and renames it to `data` once it is on disk.
 pub fn initialise(layout: &Layout, install: &Install, account: Option<&Account>) -> Result<(), PrivateServerError> {
     if layout.data.exists() {
         return Err(PrivateServerError::NotACluster(layout.data.clone()));
     }
-    let new = Making { data: fresh_directory(&layout.dir, account)?, install, account };
+    let new = NewCluster { data: create_directory(&layout.dir, account)?, install, account };
     new.init()?;
     new.create_database()?;
     new.sync()?;
-    fs::rename(&new.data, &layout.data).map_err(io("name the new cluster"))?;
+    fs::rename(&new.data, &layout.data).map_err(io("rename the new cluster"))?;
     File::open(&layout.dir).and_then(|dir| dir.sync_all()).map_err(io(format!("sync {}", layout.dir.display())))
 }
 
-/// A cluster being made.
-struct Making<'a> {
+/// A cluster under its temporary name.
+struct NewCluster<'a> {
     data: PathBuf,
     install: &'a Install,
     account: Option<&'a Account>,
 }
 
-impl Making<'_> {
+impl NewCluster<'_> {
     fn init(&self) -> Result<(), PrivateServerError> {
         let mut initdb = command(self.install, "initdb", self.account);
         initdb.args(["--username=drover", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync"]);
@@ -49,20 +49,20 @@ impl Making<'_> {
         if let Some(mut stdin) = child.stdin.take() {
             stdin.write_all(b"CREATE DATABASE drover\n").map_err(io("create the database"))?;
         }
-        let said = child.wait_with_output().map_err(io("create the database"))?;
-        // a failed statement changes nothing about the exit code of this mode
-        match String::from_utf8_lossy(&said.stderr).contains("ERROR:") {
-            true => Err(failure(&said)),
-            false => require_success(&said),
+        let output = child.wait_with_output().map_err(io("create the database"))?;
+        // in this mode the exit code is 0 even when a statement fails
+        match String::from_utf8_lossy(&output.stderr).contains("ERROR:") {
+            true => Err(failure(&output)),
+            false => require_success(&output),
         }
     }
 
-    /// Once for all files: initdb syncs each of a thousand by itself, which takes ten seconds on a busy disk.
+    /// Once for all files: initdb would sync each of a thousand, which takes ten seconds on a busy disk.
     #[cfg(target_os = "linux")]
     fn sync(&self) -> Result<(), PrivateServerError> {
-        let doing = || io(format!("sync {}", self.data.display()));
-        let data = File::open(&self.data).map_err(doing())?;
-        nix::unistd::syncfs(&data).map_err(|errno| doing()(errno.into()))
+        let failed = || io(format!("sync {}", self.data.display()));
+        let data = File::open(&self.data).map_err(failed())?;
+        nix::unistd::syncfs(&data).map_err(|errno| failed()(errno.into()))
     }
 
     #[cfg(not(target_os = "linux"))]
@@ -73,8 +73,8 @@ impl Making<'_> {
     }
 }
 
-/// A name of its own, since the initdb of a killed process may still be writing to an older one. Those are removed.
-fn fresh_directory(dir: &Path, account: Option<&Account>) -> Result<PathBuf, PrivateServerError> {
+/// A directory with a unique name, since the initdb of a killed process may still write to an older one; older ones are removed.
+fn create_directory(dir: &Path, account: Option<&Account>) -> Result<PathBuf, PrivateServerError> {
     const PREFIX: &str = "data.new";
     for entry in fs::read_dir(dir).map_err(io(format!("list {}", dir.display())))?.flatten() {
         if entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes()) {
@@ -87,10 +87,10 @@ fn fresh_directory(dir: &Path, account: Option<&Account>) -> Result<PathBuf, Pri
     Ok(new)
 }
 
-fn require_success(said: &Output) -> Result<(), PrivateServerError> {
-    if said.status.success() { Ok(()) } else { Err(failure(said)) }
+fn require_success(output: &Output) -> Result<(), PrivateServerError> {
+    if output.status.success() { Ok(()) } else { Err(failure(output)) }
 }
 
-fn failure(said: &Output) -> PrivateServerError {
-    PrivateServerError::Init(String::from_utf8_lossy(&said.stderr).trim().to_owned())
+fn failure(output: &Output) -> PrivateServerError {
+    PrivateServerError::Init(String::from_utf8_lossy(&output.stderr).trim().to_owned())
 }

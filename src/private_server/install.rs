@@ -1,4 +1,4 @@
-//! `Install`: a PostgreSQL server on this machine, found in the places where the usual packages put it.
+//! `Install`: a PostgreSQL server on this machine, found in the directories of the usual packages.
 
 use std::cmp::Reverse;
 use std::fs;
@@ -42,41 +42,41 @@ impl Install {
         if !bin.join("initdb").is_file() {
             return None;
         }
-        let says = Command::new(bin.join("postgres")).arg("--version").output().ok()?;
-        let (major, version) = version_in(&String::from_utf8_lossy(&says.stdout))?;
+        let output = Command::new(bin.join("postgres")).arg("--version").output().ok()?;
+        let (major, version) = version_in(&String::from_utf8_lossy(&output.stdout))?;
         Some(Install { bin, major, version })
     }
 }
 
 /// Every server on this machine, newest first; with `bin`, only the one there.
 fn discover(bin: Option<&Path>) -> Vec<Install> {
-    let places = bin.map_or_else(usual_places, |bin| vec![bin.to_owned()]);
-    let mut found: Vec<Install> = places.iter().filter_map(|place| Install::at(place)).collect();
+    let dirs = bin.map_or_else(package_dirs, |bin| vec![bin.to_owned()]);
+    let mut found: Vec<Install> = dirs.iter().filter_map(|dir| Install::at(dir)).collect();
     found.sort_by_key(|install| (Reverse(install.major), install.bin.clone()));
     found.dedup();
     found
 }
 
-fn usual_places() -> Vec<PathBuf> {
-    let mut places = Vec::new();
-    places.extend(in_path("command -v postgres").and_then(|postgres| Some(postgres.parent()?.to_owned())));
-    places.extend(in_path("pg_config --bindir"));
-    places.extend(below("/usr/lib/postgresql", "", "bin")); // Debian, Ubuntu
-    places.extend(below("/usr", "pgsql-", "bin")); // PGDG on Fedora and its kin
-    places.extend(below("/usr/libexec", "postgresql", "")); // Alpine
+fn package_dirs() -> Vec<PathBuf> {
+    let mut dirs = Vec::new();
+    dirs.extend(in_path("command -v postgres").and_then(|postgres| Some(postgres.parent()?.to_owned())));
+    dirs.extend(in_path("pg_config --bindir"));
+    dirs.extend(below("/usr/lib/postgresql", "", "bin")); // Debian, Ubuntu
+    dirs.extend(below("/usr", "pgsql-", "bin")); // PGDG: Fedora, RHEL
+    dirs.extend(below("/usr/libexec", "postgresql", "")); // Alpine
     for homebrew in ["/opt/homebrew/opt", "/usr/local/opt", "/home/linuxbrew/.linuxbrew/opt"] {
-        places.extend(below(homebrew, "postgresql", "bin"));
+        dirs.extend(below(homebrew, "postgresql", "bin"));
     }
-    places.extend(below("/Applications/Postgres.app/Contents/Versions", "", "bin"));
-    places.push("/usr/local/pgsql/bin".into());
-    places
+    dirs.extend(below("/Applications/Postgres.app/Contents/Versions", "", "bin"));
+    dirs.push("/usr/local/pgsql/bin".into());
+    dirs
 }
 
-/// The path that a shell command prints; the shell knows PATH.
+/// The path that a shell command prints; the shell searches PATH.
 fn in_path(command: &str) -> Option<PathBuf> {
-    let says = Command::new("sh").args(["-c", command]).stderr(Stdio::null()).output().ok()?;
-    let path = String::from_utf8(says.stdout).ok()?;
-    says.status.success().then(|| path.trim().into())
+    let output = Command::new("sh").args(["-c", command]).stderr(Stdio::null()).output().ok()?;
+    let path = String::from_utf8(output.stdout).ok()?;
+    output.status.success().then(|| path.trim().into())
 }
 
 /// `parent/<each that begins with prefix>/tail`.
@@ -87,8 +87,8 @@ fn below(parent: &str, prefix: &str, tail: &str) -> Vec<PathBuf> {
 }
 
 /// From `postgres (PostgreSQL) 15.8 (Debian 15.8-1)` to (15, "15.8").
-fn version_in(says: &str) -> Option<(u32, String)> {
-    let version = says.split_whitespace().nth(2)?;
+fn version_in(output: &str) -> Option<(u32, String)> {
+    let version = output.split_whitespace().nth(2)?;
     let digits = version.split(|c: char| !c.is_ascii_digit()).next()?;
     Some((digits.parse().ok()?, version.to_owned()))
 }
@@ -112,12 +112,12 @@ mod tests {
     #[case::debian("postgres (PostgreSQL) 15.8 (Debian 15.8-0+deb12u1)\n", Some((15, "15.8".to_owned())))]
     #[case::beta("postgres (PostgreSQL) 18beta1", Some((18, "18beta1".to_owned())))]
     #[case::something_else("usage: postgres", None)]
-    fn the_version_is_read_from_what_the_server_says(#[case] says: &str, #[case] version: Option<(u32, String)>) {
-        assert_eq!(version_in(says), version);
+    fn the_version_is_read_from_the_server_s_output(#[case] output: &str, #[case] version: Option<(u32, String)>) {
+        assert_eq!(version_in(output), version);
     }
 
     #[test]
-    fn a_machine_without_a_server_is_told_the_remedies() {
+    fn the_error_without_a_server_names_the_remedies() {
         let empty = tempfile::tempdir().unwrap();
         let error = Install::for_cluster(&empty.path().join("data"), Some(empty.path())).unwrap_err();
         for remedy in ["apt-get install postgresql", "brew install", "DROVER_PG_BIN", "DATABASE_URL"] {

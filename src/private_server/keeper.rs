@@ -1,8 +1,7 @@
-//! The keeper: a process of its own that starts the server, starts it again when it dies, and stops it when the last
+//! The keeper: a process of its own that starts the server, restarts it when it dies, and stops it when the last
 //! user is gone.
 //!
-//! It leaves its starter's session, so that it outlives even kill -9 of the whole process group. It writes to the
-//! server's log, since it has nobody to talk to.
+//! It begins a session of its own, so that it outlives even kill -9 of its starter's process group. Its stderr is the server's log.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
@@ -22,16 +21,16 @@ pub const KEEPER_ARG: &str = "__pg-keeper";
 
 const POLL: Duration = Duration::from_millis(100);
 const READY_POLL: Duration = Duration::from_millis(8);
-/// A server that dies sooner than this after its start has died young.
+/// A server that dies sooner than this after its start counts as an early death.
 const HEALTHY_AFTER: Duration = Duration::from_secs(10);
-/// How long an administrator's restart may take between its stop and its start.
-const STOPPED_FOR: Duration = Duration::from_secs(1);
-/// This many early deaths in a row, and the keeper gives up.
+/// How long `pg_ctl restart` may take between its stop and its start.
+const MAX_RESTART_GAP: Duration = Duration::from_secs(1);
+/// After so many early deaths in a row the keeper gives up.
 const MAX_EARLY_DEATHS: u32 = 5;
-/// A starter's patience with a keeper that was on its way out when ours looked.
+/// When a launched keeper has ended because another one was running, which may have been about to end.
 const RELAUNCH_AFTER: Duration = Duration::from_millis(500);
 
-/// Makes sure that a keeper is at work, and waits until the server takes connections.
+/// Makes sure that a keeper is running, and waits until the server accepts connections.
 pub fn bring_up(
     layout: &Layout,
     install: &Install,
@@ -46,19 +45,19 @@ pub fn bring_up(
         if ended.is_some_and(|status| !status.success()) || begun.elapsed() > deadline {
             return Err(PrivateServerError::Start { log: layout.log(), tail: server::log_tail(layout) });
         }
-        // it ended well because it met another keeper, which may have been ending too
+        // it ended with success because another keeper was running, which may have ended since
         if ended.is_some() && launched.elapsed() > RELAUNCH_AFTER {
             keeper = launch(layout, install, options)?;
             launched = Instant::now();
         }
         server::pause(READY_POLL);
     }
-    // reaps the keeper should it end before us
+    // reaps the keeper when it ends before this process
     std::thread::spawn(move || keeper.wait());
     Ok(())
 }
 
-/// Runs the keeper beside us. When another one is at work already, it ends at once.
+/// Starts a keeper process, which ends at once when another one is running.
 fn launch(layout: &Layout, install: &Install, options: &Options) -> Result<Child, PrivateServerError> {
     let program = match &options.keeper {
         Some(program) => program.clone(),
@@ -79,11 +78,11 @@ fn launch(layout: &Layout, install: &Install, options: &Options) -> Result<Child
         .map_err(io("run the keeper"))
 }
 
-/// Runs `drover __pg-keeper DIR BIN LINGER_MS [SETTING…]`; `args` are those behind [`KEEPER_ARG`].
+/// Runs `drover __pg-keeper DIR BIN LINGER_MS [SETTING…]`; `args` are those after [`KEEPER_ARG`].
 pub fn keeper_main(args: impl Iterator<Item = String>) -> ExitCode {
     let _ = nix::unistd::setsid();
-    let ended = Keeper::from_args(args).and_then(|keeper| keeper.map_or(Ok(()), Keeper::run));
-    match ended {
+    let result = Keeper::from_args(args).and_then(|keeper| keeper.map_or(Ok(()), Keeper::run));
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             use std::io::Write;
@@ -99,28 +98,28 @@ struct Keeper {
     account: Option<Account>,
     linger: Duration,
     settings: Vec<String>,
-    /// One keeper is enough.
-    only: Lock,
+    /// Held as long as it runs, so that there is one keeper.
+    lock: Lock,
 }
 
-/// The server as the keeper sees it: its own child, or one that an earlier keeper started.
+/// The running server: the keeper's child, or started by an earlier keeper.
 struct Server {
     child: Option<Child>,
     since: Instant,
     history: History,
 }
 
-/// What the keeper has seen of this server and those before it.
+/// How this server and those before it have run.
 #[derive(Clone, Copy, Default)]
 struct History {
-    /// One of them took connections, so that the settings are not at fault.
+    /// One of them accepted connections, so the settings are valid.
     was_ready: bool,
     /// In a row.
     early_deaths: u32,
 }
 
 impl Keeper {
-    /// None when another keeper is at work.
+    /// None when another keeper is running.
     fn from_args(mut args: impl Iterator<Item = String>) -> Result<Option<Keeper>, PrivateServerError> {
         let mut next =
             || args.next().ok_or_else(|| io("read the keeper's arguments")(std::io::ErrorKind::InvalidInput.into()));
@@ -128,11 +127,11 @@ impl Keeper {
         let bin = PathBuf::from(next()?);
         let linger = Duration::from_millis(next()?.parse().unwrap_or(30_000));
         let account = account::for_server(&layout.data)?;
-        let Some(only) = Lock::try_acquire(&layout.keeper_lock(), Kind::Exclusive, account.as_ref())? else {
+        let Some(lock) = Lock::try_acquire(&layout.keeper_lock(), Kind::Exclusive, account.as_ref())? else {
             return Ok(None);
         };
         let install = Install::for_cluster(&layout.data, Some(&bin))?;
-        Ok(Some(Keeper { layout, install, account, linger, settings: args.collect(), only }))
+        Ok(Some(Keeper { layout, install, account, linger, settings: args.collect(), lock }))
     }
 
     fn run(self) -> Result<(), PrivateServerError> {
@@ -144,23 +143,23 @@ impl Keeper {
                 return self.stop(server);
             }
             if !self.layout.users_lock().exists() {
-                server.end_at_once(); // its directory was removed: nothing is to be kept, and nothing made there again
+                server.end_at_once(); // its directory was removed, and must not be created again
                 return Ok(());
             }
             if server.has_ended(&self.layout) {
-                self.let_others_start_it();
-                server = self.server_after(&mut server)?;
+                self.wait_for_restart_by_others();
+                server = self.restart(&mut server)?;
             }
             server.history.was_ready |= server::is_ready(&self.layout);
-            let Some(nobody) = self.nobody_uses_it()? else {
+            let Some(no_users) = self.lock_out_users()? else {
                 unused_since = Instant::now();
                 continue;
             };
             if unused_since.elapsed() >= self.linger {
                 let stopped = self.stop(server);
-                // whoever comes next waits for this lock, and then must be able to launch a keeper
-                drop(self.only);
-                drop(nobody);
+                // the next user waits for the second lock, and then launches a keeper, which needs the first
+                drop(self.lock);
+                drop(no_users);
                 return stopped;
             }
         }
@@ -175,26 +174,27 @@ impl Keeper {
         Ok(Server { child, since: Instant::now(), history })
     }
 
-    /// Without its lock file the server was stopped, not killed: `pg_ctl restart` must see it gone, and is next.
-    fn let_others_start_it(&self) {
+    /// Without its lock file the server was stopped, not killed: `pg_ctl restart` may be about to start it.
+    fn wait_for_restart_by_others(&self) {
         if !self.layout.pid_file().exists() {
-            server::passes_within(STOPPED_FOR, || server::running(&self.layout).is_some());
+            server::passes_within(MAX_RESTART_GAP, || server::running(&self.layout).is_some());
         }
     }
 
-    /// Somebody may have started one already. A server that refused to start will not think better of it.
-    fn server_after(&self, dead: &mut Server) -> Result<Server, PrivateServerError> {
-        let died_early = dead.since.elapsed() < HEALTHY_AFTER;
-        let early_deaths = if died_early { dead.history.early_deaths + 1 } else { 0 };
-        let hopeless = dead.refused_to_start() || early_deaths > MAX_EARLY_DEATHS;
-        if hopeless && server::running(&self.layout).is_none() {
+    /// A server in the place of one that ended. Another process may have started it already. A server that refuses to start is not
+    /// tried again.
+    fn restart(&self, ended: &mut Server) -> Result<Server, PrivateServerError> {
+        let died_early = ended.since.elapsed() < HEALTHY_AFTER;
+        let early_deaths = if died_early { ended.history.early_deaths + 1 } else { 0 };
+        let gives_up = ended.refused_to_start() || early_deaths > MAX_EARLY_DEATHS;
+        if gives_up && server::running(&self.layout).is_none() {
             return Err(PrivateServerError::Start { log: self.layout.log(), tail: server::log_tail(&self.layout) });
         }
-        self.server(History { early_deaths, ..dead.history })
+        self.server(History { early_deaths, ..ended.history })
     }
 
-    /// Holding the answer keeps new users out.
-    fn nobody_uses_it(&self) -> Result<Option<Lock>, PrivateServerError> {
+    /// The users' lock, exclusively; None while the server has users.
+    fn lock_out_users(&self) -> Result<Option<Lock>, PrivateServerError> {
         Lock::try_acquire(&self.layout.users_lock(), Kind::Exclusive, self.account.as_ref())
     }
 
@@ -216,7 +216,7 @@ impl Server {
         }
     }
 
-    /// One that is not our child finds out within a minute that its directory is gone.
+    /// A server that is not this keeper's child ends by itself within a minute after its directory was removed.
     fn end_at_once(&mut self) {
         if let Some(child) = &mut self.child {
             let _ = kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGQUIT);
@@ -224,7 +224,7 @@ impl Server {
         }
     }
 
-    /// It ended by its own decision (a signal leaves no exit code) before it, or any before it, took connections.
+    /// It exited with an error, not by a signal, and no server has accepted connections yet.
     fn refused_to_start(&mut self) -> bool {
         let status = self.child.as_mut().and_then(|child| child.try_wait().ok().flatten());
         !self.history.was_ready && status.is_some_and(|status| status.code().is_some_and(|code| code != 0))

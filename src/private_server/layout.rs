@@ -1,4 +1,4 @@
-//! `Layout`: what lies where in a private server's directory.
+//! `Layout`: the paths in a private server's directory, and the creation of what must exist before the server starts.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
@@ -14,23 +14,23 @@ use super::{PrivateServerError, io};
 /// macOS allows 103 bytes for a socket's path (Linux 107), of which the server's own name takes 18.
 const MAX_SOCKET_DIR: usize = 103 - "/.s.PGSQL.5432.lock".len();
 const MAX_LOG: u64 = 16 << 20;
-/// What is encoded when a path stands in a URL's query.
+/// Percent-encoded in a path in a URL's query.
 const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_');
 
 #[derive(Clone, Debug)]
 pub struct Layout {
-    /// Without links, since a process's working directory is compared with it.
+    /// With symbolic links resolved, since a process's working directory is compared with it.
     pub dir: PathBuf,
     pub data: PathBuf,
     pub socket_dir: PathBuf,
 }
 
 impl Layout {
-    /// Makes the directory when it is missing.
+    /// Creates the directory when it is missing.
     pub fn create(dir: &Path) -> Result<Layout, PrivateServerError> {
-        let doing = || io(format!("create {}", dir.display()));
-        create_missing(dir).map_err(doing())?;
-        let dir = dir.canonicalize().map_err(doing())?;
+        let failed = || io(format!("create {}", dir.display()));
+        create_missing(dir).map_err(failed())?;
+        let dir = dir.canonicalize().map_err(failed())?;
         Ok(Layout { data: dir.join("data"), socket_dir: socket_dir(&dir), dir })
     }
 
@@ -67,45 +67,45 @@ impl Layout {
         format!("postgresql:///drover?host={host}&user=drover")
     }
 
-    /// The socket's directory is the server's access control: nobody else may enter, or have made, it.
+    /// The socket's directory is the server's access control: other accounts must neither own nor enter it.
     pub fn create_socket_dir(&self, account: Option<&Account>) -> Result<(), PrivateServerError> {
         let dir = &self.socket_dir;
-        let doing = || io(format!("create {}", dir.display()));
-        DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(doing())?;
-        let meta = fs::symlink_metadata(dir).map_err(doing())?;
+        let failed = || io(format!("create {}", dir.display()));
+        DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(failed())?;
+        let meta = fs::symlink_metadata(dir).map_err(failed())?;
         let owners = [Some(Uid::effective().as_raw()), account.map(|account| account.uid)];
         if meta.file_type().is_symlink() || !owners.contains(&Some(meta.uid())) {
             return Err(PrivateServerError::UnsafeSocketDir(dir.clone()));
         }
-        fs::set_permissions(dir, Permissions::from_mode(0o700)).map_err(doing())?;
+        fs::set_permissions(dir, Permissions::from_mode(0o700)).map_err(failed())?;
         account::give(dir, account)
     }
 
-    /// The server's log, for its account alone, emptied when it has grown too long.
+    /// The server's log, readable by its account alone, emptied when it is larger than [`MAX_LOG`].
     pub fn open_log(&self, account: Option<&Account>) -> Result<File, PrivateServerError> {
-        let doing = || io(format!("open {}", self.log().display()));
-        // failed statements may hold what was to be written
-        let file = OpenOptions::new().create(true).append(true).mode(0o600).open(self.log()).map_err(doing())?;
-        file.set_permissions(Permissions::from_mode(0o600)).map_err(doing())?;
-        if file.metadata().map_err(doing())?.len() > MAX_LOG {
-            file.set_len(0).map_err(doing())?;
+        let failed = || io(format!("open {}", self.log().display()));
+        // logged statements may hold secrets
+        let file = OpenOptions::new().create(true).append(true).mode(0o600).open(self.log()).map_err(failed())?;
+        file.set_permissions(Permissions::from_mode(0o600)).map_err(failed())?;
+        if file.metadata().map_err(failed())?.len() > MAX_LOG {
+            file.set_len(0).map_err(failed())?;
         }
         account::give(&self.log(), account)?;
         Ok(file)
     }
 
-    /// Tells the keeper to stop the server though it has users.
+    /// Asks the keeper to stop the server even while it has users.
     pub fn request_stop(&self) -> Result<(), PrivateServerError> {
-        fs::write(self.stop_request(), "").map_err(io("ask the keeper to stop"))
+        fs::write(self.stop_request(), "").map_err(io("write the stop request"))
     }
 
     pub fn stop_is_requested(&self) -> bool {
         self.stop_request().exists()
     }
 
-    pub fn forget_stop_request(&self) -> Result<(), PrivateServerError> {
+    pub fn clear_stop_request(&self) -> Result<(), PrivateServerError> {
         match fs::remove_file(self.stop_request()) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(io("forget an old stop request")(error)),
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(io("remove the stop request")(error)),
             _ => Ok(()),
         }
     }
@@ -115,12 +115,12 @@ impl Layout {
     }
 }
 
-/// What root makes must let the server's account through, whatever the umask says.
+/// Directories that root creates must be open to the server's account, whatever the umask.
 fn create_missing(dir: &Path) -> std::io::Result<()> {
     let missing: Vec<&Path> = dir.ancestors().take_while(|parent| !parent.exists()).collect();
     DirBuilder::new().recursive(true).create(dir)?;
     if Uid::effective().is_root() {
-        missing.iter().try_for_each(|made| fs::set_permissions(made, Permissions::from_mode(0o711)))?;
+        missing.iter().try_for_each(|dir| fs::set_permissions(dir, Permissions::from_mode(0o711)))?;
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `Lock`: a file lock that the kernel frees when its holder is gone, however it went.
+//! `Lock`: a file lock that the kernel frees when its holder ends, even by kill -9.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::ErrorKind;
@@ -12,8 +12,8 @@ use super::{PrivateServerError, io, server};
 
 const POLL: Duration = Duration::from_millis(10);
 
-/// Free again when the last process that has the file open has closed it. It is never unlocked by hand: that would free it for all of
-/// them, a process that inherited it included.
+/// Freed when the last process that has the file open closes it. It is never unlocked explicitly: that would free it for every
+/// process that has inherited it.
 #[derive(Debug)]
 pub struct Lock(File);
 
@@ -37,7 +37,7 @@ impl Lock {
                 return Ok(lock);
             }
             if begun.elapsed() > deadline {
-                return Err(PrivateServerError::Locked { what: path.to_owned(), waited: deadline });
+                return Err(PrivateServerError::Locked { lock: path.to_owned(), waited: deadline });
             }
             server::pause(POLL);
         }
@@ -58,7 +58,7 @@ impl Lock {
         }
     }
 
-    /// The lock belongs to the open file; left open by exec, it goes on to the program that takes this one's place.
+    /// Leaves the file open in programs that this process executes or starts: the lock belongs to the open file.
     pub fn keep_through_exec(&self) -> Result<(), PrivateServerError> {
         match fcntl(&self.0, FcntlArg::F_SETFD(FdFlag::empty())) {
             Ok(_) => Ok(()),
@@ -68,12 +68,12 @@ impl Lock {
 }
 
 fn open(path: &Path, account: Option<&Account>) -> Result<File, PrivateServerError> {
-    let doing = || io(format!("open {}", path.display()));
-    // opening for writing would fail for another account's file, and a lock needs no writing
+    let failed = || io(format!("open {}", path.display()));
+    // opened for reading, since another account's file cannot be opened for writing
     if let Ok(file) = File::open(path) {
         return Ok(file);
     }
-    let file = OpenOptions::new().create(true).truncate(false).write(true).open(path).map_err(doing())?;
+    let file = OpenOptions::new().create(true).truncate(false).write(true).open(path).map_err(failed())?;
     account::give(path, account)?;
     Ok(file)
 }
@@ -96,7 +96,7 @@ mod tests {
         assert!(taken.is_none(), "the parent's drop freed the child's lock");
         drop(child.stdin.take());
         child.wait().unwrap();
-        // a process that another test has just started may hold it for a moment
+        // a child process that another test is starting may have inherited it, until it executes its program
         Lock::acquire(&path, Kind::Exclusive, None, Duration::from_secs(5)).unwrap();
     }
 }

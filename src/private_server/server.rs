@@ -1,4 +1,4 @@
-//! The server's processes: whether it runs, what a crash left behind, how it is started and stopped.
+//! The server's processes: finds, starts and stops the server, and cleans up after a crashed one.
 
 use std::fs;
 use std::os::unix::net::UnixStream;
@@ -22,7 +22,7 @@ const ORPHANS_DEADLINE: Duration = Duration::from_secs(20);
 const STOP_STEPS: [(Signal, Duration); 2] =
     [(Signal::SIGINT, Duration::from_secs(30)), (Signal::SIGQUIT, Duration::from_secs(10))];
 
-/// For a queue on one machine: enough connections for every pool, short naps for autovacuum, no JIT for short statements.
+/// For a queue on one machine: connections for every pool, a short autovacuum_naptime, no JIT for short statements.
 const SETTINGS: [&str; 14] = [
     "listen_addresses=",
     "unix_socket_permissions=0700",
@@ -40,7 +40,7 @@ const SETTINGS: [&str; 14] = [
     "log_min_error_statement=panic", // the program logs its own failed statements, once
 ];
 
-/// One of the server's programs under its account, free of PG* and whatever else our environment sets.
+/// One of the server's programs under its account, with an empty environment: variables such as PG* would change it.
 pub fn command(install: &Install, program: &str, account: Option<&Account>) -> Command {
     let mut command = Command::new(install.bin.join(program));
     command.current_dir("/").stdin(Stdio::null()).env_clear().env("LC_ALL", "C").env("PATH", "/usr/bin:/bin");
@@ -50,7 +50,7 @@ pub fn command(install: &Install, program: &str, account: Option<&Account>) -> C
     command
 }
 
-/// Starts the server, after clearing away what a crashed one left behind; none when somebody else has just started it.
+/// Starts the server, after removing the files that a crashed one left behind; None when another process has just started it.
 pub fn spawn(
     layout: &Layout,
     install: &Install,
@@ -85,27 +85,27 @@ pub fn running(layout: &Layout) -> Option<Pid> {
     (is_alive(pid) && is_server(layout, pid)).then_some(pid)
 }
 
-/// Whether the server says that it takes connections. Asking by connecting would only fill its log.
+/// Whether the server accepts connections, by its pid file: test connections would fill its log.
 pub fn is_ready(layout: &Layout) -> bool {
     pid_file_line(layout, 7).is_some_and(|state| state == "ready") && running(layout).is_some()
 }
 
-/// Stops the server, gently first. Fine when none runs.
+/// Stops the server by the steps of [`STOP_STEPS`]. Ok when none runs.
 pub fn stop(layout: &Layout) -> Result<(), PrivateServerError> {
-    for (signal, patience) in STOP_STEPS {
+    for (signal, limit) in STOP_STEPS {
         let Some(pid) = running(layout) else { return Ok(()) };
         let _ = kill(pid, signal);
-        if passes_within(patience, || running(layout).is_none()) {
+        if passes_within(limit, || running(layout).is_none()) {
             return Ok(());
         }
     }
     Err(PrivateServerError::Stop(layout.dir.clone()))
 }
 
-/// Polls `condition`, the only way to watch a process that is not our child.
-pub fn passes_within(patience: Duration, condition: impl Fn() -> bool) -> bool {
+/// Polls `condition`, the only way to watch a process that is not a child.
+pub fn passes_within(limit: Duration, condition: impl Fn() -> bool) -> bool {
     let begun = Instant::now();
-    while begun.elapsed() < patience {
+    while begun.elapsed() < limit {
         if condition() {
             return true;
         }
@@ -115,7 +115,7 @@ pub fn passes_within(patience: Duration, condition: impl Fn() -> bool) -> bool {
 }
 
 /// For the keeper and for starting, which run on threads of their own.
-#[expect(clippy::disallowed_methods, reason = "no runtime here, and nobody else needs the thread")]
+#[expect(clippy::disallowed_methods, reason = "there is no runtime here, and the thread has no other work")]
 pub fn pause(time: Duration) {
     std::thread::sleep(time);
 }
@@ -137,8 +137,8 @@ fn is_alive(pid: Pid) -> bool {
     matches!(kill(pid, None), Ok(()) | Err(Errno::EPERM))
 }
 
-/// Pids are used again after a crash. A server's working directory is its data directory; where that cannot be seen
-/// (macOS), one that listens on our socket is ours. A zombie has neither.
+/// Pids are reused after a crash, so the process's working directory, a server's data directory, is compared. Without /proc
+/// (macOS), a server that listens on the socket is this cluster's. A zombie has neither.
 fn is_server(layout: &Layout, pid: Pid) -> bool {
     if !has_proc() {
         return UnixStream::connect(layout.socket()).is_ok();
@@ -146,7 +146,7 @@ fn is_server(layout: &Layout, pid: Pid) -> bool {
     fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd == layout.data)
 }
 
-/// A lock file whose pid is in use again would keep a new server from starting. After an orderly stop there is none.
+/// A lock file whose pid has been reused would keep a new server from starting. A server that is stopped removes its own.
 fn clear_stale(layout: &Layout) {
     if !has_proc() || !layout.pid_file().exists() {
         return;
@@ -156,7 +156,7 @@ fn clear_stale(layout: &Layout) {
     }
 }
 
-/// A killed server's children end by themselves, but take a moment. Without /proc the server's own checks have to do.
+/// Whether children of a killed server still run; they end by themselves after a moment. Without /proc, left to the server's own checks.
 fn has_orphans(data: &Path) -> bool {
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
     let mut numbered =

@@ -1,6 +1,6 @@
-//! The inside of a payload file: one JSON document, gzipped in members, with each answer of upstream in it untouched.
+//! The format of a payload file: one JSON document, gzipped in members, with each answer of upstream in it unchanged. Pure.
 //!
-//! An answer that came gzipped is a member as it came: compressing again costs more than all the rest of a crawl. Pure.
+//! An answer that came gzipped becomes a member as it is: compressing it again would take more CPU than the rest of a crawl.
 
 use std::io::{self, Read, Write};
 use std::ops::Range;
@@ -59,7 +59,7 @@ pub struct StoredMenu {
     pub head: PayloadHead,
     document: String,
     pages: Vec<Range<usize>>,
-    /// One a page; none in files of before questions were kept.
+    /// One a page; none in files written before questions were kept.
     questions: Vec<PageQuestion>,
 }
 
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_of_before_questions_were_kept_is_read() {
+    fn a_file_without_questions_is_read() {
         let document = r#"{"version":1,"platform":"dutchie","dispensary_id":7,"platform_dispensary_id":"a",
                            "fetched_at":"2025-09-16T13:41:58.081Z","total_count":3,"pages":[{"a":1}]}"#;
         let mut file = Vec::new();

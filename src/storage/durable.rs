@@ -1,4 +1,4 @@
-//! Files that are whole or not there: written under a temporary name in the same directory, synced, then renamed. Blocking.
+//! Durable, atomic file writes: under a temporary name in the same directory, synced, then renamed. Blocking.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -9,9 +9,8 @@ use tempfile::{NamedTempFile, PersistError};
 const TMP_PREFIX: &str = ".";
 const TMP_SUFFIX: &str = ".tmp";
 
-/// Writes `bytes` into a synced temporary file in `dir`, which is made when it is missing. The file is removed when it is dropped,
-/// and by the sweep when the process was killed. Its mode is that of any other file of this user (the umask decides), so that
-/// backups can read it: it must hold no secret.
+/// Writes `bytes` into a synced temporary file in `dir`, which is created when missing. The file is removed when it is dropped,
+/// or by the sweep when the process was killed. Its mode follows the umask, so that backups can read it: it must hold no secret.
 pub fn write_temporary(dir: &Path, bytes: &[u8]) -> io::Result<NamedTempFile> {
     create_dir(dir)?;
     let mut builder = tempfile::Builder::new();
@@ -30,7 +29,7 @@ pub fn is_temporary(path: &str) -> bool {
     name.starts_with(TMP_PREFIX) && name.ends_with(TMP_SUFFIX)
 }
 
-/// Renames `file` to `path`, whose directory is made when it is missing. The file comes back when `path` exists.
+/// Renames `file` to `path`, whose directory is created when missing. Returns the file when `path` exists.
 pub fn persist_new(file: NamedTempFile, path: &Path) -> io::Result<Result<(), NamedTempFile>> {
     create_parent(path)?;
     match file.persist_noclobber(path) {
@@ -56,7 +55,7 @@ fn create_parent(path: &Path) -> io::Result<()> {
     create_dir(path.parent().ok_or(io::ErrorKind::InvalidInput)?)
 }
 
-/// Makes `dir` and what is missing above it, each one synced into its parent.
+/// Creates `dir` and its missing parents, each one synced into its parent.
 fn create_dir(dir: &Path) -> io::Result<()> {
     if dir.is_dir() {
         return Ok(());

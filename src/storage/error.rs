@@ -1,4 +1,4 @@
-//! `StorageError`: why a file was not written or read, and what helps.
+//! `StorageError`: why a file was not written or read, and the remedy.
 
 use std::fmt;
 use std::io;
@@ -9,7 +9,7 @@ use thiserror::Error;
 /// `path` is relative to the storage root, as the database has it.
 #[derive(Debug, Error)]
 pub enum StorageError {
-    /// Try again later: nothing half is left behind.
+    /// Try again later: no partial file is left behind.
     #[error(
         "no room to write {path}: {error}. Free space under the storage root, or raise its quota or the process's file size limit; the task is tried again"
     )]
@@ -21,12 +21,12 @@ pub enum StorageError {
     )]
     Unavailable { root: PathBuf, reason: String },
     /// Trying again does not help; a new crawl does.
-    #[error("{path} is not there: it was removed, or the storage root is not the one it was written to")]
+    #[error("{path} does not exist: it was removed, or the storage root is not the one it was written to")]
     Missing { path: String },
     /// Trying again does not help; a new crawl does.
     #[error("{path} is damaged: {reason}")]
     Corrupt { path: String, reason: String },
-    #[error("'{path}' is no path of a payload")]
+    #[error("'{path}' is not the path of a payload")]
     InvalidPath { path: String },
     #[error("{path}: {error}")]
     Io { path: String, error: io::Error },
@@ -55,7 +55,7 @@ impl StorageError {
         }
     }
 
-    /// Whether the storage root is at fault, so that any other file meets the same error until a person has mended it.
+    /// Whether the storage root is at fault, so that every file fails until an operator repairs it.
     pub fn is_outage(&self) -> bool {
         matches!(self, StorageError::Full { .. } | StorageError::Unavailable { .. })
     }

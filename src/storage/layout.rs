@@ -1,4 +1,4 @@
-//! Where files lie under the storage root. Pure: names in, relative paths out, and nothing that climbs out of the root.
+//! Paths under the storage root. Pure: names in, relative paths out, and none that leads out of the root.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -9,7 +9,7 @@ use crate::domain::store::StoreId;
 /// The directory of all payloads, and the first part of each one's path.
 pub const PAYLOADS: &str = "payloads";
 
-/// Names the database whose payloads lie under the root.
+/// The file that names the database whose payloads are under the root.
 pub const OWNER: &str = "payloads/.database";
 
 /// Payloads without a row that the sweep has moved away, in a directory for each day on which it did.
@@ -31,7 +31,7 @@ pub fn fetched_at(path: &str) -> Option<DateTime<Utc>> {
     (payload(store, at) == path).then_some(at)
 }
 
-/// Whether the file at `path` is called as a payload, in whatever directory.
+/// Whether the file at `path` has the name of a payload, in any directory.
 pub fn is_payload_name(path: &str) -> bool {
     store_and_time(name(path)).is_some_and(|(store, at)| name(&payload(store, at)) == name(path))
 }
@@ -58,7 +58,7 @@ pub fn orphan_day(dir: &str) -> Option<NaiveDate> {
     dir.strip_prefix(ORPHANS)?.strip_prefix('/')?.parse().ok()
 }
 
-/// The file that `path` means under `root`; none when it is no path of a payload: not below [`PAYLOADS`], absolute, or climbing.
+/// The file at `path` under `root`; None when `path` is not below [`PAYLOADS`], is absolute, or has `..` in it.
 pub fn resolve(root: &Path, path: &str) -> Option<PathBuf> {
     let plain = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
     // `./` and `//` vanish in components, but would give one file two names

@@ -1,7 +1,7 @@
-//! Files under the storage root: where they lie (pure), and payloads in them.
+//! Files under the storage root: their layout (pure), and payload files.
 //!
-//! It must not know platforms, tasks or the database: bytes, the few facts of a payload's head and the name of the database that
-//! owns the files go in, paths relative to the root come out.
+//! In: bytes, a payload's head, and the name of the database that owns the files. Out: paths relative to the root. It must not
+//! know platforms, tasks or the database.
 
 mod document;
 mod durable;

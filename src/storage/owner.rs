@@ -1,7 +1,7 @@
-//! The owner of a storage root: the file `payloads/.database`, which names the one database whose payloads lie there.
+//! The owner of a storage root: the file `payloads/.database`, which names the one database whose payloads are there.
 //!
-//! A payload without a row is a leftover only to the database that owns all of them, so the sweep depends on this file. Nothing is
-//! written under a root that has no such file yet. Blocking.
+//! Only the database that owns all payloads may remove those without a row, so the sweep depends on this file. Nothing is
+//! written under a root before it has this file. Blocking.
 
 use std::fs;
 use std::io;
@@ -10,23 +10,23 @@ use std::path::Path;
 use super::error::StorageError;
 use super::{durable, layout};
 
-/// In place of an owner: no database has this id.
+/// In the file instead of an owner; no database has this id.
 const SEVERAL: &str = "several databases";
 /// Processes that start at the same time may take the file from each other this often.
 const MAX_ROUNDS: usize = 5;
 
-/// Whose payloads lie under a storage root.
+/// Whose payloads are under a storage root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ownership {
     /// This database's alone.
     Exclusive,
-    /// This database's alone, since just now: nobody kept payloads there before.
+    /// This database's alone, and the root was just registered: there were no payloads before.
     New,
-    /// Those of another database, too: neither of them sweeps.
+    /// Those of another database, too: neither database sweeps.
     Shared,
 }
 
-/// Notes that `owner` keeps payloads under `root`, unless that is noted already.
+/// Registers `owner` under `root`, unless it is registered already.
 pub fn register(root: &Path, owner: &str) -> Result<Ownership, StorageError> {
     let mut exclusive = Ownership::Exclusive;
     for _ in 0..MAX_ROUNDS {
@@ -59,7 +59,7 @@ pub fn read(root: &Path) -> Result<Option<String>, StorageError> {
     }
 }
 
-/// Whether `longer` is the same id with more parts: an earlier version knew fewer of them, and so does a user with fewer rights.
+/// Whether `longer` is the same id with more parts: earlier versions, and users with fewer rights, know fewer of the parts.
 fn extends(longer: &str, shorter: &str) -> bool {
     !shorter.is_empty() && longer.strip_prefix(shorter).is_some_and(|rest| rest.starts_with(' '))
 }

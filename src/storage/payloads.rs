@@ -1,6 +1,7 @@
 //! `Payloads`: raw upstream answers, one gzipped file a crawl.
 //!
-//! A file is durable before its path is given out, and is never changed afterwards; one whose row was never written is swept.
+//! In: the pages of a crawl. Out: the path, size and hash of a file, which is durable before they are returned and never changed
+//! afterwards. A file whose row was never written is swept.
 
 use std::fs;
 use std::io::{self, Read};
@@ -22,17 +23,17 @@ use crate::domain::store::StoreId;
 
 pub use super::document::{PageBytes, PayloadContent, PayloadHead, StoredMenu};
 
-/// No payload comes near it; a file that does is not read into memory.
+/// Far more than any payload; a larger file is not read into memory.
 const MAX_FILE_BYTES: u64 = 128 << 20;
-/// Payloads of one store that may share a millisecond: names move on by one each.
+/// Payloads of one store with the same millisecond in their name; each further one takes the next millisecond.
 const MAX_NAMES: i64 = 1000;
 /// What must be free before a menu is fetched; more than most payloads take.
 const MIN_ROOM: usize = 256 << 10;
-/// A share whose server is away blocks its callers without end: so many threads at most wait for it.
+/// A share whose server is unreachable blocks its callers without end: so many threads at most wait for it.
 const MAX_OPERATIONS: usize = 32;
-/// Longer than any file operation of ours takes on a share that answers.
+/// Longer than any file operation here takes on a share that answers.
 const MAX_WAIT: Duration = Duration::from_secs(60);
-/// The same for those that come before others: the start of a process, and of a fetch.
+/// The same for checks, which the start of a process and each fetch wait for.
 const MAX_CHECK_WAIT: Duration = Duration::from_secs(10);
 
 /// The payload files of one database under one storage root.
@@ -41,11 +42,11 @@ pub struct Payloads {
     root: PathBuf,
     owner: String,
     operations: Arc<Semaphore>,
-    /// Whether the last write or check could be done.
+    /// Whether the last write or check found the root usable.
     can_write: Arc<watch::Sender<bool>>,
 }
 
-/// A payload that is on disk for good.
+/// A payload that is durable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PayloadFile {
     /// Relative to the storage root, beginning `payloads/`.
@@ -66,13 +67,13 @@ impl Payloads {
         }
     }
 
-    /// Notes under the root that this database keeps payloads there. Each write does so first, since a share may be mounted, or
-    /// another one, while the process runs.
+    /// Registers this database as the root's owner. Each write does so first, since another share may be mounted there while the
+    /// process runs.
     pub async fn register_owner(&self) -> Result<Ownership, StorageError> {
         self.blocking_within(MAX_CHECK_WAIT, owner::register).await
     }
 
-    /// Whether another payload would find room, asked before a menu is fetched that could not be kept.
+    /// Checks that there is room for a payload, before a menu is fetched that could not be written.
     pub async fn check_room(&self) -> Result<(), StorageError> {
         let checked = self.blocking_within(MAX_CHECK_WAIT, |root, owner| {
             owner::register(root, owner)?;
@@ -185,7 +186,7 @@ fn read_file(root: &Path, path: &str) -> Result<Vec<u8>, StorageError> {
             Err(StorageError::Corrupt { path: path.to_owned(), reason: format!("larger than {MAX_FILE_BYTES} bytes") })
         }
         Ok(_) => Ok(bytes),
-        // without its owner's name this is the place of a share that is not mounted
+        // a root without an owner is the mount point of a share that is not mounted
         Err(_) if owner::read(root)?.is_none() => Err(StorageError::unavailable(root, "it has no payloads/.database")),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Err(StorageError::Missing { path: path.to_owned() }),
         Err(error) => Err(StorageError::from_io(path, error)),

@@ -1,8 +1,9 @@
-//! The sweep of payload files: what runs left behind that were killed between their file and its row.
+//! The sweep of payload files: removes what runs left behind that were killed after the file and before its row was written.
 //!
-//! In: database times and a question to the database about paths. Out: a [`SweepReport`]. It takes only regular files that have a
-//! name of ours, follows no symbolic link, and reads a payload's age in its name. A payload without a row is moved away first and
-//! deleted days later: after a restore of an older database it may be the only copy of an answer. It must not know the database.
+//! In: database times, and a function that asks the database which paths have a row. Out: a [`SweepReport`]. It takes only regular
+//! files with the name of a payload or temporary file, follows no symbolic link, and reads a payload's age from its name. A payload
+//! without a row is set aside first and deleted days later: after a restore of an older database it may be the only copy of an
+//! answer. It must not know the database.
 
 use std::collections::HashSet;
 use std::fs::{self, FileType};
@@ -18,9 +19,9 @@ use crate::domain::payload::SweepTimes;
 
 /// How long payloads without a row are kept in [`layout::ORPHANS`].
 const ORPHAN_DAYS: Days = Days::new(7);
-/// For temporary files whose directory tells no day: their own time is that of another machine's clock.
+/// For temporary files outside of a day's directory: their modification time is by another machine's clock.
 const MAX_CLOCK_DIFFERENCE: TimeDelta = TimeDelta::days(1);
-/// Paths that one question asks about.
+/// Paths that one query asks about.
 const MAX_BATCH: usize = 5_000;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,7 +59,7 @@ impl Payloads {
     }
 }
 
-/// The days that this database may sweep: none when another one keeps payloads here, too.
+/// The days that this database may sweep: none when another database keeps payloads here, too.
 fn owned_days(root: &Path, owner: &str) -> Result<Vec<String>, StorageError> {
     match owner::is_exclusive(root, owner)? {
         true => days(root),
@@ -91,7 +92,8 @@ fn sweep_day(root: &Path, day: &str, before: DateTime<Utc>) -> Result<(usize, Ve
     Ok((removed, paths))
 }
 
-/// What of a kind is in `dir`, as paths relative to the root; nothing when it is gone. A symbolic link is of no kind but its own.
+/// The entries of `dir` of one kind, as paths relative to the root; empty when `dir` does not exist. A symbolic link is neither a
+/// file nor a directory.
 pub(super) fn entries(root: &Path, dir: &str, is_kind: fn(&FileType) -> bool) -> Result<Vec<String>, StorageError> {
     let failed = |error| StorageError::from_io(dir, error);
     let listing = match fs::read_dir(root.join(dir)) {
@@ -110,8 +112,8 @@ pub(super) fn entries(root: &Path, dir: &str, is_kind: fn(&FileType) -> bool) ->
     Ok(paths)
 }
 
-/// Moves payloads without a row to the orphans of today, unless another database has been seen here meanwhile. A crash may undo
-/// it: then the next sweep does so again.
+/// Moves payloads without a row to the orphans of today, unless another database has registered here meanwhile. A crash may undo
+/// the move; the next sweep then repeats it.
 fn set_aside(root: &Path, owner: &str, today: NaiveDate, paths: &[String]) -> Result<usize, StorageError> {
     if !paths.is_empty() && !owner::is_exclusive(root, owner)? {
         return Ok(0);
@@ -140,7 +142,7 @@ fn remove_leftovers(root: &Path, owner: &str, times: SweepTimes) -> Result<usize
     Ok(removed)
 }
 
-/// The directories of orphans whose time is over.
+/// The directories of orphans that are older than [`ORPHAN_DAYS`].
 fn orphan_days(root: &Path, today: NaiveDate) -> Result<Vec<String>, StorageError> {
     if fs::symlink_metadata(root.join(layout::ORPHANS)).is_ok_and(|dir| !dir.is_dir()) {
         return Ok(Vec::new());

@@ -146,7 +146,7 @@ async fn doctor_names_what_is_missing_with_its_remedy() {
 
     let (code, findings) = ask(&fresh.url).await;
     assert_eq!(code, Some(0), "a schema that the next start makes is no fault: {findings}");
-    assert!(find(&findings, "schema")["says"].as_str().unwrap().contains("migrate up"));
+    assert!(find(&findings, "schema")["detail"].as_str().unwrap().contains("migrate up"));
 
     let whole = database().await;
     let (code, findings) = ask(&whole.url).await;

@@ -207,7 +207,7 @@ async fn a_share_that_is_away_at_start_costs_no_retry_and_the_crawl_completes_on
     let (root, share) = (dir.path().join("root"), dir.path().join("share"));
     std::os::unix::fs::symlink(&share, &root).unwrap();
     let worker = Child::spawn(farm.drover(&["worker"]).env("DROVER__STORAGE__ROOT", &root));
-    worker.logged("Payloads cannot be kept yet", PATIENCE).await;
+    worker.logged("Payloads cannot be written yet", PATIENCE).await;
     let snoozed = "SELECT least(1, count(*)) FROM task_attempts WHERE outcome = 'snoozed' AND error LIKE 'the storage root % cannot be used%'";
     farm.until_counted("the attempt was put off with a clear text", snoozed, 1).await;
     std::fs::create_dir(&share).unwrap();

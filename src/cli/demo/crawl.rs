@@ -1,4 +1,4 @@
-//! One crawl of the demo: made once, however often the demo is killed in its middle, and watched until nothing is left to do.
+//! One crawl of the demo: makes its tasks once, however often the demo is killed meanwhile, and waits until all have ended.
 
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -11,45 +11,46 @@ use crate::db::{Db, DbError, schedules};
 
 const FETCH: &str = "payload_fetch_all";
 const ANALYTICS: &str = "analytics_refresh";
-const LOOK_EVERY: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Makes the tasks of crawl `n`, unless they are made, and comes back when all of them have ended: since when, and how.
+/// Makes the tasks of crawl `n`, unless they are made, and waits until all of them have ended. Returns when the crawl began, and
+/// how its tasks ended.
 pub async fn run(db: &Db, n: u32, stores: usize) -> Result<(DateTime<Utc>, Progress), DbError> {
-    let slot = slot(n);
-    schedules::run_for(db, FETCH, slot).await?;
-    let since = demo_report::begun(&db.client().await?, FETCH, slot).await?.unwrap_or(slot);
+    let due_at = due_at(n);
+    schedules::run_for(db, FETCH, due_at).await?;
+    let since = demo_report::begun(&db.client().await?, FETCH, due_at).await?.unwrap_or(due_at);
     let bar = bar(n, stores);
-    watch(db, since, &bar).await?;
-    schedules::run_for(db, ANALYTICS, slot).await?;
-    let progress = watch(db, since, &bar).await?;
+    wait(db, since, &bar).await?;
+    schedules::run_for(db, ANALYTICS, due_at).await?;
+    let progress = wait(db, since, &bar).await?;
     bar.finish_and_clear();
     Ok((since, progress))
 }
 
-async fn watch(db: &Db, since: DateTime<Utc>, bar: &ProgressBar) -> Result<Progress, DbError> {
+async fn wait(db: &Db, since: DateTime<Utc>, bar: &ProgressBar) -> Result<Progress, DbError> {
     loop {
-        match look(db, since).await {
+        match progress(db, since).await {
             Ok(progress) => {
                 bar.set_position(progress.stores_crawled.max(0) as u64);
-                bar.set_message(format!("{} tasks open, {} failed", progress.open, progress.failed));
+                bar.set_message(format!("tasks open {}, failed {}", progress.open, progress.failed));
                 if progress.open == 0 {
                     return Ok(progress);
                 }
             }
-            // it comes back by itself: the private server is started again by whoever needs it
+            // the keeper restarts the private server
             Err(error) if error.is_transient() => {}
             Err(error) => return Err(error),
         }
-        tokio::time::sleep(LOOK_EVERY).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
 }
 
-async fn look(db: &Db, since: DateTime<Utc>) -> Result<Progress, DbError> {
+async fn progress(db: &Db, since: DateTime<Utc>) -> Result<Progress, DbError> {
     demo_report::progress(&db.client().await?, since).await
 }
 
-/// Each crawl is a slot of the schedule of its own, which makes its tasks exactly once.
-fn slot(n: u32) -> DateTime<Utc> {
+/// Each crawl has a due time of its own: a schedule makes the tasks of one due time exactly once.
+fn due_at(n: u32) -> DateTime<Utc> {
     DateTime::UNIX_EPOCH + TimeDelta::hours(4 * i64::from(n))
 }
 

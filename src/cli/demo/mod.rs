@@ -1,8 +1,8 @@
-//! `drover demo`: a whole crawl of a simulated world: its own database, proxies of which some get blocked, pods and workers,
-//! and at the end the product table held against the truth.
+//! `drover demo`: crawls a simulated platform, with a database of its own, proxies of which some get blocked, pods and workers;
+//! at the end it compares the product table with what the simulator's oracle expects.
 //!
-//! Without `--dir` everything lives in a temporary directory that is removed at the end. With it, a demo that was killed goes on
-//! where it was, and one that had finished begins the next crawl.
+//! Without `--dir` it works in a temporary directory that is removed at the end. With `--dir`, a demo that was killed resumes its
+//! crawl, and one that had finished begins the next crawl.
 
 mod crawl;
 mod oracle;
@@ -33,16 +33,16 @@ use crate::private_server;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// End after one crawl, successfully only when everything completed and equals the truth
+    /// Exit after one crawl; with 0 only when every task completed and the products equal the oracle's
     #[arg(long)]
     once: bool,
-    /// Stores of the simulated world [default: 60]
+    /// How many stores to simulate [default: 60]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=5000))]
     stores: Option<u16>,
-    /// What the simulated world is made from [default: 1]
+    /// Seed of the simulated stores and products [default: 1]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Milliseconds that every answer of the simulated menu platform takes longer
+    /// Milliseconds to add to every answer of the simulated platform
     #[arg(long, value_name = "MS", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=60_000))]
     latency: u64,
 }
@@ -54,9 +54,9 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let sim = world::start(&mut state, Duration::from_millis(args.latency))?;
     state.save(dir.path())?;
     let demo = Demo { args: &args, env, dir: dir.path(), sim: &sim, stop: &stop };
-    let ended = demo.run(state).await;
+    let result = demo.run(state).await;
     dir.remove().await;
-    ended
+    result
 }
 
 struct Demo<'a> {
@@ -74,13 +74,13 @@ impl Demo<'_> {
         migrate::up(&opened.db).await?;
         world::seed_database(&opened.db, self.sim).await?;
         schedules::ensure_defaults(&opened.db.client().await?).await?;
-        // a demo that still ran would hold the ports, so what is claimed here is claimed by a dead process
+        // a running demo would hold the ports, so tasks that are claimed belong to a dead process
         tasks::recover_all(&opened.db.client().await?).await?;
         let plan = Plan { schedules: false, pods: names::pods(&config)? };
         let app = App::start(config, opened.db.clone(), self.env.runtime.clone(), plan).await?;
         let servers = self.serve(&app).await;
-        let ended = tokio::select! {
-            ended = self.crawl(&mut state, &opened, &app, servers.as_ref()) => ended,
+        let result = tokio::select! {
+            result = self.crawl(&mut state, &opened, &app, servers.as_ref()) => result,
             () = self.stop.drain.cancelled() => Ok(ExitCode::Interrupted),
             () = app.failed() => Ok(ExitCode::Failure),
         };
@@ -90,11 +90,11 @@ impl Demo<'_> {
         }
         match cause {
             Some(message) => Err(CliError { code: ExitCode::Failure, message }.into()),
-            None => ended,
+            None => result,
         }
     }
 
-    /// Best effort: a demo crawls without its API as well.
+    /// None when the API cannot be served: the demo crawls without it.
     async fn serve(&self, app: &App) -> Option<Servers> {
         if self.args.once {
             return None;
@@ -103,7 +103,7 @@ impl Demo<'_> {
         listeners.serve(self.env, app).inspect_err(|error| tracing::warn!("{error:#}")).ok()
     }
 
-    /// One crawl after the other, or just one.
+    /// One crawl after the other; with `--once` a single one.
     async fn crawl(
         &self,
         state: &mut State,
@@ -112,12 +112,12 @@ impl Demo<'_> {
         servers: Option<&Servers>,
     ) -> anyhow::Result<ExitCode> {
         loop {
-            let came_to = crawl::run(&opened.db, state.crawl, state.stores).await?;
+            let crawled = crawl::run(&opened.db, state.crawl, state.stores).await?;
             // the summary reads the proxies' counters from the table
             app.tree().proxies().flush(Duration::from_secs(5)).await;
             let client = opened.db.client().await?;
             let url = self.env.dir.is_some().then(|| opened.url.clone());
-            let summary = Summary::of(&client, self.sim, came_to, self.env.config.proxies.blocks_to_bench, url).await?;
+            let summary = Summary::of(&client, self.sim, crawled, self.env.config.proxies.blocks_to_bench, url).await?;
             self.env.out.either(&summary, ToString::to_string)?;
             state.finished = true;
             state.save(self.dir)?;
@@ -138,7 +138,7 @@ impl Demo<'_> {
         if let Some(address) = servers.and_then(|servers| servers.api) {
             self.env.out.line(format_args!("API         http://{address}/api/tasks"))?;
         }
-        self.env.out.line("Crawling on with changed prices; Ctrl-C ends.\n")
+        self.env.out.line("The next crawl begins, with changed prices; Ctrl-C ends the demo.\n")
     }
 
     fn config(&self) -> Config {
@@ -151,7 +151,7 @@ impl Demo<'_> {
     }
 }
 
-/// Where the demo lives: a directory that was given, or a temporary one.
+/// The demo's directory: given, or temporary.
 enum DemoDir {
     Given(PathBuf),
     Temporary(tempfile::TempDir),
@@ -160,12 +160,12 @@ enum DemoDir {
 impl DemoDir {
     fn open(dir: Option<&Path>) -> anyhow::Result<DemoDir> {
         let Some(dir) = dir else {
-            // the database server may run under another account than ours
+            // the database server may run under another account
             let permissions = Permissions::from_mode(0o755);
-            let made = tempfile::Builder::new().prefix("drover-demo-").permissions(permissions).tempdir();
-            return Ok(DemoDir::Temporary(made.context("no temporary directory can be made")?));
+            let created = tempfile::Builder::new().prefix("drover-demo-").permissions(permissions).tempdir();
+            return Ok(DemoDir::Temporary(created.context("cannot create a temporary directory")?));
         };
-        std::fs::create_dir_all(dir).with_context(|| format!("cannot make {}", dir.display()))?;
+        std::fs::create_dir_all(dir).with_context(|| format!("cannot create {}", dir.display()))?;
         Ok(DemoDir::Given(dir.canonicalize()?))
     }
 

@@ -1,4 +1,4 @@
-//! Holds products, their options and their latest snapshots against the world's own truth, field by field.
+//! Compares products, their options and their latest snapshots with the simulator's oracle, field by field.
 
 use std::collections::HashMap;
 
@@ -10,8 +10,8 @@ use crate::db::{Client, DbError};
 use crate::domain::product::Variant;
 use crate::domain::store::Platform;
 
-/// As many differences as are worth showing one by one.
-const SHOWN: usize = 20;
+/// Differences that are listed; all are counted.
+const MAX_EXAMPLES: usize = 20;
 
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct OracleReport {
@@ -41,7 +41,7 @@ pub async fn compare(client: &Client, sim: &Simulator) -> Result<OracleReport, D
     }
     differences.extend(found.values().map(|row| format!("should not be there: {row:?}")));
     let (equal, count) = (differences.is_empty(), differences.len());
-    differences.truncate(SHOWN);
+    differences.truncate(MAX_EXAMPLES);
     Ok(OracleReport { equal, differences: count, examples: differences })
 }
 

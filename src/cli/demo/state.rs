@@ -1,4 +1,4 @@
-//! What a demo remembers in its directory: the world's seed and size, its ports, and the crawl it is at.
+//! `State`: what a demo keeps in its directory: seed and size of its simulation, its ports, and the number of its crawl.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -25,28 +25,28 @@ pub struct State {
 }
 
 impl State {
-    /// The demo of that directory, at the crawl to be done now; a new one where there is none.
+    /// The demo of that directory, at the crawl to run now; a new one where there is none.
     pub fn open(dir: &Path, seed: Option<u64>, stores: Option<usize>) -> anyhow::Result<State> {
         let Some(mut state) = State::read(dir)? else {
-            must_be_free(dir)?;
+            require_unused(dir)?;
             let (seed, stores) = (seed.unwrap_or(1), stores.unwrap_or(60));
             return Ok(State { seed, stores, crawl: 1, finished: false, port: 0, proxy_ports: Vec::new() });
         };
-        state.must_match(dir, seed, stores)?;
+        state.require_same(dir, seed, stores)?;
         if state.finished {
             (state.crawl, state.finished) = (state.crawl + 1, false);
         }
         Ok(state)
     }
 
-    /// Durable when it comes back; a crash leaves the old one.
+    /// Durable once it returns; a crash before leaves the old file.
     pub fn save(&self, dir: &Path) -> anyhow::Result<()> {
         let path = file(dir);
-        let fresh = path.with_extension("tmp");
-        let mut out = File::create(&fresh).with_context(|| format!("cannot write {}", fresh.display()))?;
+        let temporary = path.with_extension("tmp");
+        let mut out = File::create(&temporary).with_context(|| format!("cannot write {}", temporary.display()))?;
         out.write_all(&serde_json::to_vec(self)?)?;
         out.sync_all()?;
-        fs::rename(&fresh, &path).with_context(|| format!("cannot write {}", path.display()))
+        fs::rename(&temporary, &path).with_context(|| format!("cannot write {}", path.display()))
     }
 
     fn read(dir: &Path) -> anyhow::Result<Option<State>> {
@@ -56,17 +56,17 @@ impl State {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
         };
-        serde_json::from_str(&text)
-            .map(Some)
-            .with_context(|| format!("{} is no demo's state; remove the directory or choose another", path.display()))
+        serde_json::from_str(&text).map(Some).with_context(|| {
+            format!("{} is not a demo's state; remove the directory or choose another", path.display())
+        })
     }
 
-    fn must_match(&self, dir: &Path, seed: Option<u64>, stores: Option<usize>) -> Result<(), CliError> {
+    fn require_same(&self, dir: &Path, seed: Option<u64>, stores: Option<usize>) -> Result<(), CliError> {
         if seed.is_none_or(|seed| seed == self.seed) && stores.is_none_or(|stores| stores == self.stores) {
             return Ok(());
         }
         Err(CliError::usage(format!(
-            "{} holds a demo of {} stores with seed {}; leave --stores and --seed out, or choose another directory",
+            "{} holds a demo with --stores {} and --seed {}; leave both flags out, or choose another directory",
             dir.display(),
             self.stores,
             self.seed
@@ -74,12 +74,15 @@ impl State {
     }
 }
 
-/// Simulated stores and proxies have no place among real ones.
-fn must_be_free(dir: &Path) -> Result<(), CliError> {
+/// Simulated stores and proxies must not be added to a real database.
+fn require_unused(dir: &Path) -> Result<(), CliError> {
     if !private_server::dir_in(dir).exists() {
         return Ok(());
     }
-    Err(CliError::conflict(format!("{} holds a database that is no demo's; choose another directory", dir.display())))
+    Err(CliError::conflict(format!(
+        "{} holds a database that is not a demo's; choose another directory",
+        dir.display()
+    )))
 }
 
 fn file(dir: &Path) -> PathBuf {
@@ -103,18 +106,18 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_with_real_data_is_no_place_for_a_demo() {
+    fn a_directory_with_a_real_database_is_refused() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::create_dir(private_server::dir_in(dir.path())).unwrap();
         let error = State::open(dir.path(), None, None).unwrap_err().to_string();
-        assert!(error.contains("a database that is no demo's"), "{error}");
+        assert!(error.contains("a database that is not a demo's"), "{error}");
     }
 
     #[test]
-    fn another_world_in_the_same_directory_is_refused() {
+    fn another_seed_in_the_same_directory_is_refused() {
         let dir = tempfile::tempdir().unwrap();
         State::open(dir.path(), Some(7), Some(3)).unwrap().save(dir.path()).unwrap();
         let error = State::open(dir.path(), Some(8), None).unwrap_err().to_string();
-        assert!(error.contains("3 stores with seed 7"), "{error}");
+        assert!(error.contains("--stores 3 and --seed 7"), "{error}");
     }
 }

@@ -19,7 +19,7 @@ pub struct Summary {
     pub payloads: i64,
     /// The lowest of all stores, 0…1.
     pub coverage: f64,
-    /// Requests that reached the world without a proxy.
+    /// Requests that reached the simulator without a proxy.
     pub direct_requests: u64,
     pub blocks_survived: i64,
     pub proxies_benched: i64,
@@ -64,7 +64,7 @@ impl Summary {
         })
     }
 
-    /// Whether everything completed, and the table holds the truth.
+    /// Whether every task completed, and the product table equals the oracle.
     pub fn is_whole(&self) -> bool {
         self.oracle.equal
             && self.stores_crawled == self.stores as i64
@@ -85,18 +85,18 @@ impl fmt::Display for Summary {
         )?;
         writeln!(
             f,
-            "Products    {} in the table, {} snapshots, {} payloads",
+            "Products    {} in the table; snapshots {}, payloads {}",
             self.products, self.snapshots, self.payloads
         )?;
         writeln!(f, "Tasks       {completed} completed, {failed} failed, {cancelled} cancelled")?;
         writeln!(
             f,
-            "Proxies     {} benched, {} blocks survived, {} direct requests",
+            "Proxies     {} benched; blocks survived {}, direct requests {}",
             self.proxies_benched, self.blocks_survived, self.direct_requests
         )?;
         match self.oracle.equal {
-            true => writeln!(f, "Oracle      equal: every product is as the simulator has it")?,
-            false => writeln!(f, "Oracle      {} differences", self.oracle.differences)?,
+            true => writeln!(f, "Oracle      equal: every product is as the simulator expects it")?,
+            false => writeln!(f, "Oracle      differences: {}", self.oracle.differences)?,
         }
         for example in &self.oracle.examples {
             writeln!(f, "            {example}")?;

@@ -1,4 +1,4 @@
-//! The simulated world of a demo, and how its stores and proxies come into the database.
+//! The demo's simulator: starts it, adapts the configuration to it, and imports its stores and proxies.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -15,30 +15,29 @@ use crate::db::stores::{self, Known};
 use crate::db::{Db, proxies};
 use crate::domain::proxy::ProxyEntry;
 
-/// Short, so that nobody waits long for what a killed demo held.
+/// Short, so that tasks of a killed demo are soon recovered.
 const LEASE: Duration = Duration::from_secs(10);
 
-/// Where a new world's ports are looked for: below those that systems lend to outgoing connections, so that nobody has taken
-/// them when a killed demo comes back.
+/// Ports of a new simulator: below the ephemeral range, so that they are still free when a killed demo is started again.
 const PORTS: Range<u16> = 10_000..30_000;
-const TRIES: usize = 20;
+const MAX_TRIES: usize = 20;
 
-/// Starts the world where `state` left it, or a new one on ports that it notes there.
+/// Starts the simulator that `state` describes; a new one gets ports, which are noted in `state`.
 pub fn start(state: &mut State, latency: Duration) -> anyhow::Result<Simulator> {
     if state.port != 0 {
         return begin(state, latency).map_err(|error| {
             CliError::conflict(format!("{error:#}; another demo may be running in this directory")).into()
         });
     }
-    for _ in 1..TRIES {
-        if let Ok(sim) = begin_anywhere(state, latency) {
+    for _ in 1..MAX_TRIES {
+        if let Ok(sim) = begin_on_new_ports(state, latency) {
             return Ok(sim);
         }
     }
-    begin_anywhere(state, latency)
+    begin_on_new_ports(state, latency)
 }
 
-fn begin_anywhere(state: &mut State, latency: Duration) -> anyhow::Result<Simulator> {
+fn begin_on_new_ports(state: &mut State, latency: Duration) -> anyhow::Result<Simulator> {
     state.port = rand::rng().random_range(PORTS);
     state.proxy_ports = (1..=Settings::default().proxies as u16).map(|n| state.port + n).collect();
     begin(state, latency)
@@ -54,10 +53,10 @@ fn begin(state: &State, latency: Duration) -> anyhow::Result<Simulator> {
         proxy_ports: state.proxy_ports.clone(),
         ..Settings::default()
     };
-    Simulator::start(settings).context("the simulated world cannot be started")
+    Simulator::start(settings).context("the simulator cannot be started")
 }
 
-/// No rate limits, no jitter, no back-off, quick retries and recovery: the demo is in a hurry, and its world does not mind.
+/// No rate limits, pauses or back-off, quick retries and recovery: a demo is to be fast, and loads only this machine.
 pub fn adapt(config: &mut Config, sim: &Simulator) {
     config.platform.dutchie.base_url = sim.base_url().to_owned();
     config.http.host_allowlist.push("127.0.0.1".to_owned());
@@ -75,7 +74,7 @@ pub fn adapt(config: &mut Config, sim: &Simulator) {
     config.queue.retry_base_by_role.clear();
 }
 
-/// Stores and proxies of the world, as an operator would import them; those that are there stay.
+/// Imports the simulator's stores and proxies, as an operator would; known ones are left as they are.
 pub async fn seed_database(db: &Db, sim: &Simulator) -> anyhow::Result<()> {
     let entries: Vec<ProxyEntry> = sim.proxies().into_iter().map(simulated::proxy).collect();
     proxies::import(db, &entries).await?;

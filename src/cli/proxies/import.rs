@@ -1,4 +1,4 @@
-//! `drover proxies import FILE|-`.
+//! `drover proxies import FILE|-`: adds the proxies of a list, or changes their credentials.
 
 use std::path::Path;
 
@@ -30,6 +30,6 @@ pub async fn run(file: &Path, env: &Env) -> anyhow::Result<ExitCode> {
 fn text(answer: &Answer) -> String {
     let Imported { created, updated, unchanged } = answer.imported;
     let mut lines = answer.duplicates.clone();
-    lines.push(format!("{created} added, {updated} changed, {unchanged} as they were"));
+    lines.push(format!("proxies added: {created}, changed: {updated}, unchanged: {unchanged}"));
     lines.join("\n")
 }

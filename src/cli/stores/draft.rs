@@ -1,4 +1,4 @@
-//! `Draft`: a store as somebody wrote it down, by flags or in a line of a file. Checked, it is a [`NewStore`]. Pure.
+//! `Draft`: a store as an operator writes it, by flags or in a line of a file. In: text. Out: a checked [`NewStore`], or every fault. Pure.
 
 use serde::Deserialize;
 use url::Url;
@@ -10,7 +10,7 @@ use crate::domain::store::Platform;
 #[derive(Clone, Debug, Default, Deserialize, clap::Args)]
 #[serde(deny_unknown_fields)]
 pub struct Draft {
-    /// Its name
+    /// The store's name
     #[arg(long)]
     #[serde(default)]
     name: String,
@@ -18,21 +18,22 @@ pub struct Draft {
     #[arg(long, default_value = "dutchie")]
     #[serde(default)]
     platform: String,
-    /// Its id there
+    /// The store's id at the platform
     #[arg(long = "platform-id", value_name = "ID")]
     platform_dispensary_id: Option<String>,
-    /// The last part of its menu's address
+    /// The last part of its menu's URL
     #[arg(long)]
     slug: Option<String>,
-    /// The address of its menu; its id is found from it
+    /// The URL of its menu, from which the platform's id is looked up
     #[arg(long, value_name = "URL")]
     menu_url: Option<String>,
-    /// The host of its API, where it is not the platform's own
+    /// The host of its API, when it is not the platform's
     #[arg(long, value_name = "HOST")]
     api_host: Option<String>,
-    /// The path of its API, where it is not the usual one
+    /// The path of its API, when it is not the platform's
     #[arg(long, value_name = "PATH")]
     api_path: Option<String>,
+    /// The store's city
     #[arg(long)]
     city: Option<String>,
     /// Two letters, such as AZ
@@ -44,7 +45,7 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// The store, or everything that is wrong with it.
+    /// The store, or every fault.
     pub fn check(self) -> Result<NewStore, Vec<String>> {
         let name = self.name.trim().to_owned();
         let platform = match self.platform.trim() {
@@ -54,29 +55,29 @@ impl Draft {
         let store = NewStore {
             name,
             platform: *platform.as_ref().unwrap_or(&Platform::DEFAULT),
-            platform_dispensary_id: written(self.platform_dispensary_id),
-            slug: written(self.slug),
-            menu_url: written(self.menu_url),
-            api_host: written(self.api_host).map(|host| host.to_ascii_lowercase()),
-            api_path: written(self.api_path),
-            city: written(self.city),
-            state: written(self.state).map(|state| state.to_ascii_uppercase()),
-            timezone: written(self.timezone),
+            platform_dispensary_id: non_blank(self.platform_dispensary_id),
+            slug: non_blank(self.slug),
+            menu_url: non_blank(self.menu_url),
+            api_host: non_blank(self.api_host).map(|host| host.to_ascii_lowercase()),
+            api_path: non_blank(self.api_path),
+            city: non_blank(self.city),
+            state: non_blank(self.state).map(|state| state.to_ascii_uppercase()),
+            timezone: non_blank(self.timezone),
         };
         let faults: Vec<String> = platform.err().into_iter().chain(faults(&store)).collect();
         if faults.is_empty() { Ok(store) } else { Err(faults) }
     }
 }
 
-fn written(text: Option<String>) -> Option<String> {
+fn non_blank(text: Option<String>) -> Option<String> {
     text.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
 }
 
 fn faults(store: &NewStore) -> impl Iterator<Item = String> {
-    let says = |text: &Option<String>, fault: fn(&str) -> Option<String>| text.as_deref().and_then(fault);
-    let nameless = store.name.is_empty().then(|| "name is missing".to_owned());
-    let nowhere = [&store.platform_dispensary_id, &store.slug, &store.menu_url].iter().all(|way| way.is_none());
-    let nowhere = nowhere.then(|| "one of platform_dispensary_id, slug and menu_url must be given".to_owned());
+    let check = |text: &Option<String>, fault: fn(&str) -> Option<String>| text.as_deref().and_then(fault);
+    let no_name = store.name.is_empty().then(|| "name is missing".to_owned());
+    let no_menu = [&store.platform_dispensary_id, &store.slug, &store.menu_url].iter().all(|key| key.is_none());
+    let no_menu = no_menu.then(|| "one of platform_dispensary_id, slug and menu_url must be given".to_owned());
     let texts = [
         ("name", Some(&store.name)),
         ("platform_dispensary_id", store.platform_dispensary_id.as_ref()),
@@ -86,16 +87,16 @@ fn faults(store: &NewStore) -> impl Iterator<Item = String> {
         ("city", store.city.as_ref()),
         ("timezone", store.timezone.as_ref()),
     ];
-    let unfit = texts.into_iter().find_map(|(column, text)| bad_text(column, text?));
+    let bad_text = texts.into_iter().find_map(|(column, text)| bad_text(column, text?));
     [
-        nameless,
-        nowhere,
-        unfit,
-        says(&store.menu_url, bad_url),
-        says(&store.api_host, bad_host),
-        says(&store.api_path, bad_path),
-        says(&store.state, bad_state),
-        says(&store.timezone, bad_timezone),
+        no_name,
+        no_menu,
+        bad_text,
+        check(&store.menu_url, bad_url),
+        check(&store.api_host, bad_host),
+        check(&store.api_path, bad_path),
+        check(&store.state, bad_state),
+        check(&store.timezone, bad_timezone),
     ]
     .into_iter()
     .flatten()
@@ -108,37 +109,37 @@ fn bad_text(column: &str, text: &str) -> Option<String> {
     (text.len() > MAX_TEXT).then(|| format!("{column} is longer than {MAX_TEXT} bytes"))
 }
 
-/// Longer than any name or address of a shop.
+/// Bytes; longer than any name or URL of a store.
 const MAX_TEXT: usize = 500;
 
 fn bad_url(text: &str) -> Option<String> {
-    let fine = Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.host().is_some());
-    (!fine).then(|| format!("menu_url '{text}' is no address such as https://dutchie.com/dispensary/a-name"))
+    let is_url = Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.host().is_some());
+    (!is_url).then(|| format!("menu_url '{text}' is not a URL such as https://dutchie.com/dispensary/a-name"))
 }
 
 fn bad_host(text: &str) -> Option<String> {
-    let bare = Url::parse(&format!("https://{text}")).ok().filter(|url| {
+    let host = Url::parse(&format!("https://{text}")).ok().filter(|url| {
         url.path() == "/"
             && url.query().is_none()
             && url.username().is_empty()
             && !text.contains('/')
             && !text.contains('#')
     });
-    bare.is_none().then(|| format!("api_host '{text}' is no host such as menu.example.com or menu.example.com:8443"))
+    host.is_none().then(|| format!("api_host '{text}' is not a host such as menu.example.com or menu.example.com:8443"))
 }
 
 fn bad_path(text: &str) -> Option<String> {
-    let fine = text.starts_with('/') && !text.contains(['?', '#', ' ']);
-    (!fine).then(|| format!("api_path '{text}' is no path such as /api-3/graphql"))
+    let is_path = text.starts_with('/') && !text.contains(['?', '#', ' ']);
+    (!is_path).then(|| format!("api_path '{text}' is not a path such as /api-3/graphql"))
 }
 
 fn bad_state(text: &str) -> Option<String> {
-    let fine = text.len() == 2 && text.bytes().all(|letter| letter.is_ascii_uppercase());
-    (!fine).then(|| format!("state '{text}' is not two letters such as AZ"))
+    let is_code = text.len() == 2 && text.bytes().all(|letter| letter.is_ascii_uppercase());
+    (!is_code).then(|| format!("state '{text}' is not two letters such as AZ"))
 }
 
 fn bad_timezone(text: &str) -> Option<String> {
-    (!text.contains('/')).then(|| format!("timezone '{text}' is no zone name such as America/Phoenix"))
+    (!text.contains('/')).then(|| format!("timezone '{text}' is not a zone name such as America/Phoenix"))
 }
 
 #[cfg(test)]
@@ -156,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn blanks_are_absent_and_case_is_settled() {
+    fn blank_is_absent_and_case_is_normalised() {
         let draft = Draft { state: some(" az "), api_host: some("Menu.Example.COM:8443"), city: some("  "), ..draft() };
         let store = draft.check().unwrap();
         assert_eq!((store.state.as_deref(), store.city), (Some("AZ"), None));
@@ -165,7 +166,7 @@ mod tests {
 
     #[rstest]
     #[case::no_name(Draft { name: " ".to_owned(), ..draft() }, "name is missing")]
-    #[case::no_way(Draft { slug: None, ..draft() }, "one of platform_dispensary_id")]
+    #[case::no_menu(Draft { slug: None, ..draft() }, "one of platform_dispensary_id")]
     #[case::platform(Draft { platform: "jane".to_owned(), ..draft() }, "unknown platform 'jane'")]
     #[case::url(Draft { menu_url: some("dutchie.com/x"), ..draft() }, "menu_url 'dutchie.com/x'")]
     #[case::url_scheme(Draft { menu_url: some("ftp://dutchie.com/x"), ..draft() }, "menu_url")]

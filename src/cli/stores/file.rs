@@ -1,4 +1,4 @@
-//! The store list as a CSV file with a header. Text in; checked stores, or every fault with its line, out.
+//! The store list: a CSV text with a header in; checked stores, or every fault with its line, out.
 
 use std::collections::HashMap;
 

@@ -37,7 +37,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::Ok)
 }
 
-/// Claimed and stale tasks are with a worker: they read as running.
+/// Claimed and stale tasks belong to a worker: they count as running.
 fn summary(counts: &Counts) -> String {
     let running = counts.running + counts.claimed + counts.stale;
     let (pending, completed, failed) = (counts.pending, counts.completed, counts.failed);
@@ -68,7 +68,7 @@ fn cells(task: &TaskView) -> Vec<String> {
     ]
 }
 
-/// A table's cell has one line.
+/// The beginning of the first line.
 fn first_words(text: &str) -> String {
     let line = text.lines().next().unwrap_or_default();
     match line.char_indices().nth(60) {
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_summary_is_written_as_ever() {
+    fn the_summary_is_the_line_that_scripts_read() {
         let counts = Counts { pending: 45, claimed: 1, running: 2, completed: 1234, failed: 12, ..Counts::default() };
         assert_eq!(summary(&counts), "Pending: 45 Running: 3 Completed: 1,234 Failed: 12");
     }

@@ -1,4 +1,4 @@
-//! `drover tasks show ID`.
+//! `drover tasks show ID`: a task with its runs.
 
 use serde_json::Value;
 
@@ -45,7 +45,7 @@ fn run_line(run: &AttemptView) -> String {
     let ended = match (&run.outcome, run.finished_at) {
         (Some(outcome), Some(at)) => format!("{outcome} after {:.1}s", (at - run.claimed_at).as_seconds_f64()),
         (Some(outcome), None) => outcome.to_string(),
-        (None, _) => "under way".to_owned(),
+        (None, _) => "running".to_owned(),
     };
     let error = run.error.as_deref().map(|error| format!("  {error}")).unwrap_or_default();
     format!("{:<10}{}  {ended}  {}{error}", format!("run {}", run.fence), time(run.claimed_at), run.worker_id)

@@ -5,31 +5,31 @@ use std::time::{Duration, Instant};
 use crate::cli::{Env, ExitCode};
 use crate::db::task_views::activity::{Activity, Event};
 
-const LOOK_EVERY: Duration = Duration::from_millis(500);
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
-/// Ends by Ctrl-C. A database that goes away meanwhile is waited for, and what happened until it is back is told then.
+/// Ends by Ctrl-C. When the database is unavailable it goes on polling, and then prints what happened meanwhile.
 pub async fn run(env: &Env) -> anyhow::Result<ExitCode> {
     let db = env.db_to_read().await?;
     let mut activity = Activity::begin(&db.client().await?).await?;
-    let (mut last_look, mut is_away) = (Instant::now(), false);
+    let (mut last_poll, mut is_unavailable) = (Instant::now(), false);
     loop {
         let now = Instant::now();
-        let looked = async { activity.look(&db.client().await?, now - last_look).await };
-        match looked.await {
+        let polled = async { activity.look(&db.client().await?, now - last_poll).await };
+        match polled.await {
             Ok(events) => {
                 for event in events {
                     env.out.either(&event, line)?;
                 }
-                (last_look, is_away) = (now, false);
+                (last_poll, is_unavailable) = (now, false);
             }
             Err(error) if error.is_transient() => {
-                if !std::mem::replace(&mut is_away, true) {
+                if !std::mem::replace(&mut is_unavailable, true) {
                     tracing::warn!("{error}; waiting for it");
                 }
             }
             Err(error) => return Err(error.into()),
         }
-        tokio::time::sleep(LOOK_EVERY).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
 }
 

@@ -1,4 +1,4 @@
-//! The products that crawls have led to: each with its options, and with the snapshot of its store's latest crawl.
+//! The products of the tables: each with its options and the snapshot of its store's latest crawl, for comparing with an oracle.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use crate::db::{Client, DbError};
 use crate::domain::product::Variant;
 use crate::domain::store::Platform;
 
-/// A product as the tables say it.
+/// A product as the tables hold it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProductRecord {
     pub platform_dispensary_id: String,

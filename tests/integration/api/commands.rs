@@ -91,7 +91,7 @@ async fn a_task_is_shown_with_the_timeline_of_its_runs() {
     ended(&shown, 0);
     let text = String::from_utf8_lossy(&shown.stdout).into_owned();
     assert!(text.contains("run 1     2025-01-10 08:00:00  failed after 1.5s  worker-a  no answer"), "{text}");
-    assert!(text.contains("run 2     2025-01-10 08:01:00  under way  worker-b"), "{text}");
+    assert!(text.contains("run 2     2025-01-10 08:01:00  running  worker-b"), "{text}");
     assert_eq!(json(&run(&database, &["tasks", "show", "1", "--json"]).await)["attempts"][0]["fence"], 1);
 }
 

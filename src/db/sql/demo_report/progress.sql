@@ -1,4 +1,4 @@
--- $1 since
+-- demo_report/progress.sql: tasks of a crawl by status. $1 when it began
 SELECT count(*) FILTER (WHERE status IN ('pending', 'claimed', 'running')) AS open,
        count(*) FILTER (WHERE status = 'completed') AS completed,
        count(*) FILTER (WHERE status = 'failed') AS failed,
