@@ -14,7 +14,6 @@ use std::time::{Duration, Instant};
 
 use bytes::{Bytes, BytesMut};
 use drover::app;
-use drover::cli::demo::simulated;
 use drover::clock::Clock;
 use drover::db::tasks::{self, ClaimBatch, ClaimedTask, NewTask};
 use drover::db::{self, Db, PoolSizes, migrate};
@@ -22,6 +21,7 @@ use drover::domain::role::Role;
 use drover::domain::store::{Platform, StoreId};
 use drover::handlers::{self, Context, Outcome, Services};
 use drover::private_server::{self, Options};
+use drover::simulated;
 use drover::storage::Payloads;
 use futures_util::{SinkExt, TryStreamExt};
 use serde_json::Value;

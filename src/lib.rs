@@ -5,6 +5,7 @@
 pub mod clock;
 pub mod config;
 pub mod cpu;
+pub mod digest;
 pub mod events;
 pub mod log;
 pub mod memory;
@@ -25,5 +26,7 @@ pub mod actors;
 
 pub mod api;
 pub mod app;
+#[cfg(feature = "demo")]
+pub mod simulated;
 
 pub mod cli;

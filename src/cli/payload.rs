@@ -64,12 +64,9 @@ fn pages(stored: &StoredMenu) -> anyhow::Result<Vec<&RawValue>> {
 
 impl Shown {
     fn new(payload: Payload, stored: &StoredMenu, menu: &NormalMenu) -> Self {
-        let mut warnings = BTreeMap::new();
-        for warning in &menu.warnings {
-            *warnings.entry(warning.kind).or_default() += 1;
-        }
         let in_stock = menu.products.iter().filter(|product| product.is_in_stock).count();
-        Shown { payload, pages: stored.pages().len(), products: menu.products.len(), in_stock, warnings }
+        let (pages, products) = (stored.pages().len(), menu.products.len());
+        Shown { payload, pages, products, in_stock, warnings: menu.warnings_by_kind() }
     }
 }
 

@@ -9,13 +9,14 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
-use sha2::{Digest, Sha256};
+
 use thiserror::Error;
 use tokio_postgres::Row;
 
 use super::client::Client;
 use super::error::DbError;
 use super::pools::Db;
+use crate::digest::sha256_hex;
 use crate::events;
 
 include!(concat!(env!("OUT_DIR"), "/migrations.rs"));
@@ -333,7 +334,7 @@ fn failed(name: &str) -> impl FnOnce(DbError) -> MigrateError {
 
 /// The same on every checkout, whatever its line endings.
 fn checksum(sql: &str) -> String {
-    Sha256::digest(sql.replace("\r\n", "\n")).iter().map(|byte| format!("{byte:02x}")).collect()
+    sha256_hex(sql.replace("\r\n", "\n"))
 }
 
 /// Of all these files.

@@ -132,8 +132,7 @@ pub async fn set_active(client: &Client, id: ProxyId, active: bool) -> Result<()
 
 /// Without control characters, because the server refuses a NUL, and cut to a few lines.
 fn printable(error: &str) -> String {
-    let end = (0..=MAX_ERROR_BYTES.min(error.len())).rev().find(|end| error.is_char_boundary(*end)).unwrap_or(0);
-    error[..end].replace(char::is_control, " ")
+    error[..error.floor_char_boundary(MAX_ERROR_BYTES)].replace(char::is_control, " ")
 }
 
 fn change_name(change: Change) -> &'static str {

@@ -30,6 +30,17 @@ pub struct NormalMenu {
     pub unknown_keys: BTreeMap<String, u32>,
 }
 
+impl NormalMenu {
+    /// How many warnings there are of each kind.
+    pub fn warnings_by_kind(&self) -> BTreeMap<&'static str, usize> {
+        let mut kinds = BTreeMap::new();
+        for warning in &self.warnings {
+            *kinds.entry(warning.kind).or_default() += 1;
+        }
+        kinds
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Product {
     pub provider_product_id: String,

@@ -1,41 +1,35 @@
 //! `Store`: a shop whose menu is watched.
 
-use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use strum::{Display, IntoStaticStr, VariantArray};
 use thiserror::Error;
+
+use super::vocabulary;
 
 pub type StoreId = i64;
 
 /// A menu platform that has an adapter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, Display, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Platform {
     Dutchie,
 }
 
 impl Platform {
-    pub const ALL: [Platform; 1] = [Platform::Dutchie];
-
-    /// What a request means that names none.
+    /// The platform of a request that names none.
     pub const DEFAULT: Platform = Platform::Dutchie;
 
+    /// The word in the tables, in JSON and on the command line.
     pub fn name(self) -> &'static str {
-        match self {
-            Platform::Dutchie => "dutchie",
-        }
-    }
-}
-
-impl fmt::Display for Platform {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        self.into()
     }
 }
 
 #[derive(Debug, Error, PartialEq, Eq)]
-#[error("unknown platform '{given}': the platforms are dutchie")]
+#[error("unknown platform '{given}': the platforms are {}", vocabulary::words::<Platform>())]
 pub struct UnknownPlatform {
     pub given: String,
 }
@@ -44,10 +38,7 @@ impl FromStr for Platform {
     type Err = UnknownPlatform;
 
     fn from_str(text: &str) -> Result<Self, UnknownPlatform> {
-        Platform::ALL
-            .into_iter()
-            .find(|platform| platform.name() == text)
-            .ok_or_else(|| UnknownPlatform { given: text.to_owned() })
+        vocabulary::find(text).ok_or_else(|| UnknownPlatform { given: text.to_owned() })
     }
 }
 

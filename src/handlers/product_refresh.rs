@@ -5,15 +5,13 @@
 
 pub mod write;
 
-use std::collections::BTreeMap;
-
 use serde_json::json;
 
 use super::context::TaskStore;
 use super::{Context, Outcome, TaskError, Written};
 use crate::domain::args;
 use crate::domain::payload::Payload;
-use crate::domain::product::{NormalMenu, Warning};
+use crate::domain::product::NormalMenu;
 use crate::domain::store::StoreId;
 use crate::events::DataWritten;
 use crate::storage::StoredMenu;
@@ -28,7 +26,7 @@ pub async fn run(ctx: &Context, args: args::ProductRefresh) -> Result<Outcome, T
     let payload = find_payload(ctx, store.id, args.payload_id).await?;
     let menu = read_menu(ctx, &payload).await?;
 
-    let mut result = json!({ "payload_id": payload.id, "warnings": by_kind(&menu.warnings) });
+    let mut result = json!({ "payload_id": payload.id, "warnings": menu.warnings_by_kind() });
     if !menu.unknown_keys.is_empty() {
         result["unknown_keys"] = json!(menu.unknown_keys);
     }
@@ -63,12 +61,4 @@ async fn read_menu(ctx: &Context, payload: &Payload) -> Result<NormalMenu, TaskE
     let normalise = move |stored: StoredMenu| platforms::normalise(platform, &stored.pages());
     let normalised = ctx.services.payloads.read_with(&payload.storage_path, &payload.sha256, normalise).await?;
     normalised.map_err(|error| TaskError::permanent(format!("payload {}: {error}", payload.id)))
-}
-
-fn by_kind(warnings: &[Warning]) -> BTreeMap<&'static str, usize> {
-    let mut kinds = BTreeMap::new();
-    for warning in warnings {
-        *kinds.entry(warning.kind).or_default() += 1;
-    }
-    kinds
 }

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use nix::unistd::Uid;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
-use sha2::{Digest, Sha256};
 
 use super::account::{self, Account};
 use super::{PrivateServerError, io};
+use crate::digest::sha256_hex;
 
 /// macOS allows 103 bytes for a socket's path (Linux 107), of which the server's own name takes 18.
 const MAX_SOCKET_DIR: usize = 103 - "/.s.PGSQL.5432.lock".len();
@@ -130,9 +130,8 @@ fn socket_dir(dir: &Path) -> PathBuf {
     if beside.as_os_str().len() <= MAX_SOCKET_DIR {
         return beside;
     }
-    let digest = Sha256::digest(dir.as_os_str().as_encoded_bytes());
-    let short: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-    Path::new("/tmp").join(format!("drover-{}-{short}", Uid::effective()))
+    let digest = sha256_hex(dir.as_os_str().as_encoded_bytes());
+    Path::new("/tmp").join(format!("drover-{}-{}", Uid::effective(), &digest[..16]))
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use sha2::{Digest, Sha256};
+
 use tokio::sync::{Semaphore, watch};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
@@ -19,6 +19,7 @@ use super::error::StorageError;
 use super::owner::{self, Ownership};
 use super::{document, durable, layout};
 use crate::cpu;
+use crate::digest::sha256_hex;
 use crate::domain::store::StoreId;
 
 pub use super::document::{PageBytes, PayloadContent, PayloadHead, StoredMenu};
@@ -99,7 +100,7 @@ impl Payloads {
     /// Writes one crawl's payload under a name that no other has.
     pub async fn write(&self, content: PayloadContent) -> Result<PayloadFile, StorageError> {
         let (store, at) = (content.head.dispensary_id, content.head.fetched_at);
-        let encoded = cpu::run(move || document::encode(&content).map(|bytes| (sha256(&bytes), bytes))).await;
+        let encoded = cpu::run(move || document::encode(&content).map(|bytes| (sha256_hex(&bytes), bytes))).await;
         let (sha256, bytes) = encoded.map_err(|error| StorageError::from_io(&layout::payload(store, at), error))?;
         let size = bytes.len() as u64;
         let write = move |root: &Path, owner: &str| {
@@ -194,15 +195,11 @@ fn read_file(root: &Path, path: &str) -> Result<Vec<u8>, StorageError> {
 }
 
 fn decode(bytes: &[u8], path: String, expected: &str) -> Result<StoredMenu, StorageError> {
-    if sha256(bytes) != expected {
+    if sha256_hex(bytes) != expected {
         let reason = "its bytes are not those that were written (SHA-256)".to_owned();
         return Err(StorageError::Corrupt { path, reason });
     }
     document::decode(bytes).map_err(|damage| StorageError::Corrupt { path, reason: damage.to_string() })
-}
-
-fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

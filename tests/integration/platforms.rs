@@ -6,8 +6,9 @@ use std::sync::Arc;
 use chrono::{DurationRound, TimeDelta};
 use drover::clock::Clock;
 use drover::config::Config;
+use drover::db::demo_report::products::{Offer, ProductRecord, Strength};
 use drover::domain::payload::FetchStart;
-use drover::domain::product::{NormalMenu, Potency, PotencyUnit, Product, Variant};
+use drover::domain::product::{NormalMenu, Potency, Product};
 use drover::domain::store::{FoundStore, Platform, Store};
 use drover::platforms::dutchie::DutchieData;
 use drover::platforms::{
@@ -15,10 +16,7 @@ use drover::platforms::{
 };
 use drover::stealth::{FetchError, Session, SessionAsk};
 use drover::storage::{PageBytes, PayloadContent, PayloadHead, Payloads};
-use sim::{
-    Coding, Fault, FaultKind, Operation, OraclePotency, OracleProduct, OracleStore, OracleVariant, Refusal, Settings,
-    Simulator, StoreSeed,
-};
+use sim::{Coding, Fault, FaultKind, Operation, OracleStore, Refusal, Settings, Simulator, StoreSeed};
 
 use crate::handlers::test_sessions;
 use crate::support;
@@ -117,57 +115,42 @@ async fn normalised(menu: Menu) -> NormalMenu {
     drover::platforms::normalise(Platform::Dutchie, &stored.pages()).unwrap()
 }
 
-/// What the oracle knows of a product that is on the menu.
-fn as_the_oracle_says(product: &Product) -> OracleProduct {
-    OracleProduct {
-        provider_product_id: product.provider_product_id.clone(),
-        name: product.name_raw.clone(),
-        brand: product.brand_name_raw.clone(),
-        category: product.category.clone().unwrap_or_default().leak(),
-        subcategory: product.subcategory.clone().map(|name| &*name.leak()),
-        strain_type: product.strain_type.clone().map(|strain| &*strain.leak()),
-        image_url: product.image_url.clone(),
+/// A product as the tables hold it after its first crawl.
+fn record(platform_dispensary_id: &str, product: &Product) -> ProductRecord {
+    let offer = Offer {
         price_rec: product.price_rec,
         price_med: product.price_med,
         special_price_rec: product.special_price_rec,
         special_price_med: product.special_price_med,
         is_on_special: product.is_on_special,
-        thc: potency(product.thc.as_ref()),
-        cbd: potency(product.cbd.as_ref()),
+        thc: strength(product.thc.as_ref()),
+        cbd: strength(product.cbd.as_ref()),
         quantity: product.quantity,
         quantity_censored: product.quantity_censored,
         is_in_stock: product.is_in_stock,
-        stock_status: product.stock_status.name(),
-        consecutive_misses: 0,
-        is_present: true,
-        last_seen_crawl: 1,
-        variants: product.variants.iter().map(variant).collect(),
-    }
-}
-
-fn potency(potency: Option<&Potency>) -> OraclePotency {
-    let read = |potency: &Potency| OraclePotency {
-        min: potency.min,
-        max: potency.max,
-        unit: potency.unit.map(PotencyUnit::name),
+        stock_status: product.stock_status.name().to_owned(),
     };
-    potency.map_or(OraclePotency::default(), read)
+    let mut variants = product.variants.clone();
+    variants.sort_by(|one, other| (&one.option_label, one.nth).cmp(&(&other.option_label, other.nth)));
+    ProductRecord {
+        platform_dispensary_id: platform_dispensary_id.to_owned(),
+        provider_product_id: product.provider_product_id.clone(),
+        name: product.name_raw.clone(),
+        brand: product.brand_name_raw.clone(),
+        category: product.category.clone(),
+        subcategory: product.subcategory.clone(),
+        strain_type: product.strain_type.clone(),
+        image_url: product.image_url.clone(),
+        consecutive_misses: 0,
+        offer: offer.clone(),
+        variants,
+        snapshot: Some(offer),
+    }
 }
 
-fn variant(variant: &Variant) -> OracleVariant {
-    OracleVariant {
-        label: variant.option_label.clone().leak(),
-        nth: variant.nth,
-        size_mg: variant.size_mg,
-        size_ml: variant.size_ml,
-        price_rec: variant.price_rec,
-        price_med: variant.price_med,
-        special_price_rec: variant.special_price_rec,
-        special_price_med: variant.special_price_med,
-        quantity: variant.quantity,
-        quantity_censored: variant.quantity_censored,
-        is_in_stock: variant.is_in_stock,
-    }
+fn strength(potency: Option<&Potency>) -> Strength {
+    let (min, max) = potency.map_or((None, None), |potency| (potency.min, potency.max));
+    Strength { min, max, unit: potency.and_then(|potency| potency.unit).map(|unit| unit.name().to_owned()) }
 }
 
 #[tokio::test]
@@ -188,11 +171,14 @@ async fn every_menu_becomes_what_the_oracle_says() {
 }
 
 fn must_equal(menu: &NormalMenu, truth: &OracleStore) {
-    let truth = truth.products.iter().filter(|product| product.is_present);
-    let truth: BTreeMap<_, _> = truth.map(|product| (product.provider_product_id.clone(), product)).collect();
-    assert_eq!(truth.len(), menu.products.len());
+    let store = &truth.platform_dispensary_id;
+    let present = truth.products.iter().filter(|product| product.is_present);
+    let expected: BTreeMap<_, _> = present
+        .map(|product| (&product.provider_product_id, drover::simulated::product_record(store, product)))
+        .collect();
+    assert_eq!(expected.len(), menu.products.len());
     for product in &menu.products {
-        assert_eq!(&as_the_oracle_says(product), truth[&product.provider_product_id]);
+        assert_eq!(record(store, product), expected[&product.provider_product_id]);
     }
 }
 

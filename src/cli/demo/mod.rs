@@ -6,7 +6,6 @@
 
 mod crawl;
 mod oracle;
-pub mod simulated;
 mod state;
 mod summary;
 mod world;

@@ -7,13 +7,13 @@ use anyhow::Context;
 use rand::Rng;
 use sim::{Settings, Simulator};
 
-use super::simulated;
 use super::state::State;
 use crate::cli::CliError;
 use crate::config::Config;
 use crate::db::stores::{self, Known};
 use crate::db::{Db, proxies};
 use crate::domain::proxy::ProxyEntry;
+use crate::simulated;
 
 /// Short, so that tasks of a killed demo are soon recovered.
 const LEASE: Duration = Duration::from_secs(10);

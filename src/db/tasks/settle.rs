@@ -83,7 +83,7 @@ impl Settlement {
         json!({
             "outcome": self.outcome.name(),
             "result": self.result.as_ref().map(storable),
-            "error": error.as_deref().map(|error| cut(error, MAX_ERROR_BYTES)),
+            "error": error.as_deref().map(|error| &error[..error.floor_char_boundary(MAX_ERROR_BYTES)]),
             "retry_after": self.retry_after.as_secs_f64(),
             "snooze_limit": self.snooze_limit.as_secs_f64(),
             "detail": storable(&self.detail),
@@ -117,13 +117,4 @@ pub(super) fn storable(value: &Value) -> Value {
         Value::Object(fields) => fields.iter().map(|(key, value)| (key.replace('\0', ""), storable(value))).collect(),
         other => other.clone(),
     }
-}
-
-/// At most `limit` bytes, cut between characters.
-fn cut(text: &str, limit: usize) -> &str {
-    let mut end = text.len().min(limit);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
 }

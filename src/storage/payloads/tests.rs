@@ -112,7 +112,7 @@ async fn a_file_that_is_no_payload_is_corrupt() {
     let (_dir, payloads) = storage();
     let file = payloads.write(content(5)).await.unwrap();
     fs::write(payloads.root.join(&file.storage_path), b"rubbish").unwrap();
-    let error = payloads.read(&file.storage_path, &sha256(b"rubbish")).await.unwrap_err();
+    let error = payloads.read(&file.storage_path, &sha256_hex(b"rubbish")).await.unwrap_err();
     assert!(matches!(error, StorageError::Corrupt { .. }), "{error}");
 }
 

@@ -6,12 +6,14 @@ use std::time::Duration;
 
 use drover::clock::Clock;
 use drover::db;
+use drover::db::demo_report::products::{self, ProductRecord};
 use drover::domain::role::Role;
 use drover::domain::store::Platform;
 use drover::handlers::TaskError;
+use drover::simulated;
 use drover::stealth::{FetchError, Kind, Request, Response, SessionAsk};
-use serde_json::{Value, json};
-use sim::{Fault, FaultKind, OracleProduct, OracleVariant, Settings, Simulator, StoreSeed};
+use serde_json::json;
+use sim::{Fault, FaultKind, OracleProduct, Settings, Simulator, StoreSeed};
 
 use super::captured_page;
 use super::harness::HandlerHarness;
@@ -57,11 +59,9 @@ async fn crawl_after_crawl_the_tables_equal_the_oracle() {
     for crawl_number in 1..=CRAWLS {
         sim.set_crawl(crawl_number);
         let refreshed = crawl(&harness).await;
-        let expected = sim.oracle(crawl_number).remove(0).products;
-        assert_eq!(rows(&harness).await, by_id(&expected), "crawl {crawl_number}");
+        assert_eq!(records(&harness).await, expected(&sim, crawl_number), "crawl {crawl_number}");
         let (_, snapshots) = sim.snapshots_expected(crawl_number).remove(0);
         assert_eq!(refreshed.result["snapshots"], snapshots, "crawl {crawl_number}");
-        assert_eq!(snapshots_unlike_their_products(&harness).await, 0, "crawl {crawl_number}");
     }
 
     let kinds = [
@@ -84,25 +84,8 @@ async fn a_worker_whose_clock_is_a_day_ahead_freezes_no_store() {
         Arc::get_mut(&mut harness.services).unwrap().clock = clock;
         sim.set_crawl(crawl_number);
         assert_eq!(crawl(&harness).await.result["order"], "newest", "crawl {crawl_number}");
-        assert_eq!(rows(&harness).await, by_id(&sim.oracle(crawl_number)[0].products), "crawl {crawl_number}");
+        assert_eq!(records(&harness).await, expected(&sim, crawl_number), "crawl {crawl_number}");
     }
-}
-
-/// Of the latest crawl; those that are missing count too.
-async fn snapshots_unlike_their_products(harness: &HandlerHarness) -> i64 {
-    let columns = |of: &str| {
-        let names = "price_rec price_med special_price_rec special_price_med is_on_special quantity quantity_censored
-                     is_in_stock stock_status thc_min thc_max thc_unit cbd_min cbd_max cbd_unit";
-        names.split_whitespace().map(|name| format!("{of}.{name}")).collect::<Vec<_>>().join(", ")
-    };
-    let sql = format!(
-        "SELECT count(*) FROM store_products p
-           LEFT JOIN store_product_snapshots s ON s.store_product_id = p.id AND s.crawl_id = (SELECT max(id) FROM raw_crawl_payloads)
-          WHERE p.consecutive_misses = 0 AND ({}) IS DISTINCT FROM ({})",
-        columns("p"),
-        columns("s")
-    );
-    harness.shelf.count(&sql).await
 }
 
 fn expected_of(sim: &Simulator, is: impl Fn(&OracleProduct) -> bool) -> usize {
@@ -119,58 +102,19 @@ fn vanished_options(sim: &Simulator) -> usize {
     crawls.windows(2).map(|pair| pair[0].iter().filter(|(id, count)| pair[1][*id] < **count).count()).sum()
 }
 
-type Rows = BTreeMap<String, Value>;
+type Records = BTreeMap<String, ProductRecord>;
 
-fn by_id(products: &[OracleProduct]) -> Rows {
-    let row = |product: &OracleProduct| {
-        json!({
-            "name_raw": product.name, "brand_name_raw": product.brand, "category": product.category,
-            "subcategory": product.subcategory, "strain_type": product.strain_type, "image_url": product.image_url,
-            "thc": [product.thc.min, product.thc.max], "thc_unit": product.thc.unit,
-            "cbd": [product.cbd.min, product.cbd.max], "cbd_unit": product.cbd.unit,
-            "price_rec": product.price_rec, "price_med": product.price_med,
-            "special_price_rec": product.special_price_rec, "special_price_med": product.special_price_med,
-            "is_on_special": product.is_on_special, "quantity": product.quantity,
-            "quantity_censored": product.quantity_censored, "is_in_stock": product.is_in_stock,
-            "stock_status": product.stock_status, "consecutive_misses": product.consecutive_misses,
-            "variants": product.variants.iter().map(option).collect::<BTreeMap<_, _>>(),
-        })
-    };
-    products.iter().map(|product| (product.provider_product_id.clone(), row(product))).collect()
+/// The products that the tables must hold after that crawl.
+fn expected(sim: &Simulator, crawl: u32) -> Records {
+    let store = sim.oracle(crawl).remove(0);
+    let record = |truth: &OracleProduct| simulated::product_record(&store.platform_dispensary_id, truth);
+    store.products.iter().map(|truth| (truth.provider_product_id.clone(), record(truth))).collect()
 }
 
-fn option(option: &OracleVariant) -> (String, Value) {
-    let says = json!([
-        option.price_rec,
-        option.price_med,
-        option.special_price_rec,
-        option.special_price_med,
-        option.quantity,
-        option.quantity_censored,
-        option.is_in_stock,
-        option.size_mg,
-        option.size_ml.map(|size| size as i64),
-    ]);
-    (format!("{}/{}", option.label, option.nth), says)
-}
-
-async fn rows(harness: &HandlerHarness) -> Rows {
-    let sql = "SELECT provider_product_id,
-                      jsonb_build_object('name_raw', name_raw, 'brand_name_raw', brand_name_raw, 'category', category,
-                        'subcategory', subcategory, 'strain_type', strain_type, 'image_url', image_url,
-                        'thc', jsonb_build_array(thc_min, thc_max), 'thc_unit', thc_unit,
-                        'cbd', jsonb_build_array(cbd_min, cbd_max), 'cbd_unit', cbd_unit,
-                        'price_rec', price_rec, 'price_med', price_med, 'special_price_rec', special_price_rec,
-                        'special_price_med', special_price_med, 'is_on_special', is_on_special, 'quantity', quantity,
-                        'quantity_censored', quantity_censored, 'is_in_stock', is_in_stock, 'stock_status', stock_status,
-                        'consecutive_misses', consecutive_misses,
-                        'variants', (SELECT jsonb_object_agg(option_label || '/' || nth, jsonb_build_array(
-                            v.price_rec, v.price_med, v.special_price_rec, v.special_price_med, v.quantity,
-                            v.quantity_censored, v.is_in_stock, size_mg, size_ml::bigint))
-                          FROM store_product_variants v WHERE v.store_product_id = p.id))
-                 FROM store_products p WHERE dispensary_id = $1";
-    let rows = harness.shelf.database.raw.query(sql, &[&harness.store()]).await.unwrap();
-    rows.iter().map(|row| (row.get(0), row.get(1))).collect()
+async fn records(harness: &HandlerHarness) -> Records {
+    let client = harness.services.db.client().await.unwrap();
+    let all = products::all(&client, Platform::Dutchie).await.unwrap();
+    all.into_iter().map(|record| (record.provider_product_id.clone(), record)).collect()
 }
 
 #[tokio::test]
@@ -215,7 +159,7 @@ async fn a_menu_that_looks_empty_leaves_neither_payload_nor_misses() {
     let seed = sim.stores()[0].clone();
     become_store(&harness, &seed, Some(&seed.platform_dispensary_id)).await;
     crawl(&harness).await;
-    let before = rows(&harness).await;
+    let before = records(&harness).await;
 
     for kind in [FaultKind::EmptyPage, FaultKind::EmptyMenu] {
         let fault = sim.add_fault(Fault::new(kind.clone()));
@@ -224,7 +168,7 @@ async fn a_menu_that_looks_empty_leaves_neither_payload_nor_misses() {
         sim.remove_fault(fault);
 
         assert_eq!(harness.shelf.count("SELECT count(*) FROM raw_crawl_payloads").await, 1, "{kind:?}");
-        assert_eq!(rows(&harness).await, before, "{kind:?}");
+        assert_eq!(records(&harness).await, before, "{kind:?}");
     }
 }
 

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use drover::cli::demo::simulated;
 use drover::clock::Clock;
 use drover::config::Config;
 use drover::domain::proxy::ProxyEntry;
+use drover::simulated;
 use drover::stealth::session::SessionConfig;
 use drover::stealth::{
     AllowList, FetchError, Identities, Proxy, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxySource, Sessions,

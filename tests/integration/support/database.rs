@@ -9,8 +9,9 @@ use std::time::Duration;
 
 use drover::config;
 use drover::db::{Db, PoolSizes, migrate};
+use drover::digest::sha256_hex;
 use drover::private_server::{self, PrivateServer};
-use sha2::{Digest, Sha256};
+
 use tokio::sync::OnceCell;
 
 /// "test" in ASCII: serialises the making of the template between processes.
@@ -139,9 +140,8 @@ async fn start_server() -> PrivateServer {
 
 /// Checkouts keep out of each other's way.
 fn shared_dir() -> PathBuf {
-    let digest = Sha256::digest(env!("CARGO_MANIFEST_DIR"));
-    let short: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
-    Path::new("/tmp").join(format!("drover-tests-{}-{short}", nix::unistd::Uid::effective()))
+    let digest = sha256_hex(env!("CARGO_MANIFEST_DIR"));
+    Path::new("/tmp").join(format!("drover-tests-{}-{}", nix::unistd::Uid::effective(), &digest[..8]))
 }
 
 /// Databases whose process was killed before it could drop them.

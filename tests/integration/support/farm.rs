@@ -5,7 +5,6 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use drover::cli::demo::simulated;
 use drover::db::proxies;
 use drover::db::stores;
 use drover::db::tasks::{self, NewTask};
@@ -13,6 +12,7 @@ use drover::db::{Db, PoolSizes, migrate};
 use drover::domain::proxy::ProxyEntry;
 use drover::domain::role::Role;
 use drover::domain::store::Platform;
+use drover::simulated;
 use sim::{Settings, Simulator};
 use tokio::process::Command;
 

@@ -23,7 +23,7 @@ pub fn push(warnings: &mut Vec<Warning>, id: Option<&str>, kind: &'static str, m
     if warnings.len() == MAX_WARNINGS {
         return;
     }
-    cut(&mut detail, MAX_DETAIL_BYTES);
+    detail.truncate(detail.floor_char_boundary(MAX_DETAIL_BYTES));
     warnings.push(Warning { provider_product_id: id.map(str::to_owned), kind, detail });
 }
 
@@ -57,7 +57,7 @@ impl<'w> Reader<'w> {
     /// A text for a key of ours: cut where an index would refuse it.
     pub fn label(&mut self, raw: &RawValue, field: &'static str) -> Option<String> {
         let mut text = self.text(Some(raw), field)?;
-        cut(&mut text, MAX_KEY_BYTES);
+        text.truncate(text.floor_char_boundary(MAX_KEY_BYTES));
         Some(text)
     }
 
@@ -117,10 +117,6 @@ fn clean(text: &str) -> Option<String> {
     }
     // Postgres has no text with a NUL in it
     let mut text = if text.contains('\0') { text.replace('\0', "") } else { text.to_owned() };
-    cut(&mut text, MAX_TEXT_BYTES);
+    text.truncate(text.floor_char_boundary(MAX_TEXT_BYTES));
     Some(text).filter(|text| !text.is_empty())
-}
-
-fn cut(text: &mut String, bytes: usize) {
-    text.truncate(text.floor_char_boundary(bytes));
 }

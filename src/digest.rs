@@ -1,0 +1,18 @@
+//! SHA-256 as text: names of directories and templates, checksums of migrations and payload files.
+
+use sha2::{Digest, Sha256};
+
+/// The digest of `bytes` in lower-case hex.
+pub fn sha256_hex(bytes: impl AsRef<[u8]>) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_digest_is_64_lower_case_hex_digits() {
+        assert_eq!(sha256_hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    }
+}

@@ -1,0 +1,96 @@
+//! The simulator's values as drover's: its stores and proxies as an operator lists them, and the oracle's products as the tables
+//! must hold them. For the demo, tests and benches.
+
+use sim::{OraclePotency, OracleProduct, OracleVariant, ProxyAddress, StoreSeed};
+
+use crate::db::demo_report::products::{Offer, ProductRecord, Strength};
+use crate::db::stores::NewStore;
+use crate::domain::product::Variant;
+use crate::domain::proxy::{ProxyEntry, ProxyProtocol};
+use crate::domain::store::Platform;
+
+pub fn proxy(address: ProxyAddress) -> ProxyEntry {
+    ProxyEntry {
+        protocol: match address.protocol {
+            sim::ProxyProtocol::Http => ProxyProtocol::Http,
+            sim::ProxyProtocol::Socks5 => ProxyProtocol::Socks5,
+        },
+        host: address.host,
+        port: address.port,
+        username: address.username,
+        password: address.password,
+        state_code: None,
+        timezone: None,
+    }
+}
+
+pub fn store(seed: &StoreSeed) -> NewStore {
+    NewStore {
+        name: seed.name.clone(),
+        platform: Platform::Dutchie,
+        platform_dispensary_id: Some(seed.platform_dispensary_id.clone()),
+        slug: Some(seed.slug.clone()),
+        menu_url: Some(seed.menu_url.clone()),
+        api_host: None,
+        api_path: seed.api_path.clone(),
+        city: Some(seed.city.clone()),
+        state: Some(seed.state.clone()),
+        timezone: Some(seed.timezone.clone()),
+    }
+}
+
+/// The rows of a product of the store with this platform id; its variants by label, then by number.
+pub fn product_record(platform_dispensary_id: &str, truth: &OracleProduct) -> ProductRecord {
+    let mut variants: Vec<Variant> = truth.variants.iter().map(variant).collect();
+    variants.sort_by(|one, other| (&one.option_label, one.nth).cmp(&(&other.option_label, other.nth)));
+    ProductRecord {
+        platform_dispensary_id: platform_dispensary_id.to_owned(),
+        provider_product_id: truth.provider_product_id.clone(),
+        name: truth.name.clone(),
+        brand: truth.brand.clone(),
+        category: Some(truth.category.to_owned()),
+        subcategory: truth.subcategory.map(str::to_owned),
+        strain_type: truth.strain_type.map(str::to_owned),
+        image_url: truth.image_url.clone(),
+        consecutive_misses: truth.consecutive_misses,
+        offer: offer(truth),
+        variants,
+        snapshot: truth.is_present.then(|| offer(truth)),
+    }
+}
+
+fn offer(truth: &OracleProduct) -> Offer {
+    Offer {
+        price_rec: truth.price_rec,
+        price_med: truth.price_med,
+        special_price_rec: truth.special_price_rec,
+        special_price_med: truth.special_price_med,
+        is_on_special: truth.is_on_special,
+        thc: strength(truth.thc),
+        cbd: strength(truth.cbd),
+        quantity: truth.quantity,
+        quantity_censored: truth.quantity_censored,
+        is_in_stock: truth.is_in_stock,
+        stock_status: truth.stock_status.to_owned(),
+    }
+}
+
+fn strength(truth: OraclePotency) -> Strength {
+    Strength { min: truth.min, max: truth.max, unit: truth.unit.map(str::to_owned) }
+}
+
+fn variant(truth: &OracleVariant) -> Variant {
+    Variant {
+        option_label: truth.label.to_owned(),
+        nth: truth.nth,
+        size_mg: truth.size_mg,
+        size_ml: truth.size_ml,
+        price_rec: truth.price_rec,
+        price_med: truth.price_med,
+        special_price_rec: truth.special_price_rec,
+        special_price_med: truth.special_price_med,
+        quantity: truth.quantity,
+        quantity_censored: truth.quantity_censored,
+        is_in_stock: truth.is_in_stock,
+    }
+}
