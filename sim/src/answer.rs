@@ -1,4 +1,4 @@
-//! What the origin says to a well-formed request when nothing is wrong: the bytes of a JSON answer.
+//! The origin's answer to a well-formed request without a fault of the transport: the bytes of a JSON text.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -134,7 +134,7 @@ fn written<T: Serialize>(answer: &Answer<T>, ask: &Ask, size: usize) -> serde_js
     Ok(body)
 }
 
-/// Page 0 says the most, so that a client that believes it asks for every page.
+/// Page 0 announces the most, so that a client that relies on it asks for every page.
 fn drifted(total: usize, page: usize) -> usize {
     let drift = (total / 200).max(1);
     match page {

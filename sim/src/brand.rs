@@ -25,7 +25,7 @@ impl Brands {
     }
 }
 
-/// Where upstream hides the brand's name.
+/// In which field upstream has the brand's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Naming {
     /// In `brand.name`.
@@ -36,7 +36,7 @@ pub(crate) enum Naming {
     NoObject,
     /// `brand.name` is blank, `brandName` null: only `POSMetaData.canonicalBrandName` holds it.
     Canonical,
-    /// Nowhere.
+    /// In no field.
     Nameless,
 }
 

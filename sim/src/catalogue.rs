@@ -37,12 +37,12 @@ pub struct StoreSeed {
     pub(crate) index: u64,
     /// Products it ever has, seen or not.
     pub(crate) size: u64,
-    pub(crate) shelf: Shelf,
+    pub(crate) stock_system: StockSystem,
 }
 
 /// Where a store's stock is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shelf {
+pub(crate) enum StockSystem {
     Pos,
     Manual,
     Mixed,
@@ -97,7 +97,8 @@ fn store(settings: &Settings, base_url: &str, index: u64) -> StoreSeed {
         menu_url,
         api_path: [None, None, None, Some("/api-1/graphql"), Some("/graphql")][(index % 5) as usize].map(str::to_owned),
         size: size(settings, index),
-        shelf: [Shelf::Pos, Shelf::Manual, Shelf::Pos, Shelf::Mixed][(index % 4) as usize],
+        stock_system: [StockSystem::Pos, StockSystem::Manual, StockSystem::Pos, StockSystem::Mixed]
+            [(index % 4) as usize],
         ..located(&mut draw, place, index, name, slug, cname)
     }
 }
@@ -122,7 +123,7 @@ fn located(draw: &mut Draw, place: &Place, index: u64, name: String, slug: Strin
         captured: false,
         index,
         size: 0,
-        shelf: Shelf::Manual,
+        stock_system: StockSystem::Manual,
     }
 }
 

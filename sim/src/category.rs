@@ -4,7 +4,7 @@ pub(crate) struct Category {
     pub(crate) name: &'static str,
     /// "" and null both occur upstream; none = null.
     pub(crate) subcategories: &'static [Option<&'static str>],
-    /// Each list is the `Options` of a product; labels may repeat within one. `size` says what they mean.
+    /// Each list is the `Options` of a product; labels may repeat within one. `size` reads them.
     pub(crate) options: &'static [&'static [&'static str]],
     /// Cents of the first option; the next ones cost more.
     pub(crate) cents: (u64, u64),

@@ -25,16 +25,16 @@ pub enum FaultKind {
     Reset,
     /// No answer, ever.
     Hang,
-    /// `products: []` under a total that says otherwise; use `on_page(0)` for a menu that looks broken.
+    /// `products: []` with a total above 0; use `on_page(0)` for a menu that looks broken.
     EmptyPage,
     /// `products: []` and a total of 0: what a store without a menu looks like.
     EmptyMenu,
     /// The order changes between two pages: the last product of each is shown again as the first of the next, in the place of
-    /// one that is on no page. Pages keep their size, and the total says nothing of it.
+    /// one that is on no page. Pages keep their size, and the total stays.
     LostToTies,
     /// `totalCount` grows from page to page, by what a page holds; the products do not.
     GrowingTotal,
-    /// `totalCount` goes up and down between pages by 0.5 %, at least 1. Page 0 says the most.
+    /// `totalCount` goes up and down between pages by 0.5 %, at least 1. Page 0 announces the most.
     DriftingTotal,
     /// `errors[]`, with part of the data or without any.
     GraphqlErrors { with_data: bool },

@@ -11,7 +11,7 @@ use crate::product::{Price, Product, Special, Stock};
 use crate::size::{self, Size};
 use crate::world::World;
 
-/// Misses in a row that empty a shelf, and where counting stops.
+/// Misses in a row after which a product is out of stock, and where counting stops.
 const MISSES_OUT_OF_STOCK: u32 = 3;
 const POS_CAP: i32 = 25;
 

@@ -47,7 +47,7 @@ pub(crate) async fn serve(world: Arc<World>, listener: TcpListener, tls: Option<
 }
 
 async fn secure_connection(world: Arc<World>, stream: TcpStream, proxy: Option<usize>, tls: TlsAcceptor) {
-    match tokio::time::timeout(world.patience, tls.accept(stream)).await {
+    match tokio::time::timeout(world.client_timeout, tls.accept(stream)).await {
         Ok(Ok(stream)) => {
             let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
             connection(world, stream, proxy, is_http2).await;
@@ -63,7 +63,7 @@ async fn connection(
     proxy: Option<usize>,
     is_http2: bool,
 ) {
-    let server = server(world.patience, is_http2);
+    let server = server(world.client_timeout, is_http2);
     let service = service_fn(move |request| {
         let world = world.clone();
         async move { respond(&world, request, proxy).await }
@@ -74,10 +74,10 @@ async fn connection(
 }
 
 /// `is_http2` is given because detecting the protocol waits for the first bytes without a time limit.
-fn server(patience: Duration, is_http2: bool) -> auto::Builder<TokioExecutor> {
+fn server(client_timeout: Duration, is_http2: bool) -> auto::Builder<TokioExecutor> {
     let mut server = auto::Builder::new(TokioExecutor::new());
-    server.http1().timer(TokioTimer::new()).header_read_timeout(patience);
-    server.http2().timer(TokioTimer::new()).keep_alive_interval(patience).keep_alive_timeout(patience);
+    server.http1().timer(TokioTimer::new()).header_read_timeout(client_timeout);
+    server.http2().timer(TokioTimer::new()).keep_alive_interval(client_timeout).keep_alive_timeout(client_timeout);
     if is_http2 { server.http2_only() } else { server.http1_only() }
 }
 
@@ -139,7 +139,7 @@ fn is_graphql(path: &str) -> bool {
     path == "/graphql" || matches!(shard, Some("0" | "1" | "2" | "3" | "4"))
 }
 
-/// Errors are what a 400 says.
+/// Errors are the text of a 400.
 async fn read(world: &World, request: Request<Incoming>) -> Result<GraphqlRequest, String> {
     require_preflight(request.headers())?;
     if request.method() == Method::GET {
@@ -150,7 +150,7 @@ async fn read(world: &World, request: Request<Incoming>) -> Result<GraphqlReques
         return Err(format!("method {} is not supported", request.method()));
     }
     let body = Limited::new(request.into_body(), MAX_REQUEST_BODY).collect();
-    let body = tokio::time::timeout(world.patience, body).await.map_err(|_| "the body took too long")?;
+    let body = tokio::time::timeout(world.client_timeout, body).await.map_err(|_| "the body took too long")?;
     let body = body.map_err(|error| error.to_string())?;
     GraphqlRequest::of_body(&body.to_bytes()).map_err(|reason| reason.into_owned())
 }

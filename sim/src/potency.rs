@@ -1,4 +1,4 @@
-//! Potencies: how strong a product is, and in which of its many forms upstream says so.
+//! Potencies: how strong a product is, and in which of the several forms upstream writes it.
 
 use crate::category::{Category, Potency};
 use crate::draw::Draw;

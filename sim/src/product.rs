@@ -1,10 +1,10 @@
 //! `Product`: what one product of one store truly is as of one crawl.
 //!
-//! The truth both sides are made from: `wire` dresses it as upstream would, `oracle` says what a product table must hold.
+//! Both sides are made from it: `wire` writes it as upstream does, `oracle` computes what a product table must hold.
 //! Depends on (seed, store, product, crawl) only.
 
 use crate::brand::{Brand, Brands, Naming};
-use crate::catalogue::{Shelf, StoreSeed};
+use crate::catalogue::{StockSystem, StoreSeed};
 use crate::category::{CATEGORIES, Category, Potency};
 use crate::draw::{Draw, Topic};
 use crate::menu;
@@ -74,7 +74,7 @@ pub(crate) struct Offer {
     pub(crate) label: &'static str,
     pub(crate) rec: Price,
     pub(crate) med: Price,
-    /// On the shelf, before any cap.
+    /// Units in stock, before any cap.
     pub(crate) units: u32,
 }
 
@@ -116,7 +116,7 @@ impl<'a> Product<'a> {
         let mut draw = Draw::of(seed, Topic::Product, &keys);
         let id = if draw.percent(6) { draw.legacy_id() } else { draw.object_id() };
         let category = draw.pick(CATEGORIES);
-        let stock = stock_source(&mut draw, store.shelf);
+        let stock = stock_source(&mut draw, store.stock_system);
         let naming = Naming::draw(&mut draw, stock == Stock::Pos);
         let name = name(&mut draw, category);
         // an inactive product of unknown stock has never been seen upstream
@@ -130,7 +130,7 @@ impl<'a> Product<'a> {
         let special_look = Draw::of(seed, Topic::Special, &[store.index, price_draw.below(SALES_PER_STORE)]);
         let (sale, priced) = priced(&mut price_draw, goods);
         let mut batch = Draw::of(seed, Topic::Stock, &[store.index, index, stock_epoch]);
-        let offers = on_shelf(&mut batch, stock, priced);
+        let offers = offers(&mut batch, stock, priced);
         let strength = potency::strength(&mut batch, category);
         let (thc, cbd) =
             (Content::draw(&mut batch, category, strength), Content::draw(&mut batch, category, CBD_STRENGTH));
@@ -228,12 +228,12 @@ fn specials(draw: &mut Draw, sale: Sale, rec: Mills, med: Mills) -> (Special, Sp
     }
 }
 
-fn on_shelf(draw: &mut Draw, stock: Stock, priced: Vec<(&'static str, Price, Price)>) -> Vec<Offer> {
+fn offers(draw: &mut Draw, stock: Stock, priced: Vec<(&'static str, Price, Price)>) -> Vec<Offer> {
     let sold_out = draw.percent(12);
     let mut offer = |(label, rec, med)| {
-        let on_shelf = draw.between(1, 169) as u32;
+        let many = draw.between(1, 169) as u32;
         let plenty = stock == Stock::Manual || draw.percent(40);
-        let units = if plenty { on_shelf } else { on_shelf % 25 };
+        let units = if plenty { many } else { many % 25 };
         Offer { label, rec, med, units: if sold_out || draw.percent(8) { 0 } else { units } }
     };
     priced.into_iter().map(&mut offer).collect()
@@ -250,14 +250,14 @@ fn epoch(draw: &mut Draw, crawl: u32, longest: u64) -> u64 {
     if never { 0 } else { (u64::from(crawl) + phase) / length }
 }
 
-fn stock_source(draw: &mut Draw, shelf: Shelf) -> Stock {
+fn stock_source(draw: &mut Draw, system: StockSystem) -> Stock {
     let (unknown, pos) = (draw.percent(5), draw.percent(50));
-    match shelf {
+    match system {
         _ if unknown => Stock::Unknown,
-        Shelf::Pos => Stock::Pos,
-        Shelf::Manual => Stock::Manual,
-        Shelf::Mixed if pos => Stock::Pos,
-        Shelf::Mixed => Stock::Manual,
+        StockSystem::Pos => Stock::Pos,
+        StockSystem::Manual => Stock::Manual,
+        StockSystem::Mixed if pos => Stock::Pos,
+        StockSystem::Mixed => Stock::Manual,
     }
 }
 

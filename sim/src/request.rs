@@ -60,7 +60,7 @@ struct Parts {
 }
 
 impl GraphqlRequest {
-    /// From the query string of a GET. Errors are what a 400 says.
+    /// From the query string of a GET. Errors are the text of a 400.
     pub(crate) fn of_query(query: &str) -> Result<GraphqlRequest, Cow<'static, str>> {
         let mut parts = Parts::default();
         for (key, value) in form_urlencoded::parse(query.as_bytes()) {

@@ -18,10 +18,10 @@ pub struct Settings {
     pub products_per_store: RangeInclusive<usize>,
     /// The crawl that is served first, from 1; see `Simulator::set_crawl`.
     pub crawl: u32,
-    /// What every answer of the origin waits.
+    /// Added to every answer of the origin.
     pub latency: Duration,
-    /// How long a client may take to say what it wants, and a kept connection may be idle.
-    pub patience: Duration,
+    /// How long a client may take to send a request, and a kept connection may be idle.
+    pub client_timeout: Duration,
     /// The content coding of answers to clients that offer it; without one it is gzip.
     pub coding: Option<Coding>,
     pub proxies: usize,
@@ -46,7 +46,7 @@ impl Default for Settings {
             products_per_store: 20..=1372,
             crawl: 1,
             latency: Duration::ZERO,
-            patience: Duration::from_secs(30),
+            client_timeout: Duration::from_secs(30),
             coding: None,
             proxies: 8,
             blocked_proxies: 2,

@@ -44,7 +44,7 @@ impl Simulator {
         let world = World {
             seed: settings.seed,
             latency: settings.latency,
-            patience: settings.patience,
+            client_timeout: settings.client_timeout,
             coding: settings.coding,
             origin: address,
             catalogue: Catalogue::new(&settings, &base_url, captured.as_ref()),

@@ -24,7 +24,7 @@ pub(crate) fn stated(label: &str) -> Option<Size> {
     })
 }
 
-/// What a scale says: the label's own mass, and that of a pack of small ones where it states none.
+/// The net weight: the label's own mass, or that of a pack of small ones where the label states none.
 pub(crate) fn net_weight_mg(label: &str) -> i64 {
     const PACK_MG: i64 = 2500;
     match stated(label) {

@@ -16,7 +16,7 @@ use crate::proxy::{Outgoing, ProxyState};
 pub(crate) struct World {
     pub(crate) seed: u64,
     pub(crate) latency: Duration,
-    pub(crate) patience: Duration,
+    pub(crate) client_timeout: Duration,
     pub(crate) coding: Option<Coding>,
     pub(crate) origin: SocketAddr,
     pub(crate) catalogue: Catalogue,

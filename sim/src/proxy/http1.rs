@@ -30,13 +30,13 @@ type Kept = (Authority, SendRequest<Incoming>);
 
 pub(super) async fn converse(world: Arc<World>, proxy: usize, stream: TcpStream) -> io::Result<()> {
     let upstream = Upstream::default();
-    let patience = world.patience;
+    let client_timeout = world.client_timeout;
     let service = service_fn(move |request| {
         let (world, upstream) = (world.clone(), upstream.clone());
         async move { respond(world, proxy, request, upstream).await }
     });
     let mut server = hyper::server::conn::http1::Builder::new();
-    server.preserve_header_case(true).timer(TokioTimer::new()).header_read_timeout(patience);
+    server.preserve_header_case(true).timer(TokioTimer::new()).header_read_timeout(client_timeout);
     server.serve_connection(TokioIo::new(stream), service).with_upgrades().await.map_err(io::Error::other)
 }
 
@@ -111,7 +111,7 @@ async fn forward(
             Err(_) => return Ok(status_only(StatusCode::BAD_GATEWAY)),
         },
     };
-    // an upstream that breaks off breaks the client's connection too: a proxy has nothing better to say
+    // an upstream that breaks off breaks the client's connection too, as with a real proxy
     let response = sender.send_request(origin_form(request)?).await.map_err(io::Error::other)?;
     *upstream = Some((target, sender));
     Ok(response.map(BodyExt::boxed))

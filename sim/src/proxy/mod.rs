@@ -1,6 +1,6 @@
 //! The forward proxies: real ones on loopback, with faults that can be switched on.
 //!
-//! They reach loopback only. `localhost` and loopback addresses lead where they say; any other host leads to the origin, so
+//! They reach loopback only. `localhost` and loopback addresses lead to themselves; any other host leads to the origin, so
 //! that a crawler may ask for real names without ever leaving the machine.
 
 mod http1;
@@ -90,7 +90,7 @@ impl ProxyState {
         self.fault.send_replace(fault);
     }
 
-    /// Counts a request that reached the origin through this proxy, and says how it is refused, if it is.
+    /// Counts a request that reached the origin through this proxy, and returns how it is refused, if it is.
     pub(crate) fn next_refusal(&self) -> Option<Refusal> {
         let seen = self.seen_by_origin.fetch_add(1, Ordering::Relaxed);
         if let ProxyFault::Blocked(refusal) = *self.fault.borrow() {

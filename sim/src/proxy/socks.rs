@@ -26,7 +26,7 @@ const ADDRESS_NOT_SUPPORTED: u8 = 8;
 pub(super) async fn converse(world: &World, proxy: usize, mut client: TcpStream) -> io::Result<()> {
     let state = &world.proxies[proxy];
     let fault = state.unhung_fault().await;
-    let greeting = tokio::time::timeout(world.patience, greet(state, fault, &mut client));
+    let greeting = tokio::time::timeout(world.client_timeout, greet(state, fault, &mut client));
     let (host, port) = match greeting.await.map_err(io::Error::other)? {
         Ok(target) => target,
         Err(error) => {

@@ -1,4 +1,4 @@
-//! `specialData`: what upstream says about a sale. Long, and never the source of a price.
+//! `specialData`: upstream's description of a sale. Long, and never the source of a price.
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};

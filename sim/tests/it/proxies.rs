@@ -196,7 +196,7 @@ async fn an_address_that_was_looked_up_past_a_socks_proxy_is_refused() {
 
 #[tokio::test]
 async fn a_client_that_says_nothing_is_hung_up_on() {
-    let sim = Simulator::start(Settings { patience: Duration::from_millis(50), ..small() }).unwrap();
+    let sim = Simulator::start(Settings { client_timeout: Duration::from_millis(50), ..small() }).unwrap();
     let origin = sim.base_url().trim_start_matches("http://").to_owned();
     let proxies = [HTTP, SOCKS].map(|proxy| format!("127.0.0.1:{}", sim.proxies()[proxy].port));
     for address in proxies.into_iter().chain([origin]) {

@@ -21,7 +21,7 @@ use crate::support::{Answer, PATIENCE, Way, get, graphql, menu_page, menu_variab
 mod fixture;
 
 const MENU: Operation = Operation::FilteredProducts;
-/// The simulator's own patience, where its end is waited for.
+/// A client timeout that a test waits for.
 const BRIEF: Duration = Duration::from_millis(50);
 
 fn request(sim: &Simulator) -> Request<Full<Bytes>> {
@@ -232,7 +232,7 @@ async fn a_page_that_is_no_capture_is_refused_by_name() {
 
 #[tokio::test]
 async fn a_client_that_never_shakes_hands_is_hung_up_on() {
-    let sim = Simulator::start(Settings { tls: Some(certified().0), patience: BRIEF, ..small() }).unwrap();
+    let sim = Simulator::start(Settings { tls: Some(certified().0), client_timeout: BRIEF, ..small() }).unwrap();
     let mut stream = TcpStream::connect(sim.base_url().trim_start_matches("https://")).await.unwrap();
     let ended = tokio::time::timeout(PATIENCE, stream.read(&mut [0; 1])).await;
     assert!(matches!(ended, Ok(Ok(0) | Err(_))), "{ended:?}");
@@ -240,7 +240,7 @@ async fn a_client_that_never_shakes_hands_is_hung_up_on() {
 
 #[tokio::test]
 async fn a_body_that_does_not_come_is_not_waited_for() {
-    let sim = Simulator::start(Settings { patience: BRIEF, ..small() }).unwrap();
+    let sim = Simulator::start(Settings { client_timeout: BRIEF, ..small() }).unwrap();
     let mut stream = TcpStream::connect(sim.base_url().trim_start_matches("http://")).await.unwrap();
     let head = "POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n\
                 apollo-require-preflight: true\r\ncontent-length: 10\r\n\r\n";
