@@ -4,7 +4,7 @@
 //! Data goes to stdout by [`Env::out`], logs to stderr; errors become exit codes in one place ([`exit`]).
 
 #[cfg(feature = "demo")]
-pub mod demo;
+mod demo;
 pub mod exit;
 pub mod output;
 pub mod process;
@@ -22,6 +22,7 @@ mod input;
 mod list_file;
 mod migrate;
 mod payload;
+mod platforms;
 mod scheduler;
 mod schedules;
 mod service;
@@ -86,6 +87,8 @@ enum Command {
     Proxies(proxies::Args),
     /// Show a kept upstream answer
     Payload(payload::Args),
+    /// List or add the hashes of a platform's persisted queries
+    Platforms(platforms::Args),
     /// Make tasks from schedules, and nothing else
     Scheduler(scheduler::Args),
     /// List schedules, or run one now
@@ -117,6 +120,7 @@ impl Command {
             Command::Migrate(args) => migrate::run(args, env).await,
             Command::Proxies(args) => proxies::run(args, env).await,
             Command::Payload(args) => payload::run(args, env).await,
+            Command::Platforms(args) => platforms::run(args, env).await,
             Command::Scheduler(args) => scheduler::run(args, env).await,
             Command::Schedules(args) => schedules::run(args, env).await,
             Command::Stores(args) => stores::run(args, env).await,
@@ -131,11 +135,19 @@ impl Command {
     /// How to log: beside a progress bar only errors, unless the level is set.
     fn log(&self, loaded: &Loaded) -> Log {
         let log = loaded.config.log.clone();
-        let has_bar = matches!(self, Command::Demo(_)) && std::io::stderr().is_terminal();
-        if !has_bar || loaded.is_changed("log.level") {
+        let shows_bar = self.has_progress_bar() && std::io::stderr().is_terminal();
+        if !shows_bar || loaded.is_changed("log.level") {
             return log;
         }
         Log { level: "error".to_owned(), ..log }
+    }
+
+    fn has_progress_bar(&self) -> bool {
+        match self {
+            #[cfg(feature = "demo")]
+            Command::Demo(_) => true,
+            _ => false,
+        }
     }
 
     /// Whether it runs until a signal ends it; the signal is then a successful end.

@@ -34,6 +34,9 @@ pub use registry::{PlatformEntry, Registry};
 pub trait Adapter: Send + Sync {
     fn platform(&self) -> Platform;
 
+    /// The persisted queries that it asks by; hashes of others are never sent.
+    fn operations(&self) -> &'static [&'static str];
+
     /// Whether its menus say how many items they hold; then one that does not may be any part of a menu.
     fn announces_total(&self) -> bool;
 

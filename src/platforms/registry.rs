@@ -7,10 +7,10 @@ use std::sync::Arc;
 use tokio::sync::OnceCell;
 
 use super::dutchie::{BadBaseUrl, DutchieData};
-use super::{Adapter, CrawlLimits, DiscoveryPoint, Dutchie, KnownHash, QueryForm};
+use super::{Adapter, CrawlLimits, DiscoveryPoint, Dutchie, KnownHash, Query, QueryForm};
 use crate::config::Config;
 use crate::domain::store::Platform;
-use crate::stealth::Request;
+use crate::stealth::{FetchError, Request};
 
 pub struct Registry {
     dutchie: PlatformEntry,
@@ -46,17 +46,13 @@ impl Registry {
     }
 }
 
-/// A point that the probe asks around.
-const PROBE_POINT: (f64, f64) = (33.4484, -112.074);
-
 impl PlatformEntry {
-    /// A small request as any visitor makes it, to try a proxy with; none when no hash and no document is shipped for it.
-    pub fn probe_request(&self) -> Option<Request> {
-        let (latitude, longitude) = PROBE_POINT;
-        let point = DiscoveryPoint { state: String::new(), latitude, longitude, miles: 1.0 };
-        let query = self.adapter.discovery_query(&point).ok()?;
+    /// A request as any visitor makes it, to check a proxy with: for the stores around `point`. None when neither a hash nor a
+    /// document is shipped for it.
+    pub fn probe(&self, point: &DiscoveryPoint) -> Result<Option<(Query, Request)>, FetchError> {
+        let query = self.adapter.discovery_query(point)?;
         let hash = self.shipped_hashes.iter().find(|known| known.operation == query.operation);
         let form = hash.map_or(QueryForm::FullText, |known| QueryForm::Persisted(&known.hash));
-        self.adapter.request(&query, form)
+        Ok(self.adapter.request(&query, form).map(|request| (query, request)))
     }
 }

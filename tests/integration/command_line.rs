@@ -173,6 +173,36 @@ async fn a_data_directory_that_is_named_is_used_whatever_database_is_configured(
     run(&["db", "stop"]).await;
 }
 
+#[tokio::test]
+async fn an_operator_adds_the_hash_that_an_alarm_asks_for() {
+    let database = database().await;
+    let run = async |args: &[&str]| {
+        ended(drover().args(["platforms", "hashes"]).args(args).env("DATABASE_URL", &database.url)).await
+    };
+    let hash = "0123456789abcdef".repeat(4);
+    let added = run(&["add", "FilteredProducts", &hash.to_uppercase(), "--json"]).await;
+    assert_eq!(added.status.code(), Some(0), "{}", String::from_utf8_lossy(&added.stderr));
+    let expected = serde_json::json!({"platform": "dutchie", "operation": "FilteredProducts", "hash": hash});
+    assert_eq!(json_lines(&added.stdout), [expected]);
+
+    let listed = run(&["list", "--json"]).await;
+    let row = &json_lines(&listed.stdout)[0][0];
+    assert_eq!((&row["hash"], &row["last_not_found"]), (&hash.clone().into(), &Value::Null));
+    let table = run(&["list"]).await;
+    assert!(String::from_utf8_lossy(&table.stdout).contains(&hash));
+
+    for (args, code, message) in [
+        (["FilteredProducts", hash.as_str()], 4, "known already"),
+        (["FilteredProducts", "abc"], 2, "3 hex digits"),
+        (["FilteredProdcuts", hash.as_str()], 2, "the operations are FilteredProducts, ConsumerDispensaries"),
+    ] {
+        let refused = run(&["add", args[0], args[1]]).await;
+        let error = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert_eq!(refused.status.code(), Some(code), "{error}");
+        assert!(error.contains(message), "{error}");
+    }
+}
+
 /// What a pod of two workers logs in this format from its start to its end.
 async fn log_of_a_pod(farm: &Farm, format: &str) -> String {
     let mut pod = Child::spawn(farm.drover(&["worker"]).env("DROVER__LOG__FORMAT", format));

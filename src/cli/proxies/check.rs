@@ -1,8 +1,8 @@
 //! `drover proxies check`: sends one real request to the platform through each proxy, as tasks do.
 //!
-//! Nothing leaves except through the proxy that is being checked, and the rate limit of the platform holds for all checks
-//! together. Each asks for the stores around another place, so that no two checks send the same request. The table is only
-//! read: the pools of running workers judge health.
+//! Every request goes through the proxy that is checked, and the platform's rate limit holds for all checks together. Each check
+//! asks for the stores around another point, so that no two send the same request. The table of proxies is only read: the pools
+//! of running workers judge health.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,18 +20,22 @@ use crate::clock::Clock;
 use crate::config::{self, Config};
 use crate::db;
 use crate::domain::proxy::{ProxyRow, StoredState};
-use crate::platforms::{Adapter, DiscoveryPoint, Dutchie, KnownHash, Query, QueryForm};
+use crate::domain::store::Platform;
+use crate::platforms::{DiscoveryPoint, Registry};
 use crate::stealth::session::SessionConfig;
 use crate::stealth::{
-    AllowList, FetchError, Proxy, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxySource, Request, SessionAsk,
-    Sessions, States,
+    AllowList, FetchError, Proxy, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxySource, SessionAsk, Sessions,
+    States,
 };
 
 /// Proxies checked at the same time.
 const CONCURRENCY: usize = 8;
 
-/// A proxy that needs longer than this is of no use.
+/// A proxy that needs longer fails its check.
 const MAX_CHECK_TIME: Duration = Duration::from_secs(20);
+
+/// Whose answers are asked for.
+const PLATFORM: Platform = Platform::DEFAULT;
 
 #[derive(Serialize)]
 struct Check {
@@ -46,15 +50,14 @@ struct Check {
 
 pub async fn run(env: &Env) -> anyhow::Result<ExitCode> {
     let rows = db::proxies::load(&env.db().await?.client().await?).await?;
-    // off = never tried
-    let tried: Vec<ProxyRow> = rows.into_iter().filter(|row| row.stored != StoredState::Off).collect();
-    if tried.is_empty() {
+    let rows: Vec<ProxyRow> = rows.into_iter().filter(|row| row.stored != StoredState::Off).collect();
+    if rows.is_empty() {
         return Err(CliError::not_found("no proxy to check: add some with `drover proxies import FILE`").into());
     }
-    let checker = Checker::new(&env.config, &tried)?;
-    let checked = stream::iter(0..tried.len()).map(|nth| checker.check_next(nth)).buffer_unordered(CONCURRENCY);
+    let checker = Checker::new(&env.config, &rows)?;
+    let checked = stream::iter(0..rows.len()).map(|nth| checker.check_next(nth)).buffer_unordered(CONCURRENCY);
     let mut results: HashMap<_, _> = checked.try_collect().await?;
-    let checks: Vec<Check> = tried.iter().map(|row| Check::of(row, results.remove(&row.proxy.id))).collect();
+    let checks: Vec<Check> = rows.iter().map(|row| Check::of(row, results.remove(&row.proxy.id))).collect();
     env.out.rows(&checks, &["id", "proxy", "state", "check", "ms", "reason"], |check| {
         vec![
             check.id.to_string(),
@@ -77,7 +80,7 @@ fn exit_code(checks: &[Check]) -> ExitCode {
 }
 
 impl Check {
-    /// `result`: the time of the answer, or what went wrong.
+    /// `result`: how long the answer took, or the error.
     fn of(row: &ProxyRow, result: Option<Result<Duration, String>>) -> Check {
         let (latency, reason) = match result {
             Some(Ok(took)) => (Some(took), None),
@@ -99,8 +102,7 @@ impl Check {
 struct Checker {
     sessions: Sessions,
     proxies: Arc<OnceEach>,
-    adapter: Dutchie,
-    hashes: Vec<KnownHash>,
+    registry: Registry,
     points: Vec<DiscoveryPoint>,
 }
 
@@ -108,9 +110,8 @@ impl Checker {
     fn new(config: &Config, rows: &[ProxyRow]) -> anyhow::Result<Checker> {
         let DataFiles { identities, states, dutchie: data } = DataFiles::load(config)?;
         let points = points(&states);
-        let hashes = data.hashes().to_vec();
-        let adapter = Dutchie::new(&config.platform.dutchie, data).context("platform.dutchie.base_url")?;
-        let host = adapter.endpoint(None)?.host_str().unwrap_or_default().to_owned();
+        let registry = Registry::new(config, data)?;
+        let host = registry.get(PLATFORM).adapter.endpoint(None)?.host_str().unwrap_or_default().to_owned();
         let proxies = Arc::new(OnceEach::new(rows));
         let sessions = Sessions::new(SessionConfig {
             proxies: proxies.clone(),
@@ -122,35 +123,28 @@ impl Checker {
             politeness: config.politeness.clone(),
             clock: Clock::system(),
         })?;
-        Ok(Checker { sessions, proxies, adapter, hashes, points })
+        Ok(Checker { sessions, proxies, registry, points })
     }
 
-    /// Checks a proxy that has not been checked yet. Gives which one, and the time of the answer or what went wrong.
+    /// Checks a proxy that has not been checked yet. Returns which one, and how long its answer took or the error.
     async fn check_next(&self, nth: usize) -> anyhow::Result<(ProxyId, Result<Duration, String>)> {
-        let (query, request) = self.request(nth)?;
+        let point = self.points.get(nth % self.points.len().max(1)).context("states.toml holds no point")?;
+        let platform = self.registry.get(PLATFORM);
+        let (query, request) = platform.probe(point)?.context("the platform has no query to check proxies with")?;
         let mut session = self.sessions.open(SessionAsk::default());
-        let adapter = self.adapter.clone();
+        let adapter = platform.adapter.clone();
         let sent = session.send(&request, move |response| adapter.read_stores(&query, response)).await;
         let used = session.trace().read().proxy_ids.first().copied();
         let id = used.context("every proxy has been checked")?;
         let result = match (self.proxies.outcome(id), sent) {
-            // an answer of the platform's own, if only that it does not know the query
+            // the platform answered, even if only that it does not know the query
             (Some(ProxyOutcome::Success { took, .. }), _) => Ok(took),
-            // of a single proxy nothing more is known than what its own try met
+            // with a single proxy an outage is this proxy's failure
             (_, Err(FetchError::ProxyOutage { reason, .. })) => Err(reason),
             (_, Err(error)) => Err(error.to_string()),
             (_, Ok(_)) => Err("nothing was sent".to_owned()),
         };
         Ok((id, result))
-    }
-
-    fn request(&self, nth: usize) -> anyhow::Result<(Query, Request)> {
-        let point = self.points.get(nth % self.points.len().max(1)).context("states.toml holds no point")?;
-        let query = self.adapter.discovery_query(point)?;
-        let hash = self.hashes.iter().find(|hash| hash.operation == query.operation);
-        let form = hash.map_or(QueryForm::FullText, |hash| QueryForm::Persisted(&hash.hash));
-        let request = self.adapter.request(&query, form).context("the platform has no query to check proxies with")?;
-        Ok((query, request))
     }
 }
 
@@ -165,7 +159,7 @@ fn points(states: &States) -> Vec<DiscoveryPoint> {
     all.map(point).collect()
 }
 
-/// A source that gives out each proxy once and remembers how it went.
+/// A source that gives out each proxy once and keeps its outcome.
 struct OnceEach {
     left: Mutex<VecDeque<Arc<Proxy>>>,
     outcomes: Mutex<HashMap<ProxyId, ProxyOutcome>>,

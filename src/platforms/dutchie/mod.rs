@@ -73,6 +73,10 @@ impl Adapter for Dutchie {
         Platform::Dutchie
     }
 
+    fn operations(&self) -> &'static [&'static str] {
+        &[MENU, STORES]
+    }
+
     fn announces_total(&self) -> bool {
         true
     }

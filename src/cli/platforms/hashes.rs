@@ -1,0 +1,128 @@
+//! `drover platforms hashes`: lists the hashes of a platform's persisted queries, and adds one.
+//!
+//! A running worker uses an added hash from its next task on; untried hashes are tried before refused ones.
+
+use clap::Subcommand;
+use serde::Serialize;
+
+use crate::app::data::DataFiles;
+use crate::cli::output::time;
+use crate::cli::{CliError, Env, ExitCode};
+use crate::db::query_hashes::{self, QueryHash, QueryHashRow};
+use crate::domain::store::Platform;
+use crate::platforms::Registry;
+
+/// Hex digits of a SHA-256.
+const HASH_DIGITS: usize = 64;
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// List the known hashes, and where each was accepted or refused
+    List {
+        /// The menu platform
+        #[arg(long, default_value_t = Platform::DEFAULT)]
+        platform: Platform,
+    },
+    /// Add the hash of a query, as the platform's own pages send it
+    Add {
+        /// The query, such as FilteredProducts
+        operation: String,
+        /// Its SHA-256, 64 hex digits
+        hash: String,
+        /// The menu platform
+        #[arg(long, default_value_t = Platform::DEFAULT)]
+        platform: Platform,
+    },
+}
+
+#[derive(Serialize)]
+struct Added {
+    platform: Platform,
+    operation: String,
+    hash: String,
+}
+
+pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
+    match args.command {
+        Command::List { platform } => list(platform, env).await,
+        Command::Add { operation, hash, platform } => add(Added { platform, operation, hash }, env).await,
+    }
+}
+
+async fn list(platform: Platform, env: &Env) -> anyhow::Result<ExitCode> {
+    let client = env.db_to_read().await?.client().await?;
+    let rows = query_hashes::list(&client, platform).await?;
+    let headers = ["operation", "hash", "endpoint", "added", "first accepted", "last accepted", "last refused"];
+    env.out.rows(&rows, &headers, cells)?;
+    Ok(ExitCode::Ok)
+}
+
+async fn add(mut added: Added, env: &Env) -> anyhow::Result<ExitCode> {
+    require_operation(&added, env)?;
+    added.hash = checked(&added.hash)?;
+    let hash = QueryHash { operation: added.operation.clone(), hash: added.hash.clone() };
+    let client = env.db().await?.client().await?;
+    if query_hashes::add(&client, added.platform, &[hash]).await? == 0 {
+        let message = "this hash is known already; `drover platforms hashes list` shows where it was refused";
+        return Err(CliError::conflict(message).into());
+    }
+    env.out.either(&added, |added| format!("hash of {} added: {}", added.operation, added.hash))?;
+    Ok(ExitCode::Ok)
+}
+
+/// Hashes of other operations would never be sent.
+fn require_operation(added: &Added, env: &Env) -> anyhow::Result<()> {
+    let registry = Registry::new(&env.config, DataFiles::load(&env.config)?.dutchie)?;
+    let known = registry.get(added.platform).adapter.operations();
+    if known.contains(&added.operation.as_str()) {
+        return Ok(());
+    }
+    let (operation, platform, known) = (&added.operation, added.platform, known.join(", "));
+    Err(CliError::usage(format!("{platform} has no operation '{operation}': the operations are {known}")).into())
+}
+
+fn checked(hash: &str) -> Result<String, CliError> {
+    let digits = hash.chars().count();
+    if let Some(other) = hash.chars().find(|digit| !digit.is_ascii_hexdigit()) {
+        return Err(CliError::usage(format!("the hash has a character that is not a hex digit: {other:?}")));
+    }
+    if digits != HASH_DIGITS {
+        return Err(CliError::usage(format!("the hash has {digits} hex digits, not {HASH_DIGITS}")));
+    }
+    Ok(hash.to_ascii_lowercase())
+}
+
+fn cells(row: &QueryHashRow) -> Vec<String> {
+    vec![
+        row.operation.clone(),
+        row.hash.clone(),
+        if row.host_pattern == "%" { "every".to_owned() } else { row.host_pattern.clone() },
+        time(row.added_at),
+        row.first_ok.map(time).unwrap_or_default(),
+        row.last_ok.map(time).unwrap_or_default(),
+        row.last_not_found.map(time).unwrap_or_default(),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::upper_case(&"AB".repeat(32), Ok("ab".repeat(32)))]
+    #[case::short("abc", Err("the hash has 3 hex digits, not 64"))]
+    #[case::long(&"a".repeat(65), Err("the hash has 65 hex digits, not 64"))]
+    #[case::no_hex(&"g".repeat(64), Err("the hash has a character that is not a hex digit: 'g'"))]
+    #[case::empty("", Err("the hash has 0 hex digits, not 64"))]
+    fn a_hash_is_64_hex_digits(#[case] hash: &str, #[case] expected: Result<String, &str>) {
+        assert_eq!(checked(hash).map_err(|error| error.message), expected.map_err(str::to_owned));
+    }
+}
