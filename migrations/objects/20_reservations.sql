@@ -59,8 +59,8 @@ BEGIN
        + give_reservations(stores[half + 1:], released[half + 1:], other_than[half + 1:]);
 END $f$;
 
--- The reservations of these stores are free: gives them to the next waiting tasks. Whatever ends, snoozes or retries a task calls
--- it in its own transaction. Null stores are none.
+-- The reservations of these stores are free: gives them to the next waiting tasks. Every function that ends, snoozes or retries a
+-- task calls it in its own transaction. Null stores are none.
 DROP FUNCTION IF EXISTS yield_slots(bigint[]);
 CREATE OR REPLACE FUNCTION promote_stores(freed bigint[]) RETURNS bigint LANGUAGE plpgsql AS $f$
 BEGIN

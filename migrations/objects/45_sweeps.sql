@@ -1,5 +1,5 @@
--- Periodic work. Each call is a short transaction of its own over at most `batch` stores or tasks, tries its locks and waits for
--- none: the caller repeats it until nothing is left.
+-- Periodic work. Each call is a short transaction of its own over at most `batch` stores or tasks, and waits at most 100 ms for a
+-- lock: the caller repeats it until nothing is left.
 
 DROP FUNCTION IF EXISTS sweep_due(interval);
 DROP FUNCTION IF EXISTS sweep_all();   -- 90_psql.sql has it
@@ -25,25 +25,44 @@ BEGIN
   RETURN true;
 END $f$;
 
+-- Makes these waiting tasks ready, which the caller has locked, and returns how many.
+CREATE OR REPLACE FUNCTION make_ready(ids bigint[]) RETURNS bigint LANGUAGE plpgsql AS $f$
+DECLARE made bigint;
+BEGIN
+  UPDATE worker_tasks t SET ready = true, updated_at = now() WHERE t.id = ANY (ids);
+  GET DIAGNOSTICS made = ROW_COUNT;
+  IF made > 0 THEN PERFORM pg_notify('drover_tasks', ''); END IF;
+  RETURN made;
+END $f$;
+
+-- Reviews the reservations of one page of stores, which come by ascending id. `last_store` is where the next page goes on, null when
+-- there is none: a page that is full has a successor.
+CREATE OR REPLACE FUNCTION review_page(stores bigint[], page int, OUT swept bigint, OUT last_store bigint) LANGUAGE plpgsql AS $f$
+BEGIN
+  IF cardinality(stores) = page THEN last_store := stores[page]; END IF;
+  swept := review_reservations(stores);
+  IF swept > 0 THEN PERFORM pg_notify('drover_tasks', ''); END IF;
+END $f$;
+
 -- What became due within the last `back`: tasks without a store, and the reservations of stores with ids above `after` (null: all).
 -- `last_store` is where the next call goes on, null when there is no more. A store whose reservation is taken gets its turn when
 -- that task ends.
 CREATE OR REPLACE FUNCTION sweep_due(back interval, after bigint, batch int, OUT swept bigint, OUT last_store bigint) LANGUAGE plpgsql
 SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_sort = off SET jit = off SET lock_timeout = '100ms' AS $f$
-DECLARE stores bigint[];
+DECLARE
+  stores bigint[];
+  storeless bigint := 0;
 BEGIN
   swept := 0;
   IF NOT try_lock_sweep() THEN RETURN; END IF;
   IF after IS NULL THEN
-    UPDATE worker_tasks t SET ready = true, updated_at = now()
-     WHERE t.id = ANY (ARRAY (
-             SELECT w.id FROM waiting_tasks w
-              WHERE w.scheduled_for BETWEEN now() - back AND now() AND w.dispensary_id IS NULL
-              ORDER BY w.scheduled_for
-              LIMIT batch
-                FOR UPDATE SKIP LOCKED));
-    GET DIAGNOSTICS swept = ROW_COUNT;
+    storeless := make_ready(ARRAY (
+      SELECT w.id FROM waiting_tasks w
+       WHERE w.scheduled_for BETWEEN now() - back AND now() AND w.dispensary_id IS NULL
+       ORDER BY w.scheduled_for
+       LIMIT batch
+         FOR UPDATE SKIP LOCKED));
   END IF;
   stores := ARRAY (
     SELECT DISTINCT due.dispensary_id
@@ -53,9 +72,7 @@ BEGIN
      WHERE due.dispensary_id > coalesce(after, -9223372036854775808)
      ORDER BY due.dispensary_id
      LIMIT batch);
-  IF cardinality(stores) = batch THEN last_store := stores[batch]; END IF;
-  swept := swept + review_reservations(stores);
-  IF swept > 0 THEN PERFORM pg_notify('drover_tasks', ''); END IF;
+  SELECT storeless + p.swept, p.last_store INTO swept, last_store FROM review_page(stores, batch) p;
 END $f$;
 
 -- Tasks whose dependencies have ended: unblocked, or cancelled by their policy. A dependency that is gone had ended long ago.
@@ -100,23 +117,18 @@ END $f$;
 CREATE OR REPLACE FUNCTION sweep_storeless(batch int) RETURNS bigint LANGUAGE plpgsql
 SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_sort = off SET jit = off SET lock_timeout = '100ms' AS $f$
-DECLARE swept bigint;
 BEGIN
   IF NOT try_lock_sweep() THEN RETURN 0; END IF;
-  UPDATE worker_tasks t SET ready = true, updated_at = now()
-   WHERE t.id = ANY (ARRAY (
-           SELECT w.id FROM waiting_tasks w
-            WHERE w.dispensary_id IS NULL AND is_due(w.scheduled_for)
-            ORDER BY w.dispensary_id, w.priority DESC, w.id
-            LIMIT batch
-              FOR UPDATE SKIP LOCKED));
-  GET DIAGNOSTICS swept = ROW_COUNT;
-  IF swept > 0 THEN PERFORM pg_notify('drover_tasks', ''); END IF;
-  RETURN swept;
+  RETURN make_ready(ARRAY (
+    SELECT w.id FROM waiting_tasks w
+     WHERE w.dispensary_id IS NULL AND is_due(w.scheduled_for)
+     ORDER BY w.dispensary_id, w.priority DESC, w.id
+     LIMIT batch
+       FOR UPDATE SKIP LOCKED));
 END $f$;
 
 -- The reservations of the next `batch` stores with ids above `after` (null: from the first) that have a waiting task: what was
--- written by hand, and what an enqueue and a completion missed in each other's shadow.
+-- written by hand, and what an enqueue and a completion missed that ran at once and did not see each other.
 CREATE OR REPLACE FUNCTION sweep_stores(after bigint, batch int, OUT swept bigint, OUT last_store bigint) LANGUAGE plpgsql
 SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_sort = off SET jit = off SET lock_timeout = '100ms' AS $f$
@@ -132,8 +144,5 @@ BEGIN
       SELECT (SELECT w.dispensary_id FROM waiting_tasks w WHERE w.dispensary_id > p.store ORDER BY w.dispensary_id LIMIT 1)
         FROM waiting p WHERE p.store IS NOT NULL)
   SELECT array_agg(s.store) INTO stores FROM (SELECT w.store FROM waiting w WHERE w.store IS NOT NULL LIMIT batch) s;
-  IF stores IS NULL THEN RETURN; END IF;
-  IF cardinality(stores) = batch THEN last_store := stores[batch]; END IF;
-  swept := review_reservations(stores);
-  IF swept > 0 THEN PERFORM pg_notify('drover_tasks', ''); END IF;
+  SELECT p.swept, p.last_store INTO swept, last_store FROM review_page(stores, batch) p;
 END $f$;

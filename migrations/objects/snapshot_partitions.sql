@@ -2,7 +2,7 @@
 -- Rows of such a month that the default partition already took move into the new one.
 CREATE OR REPLACE FUNCTION ensure_month_partitions(parent text, ahead int) RETURNS int
 LANGUAGE plpgsql
-SET lock_timeout = '2s'      -- whoever holds the table is not waited for: the next tick tries again
+SET lock_timeout = '2s'      -- at most 2 s for a lock: the next tick tries again
 AS $$
 DECLARE
   first date := date_trunc('month', now() AT TIME ZONE 'UTC')::date;

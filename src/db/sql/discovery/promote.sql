@@ -1,11 +1,12 @@
 -- discovery/promote.sql: makes dispensaries of the valid stores among $1 (ids of platform $2); a known one is updated, never doubled.
 -- Answers with the ids of the new ones.
 WITH valid AS MATERIALIZED (
-  SELECT *
-    FROM dutchie_discovery_locations
-   WHERE platform = $2
-     AND platform_dispensary_id = ANY($1::text[])
-     AND reason IS NULL
+  SELECT l.*, d.id AS store_id      -- null: not known by this id
+    FROM dutchie_discovery_locations l
+    LEFT JOIN dispensaries d ON d.platform = l.platform AND d.platform_dispensary_id = l.platform_dispensary_id
+   WHERE l.platform = $2
+     AND l.platform_dispensary_id = ANY($1::text[])
+     AND l.reason IS NULL
 ),
 imported AS MATERIALIZED (      -- by hand or from a file, whose id has not been looked up yet
   SELECT id,
@@ -24,10 +25,7 @@ adopted AS (      -- an imported store is the one that its slug or its menu's ad
             JOIN valid v
               ON (i.slug = v.slug AND (i.state IS NULL OR i.state = v.state))
               OR i.entry IN (v.slug, v.platform_dispensary_id)
-           WHERE NOT EXISTS (SELECT
-                               FROM dispensaries k
-                              WHERE k.platform = $2
-                                AND k.platform_dispensary_id = v.platform_dispensary_id)
+           WHERE v.store_id IS NULL
            ORDER BY v.platform_dispensary_id, i.id) v
    WHERE d.id = v.id
   RETURNING d.id, d.platform_dispensary_id
@@ -52,8 +50,7 @@ updated AS (
          disabled_reason = NULL,
          updated_at = now()
     FROM valid v
-   WHERE d.platform = $2
-     AND d.platform_dispensary_id = v.platform_dispensary_id
+   WHERE d.id = v.store_id
   RETURNING d.id, d.platform_dispensary_id
 ),
 added AS (
@@ -63,10 +60,7 @@ added AS (
   SELECT v.name, v.slug, $2, v.platform_dispensary_id, v.menu_url, v.api_host, v.address, v.city, v.state, v.zip, v.latitude,
          v.longitude, v.phone, v.timezone, v.is_recreational, v.is_medical
     FROM valid v
-   WHERE NOT EXISTS (SELECT
-                       FROM dispensaries d
-                      WHERE d.platform = $2
-                        AND d.platform_dispensary_id = v.platform_dispensary_id)
+   WHERE v.store_id IS NULL
      AND NOT EXISTS (SELECT FROM adopted a WHERE a.platform_dispensary_id = v.platform_dispensary_id)
    ORDER BY v.platform_dispensary_id
       ON CONFLICT (platform, platform_dispensary_id) DO NOTHING      -- added by hand a moment ago

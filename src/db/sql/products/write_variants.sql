@@ -14,27 +14,25 @@ gone AS (
      AND (store_product_id, option_label, nth) NOT IN (SELECT store_product_id, option_label, nth FROM feed)
   RETURNING *
 ),
-changed AS MATERIALIZED (
+compared AS MATERIALIZED (
   SELECT f.*,
          v.is_in_stock IS NULL
          OR (v.price_rec, v.price_med, v.special_price_rec, v.special_price_med, v.quantity, v.quantity_censored, v.is_in_stock)
             IS DISTINCT FROM
             (f.price_rec, f.price_med, f.special_price_rec, f.special_price_med, f.quantity, f.quantity_censored, f.is_in_stock)
-         AS is_history
+         AS is_history,
+         (v.size_mg, v.size_ml) IS DISTINCT FROM (f.size_mg, f.size_ml) AS is_resized
     FROM feed f
     LEFT JOIN store_product_variants v USING (store_product_id, option_label, nth)
-   WHERE v.is_in_stock IS NULL
-      OR (v.size_mg, v.size_ml, v.price_rec, v.price_med, v.special_price_rec, v.special_price_med, v.quantity, v.quantity_censored,
-          v.is_in_stock)
-         IS DISTINCT FROM
-         (f.size_mg, f.size_ml, f.price_rec, f.price_med, f.special_price_rec, f.special_price_med, f.quantity, f.quantity_censored,
-          f.is_in_stock)
 ),
 written AS (
   INSERT INTO store_product_variants
+         (store_product_id, option_label, nth, size_mg, size_ml, price_rec, price_med, special_price_rec, special_price_med, quantity,
+          quantity_censored, is_in_stock)
   SELECT store_product_id, option_label, nth, size_mg, size_ml, price_rec, price_med, special_price_rec, special_price_med, quantity,
          quantity_censored, is_in_stock
-    FROM changed
+    FROM compared
+   WHERE is_history OR is_resized
       ON CONFLICT (store_product_id, option_label, nth) DO UPDATE
      SET size_mg = excluded.size_mg,
          size_ml = excluded.size_ml,
@@ -49,13 +47,13 @@ written AS (
 INSERT INTO store_product_variant_history
        (store_product_id, option_label, nth, crawl_id, crawled_at, size_mg, size_ml, price_rec, price_med, special_price_rec,
         special_price_med, quantity, quantity_censored, is_in_stock, gone)
-SELECT store_product_id, option_label, nth, $2::bigint, $3::timestamptz, size_mg, size_ml, price_rec, price_med, special_price_rec, special_price_med,
-       quantity, quantity_censored, is_in_stock, false
-  FROM changed
+SELECT store_product_id, option_label, nth, $2::bigint, $3::timestamptz, size_mg, size_ml, price_rec, price_med, special_price_rec,
+       special_price_med, quantity, quantity_censored, is_in_stock, false
+  FROM compared
  WHERE is_history
  UNION ALL
-SELECT store_product_id, option_label, nth, $2::bigint, $3::timestamptz, size_mg, size_ml, price_rec, price_med, special_price_rec, special_price_med,
-       quantity, quantity_censored, false, true
+SELECT store_product_id, option_label, nth, $2::bigint, $3::timestamptz, size_mg, size_ml, price_rec, price_med, special_price_rec,
+       special_price_med, quantity, quantity_censored, false, true
   FROM gone
     -- the same payload again, read by another rule
     ON CONFLICT (store_product_id, option_label, nth, crawl_id, crawled_at) DO UPDATE
