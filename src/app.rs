@@ -1,6 +1,8 @@
 //! `App`: one running drover: builds the long-lived dependencies once, in order, and stops them in reverse.
 //!
-//! In: a configuration, a migrated database and the plan of what this process runs. Used by cli; must not know api.
+//! In: a configuration, a migrated database and what this process is to run. What may wait for the database comes first
+//! ([`PreparedApp`]) and may be given up at any moment; what runs tasks is started after it, and has to be stopped. Used by cli;
+//! actors and api know parts of it.
 
 pub mod data;
 pub mod database;
@@ -10,6 +12,7 @@ mod services;
 use std::path::Path;
 use std::sync::Arc;
 
+use chrono::{DateTime, Utc};
 use thiserror::Error;
 use tokio::runtime::Runtime;
 
@@ -48,9 +51,18 @@ impl From<StartError<ServicesError>> for AppError {
     }
 }
 
+/// All that an [`App`] needs of the database before it starts. Holds no task: it may be dropped.
+pub struct PreparedApp {
+    config: Arc<Config>,
+    db: Db,
+    plan: Plan,
+    payloads: Payloads,
+    started_at: DateTime<Utc>,
+}
+
 impl App {
-    /// Recovers tasks whose lease ran out, makes the default schedules where schedules run in this process, and starts the tree.
-    pub async fn start(config: Arc<Config>, db: Db, runtime: Arc<Runtime>, plan: Plan) -> Result<App, AppError> {
+    /// Recovers what died before, and makes the default schedules where they run here.
+    pub async fn prepare(config: Arc<Config>, db: Db, plan: Plan) -> Result<PreparedApp, AppError> {
         let recovered = tasks::recover(&db.client().await?, None).await?;
         events::tasks_recovered(recovered.requeued as u64, recovered.failed as u64);
         if plan.schedules {
@@ -58,12 +70,7 @@ impl App {
         }
         let payloads = payloads(config.storage_root(), &db.client().await?, !plan.pods.is_empty()).await?;
         let started_at = workers::now(&db.client().await?).await?;
-        let clock = Clock::system();
-        let proxies = ProxyPoolDeps::new(db.clone(), config.proxies.clone(), clock.clone());
-        let (settings, database) = (config.clone(), db.clone());
-        let make = move |proxies| services(&settings, &database, payloads, &clock, proxies);
-        let tree = Tree::start(TreeDeps { config, db, runtime, proxies, plan, started_at }, make).await?;
-        Ok(App { tree })
+        Ok(PreparedApp { config, db, plan, payloads, started_at })
     }
 
     pub fn tree(&self) -> &Tree {
@@ -92,8 +99,21 @@ impl App {
     }
 }
 
-/// The payload files of this database, with a warning when their root is wrong. An unavailable root does not keep the process from
-/// starting: tasks that need it are snoozed.
+impl PreparedApp {
+    /// Starts the tree. From here on there may be tasks to give back.
+    pub async fn start(self, runtime: Arc<Runtime>) -> Result<App, AppError> {
+        let PreparedApp { config, db, plan, payloads, started_at } = self;
+        let clock = Clock::system();
+        let proxies = ProxyPoolDeps::new(db.clone(), config.proxies.clone(), clock.clone());
+        let (settings, database) = (config.clone(), db.clone());
+        let make = move |proxies| services(&settings, &database, payloads, &clock, proxies);
+        let tree = Tree::start(TreeDeps { config, db, runtime, proxies, plan, started_at }, make).await?;
+        Ok(App { tree })
+    }
+}
+
+/// The payload files of this database, with a warning when something is wrong with their root. One that is away is no reason not to
+/// start: tasks that need it wait for it.
 async fn payloads(root: &Path, client: &Client, registers: bool) -> Result<Payloads, DbError> {
     let payloads = Payloads::new(root, installation::storage_owner(client).await?);
     if !registers {

@@ -181,6 +181,7 @@ fn flags(cli: &Cli) -> Vec<Flag> {
 }
 
 fn start(cli: Cli) -> anyhow::Result<ExitCode> {
+    let stop = Stop::on_signals()?;
     let out = Output::new(cli.json);
     let flags = flags(&cli);
     let sources = Sources::of_process(cli.config, flags);
@@ -192,7 +193,6 @@ fn start(cli: Cli) -> anyhow::Result<ExitCode> {
     let loaded = Config::load(&sources)?;
     log::start(&cli.command.log(&loaded));
     let runtime = Arc::new(tokio::runtime::Builder::new_multi_thread().enable_all().build()?);
-    let stop = Stop::on_signals()?;
     let env = Env::new(loaded, out, runtime.clone(), stop, cli.dir);
     let result = runtime.block_on(run(cli.command, &env));
     // dropping a runtime waits for its blocking calls, and one of them may hang

@@ -26,8 +26,9 @@ pub async fn run(env: &Env, plan: Plan, http: Http) -> anyhow::Result<ExitCode> 
     if !plan.pods.is_empty() && proxies::count(&db.client().await?).await? == PoolState::default() {
         events::no_proxies();
     }
+    let prepared = App::prepare(env.config.clone(), db, plan).await?;
     let stop = env.stop.take_over();
-    let app = App::start(env.config.clone(), db, env.runtime.clone(), plan).await?;
+    let app = prepared.start(env.runtime.clone()).await?;
     let servers = listeners.serve(env, &app)?;
     tokio::select! {
         () = stop.drain.cancelled() => {}

@@ -20,6 +20,7 @@ mod private_server;
 mod proxies;
 mod queue;
 mod roles;
+mod signals;
 mod statements;
 mod stealth;
 mod stores_command;

@@ -25,7 +25,7 @@ use super::http::{Listeners, Servers};
 use super::{CliError, Env, ExitCode, Stop, service};
 use crate::actors::plan::Plan;
 use crate::app::database::{self, Opened};
-use crate::app::{App, names};
+use crate::app::{App, PreparedApp, names};
 use crate::config::Config;
 use crate::db::{migrate, schedules, tasks};
 use crate::private_server;
@@ -68,15 +68,12 @@ struct Demo<'a> {
 
 impl Demo<'_> {
     async fn run(&self, mut state: State) -> anyhow::Result<ExitCode> {
-        let config = Arc::new(self.config());
-        let opened = database::open(&config).await?;
-        migrate::up(&opened.db).await?;
-        world::seed_database(&opened.db, self.sim).await?;
-        schedules::ensure_defaults(&opened.db.client().await?).await?;
-        // a running demo would hold the ports, so tasks that are claimed belong to a dead process
-        tasks::recover_all(&opened.db.client().await?).await?;
-        let plan = Plan { schedules: false, pods: names::pods(&config)? };
-        let app = App::start(config, opened.db.clone(), self.env.runtime.clone(), plan).await?;
+        // a signal ends this part at once: no task runs yet
+        let Some(prepared) = self.stop.drain.run_until_cancelled(self.prepare()).await else {
+            return Ok(ExitCode::Interrupted);
+        };
+        let (opened, prepared) = prepared?;
+        let app = prepared.start(self.env.runtime.clone()).await?;
         let servers = self.serve(&app).await;
         let result = tokio::select! {
             result = self.crawl(&mut state, &opened, &app, servers.as_ref()) => result,
@@ -93,7 +90,20 @@ impl Demo<'_> {
         }
     }
 
-    /// None when the API cannot be served: the demo crawls without it.
+    async fn prepare(&self) -> anyhow::Result<(Opened, PreparedApp)> {
+        let config = Arc::new(self.config());
+        let opened = database::open(&config).await?;
+        migrate::up(&opened.db).await?;
+        world::seed_database(&opened.db, self.sim).await?;
+        schedules::ensure_defaults(&opened.db.client().await?).await?;
+        // a demo that still ran would hold the ports, so what is claimed here is claimed by a dead process
+        tasks::recover_all(&opened.db.client().await?).await?;
+        let plan = Plan { schedules: false, pods: names::pods(&config)? };
+        let prepared = App::prepare(config, opened.db.clone(), plan).await?;
+        Ok((opened, prepared))
+    }
+
+    /// Best effort: a demo crawls without its API as well.
     async fn serve(&self, app: &App) -> Option<Servers> {
         if self.args.once {
             return None;

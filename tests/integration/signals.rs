@@ -1,0 +1,135 @@
+//! SIGTERM and SIGINT while a process is still on its way up: it ends at once, as PID 1 of a container too.
+
+use std::fs::File;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use rstest::rstest;
+use tokio::net::TcpListener;
+use tokio::process::Command;
+
+use crate::support::{Child, PATIENCE, database, drover, empty_database, server_dir, until};
+
+/// Much shorter than what each of these processes waits for.
+const PROMPTLY: Duration = Duration::from_secs(3);
+/// The advisory lock of migrations.
+const MIGRATION_LOCK: i64 = 0x6472_6f76_6572;
+
+/// A port whose server accepts connections and never says anything.
+async fn silent_server() -> (TcpListener, String) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("postgresql://drover@{}/drover", listener.local_addr().unwrap());
+    (listener, url)
+}
+
+#[rstest]
+#[case::worker("worker", Signal::SIGTERM, 0)]
+#[case::scheduler("scheduler", Signal::SIGTERM, 0)]
+#[case::api_at_ctrl_c("api", Signal::SIGINT, 130)]
+#[tokio::test]
+async fn a_service_that_waits_for_its_database_ends_at_a_signal(
+    #[case] service: &str,
+    #[case] signal: Signal,
+    #[case] code: i32,
+) {
+    let (server, url) = silent_server().await;
+    let mut command = drover();
+    let mut process =
+        Child::spawn(command.arg(service).env("DATABASE_URL", url).env("DROVER__API__LISTEN", "127.0.0.1:0"));
+    let _connection = server.accept().await.unwrap();
+    process.signal(signal);
+    assert_eq!(process.ended(PROMPTLY).await.code(), Some(code));
+}
+
+#[rstest]
+#[case::worker(&["worker"], Signal::SIGTERM, 0)]
+#[case::worker_at_ctrl_c(&["worker"], Signal::SIGINT, 130)]
+#[case::migrate(&["migrate", "up"], Signal::SIGTERM, 130)]
+#[tokio::test]
+async fn a_process_that_migrates_ends_at_a_signal_and_has_changed_nothing(
+    #[case] args: &[&str],
+    #[case] signal: Signal,
+    #[case] code: i32,
+) {
+    let database = empty_database().await;
+    database.raw.execute("SELECT pg_advisory_lock($1)", &[&MIGRATION_LOCK]).await.unwrap();
+    let mut process = Child::spawn(drover().args(args).env("DATABASE_URL", &database.url));
+    until_counted(&database.raw, "it waits for the lock of migrations", WAITS_FOR_LOCK, 1).await;
+    process.signal(signal);
+    assert_eq!(process.ended(PROMPTLY).await.code(), Some(code));
+
+    database.raw.execute("SELECT pg_advisory_unlock($1)", &[&MIGRATION_LOCK]).await.unwrap();
+    until_counted(&database.raw, "its connections are closed", OTHER_CONNECTIONS, 0).await;
+    let tables = "SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace";
+    until_counted(&database.raw, "there is no table", tables, 0).await;
+}
+
+#[tokio::test]
+async fn a_service_that_prepares_its_start_ends_at_a_signal() {
+    let database = database().await;
+    database.raw.batch_execute("BEGIN; LOCK TABLE worker_tasks").await.unwrap();
+    let mut command = drover();
+    command.arg("api").env("DATABASE_URL", &database.url).env("DROVER__API__LISTEN", "127.0.0.1:0");
+    let mut process = Child::spawn(&mut command);
+    until_counted(&database.raw, "it waits for the table", WAITS_FOR_LOCK, 1).await;
+    process.signal(Signal::SIGTERM);
+    assert_eq!(process.ended(PROMPTLY).await.code(), Some(0));
+}
+
+#[rstest]
+#[case::up("up", 0)]
+#[case::demo("demo", 130)]
+#[tokio::test]
+async fn a_process_that_starts_its_private_server_ends_at_a_signal(#[case] command: &str, #[case] code: i32) {
+    let dir = server_dir();
+    let lock = dir.path().join("postgres/start.lock");
+    std::fs::create_dir(dir.path().join("postgres")).unwrap();
+    let starting = File::create(&lock).unwrap();
+    starting.lock().unwrap();
+    let mut process =
+        Child::spawn(drover().args([command, "--dir"]).arg(dir.path()).env("DROVER__API__LISTEN", "127.0.0.1:0"));
+    let pid = process.id().unwrap();
+    until("it waits for its turn to start the server", PATIENCE, async || has_open(pid, &lock)).await;
+    process.signal(Signal::SIGTERM);
+    assert_eq!(process.ended(PROMPTLY).await.code(), Some(code));
+}
+
+/// The kernel keeps signals that have no handler from PID 1 of a namespace.
+#[tokio::test]
+async fn as_pid_1_a_service_that_waits_for_its_database_ends_at_sigterm() {
+    let mut probe = Command::new("unshare");
+    if !probe.args(["--pid", "--fork", "true"]).stderr(Stdio::null()).status().await.is_ok_and(|made| made.success()) {
+        println!("skipped: this account may make no process namespace");
+        return;
+    }
+    let (server, url) = silent_server().await;
+    let mut command = Command::new("unshare");
+    command.args(["--pid", "--fork", "--kill-child", env!("CARGO_BIN_EXE_drover"), "worker"]);
+    command.env_clear().current_dir("/").env("DATABASE_URL", url).kill_on_drop(true);
+    let mut namespace = Child::spawn(&mut command);
+    let _connection = server.accept().await.unwrap();
+    kill(only_child_of(namespace.id().unwrap()), Signal::SIGTERM).unwrap();
+    assert_eq!(namespace.ended(PROMPTLY).await.code(), Some(0));
+}
+
+fn only_child_of(pid: u32) -> Pid {
+    let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap();
+    Pid::from_raw(children.trim().parse().unwrap())
+}
+
+fn has_open(pid: u32, path: &Path) -> bool {
+    let files = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+    files.map(|file| std::fs::read_link(file.path())).any(|target| target.is_ok_and(|target| target == path))
+}
+
+const WAITS_FOR_LOCK: &str =
+    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+const OTHER_CONNECTIONS: &str =
+    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()";
+
+async fn until_counted(client: &tokio_postgres::Client, what: &str, sql: &str, wanted: i64) {
+    until(what, PATIENCE, async || client.query_one(sql, &[]).await.unwrap().get::<_, i64>(0) == wanted).await;
+}
