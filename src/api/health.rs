@@ -11,11 +11,14 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
 use super::ApiState;
-use crate::db::{Db, migrate, server_info};
+use crate::db::{Client, migrate, server_info};
 use crate::domain::proxy::PoolState;
 
 /// Probes usually wait a few seconds for an answer.
 const MAX_WAIT: Duration = Duration::from_secs(3);
+
+/// Of the schema.
+const UNKNOWN: &str = "unknown: the database is unavailable";
 
 /// The state of the rest of the process, as far as probes report it; filled by the caller of the API.
 #[derive(Clone)]
@@ -101,7 +104,10 @@ pub async fn livez() -> Json<Liveness> {
 }
 
 pub async fn readyz(State(api): State<ApiState>) -> (StatusCode, Json<Readiness>) {
-    let (database, migrations) = tokio::join!(database(&api.db), migrations(&api.db, &api.health.migrated));
+    let (database, migrations) = match tokio::time::timeout(MAX_WAIT, database(&api)).await {
+        Ok(checks) => checks,
+        Err(_) => without_database(format!("no answer within {MAX_WAIT:?}"), &api.health),
+    };
     let actors = actors(&(api.health.actors)());
     let parts = ReadinessChecks { database, migrations, proxies: proxies(&api.health), actors };
     let all = [&parts.database, &parts.migrations, &parts.proxies, &parts.actors];
@@ -111,28 +117,38 @@ pub async fn readyz(State(api): State<ApiState>) -> (StatusCode, Json<Readiness>
     }
 }
 
-async fn database(db: &Db) -> Check {
-    let query = async { server_info::read(&db.api_client().await?).await };
-    match tokio::time::timeout(MAX_WAIT, query).await {
-        Ok(Ok(_)) => Check::ok(),
-        Ok(Err(_)) => Check::degraded("unavailable"),
-        Err(_) => Check::degraded(format!("no answer within {MAX_WAIT:?}")),
+/// The database and its schema, by one connection.
+async fn database(api: &ApiState) -> (Check, Check) {
+    let connected = async {
+        let client = api.db.api_client().await?;
+        server_info::read(&client).await.map(|_| client)
+    };
+    match connected.await {
+        Ok(client) => (Check::ok(), migrations(&client, &api.health.migrated).await),
+        Err(_) => without_database("unavailable", &api.health),
     }
 }
 
-async fn migrations(db: &Db, known: &AtomicBool) -> Check {
+fn without_database(detail: impl ToString, health: &Health) -> (Check, Check) {
+    let migrations = match health.migrated.load(Ordering::Relaxed) {
+        true => Check::ok(),
+        false => Check::degraded(UNKNOWN),
+    };
+    (Check::degraded(detail), migrations)
+}
+
+async fn migrations(client: &Client, known: &AtomicBool) -> Check {
     if known.load(Ordering::Relaxed) {
         return Check::ok();
     }
-    match tokio::time::timeout(MAX_WAIT, migrate::status(db)).await {
-        Ok(Ok(status)) if status.is_current() => {
+    match migrate::status_on(client).await {
+        Ok(status) if status.is_current() => {
             known.store(true, Ordering::Relaxed);
             Check::ok()
         }
-        Ok(Ok(status)) => Check::degraded(format!("{} missing", status.missing())),
-        Ok(Err(migrate::MigrateError::Db(_))) => Check::degraded("unknown: the database is unavailable"),
-        Ok(Err(error)) => Check::degraded(error),
-        Err(_) => Check::degraded(format!("no answer within {MAX_WAIT:?}")),
+        Ok(status) => Check::degraded(format!("{} missing", status.missing())),
+        Err(migrate::MigrateError::Db(_)) => Check::degraded(UNKNOWN),
+        Err(error) => Check::degraded(error),
     }
 }
 

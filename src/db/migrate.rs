@@ -100,6 +100,11 @@ pub async fn status(db: &Db) -> Result<Status, MigrateError> {
     Files::embedded()?.status(db).await
 }
 
+/// Like [`status`], on a connection of the caller's.
+pub async fn status_on(client: &Client) -> Result<Status, MigrateError> {
+    Files::embedded()?.status_on(client).await
+}
+
 /// For commands that change nothing: an outdated schema is an error with its remedy.
 pub async fn require_current(db: &Db) -> Result<(), MigrateError> {
     match status(db).await?.missing() {
@@ -194,10 +199,13 @@ impl Files {
     }
 
     async fn status(&self, db: &Db) -> Result<Status, MigrateError> {
-        let client = db.client().await?;
+        self.status_on(&db.client().await?).await
+    }
+
+    async fn status_on(&self, client: &Client) -> Result<Status, MigrateError> {
         let is_set_up = client.query_one("SELECT to_regclass('schema_objects') IS NOT NULL", &[]).await?;
         if is_set_up.try_get(0).map_err(DbError::from)? {
-            return self.compare(&client).await;
+            return self.compare(client).await;
         }
         self.against(Vec::new(), &Made::default())
     }

@@ -13,7 +13,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 
 use super::server::{Server, send};
-use crate::support::{self, Child, Farm, PATIENCE};
+use crate::support::{self, Child, Farm, PATIENCE, WORK_CONNECTIONS};
 
 #[tokio::test]
 async fn a_process_with_all_its_parts_is_ready() {
@@ -55,6 +55,16 @@ async fn a_schema_that_lacks_something_is_not_ready() {
     let ready = server.get("/readyz").await.expect(503);
     assert_eq!(ready["parts"]["migrations"]["state"], "degraded");
     assert_eq!(ready["parts"]["database"]["state"], "ok");
+}
+
+#[tokio::test]
+async fn a_probe_needs_one_connection_of_the_api_and_none_of_the_work() {
+    let server = Server::start().await;
+    let mut held = vec![server.database.db.api_client().await.unwrap()];
+    for _ in 0..WORK_CONNECTIONS {
+        held.push(server.database.db.client().await.unwrap());
+    }
+    server.get("/readyz").await.expect(200);
 }
 
 #[tokio::test]
@@ -130,20 +140,16 @@ async fn probes_answer_any_host_and_nothing_else_is_there() {
 #[tokio::test]
 async fn every_service_has_probes(#[case] service: &[&str]) {
     let farm = Farm::with_stores(1).await;
-    let address = format!("127.0.0.1:{}", free_port().await);
-    let _service = Child::spawn(farm.drover(service).env("DROVER__PROBES__LISTEN", &address));
+    let service = Child::spawn(farm.drover(service).env("DROVER__PROBES__LISTEN", "127.0.0.1:0"));
+    // the port that the system chose is in no row and no metric
+    let line = service.logged("Listening for probes", PATIENCE).await;
+    let line: serde_json::Value = serde_json::from_str(&line).unwrap();
+    let address = line["address"].as_str().unwrap().parse().unwrap();
     support::until("the service is ready", PATIENCE, async || {
-        let Ok(stream) = TcpStream::connect(&address).await else { return false };
-        drop(stream);
         let request = http::Request::get("/readyz").header("host", "pod").body(Full::default()).unwrap();
-        send(address.parse().unwrap(), request).await.status == 200
+        send(address, request).await.status == 200
     })
     .await;
-}
-
-/// A port that was free a moment ago.
-async fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port()
 }
 
 #[tokio::test]

@@ -18,6 +18,9 @@ use tokio::sync::OnceCell;
 const TEMPLATE_LOCK: i64 = 0x7465_7374;
 const MARK: &str = "drover_test_";
 
+/// Of a test's database, beside two for the API.
+pub const WORK_CONNECTIONS: usize = 8;
+
 /// A database of one test, dropped with it.
 pub struct TestDatabase {
     pub name: String,
@@ -68,7 +71,7 @@ impl TestDatabase {
         let name = format!("{MARK}{}_{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
         connect(server.url()).await.batch_execute(&format!("CREATE DATABASE {name} {from}")).await.unwrap();
         let url = url_of(server.url(), &name);
-        let db = Db::new(&url, &database_settings(), PoolSizes { work: 8, api: 2 }).unwrap();
+        let db = Db::new(&url, &database_settings(), PoolSizes { work: WORK_CONNECTIONS, api: 2 }).unwrap();
         let raw = connect(&url).await;
         TestDatabase { name, url, db, raw }
     }

@@ -8,7 +8,9 @@ mod fixture;
 mod process;
 mod wait;
 
-pub use database::{TestDatabase, connect, database, database_settings, empty_database, server_dir, server_options};
+pub use database::{
+    TestDatabase, WORK_CONNECTIONS, connect, database, database_settings, empty_database, server_dir, server_options,
+};
 pub use farm::{Farm, LEASE, PATIENCE};
 pub use fault_proxy::FaultProxy;
 pub use fixture::fixture;
