@@ -12,24 +12,27 @@ mod services;
 use std::path::Path;
 use std::sync::Arc;
 
-use chrono::{DateTime, Utc};
 use thiserror::Error;
 use tokio::runtime::Runtime;
 
 use crate::actors::lifecycle::{Lifecycle, Phase};
 use crate::actors::plan::Plan;
-use crate::actors::proxy_pool::ProxyPoolDeps;
+use crate::actors::proxy_pool::ProxyPool;
 use crate::actors::tree::{StartError, Tree, TreeDeps};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::db::{self, Client, Db, DbError, installation, schedules, tasks, workers};
 use crate::events;
+use crate::handlers::housekeeping::Housekeeping;
 use crate::storage::{Ownership, Payloads};
 pub use services::{ServicesError, services};
 
 pub struct App {
     tree: Tree,
 }
+
+/// All that an [`App`] needs of the database before it starts. It holds no task and may be dropped.
+pub struct PreparedApp(TreeDeps);
 
 #[derive(Debug, Error)]
 pub enum AppError {
@@ -51,18 +54,14 @@ impl From<StartError<ServicesError>> for AppError {
     }
 }
 
-/// All that an [`App`] needs of the database before it starts. Holds no task: it may be dropped.
-pub struct PreparedApp {
-    config: Arc<Config>,
-    db: Db,
-    plan: Plan,
-    payloads: Payloads,
-    started_at: DateTime<Utc>,
-}
-
 impl App {
-    /// Recovers what died before, and makes the default schedules where they run here.
-    pub async fn prepare(config: Arc<Config>, db: Db, plan: Plan) -> Result<PreparedApp, AppError> {
+    /// Recovers what died before, and makes the default schedules where they run here. Starts nothing.
+    pub async fn prepare(
+        config: Arc<Config>,
+        db: Db,
+        runtime: Arc<Runtime>,
+        plan: Plan,
+    ) -> Result<PreparedApp, AppError> {
         let recovered = tasks::recover(&db.client().await?, None).await?;
         events::tasks_recovered(recovered.requeued as u64, recovered.failed as u64);
         if plan.schedules {
@@ -70,11 +69,13 @@ impl App {
         }
         let payloads = payloads(config.storage_root(), &db.client().await?, !plan.pods.is_empty()).await?;
         let started_at = workers::now(&db.client().await?).await?;
-        Ok(PreparedApp { config, db, plan, payloads, started_at })
+        let housekeeping = Housekeeping { db: db.clone(), payloads };
+        Ok(PreparedApp(TreeDeps { config, db, runtime, clock: Clock::system(), housekeeping, plan, started_at }))
     }
 
-    pub fn tree(&self) -> &Tree {
-        &self.tree
+    /// None where no tasks run.
+    pub fn proxies(&self) -> Option<&ProxyPool> {
+        self.tree.proxies()
     }
 
     pub fn lifecycle(&self) -> &Lifecycle {
@@ -101,14 +102,12 @@ impl App {
 
 impl PreparedApp {
     /// Starts the tree. From here on there may be tasks to give back.
-    pub async fn start(self, runtime: Arc<Runtime>) -> Result<App, AppError> {
-        let PreparedApp { config, db, plan, payloads, started_at } = self;
-        let clock = Clock::system();
-        let proxies = ProxyPoolDeps::new(db.clone(), config.proxies.clone(), clock.clone());
-        let (settings, database) = (config.clone(), db.clone());
-        let make = move |proxies| services(&settings, &database, payloads, &clock, proxies);
-        let tree = Tree::start(TreeDeps { config, db, runtime, proxies, plan, started_at }, make).await?;
-        Ok(App { tree })
+    pub async fn start(self) -> Result<App, AppError> {
+        let PreparedApp(deps) = self;
+        let (config, Housekeeping { db, payloads }) = (deps.config.clone(), deps.housekeeping.clone());
+        let clock = deps.clock.clone();
+        let make = move |proxies| services(&config, &db, payloads, &clock, proxies);
+        Ok(App { tree: Tree::start(deps, make).await? })
     }
 }
 

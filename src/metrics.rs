@@ -45,8 +45,8 @@ metrics! {
     WORKER_SLOTS_BUSY: IntGauge = gauge("drover_worker_slots_busy", "Tasks that this process runs now");
     WORKERS_HERE: IntGauge = gauge("drover_process_workers", "Workers that this process runs");
     WORKER_BACKOFFS: IntCounterVec = counters("drover_worker_backoffs_total", "Times that a worker stopped claiming", &["resource"]);
-    MEMORY_RATIO: Gauge = number("drover_memory_ratio", "Share of memory in use, as back-off sees it");
-    CPU_RATIO: Gauge = number("drover_cpu_ratio", "Share of CPU in use, as back-off sees it");
+    MEMORY_RATIO: Gauge = number("drover_memory_ratio", "Share of memory in use, as back-off of workers sees it");
+    CPU_RATIO: Gauge = number("drover_cpu_ratio", "Share of CPU in use, as back-off of workers sees it");
     ACTOR_RESTARTS: IntCounterVec = counters("drover_actor_restarts_total", "Actors started again after a crash", &["actor"]);
     PANICS: IntCounter = counter("drover_panics_total", "Panics caught");
 
@@ -66,6 +66,9 @@ metrics! {
 
     // system
     SCHEDULE_RUNS: IntCounterVec = counters("drover_schedule_runs_total", "Generations of schedules", &["result"]);
+    CHORE_TURNS: IntCounterVec = counters("drover_chore_turns_total", "Turns of periodic chores, by how they ended", &["chore", "result"]);
+    CHORE_CHANGES: IntCounterVec = counters("drover_chore_changes_total", "Rows, files and partitions that chores changed", &["chore"]);
+    CHORE_SECONDS: HistogramVec = histograms("drover_chore_seconds", "Length of a chore's turn", &["chore"], &SECONDS_OF_TASKS);
     LOG_LINES_LOST: IntCounter = counter("drover_log_lines_lost_total", "Log lines dropped because the reader of stderr was too slow");
     SCHEDULE_TASKS: IntCounter = counter("drover_schedule_tasks_total", "Tasks that schedules made");
     BUILD_INFO: GaugeVec = numbers("drover_build_info", "1, with the version as label", &["version"]);

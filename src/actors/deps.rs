@@ -1,6 +1,6 @@
-//! `ActorDeps`: what every actor below the supervisor is given.
+//! `ActorDeps`: what pods and workers are given.
 //!
-//! In: the parts that the tree has started. It decides nothing, but it can put back what a dead actor held.
+//! In: the parts that run tasks, already started. It decides nothing, but it can put back what a dead actor held.
 
 use std::sync::Arc;
 
@@ -60,7 +60,7 @@ impl ActorDeps {
             let recovered = async { tasks::recover_held(&db.client().await?, &leases, blame == Blame::Task).await };
             match recovered.await {
                 Ok(done) => events::tasks_recovered(done.requeued as u64, done.failed as u64),
-                Err(error) => events::chore_failed("recovery of a dead actor's tasks", &error),
+                Err(error) => events::tasks_not_recovered(leases.len(), &error),
             }
         });
     }

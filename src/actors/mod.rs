@@ -2,18 +2,20 @@
 //!
 //! ```text
 //! SupervisorActor                       exits the process when a branch fails too often
-//! ├── ProxyPoolActor                    who may use which proxy now
 //! ├── SchedulerActor                    periodic work: schedules, sweeps, recovery, pruning
+//! │   and in a process that runs tasks
+//! ├── ProxyPoolActor                    who may use which proxy now
 //! └── PodActor (one a pod)              wakes and commands its workers
 //!     └── WorkerActor (a few a pod)     slots, back-off, registry
 //!         └── TaskActor (one a slot)    claims a task and hands its run to the runtime
-//! beside them   Claimer · Heartbeat (own thread) · Watchdog (own thread) · HeldTasks (every lease of the process)
+//! beside them   Watchdog (own thread) · Claimer · Heartbeat (own thread) · HeldTasks (every lease of the process)
 //! ```
 //!
 //! Actors do bookkeeping only: no I/O is awaited and no CPU burnt in an actor's handler. Bodies run on the multi-thread
 //! runtime. Actors must not know HTTP routes, platforms or files.
 
 pub mod after_hooks;
+pub mod chore;
 pub mod claimer;
 pub mod departures;
 pub mod deps;
@@ -24,6 +26,7 @@ pub mod lifecycle;
 pub mod messages;
 pub mod plan;
 pub mod pod;
+pub mod pods;
 pub mod proxy_pool;
 pub mod resources;
 pub mod restart_limit;

@@ -82,6 +82,7 @@ impl PodActor {
             return;
         }
         let (db, pod, since) = (self.deps.db.clone(), ctx.address(), self.deps.started_at);
+        let name = self.plan.name.clone();
         let ids: Vec<String> = self.plan.workers.iter().map(|name| name.id.clone()).collect();
         self.deps.runtime.spawn(async move {
             let read = async { workers::open_commands(&db.client().await?, &ids, since).await };
@@ -94,7 +95,7 @@ impl PodActor {
             // one that stays open is delivered twice, which does no harm; one that is lost would
             let taken = async { workers::taken(&db.client().await?, &commands).await };
             if let Err(error) = taken.await {
-                events::chore_failed("delivery of commands", &error);
+                events::commands_not_marked(&name, &error);
             }
         });
     }

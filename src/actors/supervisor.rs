@@ -1,7 +1,8 @@
-//! `SupervisorActor`: the root of the tree: starts the proxy pool, the scheduler and the pods, and restarts them one for one.
+//! `SupervisorActor`: the root of the tree: starts the scheduler, the proxy pool and the pods, and restarts them one for one.
 //!
-//! When restarts do not help, the process drains and exits non-zero with the first cause, and systemd or Kubernetes starts it
-//! again. When the supervisor crashes itself, its children go on, and its next life takes them over.
+//! In: messages that say what to start. Out: children, and a process that drains when restarting them does not help.
+//! That process exits non-zero with the first cause, and systemd or Kubernetes starts it again. When the supervisor itself
+//! crashes, its children go on, and its next life takes them over. It must not know what its children do.
 
 use std::time::Instant;
 
@@ -11,11 +12,11 @@ use serde::Serialize;
 use super::deps::ActorDeps;
 use super::lifecycle::Lifecycle;
 use super::messages::{SupervisorFailed, Tick};
-use super::plan::{Plan, PodPlan};
+use super::plan::PodPlan;
 use super::pod::PodActor;
 use super::proxy_pool::{ProxyPoolActor, ProxyPoolDeps};
 use super::runner::{ChildExited, Exit};
-use super::scheduler::SchedulerActor;
+use super::scheduler::{SchedulerActor, SchedulerDeps};
 use super::supervision::{Children, Rebuild, RestartDecision};
 use crate::{events, supervised};
 
@@ -31,17 +32,20 @@ pub struct ObservedSupervisor {
     pub children: Vec<String>,
 }
 
-/// The proxy pool comes first: the handlers' sessions hold its address.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub struct StartScheduler(pub SchedulerDeps);
+
+/// To be sent before [`StartPods`]: the handlers' sessions hold the pool's address.
 #[derive(Message)]
 #[rtype(result = "Addr<ProxyPoolActor>")]
 pub struct StartProxyPool(pub ProxyPoolDeps);
 
-/// Everything else of the process.
 #[derive(Message)]
 #[rtype(result = "()")]
-pub struct Branches {
+pub struct StartPods {
     pub deps: ActorDeps,
-    pub plan: Plan,
+    pub pods: Vec<PodPlan>,
 }
 
 impl SupervisorActor {
@@ -88,6 +92,15 @@ impl Rebuild for SupervisorActor {
 
 supervised!(SupervisorActor);
 
+impl Handler<StartScheduler> for SupervisorActor {
+    type Result = ();
+
+    fn handle(&mut self, StartScheduler(deps): StartScheduler, ctx: &mut Context<Self>) {
+        let parent = ctx.address().recipient();
+        self.children.start("scheduler", &Arbiter::current(), parent, move || SchedulerActor::new(deps));
+    }
+}
+
 impl Handler<StartProxyPool> for SupervisorActor {
     type Result = MessageResult<StartProxyPool>;
 
@@ -98,15 +111,11 @@ impl Handler<StartProxyPool> for SupervisorActor {
     }
 }
 
-impl Handler<Branches> for SupervisorActor {
+impl Handler<StartPods> for SupervisorActor {
     type Result = ();
 
-    fn handle(&mut self, Branches { deps, plan }: Branches, ctx: &mut Context<Self>) {
-        let (scheduler, schedules) = (deps.clone(), plan.schedules);
-        self.children.start("scheduler", &Arbiter::current(), ctx.address().recipient(), move || {
-            SchedulerActor::new(scheduler, schedules)
-        });
-        for pod in plan.pods {
+    fn handle(&mut self, StartPods { deps, pods }: StartPods, ctx: &mut Context<Self>) {
+        for pod in pods {
             self.start_pod(&deps, pod, ctx);
         }
     }

@@ -9,8 +9,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::{CliError, Env};
 use crate::actors::lifecycle::Lifecycle;
+use crate::actors::proxy_pool::ProxyPool;
 use crate::api::{self, Actors, ApiState, Health, Scrape};
 use crate::app::App;
+use crate::db::Db;
 
 /// Bound addresses, not yet served.
 pub struct Listeners {
@@ -41,17 +43,18 @@ impl Listeners {
         Ok(Listeners { api, probes })
     }
 
-    pub fn serve(self, env: &Env, app: &App) -> anyhow::Result<Servers> {
-        let state = state(env, app);
+    pub fn serve(self, env: &Env, app: &App, db: Db) -> anyhow::Result<Servers> {
+        let state = state(env, app, db);
         let mut servers = Servers { api: None, stop: state.stop.clone(), tasks: JoinSet::new() };
         let scrape = if self.api.is_some() { Scrape::Service } else { Scrape::Process };
         if let Some(listener) = self.probes {
-            tracing::info!("Listening for probes on http://{}", listener.local_addr()?);
+            let address = listener.local_addr()?;
+            tracing::info!(%address, "Listening for probes on http://{address}");
             servers.tasks.spawn(api::serve_probes(listener, state.clone(), scrape));
         }
         if let Some(listener) = self.api {
             let address = listener.local_addr()?;
-            tracing::info!("Listening on http://{address}");
+            tracing::info!(%address, "Listening on http://{address}");
             servers.api = Some(address);
             servers.tasks.spawn(api::serve(listener, state));
         }
@@ -73,11 +76,11 @@ async fn listen(address: &str, variable: &str) -> Result<TcpListener, CliError> 
     })
 }
 
-fn state(env: &Env, app: &App) -> ApiState {
-    let proxies = app.tree().has_workers().then(|| app.tree().proxies().state());
+fn state(env: &Env, app: &App, db: Db) -> ApiState {
+    let proxies = app.proxies().map(ProxyPool::state);
     let lifecycle = app.lifecycle().clone();
     ApiState {
-        db: app.tree().deps().db.clone(),
+        db,
         config: Arc::new(env.config.api.clone()),
         health: Health::new(proxies, move || actors(&lifecycle)),
         stop: CancellationToken::new(),

@@ -26,10 +26,10 @@ pub async fn run(env: &Env, plan: Plan, http: Http) -> anyhow::Result<ExitCode> 
     if !plan.pods.is_empty() && proxies::count(&db.client().await?).await? == PoolState::default() {
         events::no_proxies();
     }
-    let prepared = App::prepare(env.config.clone(), db, plan).await?;
+    let prepared = App::prepare(env.config.clone(), db.clone(), env.runtime.clone(), plan).await?;
     let stop = env.stop.take_over();
-    let app = prepared.start(env.runtime.clone()).await?;
-    let servers = listeners.serve(env, &app)?;
+    let app = prepared.start().await?;
+    let servers = listeners.serve(env, &app, db)?;
     tokio::select! {
         () = stop.drain.cancelled() => {}
         () = app.failed() => {}

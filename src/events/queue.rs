@@ -2,8 +2,9 @@
 
 use std::fmt;
 use std::path::Path;
+use std::time::Duration;
 
-use tracing::{error, info, warn};
+use tracing::{debug, error, info, warn};
 
 use crate::domain::role::Role;
 use crate::domain::task::TaskId;
@@ -41,9 +42,33 @@ pub fn schedule_failed(schedule: &str, error: &dyn fmt::Display) {
     error!(schedule, "Schedule {schedule} failed: {error}");
 }
 
-/// A periodic chore failed; its next tick tries again.
+/// One turn of a periodic chore; `changed`: rows, files or partitions.
+pub fn chore_done(chore: &'static str, changed: u64, took: Duration) {
+    metrics::CHORE_TURNS.with_label_values(&[chore, "done"]).inc();
+    metrics::CHORE_CHANGES.with_label_values(&[chore]).inc_by(changed);
+    metrics::CHORE_SECONDS.with_label_values(&[chore]).observe(took.as_secs_f64());
+    debug!(chore, changed, took = took.as_secs_f64(), "Chore {chore} done, changed: {changed}");
+}
+
+/// Another process has just done it.
+pub fn chore_skipped(chore: &'static str) {
+    metrics::CHORE_TURNS.with_label_values(&[chore, "skipped"]).inc();
+}
+
+/// The next turn tries again.
 pub fn chore_failed(chore: &'static str, error: &dyn fmt::Display) {
-    warn!(chore, "The {chore} failed: {error}");
+    metrics::CHORE_TURNS.with_label_values(&[chore, "failed"]).inc();
+    warn!(chore, "Chore {chore} failed and is tried again at its next turn: {error}");
+}
+
+/// Tasks of a dead actor; their leases run out instead.
+pub fn tasks_not_recovered(count: usize, error: &dyn fmt::Display) {
+    warn!(count, "{count} tasks of a dead actor could not be put back and wait for their leases to run out: {error}");
+}
+
+/// They stay open and are delivered again.
+pub fn commands_not_marked(pod: &str, error: &dyn fmt::Display) {
+    warn!(pod, "Commands for pod {pod} were delivered but could not be marked as taken: {error}");
 }
 
 /// Each database would remove the other's payloads as files without a row.

@@ -1,37 +1,42 @@
-//! Cleaning up after runs that were killed between their file and its row.
+//! `Housekeeping`: upkeep of the payload files: what killed runs left behind, and whether payloads can be written again.
 //!
-//! In: the services and how long a lease is. Out: what was swept. It must not know when it runs.
+//! In: the database, the payload files and how long a lease is. Out: what was swept. It must not know when it runs.
 
 use std::time::Duration;
 
-use super::{Services, TaskError};
-use crate::db;
-use crate::storage::SweepReport;
+use super::TaskError;
+use crate::db::{self, Db};
+use crate::storage::{Payloads, SweepReport};
 
 /// A run may write a payload's row this long after its fetch began, and its lease.
 const MAX_RUN: Duration = Duration::from_secs(3600);
 
-/// Moves payload files without a row away that were fetched longer than the lease and an hour ago, by the database's time, and
-/// removes temporary files.
-pub async fn sweep_files(services: &Services, lease: Duration) -> Result<SweepReport, TaskError> {
-    let db = services.db.clone();
-    let client = db.client().await?;
-    let times = db::payloads::sweep_times(&client, lease + MAX_RUN).await?;
-    drop(client);
-    let known = |paths: Vec<String>| {
-        let db = db.clone();
-        async move {
-            let client = db.client().await?;
-            Ok::<_, TaskError>(db::payloads::known(&client, &paths).await?)
-        }
-    };
-    services.payloads.sweep(times, known).await
+/// Cheap to clone.
+#[derive(Clone)]
+pub struct Housekeeping {
+    pub db: Db,
+    pub payloads: Payloads,
 }
 
-/// Looks whether payloads can be written again, once they could not: a full disk, a share that is not mounted.
-pub async fn check_storage(services: &Services) -> Result<(), TaskError> {
-    if *services.payloads.can_write().borrow() {
-        return Ok(());
+impl Housekeeping {
+    /// Moves payload files without a row away that were fetched longer than the lease and an hour ago, by the database's time,
+    /// and removes temporary files.
+    pub async fn sweep_files(&self, lease: Duration) -> Result<SweepReport, TaskError> {
+        let client = self.db.client().await?;
+        let times = db::payloads::sweep_times(&client, lease + MAX_RUN).await?;
+        drop(client);
+        let known = |paths: Vec<String>| async move {
+            let client = self.db.client().await?;
+            Ok::<_, TaskError>(db::payloads::known(&client, &paths).await?)
+        };
+        self.payloads.sweep(times, known).await
     }
-    Ok(services.payloads.check_room().await?)
+
+    /// Looks whether payloads can be written again, once they could not: a full disk, a share that is not mounted.
+    pub async fn check_storage(&self) -> Result<(), TaskError> {
+        if *self.payloads.can_write().borrow() {
+            return Ok(());
+        }
+        Ok(self.payloads.check_room().await?)
+    }
 }

@@ -27,7 +27,7 @@ use crate::actors::plan::Plan;
 use crate::app::database::{self, Opened};
 use crate::app::{App, PreparedApp, names};
 use crate::config::Config;
-use crate::db::{migrate, schedules, tasks};
+use crate::db::{Db, migrate, schedules, tasks};
 use crate::private_server;
 
 #[derive(Debug, clap::Args)]
@@ -73,10 +73,10 @@ impl Demo<'_> {
             return Ok(ExitCode::Interrupted);
         };
         let (opened, prepared) = prepared?;
-        let app = prepared.start(self.env.runtime.clone()).await?;
-        let servers = self.serve(&app).await;
-        let result = tokio::select! {
-            result = self.crawl(&mut state, &opened, &app, servers.as_ref()) => result,
+        let app = prepared.start().await?;
+        let servers = self.serve(&app, &opened.db).await;
+        let ended = tokio::select! {
+            ended = self.crawl(&mut state, &opened, &app, servers.as_ref()) => ended,
             () = self.stop.drain.cancelled() => Ok(ExitCode::Interrupted),
             () = app.failed() => Ok(ExitCode::Failure),
         };
@@ -99,17 +99,17 @@ impl Demo<'_> {
         // a demo that still ran would hold the ports, so what is claimed here is claimed by a dead process
         tasks::recover_all(&opened.db.client().await?).await?;
         let plan = Plan { schedules: false, pods: names::pods(&config)? };
-        let prepared = App::prepare(config, opened.db.clone(), plan).await?;
+        let prepared = App::prepare(config, opened.db.clone(), self.env.runtime.clone(), plan).await?;
         Ok((opened, prepared))
     }
 
     /// Best effort: a demo crawls without its API as well.
-    async fn serve(&self, app: &App) -> Option<Servers> {
+    async fn serve(&self, app: &App, db: &Db) -> Option<Servers> {
         if self.args.once {
             return None;
         }
         let listeners = Listeners::bind(self.env, true).await.inspect_err(|error| tracing::warn!("{error}")).ok()?;
-        listeners.serve(self.env, app).inspect_err(|error| tracing::warn!("{error:#}")).ok()
+        listeners.serve(self.env, app, db.clone()).inspect_err(|error| tracing::warn!("{error:#}")).ok()
     }
 
     /// One crawl after the other; with `--once` a single one.
@@ -123,7 +123,9 @@ impl Demo<'_> {
         loop {
             let crawled = crawl::run(&opened.db, state.crawl, state.stores).await?;
             // the summary reads the proxies' counters from the table
-            app.tree().proxies().flush(Duration::from_secs(5)).await;
+            if let Some(proxies) = app.proxies() {
+                proxies.flush(Duration::from_secs(5)).await;
+            }
             let client = opened.db.client().await?;
             let url = self.env.dir.is_some().then(|| opened.url.clone());
             let summary = Summary::of(&client, self.sim, crawled, self.env.config.proxies.blocks_to_bench, url).await?;

@@ -1,16 +1,14 @@
 //! What runs left behind that were killed between their file and its row.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use chrono::Utc;
-use drover::clock::Clock;
 use drover::db::installation;
 use drover::domain::payload::PageQuestion;
 use drover::domain::store::Platform;
-use drover::handlers::housekeeping::sweep_files;
+use drover::handlers::housekeeping::Housekeeping;
 use drover::storage::{Ownership, PageBytes, PayloadContent, PayloadHead, Payloads, SweepReport};
 
 use super::harness::HandlerHarness;
@@ -20,7 +18,7 @@ const HOUR: Duration = Duration::from_secs(3600);
 
 #[tokio::test]
 async fn old_files_without_a_row_are_swept_once_no_lease_can_still_give_them_one() {
-    let mut harness = HandlerHarness::new().await;
+    let harness = HandlerHarness::new().await;
     let with_a_row = file(&harness, HOUR + 2 * LEASE).await;
     let sql = "UPDATE raw_crawl_payloads SET storage_path = $2 WHERE id = $1";
     let payload = harness.shelf.payload(0, 1, 1.0).await;
@@ -28,10 +26,7 @@ async fn old_files_without_a_row_are_swept_once_no_lease_can_still_give_them_one
     let orphan = file(&harness, HOUR + 2 * LEASE).await;
     let on_its_way = file(&harness, HOUR + LEASE / 2).await;
 
-    // the sweeper's own clock is a day ahead, and does not count
-    let ahead = Clock::manual(harness.services.clock.utc() + 24 * HOUR);
-    Arc::get_mut(&mut harness.services).unwrap().clock = ahead;
-    sweep_files(&harness.services, LEASE).await.unwrap();
+    housekeeping(&harness).sweep_files(LEASE).await.unwrap();
 
     let left = [&with_a_row, &orphan, &on_its_way].map(|path| place(&harness, path).exists());
     assert_eq!(left, [true, false, true]);
@@ -40,16 +35,15 @@ async fn old_files_without_a_row_are_swept_once_no_lease_can_still_give_them_one
 /// `pg_dump` and `CREATE DATABASE … TEMPLATE` copy the id of the installation, too.
 #[tokio::test]
 async fn a_copy_of_the_database_on_the_same_root_sweeps_nothing() {
-    let mut harness = HandlerHarness::new().await;
+    let harness = HandlerHarness::new().await;
     let unknown_to_the_copy = file(&harness, 3 * HOUR).await;
     let copy = harness.shelf.database.copy().await;
     let owner = installation::storage_owner(&copy.db.client().await.unwrap()).await.unwrap();
-    let services = Arc::get_mut(&mut harness.services).unwrap();
-    (services.payloads, services.db) = (Payloads::new(harness.storage.path(), owner), copy.db.clone());
+    let of_copy = Housekeeping { db: copy.db.clone(), payloads: Payloads::new(harness.storage.path(), owner) };
 
-    assert_eq!(sweep_files(&harness.services, LEASE).await.unwrap(), SweepReport::default(), "before it registers");
-    assert_eq!(harness.services.payloads.register_owner().await.unwrap(), Ownership::Shared);
-    assert_eq!(sweep_files(&harness.services, LEASE).await.unwrap(), SweepReport::default());
+    assert_eq!(of_copy.sweep_files(LEASE).await.unwrap(), SweepReport::default(), "before it registers");
+    assert_eq!(of_copy.payloads.register_owner().await.unwrap(), Ownership::Shared);
+    assert_eq!(of_copy.sweep_files(LEASE).await.unwrap(), SweepReport::default());
     assert!(place(&harness, &unknown_to_the_copy).exists());
 }
 
@@ -58,12 +52,16 @@ async fn what_a_restored_database_forgot_is_kept_though_it_crawls_on() {
     let harness = HandlerHarness::new().await;
     let forgotten = [file(&harness, 20 * HOUR).await, file(&harness, 3 * HOUR).await];
     harness.shelf.payload(0, 1, 1.0).await;
-    let report = sweep_files(&harness.services, LEASE).await.unwrap();
+    let report = housekeeping(&harness).sweep_files(LEASE).await.unwrap();
     assert_eq!(report, SweepReport { set_aside: 2, removed: 0 });
     let orphans = place(&harness, "payloads/.orphans").read_dir().unwrap().next().unwrap().unwrap().path();
     for path in forgotten {
         assert!(orphans.join(path.rsplit('/').next().unwrap()).exists());
     }
+}
+
+fn housekeeping(harness: &HandlerHarness) -> Housekeeping {
+    Housekeeping { db: harness.services.db.clone(), payloads: harness.services.payloads.clone() }
 }
 
 /// A payload file whose fetch began so long ago.

@@ -1,0 +1,188 @@
+//! `Chore`: the periodic work of a process, one variant for each, with its interval and one turn of it.
+//!
+//! A turn is idempotent and may be interrupted anywhere: the next one finds what is left. In: the database and the payload files.
+//! Out: a [`ChoreStatus`]. It must not know who runs it, or when.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures_util::FutureExt;
+use serde::Serialize;
+use strum::IntoStaticStr;
+
+use super::runner::panic_text;
+use crate::config::Config;
+use crate::db::{Db, DbError, schedules, snapshots, tasks, workers};
+use crate::events;
+use crate::handlers::TaskError;
+use crate::handlers::housekeeping::Housekeeping;
+
+/// How far back the frequent sweep looks: many times its own interval, so that a late one misses nothing.
+const SWEEP_BACK: Duration = Duration::from_secs(30);
+const REGISTRY_EVERY: Duration = Duration::from_secs(10);
+const STORAGE_EVERY: Duration = Duration::from_secs(10);
+const TOTALS_EVERY: Duration = Duration::from_secs(30);
+const FILES_EVERY: Duration = Duration::from_secs(3600);
+const PARTITIONS_EVERY: Duration = Duration::from_secs(6 * 3600);
+/// As many schedules as one turn runs: the others are due again at the next one.
+const MAX_SCHEDULES: usize = 100;
+const MAX_PRUNE_BATCHES: usize = 1_000;
+/// Longer than any turn takes that makes progress.
+const TIME_LIMIT: Duration = Duration::from_secs(15 * 60);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, Serialize)]
+#[strum(serialize_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
+pub enum Chore {
+    SweepDue,
+    SweepAll,
+    Recover,
+    Schedules,
+    Registry,
+    Totals,
+    Prune,
+    Files,
+    Storage,
+    Partitions,
+}
+
+/// How the latest turn of a chore ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum ChoreStatus {
+    /// `changed`: rows, files or partitions.
+    Done {
+        changed: u64,
+    },
+    /// Another process has just done the same.
+    Skipped,
+    Failed {
+        error: String,
+    },
+}
+
+/// What the chores of a process work with. Cheap to clone.
+#[derive(Clone)]
+pub struct ChoreDeps {
+    pub config: Arc<Config>,
+    pub db: Db,
+    pub housekeeping: Housekeeping,
+}
+
+impl Chore {
+    /// Those of every process.
+    pub const COMMON: [Chore; 8] = [
+        Chore::SweepDue,
+        Chore::SweepAll,
+        Chore::Recover,
+        Chore::Registry,
+        Chore::Totals,
+        Chore::Prune,
+        Chore::Files,
+        Chore::Partitions,
+    ];
+
+    /// As metrics and the log have it.
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
+
+    pub fn every(self, config: &Config) -> Duration {
+        match self {
+            Chore::SweepDue => config.queue.sweep_due,
+            Chore::SweepAll => config.queue.sweep_all,
+            Chore::Recover => config.queue.recovery_tick,
+            Chore::Schedules => config.queue.schedule_tick,
+            Chore::Registry => REGISTRY_EVERY,
+            Chore::Totals => TOTALS_EVERY,
+            Chore::Prune => config.retention.prune_every,
+            Chore::Files => FILES_EVERY,
+            Chore::Storage => STORAGE_EVERY,
+            Chore::Partitions => PARTITIONS_EVERY,
+        }
+    }
+
+    /// One turn, within its time limit; a panic is a failure.
+    pub async fn run(self, deps: &ChoreDeps) -> ChoreStatus {
+        let begun = Instant::now();
+        let turn = AssertUnwindSafe(self.turn(deps)).catch_unwind();
+        let status = match tokio::time::timeout(TIME_LIMIT, turn).await {
+            Ok(Ok(Ok(Some(changed)))) => ChoreStatus::Done { changed },
+            Ok(Ok(Ok(None))) => ChoreStatus::Skipped,
+            Ok(Ok(Err(error))) => ChoreStatus::Failed { error: error.to_string() },
+            Ok(Err(panic)) => ChoreStatus::Failed { error: panic_text(panic.as_ref()) },
+            Err(_) => ChoreStatus::Failed { error: format!("not done within {TIME_LIMIT:?}") },
+        };
+        match &status {
+            ChoreStatus::Done { changed } => events::chore_done(self.name(), *changed, begun.elapsed()),
+            ChoreStatus::Skipped => events::chore_skipped(self.name()),
+            ChoreStatus::Failed { error } => events::chore_failed(self.name(), error),
+        }
+        status
+    }
+
+    /// How much was changed; none: another process has just done it.
+    async fn turn(self, deps: &ChoreDeps) -> Result<Option<u64>, TaskError> {
+        fail::fail_point!("chore");
+        let ChoreDeps { config, db, housekeeping } = deps;
+        let every = self.every(config);
+        let changed = match self {
+            Chore::SweepDue => return counted(tasks::sweep_due_in_turn(&db.client().await?, SWEEP_BACK, every).await?),
+            Chore::SweepAll => return counted(tasks::sweep_all_in_turn(&db.client().await?, every).await?),
+            Chore::Totals => return Ok(tasks::refresh_totals_in_turn(&db.client().await?, every).await?),
+            Chore::Recover => recover(db).await?,
+            Chore::Schedules => run_schedules(db).await?,
+            Chore::Registry => workers::sweep(&db.client().await?).await?,
+            Chore::Prune => prune(deps).await?,
+            Chore::Files => {
+                let swept = housekeeping.sweep_files(config.queue.lease).await?;
+                events::payloads_swept(swept.set_aside, swept.removed);
+                (swept.set_aside + swept.removed) as u64
+            }
+            Chore::Storage => housekeeping.check_storage().await.map(|()| 0)?,
+            Chore::Partitions => u64::try_from(snapshots::ensure_partitions(&db.client().await?).await?).unwrap_or(0),
+        };
+        Ok(Some(changed))
+    }
+}
+
+fn counted(swept: Option<i64>) -> Result<Option<u64>, TaskError> {
+    Ok(swept.map(|swept| u64::try_from(swept).unwrap_or(0)))
+}
+
+async fn recover(db: &Db) -> Result<u64, DbError> {
+    let recovered = tasks::recover(&db.client().await?, None).await?;
+    let (requeued, failed) = (recovered.requeued as u64, recovered.failed as u64);
+    events::tasks_recovered(requeued, failed);
+    Ok(requeued + failed)
+}
+
+/// How many ran.
+async fn run_schedules(db: &Db) -> Result<u64, DbError> {
+    for ran in 0..MAX_SCHEDULES {
+        let Some(run) = schedules::run_due(db).await? else { return Ok(ran as u64) };
+        match &run.fault {
+            Some(fault) => events::schedule_failed(&run.schedule, fault),
+            None if !run.already_made => events::schedule_generated(&run.schedule, run.tasks as u64),
+            None => {}
+        }
+    }
+    Ok(MAX_SCHEDULES as u64)
+}
+
+/// How many tasks and runs of schedules were deleted.
+async fn prune(deps: &ChoreDeps) -> Result<u64, DbError> {
+    let retention = &deps.config.retention;
+    let mut pruned = schedules::prune(&deps.db.client().await?).await?;
+    for _ in 0..MAX_PRUNE_BATCHES {
+        // a connection each: other work goes first
+        let client = deps.db.client().await?;
+        let batch = tasks::prune(&client, retention.completed, retention.failed, retention.prune_batch).await?;
+        pruned += batch;
+        if batch < retention.prune_batch as u64 {
+            break;
+        }
+    }
+    Ok(pruned)
+}

@@ -1,0 +1,135 @@
+//! `Pods`: what a process has beside the scheduler when it runs tasks: Heartbeat → ProxyPool → Claimer → pods of workers.
+//!
+//! In: the tree's dependencies, its supervisor, a plan with pods. Out: workers that claim, and a drain that leaves no task behind.
+//! It must not know what tasks do.
+
+use std::sync::Arc;
+
+use actix::Addr;
+
+use super::claimer::{Claimer, ClaimerDeps};
+use super::departures::Departures;
+use super::deps::ActorDeps;
+use super::execute::Executor;
+use super::heartbeat::Heartbeat;
+use super::held_tasks::{HeldTasks, Stop};
+use super::lifecycle::{Lifecycle, Phase};
+use super::proxy_pool::{ProxyPool, ProxyPoolDeps};
+use super::resources;
+use super::supervisor::{StartPods, StartProxyPool, SupervisorActor};
+use super::tree::{DrainLimits, LAST_WRITES, StartError, TreeDeps};
+use super::watchdog::Watchdog;
+use crate::db::{listen, tasks, workers};
+use crate::domain::task::TaskLease;
+use crate::events;
+use crate::handlers::Services;
+use crate::stealth::ProxySource;
+
+pub struct Pods {
+    deps: ActorDeps,
+    proxies: ProxyPool,
+    worker_ids: Vec<String>,
+}
+
+impl Pods {
+    pub async fn start<E>(
+        deps: TreeDeps,
+        supervisor: &Addr<SupervisorActor>,
+        watchdog: Watchdog,
+        lifecycle: Lifecycle,
+        services: impl FnOnce(Arc<dyn ProxySource>) -> Result<Services, E>,
+    ) -> Result<Pods, StartError<E>> {
+        let TreeDeps { config, db, runtime, clock, plan, started_at, .. } = deps;
+        let times = config.lease_times();
+        let held_tasks = HeldTasks::default();
+        let heartbeat = Heartbeat {
+            server: db.server().clone(),
+            times,
+            lifecycle: lifecycle.clone(),
+            held_tasks: held_tasks.clone(),
+            restart_limit: (&config.supervision).into(),
+        };
+        heartbeat.start()?;
+
+        let pool_deps = ProxyPoolDeps::new(db.clone(), config.proxies.clone(), clock);
+        let pool = supervisor.send(StartProxyPool(pool_deps.clone())).await.map_err(|_| StartError::Actors)?;
+        let proxies = ProxyPool::new(pool, &pool_deps);
+        let services = Arc::new(services(Arc::new(proxies.clone())).map_err(StartError::Services)?);
+        let claimer = Claimer::start(ClaimerDeps {
+            db: db.clone(),
+            times,
+            lifecycle: lifecycle.clone(),
+            held_tasks: held_tasks.clone(),
+            proxies: proxies.state(),
+            can_store: services.payloads.can_write(),
+            restart_limit: (&config.supervision).into(),
+        });
+        let deps = ActorDeps {
+            notices: listen::listen(db.server(), tasks::WAKE_CHANNEL),
+            resources: resources::watch(&config.worker, held_tasks.clone()),
+            departures: Departures::new(&plan, lifecycle.clone()),
+            executor: Executor::new(db.clone(), claimer.clone(), services, config.clone(), lifecycle.clone()),
+            runtime: runtime.handle().clone(),
+            parent_runtime: runtime,
+            config,
+            db,
+            times,
+            lifecycle,
+            started_at,
+            held_tasks,
+            claimer,
+            watchdog,
+        };
+        let worker_ids: Vec<String> =
+            plan.pods.iter().flat_map(|pod| &pod.workers).map(|worker| worker.id.clone()).collect();
+        events::workers_planned(worker_ids.len(), worker_ids.len() * deps.config.topology.slots);
+        let pods = StartPods { deps: deps.clone(), pods: plan.pods };
+        supervisor.send(pods).await.map_err(|_| StartError::Actors)?;
+        Ok(Pods { deps, proxies, worker_ids })
+    }
+
+    pub fn proxies(&self) -> &ProxyPool {
+        &self.proxies
+    }
+
+    /// Lets tasks finish within the grace time, puts the rest back and deregisters. The process drains already.
+    pub async fn drain(&self, limits: DrainLimits) {
+        let ActorDeps { lifecycle, held_tasks, .. } = &self.deps;
+        events::draining(held_tasks.count(), limits.grace);
+        tokio::select! {
+            () = held_tasks.empty() => {}
+            () = lifecycle.reached(Phase::Releasing) => {}
+            () = tokio::time::sleep(limits.grace) => {}
+        }
+        lifecycle.advance(Phase::Releasing);
+        held_tasks.close(Stop::Release);
+        // a settlement that is under way may end
+        let _ = tokio::time::timeout(limits.stop_grace, held_tasks.empty()).await;
+        let _ = tokio::time::timeout(LAST_WRITES, self.write_last()).await;
+    }
+
+    async fn write_last(&self) {
+        let put_back = self.put_back(self.deps.held_tasks.take_all());
+        tokio::join!(put_back, self.proxies.flush(LAST_WRITES), self.deregister());
+    }
+
+    /// Puts tasks back whose bodies did not stop: their fence keeps them from writing.
+    async fn put_back(&self, leases: Vec<TaskLease>) {
+        if leases.is_empty() {
+            return;
+        }
+        events::tasks_force_released(leases.len());
+        let recovered = async { tasks::recover_held(&self.deps.db.client().await?, &leases, false).await };
+        if let Err(error) = recovered.await {
+            events::release_incomplete(leases.len(), &error);
+        }
+    }
+
+    async fn deregister(&self) {
+        let db = &self.deps.db;
+        let deregistered = async { workers::deregister(&db.client().await?, &self.worker_ids).await };
+        if let Err(error) = deregistered.await {
+            events::worker_not_registered("all", &error);
+        }
+    }
+}
