@@ -15,13 +15,14 @@ use std::sync::Arc;
 use thiserror::Error;
 use tokio::runtime::Runtime;
 
+use crate::actors::chore;
 use crate::actors::lifecycle::{Lifecycle, Phase};
 use crate::actors::plan::Plan;
 use crate::actors::proxy_pool::ProxyPool;
 use crate::actors::tree::{StartError, Tree, TreeDeps};
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::db::{self, Client, Db, DbError, installation, schedules, tasks, workers};
+use crate::db::{self, Client, Db, DbError, installation, schedules, workers};
 use crate::events;
 use crate::handlers::housekeeping::Housekeeping;
 use crate::storage::{Ownership, Payloads};
@@ -62,8 +63,7 @@ impl App {
         runtime: Arc<Runtime>,
         plan: Plan,
     ) -> Result<PreparedApp, AppError> {
-        let recovered = tasks::recover(&db.client().await?, None).await?;
-        events::tasks_recovered(recovered.requeued as u64, recovered.failed as u64);
+        chore::recover(&db, &config).await?;
         if plan.schedules {
             schedules::ensure_defaults(&db.client().await?).await?;
         }

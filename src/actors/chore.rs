@@ -131,7 +131,7 @@ impl Chore {
             Chore::SweepDue => return counted(tasks::sweep_due_in_turn(&db.client().await?, SWEEP_BACK, every).await?),
             Chore::SweepAll => return counted(tasks::sweep_all_in_turn(&db.client().await?, every).await?),
             Chore::Totals => return Ok(tasks::refresh_totals_in_turn(&db.client().await?, every).await?),
-            Chore::Recover => recover(db).await?,
+            Chore::Recover => recover(db, config).await?,
             Chore::Schedules => run_schedules(db).await?,
             Chore::Registry => workers::sweep(&db.client().await?).await?,
             Chore::Prune => prune(deps).await?,
@@ -151,8 +151,12 @@ fn counted(swept: Option<i64>) -> Result<Option<u64>, TaskError> {
     Ok(swept.map(|swept| u64::try_from(swept).unwrap_or(0)))
 }
 
-async fn recover(db: &Db) -> Result<u64, DbError> {
-    let recovered = tasks::recover(&db.client().await?, None).await?;
+/// Puts back what is past its lease; returns how many tasks. The sweep comes first: its turn notes whether the whole queue stood
+/// still, and then no task is blamed for the loss of its process.
+pub async fn recover(db: &Db, config: &Config) -> Result<u64, DbError> {
+    let client = db.client().await?;
+    tasks::sweep_due_in_turn(&client, SWEEP_BACK, config.queue.sweep_due).await?;
+    let recovered = tasks::recover(&client, None).await?;
     let (requeued, failed) = (recovered.requeued as u64, recovered.failed as u64);
     events::tasks_recovered(requeued, failed);
     Ok(requeued + failed)

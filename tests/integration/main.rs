@@ -5,6 +5,8 @@
 mod support;
 
 mod api;
+mod blame;
+mod chores;
 mod claimer;
 mod command_line;
 mod deadlines;

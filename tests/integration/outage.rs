@@ -137,7 +137,7 @@ async fn work_stands_still_while_all_proxies_refuse_and_resumes_when_they_revive
     let farm = Farm::with_stores(4).await;
     let proxies = farm.sim.proxies().len();
     (0..proxies).for_each(|proxy| farm.sim.set_proxy_fault(proxy, ProxyFault::Refuse));
-    let _worker = Child::spawn(&mut farm.drover(&["worker"])).allow_errors(&["No proxy is active"]);
+    let worker = Child::spawn(&mut farm.drover(&["worker"])).allow_errors(&["No proxy is active"]);
     farm.enqueue(Role::PayloadFetch).await;
     let benched = "SELECT count(*) FROM proxies WHERE cooldown_until > now()";
     farm.until_counted("all proxies are benched", benched, proxies as i64).await;
@@ -150,6 +150,10 @@ async fn work_stands_still_while_all_proxies_refuse_and_resumes_when_they_revive
     let attempts = farm.count("SELECT count(*) FROM task_attempts").await;
     println!("resumed and done {:?} after the revival, with {attempts} attempts", revived.elapsed());
     assert!(attempts < 60, "it span: {attempts} attempts");
+    let log = worker.stderr();
+    let count = |text: &str| log.iter().filter(|line| line.contains(text)).count();
+    println!("{} times none was active", count("Proxies: 0 active") + count("No proxy is active"));
+    assert_eq!(count("No proxy is active"), 1, "the alarm is given once a minute, for all tasks together");
 }
 
 #[tokio::test]

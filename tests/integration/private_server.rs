@@ -108,6 +108,22 @@ async fn five_processes_at_once_share_one_server() {
 }
 
 #[tokio::test]
+async fn the_server_of_a_printed_url_outlives_the_command_that_printed_it() {
+    let data_dir = support::server_dir();
+    let dir = private_server::dir_in(data_dir.path());
+    let server = start(&dir).await;
+    let printed = support::drover().args(["db", "url", "--dir"]).arg(data_dir.path()).output().await.unwrap();
+    let url = String::from_utf8(printed.stdout).unwrap();
+
+    let left = Instant::now();
+    drop(server);
+    support::until("the linger is over", SOON, async || left.elapsed() > SHORT_LINGER * 4).await;
+    assert!(is_up(url.trim()).await, "the process that `db url` leaves behind holds the lock");
+    private_server::stop(&dir).await.unwrap();
+    until_nothing_runs(&dir).await;
+}
+
+#[tokio::test]
 async fn the_server_outlives_its_starter_and_ends_when_the_last_user_was_killed() {
     let data_dir = support::server_dir();
     let dir = private_server::dir_in(data_dir.path());

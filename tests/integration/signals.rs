@@ -1,7 +1,7 @@
 //! SIGTERM and SIGINT while a process is still on its way up: it ends at once, as PID 1 of a container too.
 
-use std::fs::File;
-use std::path::Path;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use rstest::rstest;
 use tokio::net::TcpListener;
 use tokio::process::Command;
 
-use crate::support::{Child, PATIENCE, database, drover, empty_database, server_dir, until};
+use crate::support::{Child, PATIENCE, connect, database, drover, empty_database, server_dir, until};
 
 /// Much shorter than what each of these processes waits for.
 const PROMPTLY: Duration = Duration::from_secs(3);
@@ -70,11 +70,12 @@ async fn a_process_that_migrates_ends_at_a_signal_and_has_changed_nothing(
 #[tokio::test]
 async fn a_service_that_prepares_its_start_ends_at_a_signal() {
     let database = database().await;
+    let watcher = connect(&database.url).await;
     database.raw.batch_execute("BEGIN; LOCK TABLE worker_tasks").await.unwrap();
     let mut command = drover();
     command.arg("api").env("DATABASE_URL", &database.url).env("DROVER__API__LISTEN", "127.0.0.1:0");
     let mut process = Child::spawn(&mut command);
-    until_counted(&database.raw, "it waits for the table", WAITS_FOR_LOCK, 1).await;
+    until_counted(&watcher, "it waits for the table", WAITS_FOR_LOCK, 1).await;
     process.signal(Signal::SIGTERM);
     assert_eq!(process.ended(PROMPTLY).await.code(), Some(0));
 }
@@ -84,15 +85,17 @@ async fn a_service_that_prepares_its_start_ends_at_a_signal() {
 #[case::demo("demo", 130)]
 #[tokio::test]
 async fn a_process_that_starts_its_private_server_ends_at_a_signal(#[case] command: &str, #[case] code: i32) {
-    let dir = server_dir();
-    let lock = dir.path().join("postgres/start.lock");
-    std::fs::create_dir(dir.path().join("postgres")).unwrap();
-    let starting = File::create(&lock).unwrap();
-    starting.lock().unwrap();
-    let mut process =
-        Child::spawn(drover().args([command, "--dir"]).arg(dir.path()).env("DROVER__API__LISTEN", "127.0.0.1:0"));
-    let pid = process.id().unwrap();
-    until("it waits for its turn to start the server", PATIENCE, async || has_open(pid, &lock)).await;
+    let (dir, bin) = (server_dir(), tempfile::tempdir().unwrap());
+    let asked = bin.path().join("asked");
+    for program in ["postgres", "initdb"] {
+        let path = bin.path().join(program);
+        std::fs::write(&path, format!("#!/bin/sh\ntouch {}\nexec sleep 20\n", asked.display())).unwrap();
+        std::fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
+    }
+    let mut starts = drover();
+    starts.args([command, "--dir"]).arg(dir.path()).env("DROVER_PG_BIN", bin.path());
+    let mut process = Child::spawn(starts.env("DROVER__API__LISTEN", "127.0.0.1:0"));
+    until("it asks the server for its version", PATIENCE, async || asked.exists()).await;
     process.signal(Signal::SIGTERM);
     assert_eq!(process.ended(PROMPTLY).await.code(), Some(code));
 }
@@ -118,11 +121,6 @@ async fn as_pid_1_a_service_that_waits_for_its_database_ends_at_sigterm() {
 fn only_child_of(pid: u32) -> Pid {
     let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap();
     Pid::from_raw(children.trim().parse().unwrap())
-}
-
-fn has_open(pid: u32, path: &Path) -> bool {
-    let files = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
-    files.map(|file| std::fs::read_link(file.path())).any(|target| target.is_ok_and(|target| target == path))
 }
 
 const WAITS_FOR_LOCK: &str =

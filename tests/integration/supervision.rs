@@ -66,27 +66,6 @@ async fn an_actor_that_panics_is_healthy_again_and_the_crawl_goes_on(#[case] act
     assert_eq!(worker.ended(PATIENCE).await.code(), Some(0));
 }
 
-#[rstest]
-#[case::task_actor("actor.task")]
-#[case::worker_actor("actor.worker")]
-#[tokio::test]
-async fn the_tasks_of_a_dead_actor_are_recovered_at_once(#[case] actor: &str) {
-    let farm = Farm::with_stores(1).await;
-    farm.sim.add_fault(sim::Fault::new(sim::FaultKind::Hang).times(1));
-    farm.enqueue(Role::PayloadFetch).await;
-    // the first tick of a worker finds nothing yet, the task's first beat comes after half a second
-    let plan = format!("{actor}=2*off->1*panic(planted)");
-    let plan = if actor == "actor.task" { format!("{actor}=1*panic(planted)") } else { plan };
-    let mut command = farm.drover(&["worker", "--workers", "1"]);
-    let _worker = Child::spawn(
-        command.env("FAILPOINTS", plan).env("DROVER__QUEUE__LEASE", "60s").env("DROVER__QUEUE__HEARTBEAT", "500ms"),
-    )
-    .allow_errors(&["planted"]);
-    farm.until_crawled().await;
-    let lost = "SELECT count(*) FROM task_attempts WHERE outcome = 'lost'";
-    assert_eq!(farm.count(lost).await, 1, "the hanging attempt was lost with its actor");
-}
-
 #[tokio::test]
 async fn the_heartbeat_survives_its_panics_and_no_lease_is_lost() {
     let farm = Farm::with_stores(1).await;

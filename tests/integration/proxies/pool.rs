@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use actix::{Actor, Addr, Arbiter, Handler};
+use actix::Addr;
 use chrono::DateTime;
 use drover::actors::messages::Tick;
 use drover::actors::proxy_pool::{Observed, ProxyPool, ProxyPoolActor, ProxyPoolDeps};
-use drover::actors::runner::{self, ChildExited, RunnerHandle};
+use drover::actors::runner::RunnerHandle;
 use drover::clock::Clock;
 use drover::config;
 use drover::db::proxies::{self, ProxyListing};
@@ -15,7 +15,7 @@ use drover::domain::proxy::PoolState;
 use drover::stealth::{FetchError, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxySource};
 
 use super::import;
-use crate::support::{TestDatabase, database, until};
+use crate::support::{TestDatabase, database, start_actor, until};
 
 const HOST: &str = "menu.test";
 const SOON: Duration = Duration::from_secs(10);
@@ -36,21 +36,6 @@ struct Process {
     _runner: RunnerHandle,
 }
 
-/// What the supervisor is to the pool's runner.
-struct Parent;
-
-impl Actor for Parent {
-    type Context = actix::Context<Self>;
-}
-
-impl Handler<ChildExited> for Parent {
-    type Result = ();
-
-    fn handle(&mut self, child: ChildExited, _: &mut Self::Context) {
-        panic!("the pool ended: {}", child.exit);
-    }
-}
-
 impl Process {
     async fn start(database: &TestDatabase) -> Process {
         Process::start_with(database, settings()).await
@@ -64,10 +49,8 @@ impl Process {
     }
 
     fn of(deps: ProxyPoolDeps) -> Process {
-        let parent = Parent.start().recipient();
         let made = deps.clone();
-        let arbiter = Arbiter::current();
-        let (actor, runner) = runner::start(&arbiter, 0, parent, Arc::default(), move || ProxyPoolActor::new(made));
+        let (actor, runner) = start_actor(move || ProxyPoolActor::new(made));
         Process { pool: ProxyPool::new(actor.clone(), &deps), actor, deps, _runner: runner }
     }
 

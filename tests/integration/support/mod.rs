@@ -1,6 +1,7 @@
 //! What every test stands on: a configuration, a database of its own, the built program as a child, captured data, and
 //! waiting for conditions.
 
+mod actor;
 mod database;
 mod farm;
 mod fault_proxy;
@@ -8,6 +9,7 @@ mod fixture;
 mod process;
 mod wait;
 
+pub use actor::start_actor;
 pub use database::{
     TestDatabase, WORK_CONNECTIONS, connect, database, database_settings, empty_database, server_dir, server_options,
 };

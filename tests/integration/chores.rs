@@ -1,0 +1,99 @@
+//! The periodic work of a process, and what its scheduler shows of it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix::Addr;
+use drover::actors::chore::{Chore, ChoreDeps, ChoreStatus};
+use drover::actors::messages::Observe;
+use drover::actors::runner::RunnerHandle;
+use drover::actors::scheduler::{ObservedChore, SchedulerActor, SchedulerDeps};
+use drover::handlers::housekeeping::Housekeeping;
+use drover::metrics;
+use drover::storage::Payloads;
+use tokio::runtime::Handle;
+
+use crate::support::{PATIENCE, TestDatabase, config, database, start_actor, until};
+
+/// The scheduler of one process.
+struct Scheduler {
+    actor: Addr<SchedulerActor>,
+    _runner: RunnerHandle,
+    _storage: tempfile::TempDir,
+}
+
+impl Scheduler {
+    fn start(database: &TestDatabase) -> Scheduler {
+        let storage = tempfile::tempdir().unwrap();
+        let payloads = Payloads::new(storage.path(), "the test's".to_owned());
+        let deps = SchedulerDeps {
+            chores: ChoreDeps {
+                config: Arc::new(config(&[("queue.sweep_all", "60s"), ("queue.recovery_tick", "500ms")])),
+                db: database.db.clone(),
+                housekeeping: Housekeeping { db: database.db.clone(), payloads },
+            },
+            schedules: false,
+            tasks: true,
+            runtime: Handle::current(),
+        };
+        let (actor, runner) = start_actor(move || SchedulerActor::new(deps));
+        Scheduler { actor, _runner: runner, _storage: storage }
+    }
+
+    async fn chores(&self) -> Vec<ObservedChore> {
+        self.actor.send(Observe::default()).await.unwrap().chores
+    }
+
+    async fn status(&self, chore: Chore) -> Option<ChoreStatus> {
+        self.chores().await.into_iter().find(|observed| observed.chore == chore).unwrap().last
+    }
+
+    async fn until_all_had_a_turn(&self) {
+        until("every chore has had a turn", PATIENCE, async || {
+            self.chores().await.iter().all(|observed| observed.last.is_some())
+        })
+        .await;
+    }
+}
+
+#[actix::test]
+async fn a_scheduler_shows_what_each_chore_did() {
+    let database = database().await;
+    let ended_long_ago = "INSERT INTO worker_tasks (role, status, completed_at)
+                          SELECT 'payload_fetch', 'completed', now() - interval '1 year' FROM generate_series(1, 3)";
+    database.raw.batch_execute(ended_long_ago).await.unwrap();
+    let silent = "INSERT INTO worker_registry (worker_id, friendly_name, pod, role, roles, status, max_concurrent_tasks, last_heartbeat_at)
+                  VALUES ('w', 'Xylos-1', 'Xylos', 'any', '{}', 'active', 3, now() - interval '1 hour')";
+    database.raw.batch_execute(silent).await.unwrap();
+
+    let first = Scheduler::start(&database);
+    first.until_all_had_a_turn().await;
+    assert_eq!(first.status(Chore::Prune).await, Some(ChoreStatus::Done { changed: 3 }));
+    assert_eq!(first.status(Chore::Registry).await, Some(ChoreStatus::Done { changed: 1 }));
+    assert!(matches!(first.status(Chore::SweepAll).await, Some(ChoreStatus::Done { .. })));
+
+    let second = Scheduler::start(&database);
+    second.until_all_had_a_turn().await;
+    assert_eq!(second.status(Chore::SweepAll).await, Some(ChoreStatus::Skipped), "the first process has just done it");
+}
+
+#[actix::test]
+async fn a_chore_that_fails_is_shown_and_counted_and_done_again() {
+    let database = database().await;
+    let scheduler = Scheduler::start(&database);
+    scheduler.until_all_had_a_turn().await;
+
+    database.shut().await;
+    until("the recovery failed", PATIENCE, async || {
+        matches!(scheduler.status(Chore::Recover).await, Some(ChoreStatus::Failed { .. }))
+    })
+    .await;
+    let counted = metrics::render().unwrap();
+    assert!(counted.contains("drover_chore_turns_total{chore=\"recover\",result=\"failed\"}"), "{counted}");
+
+    database.reopen().await;
+    until("the recovery works again", Duration::from_secs(30), async || {
+        matches!(scheduler.status(Chore::Recover).await, Some(ChoreStatus::Done { .. }))
+    })
+    .await;
+}
