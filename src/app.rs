@@ -1,8 +1,8 @@
 //! `App`: one running drover: builds the long-lived dependencies once, in order, and stops them in reverse.
 //!
-//! In: a configuration, a migrated database and what this process is to run. What may wait for the database comes first
-//! ([`PreparedApp`]) and may be given up at any moment; what runs tasks is started after it, and has to be stopped. Used by cli;
-//! actors and api know parts of it.
+//! In: a configuration, a migrated database and the plan of what this process runs. What may wait for the database comes first
+//! ([`PreparedApp`]) and may be dropped at any moment; what runs tasks is started after it, and has to be stopped. Used by cli; must
+//! not know api.
 
 pub mod data;
 pub mod database;
@@ -56,7 +56,7 @@ impl From<StartError<ServicesError>> for AppError {
 }
 
 impl App {
-    /// Recovers what died before, and makes the default schedules where they run here. Starts nothing.
+    /// Recovers tasks whose lease ran out, and makes the default schedules where schedules run in this process. Starts nothing.
     pub async fn prepare(
         config: Arc<Config>,
         db: Db,
@@ -111,8 +111,8 @@ impl PreparedApp {
     }
 }
 
-/// The payload files of this database, with a warning when something is wrong with their root. One that is away is no reason not to
-/// start: tasks that need it wait for it.
+/// The payload files of this database, with a warning when their root is wrong. An unavailable root does not keep the process from
+/// starting: tasks that need it are snoozed.
 async fn payloads(root: &Path, client: &Client, registers: bool) -> Result<Payloads, DbError> {
     let payloads = Payloads::new(root, installation::storage_owner(client).await?);
     if !registers {

@@ -75,8 +75,8 @@ impl Demo<'_> {
         let (opened, prepared) = prepared?;
         let app = prepared.start().await?;
         let servers = self.serve(&app, &opened.db).await;
-        let ended = tokio::select! {
-            ended = self.crawl(&mut state, &opened, &app, servers.as_ref()) => ended,
+        let result = tokio::select! {
+            result = self.crawl(&mut state, &opened, &app, servers.as_ref()) => result,
             () = self.stop.drain.cancelled() => Ok(ExitCode::Interrupted),
             () = app.failed() => Ok(ExitCode::Failure),
         };
@@ -96,14 +96,14 @@ impl Demo<'_> {
         migrate::up(&opened.db).await?;
         world::seed_database(&opened.db, self.sim).await?;
         schedules::ensure_defaults(&opened.db.client().await?).await?;
-        // a demo that still ran would hold the ports, so what is claimed here is claimed by a dead process
+        // a running demo would hold the ports, so tasks that are claimed belong to a dead process
         tasks::recover_all(&opened.db.client().await?).await?;
         let plan = Plan { schedules: false, pods: names::pods(&config)? };
         let prepared = App::prepare(config, opened.db.clone(), self.env.runtime.clone(), plan).await?;
         Ok((opened, prepared))
     }
 
-    /// Best effort: a demo crawls without its API as well.
+    /// None when the API cannot be served: the demo crawls without it.
     async fn serve(&self, app: &App, db: &Db) -> Option<Servers> {
         if self.args.once {
             return None;
