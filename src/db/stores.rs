@@ -93,10 +93,16 @@ pub async fn crawled(tx: &Tx, payload: &Payload, complete: bool) -> Result<(), D
     Ok(())
 }
 
-/// Gives a store the id that its menu address led to. `Conflict` when another store has it.
+/// Gives a store the id that its menu address led to. `Conflict` when another store has it, or this one has another id.
 pub async fn resolve(tx: &Tx, id: StoreId, platform_dispensary_id: &str, slug: Option<&str>) -> Result<(), DbError> {
-    tx.execute(include_str!("sql/stores/resolve.sql"), &[&id, &platform_dispensary_id, &slug]).await?;
-    Ok(())
+    let sql = include_str!("sql/stores/resolve.sql");
+    match tx.execute(sql, &[&id, &platform_dispensary_id, &slug]).await? {
+        0 => Err(DbError::Conflict {
+            constraint: "the id of a store at its platform".to_owned(),
+            detail: format!("store {id} was deleted, or is known by another id than {platform_dispensary_id}"),
+        }),
+        _ => Ok(()),
+    }
 }
 
 /// `Conflict` when the platform's id is known already.

@@ -41,10 +41,16 @@ async fn resolve(ctx: &Context, store: &Store) -> Result<StoreRef, TaskError> {
     Ok(found?)
 }
 
-/// One shop under two addresses would be crawled twice.
+/// One shop under two addresses would be crawled twice, and two shops under one id would share a history.
 async fn refuse_twin(ctx: &Context, store: &Store, found: &StoreRef) -> Result<(), TaskError> {
-    let client = ctx.services.db.client().await?;
     let id = &found.platform_dispensary_id;
+    if let Some(known) = store.platform_dispensary_id.as_ref().filter(|known| *known != id) {
+        return Err(TaskError::permanent(format!(
+            "its address leads to {id} at {}, and it is known as {known}",
+            store.platform
+        )));
+    }
+    let client = ctx.services.db.client().await?;
     match db::stores::of_platform_id(&client, store.platform, id).await? {
         Some(twin) if twin != store.id => {
             Err(TaskError::permanent(format!("it is dispensary {twin} once more: both are {id} at {}", store.platform)))

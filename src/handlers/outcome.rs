@@ -54,7 +54,7 @@ pub struct FollowUp {
     pub role: Role,
     pub dispensary_id: Option<StoreId>,
     pub platform: Option<Platform>,
-    /// None = the parent's.
+    /// None = one more than the parent's.
     pub priority: Option<i32>,
     pub payload: Value,
 }

@@ -220,6 +220,25 @@ async fn a_menu_address_leads_to_an_id_and_a_first_fetch() {
 }
 
 #[tokio::test]
+async fn an_address_that_leads_to_another_store_changes_no_id() {
+    let sim = simulator(Settings { stores: 1, products_per_store: 30..=30, ..Settings::default() });
+    let harness = harness(&sim).await;
+    become_store(&harness, &sim.stores()[0], None).await;
+    let known = "UPDATE dispensaries SET platform_dispensary_id = 'known'";
+    harness.shelf.database.raw.batch_execute(known).await.unwrap();
+
+    let Err(TaskError::Permanent { reason }) = harness.run(Role::EntryPointDiscovery, json!({})).await else {
+        panic!("the other store was not noticed")
+    };
+    assert!(reason.contains("known as known"), "{reason}");
+    // nor when it got its id while the address was looked up
+    let tx = harness.services.db.begin().await.unwrap();
+    let refused = db::stores::resolve(&tx, harness.store(), "another", None).await;
+    assert!(matches!(refused, Err(db::DbError::Conflict { .. })), "{refused:?}");
+    db::stores::resolve(&tx, harness.store(), "known", Some("slug")).await.unwrap();
+}
+
+#[tokio::test]
 async fn two_addresses_of_one_store_are_told_apart_from_two_stores() {
     let sim = simulator(Settings { stores: 1, products_per_store: 30..=30, ..Settings::default() });
     let harness = harness(&sim).await;
