@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use drover::db::tasks::{ClaimBatch, NewTask};
-use drover::domain::role::{Role, RoleSet};
+use drover::domain::role::{Family, Role, RoleSet};
+use rstest::rstest;
 use strum::VariantArray;
 
 use crate::queue::{Queue, asks, ids};
@@ -17,6 +18,18 @@ async fn the_table_allows_exactly_the_programs_roles() {
     let words = definition.split(|c: char| !(c.is_ascii_lowercase() || c == '_'));
     let allowed: BTreeSet<&str> = words.filter(|word| word.contains('_')).collect();
     assert_eq!(allowed, Role::VARIANTS.iter().map(|role| role.name()).collect());
+}
+
+#[rstest]
+#[case::crawl(Family::Crawl, "SELECT crawl_roles()")]
+#[case::media(Family::Media, "SELECT media_roles()")]
+#[tokio::test]
+async fn a_family_has_the_same_roles_in_sql_as_in_the_program(#[case] family: Family, #[case] sql: &str) {
+    let queue = Queue::new().await;
+    let in_sql: Vec<String> = queue.database.raw.query_one(sql, &[]).await.unwrap().get(0);
+    let in_program: BTreeSet<&str> = family.roles().map(Role::name).collect();
+    assert_eq!(in_sql.iter().map(String::as_str).collect::<BTreeSet<_>>(), in_program);
+    assert_eq!(in_sql.len(), in_program.len(), "a role is named twice");
 }
 
 #[tokio::test]

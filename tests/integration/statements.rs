@@ -30,13 +30,14 @@ fn types_of(name: &str) -> &'static [Type] {
     }
 }
 
-fn sql_files(folder: &Path) -> Vec<PathBuf> {
+/// The files below a folder whose names end so, in the order of their names.
+pub fn files_with(extension: &str, folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            found.extend(sql_files(&path));
-        } else if path.extension().is_some_and(|extension| extension == "sql") {
+            found.extend(files_with(extension, &path));
+        } else if path.extension().is_some_and(|ending| ending == extension) {
             found.push(path);
         }
     }
@@ -49,7 +50,7 @@ async fn every_statement_file_can_be_prepared() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/db/sql");
     let database = support::database().await;
     let mut faults = Vec::new();
-    let files = sql_files(&root);
+    let files = files_with("sql", &root);
     for file in &files {
         let name = file.strip_prefix(&root).unwrap().to_string_lossy().into_owned();
         if WITHOUT_SCHEMA.contains(&name.as_str()) {

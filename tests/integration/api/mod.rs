@@ -3,5 +3,5 @@
 mod commands;
 mod house_rules;
 mod probes;
-mod server;
+pub mod server;
 mod tasks;

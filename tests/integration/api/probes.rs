@@ -12,7 +12,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 
-use super::server::{Server, send};
+use super::server::{Server, free_port, send};
 use crate::support::{self, Child, Farm, PATIENCE, WORK_CONNECTIONS};
 
 #[tokio::test]

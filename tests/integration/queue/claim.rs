@@ -2,6 +2,7 @@
 
 use drover::db::tasks::{ClaimBatch, ClaimToken, NewTask};
 use drover::domain::role::Role;
+use drover::handlers::{self, FollowUp, Outcome};
 use serde_json::json;
 
 use super::*;
@@ -12,6 +13,26 @@ async fn the_more_urgent_goes_first_then_the_older() {
     let by_hand = |priority| NewTask { priority, ..analytics() };
     let made = queue.enqueue(&[by_hand(0), by_hand(20), by_hand(0), by_hand(10)]).await;
     assert_eq!(queue.claim_all().await, [made[1], made[3], made[0], made[2]]);
+}
+
+#[tokio::test]
+async fn a_follow_up_goes_before_the_rest_of_its_generation() {
+    let queue = Queue::new().await;
+    let made = queue.enqueue(&[fetch(1), fetch(2), fetch(3)]).await;
+    let parent = queue.claim_one().await;
+    let follow_up = FollowUp {
+        role: Role::ProductRefresh,
+        dispensary_id: parent.dispensary_id,
+        platform: None,
+        priority: None,
+        payload: json!({}),
+    };
+    let done = Outcome::done(json!({})).next(follow_up);
+    let tx = queue.database.db.begin().await.unwrap();
+    handlers::commit(tx, &parent, &done, &json!({})).await.unwrap();
+    let next = queue.claim(&Role::CRAWL, 3).await;
+    assert_eq!(next[0].role, Role::ProductRefresh);
+    assert_eq!(ids(&next)[1..], made[1..]);
 }
 
 #[tokio::test]

@@ -4,6 +4,7 @@ mod capacity;
 mod claim;
 mod hostile;
 mod lease;
+mod lock_order;
 mod psql;
 mod quarantine;
 mod race;

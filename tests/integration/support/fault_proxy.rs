@@ -9,8 +9,8 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UnixStream};
 use tokio::sync::watch;
 
-/// The end of every answer of an idle connection: what it wrote is committed.
-const READY_FOR_QUERY: &[u8] = b"Z\0\0\0\x05I";
+/// The end of every answer; one byte follows, which says whether a transaction is open.
+const READY_FOR_QUERY: &[u8] = b"Z\0\0\0\x05";
 
 pub struct FaultProxy {
     address: SocketAddr,
@@ -21,8 +21,8 @@ pub struct FaultProxy {
 struct Network {
     server: PathBuf,
     is_silent: watch::Sender<bool>,
-    /// Answers that hold these bytes are lost.
-    marker: Mutex<Option<Vec<u8>>>,
+    /// So many answers that hold these bytes are lost.
+    marker: Mutex<Option<(Vec<u8>, usize)>>,
     lost_answers: AtomicUsize,
 }
 
@@ -53,9 +53,13 @@ impl FaultProxy {
         self.network.is_silent.send_replace(silent);
     }
 
-    /// The next committed answer that holds `marker` does not arrive: its connection is cut instead.
+    /// The next answer that holds `marker` does not arrive: its connection is cut instead.
     pub fn lose_answer_with(&self, marker: &str) {
-        *self.network.marker.lock().unwrap() = Some(marker.as_bytes().to_vec());
+        self.lose_answers_with(marker, 1);
+    }
+
+    pub fn lose_answers_with(&self, marker: &str, times: usize) {
+        *self.network.marker.lock().unwrap() = Some((marker.as_bytes().to_vec(), times));
     }
 
     pub fn lost_answers(&self) -> usize {
@@ -100,8 +104,8 @@ async fn forward_answers(
         let length = from.read(&mut bytes).await.ok().filter(|length| *length > 0)?;
         network.until_heard().await;
         answer.extend_from_slice(&bytes[..length]);
-        if network.marker.lock().unwrap().is_some() && !answer.ends_with(READY_FOR_QUERY) && answer.len() < 1 << 20 {
-            continue; // its end decides
+        if network.marker.lock().unwrap().is_some() && !is_whole(&answer) && answer.len() < 1 << 20 {
+            continue; // the whole answer decides
         }
         if network.loses(&answer) {
             return None;
@@ -110,19 +114,26 @@ async fn forward_answers(
     }
 }
 
+fn is_whole(answer: &[u8]) -> bool {
+    answer.split_last().is_some_and(|(_, before)| before.ends_with(READY_FOR_QUERY))
+}
+
 impl Network {
     async fn until_heard(&self) {
         let _ = self.is_silent.subscribe().wait_for(|is_silent| !is_silent).await;
     }
 
     fn loses(&self, answer: &[u8]) -> bool {
-        let mut marker = self.marker.lock().unwrap();
-        let is_marked =
-            marker.as_ref().is_some_and(|marker| answer.windows(marker.len()).any(|window| window == marker));
-        if is_marked {
-            *marker = None;
-            self.lost_answers.fetch_add(1, Ordering::Relaxed);
+        let mut wanted = self.marker.lock().unwrap();
+        let Some((marker, times)) = wanted.as_mut() else { return false };
+        if !answer.windows(marker.len()).any(|window| window == marker) {
+            return false;
         }
-        is_marked
+        *times -= 1;
+        if *times == 0 {
+            *wanted = None;
+        }
+        self.lost_answers.fetch_add(1, Ordering::Relaxed);
+        true
     }
 }

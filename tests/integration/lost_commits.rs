@@ -1,0 +1,50 @@
+//! Settlements whose COMMIT takes place while its answer is lost with the connection.
+
+use std::net::SocketAddr;
+
+use drover::domain::role::Role;
+use http_body_util::Full;
+
+use crate::api::server::{free_port, send};
+use crate::support::{Child, Farm, FaultProxy, PATIENCE, until};
+
+const STORES: usize = 6;
+/// Of twice as many settlements with effects as there are stores.
+const LOST_ANSWERS: usize = 5;
+
+#[tokio::test]
+async fn a_settlement_whose_commit_is_not_answered_is_written_once_and_its_run_counts_as_completed() {
+    let farm = Farm::with_stores(STORES).await;
+    let network = FaultProxy::start(farm.url()).await;
+    let probes = SocketAddr::from(([127, 0, 0, 1], free_port().await));
+    let mut command = farm.drover(&["worker"]);
+    command.env("DATABASE_URL", network.url()).env("DROVER__PROBES__LISTEN", probes.to_string());
+    let _worker = Child::spawn(command.env("DROVER__QUEUE__LEASE", "60s"));
+    network.lose_answers_with("COMMIT\0", LOST_ANSWERS);
+    farm.enqueue(Role::PayloadFetch).await;
+    farm.until_crawled().await;
+    assert_eq!(network.lost_answers(), LOST_ANSWERS);
+    let menus = farm.sim.counts().menus;
+    assert!(menus.values().all(|requests| *requests == 1), "stores were fetched again: {menus:?}");
+    assert_eq!(farm.count("SELECT count(*) FROM past_attempts").await, 0, "a run was thrown away");
+    assert_eq!(farm.count("SELECT count(*) FROM raw_crawl_payloads").await, STORES as i64);
+    let runs = 2 * STORES;
+    until("every run is counted as completed", PATIENCE, async || finished(probes, "completed").await == runs).await;
+    for ending in ["failed", "lost", "released", "snoozed"] {
+        assert_eq!(finished(probes, ending).await, 0, "{ending}");
+    }
+    assert_eq!(counted(probes, "drover_tasks_fenced_total", "").await, 0);
+}
+
+/// Runs that ended so, as the worker counts them.
+async fn finished(probes: SocketAddr, outcome: &str) -> usize {
+    counted(probes, "drover_tasks_finished_total", &format!("outcome=\"{outcome}\"")).await
+}
+
+/// The sum of a metric's samples with that label.
+async fn counted(probes: SocketAddr, metric: &str, label: &str) -> usize {
+    let request = http::Request::get("/metrics").header("host", "pod").body(Full::default()).unwrap();
+    let text = send(probes, request).await.text();
+    let samples = text.lines().filter(|line| line.starts_with(metric) && line.contains(label));
+    samples.map(|line| line.rsplit(' ').next().unwrap().parse::<usize>().unwrap()).sum()
+}

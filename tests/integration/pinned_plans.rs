@@ -1,0 +1,48 @@
+//! The plans of the queue's functions are pinned: each function that the program calls carries its planner settings, and what it
+//! calls runs under them.
+
+use std::path::Path;
+
+use crate::statements::files_with;
+use crate::support;
+
+const PINS: [&str; 5] =
+    ["plan_cache_mode=force_generic_plan", "enable_seqscan=off", "enable_bitmapscan=off", "enable_sort=off", "jit=off"];
+
+/// Not the queue's hot statements: DDL, one walk over all stores with settings of its own, and one row by its key.
+const NOT_PINNED: [&str; 3] = ["ensure_snapshot_partitions", "generate_tasks", "take_turn"];
+
+#[tokio::test]
+async fn every_function_that_the_program_calls_pins_its_plans() {
+    let sources = sources();
+    let functions =
+        "SELECT proname::text, coalesce(proconfig, '{}') FROM pg_proc WHERE pronamespace = 'public'::regnamespace";
+    let mut called = Vec::new();
+    let mut faults = Vec::new();
+    for row in support::database().await.raw.query(functions, &[]).await.unwrap() {
+        let (name, settings): (String, Vec<String>) = (row.get(0), row.get(1));
+        if !is_called(&sources, &name) {
+            continue;
+        }
+        let missing: Vec<_> = PINS.iter().filter(|pin| !settings.iter().any(|setting| setting == *pin)).collect();
+        if !missing.is_empty() && !NOT_PINNED.contains(&name.as_str()) {
+            faults.push(format!("{name} lacks {missing:?}"));
+        }
+        called.push(name);
+    }
+    assert_eq!(faults, Vec::<String>::new());
+    assert!(called.len() > 10, "only {called:?} were found in the sources");
+    assert!(NOT_PINNED.iter().all(|name| called.iter().any(|called| called == name)), "{called:?}");
+}
+
+/// Calls in SQL; those in Rust do not look like that.
+fn is_called(sources: &str, name: &str) -> bool {
+    ["SELECT", "FROM"].iter().any(|word| sources.contains(&format!("{word} {name}(")))
+}
+
+/// All of `src/db`: statements stand in files of their own and in Rust.
+fn sources() -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/db");
+    let files = ["rs", "sql"].into_iter().flat_map(|extension| files_with(extension, &root));
+    files.map(|file| std::fs::read_to_string(file).unwrap()).collect()
+}
