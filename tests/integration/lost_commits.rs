@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use drover::domain::role::Role;
 use http_body_util::Full;
 
-use crate::api::server::{free_port, send};
+use crate::api::server::send;
 use crate::support::{Child, Farm, FaultProxy, PATIENCE, until};
 
 const STORES: usize = 6;
@@ -16,10 +16,10 @@ const LOST_ANSWERS: usize = 5;
 async fn a_settlement_whose_commit_is_not_answered_is_written_once_and_its_run_counts_as_completed() {
     let farm = Farm::with_stores(STORES).await;
     let network = FaultProxy::start(farm.url()).await;
-    let probes = SocketAddr::from(([127, 0, 0, 1], free_port().await));
     let mut command = farm.drover(&["worker"]);
-    command.env("DATABASE_URL", network.url()).env("DROVER__PROBES__LISTEN", probes.to_string());
-    let _worker = Child::spawn(command.env("DROVER__QUEUE__LEASE", "60s"));
+    command.env("DATABASE_URL", network.url()).env("DROVER__PROBES__LISTEN", "127.0.0.1:0");
+    let worker = Child::spawn(command.env("DROVER__QUEUE__LEASE", "60s"));
+    let probes = worker.probes().await;
     network.lose_answers_with("COMMIT\0", LOST_ANSWERS);
     farm.enqueue(Role::PayloadFetch).await;
     farm.until_crawled().await;

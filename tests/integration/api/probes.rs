@@ -12,7 +12,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 
-use super::server::{Server, free_port, send};
+use super::server::{Server, send};
 use crate::support::{self, Child, Farm, PATIENCE, WORK_CONNECTIONS};
 
 #[tokio::test]
@@ -141,10 +141,7 @@ async fn probes_answer_any_host_and_nothing_else_is_there() {
 async fn every_service_has_probes(#[case] service: &[&str]) {
     let farm = Farm::with_stores(1).await;
     let service = Child::spawn(farm.drover(service).env("DROVER__PROBES__LISTEN", "127.0.0.1:0"));
-    // the port that the system chose is in no row and no metric
-    let line = service.logged("Listening for probes", PATIENCE).await;
-    let line: serde_json::Value = serde_json::from_str(&line).unwrap();
-    let address = line["address"].as_str().unwrap().parse().unwrap();
+    let address = service.probes().await;
     support::until("the service is ready", PATIENCE, async || {
         let request = http::Request::get("/readyz").header("host", "pod").body(Full::default()).unwrap();
         send(address, request).await.status == 200

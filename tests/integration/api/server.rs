@@ -80,11 +80,6 @@ impl Server {
     }
 }
 
-/// A port that was free a moment ago, for a process whose address must be known before it starts.
-pub async fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port()
-}
-
 pub async fn send(address: SocketAddr, request: Request<Full<Bytes>>) -> Answer {
     let stream = TcpStream::connect(address).await.unwrap();
     let (mut client, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.unwrap();

@@ -1,6 +1,7 @@
 //! `drover()`: the built program as a child with nothing of our environment in it.
 
 use std::io::{BufRead, BufReader, Read};
+use std::net::SocketAddr;
 use std::ops::{Deref, DerefMut};
 use std::process::{ChildStderr, ChildStdout, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -9,6 +10,7 @@ use std::time::Duration;
 
 use tokio::process::Command;
 
+use super::farm::PATIENCE;
 use super::wait::until_some;
 
 /// How long the last lines may take after the process has ended. A grandchild may keep the pipe open for longer.
@@ -68,6 +70,14 @@ impl Child {
     pub async fn logged(&self, text: &str, deadline: Duration) -> String {
         let what = format!("the child logged {text:?}");
         until_some(&what, deadline, async || self.stderr().into_iter().find(|line| line.contains(text))).await
+    }
+
+    /// Where a service that was started with `DROVER__PROBES__LISTEN=127.0.0.1:0` answers probes. The port that the system chose is in
+    /// no row and no metric.
+    pub async fn probes(&self) -> SocketAddr {
+        let line = self.logged("Listening for probes", PATIENCE).await;
+        let line: serde_json::Value = serde_json::from_str(&line).unwrap();
+        line["address"].as_str().unwrap().parse().unwrap()
     }
 
     /// Sends a signal, such as SIGTERM or SIGSTOP.
