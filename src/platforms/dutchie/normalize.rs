@@ -7,7 +7,7 @@ mod decimal;
 pub mod first_of;
 mod offer;
 mod potency;
-mod reader;
+pub(super) mod reader;
 mod size;
 mod special;
 mod stock;
@@ -25,7 +25,7 @@ use wire::{Brand, Image, Items, Page, WireProduct};
 
 /// Unknown keys that are counted by name; a feed that invents more of them is not worth more memory.
 const MAX_UNKNOWN_KEYS: usize = 64;
-const MAX_KEY_CHARS: usize = 64;
+const MAX_KEY_BYTES: usize = 64;
 
 /// What a page holds, as far as a crawl must know before anyone normalises it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -104,7 +104,10 @@ pub fn normalise(pages: &[&[u8]]) -> Result<NormalMenu, NormaliseError> {
 
 fn read_page(number: usize, page: &[u8]) -> Result<Page<'_>, NormaliseError> {
     let not_a_menu = |why: String| NormaliseError::NotAMenu { page: number, why };
-    let text = std::str::from_utf8(page).map_err(|error| not_a_menu(error.to_string()))?;
+    let text = std::str::from_utf8(page).map_err(|error| match error.error_len() {
+        None => NormaliseError::Truncated { page: number },
+        Some(_) => not_a_menu(error.to_string()),
+    })?;
     let answer: wire::Answer<'_> = serde_json::from_str(text).map_err(|error| match error.is_eof() {
         true => NormaliseError::Truncated { page: number },
         false => not_a_menu(error.to_string()),
@@ -123,10 +126,11 @@ fn provider_id(item: &WireProduct<'_>) -> Option<String> {
 fn count_unknown_keys(items: &[(String, WireProduct<'_>)]) -> BTreeMap<String, u32> {
     let mut counts: BTreeMap<String, u32> = BTreeMap::new();
     for key in items.iter().flat_map(|(_, item)| &item.unknown) {
-        if let Some(count) = counts.get_mut(key.as_ref()) {
+        let key = &key[..key.floor_char_boundary(MAX_KEY_BYTES)];
+        if let Some(count) = counts.get_mut(key) {
             *count += 1;
         } else if counts.len() < MAX_UNKNOWN_KEYS {
-            counts.insert(key.chars().take(MAX_KEY_CHARS).collect(), 1);
+            counts.insert(key.to_owned(), 1);
         }
     }
     counts

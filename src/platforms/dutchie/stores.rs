@@ -4,6 +4,7 @@ use serde_json::Value;
 use url::Url;
 
 use super::menu_url::MenuUrl;
+use super::normalize::reader;
 use super::requests;
 use crate::domain::store::FoundStore;
 use crate::platforms::us_states;
@@ -11,14 +12,14 @@ use crate::platforms::us_states;
 /// Words in the names of stores that sell nothing ("dnu": do not use).
 const NO_REAL_STORE: [&str; 5] = ["sandbox", "sbx", "demo", "test", "dnu"];
 
-/// None when it has no id: then there is nothing to remember it by.
+/// None when it has no id that could be a key.
 pub fn found_store(store: &Value, base_url: &Url) -> Option<FoundStore> {
     let location = &store["location"];
     // [longitude, latitude]: the other way round than people say it
     let coordinates = &location["geometry"]["coordinates"];
-    let slug = text(&store["cName"]);
+    let slug = key(&store["cName"]);
     let mut found = FoundStore {
-        platform_dispensary_id: text(&store["id"])?,
+        platform_dispensary_id: key(&store["id"])?,
         name: text(&store["name"]).unwrap_or_default(),
         menu_url: menu_url(store, slug.as_deref(), base_url),
         slug,
@@ -76,14 +77,17 @@ fn degrees(value: &Value, limit: f64) -> Option<f64> {
     value.as_f64().filter(|degrees| degrees.abs() <= limit)
 }
 
-/// Trimmed, without what a database refuses; blank is none.
 fn text(value: &Value) -> Option<String> {
-    let text = match value {
-        Value::String(text) => text.replace('\0', ""),
-        Value::Number(number) => number.to_string(),
-        _ => return None,
-    };
-    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+    match value {
+        Value::String(text) => reader::clean(text),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+/// None when it is too long: part of an id or slug is another one.
+fn key(value: &Value) -> Option<String> {
+    text(value).filter(|text| reader::fits_a_key(text))
 }
 
 #[cfg(test)]
@@ -144,9 +148,19 @@ mod tests {
         assert_eq!(store(change).unwrap().rejection_reason.as_deref(), reason);
     }
 
+    #[test]
+    fn texts_have_a_bound() {
+        let long = "x".repeat(60_000);
+        let found = store(json!({"cName": long, "name": long, "menuUrl": null})).unwrap();
+        assert_eq!((found.slug, found.menu_url), (None, None), "a slug is a key: part of one is none");
+        assert_eq!(found.name.len(), 2000);
+    }
+
     #[rstest]
     #[case::null(json!({"id": null}))]
     #[case::blank(json!({"id": ""}))]
+    #[case::nuls_and_blanks(json!({"id": "\u{0} \u{0}"}))]
+    #[case::too_long_for_a_key(json!({"id": "x".repeat(201)}))]
     fn a_store_without_an_id_is_nothing(#[case] change: Value) {
         assert_eq!(store(change), None);
     }

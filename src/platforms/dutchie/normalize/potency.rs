@@ -29,15 +29,16 @@ fn structured(content: Content<'_>, field: &'static str, read: &mut Reader<'_>) 
     of(values, unit)
 }
 
-/// `"23.5%"`, `"18-22%"`, `"100 mg"`.
+const WRITTEN_UNITS: [(&str, PotencyUnit); 3] =
+    [("mg/g", PotencyUnit::MilligramsPerGram), ("mg", PotencyUnit::Milligrams), ("%", PotencyUnit::Percentage)];
+
+/// `"23.5%"`, `"18-22%"`, `"18% - 22%"`, `"100 mg"`.
 fn written(text: &str) -> Option<Potency> {
-    let text = text.trim().to_ascii_lowercase();
-    let (numbers, unit) =
-        [("mg/g", PotencyUnit::MilligramsPerGram), ("mg", PotencyUnit::Milligrams), ("%", PotencyUnit::Percentage)]
-            .into_iter()
-            .find_map(|(suffix, unit)| Some((text.strip_suffix(suffix)?, Some(unit))))
-            .unwrap_or((&text, None));
-    let values: Vec<f64> = numbers.split('-').take(2).filter_map(decimal::float).collect();
+    let text = text.to_ascii_lowercase();
+    let unit = WRITTEN_UNITS.into_iter().find(|(word, _)| text.contains(word));
+    let (word, unit) = unit.map_or(("", None), |(word, unit)| (word, Some(unit)));
+    let number = |part: &str| decimal::float(part.trim().trim_end_matches(word));
+    let values: Vec<f64> = text.split('-').take(2).filter_map(number).collect();
     if values.is_empty() { None } else { of(values, unit) }
 }
 

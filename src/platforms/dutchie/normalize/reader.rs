@@ -29,7 +29,7 @@ pub fn push(warnings: &mut Vec<Warning>, id: Option<&str>, kind: &'static str, m
 
 /// A text that may be part of a key: present, not blank, not longer than an index takes.
 pub fn key_text(raw: Raw<'_>) -> Option<String> {
-    scalar(raw?).ok().flatten().filter(|text| text.len() <= MAX_KEY_BYTES)
+    scalar(raw?).ok().flatten().filter(|text| fits_a_key(text))
 }
 
 pub struct Reader<'w> {
@@ -110,13 +110,16 @@ pub fn unquoted(json: &str) -> Option<Cow<'_, str>> {
     if inner.contains('\\') { serde_json::from_str(json).ok().map(Cow::Owned) } else { Some(Cow::Borrowed(inner)) }
 }
 
-fn clean(text: &str) -> Option<String> {
-    let text = text.trim();
-    if text.is_empty() {
-        return None;
-    }
+/// A text as it is kept: trimmed, not longer than [`MAX_TEXT_BYTES`]; blank is none.
+pub fn clean(text: &str) -> Option<String> {
     // Postgres has no text with a NUL in it
-    let mut text = if text.contains('\0') { text.replace('\0', "") } else { text.to_owned() };
+    let text = if text.contains('\0') { Cow::Owned(text.replace('\0', "")) } else { Cow::Borrowed(text) };
+    let mut text = text.trim().to_owned();
     text.truncate(text.floor_char_boundary(MAX_TEXT_BYTES));
     Some(text).filter(|text| !text.is_empty())
+}
+
+/// Whether a text may be part of a key: an index entry has a limit.
+pub fn fits_a_key(text: &str) -> bool {
+    text.len() <= MAX_KEY_BYTES
 }

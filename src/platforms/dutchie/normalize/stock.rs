@@ -75,7 +75,7 @@ fn rows(
         .map(|raw| {
             // a broken row keeps its place, so that the others keep their index
             let row: StockRow<'_> = read.object(Some(raw), field).unwrap_or_default();
-            Row { option: read.text(row.option, field), stock: stock(&row) }
+            Row { option: row.option.and_then(|raw| read.label(raw, field)), stock: stock(&row) }
         })
         .collect()
 }

@@ -1,5 +1,7 @@
 //! Every trap of the product table, on items written for it.
 
+use std::collections::BTreeSet;
+
 use proptest::prelude::*;
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -142,6 +144,15 @@ fn stock_is_joined_by_option(
     assert_eq!((product.quantity, product.quantity_censored), (total, censored));
 }
 
+#[test]
+fn stock_is_joined_by_options_of_any_length() {
+    let [first, second] = ["1", "2"].map(|start| start.to_owned() + &"g".repeat(300));
+    let stock = json!([{"option": second, "quantity": 7}, {"option": first, "quantity": 3}]);
+    let product = product(json!({"Options": [first, second], "POSMetaData": {"children": stock}}));
+    let quantities: Vec<_> = product.variants.iter().map(|variant| variant.quantity).collect();
+    assert_eq!(quantities, [Some(3), Some(7)]);
+}
+
 #[rstest]
 #[case::some(json!({}), true, StockStatus::InStock)]
 #[case::none_left(json!({"manualInventory": [{"option": "1/8oz", "inventory": 0}]}), false, StockStatus::Oos)]
@@ -178,6 +189,7 @@ fn potency_of(min: Option<f64>, max: Option<f64>, unit: Option<PotencyUnit>) -> 
 #[case::old_number(json!(21.5), potency_of(Some(21.5), Some(21.5), None))]
 #[case::old_percent(json!("21.5%"), potency_of(Some(21.5), Some(21.5), Some(PotencyUnit::Percentage)))]
 #[case::old_range(json!("18 - 22 %"), potency_of(Some(18.0), Some(22.0), Some(PotencyUnit::Percentage)))]
+#[case::old_range_of_two_percentages(json!("18% - 22%"), potency_of(Some(18.0), Some(22.0), Some(PotencyUnit::Percentage)))]
 #[case::old_milligrams(json!("100mg"), potency_of(Some(100.0), Some(100.0), Some(PotencyUnit::Milligrams)))]
 #[case::old_blank(json!(""), None)]
 #[case::unknown_unit(json!({"unit": "DROPS", "range": [3]}), potency_of(Some(3.0), Some(3.0), None))]
@@ -254,6 +266,38 @@ fn a_field_of_a_wrong_type_is_absent_with_a_warning() {
     assert_eq!(kinds(&menu), ["bad_field"; 2], "{:?}", menu.warnings);
 }
 
+/// Names between the braces after `field`, without what is inside theirs.
+fn asked_for<'a>(document: &'a str, field: &str) -> BTreeSet<&'a str> {
+    let (_, fields) = document.split_once(&format!("{field} {{")).unwrap();
+    let mut depth = 0;
+    let mut names = BTreeSet::new();
+    for word in fields.split_whitespace() {
+        match word {
+            "{" => depth += 1,
+            "}" if depth == 0 => return names,
+            "}" => depth -= 1,
+            name if depth == 0 => drop(names.insert(name)),
+            _ => {}
+        }
+    }
+    panic!("{field} has no end");
+}
+
+#[test]
+fn the_full_text_asks_for_every_field_that_is_read_and_no_other() {
+    let shipped = include_str!("../../../../config/dutchie.toml");
+    let (_, document) = shipped.split_once("query FilteredProducts(").unwrap();
+    assert_eq!(asked_for(document, "products"), WireProduct::KEYS.into_iter().collect());
+}
+
+#[test]
+fn a_long_unknown_key_is_counted_too() {
+    let keys = ["novelty".repeat(20), "novelty".repeat(21)];
+    let novel = |id: &str, key: &str| item(json!({"_id": id, key: 1}));
+    let menu = menu(&[novel("p1", &keys[0]), novel("p2", &keys[0]), novel("p3", &keys[1])]);
+    assert_eq!(menu.unknown_keys, [(keys[0][..64].to_owned(), 3)].into());
+}
+
 #[test]
 fn unknown_keys_are_counted() {
     let menu = menu(&[item(json!({"novelty": [1]})), item(json!({"_id": "p2", "novelty": null, "other": {}}))]);
@@ -266,6 +310,8 @@ fn text_that_a_database_refuses_is_cleaned() {
         "Name": "a\u{0}b", "Options": ["x".repeat(5000)], "specialData": {"saleSpecials": [{"specialName": "a\u{0}b"}]},
     }));
     assert_eq!(product.name_raw, "ab");
+    let only_what_is_refused = item(json!({"Name": "\u{0} \u{0}", "cName": "animal-mntz"}));
+    assert_eq!(menu(&[only_what_is_refused]).products[0].name_raw, "animal-mntz");
     assert_eq!(product.variants[0].option_label.len(), 200);
     assert_eq!(product.specials.unwrap()["saleSpecials"][0]["specialName"], "ab");
 }
@@ -287,6 +333,15 @@ fn ids_are_opaque(#[case] trap: Value, #[case] expected: &str) {
 fn what_is_no_menu_page_is_an_error(#[case] body: &str) {
     assert!(normalise(&[body.as_bytes()]).is_err());
     assert!(summarise(body.as_bytes(), 400).is_err());
+}
+
+#[rstest]
+#[case::between_characters(42)]
+#[case::inside_a_character(43)]
+fn a_page_that_ends_in_the_middle_is_truncated(#[case] bytes: usize) {
+    let body = r#"{"data": {"filteredProducts": {"products é"#.as_bytes();
+    assert_eq!(body.len(), 43);
+    assert_eq!(summarise(&body[..bytes - 1], 400), Err(NormaliseError::Truncated { page: 0 }));
 }
 
 #[test]
@@ -394,11 +449,11 @@ fn any_key() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn no_value_in_any_field_loses_a_product(field in 2..27_usize, value in any_json()) {
+    fn no_value_in_any_field_loses_a_product(field in any::<prop::sample::Index>(), value in any_json()) {
         let ordinary = item(json!({}));
-        let fields: Vec<&String> = ordinary.as_object().unwrap().keys().collect();
-        let field = fields[field % fields.len()].clone();
-        prop_assume!(field != "_id" && field != "id");
+        let mut fields: Vec<&String> = ordinary.as_object().unwrap().keys().collect();
+        fields.retain(|field| !["_id", "id"].contains(&field.as_str()));
+        let field = *field.get(&fields);
         let menu = menu(&[item(json!({field: value}))]);
         prop_assert_eq!(menu.products.len(), 1);
     }

@@ -93,6 +93,9 @@ macro_rules! wire_product {
         }
 
         impl<'a> WireProduct<'a> {
+            #[cfg(test)]
+            pub const KEYS: [&'static str; [$($key),*].len()] = [$($key),*];
+
             fn field(&mut self, key: &str) -> Option<&mut Raw<'a>> {
                 match key {
                     $($key => Some(&mut self.$field),)*
