@@ -5,10 +5,15 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use thiserror::Error;
 
+use super::{MENU_OPERATION, STORES_OPERATION};
 use crate::platforms::KnownHash;
 
 const SHIPPED: &str = include_str!("../../../config/dutchie.toml");
 const SCHEMA: u32 = 1;
+/// The operations that the adapter sends.
+const SENT: [&str; 2] = [MENU_OPERATION, STORES_OPERATION];
+/// What a file may hold.
+const OPERATIONS: [&str; 3] = [MENU_OPERATION, STORES_OPERATION, "DispensarySearch"];
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DutchieData {
@@ -25,6 +30,10 @@ pub enum DataError {
     Schema(u32),
     #[error("the hash '{hash}' of {operation} is not 64 hex digits")]
     BadHash { operation: String, hash: String },
+    #[error("'{operation}' is no operation of this platform; known are {}", OPERATIONS.join(", "))]
+    UnknownOperation { operation: String },
+    #[error("{operation} has neither a [[hash]] nor a text under [document]: give one of them")]
+    NoQuery { operation: &'static str },
 }
 
 #[derive(Deserialize)]
@@ -55,7 +64,20 @@ impl DutchieData {
             return Err(DataError::Schema(file.schema));
         }
         let hashes = file.hash.into_iter().map(Hash::checked).collect::<Result<_, _>>()?;
-        Ok(DutchieData { hashes, documents: file.document })
+        let data = DutchieData { hashes, documents: file.document };
+        data.check_operations()?;
+        Ok(data)
+    }
+
+    fn check_operations(&self) -> Result<(), DataError> {
+        let given = self.hashes.iter().map(|known| &known.operation).chain(self.documents.keys());
+        if let Some(unknown) = given.clone().find(|operation| !OPERATIONS.contains(&operation.as_str())) {
+            return Err(DataError::UnknownOperation { operation: unknown.clone() });
+        }
+        match SENT.into_iter().find(|sent| !given.clone().any(|operation| operation == sent)) {
+            Some(operation) => Err(DataError::NoQuery { operation }),
+            None => Ok(()),
+        }
     }
 
     /// The known hashes, newest first within an operation.
@@ -103,6 +125,16 @@ mod tests {
     #[case::another_schema("schema = 2", "schema 2")]
     #[case::short_hash("schema = 1\n[[hash]]\noperation = \"A\"\nsha256 = \"abc\"", "'abc' of A")]
     #[case::unknown_key("schema = 1\nhashes = 3", "hashes")]
+    #[case::nothing_in_it("schema = 1", "FilteredProducts")]
+    #[case::one_operation_alone("schema = 1\n[document]\nFilteredProducts = \"query\"", "ConsumerDispensaries")]
+    #[case::a_misspelt_operation(
+        "schema = 1\n[document]\nFilteredProducts = \"q\"\nConsumerDispensaries = \"q\"\nFilterdProducts = \"q\"",
+        "'FilterdProducts'"
+    )]
+    #[case::a_hash_of_a_misspelt_one(
+        "schema = 1\n[[hash]]\noperation = \"FilterdProducts\"\nsha256 = \"0000000000000000000000000000000000000000000000000000000000000000\"\n[document]\nFilteredProducts = \"q\"\nConsumerDispensaries = \"q\"",
+        "'FilterdProducts'"
+    )]
     fn a_wrong_file_is_refused(#[case] text: &str, #[case] offender: &str) {
         let error = DutchieData::load(Some(text)).unwrap_err().to_string();
         assert!(error.contains(offender), "{error}");

@@ -23,12 +23,12 @@ use requests::{MenuCursor, StoreFilter};
 pub use data::{DataError, DutchieData};
 pub use menu_url::MenuUrl;
 
-const MENU: &str = "FilteredProducts";
-/// A page that holds so many times more than was asked for is refused.
-const MAX_FACTOR: usize = 4;
-const STORES: &str = "ConsumerDispensaries";
+const MENU_OPERATION: &str = "FilteredProducts";
+const STORES_OPERATION: &str = "ConsumerDispensaries";
+/// A page may hold at most this many times `per_page`.
+const MAX_PAGE_FACTOR: usize = 4;
 
-/// The adapter.
+/// The adapter of dutchie.com and of stores with a Dutchie API of their own.
 #[derive(Clone, Debug)]
 pub struct Dutchie {
     base_url: Url,
@@ -59,12 +59,12 @@ impl Dutchie {
             StoreFilter::ByName { name_or_id } => json!(name_or_id),
             StoreFilter::Around { .. } => serde_json::Value::Null,
         };
-        Query { operation: STORES, endpoint, referer, variables: requests::store_variables(filter), cursor }
+        Query { operation: STORES_OPERATION, endpoint, referer, variables: requests::store_variables(filter), cursor }
     }
 
     fn menu_page(&self, endpoint: Url, referer: Url, cursor: &MenuCursor) -> Query {
         let variables = requests::menu_variables(cursor, self.per_page);
-        Query { operation: MENU, endpoint, referer, variables, cursor: json!(cursor) }
+        Query { operation: MENU_OPERATION, endpoint, referer, variables, cursor: json!(cursor) }
     }
 }
 
@@ -148,7 +148,7 @@ impl Adapter for Dutchie {
     }
 
     fn read_menu(&self, query: &Query, response: &Response) -> Result<MenuPart, FetchError> {
-        let page = answers::menu_page(query.operation, response, MAX_FACTOR * self.per_page as usize)?;
+        let page = answers::menu_page(query.operation, response, MAX_PAGE_FACTOR * self.per_page as usize)?;
         let cursor: MenuCursor = requests::cursor(query)?;
         if let Some(other) = page.wrong_store(cursor.dispensary_id()) {
             return Err(answers::wrong_store(response, cursor.dispensary_id(), other));
