@@ -16,7 +16,8 @@ impl MenuUrl {
     /// None when it is no address of a menu.
     pub fn parse(text: &str) -> Option<MenuUrl> {
         let text = text.trim();
-        let url = if text.contains("://") { Url::parse(text) } else { Url::parse(&format!("https://{text}")) }.ok()?;
+        let has_scheme = text.split_once("://").is_some_and(|(scheme, _)| !scheme.contains(['/', '?', '#']));
+        let url = if has_scheme { Url::parse(text) } else { Url::parse(&format!("https://{text}")) }.ok()?;
         if !matches!(url.scheme(), "http" | "https") {
             return None;
         }
@@ -56,6 +57,10 @@ mod tests {
     #[case::trailing_slashes("https://dutchie.com/dispensary/deeply-rooted//", "deeply-rooted")]
     #[case::plain_http("http://dutchie.com/dispensary/deeply-rooted", "deeply-rooted")]
     #[case::no_scheme("dutchie.com/dispensary/deeply-rooted", "deeply-rooted")]
+    #[case::no_scheme_and_an_address_in_the_query(
+        "dutchie.com/dispensary/deeply-rooted?ref=https://x",
+        "deeply-rooted"
+    )]
     #[case::blanks("  https://dutchie.com/dispensary/deeply-rooted ", "deeply-rooted")]
     #[case::with_a_port("http://127.0.0.1:8080/stores/a1", "a1")]
     fn an_address_names_its_store(#[case] address: &str, #[case] entry: &str) {
