@@ -1,5 +1,7 @@
-//! Which hosts a store may bring with it: public ones. An address of a private network, of the proxy's own machine or of a cloud's
-//! metadata service is never asked for by a store's row; the operator's allow-list may name it.
+//! Which hosts a store's row may name without the operator's allow-list: public names and addresses.
+//!
+//! In: a host. Out: yes or no. Names are not resolved here, since it is the proxy that resolves them: a public name may still lead
+//! into the proxy's private network.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -7,6 +9,9 @@ use url::{Host, Url};
 
 /// Names that lead into a private network.
 const INTERNAL: [&str; 6] = ["localhost", "local", "internal", "localdomain", "lan", "home.arpa"];
+
+/// Azure's platform services, metadata among them, under an address that looks public.
+const CLOUD_PLATFORM: Ipv4Addr = Ipv4Addr::new(168, 63, 129, 16);
 
 /// Whether `host` (with a port, or without) is a public name or address.
 pub fn is_public(host: &str) -> bool {
@@ -24,20 +29,25 @@ fn is_public_name(name: &str) -> bool {
 }
 
 fn is_public_ipv4(address: Ipv4Addr) -> bool {
-    let [first, second, ..] = address.octets();
+    let [first, second, third, _] = address.octets();
     let is_shared = first == 100 && (64..128).contains(&second);
     let is_benchmark = first == 198 && (second == 18 || second == 19);
+    let is_protocol_assignment = [first, second, third] == [192, 0, 0];
     let is_special =
         address.is_private() || address.is_loopback() || address.is_link_local() || address.is_documentation();
-    !(is_special || is_shared || is_benchmark || first == 0 || first >= 224)
+    let is_reserved = is_shared || is_benchmark || is_protocol_assignment || first == 0 || first >= 224;
+    !(is_special || is_reserved || address == CLOUD_PLATFORM)
 }
 
 fn is_public_ipv6(address: Ipv6Addr) -> bool {
     if let IpAddr::V4(mapped) = IpAddr::V6(address).to_canonical() {
         return is_public_ipv4(mapped);
     }
+    let [first, second, ..] = address.segments();
+    // 6to4 and Teredo hold an IPv4 address, which may be private
+    let is_tunnel = first == 0x2002 || (first == 0x2001 && second == 0);
     // 2000::/3 is what is given out
-    address.segments()[0] & 0xe000 == 0x2000
+    first & 0xe000 == 0x2000 && !is_tunnel
 }
 
 #[cfg(test)]
@@ -61,6 +71,10 @@ mod tests {
     #[case::private("10.1.2.3", false)]
     #[case::shared("100.64.0.1", false)]
     #[case::nowhere("0.0.0.0", false)]
+    #[case::protocol_assignments("192.0.0.192", false)]
+    #[case::platform_services_of_a_cloud("168.63.129.16", false)]
+    #[case::private_by_6to4("[2002:a00:1::]", false)]
+    #[case::teredo("[2001:0:a00:1::]", false)]
     #[case::multicast("224.0.0.1", false)]
     #[case::loopback_of_ipv6("[::1]", false)]
     #[case::mapped("[::ffff:10.0.0.1]", false)]
