@@ -9,6 +9,9 @@ use super::task::TaskId;
 
 pub type PayloadId = i64;
 
+/// All pages of a menu together, without any coding: a menu of ten thousand products. What is larger is neither kept nor read.
+pub const MAX_MENU_BYTES: usize = 64 << 20;
+
 /// A row to be written. The file at `storage_path` is durable before this exists.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewPayload {

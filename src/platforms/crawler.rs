@@ -5,12 +5,9 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::{Adapter, DiscoveryPoint, Menu, MenuPage, MenuPart, PersistedQueries, Query, QueryForm, StoreRef};
-use crate::domain::payload::{FetchStart, PageQuestion, is_whole};
+use crate::domain::payload::{FetchStart, MAX_MENU_BYTES, PageQuestion, is_whole};
 use crate::domain::store::{FoundStore, Store};
 use crate::stealth::{FetchError, Request, Response, Session};
-
-/// All pages of a menu together, as they are kept; the largest menus known have less than one.
-const MAX_MENU_BYTES: usize = 32 << 20;
 
 /// What one task crawls with.
 pub struct Crawler<'a> {
@@ -43,18 +40,21 @@ impl Crawler<'_> {
     }
 
     async fn fetch_menu_once(&mut self, store: &Store, start: &FetchStart) -> Result<Menu, FetchError> {
-        let mut crawl = Crawl::default();
+        let mut pages = PagesSoFar::default();
         let mut next = Some(self.adapter.menu_query(store)?);
-        while let Some(query) = next.take().filter(|_| crawl.pages.len() < self.limits.max_pages) {
-            if !crawl.pages.is_empty() {
+        while let Some(query) = next.take_if(|_| pages.pages.len() < self.limits.max_pages) {
+            if !pages.pages.is_empty() {
                 self.session.pause_between_pages().await;
             }
             let read = |adapter: &dyn Adapter, query: &Query, response: &Response| adapter.read_menu(query, response);
             let (response, part) = self.ask(&query, read).await?;
-            next = crawl.add(&query, response, part)?;
+            next = pages.add(&query, response, part)?;
         }
-        crawl.check(self.limits, self.adapter.announces_total())?;
-        crawl.into_menu(self.adapter.as_ref(), store, start)
+        if next.is_some() {
+            return Err(FetchError::MorePages { seen: pages.ids.len(), max_pages: self.limits.max_pages });
+        }
+        pages.check(self.limits, self.adapter.announces_total())?;
+        pages.into_menu(self.adapter.as_ref(), store, start)
     }
 
     /// Finds out where a store without a platform id leads. `NotFound` when it leads nowhere.
@@ -98,11 +98,16 @@ impl Crawler<'_> {
         }
         let answer = match self.adapter.request(query, QueryForm::FullText) {
             Some(request) => self.send(&request, query, read).await,
-            None => Err(stale(query)),
+            None => {
+                let host = query.endpoint.host_str().unwrap_or_default().to_owned();
+                Err(FetchError::UnknownQuery { operation: query.operation.to_owned(), host })
+            }
         };
         match answer {
-            // what refuses a full text as well leaves the hashes to be mended
-            Err(FetchError::Rejected { .. }) if !candidates.is_empty() => Err(stale(query)),
+            // the hashes are at fault too, whatever the text's fault is
+            Err(FetchError::Rejected { operation, message }) if self.hashes.exhausted().contains(&query.operation) => {
+                Err(FetchError::FullTextRejected { operation, message })
+            }
             answer => answer,
         }
     }
@@ -122,30 +127,26 @@ impl Crawler<'_> {
 /// How an adapter reads the answer to a query.
 type Read<T> = fn(&dyn Adapter, &Query, &Response) -> Result<T, FetchError>;
 
-fn stale(query: &Query) -> FetchError {
-    let host = query.endpoint.host_str().unwrap_or_default().to_owned();
-    FetchError::UnknownQuery { operation: query.operation.to_owned(), host }
-}
-
 /// What has come so far.
 #[derive(Default)]
-struct Crawl {
+struct PagesSoFar {
     pages: Vec<MenuPage>,
     ids: HashSet<String>,
     /// The most that upstream ever announced: totals drift while a store is being edited.
     total_count: Option<usize>,
+    /// Without any coding, as a payload's reader inflates them.
     bytes: usize,
 }
 
-impl Crawl {
+impl PagesSoFar {
     /// Keeps an answer and says what to ask next.
     fn add(&mut self, query: &Query, response: Response, part: MenuPart) -> Result<Option<Query>, FetchError> {
+        self.bytes += response.body.len();
+        if self.bytes > MAX_MENU_BYTES {
+            return Err(FetchError::MenuTooLarge { limit: MAX_MENU_BYTES });
+        }
         let is_gzip = response.is_gzip();
         let bytes = if is_gzip { response.raw } else { response.body };
-        self.bytes += bytes.len();
-        if self.bytes > MAX_MENU_BYTES {
-            return Err(FetchError::TooLarge { host: response.host, limit: MAX_MENU_BYTES });
-        }
         let question = PageQuestion { operation: query.operation.to_owned(), cursor: query.cursor.clone() };
         self.pages.push(MenuPage { bytes, is_gzip, question });
         self.ids.extend(part.ids);
@@ -190,14 +191,46 @@ impl Crawl {
 
 #[cfg(test)]
 mod tests {
+    use bytes::Bytes;
+    use http::StatusCode;
+    use http::header::{CONTENT_ENCODING, HeaderValue};
     use rstest::rstest;
 
     use super::*;
 
+    /// A page that came gzipped.
+    fn gzipped(body: &Bytes) -> Response {
+        Response {
+            host: "dutchie.com".to_owned(),
+            status: StatusCode::OK,
+            headers: [(CONTENT_ENCODING, HeaderValue::from_static("gzip"))].into_iter().collect(),
+            raw: Bytes::from_static(b"small"),
+            body: body.clone(),
+            large: None,
+        }
+    }
+
+    #[test]
+    fn a_menu_is_as_large_inflated_as_its_payload_may_be() {
+        let query = Query {
+            operation: "FilteredProducts",
+            endpoint: "https://dutchie.com/graphql".parse().unwrap(),
+            referer: "https://dutchie.com/".parse().unwrap(),
+            variables: String::new(),
+            cursor: serde_json::Value::Null,
+        };
+        let half = Bytes::from(vec![b' '; (64 << 20) / 2]);
+        let mut pages = PagesSoFar::default();
+        pages.add(&query, gzipped(&half), MenuPart::default()).unwrap();
+        pages.add(&query, gzipped(&half), MenuPart::default()).unwrap();
+        let error = pages.add(&query, gzipped(&Bytes::from_static(b" ")), MenuPart::default()).unwrap_err();
+        assert_eq!(error.label(), "too_large");
+    }
+
     fn check(seen: usize, total_count: Option<usize>, announces_total: bool) -> &'static str {
         let ids = (0..seen).map(|id| id.to_string()).collect();
         let limits = CrawlLimits { max_pages: 40, min_coverage: 0.995 };
-        match (Crawl { ids, total_count, ..Crawl::default() }).check(limits, announces_total) {
+        match (PagesSoFar { ids, total_count, ..PagesSoFar::default() }).check(limits, announces_total) {
             Ok(()) => "whole",
             Err(error) => error.label(),
         }

@@ -38,7 +38,10 @@ pub enum FetchError {
     /// The platform no longer knows the operation in the form in which it was asked.
     #[error("no known query hash of {operation} works at {host}")]
     UnknownQuery { operation: String, host: String },
-    /// Page 0 without products for a store that had some.
+    /// The platform knows no hash of the operation, and answered its full text with errors.
+    #[error("neither a known query hash of {operation} nor its full text is accepted: {message}")]
+    FullTextRejected { operation: String, message: String },
+    /// No product on any page though upstream announced some.
     #[error("the menu came back empty")]
     Empty,
     #[error("{what} does not exist upstream")]
@@ -47,6 +50,8 @@ pub enum FetchError {
     Decode { host: String, reason: String },
     #[error("the answer of {host} is larger than {limit} bytes")]
     TooLarge { host: String, limit: usize },
+    #[error("the menu is larger than {limit} bytes over all its pages")]
+    MenuTooLarge { limit: usize },
     /// Not on the allow-list, or not an address that can be asked.
     #[error("{what} must not be contacted: {reason}")]
     Refused { what: String, reason: String },
@@ -54,6 +59,8 @@ pub enum FetchError {
     Unannounced { seen: usize },
     #[error("the crawl holds {seen} of {total} products, less than the {min_coverage} asked for")]
     Incomplete { seen: usize, total: usize, min_coverage: f64 },
+    #[error("the menu has more than {max_pages} pages; {seen} products are on these. Raise http.max_pages")]
+    MorePages { seen: usize, max_pages: usize },
 }
 
 /// What follows from a [`FetchError`]; callers act on this and never match on variants.
@@ -89,8 +96,11 @@ impl FetchError {
             | FetchError::Empty => Disposition::TryAgain { after: None },
             FetchError::Rejected { .. }
             | FetchError::UnknownQuery { .. }
+            | FetchError::FullTextRejected { .. }
             | FetchError::Decode { .. }
             | FetchError::TooLarge { .. }
+            | FetchError::MenuTooLarge { .. }
+            | FetchError::MorePages { .. }
             | FetchError::Unannounced { .. }
             | FetchError::Incomplete { .. } => Disposition::FailAttempt,
             FetchError::NotFound { .. } | FetchError::Refused { .. } => Disposition::Permanent,
@@ -111,14 +121,14 @@ impl FetchError {
             FetchError::Timeout { .. } => "timeout",
             FetchError::Http { .. } => "http",
             FetchError::Rejected { .. } => "graphql",
-            FetchError::UnknownQuery { .. } => "hash_stale",
+            FetchError::UnknownQuery { .. } | FetchError::FullTextRejected { .. } => "hash_stale",
             FetchError::Empty => "empty",
             FetchError::NotFound { .. } => "not_found",
             FetchError::Decode { .. } => "decode",
-            FetchError::TooLarge { .. } => "too_large",
+            FetchError::TooLarge { .. } | FetchError::MenuTooLarge { .. } => "too_large",
             FetchError::Refused { .. } => "refused",
             FetchError::Unannounced { .. } => "unannounced",
-            FetchError::Incomplete { .. } => "incomplete",
+            FetchError::Incomplete { .. } | FetchError::MorePages { .. } => "incomplete",
         }
     }
 }

@@ -14,14 +14,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use thiserror::Error;
 
-use crate::domain::payload::{PageQuestion, StoredPage};
+use crate::domain::payload::{MAX_MENU_BYTES, PageQuestion, StoredPage};
 use crate::domain::store::{Platform, StoreId};
 
 const VERSION: u32 = 1;
 /// Measured on menu pages: three fifths of level 6's time for a sixth more bytes.
 const LEVEL: Compression = Compression::new(3);
-/// A menu of ten thousand products; a hostile one is not inflated further.
-const MAX_DOCUMENT_BYTES: u64 = 64 << 20;
+/// Pages, and what a document holds beside them. A hostile one is not inflated further.
+const MAX_DOCUMENT_BYTES: u64 = (MAX_MENU_BYTES + (1 << 20)) as u64;
 /// What menu pages inflate to, roughly; only a first guess of a buffer.
 const DEFAULT_RATIO: usize = 13;
 
@@ -252,6 +252,14 @@ mod tests {
     #[case::another_document({ let mut file = Vec::new(); member(&mut file, b"{\"pages\":[]}").unwrap(); file })]
     fn damage_is_an_error(#[case] file: Vec<u8>) {
         assert!(decode(&file).is_err());
+    }
+
+    #[test]
+    fn the_largest_menu_that_is_kept_is_read() {
+        let blank = " ".repeat(MAX_MENU_BYTES / 2 - 2).leak();
+        let page = gzipped(&[blank, "{}"]);
+        let file = encode(&PayloadContent { head: head(), pages: vec![page.clone(), page] }).unwrap();
+        assert_eq!(decode(&file).unwrap().pages().len(), 2);
     }
 
     proptest! {

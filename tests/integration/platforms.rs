@@ -299,6 +299,17 @@ async fn a_platform_that_takes_neither_is_stale() {
 }
 
 #[tokio::test]
+async fn what_refuses_the_full_text_is_named_each_time() {
+    let mut field = PlatformHarness::of_one_store();
+    field.sim.switch_hash(Operation::FilteredProducts, None);
+    field.sim.add_fault(Fault::new(FaultKind::GraphqlErrors { with_data: false }));
+    let first = field.fetch(&field.store()).await.unwrap_err();
+    let second = field.fetch(&field.store()).await.unwrap_err();
+    assert_eq!((first.label(), &first), ("hash_stale", &second));
+    assert!(first.to_string().contains("Something went wrong"), "{first}");
+}
+
+#[tokio::test]
 async fn an_empty_first_page_is_asked_for_again_through_another_proxy() {
     let mut field = PlatformHarness::of_one_store();
     field.sim.add_fault(Fault::new(FaultKind::EmptyPage).on_page(0).times(1));
@@ -360,11 +371,13 @@ async fn a_coding_that_is_not_kept_as_it_came_makes_the_same_menu() {
 }
 
 #[tokio::test]
-async fn pages_beyond_the_cap_are_not_asked_for() {
+async fn pages_beyond_the_cap_are_not_asked_for_and_make_no_whole_menu() {
     let mut field = PlatformHarness::of_one_store();
-    field.limits.max_pages = 2;
-    let error = field.fetch(&field.store()).await.unwrap_err();
-    assert!(matches!(error, FetchError::Incomplete { seen: 200, .. }), "{error}");
+    field.limits = CrawlLimits { max_pages: 2, min_coverage: 0.1 };
+    let fetched = field.fetch(&field.store()).await.map(|menu| menu.product_count);
+    let error = fetched.unwrap_err();
+    assert_eq!(error.label(), "incomplete");
+    assert!(error.to_string().contains("http.max_pages"), "{error}");
     assert_eq!(field.sim.counts().filtered_products, 2);
 }
 
