@@ -22,12 +22,14 @@ pub struct PlatformClient<'a> {
 
 impl<'a> PlatformClient<'a> {
     pub async fn for_store(ctx: &'a Context, store: &Store) -> Result<Self, TaskError> {
+        let endpoint = ctx.services.platforms.get(store.platform).adapter.endpoint(Some(store))?;
+        // as the address has it: an internationalised name in its ASCII form
+        let own_host = endpoint[Position::BeforeHost..Position::AfterPort].to_owned();
         let ask = SessionAsk {
             state: store.state.clone(),
             timezone: store.timezone.clone(),
-            hosts: store.api_host.iter().filter(|host| hosts::is_public(host)).cloned().collect(),
+            hosts: store.api_host.iter().filter(|host| hosts::is_public(host)).map(|_| own_host.clone()).collect(),
         };
-        let endpoint = ctx.services.platforms.get(store.platform).adapter.endpoint(Some(store))?;
         PlatformClient::begin(ctx, store.platform, endpoint, ask).await
     }
 
@@ -51,7 +53,7 @@ impl<'a> PlatformClient<'a> {
 
     /// The proxy that the latest request went through.
     pub fn proxy(&self) -> Option<ProxyId> {
-        self.session.trace().read().proxy_ids.last().copied()
+        self.session.trace().read().current_proxy
     }
 
     /// Saves what was learned of the hashes, and raises the alarm when none is left; to be called however the asking ended.
@@ -88,13 +90,15 @@ impl<'a> PlatformClient<'a> {
 /// The hashes that may work at `endpoint`. The first task of a process adds those of the data file that the table lacks, so that
 /// an edited file or a newer release helps.
 async fn known_hashes(ctx: &Context, platform: Platform, endpoint: &str) -> Result<PersistedQueries, TaskError> {
-    let client = ctx.services.db.client().await?;
     let entry = ctx.services.platforms.get(platform);
     let add = async || {
+        // a connection of its own: those who wait for this to end must hold none
+        let client = ctx.services.db.client().await?;
         let shipped: Vec<QueryHash> = entry.shipped_hashes.iter().cloned().map(row).collect();
         db::query_hashes::add(&client, platform, &shipped).await.map(drop)
     };
     entry.hashes_added.get_or_try_init(add).await?;
+    let client = ctx.services.db.client().await?;
     let known = db::query_hashes::candidates(&client, platform, endpoint).await?;
     let known = known.into_iter().map(|QueryHash { operation, hash }| KnownHash { operation, hash });
     Ok(PersistedQueries::new(known.collect()))

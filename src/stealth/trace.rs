@@ -8,6 +8,7 @@ use super::proxy::ProxyId;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
     pub proxy_ids: Vec<ProxyId>,
+    pub current_proxy: Option<ProxyId>,
     /// The current fingerprint.
     pub fingerprint: Option<String>,
     pub fingerprints: Vec<String>,
@@ -29,6 +30,7 @@ impl TraceHandle {
 
     pub(super) fn opened(&self, proxy: ProxyId, fingerprint: &str) {
         let mut trace = self.lock();
+        trace.current_proxy = Some(proxy);
         if !trace.proxy_ids.contains(&proxy) {
             trace.proxy_ids.push(proxy);
         }
