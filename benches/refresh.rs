@@ -123,7 +123,8 @@ impl Bench {
 
     /// Runs a claimed task and commits it as the engine does.
     async fn run(&self, store: StoreId, task: ClaimedTask) {
-        let context = Context::new(Arc::clone(&self.services), task.lease.id, Some(store), Some(Platform::Dutchie));
+        let context =
+            Context::new(Arc::clone(&self.services), task.lease.id, Some(store), Some(Platform::Dutchie.to_string()));
         let Outcome::Done(done) = handlers::run(&context, task.role, &task.payload).await.unwrap() else {
             panic!("the run ended early")
         };

@@ -90,8 +90,8 @@ impl Executor {
 
 impl<'a> Run<'a> {
     fn new(executor: &'a Executor, task: &'a ClaimedTask) -> Self {
-        let platform = task.platform.as_deref().and_then(|name| name.parse().ok());
-        let context = handlers::Context::new(executor.services.clone(), task.lease.id, task.dispensary_id, platform);
+        let services = executor.services.clone();
+        let context = handlers::Context::new(services, task.lease.id, task.dispensary_id, task.platform.clone());
         Run { executor, task, context: Arc::new(context), started: Instant::now() }
     }
 

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{ExhaustedHashAlarm, TaskError};
 use crate::clock::Clock;
 use crate::db::{self, Db};
-use crate::domain::store::{Platform, Store, StoreId};
+use crate::domain::store::{Platform, Store, StoreId, UnknownPlatform};
 use crate::domain::task::TaskId;
 use crate::platforms::Registry;
 use crate::stealth::{Session, SessionAsk, Sessions, States, TraceHandle};
@@ -32,7 +32,8 @@ pub struct Context {
     pub services: Arc<Services>,
     pub task_id: TaskId,
     pub dispensary_id: Option<StoreId>,
-    pub platform: Option<Platform>,
+    /// As the task names it, which may be one that this program does not know.
+    platform: Option<String>,
     run_trace: RunTrace,
 }
 
@@ -54,7 +55,7 @@ impl Context {
         services: Arc<Services>,
         task_id: TaskId,
         dispensary_id: Option<StoreId>,
-        platform: Option<Platform>,
+        platform: Option<String>,
     ) -> Self {
         Context { services, task_id, dispensary_id, platform, run_trace: RunTrace::default() }
     }
@@ -69,6 +70,14 @@ impl Context {
     /// For the attempt's `detail`.
     pub fn run_trace(&self) -> RunTrace {
         self.run_trace.clone()
+    }
+
+    /// The platform that the task names.
+    pub fn platform(&self) -> Result<Platform, TaskError> {
+        let name = self.platform.as_deref();
+        let name =
+            name.ok_or_else(|| TaskError::permanent("a task of this role needs a platform and this one has none"))?;
+        name.parse().map_err(|unknown: UnknownPlatform| TaskError::permanent(unknown.to_string()))
     }
 
     /// The task's store as it is now.

@@ -1,11 +1,11 @@
 //! `store_discovery`: finds the stores of a platform and makes dispensaries of the valid ones.
 //!
-//! In: every state's discovery points, or one state's. Out: everything seen is kept, valid stores are promoted (known ones
-//! updated, never doubled), what was not seen again is flagged, closed and vanished stores are switched off; new stores get their
-//! first fetch. A state that fails does not
-//! spoil the others: it is named in the result, and nothing there counts as vanished.
+//! In: every state's discovery points, or one state's. Out: all stores found are kept, valid ones are promoted (known ones updated,
+//! never doubled), those not found again are flagged, closed and vanished ones are switched off; new stores get their first fetch.
+//! A state that fails spoils no other: nothing there counts as vanished, and a task of its own asks it again.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -17,12 +17,19 @@ use crate::domain::args;
 use crate::domain::role::Role;
 use crate::domain::store::{FoundStore, Platform, StoreId};
 use crate::platforms::DiscoveryPoint;
-use crate::stealth::{Disposition, FetchError, StateLocale};
+use crate::stealth::{FetchError, StateLocale};
+
+/// States are not asked any more after this long, so that what was found is written within the role's time limit.
+const MAX_DISCOVERY: Duration = Duration::from_secs(45 * 60);
 
 pub async fn run(ctx: &Context, args: args::StoreDiscovery) -> Result<Outcome, TaskError> {
-    let platform = ctx.platform.unwrap_or(Platform::DEFAULT);
-    let survey = look_around(ctx, platform, points(ctx, args.state_code.as_deref())?).await?;
-    let done = Outcome::done(survey.result()).write(survey, move |survey, tx| Box::pin(survey.write(tx, platform)));
+    let platform = ctx.platform()?;
+    let report = discover_states(ctx, platform, points(ctx, args.state_code.as_deref())?).await?;
+    let mut done = Outcome::done(report.result());
+    if args.state_code.is_none() {
+        done.next = report.failed.keys().map(|state| discovery_of(platform, state)).collect();
+    }
+    let done = done.write(report, move |report, tx| Box::pin(report.write(tx, platform)));
     Ok(done.into())
 }
 
@@ -37,13 +44,26 @@ pub fn first_fetch(platform: Platform, store: StoreId) -> FollowUp {
     }
 }
 
-/// What looking around came to.
+/// A task for one state that did not answer, with retries of its own.
+fn discovery_of(platform: Platform, state: &str) -> FollowUp {
+    FollowUp {
+        role: Role::StoreDiscovery,
+        dispensary_id: None,
+        platform: Some(platform),
+        priority: Some(Role::StoreDiscovery.default_priority()),
+        payload: json!({ "state_code": state }),
+    }
+}
+
 #[derive(Default)]
-struct Survey {
-    /// By platform id, which is also the order of writing: two surveys at once then wait for each other instead of locking up.
-    seen: BTreeMap<String, DiscoveredStore>,
-    /// States that answered with at least one store; only there can one be missed.
-    looked_in: Vec<String>,
+struct DiscoveryReport {
+    /// By platform id, which is also the order of writing, so that two discoveries at once wait for each other instead of
+    /// deadlocking.
+    found: BTreeMap<String, DiscoveredStore>,
+    has_answer: bool,
+    /// States all of whose points answered, with at least one store; only there can one be missed.
+    answered_states: Vec<String>,
+    /// Why each of the others did not.
     failed: BTreeMap<String, String>,
 }
 
@@ -68,67 +88,82 @@ fn points_of(code: &str, row: &StateLocale) -> Vec<DiscoveryPoint> {
     row.points.iter().map(point).collect()
 }
 
-/// An error only when no state answered at all.
-async fn look_around(
+/// Asks state after state. One that fails spoils no other; where the task must wait (no proxy, a host that asks for patience, no
+/// database), the states behind it would meet the same and are not asked. An error when nothing was answered at all.
+async fn discover_states(
     ctx: &Context,
     platform: Platform,
     states: BTreeMap<String, Vec<DiscoveryPoint>>,
-) -> Result<Survey, TaskError> {
-    let mut survey = Survey::default();
-    let mut answered = false;
-    let mut first_error = None;
+) -> Result<DiscoveryReport, TaskError> {
+    let mut report = DiscoveryReport::default();
+    let mut failure = None;
+    let deadline = ctx.services.clock.instant() + MAX_DISCOVERY;
     let mut states = states.into_iter();
-    while let Some((state, points)) = states.next() {
-        let mut client_of_platform = PlatformClient::for_state(ctx, platform, &state).await?;
-        let found = look_around_in(&mut client_of_platform, &points).await;
-        client_of_platform.end().await;
-        match found {
-            Ok(found) => {
-                answered = true;
-                survey.add(state, found);
-            }
-            Err(error) => {
-                survey.failed.insert(state, error.to_string());
-                if matches!(error.disposition(), Disposition::Snooze { .. }) {
-                    // nobody can ask for the others either
-                    survey.failed.extend(states.by_ref().map(|(state, _)| (state, format!("not asked: {error}"))));
-                }
-                first_error.get_or_insert(error);
-            }
+    let mut why_stopped = format!("{MAX_DISCOVERY:?} were over");
+    while ctx.services.clock.instant() < deadline
+        && let Some((state, points)) = states.next()
+    {
+        let Err(error) = discover_state(ctx, platform, &state, &points, &mut report).await else { continue };
+        report.failed.insert(state, error.to_string());
+        if matches!(error, TaskError::Snooze { .. }) {
+            why_stopped = error.to_string();
+            failure = Some(error);
+            break;
         }
+        failure.get_or_insert(error);
     }
-    match first_error {
-        Some(error) if !answered => Err(error.into()),
-        _ => Ok(survey),
+    report.failed.extend(states.map(|(state, _)| (state, format!("not asked: {why_stopped}"))));
+    match failure {
+        Some(error) if !report.has_answer => Err(error),
+        _ => Ok(report),
     }
 }
 
-async fn look_around_in(
-    client_of_platform: &mut PlatformClient<'_>,
+/// Asks around the points of a state; what was found before an error is kept.
+async fn discover_state(
+    ctx: &Context,
+    platform: Platform,
+    state: &str,
     points: &[DiscoveryPoint],
-) -> Result<Vec<FoundStore>, FetchError> {
-    let mut found = Vec::new();
-    for point in points {
-        found.extend(client_of_platform.crawler().discover(point).await?);
+    report: &mut DiscoveryReport,
+) -> Result<(), TaskError> {
+    let mut platform_client = PlatformClient::for_state(ctx, platform, state).await?;
+    let answered = discover_points(&mut platform_client, state, points, report).await;
+    platform_client.end().await;
+    if answered? > 0 {
+        report.answered_states.push(state.to_owned());
     }
-    Ok(found)
+    Ok(())
 }
 
-impl Survey {
-    fn add(&mut self, state: String, found: Vec<FoundStore>) {
-        if found.is_empty() {
-            return;
-        }
+/// How many stores the points answered with.
+async fn discover_points(
+    platform_client: &mut PlatformClient<'_>,
+    state: &str,
+    points: &[DiscoveryPoint],
+    report: &mut DiscoveryReport,
+) -> Result<usize, FetchError> {
+    let mut count = 0;
+    for point in points {
+        let found = platform_client.crawler().discover(point).await?;
+        count += found.len();
+        report.add(state, found);
+    }
+    Ok(count)
+}
+
+impl DiscoveryReport {
+    fn add(&mut self, state: &str, found: Vec<FoundStore>) {
+        self.has_answer = true;
         for store in found {
-            let sighting = DiscoveredStore { found_in: state.clone(), store };
-            self.seen.entry(sighting.store.platform_dispensary_id.clone()).or_insert(sighting);
+            let discovered = DiscoveredStore { found_in: state.to_owned(), store };
+            self.found.entry(discovered.store.platform_dispensary_id.clone()).or_insert(discovered);
         }
-        self.looked_in.push(state);
     }
 
     fn result(&self) -> Value {
-        let refused = self.seen.values().filter(|seen| seen.store.rejection_reason.is_some()).count();
-        let mut result = json!({ "found": self.seen.len(), "refused": refused });
+        let rejected = self.found.values().filter(|found| found.store.rejection_reason.is_some()).count();
+        let mut result = json!({ "found": self.found.len(), "rejected": rejected });
         if !self.failed.is_empty() {
             result["failed_states"] = json!(self.failed);
         }
@@ -136,10 +171,10 @@ impl Survey {
     }
 
     async fn write(&self, tx: &Tx, platform: Platform) -> Result<Written, DbError> {
-        let seen: Vec<DiscoveredStore> = self.seen.values().cloned().collect();
-        db::discovery::record(tx, platform, &seen).await?;
-        let new = db::discovery::promote(tx, platform, &seen).await?;
-        let vanished = db::discovery::flag_vanished(tx, platform, &self.looked_in, &seen).await?;
+        let found: Vec<DiscoveredStore> = self.found.values().cloned().collect();
+        db::discovery::record(tx, platform, &found).await?;
+        let new = db::discovery::promote(tx, platform, &found).await?;
+        let vanished = db::discovery::flag_vanished(tx, platform, &self.answered_states, &found).await?;
         let closed = db::discovery::close(tx, platform).await?;
         let result = [("newStoreIds", json!(new)), ("vanished", json!(vanished)), ("closed", json!(closed))];
         Ok(Written {

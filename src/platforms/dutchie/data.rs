@@ -5,15 +5,13 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use thiserror::Error;
 
-use super::{MENU_OPERATION, STORES_OPERATION};
+use super::OPERATIONS;
 use crate::platforms::KnownHash;
 
 const SHIPPED: &str = include_str!("../../../config/dutchie.toml");
 const SCHEMA: u32 = 1;
-/// The operations that the adapter sends.
-const SENT: [&str; 2] = [MENU_OPERATION, STORES_OPERATION];
-/// What a file may hold.
-const OPERATIONS: [&str; 3] = [MENU_OPERATION, STORES_OPERATION, "DispensarySearch"];
+/// Known, and sent by no adapter of this program.
+const UNUSED_OPERATION: &str = "DispensarySearch";
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DutchieData {
@@ -30,7 +28,7 @@ pub enum DataError {
     Schema(u32),
     #[error("the hash '{hash}' of {operation} is not 64 hex digits")]
     BadHash { operation: String, hash: String },
-    #[error("'{operation}' is no operation of this platform; known are {}", OPERATIONS.join(", "))]
+    #[error("'{operation}' is no operation of this platform; known are {}, {UNUSED_OPERATION}", OPERATIONS.join(", "))]
     UnknownOperation { operation: String },
     #[error("{operation} has neither a [[hash]] nor a text under [document]: give one of them")]
     NoQuery { operation: &'static str },
@@ -71,10 +69,10 @@ impl DutchieData {
 
     fn check_operations(&self) -> Result<(), DataError> {
         let given = self.hashes.iter().map(|known| &known.operation).chain(self.documents.keys());
-        if let Some(unknown) = given.clone().find(|operation| !OPERATIONS.contains(&operation.as_str())) {
+        if let Some(unknown) = given.clone().find(|operation| !is_known(operation)) {
             return Err(DataError::UnknownOperation { operation: unknown.clone() });
         }
-        match SENT.into_iter().find(|sent| !given.clone().any(|operation| operation == sent)) {
+        match OPERATIONS.into_iter().find(|sent| !given.clone().any(|operation| operation == sent)) {
             Some(operation) => Err(DataError::NoQuery { operation }),
             None => Ok(()),
         }
@@ -88,6 +86,10 @@ impl DutchieData {
     pub fn document(&self, operation: &str) -> Option<&str> {
         self.documents.get(operation).map(|text| text.trim())
     }
+}
+
+fn is_known(operation: &str) -> bool {
+    operation == UNUSED_OPERATION || OPERATIONS.contains(&operation)
 }
 
 impl Hash {

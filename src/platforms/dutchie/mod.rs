@@ -25,6 +25,8 @@ pub use menu_url::MenuUrl;
 
 const MENU_OPERATION: &str = "FilteredProducts";
 const STORES_OPERATION: &str = "ConsumerDispensaries";
+/// Those that are sent.
+const OPERATIONS: [&str; 2] = [MENU_OPERATION, STORES_OPERATION];
 /// A page may hold at most this many times `per_page`.
 const MAX_PAGE_FACTOR: usize = 4;
 
@@ -74,7 +76,7 @@ impl Adapter for Dutchie {
     }
 
     fn operations(&self) -> &'static [&'static str] {
-        &[MENU, STORES]
+        &OPERATIONS
     }
 
     fn announces_total(&self) -> bool {

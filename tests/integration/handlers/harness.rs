@@ -71,7 +71,7 @@ impl HandlerHarness {
     }
 
     pub fn context(&self, task: &ClaimedTask) -> Context {
-        Context::new(Arc::clone(&self.services), task.lease.id, task.dispensary_id, Some(Platform::Dutchie))
+        Context::new(Arc::clone(&self.services), task.lease.id, task.dispensary_id, task.platform.clone())
     }
 
     /// A claimed task of the harness's store. What earlier runs have left open would keep it waiting, and is cancelled.

@@ -13,7 +13,7 @@ use drover::handlers::TaskError;
 use drover::simulated;
 use drover::stealth::{FetchError, Kind, Request, Response, SessionAsk};
 use serde_json::json;
-use sim::{Fault, FaultKind, OracleProduct, Settings, Simulator, StoreSeed};
+use sim::{Fault, FaultKind, OracleProduct, Refusal, Settings, Simulator, StoreSeed};
 
 use super::captured_page;
 use super::harness::HandlerHarness;
@@ -201,6 +201,38 @@ async fn the_third_empty_menu_in_a_row_hours_apart_is_believed() {
 }
 
 #[tokio::test]
+async fn a_suspicious_menu_is_noted_with_the_proxy_that_brought_it() {
+    let settings =
+        Settings { stores: 1, products_per_store: 30..=30, proxies: 2, blocked_proxies: 0, ..Settings::default() };
+    let sim = Simulator::start(settings).unwrap();
+    let harness = harness(&sim).await;
+    let seed = sim.stores()[0].clone();
+    become_store(&harness, &seed, Some(&seed.platform_dispensary_id)).await;
+    crawl(&harness).await;
+
+    // proxy 2 is refused, proxy 1 brings an empty menu, and proxy 2 brings it once more
+    sim.add_fault(Fault::new(FaultKind::Blocked(Refusal::Forbidden)).times(1));
+    sim.add_fault(Fault::new(FaultKind::EmptyMenu));
+    assert!(harness.run(Role::PayloadFetch, json!({})).await.is_err());
+
+    assert_eq!(harness.shelf.count("SELECT proxy_id FROM suspicious_menus").await, 2);
+}
+
+#[tokio::test]
+async fn a_host_with_letters_beyond_ascii_may_be_asked() {
+    let sim = simulator(Settings { stores: 1, products_per_store: 30..=30, ..Settings::default() });
+    let harness = harness(&sim).await;
+    let seed = sim.stores()[0].clone();
+    become_store(&harness, &seed, Some(&seed.platform_dispensary_id)).await;
+    let own_host = "UPDATE dispensaries SET api_host = 'M\u{fc}nchen.example'";
+    harness.shelf.database.raw.batch_execute(own_host).await.unwrap();
+
+    let fetched = harness.settle(Role::PayloadFetch, json!({})).await;
+
+    assert!(fetched.result["products"].as_u64() > Some(0));
+}
+
+#[tokio::test]
 async fn a_menu_address_leads_to_an_id_and_a_first_fetch() {
     let sim = simulator(Settings { stores: 1, products_per_store: 30..=30, ..Settings::default() });
     let harness = harness(&sim).await;
@@ -375,16 +407,43 @@ async fn a_platform_that_is_down_makes_no_store_vanish() {
 }
 
 #[tokio::test]
-async fn states_that_nobody_could_ask_for_are_named() {
+async fn states_that_did_not_answer_are_named_and_asked_by_tasks_of_their_own() {
     let sim = simulator(Settings { stores: 2, products_per_store: 20..=20, ..Settings::default() });
     let harness = harness(&sim).await;
-    let states = harness.services.states.iter().filter(|(_, state)| !state.points.is_empty()).count();
+    let mut states: BTreeSet<String> = harness.services.states.iter().map(|(code, _)| code.to_owned()).collect();
     sim.add_fault(Fault::new(FaultKind::UnknownDispensary).times(1));
+    sim.add_fault(Fault::new(FaultKind::GraphqlErrors { with_data: false }).times(1));
     sim.add_fault(Fault::new(FaultKind::Throttled { retry_after: Some(Duration::from_secs(600)) }));
-    let survey = harness.settle(Role::StoreDiscovery, json!({})).await;
-    let failed = survey.result["failed_states"].as_object().unwrap();
-    assert_eq!(failed.len(), states - 1);
+
+    let discovered = harness.settle(Role::StoreDiscovery, json!({})).await;
+
+    states.pop_first();
+    let failed = discovered.result["failed_states"].as_object().unwrap();
+    assert_eq!(failed.keys().cloned().collect::<BTreeSet<_>>(), states);
     assert!(failed["WY"].as_str().unwrap().contains("not asked"), "{failed:?}");
+    assert!(discovered.next.iter().all(|next| next.role == Role::StoreDiscovery));
+    let chained = discovered.next.iter().map(|next| next.payload["state_code"].as_str().unwrap().to_owned());
+    assert_eq!(chained.collect::<BTreeSet<_>>(), states);
+}
+
+#[tokio::test]
+async fn a_discovery_that_must_wait_waits_whatever_failed_before() {
+    let sim = simulator(Settings { stores: 2, products_per_store: 20..=20, ..Settings::default() });
+    let harness = harness(&sim).await;
+    sim.add_fault(Fault::new(FaultKind::GraphqlErrors { with_data: false }).times(1));
+    sim.add_fault(Fault::new(FaultKind::Throttled { retry_after: Some(Duration::from_secs(600)) }));
+    let ended = harness.run(Role::StoreDiscovery, json!({})).await;
+    assert!(matches!(ended, Err(TaskError::Snooze { .. })), "{:?}", ended.err());
+}
+
+#[tokio::test]
+async fn an_unknown_platform_is_not_taken_for_another() {
+    let harness = HandlerHarness::new().await;
+    let mut task = harness.task(Role::StoreDiscovery, json!({})).await;
+    task.platform = Some("dutchy".to_owned());
+    let ended = drover::handlers::run(&harness.context(&task), task.role, &task.payload).await;
+    let Some(TaskError::Permanent { reason }) = ended.err() else { panic!("it ran") };
+    assert!(reason.contains("'dutchy'"), "{reason}");
 }
 
 #[tokio::test]
