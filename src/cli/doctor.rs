@@ -31,7 +31,7 @@ struct Finding {
 pub async fn run(_: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let mut findings = vec![configuration(env), storage(env), files()];
     findings.extend(database(env).await);
-    env.out.rows(&findings, &["check", "", "finding"], |finding| {
+    env.out.rows(&findings, &["check", "result", "finding"], |finding| {
         let mark = if finding.ok { "ok" } else { "FAULT" };
         let remedy = finding.remedy.as_deref().map(|remedy| format!("; {remedy}")).unwrap_or_default();
         vec![finding.check.to_owned(), mark.to_owned(), format!("{}{remedy}", finding.detail)]

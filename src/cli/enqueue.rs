@@ -3,11 +3,11 @@
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use super::{CliError, Env, ExitCode};
+use super::{CliError, Env, ExitCode, values};
 use crate::db::task_requests::{self, RequestError};
 use crate::db::task_views;
 use crate::domain::store::StoreId;
-use crate::domain::task_request::TaskRequest;
+use crate::domain::task_request::{BadField, TaskRequest};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -15,19 +15,19 @@ pub struct Args {
     #[arg(long)]
     role: String,
     /// The store, for roles that work on one
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", value_parser = values::whole_number)]
     dispensary: Option<StoreId>,
     /// The menu platform [default: the store's]
     #[arg(long)]
     platform: Option<String>,
     /// Higher runs first, from -1000 to 1000 [default: the role's]
-    #[arg(long, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::whole_number)]
     priority: Option<i64>,
     /// The task's input, such as {"payload_id": 7}
     #[arg(long, value_name = "JSON", value_parser = json)]
     payload: Option<Value>,
     /// Not before this time, such as 2025-01-10T08:00:00Z
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", value_parser = values::time)]
     at: Option<DateTime<Utc>>,
     /// Only one open task may have this key [default: role, store and payload]
     #[arg(long, value_name = "KEY")]
@@ -55,13 +55,24 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
 
 fn cli_error(error: RequestError) -> anyhow::Error {
     match error {
-        RequestError::Bad(bad) => CliError::usage(bad.to_string()).into(),
-        RequestError::Missing { .. } => CliError::not_found(error.to_string()).into(),
+        RequestError::Bad(BadField { field, fault }) => CliError::usage(format!("{}: {fault}", flag(field))).into(),
+        RequestError::Missing { field, what } => {
+            CliError::not_found(format!("{}: {what} does not exist", flag(field))).into()
+        }
         RequestError::Duplicate { .. } => CliError::conflict(error.to_string()).into(),
         RequestError::Db(error) => error.into(),
     }
 }
 
-fn json(text: &str) -> Result<Value, serde_json::Error> {
-    serde_json::from_str(text)
+/// The flag that sets a field of the request.
+fn flag(field: &str) -> String {
+    match field {
+        "dispensary_id" => "--dispensary".to_owned(),
+        "scheduled_for" => "--at".to_owned(),
+        other => format!("--{}", other.replace('_', "-")),
+    }
+}
+
+fn json(text: &str) -> Result<Value, String> {
+    serde_json::from_str(text).map_err(|error| format!("expected JSON such as {{\"payload_id\": 7}}: {error}"))
 }

@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use anyhow::Context;
 use tokio::runtime::Runtime;
 use tokio::sync::OnceCell;
 
 use super::Stop;
 use super::output::Output;
 use crate::app::database::{self, OpenError, Opened};
-use crate::config::{Config, Loaded};
+use crate::config::{Config, DatabaseUrl, Loaded};
 use crate::db::{Db, migrate};
 
 pub struct Env {
@@ -33,15 +34,15 @@ impl Env {
 
     /// The database, its schema brought up to date first. Starts the private server where there is no URL.
     pub async fn db(&self) -> anyhow::Result<Db> {
-        let db = &self.database().await?.db;
-        migrate::up(db).await?;
+        let Opened { db, url, .. } = self.database().await?;
+        migrate::up(db).await.with_context(|| DatabaseUrl::masked(url))?;
         Ok(db.clone())
     }
 
     /// For commands that only read: they change nothing, so an outdated schema is an error.
     pub async fn db_to_read(&self) -> anyhow::Result<Db> {
-        let db = &self.database().await?.db;
-        migrate::require_current(db).await?;
+        let Opened { db, url, .. } = self.database().await?;
+        migrate::require_current(db).await.with_context(|| DatabaseUrl::masked(url))?;
         Ok(db.clone())
     }
 

@@ -2,10 +2,13 @@
 //!
 //! Every process that writes does the same when it starts; the command serves deployments that migrate as a step of their own.
 
+use anyhow::Context;
 use clap::Subcommand;
 
 use super::output::time;
 use super::{Env, ExitCode};
+use crate::app::database::Opened;
+use crate::config::DatabaseUrl;
 use crate::db::migrate::{self, Report, Status};
 
 #[derive(Debug, clap::Args)]
@@ -25,18 +28,19 @@ enum Command {
 }
 
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
-    let db = &env.database().await?.db;
+    let Opened { db, url, .. } = env.database().await?;
+    let shown_url = || DatabaseUrl::masked(url);
     match args.command {
         Command::Up => {
-            env.out.either(&migrate::up(db).await?, applied)?;
+            env.out.either(&migrate::up(db).await.with_context(shown_url)?, applied)?;
             Ok(ExitCode::Ok)
         }
         Command::Status => {
-            env.out.either(&migrate::status(db).await?, listing)?;
+            env.out.either(&migrate::status(db).await.with_context(shown_url)?, listing)?;
             Ok(ExitCode::Ok)
         }
         Command::Check => {
-            let status = migrate::status(db).await?;
+            let status = migrate::status(db).await.with_context(shown_url)?;
             env.out.either(&status, summary)?;
             Ok(if status.is_current() { ExitCode::Ok } else { ExitCode::Failure })
         }

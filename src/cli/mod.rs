@@ -29,6 +29,7 @@ mod service;
 mod stores;
 mod tasks;
 mod up;
+mod values;
 mod version;
 mod worker;
 mod workers;
@@ -53,7 +54,7 @@ const GLOBAL: &str = "Global options";
 #[derive(Debug, Parser)]
 #[command(name = "drover", version, arg_required_else_help = true, disable_help_subcommand = true)]
 struct Cli {
-    /// Directory whose configuration files are laid over the built-in ones [default: ./config where there is one]
+    /// Directory whose configuration files override the built-in ones [default: ./config where there is one]
     #[arg(long, global = true, value_name = "DIR", help_heading = GLOBAL)]
     config: Option<PathBuf>,
     /// Data directory whose private database is used, whatever database is configured [default: the configured one]
@@ -77,18 +78,18 @@ enum Command {
     /// Crawl a simulated platform, in a temporary directory or in the one that --dir names
     #[cfg(feature = "demo")]
     Demo(demo::Args),
-    /// Look for what would keep drover from working here, each with its remedy
+    /// Check what drover needs on this machine, and name a remedy for each fault
     Doctor(doctor::Args),
     /// Queue one task
     Enqueue(enqueue::Args),
     /// Bring the database's schema up to date
     Migrate(migrate::Args),
-    /// Import, list and check proxies
-    Proxies(proxies::Args),
     /// Show a kept upstream answer
     Payload(payload::Args),
     /// List or add the hashes of a platform's persisted queries
     Platforms(platforms::Args),
+    /// Import, list and check proxies
+    Proxies(proxies::Args),
     /// Make tasks from schedules, and nothing else
     Scheduler(scheduler::Args),
     /// List schedules, or run one now
@@ -118,9 +119,9 @@ impl Command {
             Command::Doctor(args) => doctor::run(args, env).await,
             Command::Enqueue(args) => enqueue::run(args, env).await,
             Command::Migrate(args) => migrate::run(args, env).await,
-            Command::Proxies(args) => proxies::run(args, env).await,
             Command::Payload(args) => payload::run(args, env).await,
             Command::Platforms(args) => platforms::run(args, env).await,
+            Command::Proxies(args) => proxies::run(args, env).await,
             Command::Scheduler(args) => scheduler::run(args, env).await,
             Command::Schedules(args) => schedules::run(args, env).await,
             Command::Stores(args) => stores::run(args, env).await,

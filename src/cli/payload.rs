@@ -6,7 +6,7 @@ use clap::Subcommand;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::{CliError, Env, ExitCode};
+use super::{CliError, Env, ExitCode, values};
 use crate::domain::payload::{Payload, PayloadId};
 use crate::domain::product::NormalMenu;
 use crate::storage::{Payloads, StoredMenu};
@@ -22,7 +22,8 @@ pub struct Args {
 enum Command {
     /// Show a payload's row and what its file holds
     Show {
-        /// Its number, which the result of a payload_fetch task holds
+        /// Its id, which the result of a payload_fetch task holds
+        #[arg(value_parser = values::whole_number)]
         id: PayloadId,
         /// Print the answers of upstream as they came, in one JSON array
         #[arg(long)]

@@ -3,8 +3,11 @@
 use clap::Subcommand;
 
 use super::output::{counted, time};
-use super::{Env, ExitCode};
+use super::{CliError, Env, ExitCode};
+use crate::db::DbError;
 use crate::db::schedules::{self, Run, Schedule};
+
+const REMEDY: &str = "`drover schedules list` shows the schedules, of which the first start of `up`, `api` or `scheduler` makes the default ones";
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -39,7 +42,10 @@ async fn list(env: &Env) -> anyhow::Result<ExitCode> {
 }
 
 async fn trigger(name: &str, env: &Env) -> anyhow::Result<ExitCode> {
-    let run = schedules::trigger(&env.db().await?, name).await?;
+    let run = schedules::trigger(&env.db().await?, name).await.map_err(|error| match error {
+        DbError::Missing(what) => CliError::not_found(format!("{what} does not exist; {REMEDY}")).into(),
+        other => anyhow::Error::from(other),
+    })?;
     env.out.either(&run, text)?;
     Ok(if run.fault.is_some() { ExitCode::Failure } else { ExitCode::Ok })
 }

@@ -6,7 +6,7 @@ mod tail;
 
 use clap::Subcommand;
 
-use super::{Env, ExitCode};
+use super::{Env, ExitCode, values};
 use crate::domain::task::TaskId;
 
 #[derive(Debug, clap::Args)]
@@ -21,7 +21,8 @@ enum Command {
     List(list::Args),
     /// Show a task with the timeline of its runs
     Show {
-        /// Its number, as `tasks list` shows it
+        /// Its id, as `tasks list` shows it
+        #[arg(value_parser = values::whole_number)]
         id: TaskId,
     },
     /// Print runs as they begin and end, until Ctrl-C

@@ -1,7 +1,7 @@
 //! `drover worker`: one pod of workers, without API and schedules.
 
 use super::service::{self, Http};
-use super::{CliError, Env, ExitCode};
+use super::{CliError, Env, ExitCode, values};
 use crate::actors::plan::Plan;
 use crate::app::names;
 use crate::config::Flag;
@@ -14,10 +14,10 @@ pub struct Args {
     #[arg(long, value_name = "ROLE")]
     role: Option<String>,
     /// Workers in this pod
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = values::number(1..=u16::MAX))]
     workers: Option<u16>,
     /// Tasks each worker runs at once
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = values::number(1..=u16::MAX))]
     slots: Option<u16>,
 }
 

@@ -49,7 +49,7 @@ pub enum MigrateError {
     Locked { name: String, source: DbError },
     #[error("the database lacks {missing} migrations or objects of this program; run: drover migrate up")]
     Outdated { missing: usize },
-    #[error("the schema could not be compared with the migrations")]
+    #[error("the schema cannot be read")]
     Db(#[from] DbError),
 }
 

@@ -112,10 +112,38 @@ async fn a_config_directory_of_another_account_is_used_only_when_it_is_named() {
 
 #[tokio::test]
 async fn a_database_that_is_away_is_an_exit_code_of_its_own() {
-    let output = ended(drover().args(["migrate", "status"]).env("DATABASE_URL", NOBODY_LISTENS)).await;
-    assert_eq!(output.status.code(), Some(69));
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert!(told.contains("unavailable") && !told.contains("secret"), "{told}");
+    for arguments in [["migrate", "status"], ["stores", "list"], ["proxies", "check"]] {
+        let output = ended(drover().args(arguments).env("DATABASE_URL", NOBODY_LISTENS)).await;
+        assert_eq!(output.status.code(), Some(69), "{arguments:?}");
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert!(message.contains("unavailable") && message.contains("me:***@127.0.0.1:1"), "{message}");
+        assert!(!message.contains("secret"), "{message}");
+    }
+}
+
+#[tokio::test]
+async fn a_wrong_value_is_refused_by_its_flag_with_what_is_expected() {
+    let database = database().await;
+    let cases: [(&[&str], i32, &str); 8] = [
+        (&["tasks", "show", "seven"], 2, "expected a whole number"),
+        (&["tasks", "list", "--limit", "501"], 2, "expected a whole number from 1 to 500"),
+        (&["enqueue", "--role", "payload_fetch"], 2, "--dispensary: missing"),
+        (
+            &["enqueue", "--role", "payload_fetch", "--dispensary", "77"],
+            3,
+            "--dispensary: dispensary 77 does not exist",
+        ),
+        (&["enqueue", "--role", "analytics_refresh", "--at", "yesterday"], 2, "2025-01-10T08:00:00Z"),
+        (&["enqueue", "--role", "analytics_refresh", "--priority", "5000"], 2, "--priority: 5000 is out of range"),
+        (&["worker", "--slots", "0"], 2, "expected a whole number from 1"),
+        (&["schedules", "trigger", "nightly"], 3, "drover schedules list"),
+    ];
+    for (args, code, message) in cases {
+        let output = ended(drover().args(args).env("DATABASE_URL", &database.url)).await;
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(code), "{args:?}: {error}");
+        assert!(error.contains(message) && output.stdout.is_empty(), "{args:?}: {error}");
+    }
 }
 
 #[tokio::test]

@@ -22,7 +22,7 @@ use sim::Simulator;
 use self::state::State;
 use self::summary::Summary;
 use super::http::{Listeners, Servers};
-use super::{CliError, Env, ExitCode, Stop, service};
+use super::{CliError, Env, ExitCode, Stop, service, values};
 use crate::actors::plan::Plan;
 use crate::app::database::{self, Opened};
 use crate::app::{App, PreparedApp, names};
@@ -36,13 +36,13 @@ pub struct Args {
     #[arg(long)]
     once: bool,
     /// How many stores to simulate [default: 60]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=5000))]
+    #[arg(long, value_name = "N", value_parser = values::number(1..=5000_u16))]
     stores: Option<u16>,
     /// Seed of the simulated stores and products [default: 1]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = values::number(0..=u64::MAX))]
     seed: Option<u64>,
     /// Milliseconds to add to every answer of the simulated platform
-    #[arg(long, value_name = "MS", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=60_000))]
+    #[arg(long, value_name = "MS", default_value_t = 0, value_parser = values::number(0..=60_000_u64))]
     latency: u64,
 }
 

@@ -77,7 +77,7 @@ fn faults(store: &NewStore) -> impl Iterator<Item = String> {
     let check = |text: &Option<String>, fault: fn(&str) -> Option<String>| text.as_deref().and_then(fault);
     let no_name = store.name.is_empty().then(|| "name is missing".to_owned());
     let no_menu = [&store.platform_dispensary_id, &store.slug, &store.menu_url].iter().all(|key| key.is_none());
-    let no_menu = no_menu.then(|| "one of platform_dispensary_id, slug and menu_url must be given".to_owned());
+    let no_menu = no_menu.then(|| "the platform's id, the slug or the menu URL must be given".to_owned());
     let texts = [
         ("name", Some(&store.name)),
         ("platform_dispensary_id", store.platform_dispensary_id.as_ref()),
@@ -166,7 +166,7 @@ mod tests {
 
     #[rstest]
     #[case::no_name(Draft { name: " ".to_owned(), ..draft() }, "name is missing")]
-    #[case::no_menu(Draft { slug: None, ..draft() }, "one of platform_dispensary_id")]
+    #[case::no_menu(Draft { slug: None, ..draft() }, "the platform's id, the slug or the menu URL")]
     #[case::platform(Draft { platform: "jane".to_owned(), ..draft() }, "unknown platform 'jane'")]
     #[case::url(Draft { menu_url: some("dutchie.com/x"), ..draft() }, "menu_url 'dutchie.com/x'")]
     #[case::url_scheme(Draft { menu_url: some("ftp://dutchie.com/x"), ..draft() }, "menu_url")]

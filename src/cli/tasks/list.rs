@@ -1,7 +1,7 @@
 //! `drover tasks list`.
 
 use crate::cli::output::time;
-use crate::cli::{Env, ExitCode};
+use crate::cli::{Env, ExitCode, values};
 use crate::db::task_views::counts::{self, Counts};
 use crate::db::task_views::{self, TaskFilter, TaskView};
 use crate::domain::role::RoleSet;
@@ -17,10 +17,10 @@ pub struct Args {
     #[arg(long)]
     role: Option<RoleSet>,
     /// Of this store only
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", value_parser = values::whole_number)]
     dispensary: Option<StoreId>,
     /// How many, at most
-    #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(i64).range(1..=500))]
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = values::number(1..=500_i64))]
     limit: i64,
 }
 

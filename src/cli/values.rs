@@ -1,0 +1,48 @@
+//! Readers of flags' values. In: the text of a flag. Out: its value, or what was expected in its place.
+
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+
+use chrono::{DateTime, Utc};
+
+/// An id or another number whose range is checked later.
+pub fn whole_number(text: &str) -> Result<i64, String> {
+    text.parse().map_err(|_| "expected a whole number, such as 7".to_owned())
+}
+
+/// A whole number within `range`.
+pub fn number<T>(range: RangeInclusive<T>) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static
+where
+    T: FromStr + PartialOrd + Display + Clone + Send + Sync + 'static,
+{
+    move |text| match text.parse() {
+        Ok(number) if range.contains(&number) => Ok(number),
+        _ => Err(format!("expected a whole number from {} to {}", range.start(), range.end())),
+    }
+}
+
+/// A time as in RFC 3339.
+pub fn time(text: &str) -> Result<DateTime<Utc>, String> {
+    text.parse().map_err(|_| "expected a time such as 2025-01-10T08:00:00Z".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_says_what_was_expected() {
+        assert_eq!(whole_number("seven").unwrap_err(), "expected a whole number, such as 7");
+        for text in ["0", "501", "-1", "many", ""] {
+            assert_eq!(number(1..=500_u16)(text).unwrap_err(), "expected a whole number from 1 to 500", "{text}");
+        }
+        assert!(time("yesterday").unwrap_err().contains("2025-01-10T08:00:00Z"));
+    }
+
+    #[test]
+    fn values_within_their_range_are_read() {
+        assert_eq!((whole_number("7"), number(1..=500_u16)("500")), (Ok(7), Ok(500)));
+        assert_eq!(time("2025-01-10T08:00:00+01:00").unwrap().to_rfc3339(), "2025-01-10T07:00:00+00:00");
+    }
+}
