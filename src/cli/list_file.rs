@@ -78,7 +78,7 @@ impl Header {
     pub fn row<T: DeserializeOwned>(&self, line: &str) -> Result<T, String> {
         let cells = cells(line)?;
         if cells.len() != self.0.len() {
-            return Err(format!("{} cells where the header has {}", cells.len(), self.0.len()));
+            return Err(format!("its number of cells is {}, and the header's is {}", cells.len(), self.0.len()));
         }
         // without the error's own text: it may repeat a cell
         cells.deserialize(Some(&self.0)).map_err(|_| "a cell cannot be read".to_owned())
@@ -135,7 +135,7 @@ mod tests {
     #[case::unknown("name,weight", "a,1", "unknown column 'weight': the columns are name, size, colour")]
     #[case::twice("name,size,name", "a,1,b", "column 'name' is there twice")]
     #[case::missing("size", "1", "the column 'name' is missing")]
-    #[case::short("name,size", "a", "1 cells where the header has 2")]
+    #[case::short("name,size", "a", "its number of cells is 1, and the header's is 2")]
     #[case::open_quote("name,size", "a,\"1", "a quote is not closed")]
     #[case::blank_before_quote("name,size", "a, \"1\"", "a quote must follow its comma without a blank")]
     fn what_is_no_row_is_refused(#[case] header: &str, #[case] line: &str, #[case] fault: &str) {

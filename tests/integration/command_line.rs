@@ -221,7 +221,7 @@ async fn an_operator_adds_the_hash_that_an_alarm_asks_for() {
 
     for (args, code, message) in [
         (["FilteredProducts", hash.as_str()], 4, "known already"),
-        (["FilteredProducts", "abc"], 2, "3 hex digits"),
+        (["FilteredProducts", "abc"], 2, "64 hex digits"),
         (["FilteredProdcuts", hash.as_str()], 2, "the operations are FilteredProducts, ConsumerDispensaries"),
     ] {
         let refused = run(&["add", args[0], args[1]]).await;

@@ -39,7 +39,7 @@ impl State {
         Ok(state)
     }
 
-    /// Durable once it returns; a crash before leaves the old file.
+    /// Replaces the file at once: a crash leaves the old one or the new one.
     pub fn save(&self, dir: &Path) -> anyhow::Result<()> {
         let path = file(dir);
         let temporary = path.with_extension("tmp");

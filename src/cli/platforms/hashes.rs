@@ -93,7 +93,7 @@ fn checked(hash: &str) -> Result<String, CliError> {
         return Err(CliError::usage(format!("the hash has a character that is not a hex digit: {other:?}")));
     }
     if digits != HASH_DIGITS {
-        return Err(CliError::usage(format!("the hash has {digits} hex digits, not {HASH_DIGITS}")));
+        return Err(CliError::usage(format!("a hash has {HASH_DIGITS} hex digits, and this one {digits}")));
     }
     Ok(hash.to_ascii_lowercase())
 }
@@ -118,10 +118,10 @@ mod tests {
 
     #[rstest]
     #[case::upper_case(&"AB".repeat(32), Ok("ab".repeat(32)))]
-    #[case::short("abc", Err("the hash has 3 hex digits, not 64"))]
-    #[case::long(&"a".repeat(65), Err("the hash has 65 hex digits, not 64"))]
+    #[case::short("abc", Err("a hash has 64 hex digits, and this one 3"))]
+    #[case::long(&"a".repeat(65), Err("a hash has 64 hex digits, and this one 65"))]
     #[case::no_hex(&"g".repeat(64), Err("the hash has a character that is not a hex digit: 'g'"))]
-    #[case::empty("", Err("the hash has 0 hex digits, not 64"))]
+    #[case::empty("", Err("a hash has 64 hex digits, and this one 0"))]
     fn a_hash_is_64_hex_digits(#[case] hash: &str, #[case] expected: Result<String, &str>) {
         assert_eq!(checked(hash).map_err(|error| error.message), expected.map_err(str::to_owned));
     }
