@@ -41,7 +41,7 @@ async fn compare(harness: &HandlerHarness, item: &Value) {
                  JOIN store_product_snapshots s ON s.store_product_id = p.id
                 WHERE p.provider = 'dutchie' AND p.provider_product_id = $1";
     let id = item["_id"].as_str().unwrap();
-    let row = harness.shelf.database.raw.query_one(sql, &[&id]).await.unwrap();
+    let row = harness.store.database.raw.query_one(sql, &[&id]).await.unwrap();
     let texts = [
         ("name_raw", trimmed(&item["Name"])),
         ("brand_name_raw", trimmed(&item["brand"]["name"])),
@@ -105,7 +105,7 @@ async fn show_ten(harness: &HandlerHarness) {
                              provider_product_id, name_raw, brand_name_raw, category, subcategory, strain_type, price_rec, price_med,
                              special_price_rec, thc_max, thc_unit, quantity, stock_status, consecutive_misses, image_url)
                  FROM store_products ORDER BY id LIMIT 10";
-    for row in harness.shelf.database.raw.query(sql, &[]).await.unwrap() {
+    for row in harness.store.database.raw.query(sql, &[]).await.unwrap() {
         println!("{}", row.get::<_, String>(0));
     }
 }

@@ -11,7 +11,7 @@ use drover::db;
 use drover::db::tasks::{ClaimBatch, ClaimedTask, NewTask};
 use drover::domain::payload::{NewPayload, PageQuestion, Payload};
 use drover::domain::role::Role;
-use drover::domain::store::{Platform, StoreId};
+use drover::domain::store::Platform;
 use drover::handlers::{self, Committed, Context, Outcome, Services, TaskError};
 use drover::stealth::Proxy;
 use drover::storage::{PageBytes, PayloadContent, PayloadHead, Payloads};
@@ -21,7 +21,7 @@ use super::test_sessions::{RoundRobinProxies, test_config};
 use super::test_store::TestStore;
 
 pub struct HandlerHarness {
-    pub shelf: TestStore,
+    pub store: TestStore,
     pub storage: tempfile::TempDir,
     pub services: Arc<Services>,
 }
@@ -34,14 +34,14 @@ impl HandlerHarness {
 
     /// With the platform at `base_url`, asked through `proxies`.
     pub async fn facing(base_url: &str, proxies: Vec<Proxy>) -> HandlerHarness {
-        let shelf = TestStore::new().await;
+        let store = TestStore::new().await;
         let storage = tempfile::tempdir().unwrap();
         let config = test_config(base_url);
         let proxies = Arc::new(RoundRobinProxies::new(proxies));
-        let owner = db::installation::storage_owner(&shelf.database.db.client().await.unwrap()).await.unwrap();
+        let owner = db::installation::storage_owner(&store.database.db.client().await.unwrap()).await.unwrap();
         let payloads = Payloads::new(storage.path(), owner);
-        let services = app::services(&config, &shelf.database.db, payloads, &Clock::system(), proxies).unwrap();
-        HandlerHarness { shelf, storage, services: Arc::new(services) }
+        let services = app::services(&config, &store.database.db, payloads, &Clock::system(), proxies).unwrap();
+        HandlerHarness { store, storage, services: Arc::new(services) }
     }
 
     /// Runs a task of the harness's store.
@@ -66,7 +66,7 @@ impl HandlerHarness {
         let tx = self.services.db.begin().await.unwrap();
         let committed = handlers::commit(tx, task, &done, &Value::Null).await.unwrap();
         let chained = format!("SELECT count(*) FROM worker_tasks WHERE parent_task_id = {}", task.lease.id);
-        assert_eq!(self.shelf.count(&chained).await, committed.next.len() as i64, "{committed:?}");
+        assert_eq!(self.store.count(&chained).await, committed.next.len() as i64, "{committed:?}");
         committed
     }
 
@@ -77,9 +77,9 @@ impl HandlerHarness {
     /// A claimed task of the harness's store. What earlier runs have left open would keep it waiting, and is cancelled.
     pub async fn task(&self, role: Role, payload: Value) -> ClaimedTask {
         let open = "UPDATE worker_tasks SET status = 'cancelled' WHERE status IN ('pending', 'claimed', 'running')";
-        self.shelf.database.raw.batch_execute(open).await.unwrap();
+        self.store.database.raw.batch_execute(open).await.unwrap();
         let new = NewTask {
-            dispensary_id: Some(self.shelf.store),
+            dispensary_id: Some(self.store.id),
             platform: Some(Platform::Dutchie.name().to_owned()),
             payload,
             ..NewTask::new(role)
@@ -99,7 +99,7 @@ impl HandlerHarness {
     pub async fn payload(&self, fetched_at: DateTime<Utc>, pages: &[&str]) -> Payload {
         let head = PayloadHead {
             platform: Platform::Dutchie,
-            dispensary_id: self.shelf.store,
+            dispensary_id: self.store.id,
             platform_dispensary_id: "some id".to_owned(),
             fetched_at,
             total_count: 25,
@@ -113,7 +113,7 @@ impl HandlerHarness {
         let file = self.services.payloads.write(content).await.unwrap();
         let row = NewPayload {
             task_id: self.task(Role::PayloadFetch, json!({})).await.lease.id,
-            dispensary_id: self.shelf.store,
+            dispensary_id: self.store.id,
             platform: Platform::Dutchie,
             storage_path: file.storage_path,
             sha256: file.sha256,
@@ -128,10 +128,6 @@ impl HandlerHarness {
         tx.commit().await.unwrap();
         let client = self.services.db.client().await.unwrap();
         db::payloads::get(&client, id).await.unwrap().unwrap()
-    }
-
-    pub fn store(&self) -> StoreId {
-        self.shelf.store
     }
 }
 

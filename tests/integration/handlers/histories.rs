@@ -62,12 +62,12 @@ impl Model {
 async fn statements_and_the_pure_rule_agree() {
     let first = TestStore::new().await;
     for seed in 0..HISTORIES {
-        let shelf = first.beside(&format!("Store {seed}")).await;
-        live_through(seed, &shelf).await;
+        let store = first.beside(&format!("Store {seed}")).await;
+        live_through(seed, &store).await;
     }
 }
 
-async fn live_through(seed: u64, shelf: &TestStore) {
+async fn live_through(seed: u64, store: &TestStore) {
     let mut rng = StdRng::seed_from_u64(seed);
     let mut model = Model::default();
     let mut done: Vec<(Payload, Vec<Product>)> = Vec::new();
@@ -77,20 +77,20 @@ async fn live_through(seed: u64, shelf: &TestStore) {
             kind => {
                 let products = feed(&mut rng);
                 let coverage = if kind == 1 { 0.6 } else { 1.0 };
-                (shelf.payload(step, products.len(), coverage).await, products)
+                (store.payload(step, products.len(), coverage).await, products)
             }
         };
-        shelf.refresh(&payload, products.clone()).await;
+        store.refresh(&payload, products.clone()).await;
         model.refresh(&payload, &products);
-        compare(seed, step, shelf, &model).await;
-        assert_eq!(shelf.snapshots(&payload).await, products.len() as i64, "seed {seed}, step {step}");
+        compare(seed, step, store, &model).await;
+        assert_eq!(store.snapshots(&payload).await, products.len() as i64, "seed {seed}, step {step}");
         done.push((payload, products));
     }
 }
 
-async fn compare(seed: u64, step: i64, shelf: &TestStore, model: &Model) {
+async fn compare(seed: u64, step: i64, store: &TestStore, model: &Model) {
     for id in IDS {
-        let row = shelf.row(id).await;
+        let row = store.row(id).await;
         let expected = model.rows.get(id);
         assert_eq!(row.as_ref().map(|row| row.stock), expected.map(|row| row.stock), "seed {seed}, step {step}, {id}");
         if let (Some(row), Some(expected)) = (row, expected) {

@@ -21,8 +21,8 @@ async fn old_files_without_a_row_are_swept_once_no_lease_can_still_give_them_one
     let harness = HandlerHarness::new().await;
     let with_a_row = file(&harness, HOUR + 2 * LEASE).await;
     let sql = "UPDATE raw_crawl_payloads SET storage_path = $2 WHERE id = $1";
-    let payload = harness.shelf.payload(0, 1, 1.0).await;
-    harness.shelf.database.raw.execute(sql, &[&payload.id, &with_a_row]).await.unwrap();
+    let payload = harness.store.payload(0, 1, 1.0).await;
+    harness.store.database.raw.execute(sql, &[&payload.id, &with_a_row]).await.unwrap();
     let orphan = file(&harness, HOUR + 2 * LEASE).await;
     let on_its_way = file(&harness, HOUR + LEASE / 2).await;
 
@@ -37,7 +37,7 @@ async fn old_files_without_a_row_are_swept_once_no_lease_can_still_give_them_one
 async fn a_copy_of_the_database_on_the_same_root_sweeps_nothing() {
     let harness = HandlerHarness::new().await;
     let unknown_to_the_copy = file(&harness, 3 * HOUR).await;
-    let copy = harness.shelf.database.copy().await;
+    let copy = harness.store.database.copy().await;
     let owner = installation::storage_owner(&copy.db.client().await.unwrap()).await.unwrap();
     let of_copy = Housekeeping { db: copy.db.clone(), payloads: Payloads::new(harness.storage.path(), owner) };
 
@@ -51,7 +51,7 @@ async fn a_copy_of_the_database_on_the_same_root_sweeps_nothing() {
 async fn what_a_restored_database_forgot_is_kept_though_it_crawls_on() {
     let harness = HandlerHarness::new().await;
     let forgotten = [file(&harness, 20 * HOUR).await, file(&harness, 3 * HOUR).await];
-    harness.shelf.payload(0, 1, 1.0).await;
+    harness.store.payload(0, 1, 1.0).await;
     let report = housekeeping(&harness).sweep_files(LEASE).await.unwrap();
     assert_eq!(report, SweepReport { set_aside: 2, removed: 0 });
     let orphans = place(&harness, "payloads/.orphans").read_dir().unwrap().next().unwrap().unwrap().path();
@@ -66,10 +66,10 @@ fn housekeeping(harness: &HandlerHarness) -> Housekeeping {
 
 /// A payload file whose fetch began so long ago.
 async fn file(harness: &HandlerHarness, ago: Duration) -> String {
-    let now: chrono::DateTime<Utc> = harness.shelf.database.raw.query_one("SELECT now()", &[]).await.unwrap().get(0);
+    let now: chrono::DateTime<Utc> = harness.store.database.raw.query_one("SELECT now()", &[]).await.unwrap().get(0);
     let head = PayloadHead {
         platform: Platform::Dutchie,
-        dispensary_id: harness.store(),
+        dispensary_id: harness.store.id,
         platform_dispensary_id: "6405ef617056e8014d79101b".to_owned(),
         fetched_at: now - ago,
         total_count: 0,

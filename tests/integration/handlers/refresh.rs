@@ -26,7 +26,7 @@ async fn without_an_id_the_stores_latest_payload_is_refreshed() {
 
     assert_eq!(settled.result["payload_id"], latest.id);
     assert_eq!((&settled.result["new"], &settled.result["snapshots"]), (&json!(1), &json!(1)));
-    assert!(harness.shelf.row("new").await.is_some());
+    assert!(harness.store.row("new").await.is_some());
     assert!(settled.next.is_empty());
 }
 
@@ -40,7 +40,7 @@ async fn any_payload_may_be_replayed_by_its_id() {
     let settled = harness.settle(Role::ProductRefresh, json!({ "payload_id": old.id })).await;
 
     assert_eq!((&settled.result["new"], &settled.result["snapshots"]), (&json!(0), &json!(1)));
-    assert_eq!(harness.shelf.snapshots(&old).await, 1);
+    assert_eq!(harness.store.snapshots(&old).await, 1);
 }
 
 #[tokio::test]
@@ -60,7 +60,7 @@ async fn a_store_without_payloads_is_a_permanent_error() {
 #[tokio::test]
 async fn another_stores_payload_is_refused() {
     let harness = HandlerHarness::new().await;
-    let other = harness.shelf.beside("Another Store").await.payload(1, 1, 1.0).await;
+    let other = harness.store.beside("Another Store").await.payload(1, 1, 1.0).await;
     assert!(refusal(&harness, json!({ "payload_id": other.id })).await.starts_with("no_payload: "));
 }
 
@@ -96,20 +96,20 @@ async fn a_payload_that_is_no_menu_is_a_permanent_error() {
 async fn a_task_of_a_disabled_store_is_cancelled(#[case] role: Role) {
     let harness = HandlerHarness::new().await;
     harness.payload(at(1), &[&page(&["a"])]).await;
-    harness.shelf.database.raw.batch_execute("UPDATE dispensaries SET crawl_enabled = false").await.unwrap();
+    harness.store.database.raw.batch_execute("UPDATE dispensaries SET crawl_enabled = false").await.unwrap();
 
     let Ok(Outcome::Cancel { reason }) = harness.run(role, json!({})).await else { panic!("it was not cancelled") };
-    assert_eq!(reason, format!("dispensary {} is disabled", harness.store()));
+    assert_eq!(reason, format!("dispensary {} is disabled", harness.store.id));
 }
 
 #[tokio::test]
 async fn a_store_without_a_platform_id_is_not_fetched() {
     let harness = HandlerHarness::new().await;
-    harness.shelf.database.raw.batch_execute("UPDATE dispensaries SET platform_dispensary_id = NULL").await.unwrap();
+    harness.store.database.raw.batch_execute("UPDATE dispensaries SET platform_dispensary_id = NULL").await.unwrap();
     let Ok(Outcome::Cancel { reason }) = harness.run(Role::PayloadFetch, json!({})).await else {
         panic!("not cancelled")
     };
-    assert_eq!(reason, format!("dispensary {} has no platform id yet", harness.store()));
+    assert_eq!(reason, format!("dispensary {} has no platform id yet", harness.store.id));
 }
 
 #[rstest]
@@ -138,14 +138,14 @@ async fn analytics_see_what_a_refresh_wrote() {
     let settled = harness.settle(Role::AnalyticsRefresh, json!({})).await;
 
     assert_eq!(settled.result["views"], json!(["mv_store_summary"]));
-    assert_eq!(harness.shelf.count("SELECT sum(products)::bigint FROM mv_store_summary").await, 2);
+    assert_eq!(harness.store.count("SELECT sum(products)::bigint FROM mv_store_summary").await, 2);
 }
 
 #[tokio::test]
 async fn a_private_host_that_a_store_brings_is_never_asked() {
     let harness = HandlerHarness::new().await;
     let sql = "UPDATE dispensaries SET api_host = '169.254.169.254'";
-    harness.shelf.database.raw.batch_execute(sql).await.unwrap();
+    harness.store.database.raw.batch_execute(sql).await.unwrap();
     let Err(TaskError::Permanent { reason }) = harness.run(Role::PayloadFetch, json!({})).await else {
         panic!("it was not refused")
     };

@@ -34,8 +34,8 @@ async fn harness(sim: &Simulator) -> HandlerHarness {
 async fn become_store(harness: &HandlerHarness, seed: &StoreSeed, platform_id: Option<&str>) {
     let sql = "UPDATE dispensaries SET platform_dispensary_id = $2, slug = $3, menu_url = $4, api_path = $5, state = $6 WHERE id = $1";
     let values: [&(dyn tokio_postgres::types::ToSql + Sync); 6] =
-        [&harness.store(), &platform_id, &seed.slug, &seed.menu_url, &seed.api_path, &seed.state];
-    assert_eq!(harness.shelf.database.raw.execute(sql, &values).await.unwrap(), 1);
+        [&harness.store.id, &platform_id, &seed.slug, &seed.menu_url, &seed.api_path, &seed.state];
+    assert_eq!(harness.store.database.raw.execute(sql, &values).await.unwrap(), 1);
 }
 
 async fn crawl(harness: &HandlerHarness) -> drover::handlers::Committed {
@@ -44,7 +44,7 @@ async fn crawl(harness: &HandlerHarness) -> drover::handlers::Committed {
     assert_eq!((refresh.role, refresh.priority), (Role::ProductRefresh, None));
     assert_eq!(
         (refresh.dispensary_id, &refresh.payload["payload_id"]),
-        (Some(harness.store()), &fetched.result["payload_id"])
+        (Some(harness.store.id), &fetched.result["payload_id"])
     );
     harness.settle(refresh.role, refresh.payload.clone()).await
 }
@@ -145,11 +145,11 @@ async fn a_fetch_notes_its_time_its_hash_and_who_it_went_through() {
     assert_eq!(detail["proxy_ids"].as_array().unwrap().len(), 1, "{detail}");
     assert!(detail["fingerprint"].is_string() && detail["requests"].as_u64() > Some(0), "{detail}");
     let noted = "SELECT count(*) FROM dispensaries WHERE last_fetch_at IS NOT NULL AND last_crawl_at IS NULL";
-    assert_eq!(harness.shelf.count(noted).await, 1);
+    assert_eq!(harness.store.count(noted).await, 1);
     let kept = format!("SELECT count(*) FROM raw_crawl_payloads WHERE task_id = {} AND coverage = 1", task.lease.id);
-    assert_eq!(harness.shelf.count(&kept).await, 1);
+    assert_eq!(harness.store.count(&kept).await, 1);
     let worked = "SELECT count(*) FROM query_hashes WHERE operation = 'FilteredProducts' AND last_ok IS NOT NULL";
-    assert_eq!(harness.shelf.count(worked).await, 1);
+    assert_eq!(harness.store.count(worked).await, 1);
 }
 
 #[tokio::test]
@@ -167,7 +167,7 @@ async fn a_menu_that_looks_empty_leaves_neither_payload_nor_misses() {
         assert!(matches!(ended, Err(TaskError::Retry { .. })), "{kind:?}");
         sim.remove_fault(fault);
 
-        assert_eq!(harness.shelf.count("SELECT count(*) FROM raw_crawl_payloads").await, 1, "{kind:?}");
+        assert_eq!(harness.store.count("SELECT count(*) FROM raw_crawl_payloads").await, 1, "{kind:?}");
         assert_eq!(records(&harness).await, before, "{kind:?}");
     }
 }
@@ -179,7 +179,7 @@ async fn the_third_empty_menu_in_a_row_hours_apart_is_believed() {
     let seed = sim.stores()[0].clone();
     become_store(&harness, &seed, Some(&seed.platform_dispensary_id)).await;
     crawl(&harness).await;
-    let present = harness.shelf.count("SELECT count(*) FROM store_products WHERE consecutive_misses = 0").await;
+    let present = harness.store.count("SELECT count(*) FROM store_products WHERE consecutive_misses = 0").await;
     let hours_pass = "UPDATE suspicious_menus SET fetched_at = fetched_at - interval '3 hours'";
 
     sim.add_fault(Fault::new(FaultKind::EmptyMenu));
@@ -191,12 +191,12 @@ async fn the_third_empty_menu_in_a_row_hours_apart_is_believed() {
             };
             assert!(reason.starts_with("suspicious: the menu holds 0 products"), "{reason}");
         }
-        assert_eq!(harness.shelf.count("SELECT count(*) FROM suspicious_menus").await, look);
-        harness.shelf.database.raw.batch_execute(hours_pass).await.unwrap();
+        assert_eq!(harness.store.count("SELECT count(*) FROM suspicious_menus").await, look);
+        harness.store.database.raw.batch_execute(hours_pass).await.unwrap();
     }
     let refreshed = crawl(&harness).await;
     assert_eq!(refreshed.result["missed"], present);
-    assert_eq!(harness.shelf.count("SELECT count(*) FROM suspicious_menus").await, 0);
+    assert_eq!(harness.store.count("SELECT count(*) FROM suspicious_menus").await, 0);
     assert_eq!(crawl(&harness).await.result["missed"], present, "what is empty is not suspicious any more");
 }
 
@@ -215,7 +215,7 @@ async fn a_suspicious_menu_is_noted_with_the_proxy_that_brought_it() {
     sim.add_fault(Fault::new(FaultKind::EmptyMenu));
     assert!(harness.run(Role::PayloadFetch, json!({})).await.is_err());
 
-    assert_eq!(harness.shelf.count("SELECT proxy_id FROM suspicious_menus").await, 2);
+    assert_eq!(harness.store.count("SELECT proxy_id FROM suspicious_menus").await, 2);
 }
 
 #[tokio::test]
@@ -225,7 +225,7 @@ async fn a_host_with_letters_beyond_ascii_may_be_asked() {
     let seed = sim.stores()[0].clone();
     become_store(&harness, &seed, Some(&seed.platform_dispensary_id)).await;
     let own_host = "UPDATE dispensaries SET api_host = 'M\u{fc}nchen.example'";
-    harness.shelf.database.raw.batch_execute(own_host).await.unwrap();
+    harness.store.database.raw.batch_execute(own_host).await.unwrap();
 
     let fetched = harness.settle(Role::PayloadFetch, json!({})).await;
 
@@ -245,7 +245,7 @@ async fn a_menu_address_leads_to_an_id_and_a_first_fetch() {
     let chained: Vec<_> = settled.next.iter().map(|next| (next.role, next.priority)).collect();
     assert_eq!(chained, [(Role::ProductDiscovery, Some(10))]);
     let client = harness.services.db.client().await.unwrap();
-    let store = db::stores::get(&client, harness.store()).await.unwrap().unwrap();
+    let store = db::stores::get(&client, harness.store.id).await.unwrap().unwrap();
     assert_eq!(store.platform_dispensary_id.as_ref(), Some(&seed.platform_dispensary_id));
     assert_eq!(store.slug.as_ref(), Some(&seed.cname));
     assert!(harness.settle(Role::ProductDiscovery, json!({})).await.result["products"].as_u64() > Some(0));
@@ -257,7 +257,7 @@ async fn an_address_that_leads_to_another_store_changes_no_id() {
     let harness = harness(&sim).await;
     become_store(&harness, &sim.stores()[0], None).await;
     let known = "UPDATE dispensaries SET platform_dispensary_id = 'known'";
-    harness.shelf.database.raw.batch_execute(known).await.unwrap();
+    harness.store.database.raw.batch_execute(known).await.unwrap();
 
     let Err(TaskError::Permanent { reason }) = harness.run(Role::EntryPointDiscovery, json!({})).await else {
         panic!("the other store was not noticed")
@@ -265,9 +265,9 @@ async fn an_address_that_leads_to_another_store_changes_no_id() {
     assert!(reason.contains("known as known"), "{reason}");
     // nor when it got its id while the address was looked up
     let tx = harness.services.db.begin().await.unwrap();
-    let refused = db::stores::resolve(&tx, harness.store(), "another", None).await;
+    let refused = db::stores::resolve(&tx, harness.store.id, "another", None).await;
     assert!(matches!(refused, Err(db::DbError::Conflict { .. })), "{refused:?}");
-    db::stores::resolve(&tx, harness.store(), "known", Some("slug")).await.unwrap();
+    db::stores::resolve(&tx, harness.store.id, "known", Some("slug")).await.unwrap();
 }
 
 #[tokio::test]
@@ -276,9 +276,9 @@ async fn two_addresses_of_one_store_are_told_apart_from_two_stores() {
     let harness = harness(&sim).await;
     let seed = sim.stores()[0].clone();
     become_store(&harness, &seed, None).await;
-    let twin = harness.shelf.beside("Twin").await.store;
+    let twin = harness.store.beside("Twin").await.id;
     let sql = "UPDATE dispensaries SET platform_dispensary_id = $2 WHERE id = $1";
-    harness.shelf.database.raw.execute(sql, &[&twin, &seed.platform_dispensary_id]).await.unwrap();
+    harness.store.database.raw.execute(sql, &[&twin, &seed.platform_dispensary_id]).await.unwrap();
 
     let Err(TaskError::Permanent { reason }) = harness.run(Role::EntryPointDiscovery, json!({})).await else {
         panic!("the twin was not noticed")
@@ -293,8 +293,8 @@ async fn discovery_promotes_each_real_store_once() {
     // imported by hand before, without its id: the same shop
     let imported = sim.stores()[0].clone();
     let sql = "UPDATE dispensaries SET platform_dispensary_id = NULL, slug = $2, state = $3 WHERE id = $1";
-    let values: [&(dyn tokio_postgres::types::ToSql + Sync); 3] = [&harness.store(), &imported.cname, &imported.state];
-    harness.shelf.database.raw.execute(sql, &values).await.unwrap();
+    let values: [&(dyn tokio_postgres::types::ToSql + Sync); 3] = [&harness.store.id, &imported.cname, &imported.state];
+    harness.store.database.raw.execute(sql, &values).await.unwrap();
 
     let first = harness.settle(Role::StoreDiscovery, json!({})).await;
 
@@ -304,17 +304,17 @@ async fn discovery_promotes_each_real_store_once() {
     assert_eq!(first.next.len(), wanted.len() - 1);
     assert!(first.next.iter().all(|next| next.role == Role::ProductDiscovery && next.priority == Some(10)));
     let refused = "SELECT count(*) FROM dutchie_discovery_locations WHERE reason IS NOT NULL AND dispensary_id IS NULL";
-    assert_eq!(harness.shelf.count(refused).await, sim.decoys().len() as i64);
+    assert_eq!(harness.store.count(refused).await, sim.decoys().len() as i64);
 
     let again = harness.settle(Role::StoreDiscovery, json!({})).await;
     assert_eq!(again.result["newStoreIds"], json!([]));
     assert!(again.next.is_empty());
-    assert_eq!(harness.shelf.count("SELECT count(*) FROM dispensaries").await, wanted.len() as i64);
+    assert_eq!(harness.store.count("SELECT count(*) FROM dispensaries").await, wanted.len() as i64);
 }
 
 async fn promoted(harness: &HandlerHarness) -> BTreeSet<String> {
     let sql = "SELECT platform_dispensary_id FROM dispensaries";
-    harness.shelf.database.raw.query(sql, &[]).await.unwrap().iter().map(|row| row.get(0)).collect()
+    harness.store.database.raw.query(sql, &[]).await.unwrap().iter().map(|row| row.get(0)).collect()
 }
 
 #[tokio::test]
@@ -323,13 +323,13 @@ async fn what_is_not_seen_again_is_kept_and_flagged_only_where_was_looked() {
     let harness = harness(&sim).await;
     let state = sim.stores()[0].state.clone();
     let gone = "INSERT INTO dutchie_discovery_locations (platform_dispensary_id, name, found_in) VALUES ('gone', 'Gone', $1), ('elsewhere', 'Far', 'ZZ')";
-    harness.shelf.database.raw.execute(gone, &[&state]).await.unwrap();
+    harness.store.database.raw.execute(gone, &[&state]).await.unwrap();
 
     let settled = harness.settle(Role::StoreDiscovery, json!({ "state_code": state })).await;
 
     assert_eq!(settled.result["vanished"], 1);
     let flagged = "SELECT count(*) FROM dutchie_discovery_locations WHERE vanished_at IS NOT NULL AND platform_dispensary_id = 'gone'";
-    assert_eq!(harness.shelf.count(flagged).await, 1);
+    assert_eq!(harness.store.count(flagged).await, 1);
 }
 
 #[tokio::test]
@@ -342,26 +342,26 @@ async fn closed_and_vanished_stores_are_switched_off_and_sell_nothing() {
     become_store(&harness, &seed, Some("gone")).await;
     let known =
         "INSERT INTO dutchie_discovery_locations (platform_dispensary_id, name, found_in) VALUES ('gone', 'Gone', $1)";
-    harness.shelf.database.raw.execute(known, &[&seed.state]).await.unwrap();
-    harness.shelf.crawl(0, vec![super::test_store::product("a")]).await;
+    harness.store.database.raw.execute(known, &[&seed.state]).await.unwrap();
+    harness.store.crawl(0, vec![super::test_store::product("a")]).await;
     // and another is closed, whatever it was before
     let closed = "UPDATE dispensaries SET platform_dispensary_id = $1 WHERE id <> $2 AND id = (SELECT max(id) FROM dispensaries)";
     let decoy = "SELECT platform_dispensary_id FROM dutchie_discovery_locations WHERE reason = 'not_open' LIMIT 1";
-    let decoy: String = harness.shelf.database.raw.query_one(decoy, &[]).await.unwrap().get(0);
-    harness.shelf.database.raw.execute(closed, &[&decoy, &harness.store()]).await.unwrap();
+    let decoy: String = harness.store.database.raw.query_one(decoy, &[]).await.unwrap().get(0);
+    harness.store.database.raw.execute(closed, &[&decoy, &harness.store.id]).await.unwrap();
 
     let survey = harness.settle(Role::StoreDiscovery, json!({})).await;
 
     assert_eq!(survey.result["closed"], 2);
     let reasons =
         "SELECT string_agg(disabled_reason, ' ' ORDER BY disabled_reason) FROM dispensaries WHERE NOT crawl_enabled";
-    let reasons: String = harness.shelf.database.raw.query_one(reasons, &[]).await.unwrap().get(0);
+    let reasons: String = harness.store.database.raw.query_one(reasons, &[]).await.unwrap().get(0);
     assert_eq!(reasons, "not_open vanished");
-    assert!(!harness.shelf.row("a").await.unwrap().stock.is_in_stock);
-    assert_eq!(harness.shelf.options_in_stock("a").await, 0);
+    assert!(!harness.store.row("a").await.unwrap().stock.is_in_stock);
+    assert_eq!(harness.store.options_in_stock("a").await, 0);
 
     let by_hand = "UPDATE dispensaries SET crawl_enabled = true";
-    harness.shelf.database.raw.batch_execute(by_hand).await.unwrap();
+    harness.store.database.raw.batch_execute(by_hand).await.unwrap();
     assert_eq!(harness.settle(Role::StoreDiscovery, json!({})).await.result["closed"], 0, "a person decided otherwise");
 }
 
@@ -371,12 +371,12 @@ async fn equal_ids_of_two_platforms_are_two_stores() {
     let harness = harness(&sim).await;
     let seed = sim.stores()[0].clone();
     let other = "INSERT INTO dutchie_discovery_locations (platform, platform_dispensary_id, name, found_in) VALUES ('other', $1, 'Other', $2)";
-    harness.shelf.database.raw.execute(other, &[&seed.platform_dispensary_id, &seed.state]).await.unwrap();
+    harness.store.database.raw.execute(other, &[&seed.platform_dispensary_id, &seed.state]).await.unwrap();
 
     harness.settle(Role::StoreDiscovery, json!({})).await;
 
     let untouched = "SELECT count(*) FROM dutchie_discovery_locations WHERE platform = 'other' AND name = 'Other' AND vanished_at IS NULL";
-    assert_eq!(harness.shelf.count(untouched).await, 1);
+    assert_eq!(harness.store.count(untouched).await, 1);
 }
 
 #[tokio::test]
@@ -386,11 +386,11 @@ async fn an_import_by_its_address_alone_is_not_doubled() {
     let seed = sim.stores()[0].clone();
     let imported = "UPDATE dispensaries SET platform_dispensary_id = NULL, slug = NULL, state = NULL, menu_url = $1";
     let address = format!("https://dutchie.com/embedded-menu/{}/?x=1", seed.cname);
-    harness.shelf.database.raw.execute(imported, &[&address]).await.unwrap();
+    harness.store.database.raw.execute(imported, &[&address]).await.unwrap();
 
     harness.settle(Role::StoreDiscovery, json!({})).await;
 
-    assert_eq!(harness.shelf.count("SELECT count(*) FROM dispensaries").await, 3);
+    assert_eq!(harness.store.count("SELECT count(*) FROM dispensaries").await, 3);
 }
 
 #[tokio::test]
@@ -403,7 +403,7 @@ async fn a_platform_that_is_down_makes_no_store_vanish() {
     sim.add_fault(Fault::new(FaultKind::GraphqlErrors { with_data: false }));
     assert!(harness.run(Role::StoreDiscovery, json!({ "state_code": state })).await.is_err());
     let vanished = "SELECT count(*) FROM dutchie_discovery_locations WHERE vanished_at IS NOT NULL";
-    assert_eq!(harness.shelf.count(vanished).await, 0);
+    assert_eq!(harness.store.count(vanished).await, 0);
 }
 
 #[tokio::test]
@@ -473,13 +473,13 @@ async fn hashes_of_the_data_file_that_the_table_lacks_are_added_at_start() {
     // as after years of crawls with an older release
     let refused = "INSERT INTO query_hashes (platform, operation, hash, last_ok, last_not_found)
                    VALUES ('dutchie', 'FilteredProducts', repeat('0', 64), now() - interval '1 day', now())";
-    harness.shelf.database.raw.batch_execute(refused).await.unwrap();
+    harness.store.database.raw.batch_execute(refused).await.unwrap();
 
     harness.settle(Role::PayloadFetch, json!({})).await;
 
     assert_eq!(sim.counts().hash_not_found, 0, "an untried hash is tried before a refused one");
     let shipped = "SELECT count(*) FROM query_hashes WHERE operation = 'FilteredProducts' AND host_pattern = '%'";
-    assert_eq!(harness.shelf.count(shipped).await, 4);
+    assert_eq!(harness.store.count(shipped).await, 4);
 }
 
 #[tokio::test]
@@ -491,7 +491,7 @@ async fn a_shard_that_is_behind_costs_the_others_no_request() {
     sim.set_shard_stale("/api-2/graphql", true);
     let fetch_at = async |path: &str| {
         let sql = "UPDATE dispensaries SET api_path = $1";
-        harness.shelf.database.raw.execute(sql, &[&path]).await.unwrap();
+        harness.store.database.raw.execute(sql, &[&path]).await.unwrap();
         harness.settle(Role::PayloadFetch, json!({})).await;
     };
     for path in ["/api-2/graphql", "/api-3/graphql"] {

@@ -16,7 +16,7 @@ pub const MIN_COVERAGE: f64 = 0.995;
 
 pub struct TestStore {
     pub database: Arc<TestDatabase>,
-    pub store: StoreId,
+    pub id: StoreId,
 }
 
 /// A row of `store_products`, as people see it.
@@ -42,9 +42,9 @@ impl TestStore {
 
     async fn in_database(database: Arc<TestDatabase>, name: &str) -> TestStore {
         let tx = database.db.begin().await.unwrap();
-        let store = db::stores::add(&tx, &new_store(name)).await.unwrap();
+        let id = db::stores::add(&tx, &new_store(name)).await.unwrap();
         tx.commit().await.unwrap();
-        TestStore { database, store }
+        TestStore { database, id }
     }
 
     /// The row of a crawl that was fetched at `second`.
@@ -54,8 +54,7 @@ impl TestStore {
         let count = product_count as i32;
         // one missing product would be forgiven
         let total = if coverage < 1.0 { count + 2 } else { count };
-        let row =
-            self.database.raw.query_one(sql, &[&self.store, &count, &total, &coverage, &at(second)]).await.unwrap();
+        let row = self.database.raw.query_one(sql, &[&self.id, &count, &total, &coverage, &at(second)]).await.unwrap();
         let client = self.database.db.client().await.unwrap();
         db::payloads::get(&client, row.get(0)).await.unwrap().unwrap()
     }
@@ -81,7 +80,7 @@ impl TestStore {
     pub async fn row(&self, provider_id: &str) -> Option<Row> {
         let sql = "SELECT p.*, d.last_complete_at FROM store_products p JOIN dispensaries d ON d.id = p.dispensary_id
                     WHERE p.dispensary_id = $1 AND p.provider_product_id = $2";
-        let row = self.database.raw.query_opt(sql, &[&self.store, &provider_id]).await.unwrap()?;
+        let row = self.database.raw.query_opt(sql, &[&self.id, &provider_id]).await.unwrap()?;
         let misses: i16 = row.get("consecutive_misses");
         let status = match row.get("stock_status") {
             "in_stock" => StockStatus::InStock,
@@ -100,7 +99,7 @@ impl TestStore {
     pub async fn options_in_stock(&self, provider_id: &str) -> i64 {
         let sql = "SELECT count(*) FROM store_product_variants v JOIN store_products p ON p.id = v.store_product_id
                     WHERE p.dispensary_id = $1 AND p.provider_product_id = $2 AND v.is_in_stock";
-        self.database.raw.query_one(sql, &[&self.store, &provider_id]).await.unwrap().get(0)
+        self.database.raw.query_one(sql, &[&self.id, &provider_id]).await.unwrap().get(0)
     }
 
     pub async fn snapshots(&self, payload: &Payload) -> i64 {
