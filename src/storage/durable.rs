@@ -12,6 +12,13 @@ const TMP_SUFFIX: &str = ".tmp";
 /// Writes `bytes` into a synced temporary file in `dir`, which is created when missing. The file is removed when it is dropped,
 /// or by the sweep when the process was killed. Its mode follows the umask, so that backups can read it: it must hold no secret.
 pub fn write_temporary(dir: &Path, bytes: &[u8]) -> io::Result<NamedTempFile> {
+    let file = write_unsynced(dir, bytes)?;
+    file.as_file().sync_all()?;
+    Ok(file)
+}
+
+/// The same without the sync: a local file system reserves the room at once, a share may refuse it later.
+pub fn write_unsynced(dir: &Path, bytes: &[u8]) -> io::Result<NamedTempFile> {
     create_dir(dir)?;
     let mut builder = tempfile::Builder::new();
     builder.prefix(TMP_PREFIX).suffix(TMP_SUFFIX);
@@ -19,7 +26,6 @@ pub fn write_temporary(dir: &Path, bytes: &[u8]) -> io::Result<NamedTempFile> {
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     let mut file = builder.tempfile_in(dir)?;
     file.write_all(bytes)?;
-    file.as_file().sync_all()?;
     Ok(file)
 }
 

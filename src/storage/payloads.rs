@@ -74,11 +74,13 @@ impl Payloads {
         self.blocking_within(MAX_CHECK_WAIT, owner::register).await
     }
 
-    /// Checks that there is room for a payload, before a menu is fetched that could not be written.
+    /// Checks that there is room for a payload, before a menu is fetched that could not be written. It waits for the disk only after
+    /// a write that failed: each fetch asks.
     pub async fn check_room(&self) -> Result<(), StorageError> {
-        let checked = self.blocking_within(MAX_CHECK_WAIT, |root, owner| {
+        let write = if *self.can_write.borrow() { durable::write_unsynced } else { durable::write_temporary };
+        let checked = self.blocking_within(MAX_CHECK_WAIT, move |root, owner| {
             owner::register(root, owner)?;
-            match durable::write_temporary(&root.join(layout::PAYLOADS), &vec![0; MIN_ROOM]) {
+            match write(&root.join(layout::PAYLOADS), &vec![0; MIN_ROOM]) {
                 Ok(_) => Ok(()),
                 Err(error) => Err(StorageError::of_root(root, layout::PAYLOADS, error)),
             }

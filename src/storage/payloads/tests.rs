@@ -3,6 +3,8 @@
 use std::collections::{BTreeSet, HashSet};
 use std::os::unix::fs::symlink;
 use std::process::Command;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::SystemTime;
 
 use bytes::Bytes;
@@ -300,6 +302,26 @@ async fn a_sweep_of_nothing_is_fine() {
     let (_dir, payloads) = storage();
     payloads.register_owner().await.unwrap();
     assert_eq!(payloads.sweep(next_day(), nothing_known).await.unwrap(), SweepReport::default());
+}
+
+#[tokio::test]
+async fn a_share_that_hangs_holds_a_few_threads_and_no_caller() {
+    let (_dir, payloads) = storage();
+    let (answers_again, begun) = (Arc::new(OnceLock::new()), Arc::new(AtomicUsize::new(0)));
+    let callers = (0..2 * MAX_OPERATIONS).map(|_| {
+        let (answers_again, begun) = (Arc::clone(&answers_again), Arc::clone(&begun));
+        payloads.blocking_within(Duration::from_millis(200), move |_, _| {
+            begun.fetch_add(1, Ordering::Relaxed);
+            answers_again.wait();
+            Ok(())
+        })
+    });
+    let answers = futures_util::future::join_all(callers).await;
+    assert!(answers.iter().all(|answer| matches!(answer, Err(StorageError::Unavailable { .. }))), "{answers:?}");
+    assert_eq!(begun.load(Ordering::Relaxed), MAX_OPERATIONS);
+
+    answers_again.set(()).unwrap();
+    payloads.check_room().await.unwrap();
 }
 
 /// Runs the test below in a process that may write no file larger than nothing, as on a full disk.
