@@ -7,5 +7,6 @@ mod histories;
 mod housekeeping;
 mod refresh;
 mod simulated;
+mod suspicious;
 pub mod test_sessions;
 mod test_store;
