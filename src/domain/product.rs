@@ -18,6 +18,8 @@ pub enum NormaliseError {
     Truncated { page: usize },
     #[error("page {page} carries errors beside its data")]
     HasErrors { page: usize },
+    #[error("the menu has more than {most} options")]
+    TooLarge { most: usize },
 }
 
 /// A menu after normalisation: products in feed order, one per provider id, and what was odd about them.
@@ -26,7 +28,7 @@ pub struct NormalMenu {
     pub products: Vec<Product>,
     /// Bounded; the first of many.
     pub warnings: Vec<Warning>,
-    /// Keys of items that nobody has met before, and on how many items; bounded.
+    /// Keys of items that are neither read nor known to be there, and on how many items; bounded.
     pub unknown_keys: BTreeMap<String, u32>,
 }
 

@@ -35,6 +35,7 @@ pub fn menu_page(operation: &str, response: &Response, max_items: usize) -> Resu
         Err(NormaliseError::HasErrors { .. }) => Err(of_errors(operation, response)),
         Err(NormaliseError::Truncated { .. }) => Err(truncated(response)),
         Err(NormaliseError::NotAMenu { why, .. }) => success(response).and(Err(unreadable(response, why))),
+        Err(error @ NormaliseError::TooLarge { .. }) => Err(unreadable(response, error.to_string())),
     }
 }
 
@@ -117,12 +118,12 @@ fn success(response: &Response) -> Result<(), FetchError> {
     Err(FetchError::Http { host: response.host.clone(), reason: format!("status {}", response.status.as_u16()) })
 }
 
-/// Nobody's fault, and gone at the next try.
+/// A transient failure: the next try may succeed.
 fn truncated(response: &Response) -> FetchError {
     FetchError::Http { host: response.host.clone(), reason: "its answer ends in the middle".to_owned() }
 }
 
-/// Nobody's fault, and never written: another store's answer, from a cache or a filter that was ignored.
+/// A transient failure: another store's answer, from a cache or a filter that was ignored, is never written.
 pub fn wrong_store(response: &Response, asked: &str, answered: &str) -> FetchError {
     let reason = format!("wrong_store: it was asked for {asked} and answered about {answered}");
     FetchError::Http { host: response.host.clone(), reason }

@@ -26,6 +26,8 @@ use wire::{Brand, Image, Items, Page, WireProduct};
 /// Unknown keys that are counted by name; a feed that invents more of them is not worth more memory.
 const MAX_UNKNOWN_KEYS: usize = 64;
 const MAX_KEY_BYTES: usize = 64;
+/// Options of a menu: twenty times those of the largest real one. A hostile menu of a few megabytes could name millions.
+const MAX_OPTIONS: usize = 100_000;
 
 /// What a page holds, as far as a crawl must know before anyone normalises it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -98,7 +100,15 @@ pub fn normalise(pages: &[&[u8]]) -> Result<NormalMenu, NormaliseError> {
         }
     }
     let unknown_keys = count_unknown_keys(&items);
-    let products = items.into_iter().map(|(id, item)| normalise_product(id, &item, &mut warnings)).collect();
+    let (mut products, mut options) = (Vec::with_capacity(items.len()), 0);
+    for (id, item) in items {
+        let product = normalise_product(id, &item, &mut warnings);
+        options += product.variants.len();
+        if options > MAX_OPTIONS {
+            return Err(NormaliseError::TooLarge { most: MAX_OPTIONS });
+        }
+        products.push(product);
+    }
     Ok(NormalMenu { products, warnings, unknown_keys })
 }
 

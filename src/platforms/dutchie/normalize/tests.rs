@@ -369,6 +369,15 @@ fn a_product_has_at_most_two_hundred_options() {
 }
 
 #[test]
+fn a_menu_of_more_options_than_any_store_has_is_refused() {
+    let items =
+        |count: usize| -> Vec<Value> { (0..count).map(|n| json!({"_id": n, "Options": vec!["1g"; 200]})).collect() };
+    assert_eq!(menu(&items(500)).products.len(), 500);
+    let refused = normalise(&[&page(&items(501))]);
+    assert_eq!(refused, Err(NormaliseError::TooLarge { most: 100_000 }));
+}
+
+#[test]
 fn specials_too_large_to_be_real_are_left_out() {
     let menu = menu(&[item(json!({"specialData": {"saleSpecials": vec![0; 40_000]}}))]);
     assert_eq!(menu.products[0].specials, None);
