@@ -8,10 +8,10 @@ use serde::Serialize;
 use super::payload::PayloadId;
 use super::product::StockStatus;
 
-/// Misses in a row that empty a shelf. One bad crawl must not.
+/// Misses in a row after which a product is out of stock. One bad crawl must not do it.
 pub const MISSES_TO_OUT_OF_STOCK: i16 = 3;
 
-/// What is known of a product's place on the shelf.
+/// Whether a product is in stock, and how often in a row it was missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stock {
     pub is_in_stock: bool,
@@ -36,7 +36,7 @@ impl Stock {
     }
 }
 
-/// When a product was last on the shelf: what its row says, and for a row without a miss its store's last complete crawl.
+/// When a product was last on the menu: what its row says, and for a row without a miss its store's last complete crawl.
 pub fn last_seen(row: DateTime<Utc>, misses: i16, last_complete: Option<DateTime<Utc>>) -> DateTime<Utc> {
     match last_complete {
         Some(crawl) if misses == 0 => row.max(crawl),
@@ -95,9 +95,9 @@ mod tests {
     }
 
     #[rstest]
-    #[case::the_first_miss_empties_nothing(in_stock(0), in_stock(1))]
+    #[case::the_first_miss_changes_nothing(in_stock(0), in_stock(1))]
     #[case::nor_does_the_second(in_stock(1), in_stock(2))]
-    #[case::the_third_empties_the_shelf(in_stock(2), out_of_stock(3))]
+    #[case::the_third_puts_it_out_of_stock(in_stock(2), out_of_stock(3))]
     #[case::the_counter_stops_at_three(out_of_stock(3), out_of_stock(3))]
     #[case::unknown_stock_waits_too(unknown(1), unknown(2))]
     #[case::and_ends_out_of_stock(unknown(2), out_of_stock(3))]
@@ -120,12 +120,12 @@ mod tests {
     #[case::the_same(at(5, 1), Some(at(5, 1)), PayloadOrder::Replay)]
     #[case::an_earlier_one(at(4, 9), Some(at(5, 1)), PayloadOrder::Older)]
     #[case::of_two_at_one_instant_the_later_row(at(5, 2), Some(at(5, 1)), PayloadOrder::Newest)]
-    fn payloads_take_their_turn(
+    fn payloads_have_an_order(
         #[case] payload: PayloadPosition,
         #[case] last: Option<PayloadPosition>,
-        #[case] turn: PayloadOrder,
+        #[case] order: PayloadOrder,
     ) {
-        assert_eq!(PayloadOrder::of(payload, last), turn);
+        assert_eq!(PayloadOrder::of(payload, last), order);
     }
 
     #[rstest]

@@ -1,4 +1,6 @@
-//! `ExhaustedHashAlarm`: tells the operator that an operation has no working hash left, once for all stores and not once for each.
+//! `ExhaustedHashAlarm`: the alarm that an operation has no working hash left, once for all stores and not once for each.
+//!
+//! In: platform, operation, time. Out: whether the alarm was raised. It must not know tasks.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -7,7 +9,7 @@ use std::time::{Duration, Instant};
 use crate::domain::store::Platform;
 use crate::events;
 
-/// How long one alarm speaks for all that follow.
+/// The same alarm is raised once in this time.
 const WINDOW: Duration = Duration::from_secs(3600);
 
 /// One a process. An adapter has a handful of operations, so it stays small.
@@ -15,7 +17,7 @@ const WINDOW: Duration = Duration::from_secs(3600);
 pub struct ExhaustedHashAlarm(Mutex<HashMap<(Platform, &'static str), Instant>>);
 
 impl ExhaustedHashAlarm {
-    /// Raises the alarm, unless the last one still speaks for this; says whether it did.
+    /// Raises the alarm unless the last one is less than an hour old; says whether it did.
     pub fn raise(&self, platform: Platform, operation: &'static str, now: Instant) -> bool {
         let mut raised = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let last = raised.get(&(platform, operation));
@@ -33,11 +35,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_operation_is_told_of_once_in_a_window() {
+    fn an_operation_has_one_alarm_in_a_window() {
         let (alarm, now) = (ExhaustedHashAlarm::default(), Instant::now());
         let raise = |operation, after| alarm.raise(Platform::Dutchie, operation, now + after);
         assert!(raise("A", Duration::ZERO));
-        assert!(raise("B", Duration::ZERO), "another operation is other news");
+        assert!(raise("B", Duration::ZERO), "another operation has an alarm of its own");
         assert!(!raise("A", WINDOW - Duration::from_secs(1)));
         assert!(raise("A", WINDOW));
         assert!(!raise("A", WINDOW + Duration::from_secs(1)));

@@ -1,7 +1,7 @@
 //! `PersistedQueries`: which persisted-query hashes to try, and what came of it.
 //!
-//! A value that is filled from the table `query_hashes` before a task and whose notes go back there after it; it must not know
-//! the database.
+//! A value that is filled from the table `query_hashes` before a task and whose observations go back there after it; it must not
+//! know the database.
 
 /// A hash that the platform has been seen to accept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub enum HashObservation {
 #[derive(Clone, Debug, Default)]
 pub struct PersistedQueries {
     known: Vec<KnownHash>,
-    notes: Vec<HashObservation>,
+    observations: Vec<HashObservation>,
     /// Operations of which no known hash works any more.
     exhausted: Vec<&'static str>,
 }
@@ -66,9 +66,9 @@ impl PersistedQueries {
         &self.exhausted
     }
 
-    /// What there is to be written down, and not to be asked for again.
-    pub fn take_notes(&mut self) -> Vec<HashObservation> {
-        std::mem::take(&mut self.notes)
+    /// What the table does not know yet.
+    pub fn take_observations(&mut self) -> Vec<HashObservation> {
+        std::mem::take(&mut self.observations)
     }
 
     fn move_to(&mut self, hash: &KnownHash, place: usize) {
@@ -78,9 +78,9 @@ impl PersistedQueries {
         }
     }
 
-    fn note(&mut self, note: HashObservation) {
-        if !self.notes.contains(&note) {
-            self.notes.push(note);
+    fn note(&mut self, observation: HashObservation) {
+        if !self.observations.contains(&observation) {
+            self.observations.push(observation);
         }
     }
 }
@@ -93,59 +93,62 @@ mod tests {
         KnownHash { operation: operation.to_owned(), hash: hash.to_owned() }
     }
 
-    fn book() -> PersistedQueries {
+    fn queries() -> PersistedQueries {
         PersistedQueries::new(vec![hash("A", "new"), hash("B", "other"), hash("A", "old")])
     }
 
-    fn names(book: &PersistedQueries) -> Vec<String> {
-        book.candidates("A").into_iter().map(|known| known.hash).collect()
+    fn names(queries: &PersistedQueries) -> Vec<String> {
+        queries.candidates("A").into_iter().map(|known| known.hash).collect()
     }
 
     #[test]
     fn candidates_are_of_the_operation_in_their_order() {
-        assert_eq!(names(&book()), ["new", "old"]);
+        assert_eq!(names(&queries()), ["new", "old"]);
     }
 
     #[test]
     fn what_is_not_found_is_tried_last() {
-        let mut book = book();
-        book.not_found(&hash("A", "new"));
-        assert_eq!(names(&book), ["old", "new"]);
+        let mut queries = queries();
+        queries.not_found(&hash("A", "new"));
+        assert_eq!(names(&queries), ["old", "new"]);
     }
 
     #[test]
     fn what_worked_is_tried_first() {
-        let mut book = book();
-        book.worked(&hash("A", "old"));
-        assert_eq!(names(&book), ["old", "new"]);
+        let mut queries = queries();
+        queries.worked(&hash("A", "old"));
+        assert_eq!(names(&queries), ["old", "new"]);
     }
 
     #[test]
-    fn a_lesson_is_noted_once() {
-        let mut book = book();
-        book.worked(&hash("A", "new"));
-        book.worked(&hash("A", "new"));
-        book.not_found(&hash("A", "old"));
+    fn an_observation_is_noted_once() {
+        let mut queries = queries();
+        queries.worked(&hash("A", "new"));
+        queries.worked(&hash("A", "new"));
+        queries.not_found(&hash("A", "old"));
         assert_eq!(
-            book.take_notes(),
+            queries.take_observations(),
             [HashObservation::Worked(hash("A", "new")), HashObservation::NotFound(hash("A", "old"))]
         );
-        assert_eq!(book.take_notes(), []);
+        assert_eq!(queries.take_observations(), []);
     }
 
     #[test]
-    fn what_is_exhausted_has_no_candidates_and_is_told_once() {
-        let mut book = book();
-        book.exhaust("A");
-        book.exhaust("A");
-        assert_eq!((names(&book), book.candidates("B").len(), book.exhausted()), (Vec::new(), 1, ["A"].as_slice()));
+    fn an_exhausted_operation_has_no_candidates_and_is_listed_once() {
+        let mut queries = queries();
+        queries.exhaust("A");
+        queries.exhaust("A");
+        assert_eq!(
+            (names(&queries), queries.candidates("B").len(), queries.exhausted()),
+            (Vec::new(), 1, ["A"].as_slice())
+        );
     }
 
     #[test]
-    fn hashes_that_nobody_listed_may_be_noted() {
-        let mut book = PersistedQueries::default();
-        book.not_found(&hash("A", "x"));
-        book.worked(&hash("A", "y"));
-        assert_eq!(book.take_notes().len(), 2);
+    fn unlisted_hashes_may_be_observed() {
+        let mut queries = PersistedQueries::default();
+        queries.not_found(&hash("A", "x"));
+        queries.worked(&hash("A", "y"));
+        assert_eq!(queries.take_observations().len(), 2);
     }
 }

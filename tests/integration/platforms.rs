@@ -254,7 +254,7 @@ async fn a_stale_hash_is_followed_by_the_next_and_nobody_is_blamed() {
         "it is stale once, not once a page"
     );
     assert_eq!(counts.proxies.iter().filter(|proxy| proxy.requests > 0).count(), 1, "the proxy is kept");
-    assert_eq!(worked(&field.hashes.take_notes()), [older]);
+    assert_eq!(worked(&field.hashes.take_observations()), [older]);
     assert!(field.hashes.exhausted().is_empty());
 }
 
@@ -266,7 +266,7 @@ async fn one_stale_shard_costs_a_request() {
     field.fetch(&store).await.unwrap();
     let current = Store { api_path: Some("/api-3/graphql".to_owned()), ..store };
     field.fetch(&current).await.unwrap();
-    assert_eq!(worked(&field.hashes.take_notes()).len(), 2);
+    assert_eq!(worked(&field.hashes.take_observations()).len(), 2);
 }
 
 #[tokio::test]
@@ -295,7 +295,7 @@ async fn a_platform_that_takes_neither_is_stale() {
     field.sim.add_fault(Fault::new(FaultKind::HashNotFound));
     let error = field.fetch(&field.store()).await.unwrap_err();
     assert!(matches!(error, FetchError::UnknownQuery { .. }), "{error}");
-    assert_eq!(field.hashes.take_notes().len(), 3);
+    assert_eq!(field.hashes.take_observations().len(), 3);
 }
 
 #[tokio::test]

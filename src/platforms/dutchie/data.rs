@@ -19,7 +19,7 @@ pub struct DutchieData {
     documents: BTreeMap<String, String>,
 }
 
-/// Whoever gave the file names it.
+/// The caller adds the file's name.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum DataError {
     #[error("{0}")]
@@ -49,7 +49,7 @@ struct File {
 struct Hash {
     operation: String,
     sha256: String,
-    /// For people.
+    /// When it was seen; a note for people.
     #[serde(default, rename = "seen")]
     _seen: String,
 }

@@ -9,13 +9,13 @@ use super::requests;
 use crate::domain::store::FoundStore;
 use crate::platforms::us_states;
 
-/// Words in the names of stores that sell nothing ("dnu": do not use).
+/// Words in the names of stores that are none ("dnu": do not use).
 const NO_REAL_STORE: [&str; 5] = ["sandbox", "sbx", "demo", "test", "dnu"];
 
 /// None when it has no id that could be a key.
 pub fn found_store(store: &Value, base_url: &Url) -> Option<FoundStore> {
     let location = &store["location"];
-    // [longitude, latitude]: the other way round than people say it
+    // GeoJSON: [longitude, latitude]
     let coordinates = &location["geometry"]["coordinates"];
     let slug = key(&store["cName"]);
     let mut found = FoundStore {

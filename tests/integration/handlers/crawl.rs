@@ -165,7 +165,7 @@ async fn an_older_payload_writes_its_missing_snapshots_only() {
     let mut dearer = product("a");
     dearer.price_rec = Some(1200);
     store.crawl(1, vec![dearer, product("b")]).await;
-    let store = store.marks("dispensaries").await;
+    let store_row = store.marks("dispensaries").await;
 
     let counts = store.refresh(&older, vec![product("a"), product("b")]).await;
 
@@ -176,7 +176,7 @@ async fn an_older_payload_writes_its_missing_snapshots_only() {
     let old_price = format!("SELECT min(price_rec)::bigint FROM store_product_snapshots WHERE crawl_id = {}", older.id);
     assert_eq!(store.count(&old_price).await, 1000);
     // locked, so its xmax moves; written it would have another ctid
-    assert_eq!(place(&store.marks("dispensaries").await), place(&store));
+    assert_eq!(place(&store.marks("dispensaries").await), place(&store_row));
     let before = store.marks("store_products").await;
     assert_eq!(store.refresh(&older, vec![product("a"), product("b")]).await.snapshots, 0);
     assert_eq!(store.marks("store_products").await, before);

@@ -1,6 +1,6 @@
 //! Option labels (`1/8oz`, `.5g`, `2gC`, `N/A`) as canonical sizes.
 
-/// The trade's ounce: an eighth is 3.5 g, on every shelf and in every menu.
+/// The trade rounds the ounce to 28 g: an eighth of it is sold as 3.5 g.
 const MG_PER_OUNCE: f64 = 28_000.0;
 const ML_PER_FLUID_OUNCE: f64 = 29.5735;
 
