@@ -1,27 +1,70 @@
-//! The process's memory budget for large bodies: real answers are small, and only a few large ones may be in memory at once.
+//! The process's budget of memory for answers of upstream: real menus are small, and few large ones may be held at once.
 //!
-//! In: a request for a body that grows beyond [`SMALL_BODY`]. Out: a permit, kept for as long as the body is.
+//! In: a task that is about to hold more than a real menu needs. Out: one permit a task, kept for as long as anything that it
+//! received is. It must not know what is held.
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-/// Bytes up to which a body needs no permit: several times a real page.
+/// Bytes of one body, as received and inflated each, that need no permit: several times a real page.
 pub const SMALL_BODY: usize = 4 << 20;
-/// Held at once by all tasks of the process; each may have its bytes as received and inflated.
-const MAX_LARGE_BODIES: usize = 3;
-/// How long a body waits for its permit.
-pub const MAX_WAIT: Duration = Duration::from_secs(30);
+/// Bytes of a menu's pages, as they are kept, that need no permit: the largest real menus, uncompressed.
+pub const SMALL_MENU: usize = 8 << 20;
+/// Tasks of the process that may hold more at once.
+pub const MAX_LARGE: usize = 2;
 
-static LARGE_BODIES: Semaphore = Semaphore::const_new(MAX_LARGE_BODIES);
+static LARGE: Semaphore = Semaphore::const_new(MAX_LARGE);
 
-/// The right to hold a large body; cheap to clone.
-#[derive(Clone, Debug)]
-pub struct LargeBody(#[expect(dead_code, reason = "held, not read")] Arc<SemaphorePermit<'static>>);
+/// One task's permit to hold large answers. Clones share it; it is given back when the last one is dropped.
+#[derive(Clone, Debug, Default)]
+pub struct MemoryPermit(Arc<Mutex<Option<SemaphorePermit<'static>>>>);
 
-/// Waits for a permit; none when there is none within [`MAX_WAIT`].
-pub async fn large_body() -> Option<LargeBody> {
-    let permit = tokio::time::timeout(MAX_WAIT, LARGE_BODIES.acquire()).await.ok()?.ok()?;
-    Some(LargeBody(Arc::new(permit)))
+impl MemoryPermit {
+    /// Takes the permit, unless the task has it. False when none is left: the task does not wait, since it keeps a proxy and a
+    /// host's permit meanwhile.
+    pub fn try_acquire(&self) -> bool {
+        self.try_acquire_of(&LARGE)
+    }
+
+    fn try_acquire_of(&self, permits: &'static Semaphore) -> bool {
+        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if held.is_none() {
+            *held = permits.try_acquire().ok();
+        }
+        held.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A budget of its own for each test.
+    fn permits() -> &'static Semaphore {
+        Box::leak(Box::new(Semaphore::new(MAX_LARGE)))
+    }
+
+    #[test]
+    fn two_tasks_hold_large_answers_and_a_third_once_one_of_them_has_ended() {
+        let permits = permits();
+        let mut tasks: Vec<_> = (0..=MAX_LARGE).map(|_| MemoryPermit::default()).collect();
+        let acquired: Vec<_> = tasks.iter().map(|task| task.try_acquire_of(permits)).collect();
+        assert_eq!(acquired, [true, true, false]);
+        tasks.remove(0);
+        assert!(tasks[1].try_acquire_of(permits));
+    }
+
+    #[test]
+    fn a_task_takes_one_permit_however_much_it_holds() {
+        let permits = permits();
+        let task = MemoryPermit::default();
+        let (page, menu) = (task.clone(), task.clone());
+        assert!([&task, &page, &menu].into_iter().all(|holder| holder.try_acquire_of(permits)));
+        assert_eq!(permits.available_permits(), MAX_LARGE - 1);
+        drop((task, page));
+        assert_eq!(permits.available_permits(), MAX_LARGE - 1, "its menu is still held");
+        drop(menu);
+        assert_eq!(permits.available_permits(), MAX_LARGE);
+    }
 }

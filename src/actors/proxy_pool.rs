@@ -85,6 +85,7 @@ pub struct GiveBack(pub ProxyId);
 pub struct Report {
     pub proxy: ProxyId,
     pub outcome: ProxyOutcome,
+    pub sent: Instant,
 }
 
 /// Asks to write everything that was reported before it; the answer says whether it was written.
@@ -257,7 +258,8 @@ impl Handler<Report> for ProxyPoolActor {
     type Result = ();
 
     fn handle(&mut self, report: Report, ctx: &mut Self::Context) {
-        let Some(notice) = self.pool.report(report.proxy, &report.outcome, self.deps.clock.instant()) else { return };
+        let Report { proxy, outcome, sent } = report;
+        let Some(notice) = self.pool.report(proxy, &outcome, sent, self.deps.clock.instant()) else { return };
         events::proxy_notice(&notice);
         self.serve_waiting(ctx);
         self.publish();

@@ -5,7 +5,7 @@
 
 pub mod counters;
 pub mod health;
-mod hosts_answered;
+mod last_answers;
 mod notice;
 pub mod pool;
 pub mod pooled_proxy;
@@ -99,7 +99,7 @@ pub struct ProxyAsk {
     /// The store's state and timezone: a proxy in the same one is preferred.
     pub state: Option<String>,
     pub timezone: Option<String>,
-    /// Proxies this request has tried already.
+    /// Proxies that are chosen only where no other serves.
     pub avoid: Vec<ProxyId>,
 }
 
@@ -108,25 +108,19 @@ pub struct ProxyAsk {
 pub enum ProxyOutcome {
     Success {
         host: String,
+        /// Until the last byte.
         took: Duration,
     },
-    /// A refusal or a challenge by `host`.
-    Blocked {
-        host: String,
-    },
+    /// The host answered, and has trouble of its own or asks for patience: the proxy works.
+    Answered,
+    /// A refusal or a challenge by `host`: the proxy works, and is not welcome there.
+    Blocked { host: String },
     /// The proxy is broken or refuses us (407, refused connect): `at_once` benches without counting.
     /// `reason` is shown and stored: it must not hold credentials.
-    Failed {
-        host: String,
-        reason: String,
-        at_once: bool,
-    },
+    Failed { host: String, reason: String, at_once: bool },
     /// Silence or a broken connection: the fault of either the proxy or `host`. See [`pool::Pool::report`].
-    Suspect {
-        host: String,
-        reason: String,
-    },
-    /// The origin's own trouble; says nothing about the proxy.
+    Suspect { host: String, reason: String },
+    /// A limit or rule of ours; says nothing about the proxy.
     Neutral,
 }
 

@@ -35,9 +35,9 @@ pub async fn run(ctx: &Context, _: args::EntryPointDiscovery) -> Result<Outcome,
 }
 
 async fn resolve(ctx: &Context, store: &Store) -> Result<StoreRef, TaskError> {
-    let mut client_of_platform = PlatformClient::for_store(ctx, store).await?;
-    let found = client_of_platform.crawler().resolve_store(store).await;
-    client_of_platform.end().await;
+    let mut platform_client = PlatformClient::for_store(ctx, store).await?;
+    let found = platform_client.crawler().resolve_store(store).await;
+    platform_client.end().await;
     Ok(found?)
 }
 

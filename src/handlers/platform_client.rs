@@ -1,6 +1,6 @@
 //! `PlatformClient`: what a handler asks a menu platform with: one session, and the query hashes that may work.
 //!
-//! What was learned of the hashes is true however the task ends, so it is written at once and not with the task's effects.
+//! What was observed of the hashes is true however the task ends, so it is written at once and not with the task's effects.
 
 use url::{Position, Url};
 
@@ -56,13 +56,13 @@ impl<'a> PlatformClient<'a> {
         self.session.trace().read().current_proxy
     }
 
-    /// Saves what was learned of the hashes, and raises the alarm when none is left; to be called however the asking ended.
+    /// Saves what was observed of the hashes, and raises the alarm when none is left; to be called however the crawl ended.
     /// Observations that cannot be saved will be made again, and are no reason to throw an answer away.
     pub async fn end(mut self) {
         for operation in self.hashes.exhausted() {
             self.ctx.services.hash_alarm.raise(self.platform, operation, self.ctx.services.clock.instant());
         }
-        let observations = self.hashes.take_notes();
+        let observations = self.hashes.take_observations();
         if observations.is_empty() {
             return;
         }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::{Adapter, DiscoveryPoint, Menu, MenuPage, MenuPart, PersistedQueries, Query, QueryForm, StoreRef};
 use crate::domain::payload::{FetchStart, MAX_MENU_BYTES, PageQuestion, is_whole};
 use crate::domain::store::{FoundStore, Store};
+use crate::memory::{MemoryPermit, SMALL_MENU};
 use crate::stealth::{FetchError, Request, Response, Session};
 
 /// What one task crawls with.
@@ -49,12 +50,15 @@ impl Crawler<'_> {
             let read = |adapter: &dyn Adapter, query: &Query, response: &Response| adapter.read_menu(query, response);
             let (response, part) = self.ask(&query, read).await?;
             next = pages.add(&query, response, part)?;
+            if pages.kept > SMALL_MENU {
+                self.session.hold_large(query.endpoint.host_str().unwrap_or_default())?;
+            }
         }
         if next.is_some() {
             return Err(FetchError::MorePages { seen: pages.ids.len(), max_pages: self.limits.max_pages });
         }
         pages.check(self.limits, self.adapter.announces_total())?;
-        pages.into_menu(self.adapter.as_ref(), store, start)
+        pages.into_menu(self.adapter.as_ref(), store, start, self.session.memory())
     }
 
     /// Finds out where a store without a platform id leads. `NotFound` when it leads nowhere.
@@ -79,7 +83,7 @@ impl Crawler<'_> {
         Ok(found)
     }
 
-    /// Asks by every hash that may work, then by the full text. A stale hash is nobody's fault, the proxy's least of all.
+    /// Asks by every hash that may work, then by the full text. A stale hash is not the proxy's fault.
     async fn ask<T: Send + 'static>(&mut self, query: &Query, read: Read<T>) -> Result<(Response, T), FetchError> {
         let candidates = self.hashes.candidates(query.operation);
         for hash in &candidates {
@@ -136,6 +140,8 @@ struct PagesSoFar {
     total_count: Option<usize>,
     /// Without any coding, as a payload's reader inflates them.
     bytes: usize,
+    /// As they are kept.
+    kept: usize,
 }
 
 impl PagesSoFar {
@@ -147,6 +153,7 @@ impl PagesSoFar {
         }
         let is_gzip = response.is_gzip();
         let bytes = if is_gzip { response.raw } else { response.body };
+        self.kept += bytes.len();
         let question = PageQuestion { operation: query.operation.to_owned(), cursor: query.cursor.clone() };
         self.pages.push(MenuPage { bytes, is_gzip, question });
         self.ids.extend(part.ids);
@@ -175,7 +182,13 @@ impl PagesSoFar {
         Err(FetchError::Incomplete { seen, total, min_coverage: limits.min_coverage })
     }
 
-    fn into_menu(self, adapter: &dyn Adapter, store: &Store, start: &FetchStart) -> Result<Menu, FetchError> {
+    fn into_menu(
+        self,
+        adapter: &dyn Adapter,
+        store: &Store,
+        start: &FetchStart,
+        memory: MemoryPermit,
+    ) -> Result<Menu, FetchError> {
         let id = store.platform_dispensary_id.clone();
         Ok(Menu {
             platform: adapter.platform(),
@@ -185,6 +198,7 @@ impl PagesSoFar {
             total_count: self.total_count.unwrap_or(self.ids.len()),
             product_count: self.ids.len(),
             pages: self.pages,
+            memory,
         })
     }
 }
@@ -206,7 +220,7 @@ mod tests {
             headers: [(CONTENT_ENCODING, HeaderValue::from_static("gzip"))].into_iter().collect(),
             raw: Bytes::from_static(b"small"),
             body: body.clone(),
-            large: None,
+            memory: MemoryPermit::default(),
         }
     }
 

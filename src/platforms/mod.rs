@@ -19,6 +19,7 @@ use url::Url;
 use crate::domain::payload::{PageQuestion, StoredPage};
 use crate::domain::product::NormalMenu;
 use crate::domain::store::{FoundStore, Platform, Store, StoreId};
+use crate::memory::MemoryPermit;
 use crate::stealth::{FetchError, Request, Response};
 
 pub use crate::domain::product::NormaliseError;
@@ -85,7 +86,7 @@ pub struct Query {
     pub referer: Url,
     /// JSON text.
     pub variables: String,
-    /// What the adapter must remember until the answer; nobody else reads it.
+    /// What the adapter must remember until the answer; opaque to all others.
     pub cursor: Value,
 }
 
@@ -124,6 +125,8 @@ pub struct Menu {
     /// Distinct provider ids over all pages.
     pub product_count: usize,
     pub pages: Vec<MenuPage>,
+    /// Held while `pages` are.
+    pub memory: MemoryPermit,
 }
 
 /// An answer in the form in which it is kept.

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
+use http::response::Parts;
 use http::{HeaderMap, StatusCode, header};
 use url::Url;
 
@@ -15,20 +16,20 @@ use super::fingerprint::Fingerprint;
 use super::request::Response;
 use super::transport::{self, Answer};
 use crate::cpu;
-use crate::memory::SMALL_BODY;
+use crate::memory::{MemoryPermit, SMALL_BODY};
 
 /// What status and headers say by themselves. A refusal is a status that browsers get when they are not welcome, HTML where
 /// JSON is due, or a redirect to another host.
-pub(super) fn judge(url: &Url, answer: &Answer, now: DateTime<Utc>) -> Result<(), FetchError> {
-    let retry_after = retry_after(&answer.headers, now);
+pub(super) fn judge(url: &Url, head: &Parts, now: DateTime<Utc>) -> Result<(), FetchError> {
+    let retry_after = retry_after(&head.headers, now);
     let host = url.host_str().unwrap_or_default().to_owned();
-    match answer.status.as_u16() {
+    match head.status.as_u16() {
         status @ 429 => Err(FetchError::Throttled { host, status, retry_after }),
         status @ 503 if retry_after.is_some() => Err(FetchError::Throttled { host, status, retry_after }),
-        _ if claims_html(&answer.headers) => Err(FetchError::Challenged { host }),
+        _ if claims_html(&head.headers) => Err(FetchError::Challenged { host }),
         status @ (401 | 403 | 405 | 406 | 451) => Err(FetchError::Blocked { host, status }),
-        status @ 300..=399 if leads_elsewhere(url, &answer.headers) => Err(FetchError::Blocked { host, status }),
-        300..=399 | 500..=599 => Err(status_error(&host, answer.status)),
+        status @ 300..=399 if leads_elsewhere(url, &head.headers) => Err(FetchError::Blocked { host, status }),
+        300..=399 | 500..=599 => Err(status_error(&host, head.status)),
         _ => Ok(()),
     }
 }
@@ -44,17 +45,15 @@ pub(super) async fn read(
     answer: Answer,
     offered: &Fingerprint,
     limit: usize,
+    memory: &MemoryPermit,
 ) -> Result<Response, FetchError> {
     let coding = coding(&answer.headers);
-    let mut large = answer.large;
     let body = match coding.as_deref() {
         None | Some("" | "identity") => answer.raw.clone(),
         Some(coding) if !offered.offers(coding) => return Err(not_offered(host, coding)),
         Some(coding) => match inflate(host, &answer.raw, coding, limit.min(SMALL_BODY)).await {
             Err(FetchError::TooLarge { .. }) if limit > SMALL_BODY => {
-                if large.is_none() {
-                    large = Some(transport::large_body(host).await?);
-                }
+                transport::hold_large(memory, host)?;
                 inflate(host, &answer.raw, coding, limit).await?
             }
             inflated => inflated?,
@@ -63,7 +62,8 @@ pub(super) async fn read(
     if looks_like_html(&body) {
         return Err(FetchError::Challenged { host: host.to_owned() });
     }
-    Ok(Response { host: host.to_owned(), status: answer.status, headers: answer.headers, raw: answer.raw, body, large })
+    let (Answer { status, headers, raw }, memory) = (answer, memory.clone());
+    Ok(Response { host: host.to_owned(), status, headers, raw, body, memory })
 }
 
 /// For an answer without success that the platform's reader accepted.
@@ -127,14 +127,10 @@ mod tests {
 
     use super::*;
 
-    fn answer(status: u16, headers: &[(&'static str, &str)]) -> Answer {
-        let headers = headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()));
-        Answer {
-            status: StatusCode::from_u16(status).unwrap(),
-            headers: headers.collect(),
-            raw: Bytes::new(),
-            large: None,
-        }
+    fn head(status: u16, headers: &[(&'static str, &str)]) -> Parts {
+        let head = http::Response::builder().status(status);
+        let head = headers.iter().fold(head, |head, (name, value)| head.header(*name, *value));
+        head.body(()).unwrap().into_parts().0
     }
 
     fn now() -> DateTime<Utc> {
@@ -191,6 +187,6 @@ mod tests {
         #[case] headers: &[(&'static str, &str)],
         #[case] expected: Result<(), FetchError>,
     ) {
-        assert_eq!(judge(&"https://h/api".parse().unwrap(), &answer(status, headers), now()), expected);
+        assert_eq!(judge(&"https://h/api".parse().unwrap(), &head(status, headers), now()), expected);
     }
 }

@@ -47,7 +47,7 @@ pub fn brands(brand: &str, major: u32) -> String {
     const CHARACTERS: [&str; 11] = [" ", "(", ":", "-", ".", "/", ")", ";", "=", "?", "_"];
     const PLACES: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
     let character = |nth: u32| CHARACTERS[nth as usize % CHARACTERS.len()];
-    let filler = format!("Not{}A{}Brand", character(major), character(major + 1));
+    let filler = format!("Not{}A{}Brand", character(major), character(major.wrapping_add(1)));
     let filler_version = [8, 99, 24][major as usize % 3];
     let listed = [(filler.as_str(), filler_version), ("Chromium", major), (brand, major)];
     let mut placed = [""; 3].map(str::to_owned);

@@ -15,6 +15,7 @@ use super::trace::TraceHandle;
 use super::transport::Transport;
 use crate::clock::Clock;
 use crate::events;
+use crate::memory::MemoryPermit;
 
 /// A request whose tries all broke sooner than this looks this far back for answers to others.
 const MIN_LOOK_BACK: Duration = Duration::from_secs(1);
@@ -39,6 +40,7 @@ pub(super) struct Exchange<'a> {
     pub deps: &'a SessionDeps,
     pub trace: &'a TraceHandle,
     pub request: &'a Request,
+    pub memory: &'a MemoryPermit,
 }
 
 /// When any host last answered through any proxy: it tells one host that fails from proxies that all fail.
@@ -49,16 +51,17 @@ pub(super) struct Answers {
 }
 
 impl SessionDeps {
-    /// Notes a whole answer of `host`, whatever it says.
+    /// Notes that some host answered, whatever it said.
     pub fn answered(&self) {
         *lock(&self.answers.last) = Some(self.clock.instant());
     }
 
-    /// The error for a request whose tries all broke in transit, the first at `first_failed`. When no host has answered since
-    /// through any proxy, it is the proxies that fail, and the task must not pay for it.
-    pub fn judge_suspicion(&self, host: &str, first_failed: Instant, error: FetchError) -> FetchError {
+    /// The error for a request that broke in transit and was never answered, for the first time at `first_suspicion`. When no
+    /// host has answered since through any proxy, it is the proxies that fail, and the task must not pay for it.
+    pub fn judge_suspicion(&self, host: &str, first_suspicion: Instant, error: FetchError) -> FetchError {
+        // at least a second, so that answers just before quick failures count
         let look_back = self.clock.instant().checked_sub(MIN_LOOK_BACK);
-        let since = look_back.map_or(first_failed, |look_back| look_back.min(first_failed));
+        let since = look_back.map_or(first_suspicion, |look_back| look_back.min(first_suspicion));
         if lock(&self.answers.last).is_some_and(|last| last > since) {
             return error;
         }

@@ -5,6 +5,10 @@ use std::time::Duration;
 use thiserror::Error;
 
 use crate::domain::proxy::ProxyId;
+use crate::memory::MAX_LARGE;
+
+/// How long a task waits whose menu is too large to be held beside others: in the queue, where it holds nothing.
+const NO_MEMORY_PAUSE: Duration = Duration::from_secs(60);
 
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum FetchError {
@@ -20,7 +24,7 @@ pub enum FetchError {
     /// A proxy accepted the request, and then no origin was reached through it, or its TLS failed.
     #[error("{host} cannot be reached: {reason}")]
     Unreachable { host: String, reason: String },
-    /// Every try broke in transit, and no host answered through any proxy meanwhile.
+    /// The tries broke in transit, and no host answered through any proxy meanwhile.
     #[error("no proxy brings an answer from any host; the last try: {reason}")]
     ProxyOutage { host: String, reason: String },
     #[error("{host} asks for patience: {status}")]
@@ -28,6 +32,9 @@ pub enum FetchError {
     /// Too many requests of this process wait for the same host.
     #[error("rate limiter for {host}: no permit within {waited:?}")]
     RateLimitTimeout { host: String, waited: Duration },
+    /// What came is large, and this process holds as much as it may.
+    #[error("the answer of {host} is large, and this process holds {MAX_LARGE} large menus already")]
+    NoMemory { host: String },
     #[error("{host} did not answer within {after:?} ({phase})")]
     Timeout { host: String, phase: &'static str, after: Duration },
     #[error("{host} failed: {reason}")]
@@ -63,7 +70,7 @@ pub enum FetchError {
     MorePages { seen: usize, max_pages: usize },
 }
 
-/// What follows from a [`FetchError`]; callers act on this and never match on variants.
+/// What follows from a [`FetchError`]; callers act on this, and match on a variant only to replace it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Disposition {
     /// The host refuses this client: blame the proxy, go on with another proxy and identity.
@@ -89,6 +96,7 @@ impl FetchError {
             FetchError::NoProxy { .. } | FetchError::ProxyOutage { .. } | FetchError::RateLimitTimeout { .. } => {
                 Disposition::Snooze { after: None }
             }
+            FetchError::NoMemory { .. } => Disposition::Snooze { after: Some(NO_MEMORY_PAUSE) },
             FetchError::Throttled { retry_after, .. } => Disposition::Snooze { after: *retry_after },
             FetchError::Unreachable { .. }
             | FetchError::Timeout { .. }
@@ -117,6 +125,7 @@ impl FetchError {
             FetchError::Unreachable { .. } => "unreachable",
             FetchError::ProxyOutage { .. } => "proxy_outage",
             FetchError::RateLimitTimeout { .. } => "rate_limited",
+            FetchError::NoMemory { .. } => "no_memory",
             FetchError::Throttled { .. } => "throttled",
             FetchError::Timeout { .. } => "timeout",
             FetchError::Http { .. } => "http",

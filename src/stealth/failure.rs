@@ -29,17 +29,27 @@ impl Failure {
         Failure { error, outcome: ProxyOutcome::Neutral, suspect_proxy: false }
     }
 
-    /// A whole answer that is not what was asked for; `success` is the outcome when that is not the proxy's fault.
+    /// An answer whose head says that there is no content.
+    pub fn refusal(error: FetchError, host: &str) -> Self {
+        Failure::response(error, host, ProxyOutcome::Answered)
+    }
+
+    /// A whole answer that is not what was asked for; `success` is reported when the host took the request and only the content
+    /// is wrong.
     pub fn response(error: FetchError, host: &str, success: ProxyOutcome) -> Self {
         let outcome = match error.disposition() {
             Disposition::RotateBlocked => ProxyOutcome::Blocked { host: host.to_owned() },
-            Disposition::RotateProxy => {
-                ProxyOutcome::Failed { host: host.to_owned(), reason: error.to_string(), at_once: false }
-            }
             Disposition::FailAttempt | Disposition::Permanent => success,
-            Disposition::TryAgain { .. } | Disposition::Snooze { .. } => ProxyOutcome::Neutral,
+            Disposition::RotateProxy | Disposition::TryAgain { .. } | Disposition::Snooze { .. } => {
+                ProxyOutcome::Answered
+            }
         };
         Failure { error, outcome, suspect_proxy: false }
+    }
+
+    /// Whether the host answered, whatever it said.
+    pub fn is_answer(&self) -> bool {
+        matches!(self.outcome, ProxyOutcome::Answered | ProxyOutcome::Blocked { .. } | ProxyOutcome::Success { .. })
     }
 
     /// Whether the route is still worth keeping: the answer came whole, and is no refusal.

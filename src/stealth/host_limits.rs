@@ -22,6 +22,8 @@ const MAX_HOSTS: usize = 1024;
 const SHORT_HOLD: Duration = Duration::from_secs(5);
 /// The least wait: a host that says "0 s" or names a time in the past would be asked without end.
 const MIN_HOLD_OFF: Duration = Duration::from_secs(1);
+/// Between two requests to a host, however low its rate: the limiter counts in 64 bits of nanoseconds.
+const MAX_PERIOD: Duration = Duration::from_secs(24 * 3600);
 /// The first hold after a 429 that names no time.
 const DEFAULT_HOLD_OFF: Duration = Duration::from_secs(30);
 
@@ -32,8 +34,11 @@ pub(super) struct HostRateLimits {
     hosts: Mutex<HashMap<String, Arc<HostLimiter>>>,
 }
 
-/// The right to send one request to a host, until it is dropped.
-pub(super) struct RequestPermit(#[allow(dead_code, reason = "held, never read")] Option<OwnedSemaphorePermit>);
+/// The right to send one request to a host, until it is dropped. The host's limiter is not forgotten meanwhile.
+pub(super) struct RequestPermit {
+    _limiter: Arc<HostLimiter>,
+    _permit: Option<OwnedSemaphorePermit>,
+}
 
 struct HostLimiter {
     rate: Option<DefaultDirectRateLimiter>,
@@ -57,11 +62,11 @@ impl HostRateLimits {
     pub async fn permit(&self, host: &str) -> Result<RequestPermit, FetchError> {
         let limiter = self.limiter(host);
         let permit = async {
-            self.hold(host, &limiter).await?;
-            let permit = limiter.permit().await;
+            self.wait_out_hold(host, &limiter).await?;
+            let permit = limiter.wait_for_permit().await;
             // the host may have asked another session to wait meanwhile
-            self.hold(host, &limiter).await?;
-            Ok(permit)
+            self.wait_out_hold(host, &limiter).await?;
+            Ok(RequestPermit { _permit: permit, _limiter: Arc::clone(&limiter) })
         };
         let waited = self.longest_wait;
         let timed_out = |_| Err(FetchError::RateLimitTimeout { host: host.to_owned(), waited });
@@ -69,22 +74,22 @@ impl HostRateLimits {
     }
 
     /// The host asked for patience: no session of this process asks it again before then. Without a `retry_after` the hold is
-    /// 30 s and doubles each time, until the host [`accepts`](Self::accepts) a request. Gives the wait, which is capped.
+    /// 30 s and doubles each time, until the host [accepts](Self::note_accepted) a request. Gives the wait, which is capped.
     pub fn hold_off(&self, host: &str, retry_after: Option<Duration>) -> Duration {
         let now = self.clock.instant();
         let limiter = self.limiter(host);
         let mut hold = lock(&limiter.hold);
         let cap = self.config.retry_after_cap;
         let capped = match retry_after {
-            Some(wait) => wait.max(MIN_HOLD_OFF).min(cap),
+            Some(wait) => wait.min(cap).max(MIN_HOLD_OFF),
             None => hold.next_default(cap, now),
         };
         hold.until = hold.until.max(Some(now + capped));
         capped
     }
 
-    /// The host has answered without asking for patience.
-    pub fn accepts(&self, host: &str) {
+    /// Notes that the host has answered without asking for patience.
+    pub fn note_accepted(&self, host: &str) {
         lock(&self.limiter(host).hold).in_a_row = 0;
     }
 
@@ -94,7 +99,7 @@ impl HostRateLimits {
         self.config.page_pause_min + range.mul_f64(share.clamp(0.0, 1.0))
     }
 
-    async fn hold(&self, host: &str, limiter: &HostLimiter) -> Result<(), FetchError> {
+    async fn wait_out_hold(&self, host: &str, limiter: &HostLimiter) -> Result<(), FetchError> {
         while let Some(left) = limiter.held_for(self.clock.instant()) {
             if left > SHORT_HOLD {
                 return Err(FetchError::Throttled { host: host.to_owned(), status: 429, retry_after: Some(left) });
@@ -123,7 +128,7 @@ impl HostLimiter {
         }
     }
 
-    async fn permit(&self) -> RequestPermit {
+    async fn wait_for_permit(&self) -> Option<OwnedSemaphorePermit> {
         let permit = match &self.permits {
             // the semaphore is never closed
             Some(permits) => Arc::clone(permits).acquire_owned().await.ok(),
@@ -132,7 +137,7 @@ impl HostLimiter {
         if let Some(rate) = &self.rate {
             rate.until_ready().await;
         }
-        RequestPermit(permit)
+        permit
     }
 
     fn held_for(&self, now: Instant) -> Option<Duration> {
@@ -143,8 +148,8 @@ impl HostLimiter {
 
 /// Evenly spaced, without a burst. None = no limit.
 fn quota(per_second: f64) -> Option<Quota> {
-    let period = (per_second > 0.0).then(|| Duration::try_from_secs_f64(1.0 / per_second).ok())??;
-    Quota::with_period(period).map(|quota| quota.allow_burst(NonZeroU32::MIN))
+    let period = (per_second > 0.0).then(|| Duration::try_from_secs_f64(1.0 / per_second))?;
+    Quota::with_period(period.unwrap_or(MAX_PERIOD).min(MAX_PERIOD)).map(|quota| quota.allow_burst(NonZeroU32::MIN))
 }
 
 impl Hold {
@@ -163,6 +168,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
     const HOST: &str = "menu.test";
@@ -191,8 +198,29 @@ mod tests {
             holds.push(hold.as_secs());
         }
         assert_eq!(holds, [30, 60, 120, 240, 480, 900, 900]);
-        limits.accepts(HOST);
+        limits.note_accepted(HOST);
         assert_eq!(limits.hold_off(HOST, None), 30 * SECOND);
+    }
+
+    #[tokio::test]
+    async fn a_host_with_a_request_under_way_is_not_forgotten_however_many_there_are() {
+        let politeness = config::Politeness { concurrency: 1, ..limits(&Clock::system()).config };
+        let limits = HostRateLimits::new(politeness, Duration::ZERO, Clock::system());
+        let _under_way = limits.permit(HOST).await;
+        for nth in 0..=MAX_HOSTS {
+            assert!(limits.permit(&format!("{nth}.test")).await.is_ok());
+        }
+        assert!(limits.permit(HOST).await.is_err());
+    }
+
+    #[rstest]
+    #[case::none(0.0, false)]
+    #[case::ordinary(5.0, true)]
+    #[case::one_in_centuries(1e-12, true)]
+    #[case::one_in_an_eternity(1e-300, true)]
+    fn every_rate_above_zero_is_a_limit(#[case] per_second: f64, #[case] is_limited: bool) {
+        let limiter = quota(per_second).map(RateLimiter::direct);
+        assert_eq!(limiter.is_some_and(|limiter| limiter.check().is_ok()), is_limited);
     }
 
     #[tokio::test]

@@ -1,4 +1,4 @@
-//! `Identity`: the browser a session claims to be. `Identities`: the fingerprints to draw from, read from `identities.toml`.
+//! `Identity`: the browser that a route claims to be. `Identities`: the fingerprints to draw from, read from `identities.toml`.
 //!
 //! The shipped file is part of the program; an operator's text is merged into it. It must not know proxies or sockets.
 
@@ -16,7 +16,7 @@ use super::locale::StateLocale;
 
 pub const EMBEDDED: &str = include_str!("../../config/identities.toml");
 
-/// A fingerprint with a locale. It never changes within a session. No header carries the timezone, so the session has that.
+/// A fingerprint with the languages of a locale. It never changes within a route.
 #[derive(Clone, Debug)]
 pub struct Identity {
     pub fingerprint: Arc<Fingerprint>,
@@ -45,7 +45,7 @@ impl Identities {
         &self.0
     }
 
-    /// Draws by weight. `used` are the ids of this attempt, the current one last: while one is left, the draw is an unused
+    /// Draws by weight. `used` are the ids that this session has drawn, the latest last: while one is left, the draw is an unused
     /// one, of another family than the current one if it can be.
     pub fn draw(&self, rng: &mut impl Rng, used: &[String]) -> Arc<Fingerprint> {
         let current = used.last().and_then(|id| self.0.iter().find(|fingerprint| &fingerprint.id == id));

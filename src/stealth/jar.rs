@@ -1,4 +1,4 @@
-//! `Jar`: the cookies of one session, kept as long as it lives and never shared with another.
+//! `Jar`: the cookies of one route, lost with it and never shared.
 //!
 //! Bounded in number and size. It must not know requests: addresses and `Set-Cookie` values go in, pairs to send come out.
 
@@ -30,6 +30,7 @@ impl Jar {
         let same =
             |known: &Cookie| known.name == cookie.name && known.domain == cookie.domain && known.path == cookie.path;
         let gone = cookie.expires.is_some_and(|expires| expires <= now);
+        self.0.retain(|known| known.expires.is_none_or(|expires| expires > now) || same(known));
         match (self.0.iter().position(same), gone) {
             (Some(known), true) => drop(self.0.remove(known)),
             (Some(known), false) => self.0[known] = cookie,
@@ -168,5 +169,14 @@ mod tests {
         let many: Vec<_> = (0..1000).map(|n| format!("c{n}=1")).collect();
         let jar = jar_after(&many.iter().map(String::as_str).collect::<Vec<_>>());
         assert_eq!(jar.pairs(&PAGE.parse().unwrap(), now()).len(), MAX_COOKIES);
+    }
+
+    #[test]
+    fn expired_cookies_make_room() {
+        let short: Vec<_> = (0..MAX_COOKIES).map(|n| format!("c{n}=1; Max-Age=60")).collect();
+        let mut jar = jar_after(&short.iter().map(String::as_str).collect::<Vec<_>>());
+        let later = now() + chrono::TimeDelta::seconds(61);
+        jar.store(&PAGE.parse().unwrap(), "new=1", later);
+        assert_eq!(jar.pairs(&PAGE.parse().unwrap(), later), ["new=1"]);
     }
 }

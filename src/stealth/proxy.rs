@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 use futures_util::future::BoxFuture;
 
@@ -44,6 +45,6 @@ pub trait ProxySource: Send + Sync {
     /// Waits (bounded by the source) for a free session; [`FetchError::NoProxy`] when none came.
     fn lease(&self, ask: ProxyAsk) -> BoxFuture<'_, Result<ProxyLease, FetchError>>;
 
-    /// Takes note of one request's end; never blocks.
-    fn report(&self, proxy: ProxyId, outcome: ProxyOutcome);
+    /// Takes note of the end of one request that was `sent` then; never blocks.
+    fn report(&self, proxy: ProxyId, outcome: ProxyOutcome, sent: Instant);
 }

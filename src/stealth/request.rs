@@ -5,7 +5,7 @@ use http::{HeaderMap, Method, StatusCode};
 use serde::Deserialize;
 use url::Url;
 
-use crate::memory::LargeBody;
+use crate::memory::MemoryPermit;
 
 /// What a browser does to send a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
@@ -90,8 +90,8 @@ pub struct Response {
     pub raw: Bytes,
     /// The body without its content coding; the same bytes as `raw` when there is none.
     pub body: Bytes,
-    /// The permit of a body that is not small.
-    pub large: Option<LargeBody>,
+    /// The task's, for as long as this is held.
+    pub memory: MemoryPermit,
 }
 
 impl Response {

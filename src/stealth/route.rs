@@ -5,9 +5,8 @@
 //! follows a failure is not decided here.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use http::{StatusCode, header};
+use http::{HeaderMap, StatusCode, header};
 use hyper::body::Incoming;
 use rustls::ClientConfig;
 
@@ -46,56 +45,46 @@ impl Route {
         !self.lease.is_revoked()
     }
 
-    /// One try, reported to the source of the proxies.
+    /// One try, reported to the source of the proxies. The time that it took ends with the last byte.
     pub async fn attempt<T: Send + 'static>(
         &mut self,
         exchange: &Exchange<'_>,
         read: impl FnOnce(&Response) -> Result<T, FetchError> + Send + 'static,
     ) -> Result<(Response, T), Failure> {
-        let Exchange { deps, trace, request } = exchange;
-        trace.requested();
-        let started = deps.clock.instant();
-        let result = self.ask(exchange, read).await;
-        let took = deps.clock.instant() - started;
+        let Exchange { deps, trace, request, .. } = exchange;
+        trace.tried();
+        let sent = deps.clock.instant();
+        let received = self.receive_in_time(exchange).await;
+        let took = deps.clock.instant() - sent;
+        let success = ProxyOutcome::Success { host: request.host().to_owned(), took };
+        let result = match received {
+            Ok(answer) => {
+                let content = self.read(exchange, answer, read).await;
+                content.map_err(|error| Failure::response(error, request.host(), success.clone()))
+            }
+            Err(failure) => Err(failure),
+        };
         let (outcome, label, bytes) = match &result {
-            Ok((response, _)) => (success(request, took), "ok", response.raw.len() as u64),
+            Ok((response, _)) => (success, "ok", response.raw.len() as u64),
             Err(failure) => (failure.outcome.clone(), failure.error.label(), 0),
         };
         if result.as_ref().is_err_and(Failure::is_block) {
             trace.blocked();
         }
-        deps.proxies.report(self.lease.proxy.id, outcome);
+        deps.proxies.report(self.lease.proxy.id, outcome, sent);
         events::request_finished(request.host(), label, bytes, took);
         result
     }
 
-    async fn ask<T: Send + 'static>(
-        &mut self,
-        exchange: &Exchange<'_>,
-        read: impl FnOnce(&Response) -> Result<T, FetchError> + Send + 'static,
-    ) -> Result<(Response, T), Failure> {
-        let Exchange { deps, request, .. } = exchange;
-        let started = deps.clock.instant();
-        let answer = self.receive_in_time(exchange).await?;
-        self.refuse_proxys_own(request, &answer)?;
-        self.keep_cookies(deps, request, &answer);
-        deps.answered();
-        let success = success(request, deps.clock.instant() - started);
-        let result = self.judge(exchange, answer, read).await;
-        result.map_err(|error| Failure::response(deps.obey(error), request.host(), success))
-    }
-
-    async fn judge<T: Send + 'static>(
+    async fn read<T: Send + 'static>(
         &self,
         exchange: &Exchange<'_>,
         answer: Answer,
         read: impl FnOnce(&Response) -> Result<T, FetchError> + Send + 'static,
     ) -> Result<(Response, T), FetchError> {
-        let Exchange { deps, request, .. } = exchange;
-        answer::judge(&request.url, &answer, deps.clock.utc())?;
-        deps.host_limits.accepts(request.host());
+        let Exchange { deps, request, memory, .. } = exchange;
         let limit = deps.transport.max_body_bytes();
-        let response = answer::read(request.host(), answer, &self.identity.fingerprint, limit).await?;
+        let response = answer::read(request.host(), answer, &self.identity.fingerprint, limit, memory).await?;
         let (content, response) = cpu::run(move || (read(&response), response)).await;
         let content = content?;
         answer::require_success(&response)?;
@@ -105,35 +94,53 @@ impl Route {
     async fn receive_in_time(&mut self, exchange: &Exchange<'_>) -> Result<Answer, Failure> {
         let limit = exchange.deps.transport.whole_timeout();
         let received = tokio::time::timeout(limit, self.receive(exchange)).await;
-        let result = received.unwrap_or_else(|_| Err(transport::out_of_time(exchange.request.host(), "whole", limit)));
-        if result.is_err() {
-            self.connection = None;
-        }
-        result
+        received.unwrap_or_else(|_| Err(transport::out_of_time(exchange.request.host(), "whole", limit)))
     }
 
+    /// The connection comes back only when the answer on it was read to its end.
     async fn receive(&mut self, exchange: &Exchange<'_>) -> Result<Answer, Failure> {
-        let was_idle = self.connection.as_ref().is_some_and(Connection::is_used);
-        let answer = match self.send(exchange).await {
-            // the other end closed it while it was idle: browsers connect again
-            Err(failure) if was_idle && failure.is_broken_connection() => {
-                self.connection = None;
-                self.send(exchange).await?
-            }
-            sent => sent?,
-        };
-        exchange.deps.transport.collect(exchange.request, answer).await
+        let Exchange { deps, request, memory, .. } = exchange;
+        let (connection, response) = self.send(exchange).await?;
+        let (head, body) = response.into_parts();
+        self.refuse_proxys_own(request, connection.is_forwarded(), head.status)?;
+        self.keep_cookies(deps, request, &head.headers);
+        // a head that refuses is a whole answer: its body may never come
+        if let Err(error) = answer::judge(&request.url, &head, deps.clock.utc()) {
+            deps.answered();
+            self.connection = deps.transport.skip(body).await.then_some(connection);
+            return Err(Failure::refusal(deps.obey(error), request.host()));
+        }
+        let answer = deps.transport.collect(request, head, body, memory).await?;
+        deps.answered();
+        deps.host_limits.note_accepted(request.host());
+        self.connection = Some(connection);
+        Ok(answer)
     }
 
-    async fn send(&mut self, exchange: &Exchange<'_>) -> Result<http::Response<Incoming>, Failure> {
-        let Exchange { deps, trace, request } = exchange;
-        let connection = match self.connection.take().filter(|connection| connection.serves(&request.url)) {
-            Some(open) => open,
-            None => deps.transport.connect(&self.lease.proxy, Arc::clone(&self.tls), &request.url).await?,
-        };
+    async fn send(&mut self, exchange: &Exchange<'_>) -> Result<(Connection, http::Response<Incoming>), Failure> {
+        let open = self.connection.take().filter(|connection| connection.serves(&exchange.request.url));
+        if let Some(open) = open {
+            match self.send_on(open, exchange).await {
+                // the other end closed it while it was idle: browsers connect again
+                Err(failure) if failure.is_broken_connection() => {}
+                sent => return sent,
+            }
+        }
+        let Exchange { deps, request, .. } = exchange;
+        let connection = deps.transport.connect(&self.lease.proxy, Arc::clone(&self.tls), &request.url).await?;
+        self.send_on(connection, exchange).await
+    }
+
+    async fn send_on(
+        &self,
+        mut connection: Connection,
+        exchange: &Exchange<'_>,
+    ) -> Result<(Connection, http::Response<Incoming>), Failure> {
+        let Exchange { deps, trace, request, .. } = exchange;
         let fields = headers::ordered(&self.identity, connection.protocol(), request, &self.cookies(deps, request));
         trace.unrecorded(fields.unrecorded);
-        deps.transport.send(self.connection.insert(connection), request, fields).await
+        let response = deps.transport.send(&mut connection, request, fields).await?;
+        Ok((connection, response))
     }
 
     /// `fetch()` sends and keeps cookies only within the origin of its page.
@@ -144,31 +151,26 @@ impl Route {
         }
     }
 
-    fn keep_cookies(&mut self, deps: &SessionDeps, request: &Request, answer: &Answer) {
+    fn keep_cookies(&mut self, deps: &SessionDeps, request: &Request, headers: &HeaderMap) {
         if !request.is_same_origin() {
             return;
         }
-        let set = answer.headers.get_all(header::SET_COOKIE).iter().filter_map(|value| value.to_str().ok());
+        let set = headers.get_all(header::SET_COOKIE).iter().filter_map(|value| value.to_str().ok());
         let now = deps.clock.utc();
         set.for_each(|set_cookie| self.jar.store(&request.url, set_cookie, now));
     }
 
     /// Over plain http the proxy answers for itself on the same connection: 407 certainly, 502 and 504 perhaps.
-    fn refuse_proxys_own(&self, request: &Request, answer: &Answer) -> Result<(), Failure> {
-        let is_forwarded = self.connection.as_ref().is_some_and(Connection::is_forwarded);
+    fn refuse_proxys_own(&self, request: &Request, is_forwarded: bool, status: StatusCode) -> Result<(), Failure> {
         let host = request.host();
-        match answer.status {
+        match status {
             StatusCode::PROXY_AUTHENTICATION_REQUIRED if is_forwarded => {
                 Err(Failure::proxy(self.lease.proxy.id, host, proxy_connect::BAD_CREDENTIALS.to_owned(), true))
             }
             StatusCode::BAD_GATEWAY | StatusCode::GATEWAY_TIMEOUT if is_forwarded => {
-                Err(Failure::in_transit(answer::status_error(host, answer.status), host))
+                Err(Failure::in_transit(answer::status_error(host, status), host))
             }
             _ => Ok(()),
         }
     }
-}
-
-fn success(request: &Request, took: Duration) -> ProxyOutcome {
-    ProxyOutcome::Success { host: request.host().to_owned(), took }
 }

@@ -1,9 +1,9 @@
-//! `Session`: an identity and a proxy for one task. `Sessions`: where they come from.
+//! `Session`: the requests of one task, by one route after another. `Sessions`: where they come from.
 //!
-//! A session keeps its headers, cookies and connection as long as requests succeed. After a refusal or a broken connection
-//! it rotates: a new proxy, a new identity, an empty jar, within the bounds of `rotation`. It must not know tasks or
-//! platforms: a [`Request`] and a reader of its answer go in, a [`Response`] with what was read, or the last [`FetchError`],
-//! comes out. Nothing leaves without a proxy.
+//! Requests go by one [`Route`] (proxy, identity, cookies, connection) as long as it works. What follows a failure is decided by
+//! `rotation`: another route at once, the same or another one after a pause, or the end. It must not know tasks or platforms: a
+//! [`Request`] and a reader of its answer go in, a [`Response`] with what was read, or the last [`FetchError`], comes out.
+//! Nothing leaves without a proxy.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -24,8 +24,9 @@ use super::rotation::{self, RotationLimits, Spent, Step};
 use super::route::Route;
 use super::tls::TlsSetupError;
 use super::trace::TraceHandle;
-use super::transport::Transport;
+use super::transport::{self, Transport};
 use crate::clock::Clock;
+use crate::memory::MemoryPermit;
 use crate::{config, events};
 
 /// What all sessions of a process are made of.
@@ -61,10 +62,12 @@ pub struct Session {
     rng: StdRng,
     route: Option<Route>,
     used_fingerprints: Vec<String>,
-    tries_of_the_task: u32,
+    /// Tries beyond the first of each request, with and without a new route.
+    extra_tries: u32,
     /// Proxies that are chosen only where no other is to be had.
     avoided: Vec<ProxyId>,
     trace: TraceHandle,
+    memory: MemoryPermit,
 }
 
 impl Sessions {
@@ -101,18 +104,20 @@ impl Sessions {
             rng: StdRng::from_rng(&mut rand::rng()),
             route: None,
             used_fingerprints: Vec::new(),
-            tries_of_the_task: 0,
+            extra_tries: 0,
             avoided: Vec::new(),
             trace: TraceHandle::default(),
+            memory: MemoryPermit::default(),
         }
     }
 }
 
 impl Session {
-    /// Sends `request` until it is answered well, at most the configured number of rotations and retries more.
+    /// Sends `request` until `read` accepts an answer of status 2xx, in at most 1 + `proxies.rotations_per_request` tries.
     ///
-    /// `read` runs on the CPU pool: it gets answers that arrived well and gives what they hold, or an error that is acted on like any other. A proxy is
-    /// blamed only for its own failures and for blocks.
+    /// `read` runs on the CPU pool. It gets whole, decoded answers of any status that [`answer`](super::answer) does not judge by
+    /// itself, and returns what they hold; its errors lead to further tries like all others. A proxy is blamed only for its own
+    /// failures and for blocks.
     pub async fn send<T: Send + 'static>(
         &mut self,
         request: &Request,
@@ -120,8 +125,8 @@ impl Session {
     ) -> Result<(Response, T), FetchError> {
         self.check(request)?;
         let deps = Arc::clone(&self.deps);
-        let trace = self.trace.clone();
-        let exchange = Exchange { deps: &deps, trace: &trace, request };
+        let (trace, memory) = (self.trace.clone(), self.memory.clone());
+        let exchange = Exchange { deps: &deps, trace: &trace, request, memory: &memory };
         let mut tries = Tries::of(request);
         loop {
             let mut route = match self.route.take().filter(Route::is_usable) {
@@ -129,7 +134,17 @@ impl Session {
                 None => self.open_route(request, &tries).await?,
             };
             // a proxy before a permit: a session that waited for a proxy with a permit would keep it from those that have one
-            let permit = deps.host_limits.permit(request.host()).await?;
+            let permit = match deps.host_limits.permit(request.host()).await {
+                Ok(permit) => permit,
+                Err(error) => {
+                    self.route = Some(route);
+                    return Err(error);
+                }
+            };
+            // its proxy may have been benched or switched off meanwhile
+            if !route.is_usable() {
+                continue;
+            }
             let failure = match route.attempt(&exchange, read.clone()).await {
                 Ok(answer) => {
                     self.route = Some(route);
@@ -156,7 +171,7 @@ impl Session {
                 }
             }
             tries.made += 1;
-            self.tries_of_the_task += 1;
+            self.extra_tries += 1;
         }
     }
 
@@ -171,12 +186,22 @@ impl Session {
         self.avoided.extend(left);
     }
 
+    /// The permit by which this session's answers are held; a caller that keeps answers longer keeps a clone of it.
+    pub fn memory(&self) -> MemoryPermit {
+        self.memory.clone()
+    }
+
+    /// Takes the permit to keep answers that are large together.
+    pub fn hold_large(&self, host: &str) -> Result<(), FetchError> {
+        transport::hold_large(&self.memory, host)
+    }
+
     /// The human pause before the next page of the same menu.
     pub async fn pause_between_pages(&mut self) {
         tokio::time::sleep(self.deps.host_limits.page_pause(self.rng.random())).await;
     }
 
-    /// What has been used and seen so far; it follows the session while that works.
+    /// A live view of the proxies, fingerprints and counts of this session.
     pub fn trace(&self) -> TraceHandle {
         self.trace.clone()
     }
@@ -197,7 +222,7 @@ impl Session {
         Ok(())
     }
 
-    /// A new proxy, a new identity, an empty jar. When no proxy comes free for a second try, the first one's failure counts.
+    /// A new proxy, a new identity, an empty jar. When no proxy comes free for a further try, the last one's failure counts.
     async fn open_route(&mut self, request: &Request, tries: &Tries) -> Result<Route, FetchError> {
         let ask = ProxyAsk {
             host: request.host().to_owned(),
@@ -213,7 +238,7 @@ impl Session {
     }
 
     fn next_step(&mut self, failure: &Failure, tries: &Tries) -> Step {
-        let spent = Spent { request: tries.made, task: self.tries_of_the_task };
+        let spent = Spent { request: tries.made, task: self.extra_tries };
         let jitter = self.rng.random();
         rotation::next(&failure.error.disposition(), failure.suspect_proxy, spent, self.deps.limits, jitter)
     }
@@ -224,17 +249,29 @@ struct Tries {
     host: String,
     made: u32,
     avoid: Vec<ProxyId>,
-    first_failed: Option<Instant>,
+    first_suspicion: Option<Instant>,
+    /// Whether the host answered one of them, whatever it said.
+    answered: bool,
     last: Option<Failure>,
 }
 
 impl Tries {
     fn of(request: &Request) -> Self {
-        Tries { host: request.host().to_owned(), made: 0, avoid: Vec::new(), first_failed: None, last: None }
+        Tries {
+            host: request.host().to_owned(),
+            made: 0,
+            avoid: Vec::new(),
+            first_suspicion: None,
+            answered: false,
+            last: None,
+        }
     }
 
     fn note(&mut self, failure: &Failure, now: Instant) {
-        self.first_failed.get_or_insert(now);
+        self.answered |= failure.is_answer();
+        if failure.is_suspicion() {
+            self.first_suspicion.get_or_insert(now);
+        }
         self.last = Some(failure.clone());
     }
 
@@ -244,10 +281,10 @@ impl Tries {
         self.avoid.push(route.proxy());
     }
 
-    /// What the caller gets when no try is left; `otherwise` when none was made.
+    /// The error for the caller: of the last try, or `otherwise` before the first.
     fn verdict(&self, deps: &SessionDeps, otherwise: FetchError) -> FetchError {
-        match (&self.last, self.first_failed) {
-            (Some(last), Some(since)) if last.is_suspicion() => {
+        match (&self.last, self.first_suspicion) {
+            (Some(last), Some(since)) if last.is_suspicion() && !self.answered => {
                 deps.judge_suspicion(&self.host, since, last.error.clone())
             }
             (Some(last), _) => last.error.clone(),

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::proxy::ProxyId;
 
-/// In the order of first use; bounded by the rotations a task may make.
+/// `proxy_ids` and `fingerprints`: each once, in the order of first use; at most one more for each request and try.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
     pub proxy_ids: Vec<ProxyId>,
@@ -12,7 +12,7 @@ pub struct Trace {
     /// The current fingerprint.
     pub fingerprint: Option<String>,
     pub fingerprints: Vec<String>,
-    /// Requests sent, tries counted each.
+    /// Tries, each counted, also those that failed before anything was sent.
     pub requests: u32,
     pub blocks: u32,
     /// Script headers sent in a place that no recording has shown.
@@ -40,7 +40,7 @@ impl TraceHandle {
         trace.fingerprint = Some(fingerprint.to_owned());
     }
 
-    pub(super) fn requested(&self) {
+    pub(super) fn tried(&self) {
         self.lock().requests += 1;
     }
 

@@ -1,4 +1,4 @@
-//! HTTP over a connection made through a proxy: one connection, kept by its session, with a bound on every wait and size.
+//! HTTP over a connection made through a proxy: one connection, kept by its route, with a bound on every wait and size.
 //!
 //! Nothing connects without a proxy. It adds no header of its own and judges no answer: ordered fields go in, an answer as
 //! received comes out.
@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
+use http::response::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
@@ -29,9 +30,13 @@ use super::proxy_connect::{self, Blame, ConnectError};
 use super::request::Request;
 use super::tls::{self, Stream, TlsSetupError};
 use crate::config;
-use crate::memory::{self, LargeBody};
+use crate::memory::{self, MemoryPermit};
 
-const MAX_HEADER_BYTES: u32 = 64 * 1024;
+/// HTTP/1.1 has hyper's own bound.
+const MAX_HTTP2_HEADER_BYTES: u32 = 64 * 1024;
+/// The body of a refusal: beyond this, a new connection is cheaper.
+const MAX_SKIPPED_BYTES: usize = 256 << 10;
+const MAX_SKIP: Duration = Duration::from_secs(1);
 
 /// What every connection of the process shares.
 pub(super) struct Transport {
@@ -46,7 +51,6 @@ pub(super) struct Connection {
     driver: JoinHandle<()>,
     /// The proxy reads the requests and passes them on: they name the whole address and carry its credentials.
     forwarded: Option<Forwarded>,
-    used: bool,
 }
 
 struct Forwarded {
@@ -63,8 +67,6 @@ pub(super) struct Answer {
     pub status: StatusCode,
     pub headers: HeaderMap,
     pub raw: Bytes,
-    /// The permit of a body that is not small.
-    pub large: Option<LargeBody>,
 }
 
 impl Transport {
@@ -90,8 +92,8 @@ impl Transport {
         let limit = self.http.connect_timeout;
         let stream = proxy_connect::open(proxy, url, limit).await;
         let stream = stream.map_err(|error| connect_failure(proxy, url, error))?;
-        let stream = self.within("tls", limit, url, secured(stream, tls, proxy, url)).await?;
-        let mut connection = self.within("http", limit, url, converse(stream, url)).await?;
+        let stream = self.within("tls", limit, url, tls_handshake(stream, tls, proxy, url)).await?;
+        let mut connection = self.within("http", limit, url, http_handshake(stream, url)).await?;
         let is_forwarded = proxy.protocol == ProxyProtocol::Http && url.scheme() == "http";
         connection.forwarded = is_forwarded.then(|| Forwarded { authorization: proxy_connect::authorization(proxy) });
         Ok(connection)
@@ -109,21 +111,41 @@ impl Transport {
         self.within("first byte", self.http.first_byte_timeout, &request.url, sent).await
     }
 
-    /// Collects the body of an answer, in its content coding.
-    pub async fn collect(&self, request: &Request, answer: http::Response<Incoming>) -> Result<Answer, Failure> {
-        let (head, mut body) = answer.into_parts();
+    /// Collects the body of an answer, in its content coding; one that is not small by the task's permit.
+    pub async fn collect(
+        &self,
+        request: &Request,
+        head: Parts,
+        mut body: Incoming,
+        memory: &MemoryPermit,
+    ) -> Result<Answer, Failure> {
         let limit = self.http.max_body_bytes;
-        let (mut raw, mut large) = (BytesMut::new(), None);
+        let mut raw = BytesMut::new();
         while let Some(chunk) = self.next_chunk(&request.url, &mut body).await? {
             if raw.len() + chunk.len() > limit {
                 return Err(Failure::local(FetchError::TooLarge { host: host(&request.url), limit }));
             }
-            if raw.len() + chunk.len() > memory::SMALL_BODY && large.is_none() {
-                large = Some(large_body(&host(&request.url)).await.map_err(Failure::local)?);
+            if raw.len() + chunk.len() > memory::SMALL_BODY {
+                hold_large(memory, &host(&request.url)).map_err(Failure::local)?;
             }
             raw.extend_from_slice(&chunk);
         }
-        Ok(Answer { status: head.status, headers: head.headers, raw: raw.freeze(), large })
+        Ok(Answer { status: head.status, headers: head.headers, raw: raw.freeze() })
+    }
+
+    /// Reads past a body that is of no use, so that its connection can carry the next request. False when that is not worth it.
+    pub async fn skip(&self, mut body: Incoming) -> bool {
+        let skipped = async {
+            let mut bytes = 0;
+            while let Some(frame) = body.frame().await {
+                bytes += frame.ok()?.data_ref().map_or(0, Bytes::len);
+                if bytes > MAX_SKIPPED_BYTES {
+                    return None;
+                }
+            }
+            Some(())
+        };
+        timeout(MAX_SKIP, skipped).await.ok().flatten().is_some()
     }
 
     async fn next_chunk(&self, url: &Url, body: &mut Incoming) -> Result<Option<Bytes>, Failure> {
@@ -147,10 +169,12 @@ impl Transport {
     }
 }
 
-/// The right to hold a body that is not small, within the time that a rate limiter would wait.
-pub(super) async fn large_body(host: &str) -> Result<LargeBody, FetchError> {
-    let permit = memory::large_body().await;
-    permit.ok_or_else(|| FetchError::RateLimitTimeout { host: host.to_owned(), waited: memory::MAX_WAIT })
+/// Takes the task's permit to hold what `host` sent, which is not small.
+pub(super) fn hold_large(memory: &MemoryPermit, host: &str) -> Result<(), FetchError> {
+    match memory.try_acquire() {
+        true => Ok(()),
+        false => Err(FetchError::NoMemory { host: host.to_owned() }),
+    }
 }
 
 impl Connection {
@@ -161,11 +185,6 @@ impl Connection {
             Sender::Http2(sender) => !sender.is_closed(),
         };
         open && self.origin == url.origin()
-    }
-
-    /// Whether it has carried a request before. Only then can it be broken because the origin closed it while idle.
-    pub fn is_used(&self) -> bool {
-        self.used
     }
 
     /// Whether the proxy reads the requests, and may answer them itself.
@@ -181,11 +200,11 @@ impl Connection {
     }
 
     fn over(url: &Url, sender: Sender, driver: JoinHandle<()>) -> Self {
-        Connection { origin: url.origin(), sender, driver, forwarded: None, used: false }
+        Connection { origin: url.origin(), sender, driver, forwarded: None }
     }
 
     async fn send(&mut self, message: http::Request<Full<Bytes>>) -> hyper::Result<http::Response<Incoming>> {
-        let answer = match &mut self.sender {
+        match &mut self.sender {
             Sender::Http1(sender) => {
                 sender.ready().await?;
                 sender.send_request(message).await
@@ -194,9 +213,7 @@ impl Connection {
                 sender.ready().await?;
                 sender.send_request(message).await
             }
-        }?;
-        self.used = true;
-        Ok(answer)
+        }
     }
 }
 
@@ -207,13 +224,13 @@ impl Drop for Connection {
 }
 
 /// TLS where the scheme asks for it. Before its handshake, nothing shows that the stream leads to the origin.
-async fn secured(stream: TcpStream, tls: Arc<ClientConfig>, proxy: &Proxy, url: &Url) -> Result<Stream, Failure> {
+async fn tls_handshake(stream: TcpStream, tls: Arc<ClientConfig>, proxy: &Proxy, url: &Url) -> Result<Stream, Failure> {
     let stream = tls::over(stream, origin(url)?, tls).await;
     stream.map_err(|error| unreachable(proxy, url, &format!("TLS: {}", causes(error.as_ref()))))
 }
 
 /// The protocol that was agreed on.
-async fn converse(stream: Stream, url: &Url) -> Result<Connection, Failure> {
+async fn http_handshake(stream: Stream, url: &Url) -> Result<Connection, Failure> {
     match stream.connected().is_negotiated_h2() {
         true => http2_over(stream, url).await,
         false => http1_over(stream, url).await,
@@ -231,7 +248,7 @@ async fn http1_over(stream: Stream, url: &Url) -> Result<Connection, Failure> {
 async fn http2_over(stream: Stream, url: &Url) -> Result<Connection, Failure> {
     let handshake = http2::Builder::new(TokioExecutor::new())
         .timer(TokioTimer::new())
-        .max_header_list_size(MAX_HEADER_BYTES)
+        .max_header_list_size(MAX_HTTP2_HEADER_BYTES)
         .handshake(stream)
         .await;
     let (sender, connection) = handshake.map_err(|error| broken(url, &error))?;

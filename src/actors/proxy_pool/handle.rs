@@ -1,6 +1,6 @@
 //! `ProxyPool`: the handle that the rest of the program holds: a source of leases, and the counts of the pool.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use actix::Addr;
 use futures_util::future::BoxFuture;
@@ -66,7 +66,7 @@ impl ProxySource for ProxyPool {
         })
     }
 
-    fn report(&self, proxy: ProxyId, outcome: ProxyOutcome) {
-        self.actor.do_send(Report { proxy, outcome });
+    fn report(&self, proxy: ProxyId, outcome: ProxyOutcome, sent: Instant) {
+        self.actor.do_send(Report { proxy, outcome, sent });
     }
 }

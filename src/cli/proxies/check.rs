@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use futures_util::future::{BoxFuture, ready};
@@ -182,7 +182,7 @@ impl ProxySource for OnceEach {
         Box::pin(ready(next.ok_or(FetchError::NoProxy { host: ask.host })))
     }
 
-    fn report(&self, proxy: ProxyId, outcome: ProxyOutcome) {
+    fn report(&self, proxy: ProxyId, outcome: ProxyOutcome, _: Instant) {
         lock(&self.outcomes).insert(proxy, outcome);
     }
 }

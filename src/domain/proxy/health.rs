@@ -1,8 +1,9 @@
-//! `Health`: whether one proxy may be used now, and at which host. Pure; every number is configuration.
+//! `Health`: whether one proxy may be used now, and at which host. Pure.
 //!
-//! Active → (failures in a row, or one that needs no counting) → benched for base · 2^n → on trial: the next real request is
-//! the probe → active, or benched for longer. A block is the host's decision and not the proxy's fault: it benches the proxy
-//! at that host only.
+//! Active → (failures in a row, or one that needs no counting) → benched for base · 2^n → on trial: of the requests sent from
+//! then on, the first answer makes it active, and the first failure benches it for longer. A block is the host's decision and not
+//! the proxy's fault: it benches the proxy at that host only. In: outcomes, the row, the time. Out: a condition, a decision to
+//! bench. It must not know other proxies.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -56,6 +57,16 @@ pub enum Condition {
     Off,
 }
 
+/// A failure that is certainly the proxy's own.
+#[derive(Clone, Copy)]
+pub struct ProxyFailure<'a> {
+    pub host: &'a str,
+    pub reason: &'a str,
+    pub at_once: bool,
+    /// When its request was sent.
+    pub sent: Instant,
+}
+
 /// What should follow a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BenchDecision {
@@ -71,6 +82,8 @@ pub struct Health {
     failures_in_a_row: u32,
     /// Since the last success.
     benches: u32,
+    /// When the trial began: only what was sent since then decides it.
+    trial_since: Option<Instant>,
     /// The only active proxy has failed too often: no new session before this.
     paused_until: Option<Instant>,
     /// Hosts where it failed or was blocked and has not succeeded since.
@@ -96,6 +109,7 @@ impl Health {
             condition: Condition::Active,
             failures_in_a_row: 0,
             benches: 0,
+            trial_since: None,
             paused_until: None,
             hosts: BTreeMap::new(),
             seen_cooldown: None,
@@ -154,22 +168,30 @@ impl Health {
         }
         self.failures_in_a_row = 0;
         self.paused_until = None;
-        let revived = self.condition == Condition::OnTrial;
-        if revived {
-            self.condition = Condition::Active;
-        }
+        let revived = self.answered(sent);
         if self.condition == Condition::Active {
             self.benches = 0;
         }
         revived
     }
 
-    /// A failure of the proxy itself; `at_once`: one is enough to bench it.
-    pub fn failed(&mut self, host: &str, at_once: bool, limits: &BenchLimits, now: Instant) -> BenchDecision {
+    /// Whether this answer, whatever it says, ended a trial: the proxy brings answers.
+    pub fn answered(&mut self, sent: Instant) -> bool {
+        let revived = self.condition == Condition::OnTrial && self.is_of_the_trial(sent);
+        if revived {
+            self.condition = Condition::Active;
+        }
+        revived
+    }
+
+    /// A failure of the proxy itself in a request `sent` then; `at_once`: one is enough to bench it.
+    pub fn failed(&mut self, failure: ProxyFailure<'_>, limits: &BenchLimits, now: Instant) -> BenchDecision {
+        let ProxyFailure { host, at_once, sent, .. } = failure;
         self.failures_at(host, now);
         self.failures_in_a_row = self.failures_in_a_row.saturating_add(1);
         match self.condition {
             Condition::Benched { .. } | Condition::Off => BenchDecision::None,
+            Condition::OnTrial if !self.is_of_the_trial(sent) => BenchDecision::None,
             Condition::OnTrial => BenchDecision::Bench,
             Condition::Active if at_once => BenchDecision::Bench,
             Condition::Active if self.failures_in_a_row < limits.failures_to_bench => BenchDecision::None,
@@ -213,10 +235,15 @@ impl Health {
     }
 
     /// The cooldown is over, or no other proxy is usable: the next request decides.
-    pub fn start_trial(&mut self) {
+    pub fn start_trial(&mut self, now: Instant) {
         if matches!(self.condition, Condition::Benched { .. }) {
             self.condition = Condition::OnTrial;
+            self.trial_since = Some(now);
         }
+    }
+
+    fn is_of_the_trial(&self, sent: Instant) -> bool {
+        self.trial_since.is_none_or(|since| since <= sent)
     }
 
     /// Follows the table, which holds the decisions of the operator and of the other processes.
@@ -224,7 +251,13 @@ impl Health {
         match (stored, self.condition) {
             (StoredState::Off, _) => self.reset_to(Condition::Off),
             (StoredState::Active, Condition::Active) => {}
-            (StoredState::Active, _) => self.reset_to(Condition::Active),
+            (StoredState::Active, Condition::Off) => self.reset_to(Condition::Active),
+            // hosts that block it do so whatever another process has found out
+            (StoredState::Active, _) => {
+                let hosts = std::mem::take(&mut self.hosts);
+                self.reset_to(Condition::Active);
+                self.hosts = hosts;
+            }
             (StoredState::Benched { cooldown_until, .. }, Condition::OnTrial)
                 if self.seen_cooldown.is_none_or(|seen| seen == cooldown_until) =>
             {
@@ -247,6 +280,7 @@ impl Health {
             condition,
             failures_in_a_row: 0,
             benches: 0,
+            trial_since: None,
             paused_until: None,
             hosts: BTreeMap::new(),
             seen_cooldown: None,
@@ -273,5 +307,71 @@ impl Health {
         if let Some(host) = oldest {
             self.hosts.remove(&host);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOST: &str = "menu.test";
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn limits() -> BenchLimits {
+        BenchLimits {
+            sessions: 4,
+            bench_base: 30 * SECOND,
+            bench_cap: 1800 * SECOND,
+            failures_to_bench: 5,
+            blocks_to_bench: 3,
+            revive_every: 10 * SECOND,
+        }
+    }
+
+    fn failure(sent: Instant) -> ProxyFailure<'static> {
+        ProxyFailure { host: HOST, reason: "reset", at_once: false, sent }
+    }
+
+    /// Benched at `start` + 1 s, on trial since `start` + 31 s.
+    fn on_trial(start: Instant) -> Health {
+        let mut health = Health::of(StoredState::Active, &limits(), start);
+        health.bench(&limits(), start + SECOND);
+        health.start_trial(start + 31 * SECOND);
+        health
+    }
+
+    #[test]
+    fn what_was_sent_before_the_bench_decides_no_trial() {
+        let start = Instant::now();
+        let mut health = on_trial(start);
+        let later = start + 60 * SECOND;
+        assert!(!health.succeeded(HOST, start) && !health.answered(start));
+        assert_eq!(health.failed(failure(start), &limits(), later), BenchDecision::None);
+        assert_eq!(health.condition(), Condition::OnTrial);
+        assert_eq!(health.failed(failure(start + 31 * SECOND), &limits(), later), BenchDecision::Bench);
+    }
+
+    #[test]
+    fn any_answer_to_a_request_of_the_trial_ends_it() {
+        let start = Instant::now();
+        let mut health = on_trial(start);
+        assert!(health.answered(start + 32 * SECOND));
+        assert_eq!(health.condition(), Condition::Active);
+        assert!(!health.answered(start + 33 * SECOND), "once");
+    }
+
+    #[test]
+    fn a_bench_at_a_host_outlives_a_bench_everywhere_but_not_the_operators_hand() {
+        let start = Instant::now();
+        let mut health = Health::of(StoredState::Active, &limits(), start);
+        for _ in 0..3 {
+            health.blocked(HOST, &limits(), start);
+        }
+        health.bench(&limits(), start);
+        health.adopt(StoredState::Active, &limits(), start + SECOND);
+        assert!(health.is_usable() && health.is_benched_at(HOST, start + SECOND));
+        health.adopt(StoredState::Off, &limits(), start + SECOND);
+        health.adopt(StoredState::Active, &limits(), start + SECOND);
+        assert!(!health.is_benched_at(HOST, start + SECOND));
     }
 }

@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use super::health::{BenchDecision, BenchLimits, Condition};
-use super::hosts_answered::HostsAnswered;
+use super::health::{BenchDecision, BenchLimits, Condition, ProxyFailure};
+use super::last_answers::LastAnswers;
 use super::notice::{AlarmLimit, Notice};
 use super::pooled_proxy::PooledProxy;
-use super::{Change, CounterDelta, Proxy, ProxyAsk, ProxyId, ProxyOutcome, ProxyRow};
+use super::{CounterDelta, Proxy, ProxyAsk, ProxyId, ProxyOutcome, ProxyRow};
 
 /// How many proxies may be used (`active`: those on trial too), wait out a cooldown, or are switched off.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,17 +26,10 @@ pub struct PoolState {
 pub struct Pool {
     limits: BenchLimits,
     members: BTreeMap<ProxyId, PooledProxy>,
-    answered: HostsAnswered,
+    last_answers: LastAnswers,
     alarms: AlarmLimit,
     /// When the oldest benched one is tried; set while none is active.
     next_trial: Option<Instant>,
-}
-
-/// A failure that is certainly the proxy's own.
-struct ProxyFailure<'a> {
-    host: &'a str,
-    reason: &'a str,
-    at_once: bool,
 }
 
 impl Pool {
@@ -44,7 +37,7 @@ impl Pool {
         Pool {
             limits,
             members: BTreeMap::new(),
-            answered: HostsAnswered::default(),
+            last_answers: LastAnswers::default(),
             alarms: AlarmLimit::default(),
             next_trial: None,
         }
@@ -93,18 +86,24 @@ impl Pool {
         }
     }
 
-    /// Takes note of one request's end. Outcomes of proxies that are gone are ignored.
+    /// Takes note of the end of a request that was `sent` then. Outcomes of proxies that are gone are ignored.
     ///
     /// A suspicion counts as a failure once the host has answered another proxy since the first one in a row: then it is the
-    /// proxy that fails. While the host answers no proxy, none is blamed.
-    pub fn report(&mut self, id: ProxyId, outcome: &ProxyOutcome, now: Instant) -> Option<Notice> {
+    /// proxy that fails. While the host answers no other proxy, none is blamed.
+    pub fn report(&mut self, id: ProxyId, outcome: &ProxyOutcome, sent: Instant, now: Instant) -> Option<Notice> {
         match outcome {
-            ProxyOutcome::Success { host, took } => self.succeeded(id, host, *took, now),
-            ProxyOutcome::Blocked { host } => self.blocked(id, host, now),
-            ProxyOutcome::Failed { host, reason, at_once } => {
-                self.failed(id, ProxyFailure { host, reason, at_once: *at_once }, now)
+            ProxyOutcome::Success { host, took } => self.succeeded(id, host, *took, sent, now),
+            ProxyOutcome::Answered => self.answered(id, sent),
+            ProxyOutcome::Blocked { host } => {
+                let revived = self.answered(id, sent);
+                self.blocked(id, host, now).or(revived)
             }
-            ProxyOutcome::Suspect { host, reason } => self.suspected(id, host, reason, now),
+            ProxyOutcome::Failed { host, reason, at_once } => {
+                self.failed(id, ProxyFailure { host, reason, at_once: *at_once, sent }, now)
+            }
+            ProxyOutcome::Suspect { host, reason } => {
+                self.suspected(id, ProxyFailure { host, reason, at_once: false, sent }, now)
+            }
             ProxyOutcome::Neutral => None,
         }
     }
@@ -118,7 +117,7 @@ impl Pool {
         } else {
             self.next_trial = None;
         }
-        on_trial.into_iter().filter_map(|id| self.start_trial(id)).collect()
+        on_trial.into_iter().filter_map(|id| self.start_trial(id, now)).collect()
     }
 
     /// Follows the table: new rows come in, deleted ones go, decisions of the operator and benches by other processes hold.
@@ -163,25 +162,26 @@ impl Pool {
             .map(PooledProxy::id)
     }
 
-    fn succeeded(&mut self, id: ProxyId, host: &str, took: Duration, now: Instant) -> Option<Notice> {
+    fn succeeded(&mut self, id: ProxyId, host: &str, took: Duration, sent: Instant, now: Instant) -> Option<Notice> {
         let member = self.members.get_mut(&id)?;
-        self.answered.note(host, now);
-        let sent = now.checked_sub(took).unwrap_or(now);
+        self.last_answers.note(host, id, now);
         let ends_streak = member.health.is_newer_than_failures(host, sent);
         member.count(|delta| delta.succeeded(took, ends_streak));
         let revived = member.health.succeeded(host, sent);
-        if !revived {
-            return None;
-        }
-        member.unsaved.change = Some(Change::Revived);
-        Some(Notice::Revived { proxy: Arc::clone(&member.proxy) })
+        revived.then(|| member.revived())
+    }
+
+    fn answered(&mut self, id: ProxyId, sent: Instant) -> Option<Notice> {
+        let member = self.members.get_mut(&id)?;
+        let revived = member.health.answered(sent);
+        revived.then(|| member.revived())
     }
 
     fn failed(&mut self, id: ProxyId, failure: ProxyFailure<'_>, now: Instant) -> Option<Notice> {
         let is_last = !self.members.values().any(|m| m.id() != id && m.health.condition() == Condition::Active);
         let member = self.members.get_mut(&id)?;
         member.count(|delta| delta.failed(failure.reason));
-        match member.health.failed(failure.host, failure.at_once, &self.limits, now) {
+        match member.health.failed(failure, &self.limits, now) {
             BenchDecision::None => None,
             BenchDecision::BenchUnlessLast if is_last => {
                 member.health.pause(&self.limits, now);
@@ -195,13 +195,12 @@ impl Pool {
         }
     }
 
-    fn suspected(&mut self, id: ProxyId, host: &str, reason: &str, now: Instant) -> Option<Notice> {
-        let since = self.members.get_mut(&id)?.health.suspected(host, now);
-        // an answer through this very proxy would have ended the suspicion
-        if !self.answered.since(host, since) {
+    fn suspected(&mut self, id: ProxyId, failure: ProxyFailure<'_>, now: Instant) -> Option<Notice> {
+        let since = self.members.get_mut(&id)?.health.suspected(failure.host, now);
+        if !self.last_answers.to_another(id, failure.host, since) {
             return None;
         }
-        self.failed(id, ProxyFailure { host, reason, at_once: false }, now)
+        self.failed(id, failure, now)
     }
 
     /// No proxy is spared: a host that blocks all of them is left alone until the first of these benches ends.
@@ -218,9 +217,9 @@ impl Pool {
         Some(Notice::BenchedAtHost { proxy, host: host.to_owned(), cooldown: until - now })
     }
 
-    fn start_trial(&mut self, id: ProxyId) -> Option<Notice> {
+    fn start_trial(&mut self, id: ProxyId, now: Instant) -> Option<Notice> {
         let member = self.members.get_mut(&id)?;
-        member.health.start_trial();
+        member.health.start_trial(now);
         Some(Notice::OnTrial { proxy: Arc::clone(&member.proxy) })
     }
 

@@ -79,6 +79,12 @@ impl PooledProxy {
         Notice::Benched { proxy: Arc::clone(&self.proxy), cooldown: until - now, reason: reason.to_owned() }
     }
 
+    /// Its trial has ended well, which the table must learn.
+    pub(super) fn revived(&mut self) -> Notice {
+        self.unsaved.change = Some(Change::Revived);
+        Notice::Revived { proxy: Arc::clone(&self.proxy) }
+    }
+
     pub(super) fn cooldown_is_over(&self, now: Instant) -> bool {
         matches!(self.health.condition(), Condition::Benched { until, .. } if until <= now)
     }

@@ -1,4 +1,4 @@
-//! Requests to the letter, and answers told apart.
+//! Requests byte by byte, and how answers are classified.
 
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
@@ -6,6 +6,7 @@ use rstest::rstest;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::memory::MemoryPermit;
 use crate::stealth::Kind;
 
 fn adapter() -> Dutchie {
@@ -36,12 +37,12 @@ fn answer(status: u16, body: &str) -> Response {
         headers: HeaderMap::new(),
         raw: Bytes::copy_from_slice(body.as_bytes()),
         body: Bytes::copy_from_slice(body.as_bytes()),
-        large: None,
+        memory: MemoryPermit::default(),
     }
 }
 
 #[test]
-fn a_menu_page_is_asked_for_by_hash_to_the_letter() {
+fn a_menu_page_is_asked_for_by_hash_byte_by_byte() {
     let query = adapter().menu_query(&store()).unwrap();
     let request = adapter().request(&query, QueryForm::Persisted("abc")).unwrap();
     assert_eq!(request.kind, Kind::Fetch);
@@ -148,7 +149,7 @@ fn a_store_is_looked_up_by_what_is_known(#[case] store: Store, #[case] variables
 }
 
 #[test]
-fn a_store_is_looked_up_by_hash_to_the_letter() {
+fn a_store_is_looked_up_by_hash_byte_by_byte() {
     let query = adapter().resolve_query(&store()).unwrap();
     let request = adapter().request(&query, QueryForm::Persisted("abc")).unwrap();
     assert_eq!(
@@ -219,7 +220,7 @@ const STALE: &str =
     r#"{"errors": [{"message": "PersistedQueryNotFound", "extensions": {"code": "PERSISTED_QUERY_NOT_FOUND"}}]}"#;
 const ERRORS_AND_DATA: &str = r#"{"errors": [{"message": "boom"}], "data": {"filteredProducts": {"products": [{"_id": "a"}]}, "filteredDispensaries": []}}"#;
 
-/// A word for each class of outcome.
+/// The name of an error's class.
 fn class(error: FetchError) -> &'static str {
     match error {
         FetchError::UnknownQuery { .. } => "hash_stale",
@@ -238,10 +239,10 @@ fn class(error: FetchError) -> &'static str {
 #[case::errors_beside_data(200, ERRORS_AND_DATA, "graphql_error")]
 #[case::errors_of_a_strange_form(200, r#"{"errors": "boom", "data": null}"#, "graphql_error")]
 #[case::truncated(200, r#"{"data": {"filteredProducts": {"prod"#, "transient")]
-#[case::a_status_without_a_word(404, "not here", "transient")]
+#[case::a_status_alone(404, "not here", "transient")]
 #[case::no_json(200, "not here", "unreadable")]
 #[case::no_data(200, r#"{"data": null}"#, "unreadable")]
-fn answers_are_told_apart(#[case] status: u16, #[case] body: &str, #[case] expected: &str) {
+fn answers_are_classified(#[case] status: u16, #[case] body: &str, #[case] expected: &str) {
     let (adapter, response) = (adapter(), answer(status, body));
     let menu = adapter.menu_query(&store()).unwrap();
     assert_eq!(class(adapter.read_menu(&menu, &response).unwrap_err()), expected);

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
 
 use drover::clock::Clock;
 use drover::config::Config;
@@ -41,7 +42,7 @@ impl ProxySource for RoundRobinProxies {
         })
     }
 
-    fn report(&self, _: i64, _: ProxyOutcome) {}
+    fn report(&self, _: i64, _: ProxyOutcome, _: Instant) {}
 }
 
 /// The simulator's proxies, numbered from 1.

@@ -72,12 +72,16 @@ impl Process {
     }
 
     fn succeeds(&self, proxy: ProxyId) {
-        self.pool.report(proxy, ProxyOutcome::Success { host: HOST.to_owned(), took: Duration::from_millis(100) });
+        self.report(proxy, ProxyOutcome::Success { host: HOST.to_owned(), took: Duration::from_millis(100) });
     }
 
     fn is_refused(&self, proxy: ProxyId) {
         let reason = "407 Proxy Authentication Required".to_owned();
-        self.pool.report(proxy, ProxyOutcome::Failed { host: HOST.to_owned(), reason, at_once: true });
+        self.report(proxy, ProxyOutcome::Failed { host: HOST.to_owned(), reason, at_once: true });
+    }
+
+    fn report(&self, proxy: ProxyId, outcome: ProxyOutcome) {
+        self.pool.report(proxy, outcome, self.deps.clock.instant());
     }
 }
 
@@ -155,7 +159,7 @@ async fn two_processes_count_in_one_row() {
         one.succeeds(1);
         other.succeeds(1);
     }
-    other.pool.report(1, ProxyOutcome::Blocked { host: HOST.to_owned() });
+    other.report(1, ProxyOutcome::Blocked { host: HOST.to_owned() });
     assert!(one.pool.flush(SOON).await && other.pool.flush(SOON).await && one.pool.flush(SOON).await);
 
     let row = &rows(&database).await[0];

@@ -10,7 +10,7 @@ use drover::handlers::TaskError;
 use drover::stealth::{FetchError, Kind, ProxyAsk, ProxyOutcome, Session, SessionAsk};
 use rstest::rstest;
 
-use super::support::{Ca, ForwardProxy, HOST, Manner, Origin, Pool, Setup, content, pool_of, request};
+use super::support::{Ca, ForwardProxy, HOST, Manner, Origin, Pool, Setup, content, pool_of, request, willing};
 
 #[tokio::test]
 async fn a_tunnel_is_asked_for_with_no_header_of_the_browser() {
@@ -85,6 +85,7 @@ async fn socks_carries_the_name_and_no_header_of_the_browser(#[case] login: Opti
 #[case::not_http("https", true, Manner::Garbage, "is not HTTP", false)]
 #[case::forwarded_407("http", true, Manner::Refusing(407), "credentials", true)]
 #[case::socks_login("http", false, Manner::Refusing(407), "credentials", true)]
+#[case::no_listener("http", true, Manner::Absent, "cannot be reached", true)]
 #[tokio::test]
 async fn a_bad_proxy_is_blamed_and_another_takes_over(
     #[case] scheme: &str,
@@ -94,7 +95,13 @@ async fn a_bad_proxy_is_blamed_and_another_takes_over(
     #[case] at_once: bool,
 ) {
     let (pool, session, _) = fetch_past(scheme, is_http, manner).await;
-    assert_blamed(&pool, reason, at_once);
+    let reports = pool.reports();
+    let (id, ProxyOutcome::Failed { reason: given, at_once: is_at_once, host }) = &reports[0] else {
+        panic!("{reports:?}");
+    };
+    assert_eq!((*id, host.as_str(), *is_at_once), (1, HOST, at_once), "{given}");
+    assert!(given.contains(reason), "{given}");
+    assert!(matches!(&reports[1], (2, ProxyOutcome::Success { .. })), "{reports:?}");
     assert_eq!(session.trace().read().proxy_ids, [1, 2]);
 }
 
@@ -194,16 +201,6 @@ async fn a_store_whose_host_is_dead_is_named_and_pays_while_other_hosts_answer()
 }
 
 #[tokio::test]
-async fn a_refused_connect_is_blamed_at_once() {
-    let origin = Origin::plain().await;
-    let good = ForwardProxy::http(origin.address, Manner::Willing).await;
-    let pool = pool_of(&[&ForwardProxy::closed().await, &good]);
-    let mut session = Setup::default().sessions(&pool).open(SessionAsk::default());
-    session.send(&request(Kind::Fetch, "http"), &content).await.unwrap();
-    assert_blamed(&pool, "cannot be reached", true);
-}
-
-#[tokio::test]
 async fn without_a_proxy_nothing_is_sent() {
     let origin = Origin::plain().await;
     let mut session = Setup::default().sessions(&Pool::new(Vec::new())).open(SessionAsk::default());
@@ -239,11 +236,7 @@ fn rust_files(dir: &Path) -> Vec<PathBuf> {
 #[tokio::test]
 async fn a_session_leaves_a_proxy_whose_lease_was_revoked() {
     let origin = Origin::plain().await;
-    let (first, second) = (
-        ForwardProxy::http(origin.address, Manner::Willing).await,
-        ForwardProxy::http(origin.address, Manner::Willing).await,
-    );
-    let pool = pool_of(&[&first, &second]);
+    let pool = willing(&origin, 2).await;
     let mut session = Setup::default().sessions(&pool).open(SessionAsk::default());
     session.send(&request(Kind::Fetch, "http"), &content).await.unwrap();
     pool.revoke(1);
@@ -262,14 +255,4 @@ async fn secrets_of_a_proxy_are_in_no_error() {
     let error = session.send(&request(Kind::Fetch, "http"), &content).await.unwrap_err();
     let shown = format!("{error} {error:?} {:?} {:?}", pool.reports(), bad.as_row(1));
     assert!(!shown.contains("hunter2") && !shown.contains(&STANDARD.encode("anna:hunter2")), "{shown}");
-}
-
-fn assert_blamed(pool: &Pool, expected: &str, at_once: bool) {
-    let reports = pool.reports();
-    let (id, ProxyOutcome::Failed { reason, at_once: is_at_once, host }) = &reports[0] else {
-        panic!("{reports:?}");
-    };
-    assert_eq!((*id, host.as_str(), *is_at_once), (1, HOST, at_once), "{reason}");
-    assert!(reason.contains(expected), "{reason}");
-    assert!(matches!(&reports[1], (2, ProxyOutcome::Success { .. })), "{reports:?}");
 }

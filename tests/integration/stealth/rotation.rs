@@ -9,7 +9,9 @@ use rstest::rstest;
 
 use super::support::{
     Ca, ForwardProxy, HOST, Manner, OneSession, Origin, Reply, Seen, Setup, content, no_politeness, pool_of, request,
+    willing,
 };
+use crate::support::until;
 
 fn blocked() -> ProxyOutcome {
     ProxyOutcome::Blocked { host: HOST.to_owned() }
@@ -36,11 +38,7 @@ fn user_agents(seen: &[Seen]) -> Vec<String> {
 #[tokio::test]
 async fn a_block_changes_proxy_and_browser_and_empties_the_jar(#[case] refusal: Reply) {
     let origin = Origin::plain().await;
-    let (first, second) = (
-        ForwardProxy::http(origin.address, Manner::Willing).await,
-        ForwardProxy::http(origin.address, Manner::Willing).await,
-    );
-    let pool = pool_of(&[&first, &second]);
+    let pool = willing(&origin, 2).await;
     let mut session = Setup::default().sessions(&pool).open(SessionAsk::default());
     origin.script([refusal.with("set-cookie", "seen=1; Path=/")]);
     session.send(&request(Kind::Fetch, "http"), &content).await.unwrap();
@@ -54,14 +52,23 @@ async fn a_block_changes_proxy_and_browser_and_empties_the_jar(#[case] refusal: 
     assert_eq!(pool.out(), 1, "the first proxy was given back");
 }
 
+#[rstest]
+#[case::refused(Reply::status(403))]
+#[case::a_page(Reply::html(200))]
+#[tokio::test]
+async fn a_refusal_whose_body_never_ends_is_a_refusal(#[case] refusal: Reply) {
+    let origin = Origin::plain().await;
+    let pool = willing(&origin, 2).await;
+    let mut session = Setup::default().sessions(&pool).open(SessionAsk::default());
+    origin.script([refusal.stalled()]);
+    session.send(&request(Kind::Fetch, "http"), &content).await.unwrap();
+    assert_eq!((session.trace().read().blocks, pool.reports()[0].clone()), (1, (1, blocked())));
+}
+
 #[tokio::test]
 async fn the_fourth_refusal_of_a_request_is_the_end() {
     let origin = Origin::plain().await;
-    let mut proxies = Vec::new();
-    for _ in 0..6 {
-        proxies.push(ForwardProxy::http(origin.address, Manner::Willing).await);
-    }
-    let pool = pool_of(&proxies.iter().collect::<Vec<_>>());
+    let pool = willing(&origin, 6).await;
     let mut session = Setup::default().sessions(&pool).open(SessionAsk::default());
     origin.script(std::iter::repeat_n(Reply::status(403), 100));
     let trace = session.trace();
@@ -77,11 +84,7 @@ async fn the_fourth_refusal_of_a_request_is_the_end() {
 #[tokio::test]
 async fn a_task_rotates_twelve_times_in_all() {
     let origin = Origin::plain().await;
-    let mut proxies = Vec::new();
-    for _ in 0..4 {
-        proxies.push(ForwardProxy::http(origin.address, Manner::Willing).await);
-    }
-    let pool = pool_of(&proxies.iter().collect::<Vec<_>>());
+    let pool = willing(&origin, 4).await;
     let mut session = Setup::default().sessions(&pool).open(SessionAsk::default());
     origin.script(std::iter::repeat_n(Reply::status(403), 100));
     for _ in 0..6 {
@@ -111,8 +114,7 @@ async fn a_session_stays_itself_on_one_connection() {
 async fn tls_tickets_are_used_within_a_session_and_never_carried_into_another() {
     let ca = Ca::new();
     let origin = Origin::tls(&ca, &["http/1.1"]).await;
-    let proxy = ForwardProxy::http(origin.address, Manner::Willing).await;
-    let sessions = Setup::default().trusting(&ca).sessions(&pool_of(&[&proxy]));
+    let sessions = Setup::default().trusting(&ca).sessions(&willing(&origin, 1).await);
     origin.script(std::iter::repeat_n(Reply::json("{}").then_closing(), 4));
     for _ in 0..2 {
         sessions.open(SessionAsk::default()).send(&request(Kind::Fetch, "https"), &content).await.unwrap();
@@ -130,17 +132,73 @@ async fn tls_tickets_are_used_within_a_session_and_never_carried_into_another() 
 async fn a_rotation_leaves_the_tls_tickets_behind() {
     let ca = Ca::new();
     let origin = Origin::tls(&ca, &["http/1.1"]).await;
-    let (first, second) = (
-        ForwardProxy::http(origin.address, Manner::Willing).await,
-        ForwardProxy::http(origin.address, Manner::Willing).await,
-    );
-    let sessions = Setup::default().trusting(&ca).sessions(&pool_of(&[&first, &second]));
+    let sessions = Setup::default().trusting(&ca).sessions(&willing(&origin, 2).await);
     origin.script([Reply::json("{}"), Reply::status(403)]);
     let mut session = sessions.open(SessionAsk::default());
     for _ in 0..2 {
         session.send(&request(Kind::Fetch, "https"), &content).await.unwrap();
     }
     assert_eq!(origin.handshakes(), (2, 0));
+}
+
+#[tokio::test]
+async fn the_current_proxy_is_that_of_the_latest_try() {
+    let origin = Origin::plain().await;
+    let mut session = Setup::default().sessions(&willing(&origin, 2).await).open(SessionAsk::default());
+    origin.script([Reply::status(403)]);
+    session.send(&request(Kind::Fetch, "http"), &content).await.unwrap();
+    assert_eq!(session.trace().read().current_proxy, Some(2));
+    session.leave_proxy();
+    session.send(&request(Kind::Fetch, "http"), &content).await.unwrap();
+    assert_eq!(session.trace().read().current_proxy, Some(1), "{:?}", session.trace().read());
+}
+
+#[tokio::test]
+async fn a_host_that_has_answered_the_request_is_no_outage_of_the_proxies() {
+    let origin = Origin::plain().await;
+    let mut setup = Setup::default();
+    setup.http.first_byte_timeout = Duration::from_millis(200);
+    let mut session = setup.sessions(&willing(&origin, 4).await).open(SessionAsk::default());
+    origin.script([Reply::status(403), Reply::never(), Reply::never(), Reply::never()]);
+    let error = session.send(&request(Kind::Fetch, "http"), &content).await.unwrap_err();
+    assert!(matches!(error, FetchError::Timeout { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn a_session_that_may_not_ask_now_keeps_its_route() {
+    let origin = Origin::plain().await;
+    let pool = willing(&origin, 1).await;
+    let sessions = Setup::default().sessions(&pool);
+    let mut session = sessions.open(SessionAsk::default());
+    session.send(&request(Kind::Fetch, "http"), &content).await.unwrap();
+    origin.script([Reply::status(429).with("retry-after", "60")]);
+    sessions.open(SessionAsk::default()).send(&request(Kind::Fetch, "http"), &content).await.unwrap_err();
+    assert_eq!(pool.out(), 1, "the throttled session has ended");
+    session.send(&request(Kind::Fetch, "http"), &content).await.unwrap_err();
+    assert_eq!(pool.out(), 1);
+}
+
+#[tokio::test]
+async fn a_proxy_that_is_revoked_while_its_session_waits_for_a_permit_gets_no_request() {
+    let origin = Origin::plain().await;
+    let pool = willing(&origin, 2).await;
+    let mut setup = Setup { politeness: config::Politeness { concurrency: 1, ..no_politeness() }, ..Setup::default() };
+    setup.http.first_byte_timeout = Duration::from_millis(500);
+    let sessions = setup.sessions(&pool);
+    origin.script([Reply::never()]);
+    let send = || {
+        let mut session = sessions.open(SessionAsk::default());
+        tokio::spawn(async move { session.send(&request(Kind::Fetch, "http"), &content).await.map(drop) })
+    };
+    let holder = send();
+    until("the permit is taken", Duration::from_secs(5), async || origin.seen().len() == 1).await;
+    let waiting = send();
+    until("the other has its proxy", Duration::from_secs(5), async || pool.asks().len() == 2).await;
+    pool.revoke(1);
+    waiting.await.unwrap().unwrap();
+    holder.await.unwrap().unwrap();
+    let by_the_first = pool.reports().into_iter().filter(|(id, _)| *id == 1).count();
+    assert_eq!(by_the_first, 1, "the request that was under way: {:?}", pool.reports());
 }
 
 #[tokio::test]
@@ -162,16 +220,17 @@ async fn a_connection_closed_while_idle_is_opened_again_without_a_try() {
 #[case::broken_server(Reply::status(500))]
 #[case::unavailable(Reply::status(503))]
 #[tokio::test]
-async fn a_failure_of_the_origin_is_retried_and_blames_no_proxy(#[case] trouble: Reply) {
+async fn a_failure_of_the_origin_is_retried_on_its_connection_and_blames_no_proxy(#[case] trouble: Reply) {
     let origin = Origin::plain().await;
     let proxy = ForwardProxy::http(origin.address, Manner::Willing).await;
     let pool = pool_of(&[&proxy]);
     let mut session = Setup::default().sessions(&pool).open(SessionAsk::default());
     origin.script([trouble]);
     session.send(&request(Kind::Fetch, "http"), &content).await.unwrap();
-    assert_eq!(pool.reports()[0], (1, ProxyOutcome::Neutral));
+    assert_eq!(pool.reports()[0], (1, ProxyOutcome::Answered));
     let seen = user_agents(&origin.seen());
     assert_eq!(seen[0], seen[1], "the same session");
+    assert_eq!(proxy.heard().len(), 1, "the same connection");
 }
 
 #[tokio::test]
@@ -187,9 +246,8 @@ async fn a_redirect_is_never_followed() {
 #[tokio::test]
 async fn a_host_that_throttles_without_a_time_is_left_alone_by_every_session() {
     let origin = Origin::plain().await;
-    let proxy = ForwardProxy::http(origin.address, Manner::Willing).await;
     let politeness = config::Politeness { retry_after_cap: Duration::from_secs(2), ..no_politeness() };
-    let sessions = Setup { politeness, ..Setup::default() }.sessions(&pool_of(&[&proxy]));
+    let sessions = Setup { politeness, ..Setup::default() }.sessions(&willing(&origin, 1).await);
     origin.script([Reply::status(429)]);
     let begun = Instant::now();
     let bodies = (0..3).map(|_| {
@@ -204,11 +262,7 @@ async fn a_host_that_throttles_without_a_time_is_left_alone_by_every_session() {
 #[tokio::test]
 async fn a_truncated_body_is_fetched_again_by_another_route() {
     let origin = Origin::plain().await;
-    let (first, second) = (
-        ForwardProxy::http(origin.address, Manner::Willing).await,
-        ForwardProxy::http(origin.address, Manner::Willing).await,
-    );
-    let pool = pool_of(&[&first, &second]);
+    let pool = willing(&origin, 2).await;
     let mut session = Setup::default().sessions(&pool).open(SessionAsk::default());
     origin.script([Reply::json("{\"data\":").truncated()]);
     let (response, ()) = session.send(&request(Kind::Fetch, "http"), &content).await.unwrap();
@@ -219,8 +273,7 @@ async fn a_truncated_body_is_fetched_again_by_another_route() {
 #[tokio::test]
 async fn retry_after_is_obeyed_by_every_session() {
     let origin = Origin::plain().await;
-    let proxy = ForwardProxy::http(origin.address, Manner::Willing).await;
-    let sessions = Setup::default().sessions(&pool_of(&[&proxy]));
+    let sessions = Setup::default().sessions(&willing(&origin, 1).await);
     origin.script([Reply::status(429).with("retry-after", "3600")]);
     let patience =
         |status| FetchError::Throttled { host: HOST.to_owned(), status, retry_after: Some(Duration::from_secs(900)) };
@@ -236,14 +289,13 @@ async fn retry_after_is_obeyed_by_every_session() {
 #[tokio::test]
 async fn a_short_retry_after_is_waited_for() {
     let origin = Origin::plain().await;
-    let proxy = ForwardProxy::http(origin.address, Manner::Willing).await;
-    let pool = pool_of(&[&proxy]);
+    let pool = willing(&origin, 1).await;
     let mut session = Setup::default().sessions(&pool).open(SessionAsk::default());
     origin.script([Reply::status(503).with("retry-after", "1")]);
     let begun = Instant::now();
     session.send(&request(Kind::Fetch, "http"), &content).await.unwrap();
     assert!(begun.elapsed() >= Duration::from_secs(1));
-    assert_eq!(pool.reports()[0], (1, ProxyOutcome::Neutral));
+    assert_eq!(pool.reports()[0], (1, ProxyOutcome::Answered));
 }
 
 #[rstest]
@@ -271,11 +323,7 @@ async fn silence_ends_in_a_time_out(
 #[tokio::test]
 async fn an_error_of_the_platforms_reader_is_acted_on() {
     let origin = Origin::plain().await;
-    let (first, second) = (
-        ForwardProxy::http(origin.address, Manner::Willing).await,
-        ForwardProxy::http(origin.address, Manner::Willing).await,
-    );
-    let pool = pool_of(&[&first, &second]);
+    let pool = willing(&origin, 2).await;
     let mut session = Setup::default().sessions(&pool).open(SessionAsk::default());
     origin.script([Reply::json("{\"blocked\":true}"), Reply::json("{\"stale\":true}")]);
     let judge = |response: &Response| match response.body.as_ref() {
@@ -319,11 +367,10 @@ async fn waiting_for_a_proxy_takes_no_permit() {
 #[tokio::test]
 async fn the_rate_limit_holds_for_all_sessions_of_the_process() {
     let origin = Origin::plain().await;
-    let proxy = ForwardProxy::http(origin.address, Manner::Willing).await;
     let mut politeness = no_politeness();
     politeness.requests_per_second = 20.0;
     politeness.concurrency = 1;
-    let sessions = Setup { politeness, ..Setup::default() }.sessions(&pool_of(&[&proxy]));
+    let sessions = Setup { politeness, ..Setup::default() }.sessions(&willing(&origin, 1).await);
     let begun = Instant::now();
     let bodies = (0..6).map(|_| {
         let mut session = sessions.open(SessionAsk::default());

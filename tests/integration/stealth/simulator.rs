@@ -105,6 +105,7 @@ fn kind(outcome: &ProxyOutcome) -> &'static str {
         ProxyOutcome::Failed { at_once: true, .. } => "failed at once",
         ProxyOutcome::Failed { at_once: false, .. } => "failed",
         ProxyOutcome::Suspect { .. } => "suspect",
+        ProxyOutcome::Answered => "answered",
         ProxyOutcome::Neutral => "neutral",
     }
 }

@@ -90,7 +90,8 @@ impl Scene {
     }
 
     fn report(&mut self, id: ProxyId, outcome: &ProxyOutcome) -> Option<Notice> {
-        self.pool.report(id, outcome, self.now)
+        let took = if let ProxyOutcome::Success { took, .. } = outcome { *took } else { Duration::ZERO };
+        self.pool.report(id, outcome, self.now - took, self.now)
     }
 
     fn times(&mut self, n: usize, id: ProxyId, outcome: ProxyOutcome) -> Vec<Notice> {

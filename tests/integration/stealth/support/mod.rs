@@ -115,6 +115,15 @@ pub fn content(_: &Response) -> Result<(), FetchError> {
     Ok(())
 }
 
+/// As many willing proxies to `origin`, numbered from 1.
+pub async fn willing(origin: &Origin, count: usize) -> Arc<Pool> {
+    let mut proxies = Vec::new();
+    for _ in 0..count {
+        proxies.push(ForwardProxy::http(origin.address, Manner::Willing).await);
+    }
+    pool_of(&proxies.iter().collect::<Vec<_>>())
+}
+
 pub fn pool_of(proxies: &[&ForwardProxy]) -> Arc<Pool> {
     Pool::new(proxies.iter().enumerate().map(|(nth, proxy)| proxy.as_row(nth as i64 + 1)).collect::<Vec<Proxy>>())
 }

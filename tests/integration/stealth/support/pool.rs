@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
 use drover::stealth::{FetchError, Proxy, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxySource};
 use futures_util::FutureExt;
@@ -78,7 +79,7 @@ impl ProxySource for OneSession {
         .boxed()
     }
 
-    fn report(&self, _: ProxyId, _: ProxyOutcome) {}
+    fn report(&self, _: ProxyId, _: ProxyOutcome, _: Instant) {}
 }
 
 impl ProxySource for Pool {
@@ -99,7 +100,7 @@ impl ProxySource for Pool {
         async move { Ok(lease) }.boxed()
     }
 
-    fn report(&self, proxy: ProxyId, outcome: ProxyOutcome) {
+    fn report(&self, proxy: ProxyId, outcome: ProxyOutcome, _: Instant) {
         self.reports.lock().unwrap().push((proxy, outcome));
     }
 }

@@ -15,6 +15,8 @@ pub enum Manner {
     Willing,
     /// Answers every request and CONNECT with this status.
     Refusing(u16),
+    /// No process listens at its address.
+    Absent,
     /// Accepts and never answers.
     Hanging,
     /// Answers CONNECT with what is not HTTP.
@@ -49,14 +51,6 @@ impl ForwardProxy {
         ForwardProxy::start(ProxyProtocol::Socks5, origin, manner).await
     }
 
-    /// An address where no process listens.
-    pub async fn closed() -> Self {
-        let mut proxy = ForwardProxy::http(([127, 0, 0, 1], 1).into(), Manner::Willing).await;
-        let unused = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        proxy.address = unused.local_addr().unwrap();
-        proxy
-    }
-
     pub fn with_login(mut self, user: &str, password: &str) -> Self {
         self.login = Some((user.to_owned(), password.to_owned()));
         self
@@ -86,7 +80,9 @@ impl ForwardProxy {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let state = Arc::new(State { manner, origin, heard: Mutex::default() });
-        tokio::spawn(accept(listener, protocol, Arc::clone(&state)));
+        if manner != Manner::Absent {
+            tokio::spawn(accept(listener, protocol, Arc::clone(&state)));
+        }
         ForwardProxy { protocol, address, login: None, state }
     }
 }

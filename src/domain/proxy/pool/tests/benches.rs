@@ -72,6 +72,7 @@ fn a_success_on_trial_brings_it_back_with_all_its_sessions() {
     scene.passes(secs(30));
     assert_eq!((scene.lease(), scene.lease()), (Some(1), None));
 
+    scene.passes(secs(1));
     assert!(matches!(scene.report(1, &success()), Some(Notice::Revived { .. })));
     assert_eq!((0..5).map(|_| scene.lease()).collect::<Vec<_>>(), [Some(1), Some(1), Some(1), None, None]);
     assert_eq!(cooldowns(&scene.times(1, 1, refusal())), [30]);
