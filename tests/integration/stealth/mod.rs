@@ -6,6 +6,7 @@ mod answers;
 mod codings;
 mod goldens;
 mod identities;
+mod memory;
 mod proxies;
 mod rotation;
 mod simulator;

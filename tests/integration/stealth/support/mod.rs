@@ -19,7 +19,7 @@ use drover::stealth::{
 use crate::support;
 
 pub use ca::Ca;
-pub use origin::{Origin, Reply, Seen};
+pub use origin::{Origin, Reply, Seen, read_head};
 pub use pool::{OneSession, Pool};
 pub use proxy::{ForwardProxy, Manner};
 

@@ -1,0 +1,196 @@
+//! How much memory a process takes for what a careless or hostile platform sends. The crawls run in a process of their own, so that
+//! nothing else moves its peak; the origin is in this one.
+
+use std::net::SocketAddr;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_compression::tokio::bufread::GzipEncoder;
+use drover::clock::Clock;
+use drover::config;
+use drover::domain::payload::FetchStart;
+use drover::domain::store::{Platform, Store};
+use drover::platforms::dutchie::DutchieData;
+use drover::platforms::{Adapter, CrawlLimits, Crawler, Dutchie, Menu, PersistedQueries};
+use drover::stealth::{AllowList, Identities, Proxy, ProxyProtocol, SessionAsk, SessionConfig, Sessions, States};
+use drover::storage::{PageBytes, PayloadContent, PayloadHead, Payloads};
+use rstest::rstest;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+use super::support::{ForwardProxy, HOST, Manner, read_head};
+use crate::handlers::test_sessions::{RoundRobinProxies, test_config};
+
+const MIB: usize = 1 << 20;
+const STORE: &str = "6405ef617056e8014d79101b";
+/// Crawls at once, as many as a pod has slots.
+const SLOTS: usize = 15;
+
+/// A page of a menu of four pages with one product, made so long by what is not read of it.
+fn page(bytes: usize) -> Vec<u8> {
+    let head = format!(
+        r#"{{"data":{{"filteredProducts":{{"queryInfo":{{"totalCount":1,"totalPages":4}},"products":[{{"_id":"a","DispensaryID":"{STORE}","description":""#
+    );
+    [head.as_bytes(), "x".repeat(bytes).as_bytes(), br#""}]}}}"#].concat()
+}
+
+/// More elements than any page has, each of which costs more to keep than it has bytes.
+fn bomb() -> Vec<u8> {
+    [r#"{"data":{"filteredProducts":{"products":["#, &"0,".repeat(31 * MIB / 2), "0]}}}"].concat().into_bytes()
+}
+
+async fn gzipped(body: Vec<u8>) -> Vec<u8> {
+    let mut coded = Vec::new();
+    GzipEncoder::new(body.as_slice()).read_to_end(&mut coded).await.unwrap();
+    coded
+}
+
+#[rstest]
+#[case::a_bomb_of_32_kilobytes(1, bomb(), true, 64)]
+#[case::pages_of_30_megabytes(SLOTS, page(30 * MIB), false, 250)]
+#[case::pages_of_30_megabytes_gzipped(SLOTS, page(30 * MIB), true, 250)]
+#[case::menus_of_28_megabytes(SLOTS, page(7 * MIB), false, 250)]
+#[tokio::test]
+async fn what_a_platform_sends_takes_a_bounded_share_of_memory(
+    #[case] crawls: usize,
+    #[case] body: Vec<u8>,
+    #[case] is_gzip: bool,
+    #[case] most: usize,
+) {
+    let body = if is_gzip { gzipped(body).await } else { body };
+    let coding = if is_gzip { "Content-Encoding: gzip\r\n" } else { "" };
+    let head =
+        format!("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n{coding}Content-Length: {}\r\n\r\n", body.len());
+    let origin = serve([head.into_bytes(), body].concat()).await;
+    let proxy = ForwardProxy::socks5(origin, Manner::Willing).await.as_row(1);
+    let output = tokio::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "stealth::memory::crawling", "--ignored", "--nocapture"])
+        .env("CRAWLS", crawls.to_string())
+        .env("PROXY_PORT", proxy.port.to_string())
+        .stderr(Stdio::inherit())
+        .output()
+        .await
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    let line = said.lines().find(|line| line.contains("MiB more")).unwrap_or_else(|| panic!("{said}"));
+    println!("{line}");
+    let more: usize = line.split(' ').next().unwrap().parse().unwrap();
+    assert!(more < most, "{line}");
+}
+
+/// Answers every request with the same bytes.
+async fn serve(answer: Vec<u8>) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let answer = Arc::new(answer);
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            tokio::spawn(answer_all(stream, Arc::clone(&answer)));
+        }
+    });
+    address
+}
+
+async fn answer_all(mut stream: TcpStream, answer: Arc<Vec<u8>>) {
+    while read_head(&mut stream).await.is_some() {
+        if stream.write_all(&answer).await.is_err() {
+            return;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "run by the test above, in a process of its own"]
+async fn crawling() {
+    let number = |name: &str| -> usize { std::env::var(name).unwrap().parse().unwrap() };
+    let sessions = sessions(number("PROXY_PORT") as u16);
+    let root = tempfile::tempdir().unwrap();
+    let payloads = Payloads::new(root.path(), "a test");
+    payloads.register_owner().await.unwrap();
+    let before = memory("VmRSS:");
+    let crawls = (0..number("CRAWLS")).map(|nth| tokio::spawn(crawl(sessions.clone(), payloads.clone(), nth as i64)));
+    let ends = futures_util::future::join_all(crawls).await;
+    let more = (memory("VmHWM:") - before) / 1024;
+    let mut ends: Vec<String> = ends.into_iter().map(Result::unwrap).collect();
+    ends.sort();
+    ends.dedup();
+    println!("{more} MiB more; ends: {}", ends.join("; "));
+}
+
+fn memory(line: &str) -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let value = status.lines().find_map(|text| text.strip_prefix(line)).unwrap();
+    value.trim().trim_end_matches(" kB").parse().unwrap()
+}
+
+fn sessions(proxy_port: u16) -> Sessions {
+    let config = test_config("http://menu.test");
+    let proxy = Proxy {
+        id: 1,
+        protocol: ProxyProtocol::Socks5,
+        host: "127.0.0.1".to_owned(),
+        port: proxy_port,
+        username: None,
+        password: None,
+    };
+    Sessions::new(SessionConfig {
+        proxies: Arc::new(RoundRobinProxies::new(vec![proxy])),
+        identities: Identities::load(None).unwrap(),
+        states: States::load(None).unwrap(),
+        allowed_hosts: AllowList::new([HOST.to_owned()]),
+        http: config::Http { whole_timeout: Duration::from_secs(120), ..config.http },
+        rotations: config.proxies,
+        politeness: config.politeness,
+        clock: Clock::system(),
+    })
+    .unwrap()
+}
+
+/// As a task does it, up to the payload file. Says how it ended.
+async fn crawl(sessions: Sessions, payloads: Payloads, store: i64) -> String {
+    let data = DutchieData::load(None).unwrap();
+    let mut hashes = PersistedQueries::new(data.hashes().to_vec());
+    let config = test_config("http://menu.test");
+    let adapter: Arc<dyn Adapter> = Arc::new(Dutchie::new(&config.platform.dutchie, data).unwrap());
+    let store = Store {
+        id: store,
+        name: "A Store".to_owned(),
+        platform: Platform::Dutchie,
+        platform_dispensary_id: Some(STORE.to_owned()),
+        slug: Some("a-store".to_owned()),
+        menu_url: None,
+        api_host: None,
+        api_path: None,
+        state: None,
+        timezone: None,
+        crawl_enabled: true,
+    };
+    let start = FetchStart { at: Clock::system().utc(), products: 1, suspicious_proxies: Vec::new() };
+    let mut session = sessions.open(SessionAsk::default());
+    let limits = CrawlLimits { max_pages: 40, min_coverage: 0.995 };
+    let mut crawler = Crawler { adapter: &adapter, session: &mut session, hashes: &mut hashes, limits };
+    let menu = match crawler.fetch_menu(&store, &start).await {
+        Ok(menu) => menu,
+        Err(error) => return error.label().to_owned(),
+    };
+    drop(session);
+    payloads.write(content(&menu)).await.unwrap();
+    "kept".to_owned()
+}
+
+fn content(menu: &Menu) -> PayloadContent {
+    let head = PayloadHead {
+        platform: menu.platform,
+        dispensary_id: menu.dispensary_id,
+        platform_dispensary_id: menu.platform_dispensary_id.clone(),
+        fetched_at: menu.fetched_at,
+        total_count: menu.total_count,
+    };
+    let pages = menu.pages.iter().map(|page| PageBytes {
+        bytes: page.bytes.clone(),
+        is_gzip: page.is_gzip,
+        question: page.question.clone(),
+    });
+    PayloadContent { head, pages: pages.collect() }
+}
