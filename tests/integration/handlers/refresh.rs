@@ -66,7 +66,7 @@ async fn another_stores_payload_is_refused() {
 
 #[rstest]
 #[case::changed(Some("not what was written"), "is damaged")]
-#[case::gone(None, "is not there")]
+#[case::gone(None, "does not exist")]
 #[tokio::test]
 async fn a_bad_file_is_a_permanent_error(#[case] content: Option<&str>, #[case] says: &str) {
     let harness = HandlerHarness::new().await;
@@ -139,6 +139,96 @@ async fn analytics_see_what_a_refresh_wrote() {
 
     assert_eq!(settled.result["views"], json!(["mv_store_summary"]));
     assert_eq!(harness.store.count("SELECT sum(products)::bigint FROM mv_store_summary").await, 2);
+}
+
+/// Values that no field should have, as JSON texts.
+fn odd_values() -> Vec<String> {
+    let mut values: Vec<String> = [
+        "true",
+        "-1",
+        "0",
+        "[]",
+        "{}",
+        "[[]]",
+        "[null]",
+        "[{}]",
+        "1e308",
+        "-1e308",
+        "1e-320",
+        "9223372036854775807",
+        "-0.0",
+        r#""1e400""#,
+        r#""-300000000000000""#,
+        r#""9999999999999999999""#,
+        r#""0001-01-01T00:00:00Z""#,
+        r#""NaN""#,
+        r#""+262000-01-01T00:00:00Z""#,
+        r#""\u0000""#,
+        r#""a\u0000b""#,
+        r#""\ud800""#,
+        r#""\u202e\ufffe""#,
+        "[1e308, -1e308]",
+        r#"["1/8oz", "1/8oz", "\u0000"]"#,
+        r#"["0.000001mg", "999999999kg", "999999999l"]"#,
+        r#"{"unit": "PERCENTAGE", "range": [1e308, 1e-308]}"#,
+        r#"{"children": [{"option": "1g", "quantity": 1e300}]}"#,
+        r#"{"netWeight": {"unit": "MILLIGRAMS", "values": [1e300]}}"#,
+        r#"{"name": "\u0000", "imageUrl": 7}"#,
+        r#"{"saleSpecials": [{"a\u0000b": "\u0000", "c": 1e308}]}"#,
+        r#"[{"option": "1g", "inventory": -1e300}]"#,
+    ]
+    .map(str::to_owned)
+    .into();
+    values.push(json!("x".repeat(5000)).to_string());
+    values.push(json!("\u{1d54f}".repeat(3000)).to_string());
+    values.push(json!(vec!["1g"; 250]).to_string());
+    values
+}
+
+#[tokio::test]
+async fn no_value_in_any_field_fails_a_refresh_or_changes_from_crawl_to_crawl() {
+    const FIELDS: [&str; 26] = [
+        "Name",
+        "cName",
+        "brand",
+        "brandName",
+        "type",
+        "subcategory",
+        "strainType",
+        "Options",
+        "Prices",
+        "medicalOnly",
+        "recPrices",
+        "medicalPrices",
+        "recSpecialPrices",
+        "medicalSpecialPrices",
+        "specialData",
+        "POSMetaData",
+        "manualInventory",
+        "THCContent",
+        "CBDContent",
+        "measurements",
+        "Image",
+        "images",
+        "createdAt",
+        "updatedAt",
+        "Status",
+        "enterpriseProductId",
+    ];
+    let values = odd_values();
+    let odd = FIELDS.iter().flat_map(|field| values.iter().map(move |value| format!(r#""{field}": {value}"#)));
+    let odd: Vec<String> = odd.enumerate().map(|(n, field)| format!(r#"{{"_id": "p{n}", {field}}}"#)).collect();
+    let pages = odd.chunks(300).map(|items| {
+        format!(r#"{{"data": {{"filteredProducts": {{"products": [{}], "queryInfo": {{}}}}}}}}"#, items.join(","))
+    });
+    let pages: Vec<String> = pages.collect();
+    let pages: Vec<&str> = pages.iter().map(String::as_str).collect();
+    let harness = HandlerHarness::new().await;
+    for (second, counted) in [(1, "new"), (2, "unchanged")] {
+        harness.payload(at(second), &pages).await;
+        let refreshed = harness.settle(Role::ProductRefresh, json!({})).await;
+        assert_eq!(refreshed.result[counted], odd.len(), "{:?}", refreshed.result);
+    }
 }
 
 #[tokio::test]

@@ -271,6 +271,17 @@ async fn a_truncated_body_is_fetched_again_by_another_route() {
 }
 
 #[tokio::test]
+async fn a_cut_tls_connection_is_told_without_the_address_of_a_manual() {
+    let ca = Ca::new();
+    let origin = Origin::tls(&ca, &["http/1.1"]).await;
+    let sessions = Setup::default().trusting(&ca).sessions(&willing(&origin, 4).await);
+    origin.script(std::iter::repeat_n(Reply::json("{").cut(), 4));
+    let error = sessions.open(SessionAsk::default()).send(&request(Kind::Fetch, "https"), &content).await.unwrap_err();
+    let told = error.to_string();
+    assert!(told.contains("close_notify") && !told.contains("docs.rs"), "{told}");
+}
+
+#[tokio::test]
 async fn retry_after_is_obeyed_by_every_session() {
     let origin = Origin::plain().await;
     let sessions = Setup::default().sessions(&willing(&origin, 1).await);

@@ -48,6 +48,8 @@ enum End {
     Close,
     /// In the middle of the body.
     Truncate,
+    /// In the middle of the body, without a word of TLS.
+    Cut,
     /// Head and body less its end; then nothing more.
     Stall,
     /// Nothing is ever answered.
@@ -84,6 +86,10 @@ impl Reply {
 
     pub fn truncated(self) -> Self {
         Reply { end: End::Truncate, ..self }
+    }
+
+    pub fn cut(self) -> Self {
+        Reply { end: End::Cut, ..self }
     }
 
     pub fn stalled(self) -> Self {
@@ -178,6 +184,9 @@ async fn http1(mut stream: impl AsyncRead + AsyncWrite + Unpin, state: &State) {
         if reply.end == End::Stall {
             return std::future::pending().await;
         }
+        if reply.end == End::Cut {
+            return;
+        }
         if written.is_err() || reply.end != End::KeepOpen {
             let _ = stream.shutdown().await;
             return;
@@ -186,7 +195,7 @@ async fn http1(mut stream: impl AsyncRead + AsyncWrite + Unpin, state: &State) {
 }
 
 fn on_the_wire(reply: &Reply) -> Vec<u8> {
-    let lacking = if matches!(reply.end, End::Truncate | End::Stall) { 100 } else { 0 };
+    let lacking = if matches!(reply.end, End::Truncate | End::Cut | End::Stall) { 100 } else { 0 };
     let mut wire = format!("HTTP/1.1 {} X\r\nContent-Length: {}\r\n", reply.status, reply.body.len() + lacking);
     reply.fields.iter().for_each(|(name, value)| wire.push_str(&format!("{name}: {value}\r\n")));
     wire.push_str("\r\n");
