@@ -7,8 +7,9 @@ use serde::Serialize;
 
 use super::{Env, ExitCode, process};
 use crate::clock::Clock;
+use crate::db::migrate::{self, MigrateError};
 use crate::db::server_info::{self, ServerInfo};
-use crate::db::{Db, migrate, proxies};
+use crate::db::{Db, proxies};
 
 /// What 75 workers with their sockets and files need, with room to spare.
 const FILES_NEEDED: u64 = 4096;
@@ -84,7 +85,10 @@ async fn database(env: &Env) -> Vec<Finding> {
     let (db, kind, info, skew) = match reach(env, &Clock::system()).await {
         Ok(reached) => reached,
         Err(error) => {
-            let remedy = "start the server that database.url names, or unset database.url for a private server";
+            let remedy = match env.config.database.url.is_empty() {
+                true => "correct that, or set database.url to another server",
+                false => "start the server that database.url names, or unset database.url for a private server",
+            };
             return vec![Finding::fault("database", format!("{error:#}"), remedy)];
         }
     };
@@ -98,11 +102,17 @@ async fn database(env: &Env) -> Vec<Finding> {
         Ok(_) => {
             findings.push(Finding::well("schema", "not up to date yet: the next start does it, or `drover migrate up`"))
         }
-        Err(error) => {
-            findings.push(Finding::fault("schema", error.to_string(), "run the program that fits this database"));
-        }
+        Err(error) => findings.push(bad_schema(error)),
     }
     findings
+}
+
+fn bad_schema(error: MigrateError) -> Finding {
+    let remedy = match error {
+        MigrateError::Db(_) => "see the database's log",
+        _ => "run the program that fits this database",
+    };
+    Finding::fault("schema", format!("{:#}", anyhow::Error::from(error)), remedy)
 }
 
 async fn reach(env: &Env, clock: &Clock) -> anyhow::Result<(Db, &'static str, ServerInfo, Duration)> {

@@ -107,7 +107,7 @@ fn every_fault_is_told_at_once_with_its_place_and_key() {
     std::fs::write(&file, "[topology]\npods = 0\nslots = '3'\n[nonsense]\nx = 1\n[log]\nformat = 'xml'").unwrap();
     sources.flags.push(Flag { name: "--listen", key: "api.listen", value: "0.0.0.0:80".to_owned() });
 
-    let told = Config::load(&sources).unwrap_err().to_string();
+    let message = Config::load(&sources).unwrap_err().to_string();
     let file = file.display().to_string();
     for expected in [
         "DROVER__QUEUE__LEESE: queue.leese: unknown key (did you mean queue.lease?)",
@@ -121,7 +121,7 @@ fn every_fault_is_told_at_once_with_its_place_and_key() {
         &format!("{file}: nonsense.x: unknown key"),
         &format!("{file}: log.format: must be one of auto, pretty, json"),
     ] {
-        assert!(told.contains(expected), "missing: {expected}\nin: {told}");
+        assert!(message.contains(expected), "missing: {expected}\nin: {message}");
     }
 }
 
@@ -140,9 +140,9 @@ fn every_fault_is_told_at_once_with_its_place_and_key() {
 #[case::environment(&[("DROVER_ENV", "staging")], "there is no staging.toml")]
 #[case::section(&[("DROVER__QUEUE", "x")], "is a section")]
 fn a_contradiction_is_refused(#[case] set: &[(&str, &str)], #[case] expected: &str) {
-    let told = errors(set);
-    assert_eq!(told.len(), 1, "{told:?}");
-    assert!(told[0].contains(expected), "{told:?}");
+    let faults = errors(set);
+    assert_eq!(faults.len(), 1, "{faults:?}");
+    assert!(faults[0].contains(expected), "{faults:?}");
 }
 
 #[test]
@@ -161,8 +161,8 @@ fn lists_tables_and_sizes_are_read_from_variables() {
 fn a_file_with_a_syntax_error_is_named_with_its_line() {
     let (dir, sources) = variables(&[]);
     std::fs::write(dir.path().join("default.toml"), "[queue]\nlease = 4s\n").unwrap();
-    let told = Config::load(&sources).unwrap_err().to_string();
-    assert!(told.contains("default.toml line 2: "), "{told}");
+    let message = Config::load(&sources).unwrap_err().to_string();
+    assert!(message.contains("default.toml line 2: "), "{message}");
 }
 
 #[test]

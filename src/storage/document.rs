@@ -32,7 +32,7 @@ pub struct PayloadHead {
     pub dispensary_id: StoreId,
     pub platform_dispensary_id: String,
     pub fetched_at: DateTime<Utc>,
-    /// What upstream said there is.
+    /// Products that upstream announced.
     pub total_count: usize,
 }
 

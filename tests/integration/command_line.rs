@@ -83,8 +83,8 @@ async fn no_odd_database_url_shows_its_password() {
         "me:s3cret@db",
     ] {
         let output = ended(drover().args(["config", "show"]).env("DATABASE_URL", url)).await;
-        let said = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
-        assert!(said.contains("database.url") && !said.contains("s3cret"), "{url}: {said}");
+        let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+        assert!(text.contains("database.url") && !text.contains("s3cret"), "{url}: {text}");
     }
 }
 
@@ -101,9 +101,9 @@ async fn a_config_directory_of_another_account_is_used_only_when_it_is_named() {
     std::os::unix::fs::chown(&file, Some(4711), None).unwrap();
 
     let trusting = ended(drover().args(["config", "show"]).current_dir(dir.path())).await;
-    let said = String::from_utf8_lossy(&trusting.stderr).into_owned();
-    assert_eq!(trusting.status.code(), Some(78), "{said}");
-    assert!(said.contains("uid 4711") && said.contains("--config config"), "{said}");
+    let text = String::from_utf8_lossy(&trusting.stderr).into_owned();
+    assert_eq!(trusting.status.code(), Some(78), "{text}");
+    assert!(text.contains("uid 4711") && text.contains("--config config"), "{text}");
     let named = ended(drover().args(["config", "show", "--config", "config"]).current_dir(dir.path())).await;
     assert_eq!(named.status.code(), Some(0), "{}", String::from_utf8_lossy(&named.stderr));
     let by_sudo = ended(drover().args(["config", "show"]).env("SUDO_UID", "4711").current_dir(dir.path())).await;
@@ -161,7 +161,7 @@ async fn a_reader_who_has_gone_is_no_error() {
 #[tokio::test]
 async fn doctor_names_what_is_missing_with_its_remedy() {
     let fresh = empty_database().await;
-    let storage = tempfile::tempdir().unwrap();
+    let storage = server_dir();
     let ask = async |url: &str| {
         let mut doctor = drover();
         doctor.args(["doctor", "--json"]).env("DATABASE_URL", url).env("DROVER__STORAGE__ROOT", storage.path());
@@ -184,7 +184,14 @@ async fn doctor_names_what_is_missing_with_its_remedy() {
 
     let (code, findings) = ask(NOBODY_LISTENS).await;
     assert_eq!(code, Some(1));
-    assert_eq!(find(&findings, "database")["ok"], false);
+    assert!(find(&findings, "database")["remedy"].as_str().unwrap().contains("unset database.url"), "{findings}");
+
+    let mut without_server = drover();
+    without_server.args(["doctor", "--json"]).arg("--dir").arg(storage.path()).env("DROVER_PG_BIN", storage.path());
+    let findings = json_lines(&ended(&mut without_server).await.stdout).remove(0);
+    let database = find(&findings, "database");
+    assert!(database["detail"].as_str().unwrap().contains("apt-get install postgresql"), "{findings}");
+    assert!(database["remedy"].as_str().unwrap().contains("set database.url"), "{findings}");
 }
 
 #[tokio::test]

@@ -333,8 +333,8 @@ fn a_full_disk_is_said_and_nothing_half_is_left() {
         .arg("storage::payloads::tests::writing_on_a_full_disk")
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(said.contains("1 passed"), "{said}");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("1 passed"), "{text}");
 }
 
 #[tokio::test]

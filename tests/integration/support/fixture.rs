@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// The fixture's file. Without it the test says that it is skipped and passes; but where CI runs and fixtures are expected
-/// (`DROVER_FIXTURES` is set, or they lie beside the checkout), the test fails.
+/// (`DROVER_FIXTURES` is set, or there is a fixtures directory beside the checkout), the test fails.
 pub fn fixture(path: &str) -> Option<PathBuf> {
     let directory = directory();
     let file = directory.as_ref().map(|directory| directory.join(path)).filter(|file| file.is_file());
@@ -22,7 +22,7 @@ pub fn fixture(path: &str) -> Option<PathBuf> {
 /// Where fixtures are expected, if anywhere.
 fn directory() -> Option<PathBuf> {
     let set = std::env::var_os("DROVER_FIXTURES").filter(|set| !set.is_empty()).map(PathBuf::from);
-    // the simulator's manifest lies one directory deeper
+    // the simulator's manifest is one directory deeper
     let above = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().skip(1).take(2);
     set.or_else(|| above.map(|parent| parent.join("shared/fixtures")).find(|beside| beside.is_dir()))
 }
