@@ -12,7 +12,7 @@ use prometheus::{GaugeVec, IntGauge, IntGaugeVec, Opts, Registry, TextEncoder};
 use strum::VariantArray;
 
 use super::{ApiError, ApiState};
-use crate::db::task_views::counts::{Ready, TaskCounts};
+use crate::db::task_views::counts::{ReadyTasks, TaskCounts};
 use crate::db::{Db, DbError, proxies, task_views, workers};
 use crate::domain::proxy::PoolState;
 use crate::domain::role::Role;
@@ -26,7 +26,7 @@ const TEXT: [(axum::http::HeaderName, &str); 1] = [(CONTENT_TYPE, "text/plain; v
 /// The state of the whole service, read from the database.
 struct ServiceMetrics {
     counts: TaskCounts,
-    ready: Vec<Ready>,
+    ready: Vec<ReadyTasks>,
     workers: Vec<WorkerDocument>,
     proxies: PoolState,
 }
@@ -100,7 +100,7 @@ fn tasks(counts: &TaskCounts) -> Result<IntGaugeVec, prometheus::Error> {
 }
 
 /// Zero where nothing is ready: a series that ended would keep its alert on.
-fn ready_tasks(ready: &[Ready]) -> Result<(IntGaugeVec, GaugeVec), prometheus::Error> {
+fn ready_tasks(ready: &[ReadyTasks]) -> Result<(IntGaugeVec, GaugeVec), prometheus::Error> {
     let tasks = IntGaugeVec::new(Opts::new("drover_ready_tasks", "Tasks that may be claimed now"), &["role"])?;
     let help = "For how long the oldest ready task has been due";
     let oldest = GaugeVec::new(Opts::new("drover_oldest_ready_seconds", help), &["role"])?;

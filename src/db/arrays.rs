@@ -1,4 +1,4 @@
-//! Rows turned into columns: one array a column is how many rows travel in one statement (`unnest`).
+//! Turns items into one array per column, so that one statement takes them all (`unnest`).
 
 use crate::domain::product::Potency;
 

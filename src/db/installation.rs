@@ -3,8 +3,8 @@
 use super::{Client, DbError};
 
 /// `INSTALLATION DATABASE [SERVER]`, separated by spaces: the id that travels with a dump, the database's oid, and the server's
-/// identifier where the user may read it. A dump restored into another database and a copy of the database both have another
-/// one; a physical copy of the whole server has the same.
+/// identifier where the user may read it. Another database, by dump or by copy, gives another text; a physical copy of the
+/// whole server gives the same.
 pub async fn storage_owner(client: &Client) -> Result<String, DbError> {
     let row = client.query_one(include_str!("sql/installation/database.sql"), &[]).await?;
     let database: String = row.try_get("database")?;

@@ -15,7 +15,7 @@ use super::connect::{Connection, Server};
 use super::error::DbError;
 use crate::events;
 
-const FIRST_PAUSE: Duration = Duration::from_millis(200);
+const MIN_PAUSE: Duration = Duration::from_millis(200);
 const MAX_PAUSE: Duration = Duration::from_secs(30);
 /// A connection that is dead without an error brings no wake-ups.
 const PING_INTERVAL: Duration = Duration::from_secs(30);
@@ -36,13 +36,16 @@ pub fn listen(server: &Server, channel: &'static str) -> watch::Receiver<u64> {
 }
 
 async fn stay_connected(server: &Server, channel: &str, wake: &watch::Sender<u64>) -> Infallible {
-    let mut pause = FIRST_PAUSE;
+    let mut pause = MIN_PAUSE;
     loop {
         let begun = Instant::now();
         let Err(error) = listen_until_lost(server, channel, wake).await;
         events::listen_lost(channel, &error);
-        pause = if begun.elapsed() > MAX_PAUSE { FIRST_PAUSE } else { (pause * 2).min(MAX_PAUSE) };
+        if begun.elapsed() > MAX_PAUSE {
+            pause = MIN_PAUSE;
+        }
         sleep(pause).await;
+        pause = (pause * 2).min(MAX_PAUSE);
     }
 }
 

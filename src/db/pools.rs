@@ -1,4 +1,4 @@
-//! `Db`: the connection pools. A request for a connection gets one within the connect deadline, or `Unavailable`.
+//! `Db`: the connection pools. A borrow returns a connection or `Unavailable` within `connect_timeout` and [`BORROW_GRACE`].
 //!
 //! After an outage the pools mend themselves: a closed connection is noticed before it is lent, and a new one made.
 

@@ -38,7 +38,7 @@ pub enum Change {
     Unchanged,
 }
 
-/// What a complete crawl said by silence.
+/// What a complete crawl changed of the products that it did not contain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Missed {
     /// Products with one miss more.
@@ -111,7 +111,7 @@ pub async fn find(tx: &Tx, scope: ProductScope, products: &[Product]) -> Result<
     Ok(wanted.iter().map(|id| known.get(id).copied()).collect())
 }
 
-/// Notes that the store's menu held these products at `fetched_at`, which other payloads knew only for later or earlier times.
+/// Widens `first_seen_at` and `last_seen_at` of these products to `fetched_at`: an older payload had them.
 pub async fn seen_before(tx: &Tx, ids: &[ProductId], fetched_at: DateTime<Utc>) -> Result<(), DbError> {
     tx.execute(include_str!("sql/products/seen_before.sql"), &[&ids, &fetched_at]).await?;
     Ok(())

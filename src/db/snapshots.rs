@@ -1,4 +1,4 @@
-//! `store_product_snapshots`: what a product cost and how it stood in one crawl. Appended to, never changed.
+//! `store_product_snapshots`: a product's price and stock in one crawl. Appended to, never changed.
 
 use chrono::{DateTime, Utc};
 
@@ -8,7 +8,7 @@ use super::{Client, DbError, Tx};
 use crate::domain::payload::PayloadId;
 use crate::domain::product::Product;
 
-/// Writes the missing ones of a crawl's snapshots and returns how many there were. `ids` are those of `products`.
+/// Inserts those snapshots of a payload (column `crawl_id`) that the table lacks; returns how many. `ids` are those of `products`.
 pub async fn insert(
     tx: &Tx,
     crawl: PayloadId,

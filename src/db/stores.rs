@@ -68,7 +68,7 @@ pub async fn lock(tx: &Tx, id: StoreId) -> Result<CrawlState, DbError> {
     let row = tx
         .query_opt(include_str!("sql/stores/lock.sql"), &[&id])
         .await?
-        .ok_or_else(|| DbError::Other(format!("dispensary {id} was deleted")))?;
+        .ok_or_else(|| DbError::Other(format!("store {id} was deleted")))?;
     let payload: Option<PayloadId> = row.try_get("last_payload_id")?;
     let fetched_at: Option<DateTime<Utc>> = row.try_get("last_payload_at")?;
     Ok(CrawlState {
@@ -77,7 +77,7 @@ pub async fn lock(tx: &Tx, id: StoreId) -> Result<CrawlState, DbError> {
     })
 }
 
-/// Notes that the store's menu has just been fetched.
+/// Notes that the store's menu was fetched and is believed: its suspicious menus are deleted.
 pub async fn fetched(tx: &Tx, id: StoreId) -> Result<(), DbError> {
     tx.execute(include_str!("sql/stores/fetched.sql"), &[&id]).await?;
     Ok(())
@@ -127,7 +127,7 @@ pub async fn add(tx: &Tx, store: &NewStore) -> Result<StoreId, DbError> {
     first_column(&row)
 }
 
-/// The store that `store` would double: of the same platform id, else of the same menu address, else of the same slug.
+/// The store that `store` would double: of the same platform id; or, where one of the two has none, of the same menu address or slug.
 pub async fn find_known(client: &Client, store: &NewStore) -> Result<Known, DbError> {
     let row = client
         .query_opt(

@@ -10,8 +10,8 @@ use crate::domain::task::TaskId;
 use crate::domain::task_request::{BadField, CheckedRequest, TaskRequest};
 use crate::events;
 
-/// How often a key is tried whose holder has ended by the time we ask which it was.
-const TRIES: usize = 3;
+/// The holder of a conflicting key may end before it is looked up; then the insert is tried again.
+const MAX_TRIES: usize = 3;
 
 /// Why no task was made.
 #[derive(Debug, Error)]
@@ -39,20 +39,20 @@ pub async fn enqueue(client: &Client, request: TaskRequest) -> Result<TaskId, Re
         refuse_open_task(client, &request).await?;
     }
     let task = task_of(&request);
-    for _ in 0..TRIES {
+    for _ in 0..MAX_TRIES {
         match tasks::enqueue(client, std::slice::from_ref(&task)).await {
             Ok(ids) => return placed(&ids, &task),
             Err(DbError::Conflict { .. }) => refuse_holder_of_key(client, &task).await?,
             Err(other) => return Err(other.into()),
         }
     }
-    Err(DbError::Unavailable("tasks with the same key come and go faster than this one can be queued".to_owned())
-        .into())
+    let text = format!("other tasks with the key '{}' are being queued and ended; try again", request.dedup_key());
+    Err(DbError::Contention(text).into())
 }
 
 async fn resolve_store(client: &Client, id: StoreId, request: &mut CheckedRequest) -> Result<(), RequestError> {
     let store = stores::get(client, id).await?;
-    let missing = || RequestError::Missing { field: "dispensary_id", what: format!("dispensary {id}") };
+    let missing = || RequestError::Missing { field: "dispensary_id", what: format!("store {id}") };
     Ok(request.resolve_platform(store.ok_or_else(missing)?.platform)?)
 }
 
@@ -89,7 +89,7 @@ fn placed(ids: &[TaskId], task: &NewTask) -> Result<TaskId, RequestError> {
     Ok(*id)
 }
 
-/// Tasks of schedules, chains and people carry no key, and do the same work.
+/// Refuses the request when a task without a key (of a schedule, a chain, or written at psql) does the same work.
 async fn refuse_open_task(client: &Client, request: &CheckedRequest) -> Result<(), RequestError> {
     let platform = request.platform.map(Platform::name);
     let payload_id = request.payload.get("payload_id").map(|id| id.to_string());
@@ -100,7 +100,7 @@ async fn refuse_open_task(client: &Client, request: &CheckedRequest) -> Result<(
     }
 }
 
-/// Fine when the holder of the key has ended in between: then it is free.
+/// Ok when no task has the key any more: the caller tries again.
 async fn refuse_holder_of_key(client: &Client, task: &NewTask) -> Result<(), RequestError> {
     let key = task.dedup_key.clone().unwrap_or_default();
     match client.query_opt(include_str!("sql/task_requests/holder_of_key.sql"), &[&key]).await? {

@@ -1,6 +1,6 @@
 //! Tasks as people see them: pages, one with its timeline, counts, and what is going on. Reads only.
 //!
-//! The machinery is [`super::tasks`]. `stale` is worked out here; the table never holds it.
+//! Writes are in [`super::tasks`]. `stale` is worked out here; the table never holds it.
 
 pub mod activity;
 pub mod counts;
@@ -19,11 +19,11 @@ use crate::domain::store::{Platform, StoreId};
 use crate::domain::task::{RunEnd, Status, TaskId};
 use crate::domain::vocabulary::Word;
 
-/// A task that was tried more often, or has more children, is shown with that many.
+/// At most so many attempts and children of a task are shown.
 const MAX_ATTEMPTS: i64 = 500;
 const MAX_CHILDREN: i64 = 1_000;
 
-/// Which tasks to list; none of a field filters nothing.
+/// Which tasks to list; a field that is None does not filter.
 #[derive(Clone, Debug, Default)]
 pub struct TaskFilter {
     pub status: Option<ShownStatus>,
@@ -102,7 +102,7 @@ pub struct TaskDetail {
 pub async fn list(client: &Client, filter: &TaskFilter, limit: i64) -> Result<Vec<TaskView>, DbError> {
     let names = |statuses: &[Status]| statuses.iter().map(|status| status.name()).collect::<Vec<_>>();
     let statuses = filter.status.map(|status| names(status.stored()));
-    let out_of_lease = filter.status.and_then(ShownStatus::out_of_lease);
+    let lease_expired = filter.status.and_then(ShownStatus::lease_expired);
     let roles = filter.roles.as_ref().map(|set| set.roles().iter().map(|role| role.name()).collect::<Vec<_>>());
     let platform = filter.platform.map(Platform::name);
     let rows = client
@@ -110,7 +110,7 @@ pub async fn list(client: &Client, filter: &TaskFilter, limit: i64) -> Result<Ve
             include_str!("sql/task_views/list.sql"),
             &[
                 (&statuses, Type::TEXT_ARRAY),
-                (&out_of_lease, Type::BOOL),
+                (&lease_expired, Type::BOOL),
                 (&roles, Type::TEXT_ARRAY),
                 (&filter.dispensary_id, Type::INT8),
                 (&platform, Type::TEXT),

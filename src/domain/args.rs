@@ -48,7 +48,7 @@ pub enum BadArgs {
     #[error("the payload of a {role} task: {fault}")]
     Payload { role: Role, fault: String },
     #[error("this program has no handler for {0} tasks yet")]
-    NotBuilt(Role),
+    NoHandler(Role),
 }
 
 impl Args {
@@ -68,7 +68,7 @@ impl Args {
             | Role::ForumScrape
             | Role::YoutubeMonitor
             | Role::EasynewsMonitor
-            | Role::AppearancesSync => return Err(BadArgs::NotBuilt(role)),
+            | Role::AppearancesSync => return Err(BadArgs::NoHandler(role)),
         })
     }
 }

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use strum::IntoStaticStr;
 use thiserror::Error;
 
 /// Why the answers of a crawl are no menu. Items that cannot be read are warnings, not errors.
@@ -98,8 +99,9 @@ pub struct Potency {
     pub unit: Option<PotencyUnit>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
 pub enum PotencyUnit {
     Percentage,
     Milligrams,
@@ -108,16 +110,13 @@ pub enum PotencyUnit {
 
 impl PotencyUnit {
     pub fn name(self) -> &'static str {
-        match self {
-            PotencyUnit::Percentage => "PERCENTAGE",
-            PotencyUnit::Milligrams => "MILLIGRAMS",
-            PotencyUnit::MilligramsPerGram => "MILLIGRAMS_PER_GRAM",
-        }
+        self.into()
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum StockStatus {
     InStock,
     Oos,
@@ -126,14 +125,10 @@ pub enum StockStatus {
 
 impl StockStatus {
     pub fn name(self) -> &'static str {
-        match self {
-            StockStatus::InStock => "in_stock",
-            StockStatus::Oos => "oos",
-            StockStatus::Unknown => "unknown",
-        }
+        self.into()
     }
 
-    /// Unknown stock is not zero: what a store lists, it sells.
+    /// A product of unknown stock counts as sellable: the store lists it.
     pub fn is_sellable(self) -> bool {
         self != StockStatus::Oos
     }

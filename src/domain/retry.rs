@@ -7,7 +7,7 @@ pub fn doubling(base: Duration, cap: Duration, n: u32) -> Duration {
     base.saturating_mul(2u32.pow(n.min(20))).min(cap)
 }
 
-/// How long a failed task waits before retry number `retry_count` + 1, ± 50 %; `jitter` is a fair draw from 0…1.
+/// How long a failed task waits before retry number `retry_count` + 1, ± 50 %; `jitter` is a uniform random number from 0 to 1.
 pub fn backoff(base: Duration, cap: Duration, retry_count: i32, jitter: f64) -> Duration {
     let full = doubling(base, cap, retry_count.max(0) as u32);
     full.mul_f64(0.5 + jitter.clamp(0.0, 1.0)).min(cap)

@@ -74,7 +74,7 @@ pub struct RoleSpec {
 }
 
 /// Shared by most crawl roles.
-const CRAWL: RoleSpec = RoleSpec {
+const CRAWL_DEFAULTS: RoleSpec = RoleSpec {
     family: Family::Crawl,
     per_store: true,
     needs_proxy: true,
@@ -85,7 +85,7 @@ const CRAWL: RoleSpec = RoleSpec {
 };
 
 /// Shared by most media roles.
-const MEDIA: RoleSpec = RoleSpec {
+const MEDIA_DEFAULTS: RoleSpec = RoleSpec {
     family: Family::Media,
     per_store: false,
     needs_proxy: false,
@@ -117,32 +117,32 @@ impl Role {
                 time_limit: minutes(60),
                 title: "Store Discovery",
                 description: "Finds the stores of a platform and promotes the valid ones",
-                ..CRAWL
+                ..CRAWL_DEFAULTS
             },
             Role::EntryPointDiscovery => RoleSpec {
                 priority: 10,
                 time_limit: minutes(5),
                 title: "Entry Point Discovery",
                 description: "Resolves a store's menu address to its platform id",
-                ..CRAWL
+                ..CRAWL_DEFAULTS
             },
             Role::ProductDiscovery => RoleSpec {
                 priority: 10,
                 title: "Product Discovery",
                 description: "Fetches a new store's menu for the first time",
-                ..CRAWL
+                ..CRAWL_DEFAULTS
             },
             Role::PayloadFetch => RoleSpec {
                 title: "Payload Fetch",
                 description: "Fetches a store's menu and keeps the raw answer",
-                ..CRAWL
+                ..CRAWL_DEFAULTS
             },
             Role::ProductRefresh => RoleSpec {
                 needs_proxy: false,
                 time_limit: minutes(10),
                 title: "Product Refresh",
                 description: "Turns a kept answer into products, snapshots and stock",
-                ..CRAWL
+                ..CRAWL_DEFAULTS
             },
             Role::AnalyticsRefresh => RoleSpec {
                 per_store: false,
@@ -150,46 +150,46 @@ impl Role {
                 time_limit: minutes(30),
                 title: "Analytics Refresh",
                 description: "Refreshes the materialized views",
-                ..CRAWL
+                ..CRAWL_DEFAULTS
             },
             Role::ScrapeAccount => {
-                RoleSpec { title: "Scrape Account", description: "Lists the media of an account", ..MEDIA }
+                RoleSpec { title: "Scrape Account", description: "Lists the media of an account", ..MEDIA_DEFAULTS }
             }
             Role::DownloadMedia => {
-                RoleSpec { title: "Download Media", description: "Downloads media that are known", ..MEDIA }
+                RoleSpec { title: "Download Media", description: "Downloads media that are known", ..MEDIA_DEFAULTS }
             }
             Role::PaidContentSync => RoleSpec {
                 time_limit: minutes(24 * 60),
                 title: "Paid Content Sync",
                 description: "Syncs all creators, one task each",
-                ..MEDIA
+                ..MEDIA_DEFAULTS
             },
             Role::PaidContentCreator => {
-                RoleSpec { title: "Paid Content Creator", description: "Syncs one creator", ..MEDIA }
+                RoleSpec { title: "Paid Content Creator", description: "Syncs one creator", ..MEDIA_DEFAULTS }
             }
             Role::ForumScrape => RoleSpec {
                 time_limit: minutes(2 * 60),
                 title: "Forum Scrape",
                 description: "Reads the watched threads of forums",
-                ..MEDIA
+                ..MEDIA_DEFAULTS
             },
             Role::YoutubeMonitor => RoleSpec {
                 time_limit: minutes(15),
                 title: "YouTube Monitor",
                 description: "Looks for new videos of watched channels",
-                ..MEDIA
+                ..MEDIA_DEFAULTS
             },
             Role::EasynewsMonitor => RoleSpec {
                 time_limit: minutes(15),
                 title: "Easynews Monitor",
                 description: "Runs the saved searches",
-                ..MEDIA
+                ..MEDIA_DEFAULTS
             },
             Role::AppearancesSync => RoleSpec {
                 time_limit: minutes(30),
                 title: "Appearances Sync",
                 description: "Reads the credits of watched people",
-                ..MEDIA
+                ..MEDIA_DEFAULTS
             },
         }
     }

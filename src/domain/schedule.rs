@@ -1,6 +1,6 @@
 //! When a schedule runs next: a grid of hours anchored at its creation, or a cron line in UTC, with seconds.
 //!
-//! The grid does not drift with the time a run takes, and times that were missed are made up for by one run.
+//! The grid does not drift with the time a run takes, and missed times lead to one run, not to one each.
 
 use std::str::FromStr;
 

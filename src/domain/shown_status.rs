@@ -40,7 +40,7 @@ impl ShownStatus {
     }
 
     /// Whether the lease must have run out, must not have, or does not matter.
-    pub fn out_of_lease(self) -> Option<bool> {
+    pub fn lease_expired(self) -> Option<bool> {
         match self {
             ShownStatus::Stale => Some(true),
             ShownStatus::Claimed | ShownStatus::Running => Some(false),
@@ -76,10 +76,10 @@ mod tests {
     fn a_status_is_read_and_asks_for_a_state_of_the_lease(
         #[case] text: &str,
         #[case] status: ShownStatus,
-        #[case] out_of_lease: Option<bool>,
+        #[case] lease_expired: Option<bool>,
     ) {
         assert_eq!(text.parse(), Ok(status));
-        assert_eq!((status.to_string().as_str(), status.out_of_lease()), (text, out_of_lease));
+        assert_eq!((status.to_string().as_str(), status.lease_expired()), (text, lease_expired));
     }
 
     #[test]

@@ -60,7 +60,7 @@ pub enum PayloadOrder {
     Newest,
     /// Products and snapshots, but a second miss is not counted.
     Replay,
-    /// Its own snapshots; the present belongs to a newer one.
+    /// Its snapshots, sightings, and products that no other payload has. Current rows stay.
     Older,
 }
 

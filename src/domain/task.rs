@@ -1,4 +1,4 @@
-//! The words of a task's life: its ids, its status, and the lease that gives the right to run it.
+//! A task's id, its stored status, how a run ended, and the lease that gives the right to run it.
 
 use std::time::Duration;
 

@@ -13,6 +13,7 @@ use super::args::{Args, BadArgs};
 use super::role::Role;
 use super::store::{Platform, StoreId};
 use super::task::TaskId;
+use super::vocabulary;
 
 const PRIORITIES: RangeInclusive<i64> = -1000..=1000;
 const RETRIES: RangeInclusive<i64> = 0..=20;
@@ -21,7 +22,7 @@ const YEARS: RangeInclusive<i32> = 1970..=9999;
 const MAX_DEPENDENCIES: usize = 100;
 const MAX_KEY_BYTES: usize = 200;
 
-/// The role that fetched and processed in one: now one or the other.
+/// A former role: `product_refresh` where the payload has a `payload_id`, else `payload_fetch`.
 const RESYNC: &str = "product_resync";
 
 /// The fields of `POST /api/tasks`, as they came.
@@ -126,13 +127,13 @@ fn role_of(name: &str, payload: &Value) -> Result<Role, BadField> {
 
 fn check_payload(role: Role, payload: &Value) -> Result<(), BadField> {
     let args = Args::read(role, payload).map_err(|error| match error {
-        BadArgs::NotBuilt(_) => bad("role", error),
+        BadArgs::NoHandler(_) => bad("role", error),
         BadArgs::Payload { .. } => bad("payload", error),
     })?;
     let Args::StoreDiscovery(args) = args else { return Ok(()) };
     match args.state_code {
         Some(code) if code.len() != 2 || !code.bytes().all(|letter| letter.is_ascii_uppercase()) => {
-            Err(bad("payload", "state_code is not two capital letters"))
+            Err(bad("payload", "state_code must be two capital letters, for example AZ"))
         }
         _ => Ok(()),
     }
@@ -140,8 +141,8 @@ fn check_payload(role: Role, payload: &Value) -> Result<(), BadField> {
 
 fn check_store(role: Role, store: Option<StoreId>) -> Result<(), BadField> {
     match (role.per_store(), store) {
-        (true, None) => Err(bad("dispensary_id", format!("missing: a {role} task is of one store"))),
-        (false, Some(_)) => Err(bad("dispensary_id", format!("a {role} task is of no store"))),
+        (true, None) => Err(bad("dispensary_id", format!("missing: a {role} task needs the id of its store"))),
+        (false, Some(_)) => Err(bad("dispensary_id", format!("leave it out: {role} tasks have no store"))),
         _ => Ok(()),
     }
 }
@@ -149,7 +150,10 @@ fn check_store(role: Role, store: Option<StoreId>) -> Result<(), BadField> {
 fn platform_of(role: Role, name: Option<String>) -> Result<Option<Platform>, BadField> {
     match name {
         Some(name) => name.parse().map(Some).map_err(|unknown| bad("platform", unknown)),
-        None if role == Role::StoreDiscovery => Err(bad("platform", format!("missing: a {role} task is of one"))),
+        None if role == Role::StoreDiscovery => Err(bad(
+            "platform",
+            format!("missing: a {role} task needs a platform ({})", vocabulary::words::<Platform>()),
+        )),
         None => Ok(None),
     }
 }
@@ -163,7 +167,7 @@ fn time_of(time: Option<DateTime<Utc>>) -> Result<Option<DateTime<Utc>>, BadFiel
 
 fn dependencies_of(mut ids: Vec<TaskId>) -> Result<Vec<TaskId>, BadField> {
     if ids.len() > MAX_DEPENDENCIES {
-        return Err(bad("depends_on", format!("{} tasks are more than {MAX_DEPENDENCIES}", ids.len())));
+        return Err(bad("depends_on", format!("{} tasks; at most {MAX_DEPENDENCIES} are allowed", ids.len())));
     }
     ids.sort_unstable();
     ids.dedup();

@@ -14,7 +14,7 @@ pub async fn run(env: &Env) -> anyhow::Result<ExitCode> {
     let (mut last_poll, mut is_unavailable) = (Instant::now(), false);
     loop {
         let now = Instant::now();
-        let polled = async { activity.look(&db.client().await?, now - last_poll).await };
+        let polled = async { activity.poll(&db.client().await?, now - last_poll).await };
         match polled.await {
             Ok(events) => {
                 for event in events {

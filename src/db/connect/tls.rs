@@ -32,7 +32,7 @@ impl TlsSettings {
         settings
     }
 
-    /// `verify-ca` is taken for `verify-full`: stricter, and no surprise to anyone whose certificates are in order.
+    /// `verify-ca` also checks the host name here, as `verify-full` does.
     fn checks_the_server(&self) -> bool {
         self.root_cert.is_some() || self.mode.as_deref().is_some_and(|mode| mode.starts_with("verify-"))
     }
@@ -43,8 +43,8 @@ impl TlsSettings {
             .with_safe_default_protocol_versions()
             .map_err(|error| DbError::Other(format!("TLS: {error}")))?;
         if !self.checks_the_server() {
-            let trusting = Arc::new(Trusting(provider));
-            return Ok(builder.dangerous().with_custom_certificate_verifier(trusting).with_no_client_auth());
+            let verifier = Arc::new(AcceptAnyCertificate(provider));
+            return Ok(builder.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth());
         }
         Ok(builder.with_root_certificates(self.roots()?).with_no_client_auth())
     }
@@ -62,11 +62,11 @@ impl TlsSettings {
     }
 }
 
-/// Encryption without knowing with whom: what `sslmode=require` promises, and no more.
+/// Accepts every certificate, as libpq does for `prefer` and `require`.
 #[derive(Debug)]
-struct Trusting(Arc<CryptoProvider>);
+struct AcceptAnyCertificate(Arc<CryptoProvider>);
 
-impl ServerCertVerifier for Trusting {
+impl ServerCertVerifier for AcceptAnyCertificate {
     fn verify_server_cert(
         &self,
         _: &CertificateDer<'_>,

@@ -1,4 +1,5 @@
-//! What is going on: which runs began and ended since the last look, each reported once.
+//! [`Activity`] follows runs, for `tasks tail`. In: a client, and the time since the last call. Out: an event for each run that began
+//! or ended, each once. It reads only.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,7 +12,7 @@ use crate::db::{Client, DbError};
 use crate::domain::store::StoreId;
 use crate::domain::task::TaskId;
 
-/// A claim is seen when it is committed, up to this long after the time that it bears.
+/// A claim is seen when it is committed, up to this long after its `claimed_at`.
 const OVERLAP: Duration = Duration::from_secs(5);
 /// More runs than any number of processes hold at once.
 const MAX_OPEN_RUNS: i64 = 100_000;
@@ -53,7 +54,10 @@ impl Activity {
     pub async fn begin(client: &Client) -> Result<Activity, DbError> {
         let mut activity = Activity::default();
         for row in client
-            .query(include_str!("../sql/task_views/runs.sql"), &[&OVERLAP.as_secs_f64(), &none(), &none()])
+            .query(
+                include_str!("../sql/task_views/runs.sql"),
+                &[&OVERLAP.as_secs_f64(), &Vec::<TaskId>::new(), &Vec::<i64>::new()],
+            )
             .await?
         {
             activity.runs.insert(key(&row)?, Reported::Ended);
@@ -64,11 +68,11 @@ impl Activity {
         Ok(activity)
     }
 
-    /// What has happened since the last look, `since` ago.
-    pub async fn look(&mut self, client: &Client, since: Duration) -> Result<Vec<Event>, DbError> {
+    /// What has happened since the last call, `elapsed` ago.
+    pub async fn poll(&mut self, client: &Client, elapsed: Duration) -> Result<Vec<Event>, DbError> {
         let open = self.runs.iter().filter(|(_, reported)| **reported != Reported::Ended);
         let (ids, fences): (Vec<TaskId>, Vec<i64>) = open.map(|(key, _)| *key).unzip();
-        let back = (since + OVERLAP).as_secs_f64();
+        let back = (elapsed + OVERLAP).as_secs_f64();
         let rows = client.query(include_str!("../sql/task_views/runs.sql"), &[&back, &ids, &fences]).await?;
         let mut seen = BTreeMap::new();
         let mut events = Vec::new();
@@ -77,7 +81,7 @@ impl Activity {
             let reported = self.runs.get(&key).copied().unwrap_or(Reported::Nothing);
             seen.insert(key, report(row, reported, &mut events)?);
         }
-        // what was not looked at is beyond reach of the next look too
+        // a run that this query left out is too old for the next one as well
         self.runs = seen;
         events.sort_by_key(|event| event.at);
         Ok(events)
@@ -115,8 +119,4 @@ fn event(row: &Row, event: String, at: DateTime<Utc>) -> Result<Event, DbError> 
 
 fn key(row: &Row) -> Result<Key, DbError> {
     Ok((row.try_get("task_id")?, row.try_get("fence")?))
-}
-
-fn none() -> Vec<i64> {
-    Vec::new()
 }

@@ -32,9 +32,9 @@ pub struct TaskCounts {
     pub as_of: DateTime<Utc>,
 }
 
-/// What waits for a worker.
+/// The ready tasks of one role.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Ready {
+pub struct ReadyTasks {
     pub role: String,
     pub tasks: i64,
     /// How long the oldest has been due.
@@ -52,13 +52,14 @@ pub async fn counts(client: &Client) -> Result<TaskCounts, DbError> {
     Ok(counted)
 }
 
-pub async fn ready(client: &Client) -> Result<Vec<Ready>, DbError> {
+/// Ready tasks by role.
+pub async fn ready(client: &Client) -> Result<Vec<ReadyTasks>, DbError> {
     read_all(&client.query(include_str!("../sql/task_views/ready.sql"), &[]).await?)
 }
 
-impl FromRow for Ready {
-    fn from_row(row: &Row) -> Result<Ready, DbError> {
-        Ok(Ready {
+impl FromRow for ReadyTasks {
+    fn from_row(row: &Row) -> Result<ReadyTasks, DbError> {
+        Ok(ReadyTasks {
             role: row.try_get("role")?,
             tasks: row.try_get("tasks")?,
             oldest_seconds: row.try_get::<_, f64>("oldest_seconds")?.max(0.0),

@@ -39,13 +39,13 @@ pub struct ClaimedTask {
 }
 
 impl ClaimedTask {
-    /// Lost twice: it may be what kills its processes, so each runs at most one such at a time.
+    /// Lost twice: it may be what kills its processes, so a process runs at most one of them at a time.
     pub fn is_suspect(&self) -> bool {
         self.loss_count >= 2
     }
 }
 
-/// Marks the claims of one exchange, so that they can be asked for when its answer is lost. Each is random.
+/// Marks the claims of one call of [`settle_and_claim`], so that they can be asked for when its answer is lost. Each is random.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClaimToken(u128);
 
@@ -55,7 +55,7 @@ impl ClaimToken {
     }
 }
 
-/// A token of its own.
+/// Another one each time.
 impl Default for ClaimToken {
     fn default() -> Self {
         ClaimToken::random()
@@ -74,7 +74,7 @@ pub struct ClaimBatch {
     /// Finished runs that have nothing to write.
     pub done: Vec<Completion>,
     pub roles: Vec<Role>,
-    /// One name for each task wanted.
+    /// The id of a worker for each task wanted; one with two free slots is here twice.
     pub workers: Vec<String>,
     pub lease: Duration,
     pub allow_suspect: bool,
@@ -100,7 +100,7 @@ pub struct ClaimBatchResult {
 /// decoded fails at once, for good, and the others are handed out.
 pub async fn settle_and_claim(client: &Client, batch: &ClaimBatch) -> Result<ClaimBatchResult, DbError> {
     let mut done: Vec<&Completion> = batch.done.iter().collect();
-    // of two runs of one task only the later can still be held: the first of an id is the one that counts
+    // complete_tasks takes the first entry of an id: of two runs of one task only the one with the higher fence can be held
     done.sort_by_key(|done| Reverse(done.lease.fence));
     let ids: Vec<TaskId> = done.iter().map(|done| done.lease.id).collect();
     let fences: Vec<i64> = done.iter().map(|done| done.lease.fence).collect();
@@ -137,14 +137,14 @@ pub async fn settle_and_claim(client: &Client, batch: &ClaimBatch) -> Result<Cla
             claims.push(row);
         }
     }
-    Ok(ClaimBatchResult { settled, claimed: readable(client, claims).await? })
+    Ok(ClaimBatchResult { settled, claimed: decode_claims(client, claims).await? })
 }
 
 /// What a call of [`settle_and_claim`] with this token claimed and what is still active: for a call whose answer was lost.
 /// `Contention` while that call may still commit: ask again.
 pub async fn claimed_with(client: &Client, token: ClaimToken) -> Result<Vec<ClaimedTask>, DbError> {
     let rows = client.query(CLAIMED_WITH, &[&token.to_string()]).await?;
-    readable(client, rows.iter().collect()).await
+    decode_claims(client, rows.iter().collect()).await
 }
 
 /// Marks a claimed task as running. `false`: it is lost.
@@ -154,8 +154,8 @@ pub async fn start(client: &Client, lease: &TaskLease) -> Result<bool, DbError> 
     Ok(touched == 1)
 }
 
-/// In the order in which they were picked; the statement's own order is its plan's.
-async fn readable(client: &Client, rows: Vec<&Row>) -> Result<Vec<ClaimedTask>, DbError> {
+/// The claimed tasks, best first. A row that cannot be decoded is failed for good and left out.
+async fn decode_claims(client: &Client, rows: Vec<&Row>) -> Result<Vec<ClaimedTask>, DbError> {
     let mut claimed = Vec::with_capacity(rows.len());
     for row in rows {
         match ClaimedTask::from_row(row) {
@@ -167,7 +167,7 @@ async fn readable(client: &Client, rows: Vec<&Row>) -> Result<Vec<ClaimedTask>, 
     Ok(claimed)
 }
 
-/// Without an answer its lease runs out, and it is recovered without blame: the others must not wait for it.
+/// Best effort: when this fails, the lease runs out and the task is recovered without blame. The other claimed tasks do not wait.
 async fn fail_unreadable(client: &Client, lease: &TaskLease, error: &DbError) {
     let reason = format!("the task cannot be read: {error}");
     let settled = settle(client, lease, &Settlement::new(AttemptOutcome::Permanent, Some(reason))).await;

@@ -8,7 +8,7 @@ use super::{Client, DbError};
 use crate::db::row::{FromRow, first_column};
 use crate::domain::task::{TaskId, TaskLease};
 
-/// How many tasks were put back, and how many failed by it (quarantine).
+/// How many tasks became pending again, and how many were quarantined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Recovered {
     pub requeued: i32,
@@ -50,7 +50,8 @@ pub async fn recover(client: &Client, silence: Option<Duration>) -> Result<Recov
     Recovered::from_row(&client.query_one(sql, &[&seconds]).await?)
 }
 
-/// Puts back every active task, at no cost: for a caller that knows that every worker is dead, and that no task killed one.
+/// Puts back every active task, at no cost: for a caller that knows that every worker is dead, and that no task killed one. Rows that
+/// another session has locked stay as they are.
 pub async fn recover_all(client: &Client) -> Result<Recovered, DbError> {
     let sql = "SELECT requeued, failed FROM recover_tasks(interval '0', may_blame => false)";
     let mut all = Recovered::default();

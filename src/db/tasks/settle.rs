@@ -49,7 +49,7 @@ impl AttemptOutcome {
 pub struct Settlement {
     pub outcome: AttemptOutcome,
     pub result: Option<Value>,
-    /// Cut to 8 KiB.
+    /// Cut to [`MAX_ERROR_BYTES`].
     pub error_message: Option<String>,
     /// When a failed or snoozed task may run again, from now.
     pub retry_after: Duration,
@@ -60,7 +60,7 @@ pub struct Settlement {
 }
 
 impl Settlement {
-    /// Nothing written, nothing to wait for.
+    /// A settlement without result and detail, to be retried at once where it is retried.
     pub fn new(outcome: AttemptOutcome, error_message: Option<String>) -> Self {
         Settlement {
             outcome,
@@ -72,7 +72,7 @@ impl Settlement {
         }
     }
 
-    /// The task goes back to where it was, at no cost.
+    /// The task becomes pending again, with its old time, and spends no retry.
     pub fn released(reason: &str) -> Self {
         Settlement::new(AttemptOutcome::Released, Some(reason.to_owned()))
     }

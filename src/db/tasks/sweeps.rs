@@ -1,9 +1,11 @@
 //! Periodic work on the queue: sweeps, totals, pruning.
 //!
-//! Each may run in any number of processes. A sweep is a row of short transactions that wait for no lock; the `…_in_turn` forms
-//! do nothing when some process did the same within `every`.
+//! Each may run in any number of processes. A sweep is several short transactions, and each waits at most 100 ms for a lock; the
+//! `…_in_turn` forms do nothing when some process did the same within `every`.
 
 use std::time::Duration;
+
+use tokio_postgres::types::ToSql;
 
 use super::{Client, DbError};
 use crate::db::row::first_column;
@@ -13,28 +15,27 @@ const BATCH: i32 = 1_000;
 /// So many batches, and the rest waits for the next turn.
 const MAX_BATCHES: usize = 1_000;
 
-/// Makes ready what became due within the last `back`; returns how many tasks.
-pub async fn sweep_due(client: &Client, back: Duration) -> Result<i64, DbError> {
-    let (mut swept, mut after) = (0, None::<i64>);
-    for _ in 0..MAX_BATCHES {
-        let sql = "SELECT swept, last_store FROM sweep_due(make_interval(secs => $1), $2, $3)";
-        let row = client.query_one(sql, &[&back.as_secs_f64(), &after, &BATCH]).await?;
-        swept += row.try_get::<_, i64>(0)?;
-        after = row.try_get(1)?;
-        if after.is_none() {
-            break;
-        }
-    }
-    Ok(swept)
+/// Makes ready what became due within the last `window`; returns how many tasks.
+pub async fn sweep_due(client: &Client, window: Duration) -> Result<i64, DbError> {
+    let sql = "SELECT swept, last_store FROM sweep_due(make_interval(secs => $3), $1, $2)";
+    sweep_by_store(client, sql, &[&window.as_secs_f64()]).await
 }
 
-/// The backstop: rows written by hand, dependencies, missed wake-ups. Returns how many tasks became ready or were decided.
+/// Everything that a sweep by time cannot see: rows written by hand, dependencies, missed wake-ups. Returns how many tasks became
+/// ready, unblocked or cancelled.
 pub async fn sweep_all(client: &Client) -> Result<i64, DbError> {
     let mut swept = sweep_until_done(client, "SELECT sweep_blocked($1)").await?;
     swept += sweep_until_done(client, "SELECT sweep_storeless($1)").await?;
-    let mut after: Option<i64> = None;
+    swept += sweep_by_store(client, "SELECT swept, last_store FROM sweep_stores($1, $2)", &[]).await?;
+    Ok(swept)
+}
+
+/// One page of stores after the other: `$1` is the store after which a page begins, `$2` its size, and then come `more`.
+async fn sweep_by_store(client: &Client, sql: &str, more: &[&(dyn ToSql + Sync)]) -> Result<i64, DbError> {
+    let (mut swept, mut after) = (0, None::<i64>);
     for _ in 0..MAX_BATCHES {
-        let row = client.query_one("SELECT swept, last_store FROM sweep_stores($1, $2)", &[&after, &BATCH]).await?;
+        let page: [&(dyn ToSql + Sync); 2] = [&after, &BATCH];
+        let row = client.query_one(sql, &[&page, more].concat()).await?;
         swept += row.try_get::<_, i64>(0)?;
         after = row.try_get(1)?;
         if after.is_none() {
@@ -57,8 +58,8 @@ async fn sweep_until_done(client: &Client, sql: &str) -> Result<i64, DbError> {
 }
 
 /// [`sweep_due`], unless another process has just done it.
-pub async fn sweep_due_in_turn(client: &Client, back: Duration, every: Duration) -> Result<Option<i64>, DbError> {
-    if take_turn(client, "sweep_due", every).await? { Ok(Some(sweep_due(client, back).await?)) } else { Ok(None) }
+pub async fn sweep_due_in_turn(client: &Client, window: Duration, every: Duration) -> Result<Option<i64>, DbError> {
+    if take_turn(client, "sweep_due", every).await? { Ok(Some(sweep_due(client, window).await?)) } else { Ok(None) }
 }
 
 /// [`sweep_all`], unless another process has just done it.
@@ -71,7 +72,7 @@ pub async fn refresh_totals_in_turn(client: &Client, every: Duration) -> Result<
     if take_turn(client, "totals", every).await? { Ok(Some(refresh_totals(client).await?)) } else { Ok(None) }
 }
 
-/// A tick that comes a little early must not wait for the one after it.
+/// Whether it is this process's turn. `every` is shortened by a fifth, so that a tick that comes slightly early has its turn.
 async fn take_turn(client: &Client, chore: &str, every: Duration) -> Result<bool, DbError> {
     let seconds = every.as_secs_f64() * 0.8;
     first_column(&client.query_one("SELECT take_turn($1, make_interval(secs => $2))", &[&chore, &seconds]).await?)

@@ -1,9 +1,10 @@
 //! Unusual rows: infinite and far dates, numbers at the ends of their types, documents that cannot be decoded. One bad
 //! row never fails a batch.
 
-use drover::db::schedules;
 use drover::db::task_views::{self, TaskFilter, counts};
 use drover::db::tasks::{AttemptOutcome, Recovered, Settlement};
+use drover::db::{payloads, proxies, query_hashes, schedules, stores, workers};
+use drover::domain::store::Platform;
 use rstest::rstest;
 use serde_json::json;
 
@@ -157,6 +158,46 @@ async fn people_see_a_task_whatever_its_times_and_documents_are(
     assert_eq!(task_views::detail(&client, id).await.unwrap().unwrap().attempts.len(), 1);
     queue.unguarded("UPDATE worker_tasks SET status = 'pending', ready = true").await;
     assert_eq!(counts::ready(&client).await.unwrap().len(), 1);
+}
+
+/// Every column of times of these tables holds `time`.
+async fn write_times(queue: &Queue, time: &str) {
+    let columns = "SELECT table_name::text, column_name::text FROM information_schema.columns \
+                   WHERE table_schema = 'public' AND data_type = 'timestamp with time zone' \
+                   AND table_name IN ('dispensaries', 'raw_crawl_payloads', 'proxies', 'worker_registry', 'query_hashes')";
+    for row in queue.database.raw.query(columns, &[]).await.unwrap() {
+        let (table, column): (String, String) = (row.get(0), row.get(1));
+        queue.sql(&format!("UPDATE {table} SET {column} = '{time}'")).await;
+    }
+}
+
+#[rstest]
+#[tokio::test]
+async fn lists_show_rows_whatever_their_times_are(
+    #[values("-infinity", "infinity", "294276-12-31", "4713-01-01 BC")] time: &str,
+) {
+    let queue = Queue::new().await;
+    let store = queue.stores(1).await[0];
+    queue
+        .sql(&format!(
+            "INSERT INTO raw_crawl_payloads (dispensary_id, platform, storage_path, sha256, bytes, product_count, total_count, coverage,
+                                             fetched_at)
+             VALUES ({store}, 'dutchie', 'payloads/x', repeat('0', 64), 1, 1, 1, 1, now());
+             INSERT INTO proxies (protocol, host, port) VALUES ('http', 'p', 1);
+             INSERT INTO worker_registry (worker_id, friendly_name, pod, role, roles, status, max_concurrent_tasks)
+             VALUES ('w', 'w', 'p', 'any', '{{}}', 'active', 1);
+             INSERT INTO query_hashes (platform, operation, hash) VALUES ('dutchie', 'q', repeat('0', 64))"
+        ))
+        .await;
+    write_times(&queue, time).await;
+    let client = queue.client().await;
+    assert_eq!(stores::list(&client).await.unwrap().len(), 1);
+    let payload = payloads::latest(&client, store).await.unwrap().unwrap();
+    assert!(payloads::get(&client, payload.id).await.unwrap().is_some());
+    assert_eq!(proxies::list(&client).await.unwrap().len(), 1);
+    assert_eq!(proxies::load(&client).await.unwrap().len(), 1);
+    assert_eq!(workers::list(&client).await.unwrap().len(), 1);
+    assert_eq!(query_hashes::list(&client, Platform::Dutchie).await.unwrap().len(), 1);
 }
 
 #[rstest]
