@@ -51,7 +51,7 @@ async fn a_task_is_queued_once_and_the_open_twin_is_named() {
 async fn a_task_that_cannot_be_is_refused_with_its_own_exit_code() {
     let database = with_store().await;
     let stderr = ended(&run(&database, &["enqueue", "--role", "payload_fetch", "--dispensary", "8"]).await, 3);
-    assert!(stderr.contains("dispensary 8"), "{stderr}");
+    assert!(stderr.contains("store 8"), "{stderr}");
     let stderr = ended(&run(&database, &["enqueue", "--role", "payload_fetsch"]).await, 2);
     assert!(stderr.contains("payload_fetsch"), "{stderr}");
     ended(&run(&database, &["enqueue", "--role", "analytics_refresh", "--payload", "{"]).await, 2);

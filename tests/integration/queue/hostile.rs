@@ -3,7 +3,7 @@
 
 use drover::db::task_views::{self, TaskFilter, counts};
 use drover::db::tasks::{AttemptOutcome, Recovered, Settlement};
-use drover::db::{payloads, proxies, query_hashes, schedules, stores, workers};
+use drover::db::{payloads, query_hashes, schedules, stores, workers};
 use drover::domain::store::Platform;
 use rstest::rstest;
 use serde_json::json;
@@ -164,7 +164,7 @@ async fn people_see_a_task_whatever_its_times_and_documents_are(
 async fn write_times(queue: &Queue, time: &str) {
     let columns = "SELECT table_name::text, column_name::text FROM information_schema.columns \
                    WHERE table_schema = 'public' AND data_type = 'timestamp with time zone' \
-                   AND table_name IN ('dispensaries', 'raw_crawl_payloads', 'proxies', 'worker_registry', 'query_hashes')";
+                   AND table_name IN ('dispensaries', 'raw_crawl_payloads', 'worker_registry', 'query_hashes')";
     for row in queue.database.raw.query(columns, &[]).await.unwrap() {
         let (table, column): (String, String) = (row.get(0), row.get(1));
         queue.sql(&format!("UPDATE {table} SET {column} = '{time}'")).await;
@@ -183,7 +183,6 @@ async fn lists_show_rows_whatever_their_times_are(
             "INSERT INTO raw_crawl_payloads (dispensary_id, platform, storage_path, sha256, bytes, product_count, total_count, coverage,
                                              fetched_at)
              VALUES ({store}, 'dutchie', 'payloads/x', repeat('0', 64), 1, 1, 1, 1, now());
-             INSERT INTO proxies (protocol, host, port) VALUES ('http', 'p', 1);
              INSERT INTO worker_registry (worker_id, friendly_name, pod, role, roles, status, max_concurrent_tasks)
              VALUES ('w', 'w', 'p', 'any', '{{}}', 'active', 1);
              INSERT INTO query_hashes (platform, operation, hash) VALUES ('dutchie', 'q', repeat('0', 64))"
@@ -194,8 +193,6 @@ async fn lists_show_rows_whatever_their_times_are(
     assert_eq!(stores::list(&client).await.unwrap().len(), 1);
     let payload = payloads::latest(&client, store).await.unwrap().unwrap();
     assert!(payloads::get(&client, payload.id).await.unwrap().is_some());
-    assert_eq!(proxies::list(&client).await.unwrap().len(), 1);
-    assert_eq!(proxies::load(&client).await.unwrap().len(), 1);
     assert_eq!(workers::list(&client).await.unwrap().len(), 1);
     assert_eq!(query_hashes::list(&client, Platform::Dutchie).await.unwrap().len(), 1);
 }
