@@ -11,13 +11,13 @@ use futures_util::FutureExt;
 use tokio::sync::Semaphore;
 use tracing::Instrument;
 
-use super::runner::panic_text;
+use super::panics;
 use crate::domain::task::TaskId;
 use crate::events;
 use crate::handlers::{After, Committed};
 
 const MAX_HOOKS: usize = 64;
-const TIME_LIMIT: Duration = Duration::from_secs(60);
+const MAX_HOOK_TIME: Duration = Duration::from_secs(60);
 
 /// Cheap to clone.
 #[derive(Clone)]
@@ -28,7 +28,7 @@ pub struct AfterHooks {
 
 impl Default for AfterHooks {
     fn default() -> Self {
-        AfterHooks { places: Arc::new(Semaphore::new(MAX_HOOKS)), time_limit: TIME_LIMIT }
+        AfterHooks { places: Arc::new(Semaphore::new(MAX_HOOKS)), time_limit: MAX_HOOK_TIME }
     }
 }
 
@@ -45,7 +45,7 @@ impl AfterHooks {
             match AssertUnwindSafe(hook).catch_unwind().await {
                 Ok(Ok(())) => {}
                 Ok(Err(_)) => events::after_hook_failed(task, &format!("it ran longer than {time_limit:?}")),
-                Err(panic) => events::after_hook_failed(task, &panic_text(panic.as_ref())),
+                Err(panic) => events::after_hook_failed(task, &panics::text(panic.as_ref())),
             }
         };
         tokio::spawn(limited.in_current_span());

@@ -11,15 +11,15 @@ use futures_util::FutureExt;
 use serde::Serialize;
 use strum::IntoStaticStr;
 
-use super::runner::panic_text;
+use super::panics;
 use crate::config::Config;
-use crate::db::{Db, DbError, schedules, snapshots, tasks, workers};
+use crate::db::{Client, Db, DbError, schedules, snapshots, tasks, workers};
 use crate::events;
 use crate::handlers::TaskError;
 use crate::handlers::housekeeping::Housekeeping;
 
-/// How far back the frequent sweep looks: many times its own interval, so that a late one misses nothing.
-const SWEEP_BACK: Duration = Duration::from_secs(30);
+/// How far back the frequent sweep looks at least. What it misses, the full sweep finds.
+const MIN_SWEEP_BACK: Duration = Duration::from_secs(30);
 const REGISTRY_EVERY: Duration = Duration::from_secs(10);
 const STORAGE_EVERY: Duration = Duration::from_secs(10);
 const TOTALS_EVERY: Duration = Duration::from_secs(30);
@@ -28,8 +28,8 @@ const PARTITIONS_EVERY: Duration = Duration::from_secs(6 * 3600);
 /// As many schedules as one turn runs: the others are due again at the next one.
 const MAX_SCHEDULES: usize = 100;
 const MAX_PRUNE_BATCHES: usize = 1_000;
-/// Longer than any turn takes that makes progress.
-const TIME_LIMIT: Duration = Duration::from_secs(15 * 60);
+/// A turn that takes longer is cut off; the next one goes on where it was.
+const MAX_TURN_TIME: Duration = Duration::from_secs(15 * 60);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, Serialize)]
 #[strum(serialize_all = "snake_case")]
@@ -107,12 +107,12 @@ impl Chore {
     pub async fn run(self, deps: &ChoreDeps) -> ChoreStatus {
         let begun = Instant::now();
         let turn = AssertUnwindSafe(self.turn(deps)).catch_unwind();
-        let status = match tokio::time::timeout(TIME_LIMIT, turn).await {
+        let status = match tokio::time::timeout(MAX_TURN_TIME, turn).await {
             Ok(Ok(Ok(Some(changed)))) => ChoreStatus::Done { changed },
             Ok(Ok(Ok(None))) => ChoreStatus::Skipped,
             Ok(Ok(Err(error))) => ChoreStatus::Failed { error: error.to_string() },
-            Ok(Err(panic)) => ChoreStatus::Failed { error: panic_text(panic.as_ref()) },
-            Err(_) => ChoreStatus::Failed { error: format!("not done within {TIME_LIMIT:?}") },
+            Ok(Err(panic)) => ChoreStatus::Failed { error: panics::text(panic.as_ref()) },
+            Err(_) => ChoreStatus::Failed { error: format!("not done within {MAX_TURN_TIME:?}") },
         };
         match &status {
             ChoreStatus::Done { changed } => events::chore_done(self.name(), *changed, begun.elapsed()),
@@ -128,7 +128,7 @@ impl Chore {
         let ChoreDeps { config, db, housekeeping } = deps;
         let every = self.every(config);
         let changed = match self {
-            Chore::SweepDue => return counted(tasks::sweep_due_in_turn(&db.client().await?, SWEEP_BACK, every).await?),
+            Chore::SweepDue => return counted(sweep_due(&db.client().await?, every).await?),
             Chore::SweepAll => return counted(tasks::sweep_all_in_turn(&db.client().await?, every).await?),
             Chore::Totals => return Ok(tasks::refresh_totals_in_turn(&db.client().await?, every).await?),
             Chore::Recover => recover(db, config).await?,
@@ -147,6 +147,11 @@ impl Chore {
     }
 }
 
+/// Looks back over several intervals, so that a late turn misses nothing.
+async fn sweep_due(client: &Client, every: Duration) -> Result<Option<i64>, DbError> {
+    tasks::sweep_due_in_turn(client, MIN_SWEEP_BACK.max(3 * every), every).await
+}
+
 fn counted(swept: Option<i64>) -> Result<Option<u64>, TaskError> {
     Ok(swept.map(|swept| u64::try_from(swept).unwrap_or(0)))
 }
@@ -155,7 +160,7 @@ fn counted(swept: Option<i64>) -> Result<Option<u64>, TaskError> {
 /// still, and then no task is blamed for the loss of its process.
 pub async fn recover(db: &Db, config: &Config) -> Result<u64, DbError> {
     let client = db.client().await?;
-    tasks::sweep_due_in_turn(&client, SWEEP_BACK, config.queue.sweep_due).await?;
+    sweep_due(&client, config.queue.sweep_due).await?;
     let recovered = tasks::recover(&client, None).await?;
     let (requeued, failed) = (recovered.requeued as u64, recovered.failed as u64);
     events::tasks_recovered(requeued, failed);

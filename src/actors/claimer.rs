@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 use futures_util::FutureExt;
 use tokio::sync::{mpsc, oneshot, watch};
 
-use super::held_tasks::{ClaimInProgress, HeldTasks, NewEntry};
+use super::held_tasks::{DrainHold, HeldTask, HeldTasks, TaskActorId};
 use super::lifecycle::Lifecycle;
+use super::panics;
 use super::restart_limit::RestartLimit;
-use super::runner::panic_text;
 use super::task_guard::TaskGuard;
 use crate::db::tasks::{self, ClaimBatch, ClaimBatchResult, ClaimToken, ClaimedTask, Completion};
 use crate::db::{Db, DbError};
@@ -26,7 +26,7 @@ use crate::events;
 
 /// Requests that one statement answers at most.
 const MAX_BATCH: usize = 64;
-const QUEUE: usize = 1024;
+const MAX_QUEUED_REQUESTS: usize = 1024;
 
 /// A claimed task on its way to its run. Dropped unused, the task goes back.
 pub struct TaskGrant {
@@ -39,12 +39,12 @@ pub struct Claimer {
     requests: mpsc::Sender<Request>,
 }
 
-/// A task of one of `roles`, for a slot of a worker.
+/// A task of one of `roles`, for a task actor of a worker.
 #[derive(Clone, Debug)]
 pub struct ClaimRequest {
     pub roles: RoleSet,
     pub worker_id: String,
-    pub slot: usize,
+    pub task_actor: TaskActorId,
 }
 
 enum Request {
@@ -69,7 +69,7 @@ pub struct ClaimerDeps {
 impl Claimer {
     /// Starts it on the current runtime; it ends when the last handle is dropped.
     pub fn start(deps: ClaimerDeps) -> Claimer {
-        let (requests, inbox) = mpsc::channel(QUEUE);
+        let (requests, inbox) = mpsc::channel(MAX_QUEUED_REQUESTS);
         tokio::spawn(ClaimLoop { deps, unanswered: None }.serve_restarting(inbox));
         Claimer { requests }
     }
@@ -93,7 +93,7 @@ impl Claimer {
 /// A claim of a batch, and where its answer goes.
 struct Claim {
     worker_id: String,
-    slot: usize,
+    task_actor: TaskActorId,
     answer: oneshot::Sender<Option<TaskGrant>>,
 }
 
@@ -115,7 +115,7 @@ struct UnansweredClaim {
     token: ClaimToken,
     tries: u32,
     /// A drain waits for what it may have brought.
-    _claiming: ClaimInProgress,
+    _drain_hold: DrainHold,
 }
 
 const RESOLVE_BASE: Duration = Duration::from_millis(50);
@@ -126,12 +126,11 @@ impl ClaimLoop {
     async fn serve_restarting(mut self, mut inbox: mpsc::Receiver<Request>) {
         loop {
             let Err(panic) = AssertUnwindSafe(self.serve(&mut inbox)).catch_unwind().await else { return };
-            let text = panic_text(panic.as_ref());
-            events::actor_restarted("claimer", "claimer", &text);
+            let text = panics::text(panic.as_ref());
             if self.deps.restart_limit.record_failure(Instant::now()) {
-                self.deps.lifecycle.fail(format!("claimer failed too often, at last: panic: {text}"));
-                return;
+                return self.deps.lifecycle.fail_too_often("claimer", &format_args!("panic: {text}"));
             }
+            events::actor_restarted("claimer", "claimer", &text);
         }
     }
 
@@ -156,9 +155,9 @@ impl ClaimLoop {
     }
 
     async fn answer(&mut self, requests: Vec<Request>) {
-        let _claiming = self.deps.held_tasks.claiming();
+        let _drain_hold = self.deps.held_tasks.hold_drain();
         for batch in self.batches(requests) {
-            self.exchange(batch).await;
+            self.round_trip(batch).await;
         }
     }
 
@@ -179,9 +178,9 @@ impl ClaimLoop {
                 let _ = answer.send(None);
                 continue;
             }
-            let ClaimRequest { worker_id, slot, .. } = claim;
+            let ClaimRequest { worker_id, task_actor, .. } = claim;
             let batch = by_roles.entry(roles.clone()).or_insert_with(|| Batch { roles, ..Batch::default() });
-            batch.claims.push(Claim { worker_id, slot, answer });
+            batch.claims.push(Claim { worker_id, task_actor, answer });
         }
         let mut batches: Vec<Batch> = by_roles.into_values().collect();
         if batches.is_empty() && !done.is_empty() {
@@ -201,11 +200,11 @@ impl ClaimLoop {
         if can_fetch { roles.roles().to_vec() } else { roles.without_proxy_roles() }
     }
 
-    async fn exchange(&mut self, batch: Batch) {
+    async fn round_trip(&mut self, batch: Batch) {
         let Batch { roles, claims, done } = batch;
         let (done, settle_answers): (Vec<_>, Vec<_>) = done.into_iter().unzip();
         let settled_ids: Vec<TaskId> = done.iter().map(|completion: &Completion| completion.lease.id).collect();
-        let exchange = ClaimBatch {
+        let batch = ClaimBatch {
             done,
             roles,
             workers: claims.iter().map(|claim| claim.worker_id.clone()).collect(),
@@ -214,7 +213,7 @@ impl ClaimLoop {
             token: ClaimToken::random(),
         };
         let sent = Instant::now();
-        match self.send(&exchange).await {
+        match self.send(&batch).await {
             Ok(ClaimBatchResult { settled, claimed }) => {
                 for (id, answer) in settled_ids.iter().zip(settle_answers) {
                     let _ = answer.send(Ok(settled.contains(id)));
@@ -232,16 +231,16 @@ impl ClaimLoop {
         }
     }
 
-    /// Until it is known what an earlier claim got, nothing more is claimed: each lost answer would keep a batch of tasks from
-    /// everybody for the length of a lease.
-    async fn send(&mut self, exchange: &ClaimBatch) -> Result<ClaimBatchResult, DbError> {
+    /// Nothing more is claimed until it is known what an earlier claim got: each lost answer would block a batch of tasks for the
+    /// length of a lease.
+    async fn send(&mut self, batch: &ClaimBatch) -> Result<ClaimBatchResult, DbError> {
         self.resolve().await?;
         let client = self.deps.db.client().await?;
-        if !exchange.workers.is_empty() {
-            let claiming = self.deps.held_tasks.claiming();
-            self.unanswered = Some(UnansweredClaim { token: exchange.token, tries: 0, _claiming: claiming });
+        if !batch.workers.is_empty() {
+            let drain_hold = self.deps.held_tasks.hold_drain();
+            self.unanswered = Some(UnansweredClaim { token: batch.token, tries: 0, _drain_hold: drain_hold });
         }
-        tasks::settle_and_claim(&client, exchange).await
+        tasks::settle_and_claim(&client, batch).await
     }
 
     /// Gives back what a claim without an answer had got.
@@ -262,10 +261,11 @@ impl ClaimLoop {
             let claim = claims.iter().position(|claim| claim.worker_id == task.lease.worker_id);
             let claim = claim.map(|index| claims.swap_remove(index));
             let (lease, is_suspect) = (task.lease.clone(), task.is_suspect());
-            let slot = claim.as_ref().map_or(0, |claim| claim.slot);
-            let entry = NewEntry { lease, slot, is_suspect, stop_at: sent + self.deps.times.self_stop() };
+            // no task actor has the id 0
+            let task_actor = claim.as_ref().map_or(0, |claim| claim.task_actor);
+            let entry = HeldTask { lease, task_actor, is_suspect, stop_at: sent + self.deps.times.self_stop() };
             let guard = TaskGuard::enter(entry, &self.deps.held_tasks, &self.deps.db);
-            // a grant that nobody takes is dropped, and that gives its task back
+            // a grant whose receiver is gone is dropped, which gives its task back
             if let Some(claim) = claim {
                 let _ = claim.answer.send(Some(TaskGrant { task, guard }));
             }
@@ -276,13 +276,13 @@ impl ClaimLoop {
     }
 }
 
-/// Returns how many tasks were given back. Those tasks were never begun, and nobody is to blame.
-async fn give_back(db: &Db, token: ClaimToken) -> Result<usize, DbError> {
+/// Returns how many tasks were given back. They were never begun, so their loss counts for nothing.
+async fn give_back(db: &Db, token: ClaimToken) -> Result<i32, DbError> {
     let client = db.client().await?;
     let claimed = tasks::claimed_with(&client, token).await?;
     let leases: Vec<TaskLease> = claimed.into_iter().map(|task| task.lease).collect();
-    if !leases.is_empty() {
-        tasks::release_unstarted(&client, &leases).await?;
+    if leases.is_empty() {
+        return Ok(0);
     }
-    Ok(leases.len())
+    tasks::release_unstarted(&client, &leases).await
 }

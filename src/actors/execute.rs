@@ -18,7 +18,7 @@ use super::claimer::{Claimer, TaskGrant};
 use super::held_tasks::Stop;
 use super::lifecycle::Lifecycle;
 use crate::config::Config;
-use crate::db::tasks::{self, AttemptOutcome, ClaimedTask};
+use crate::db::tasks::{self, ClaimedTask};
 use crate::db::{Db, DbError};
 use crate::events;
 use crate::handlers::{self, Outcome, TaskError};
@@ -34,14 +34,6 @@ pub struct Executor {
     pub(super) after_hooks: AfterHooks,
 }
 
-/// How the run ended, as far as this process knows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RunEnd {
-    Settled(AttemptOutcome),
-    /// The lease was lost; nothing was written.
-    Lost,
-}
-
 /// One run of a task.
 pub(super) struct Run<'a> {
     pub executor: &'a Executor,
@@ -51,7 +43,7 @@ pub(super) struct Run<'a> {
 }
 
 /// How the body ended.
-pub(super) enum RunResult {
+pub(super) enum BodyEnd {
     Outcome(Outcome),
     Failed(TaskError),
     Released,
@@ -72,19 +64,19 @@ impl Executor {
         Executor { db, claimer, services, config, lifecycle, after_hooks: AfterHooks::default() }
     }
 
-    /// Runs a granted task to its end. A panic, in the body or around it, is a failed attempt.
-    pub async fn run(&self, grant: TaskGrant) -> RunEnd {
-        let TaskGrant { task, mut guard, .. } = grant;
+    /// Runs a granted task to its end. A panic, in the body or once around it, is a failed attempt. After a second one nothing is
+    /// written, and the lease runs out.
+    pub async fn run(&self, grant: TaskGrant) {
+        let TaskGrant { task, mut guard } = grant;
         guard.begin();
         let span = tracing::info_span!("task", task = task.lease.id, fence = task.lease.fence, role = %task.role, worker = %task.lease.worker_id);
         let run = Run::new(self, &task);
         let whole = async {
-            match AssertUnwindSafe(run.execute(&mut guard.stop)).catch_unwind().await {
-                Ok(ended) => ended,
-                Err(panic) => run.fail(panic_error(panic)).await,
+            if let Err(panic) = AssertUnwindSafe(run.execute(&mut guard.stop)).catch_unwind().await {
+                run.fail(panic_error(panic)).await;
             }
         };
-        whole.instrument(span).await
+        whole.instrument(span).await;
     }
 }
 
@@ -95,14 +87,14 @@ impl<'a> Run<'a> {
         Run { executor, task, context: Arc::new(context), started: Instant::now() }
     }
 
-    async fn execute(&self, stop: &mut oneshot::Receiver<Stop>) -> RunEnd {
+    async fn execute(&self, stop: &mut oneshot::Receiver<Stop>) {
         match self.start().await {
             Ok(true) => {}
             Ok(false) => return self.lost(),
             Err(error) => return self.fail(error.into()).await,
         }
-        let result = self.watch(self.spawn_body(), stop).await;
-        self.settle(result).await
+        let end = self.wait_for_body(self.spawn_body(), stop).await;
+        self.settle(end).await;
     }
 
     /// `false`: the lease is lost.
@@ -121,31 +113,33 @@ impl<'a> Run<'a> {
         tokio::spawn(body.in_current_span())
     }
 
-    /// Waits for the body's end, its time limit or a stop signal. Unless the result is `Lost`, the body has ended when this
-    /// returns.
-    async fn watch(
+    /// Waits for the body's end, its time limit or a stop signal. Unless it is lost, the body has ended when this returns.
+    async fn wait_for_body(
         &self,
         mut body: JoinHandle<Result<Outcome, TaskError>>,
         stop: &mut oneshot::Receiver<Stop>,
-    ) -> RunResult {
+    ) -> BodyEnd {
         let limit = self.task.role.time_limit();
-        let result = tokio::select! {
-            ended = &mut body => return result_of_join(ended),
+        let reason = tokio::select! {
+            biased;
+            ended = &mut body => return body_end(ended),
             () = tokio::time::sleep(limit) => {
-                RunResult::Failed(TaskError::retry(format!("ran longer than its limit of {limit:?}")))
+                BodyEnd::Failed(TaskError::retry(format!("ran longer than its limit of {limit:?}")))
             }
             reason = stop => match reason {
-                Ok(Stop::Release) => RunResult::Released,
-                Ok(Stop::Lost) | Err(_) => RunResult::Lost,
+                Ok(Stop::Release) => BodyEnd::Released,
+                Ok(Stop::Lost) | Err(_) => BodyEnd::Lost,
             },
         };
         body.abort();
-        if tokio::time::timeout(ABORT_WITHIN, body).await.is_err() {
-            // it may still write files and ask the platform, so the task is not settled: its lease runs out and it is recovered
-            events::task_abort_timed_out(&self.event(), ABORT_WITHIN);
-            return RunResult::Lost;
+        match tokio::time::timeout(ABORT_WITHIN, body).await {
+            Ok(ended) => end_after_abort(reason, ended),
+            Err(_) => {
+                // it may still write files and ask the platform, so the task is not settled: its lease runs out and it is recovered
+                events::task_abort_timed_out(&self.event(), ABORT_WITHIN);
+                BodyEnd::Lost
+            }
         }
-        result
     }
 
     /// The attempt's `detail` so far.
@@ -162,17 +156,26 @@ impl<'a> Run<'a> {
     }
 }
 
-fn result_of_join(ended: Result<Result<Outcome, TaskError>, JoinError>) -> RunResult {
+/// A body may end by itself just before it is aborted: what it has done is not thrown away, unless its lease is gone.
+fn end_after_abort(reason: BodyEnd, ended: Result<Result<Outcome, TaskError>, JoinError>) -> BodyEnd {
+    match (reason, ended) {
+        (BodyEnd::Lost, _) => BodyEnd::Lost,
+        (_, Ok(Ok(outcome))) => BodyEnd::Outcome(outcome),
+        (reason, _) => reason,
+    }
+}
+
+fn body_end(ended: Result<Result<Outcome, TaskError>, JoinError>) -> BodyEnd {
     match ended {
-        Ok(Ok(outcome)) => RunResult::Outcome(outcome),
-        Ok(Err(error)) => RunResult::Failed(error),
+        Ok(Ok(outcome)) => BodyEnd::Outcome(outcome),
+        Ok(Err(error)) => BodyEnd::Failed(error),
         // panics are caught inside, so it was aborted with the runtime
-        Err(_) => RunResult::Released,
+        Err(_) => BodyEnd::Released,
     }
 }
 
 fn panic_error(panic: Box<dyn Any + Send>) -> TaskError {
-    TaskError::retry(format!("panic: {}", super::runner::panic_text(panic.as_ref())))
+    TaskError::retry(format!("panic: {}", super::panics::text(panic.as_ref())))
 }
 
 /// A claimed task as events name its run.
@@ -183,5 +186,24 @@ pub(super) fn run_event(task: &ClaimedTask) -> events::Run<'_> {
         role: task.role,
         store: task.dispensary_id,
         worker: &task.lease.worker_id,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cancelled() -> Result<Result<Outcome, TaskError>, JoinError> {
+        Ok(Ok(Outcome::Cancel { reason: "the store is closed".to_owned() }))
+    }
+
+    #[test]
+    fn a_body_that_ends_just_before_it_is_aborted_keeps_its_outcome_unless_its_lease_is_gone() {
+        for reason in [BodyEnd::Released, BodyEnd::Failed(TaskError::retry("ran longer than its limit"))] {
+            assert!(matches!(end_after_abort(reason, cancelled()), BodyEnd::Outcome(Outcome::Cancel { .. })));
+        }
+        assert!(matches!(end_after_abort(BodyEnd::Lost, cancelled()), BodyEnd::Lost));
+        let failed = Ok(Err(TaskError::retry("the platform is away")));
+        assert!(matches!(end_after_abort(BodyEnd::Released, failed), BodyEnd::Released));
     }
 }

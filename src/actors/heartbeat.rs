@@ -1,7 +1,7 @@
 //! The heartbeat of a process: renews all of its leases in one statement, and stops the bodies whose lease may end.
 //!
-//! A thread, a runtime and a connection of its own: neither a busy runtime nor a full pool nor an actor that hangs makes a lease
-//! run out. In: [`HeldTasks`]. Out: leases that are renewed there, and stop signals. It knows nothing of what the tasks do.
+//! It has a thread, a runtime and a connection of its own: neither a busy runtime nor a full pool nor an actor that hangs makes a
+//! lease run out. In: [`HeldTasks`]. Out: leases that are renewed there, and stop signals. It knows nothing of what the tasks do.
 
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use super::held_tasks::HeldTasks;
 use super::lifecycle::{Lifecycle, Phase};
+use super::panics;
 use super::restart_limit::RestartLimit;
-use super::runner::panic_text;
 use crate::db::connect::Server;
 use crate::db::tasks;
 use crate::domain::task::{LeaseTimes, TaskId, TaskLease};
@@ -19,7 +19,7 @@ use crate::events;
 
 /// While the process drains it may be killed at any moment, and its tasks should not wait for a long lease to run out.
 const DRAINING_LEASE: Duration = Duration::from_secs(30);
-/// Bodies may stop by so much too late: less than the margin of the shortest lease.
+/// A body stops at most this long after its `stop_at`; must stay below the smallest margin of [`LeaseTimes::self_stop`].
 const STOP_PRECISION: Duration = Duration::from_millis(50);
 
 pub struct Heartbeat {
@@ -37,12 +37,14 @@ impl Heartbeat {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         thread::Builder::new().name("heartbeat".to_owned()).spawn(move || {
             while let Err(panic) = catch_unwind(AssertUnwindSafe(|| runtime.block_on(self.run()))) {
-                let text = panic_text(panic.as_ref());
-                events::actor_restarted("heartbeat", "heartbeat", &text);
+                let text = panics::text(panic.as_ref());
                 if self.restart_limit.record_failure(Instant::now()) {
-                    self.lifecycle.fail(format!("heartbeat failed too often, at last: panic: {text}"));
+                    self.lifecycle.fail_too_often("heartbeat", &format_args!("panic: {text}"));
+                    // without renewals no task may run on for the grace time
+                    self.lifecycle.advance(Phase::Releasing);
                     return;
                 }
+                events::actor_restarted("heartbeat", "heartbeat", &text);
             }
         })?;
         Ok(())
@@ -61,7 +63,7 @@ impl Heartbeat {
         let mut connection = Connection { server: self.server.clone(), client: None };
         loop {
             let is_running = self.lifecycle.is_running();
-            let times = if is_running { self.times } else { draining(self.times) };
+            let times = if is_running { self.times } else { lease_times_while_draining(self.times) };
             let leases = self.held_tasks.leases();
             if !leases.is_empty() {
                 fail::fail_point!("heartbeat");
@@ -82,8 +84,11 @@ impl Heartbeat {
             Ok(Ok(Renewals { renewed, lost })) => {
                 let (renewed, others): (Vec<_>, Vec<_>) =
                     leases.into_iter().partition(|lease| renewed.contains(&lease.id));
-                self.held_tasks.renewed(&renewed, sent + times.self_stop());
-                others.iter().filter(|lease| lost.contains(&lease.id)).for_each(|lease| self.held_tasks.lost(lease));
+                self.held_tasks.extend(&renewed, sent + times.self_stop());
+                others
+                    .iter()
+                    .filter(|lease| lost.contains(&lease.id))
+                    .for_each(|lease| self.held_tasks.stop_lost(lease));
                 return;
             }
             Ok(Err(error)) => error,
@@ -102,7 +107,7 @@ impl Heartbeat {
     }
 }
 
-fn draining(times: LeaseTimes) -> LeaseTimes {
+fn lease_times_while_draining(times: LeaseTimes) -> LeaseTimes {
     let lease = times.lease.min(DRAINING_LEASE);
     LeaseTimes { lease, heartbeat: times.heartbeat.min(LeaseTimes::default_heartbeat(lease)) }
 }
@@ -153,10 +158,10 @@ mod tests {
     #[test]
     fn a_draining_process_holds_short_leases_and_renews_them_in_time() {
         let minutes = LeaseTimes { lease: Duration::from_secs(600), heartbeat: Duration::from_secs(30) };
-        let short = draining(minutes);
+        let short = lease_times_while_draining(minutes);
         assert_eq!(short.lease, DRAINING_LEASE);
         assert!(short.heartbeat <= short.lease / 4);
         let seconds = LeaseTimes { lease: Duration::from_secs(2), heartbeat: Duration::from_millis(500) };
-        assert_eq!(draining(seconds).lease, seconds.lease);
+        assert_eq!(lease_times_while_draining(seconds).lease, seconds.lease);
     }
 }

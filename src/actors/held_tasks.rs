@@ -1,8 +1,7 @@
-//! `HeldTasks`: the tasks that this process holds: the one place that knows, outside of every actor, so that none is forgotten
-//! when an actor dies.
+//! `HeldTasks`: the tasks that this process holds. It is outside of every actor, so that no task is forgotten when an actor dies.
 //!
 //! In: claims, renewals, losses, ends. Out: the stop signals of bodies, and leases to be renewed, released or recovered, always by
-//! (task, fence): a worker's name may be used again.
+//! (task, fence): a worker's id may be used again. It must not know the database.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,18 +14,21 @@ use crate::domain::task::{TaskId, TaskLease};
 /// Why a body is stopped from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// The lease is gone: nothing may be written.
+    /// The run may not write any more: its lease is gone, or its task is being put back.
     Lost,
     /// The process ends: the task goes back at no cost.
     Release,
 }
 
-/// A claimed task on its way into [`HeldTasks`].
+/// A task actor within its process; never used again, so that a late message of a dead one is not taken for its successor's.
+pub type TaskActorId = usize;
+
+/// A claimed task.
 #[derive(Clone, Debug)]
-pub struct NewEntry {
+pub struct HeldTask {
     pub lease: TaskLease,
-    /// The slot of its worker that runs it.
-    pub slot: usize,
+    pub task_actor: TaskActorId,
+    /// It was lost twice: a process runs one such task at a time.
     pub is_suspect: bool,
     /// When its body stops by itself, unless the lease is renewed.
     pub stop_at: Instant,
@@ -36,39 +38,39 @@ pub struct NewEntry {
 #[derive(Clone)]
 pub struct HeldTasks {
     inner: Arc<Mutex<Inner>>,
-    /// Tasks held, and claims that may bring some.
-    open: Arc<watch::Sender<usize>>,
+    /// Tasks held, and claims under way.
+    count: Arc<watch::Sender<usize>>,
 }
 
 #[derive(Default)]
 struct Inner {
     entries: HashMap<TaskId, Entry>,
     claims: usize,
-    /// Set once every body is to stop, those that are still to come too.
-    closed: Option<Stop>,
+    /// Set once every body has to stop, those that are still to come too.
+    stop_all: Option<Stop>,
 }
 
-/// A claim is under way: there may be a held task until its answer is entered, or has failed to come.
-pub struct ClaimInProgress(HeldTasks);
+/// A claim, or the recovery of taken leases, is under way: a drain waits for it.
+pub struct DrainHold(HeldTasks);
 
 struct Entry {
-    task: NewEntry,
+    task: HeldTask,
     stop_signal: Option<oneshot::Sender<Stop>>,
 }
 
 impl Default for HeldTasks {
     fn default() -> Self {
-        HeldTasks { inner: Arc::default(), open: Arc::new(watch::Sender::new(0)) }
+        HeldTasks { inner: Arc::default(), count: Arc::new(watch::Sender::new(0)) }
     }
 }
 
 impl HeldTasks {
     /// Notes a claimed task and returns the stop signal of its body.
-    pub fn enter(&self, task: NewEntry) -> oneshot::Receiver<Stop> {
+    pub fn enter(&self, task: HeldTask) -> oneshot::Receiver<Stop> {
         let (sender, stop_signal) = oneshot::channel();
         let mut entry = Entry { task, stop_signal: Some(sender) };
         self.change(|inner| {
-            if let Some(reason) = inner.closed {
+            if let Some(reason) = inner.stop_all {
                 entry.stop(reason);
             }
             inner.entries.insert(entry.task.lease.id, entry)
@@ -77,9 +79,9 @@ impl HeldTasks {
     }
 
     /// To be kept from before a claim is decided upon until what it brought is entered.
-    pub fn claiming(&self) -> ClaimInProgress {
+    pub fn hold_drain(&self) -> DrainHold {
         self.change(|inner| inner.claims += 1);
-        ClaimInProgress(self.clone())
+        DrainHold(self.clone())
     }
 
     /// Forgets a run that has ended; a later run of the same task has another fence and stays.
@@ -93,7 +95,7 @@ impl HeldTasks {
     }
 
     /// These leases were renewed: their bodies may run until `stop_at`.
-    pub fn renewed(&self, leases: &[TaskLease], stop_at: Instant) {
+    pub fn extend(&self, leases: &[TaskLease], stop_at: Instant) {
         let mut inner = self.lock();
         for lease in leases {
             if let Some(entry) = inner.entry(lease) {
@@ -103,23 +105,22 @@ impl HeldTasks {
     }
 
     /// Stops the body of a lease that is gone; its entry stays until the run has ended.
-    pub fn lost(&self, lease: &TaskLease) {
+    pub fn stop_lost(&self, lease: &TaskLease) {
         if let Some(entry) = self.lock().entry(lease) {
             entry.stop(Stop::Lost);
         }
     }
 
-    /// Stops the bodies whose lease may end before it is renewed. Returns when the next one is due.
-    pub fn stop_overdue(&self, now: Instant) -> Option<Instant> {
+    /// Stops the bodies whose lease may end before it is renewed.
+    pub fn stop_overdue(&self, now: Instant) {
         let mut inner = self.lock();
         inner.entries.values_mut().filter(|entry| entry.task.stop_at <= now).for_each(|entry| entry.stop(Stop::Lost));
-        inner.entries.values().map(|entry| entry.task.stop_at).filter(|stop_at| *stop_at > now).min()
     }
 
     /// Stops every body, and those that are still to come.
-    pub fn close(&self, reason: Stop) {
+    pub fn stop_all(&self, reason: Stop) {
         let mut inner = self.lock();
-        inner.closed = Some(reason);
+        inner.stop_all = Some(reason);
         inner.entries.values_mut().for_each(|entry| entry.stop(reason));
     }
 
@@ -129,8 +130,8 @@ impl HeldTasks {
     }
 
     /// Takes what a dead task actor held, like [`HeldTasks::take_from_worker`].
-    pub fn take_from_slot(&self, worker_id: &str, slot: usize) -> Vec<TaskLease> {
-        self.take(|task| task.lease.worker_id == worker_id && task.slot == slot)
+    pub fn take_from_task_actor(&self, worker_id: &str, task_actor: TaskActorId) -> Vec<TaskLease> {
+        self.take(|task| task.lease.worker_id == worker_id && task.task_actor == task_actor)
     }
 
     /// Takes everything that is left, to be put back.
@@ -138,10 +139,10 @@ impl HeldTasks {
         self.take(|_| true)
     }
 
-    fn take(&self, which: impl Fn(&NewEntry) -> bool) -> Vec<TaskLease> {
+    fn take(&self, which: impl Fn(&HeldTask) -> bool) -> Vec<TaskLease> {
         self.change(|inner| {
             let taken = inner.entries.extract_if(|_, entry| which(&entry.task));
-            taken.map(|(_, entry)| entry.abandon()).collect()
+            taken.map(|(_, entry)| entry.stop_and_take()).collect()
         })
     }
 
@@ -149,11 +150,11 @@ impl HeldTasks {
         self.lock().entries.len()
     }
 
-    /// The ids of one worker's tasks by slot.
-    pub fn of_worker(&self, worker_id: &str) -> HashMap<usize, TaskId> {
+    /// The ids of one worker's tasks by task actor.
+    pub fn of_worker(&self, worker_id: &str) -> HashMap<TaskActorId, TaskId> {
         let inner = self.lock();
         let own = inner.entries.values().filter(|entry| entry.task.lease.worker_id == worker_id);
-        own.map(|entry| (entry.task.slot, entry.task.lease.id)).collect()
+        own.map(|entry| (entry.task.task_actor, entry.task.lease.id)).collect()
     }
 
     /// A process runs at most one suspect at a time.
@@ -163,13 +164,13 @@ impl HeldTasks {
 
     /// Returns once nothing is held and no claim is under way.
     pub async fn empty(&self) {
-        let _ = self.open.subscribe().wait_for(|open| *open == 0).await;
+        let _ = self.count.subscribe().wait_for(|count| *count == 0).await;
     }
 
     fn change<T>(&self, change: impl FnOnce(&mut Inner) -> T) -> T {
         let mut inner = self.lock();
         let answer = change(&mut inner);
-        self.open.send_replace(inner.entries.len() + inner.claims);
+        self.count.send_replace(inner.entries.len() + inner.claims);
         answer
     }
 
@@ -178,7 +179,7 @@ impl HeldTasks {
     }
 }
 
-impl Drop for ClaimInProgress {
+impl Drop for DrainHold {
     fn drop(&mut self) {
         self.0.change(|inner| inner.claims -= 1);
     }
@@ -202,7 +203,7 @@ impl Entry {
         }
     }
 
-    fn abandon(mut self) -> TaskLease {
+    fn stop_and_take(mut self) -> TaskLease {
         self.stop(Stop::Lost);
         self.task.lease
     }
@@ -220,8 +221,8 @@ mod tests {
         TaskLease { id, fence, worker_id: worker.to_owned() }
     }
 
-    fn entry(lease: TaskLease) -> NewEntry {
-        NewEntry { lease, slot: 1, is_suspect: false, stop_at: Instant::now() + Duration::from_secs(60) }
+    fn entry(lease: TaskLease) -> HeldTask {
+        HeldTask { lease, task_actor: 1, is_suspect: false, stop_at: Instant::now() + Duration::from_secs(60) }
     }
 
     #[test]
@@ -237,18 +238,18 @@ mod tests {
     fn a_dead_workers_tasks_are_stopped_and_handed_over() {
         let held_tasks = HeldTasks::default();
         let mut stop_signal = held_tasks.enter(entry(lease(1, 1, "a")));
-        let mut other = held_tasks.enter(NewEntry { is_suspect: true, ..entry(lease(2, 1, "b")) });
+        let mut other = held_tasks.enter(HeldTask { is_suspect: true, ..entry(lease(2, 1, "b")) });
         assert_eq!(held_tasks.take_from_worker("a"), vec![lease(1, 1, "a")]);
         assert_eq!(stop_signal.try_recv(), Ok(Stop::Lost));
         assert!(other.try_recv().is_err() && held_tasks.holds_suspect());
     }
 
     #[test]
-    fn a_dead_task_actor_leaves_the_other_slots_alone() {
+    fn a_dead_task_actor_leaves_the_others_alone() {
         let held_tasks = HeldTasks::default();
         let _first = held_tasks.enter(entry(lease(1, 1, "a")));
-        let _second = held_tasks.enter(NewEntry { slot: 2, ..entry(lease(2, 1, "a")) });
-        assert_eq!(held_tasks.take_from_slot("a", 2), vec![lease(2, 1, "a")]);
+        let _second = held_tasks.enter(HeldTask { task_actor: 2, ..entry(lease(2, 1, "a")) });
+        assert_eq!(held_tasks.take_from_task_actor("a", 2), vec![lease(2, 1, "a")]);
         assert_eq!(held_tasks.of_worker("a"), HashMap::from([(1, 1)]));
     }
 
@@ -256,30 +257,30 @@ mod tests {
     fn a_body_stops_before_its_lease_can_end_unless_it_is_renewed() {
         let (held_tasks, now) = (HeldTasks::default(), Instant::now());
         let later = now + Duration::from_secs(10);
-        let mut lapsed = held_tasks.enter(NewEntry { stop_at: now, ..entry(lease(1, 1, "a")) });
-        let mut renewed = held_tasks.enter(NewEntry { stop_at: now, ..entry(lease(2, 1, "a")) });
-        held_tasks.renewed(&[lease(2, 1, "a"), lease(1, 7, "a")], later);
-        assert_eq!(held_tasks.stop_overdue(now), Some(later));
+        let mut lapsed = held_tasks.enter(HeldTask { stop_at: now, ..entry(lease(1, 1, "a")) });
+        let mut renewed = held_tasks.enter(HeldTask { stop_at: now, ..entry(lease(2, 1, "a")) });
+        held_tasks.extend(&[lease(2, 1, "a"), lease(1, 7, "a")], later);
+        held_tasks.stop_overdue(now);
         assert_eq!(lapsed.try_recv(), Ok(Stop::Lost));
         assert!(renewed.try_recv().is_err());
     }
 
     #[test]
-    fn a_claim_that_is_answered_after_the_close_is_stopped_at_once() {
+    fn a_claim_that_is_answered_after_the_stop_of_all_is_stopped_at_once() {
         let held_tasks = HeldTasks::default();
-        let claiming = held_tasks.claiming();
-        held_tasks.close(Stop::Release);
+        let drain_hold = held_tasks.hold_drain();
+        held_tasks.stop_all(Stop::Release);
         let mut stop_signal = held_tasks.enter(entry(lease(1, 1, "a")));
-        drop(claiming);
+        drop(drain_hold);
         assert_eq!(stop_signal.try_recv(), Ok(Stop::Release));
     }
 
     #[tokio::test]
     async fn held_tasks_with_a_claim_under_way_are_not_empty() {
         let held_tasks = HeldTasks::default();
-        let claiming = held_tasks.claiming();
+        let drain_hold = held_tasks.hold_drain();
         assert!(held_tasks.empty().now_or_never().is_none());
-        drop(claiming);
+        drop(drain_hold);
         assert!(held_tasks.empty().now_or_never().is_some());
     }
 }

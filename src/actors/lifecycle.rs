@@ -2,6 +2,7 @@
 //!
 //! In: signals and failures. Out: the phase, for every part of the process. It must not know what the parts do about it.
 
+use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -17,7 +18,7 @@ pub enum Phase {
     Draining,
     /// Gives its tasks back at once.
     Releasing,
-    /// Nothing of it runs any more.
+    /// The last writes are done; threads end when they see this.
     Over,
 }
 
@@ -69,6 +70,11 @@ impl Lifecycle {
         self.cause.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| cause.clone());
         self.advance(Phase::Draining);
         events::process_ending(&cause);
+    }
+
+    /// [`Lifecycle::fail`] of something that restarts do not mend.
+    pub fn fail_too_often(&self, name: &str, last: &dyn fmt::Display) {
+        self.fail(format!("{name} failed too often, at last: {last}"));
     }
 
     pub fn cause(&self) -> Option<String> {

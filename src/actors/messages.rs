@@ -1,4 +1,4 @@
-//! Messages that several kinds of actors handle.
+//! Messages that several kinds of actors handle. They must not know who handles them.
 
 use std::marker::PhantomData;
 
@@ -6,12 +6,12 @@ use actix::prelude::*;
 
 use super::runner::Exit;
 
-/// Periodic work is a message; an interval only sends it.
+/// Sent to an actor by its own interval: do the periodic work now.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct Tick;
 
-/// An actor that does not answer in time hangs.
+/// Sent by the watchdog: an actor that does not answer within `hung_after` counts as hung.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct Ping;
@@ -29,11 +29,11 @@ impl<T: Send + 'static> Message for Observe<T> {
     type Result = T;
 }
 
-/// A branch of the tree has used up its restarts.
+/// A pod gives up: one of its workers cannot be restarted, or they crashed too often together.
 #[derive(Clone, Debug, Message)]
 #[rtype(result = "()")]
-pub struct SupervisorFailed {
-    /// The child that failed, and whose child it is.
-    pub name: String,
+pub struct PodFailed {
+    /// The names of the pod and of the worker that crashed last.
+    pub worker: String,
     pub exit: Exit,
 }

@@ -1,14 +1,15 @@
 //! The tree of actors that runs tasks, and what keeps it alive.
 //!
 //! ```text
-//! SupervisorActor                       exits the process when a branch fails too often
+//! SupervisorActor                       drains the process when a child fails too often
 //! ├── SchedulerActor                    periodic work: schedules, sweeps, recovery, pruning
 //! │   and in a process that runs tasks
 //! ├── ProxyPoolActor                    who may use which proxy now
 //! └── PodActor (one a pod)              wakes and commands its workers
 //!     └── WorkerActor (a few a pod)     slots, back-off, registry
-//!         └── TaskActor (one a slot)    claims a task and hands its run to the runtime
-//! beside them   Watchdog (own thread) · Claimer · Heartbeat (own thread) · HeldTasks (every lease of the process)
+//!         └── TaskActor (one a slot)    asks the Claimer for a task and spawns its run
+//! above it      Root, which restarts the supervisor
+//! beside them   Lifecycle · Watchdog (own thread) · Claimer · Executor · Heartbeat (own thread) · HeldTasks (every lease)
 //! ```
 //!
 //! Actors do bookkeeping only: no I/O is awaited and no CPU burnt in an actor's handler. Bodies run on the multi-thread
@@ -17,17 +18,20 @@
 pub mod after_hooks;
 pub mod chore;
 pub mod claimer;
-pub mod departures;
+pub mod decommissioned_workers;
 pub mod deps;
 pub mod execute;
 pub mod heartbeat;
 pub mod held_tasks;
 pub mod lifecycle;
 pub mod messages;
+pub mod panics;
 pub mod plan;
 pub mod pod;
 pub mod pods;
 pub mod proxy_pool;
+pub mod recovery;
+pub mod registration;
 pub mod resources;
 pub mod restart_limit;
 pub mod root;

@@ -1,4 +1,4 @@
-//! What a process is to run: values, made before anything is started.
+//! `Plan`: what a process is to run: values, made before anything is started. It must not know how it is run.
 
 use crate::domain::role::RoleSet;
 
@@ -6,7 +6,7 @@ use crate::domain::role::RoleSet;
 #[derive(Clone, Debug)]
 pub struct PodPlan {
     pub name: String,
-    pub workers: Vec<WorkerName>,
+    pub workers: Vec<WorkerPlan>,
 }
 
 /// What this process runs.
@@ -16,12 +16,12 @@ pub struct Plan {
     pub pods: Vec<PodPlan>,
 }
 
-/// Who a worker is.
+/// One worker to be started.
 #[derive(Clone, Debug)]
-pub struct WorkerName {
+pub struct WorkerPlan {
     pub id: String,
     /// `Aethelgard-3`.
-    pub friendly: String,
+    pub friendly_name: String,
     pub pod: String,
     pub roles: RoleSet,
 }

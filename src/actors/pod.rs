@@ -1,6 +1,6 @@
-//! `PodActor`: a named group of workers: starts them, wakes them, hands them their commands, restarts them when they die.
+//! `PodActor`: a named group of workers: starts them, wakes them, hands them their commands, restarts them when they crash.
 //!
-//! In: commands from the database, notices of new work. The tasks of a worker that died are stopped and put back at once. It must
+//! In: commands from the database, wake-ups. Out: messages to its workers. The tasks of a worker that died are stopped and put back at once. It must
 //! not know what its workers claim.
 
 use std::time::{Duration, Instant};
@@ -8,22 +8,23 @@ use std::time::{Duration, Instant};
 use actix::prelude::*;
 use serde::Serialize;
 
-use super::deps::{ActorDeps, Blame};
-use super::messages::{SupervisorFailed, Tick};
+use super::deps::ActorDeps;
+use super::messages::{PodFailed, Tick};
 use super::plan::PodPlan;
+use super::recovery::{self, Blame};
 use super::runner::ChildExited;
-use super::supervision::{Children, Rebuild, RestartDecision, RestartLimits};
-use super::worker::{Order, Wake, WorkerActor};
+use super::supervision::{Children, Rebuild, RestartDecision, RestartPolicy};
+use super::worker::{Command, Wake, WorkerActor};
 use crate::db::workers::{self, OpenCommand};
 use crate::{events, supervised};
 
 pub struct PodActor {
     deps: ActorDeps,
     plan: PodPlan,
-    supervisor: Recipient<SupervisorFailed>,
+    supervisor: Recipient<PodFailed>,
     workers: Vec<Addr<WorkerActor>>,
     children: Children,
-    asking: bool,
+    is_reading_commands: bool,
 }
 
 /// A pod as people may see it.
@@ -34,65 +35,77 @@ pub struct ObservedPod {
     pub workers: Vec<String>,
 }
 
-/// Commands for workers of this pod, as read from the database.
-#[derive(Message)]
-#[rtype(result = "()")]
-struct Commands(Vec<OpenCommand>);
-
-/// How often a notice of new work may wake the pod's workers.
-const WAKE_PAUSE: Duration = Duration::from_millis(20);
+/// Shortest time between two wake-ups of the pod's workers.
+const MIN_WAKE_INTERVAL: Duration = Duration::from_millis(20);
 
 impl PodActor {
-    pub fn new(deps: ActorDeps, plan: PodPlan, supervisor: Recipient<SupervisorFailed>) -> Self {
-        let children = Children::new(RestartLimits::from(&deps.config.supervision), deps.watchdog.clone());
-        PodActor { deps, plan, supervisor, workers: Vec::new(), children, asking: false }
+    pub fn new(deps: ActorDeps, plan: PodPlan, supervisor: Recipient<PodFailed>) -> Self {
+        let children = Children::new(RestartPolicy::from(&deps.config.supervision), deps.watchdog.clone());
+        PodActor { deps, plan, supervisor, workers: Vec::new(), children, is_reading_commands: false }
     }
 
     fn start_workers(&mut self, ctx: &mut Context<Self>) {
-        let roles = self.plan.workers.first().map_or("any", |name| name.roles.label());
+        let roles = self.plan.workers.first().map_or("any", |worker| worker.roles.label());
         events::pod_started(&self.plan.name, self.plan.workers.len(), self.deps.config.topology.slots, roles);
         let arbiter = Arbiter::current();
-        for name in self.plan.workers.clone() {
-            let (deps, home) = (self.deps.clone(), arbiter.clone());
-            let label = name.friendly.clone();
-            let worker = self
-                .children
-                .start(&label, &arbiter, ctx.address().recipient(), move || WorkerActor::new(deps, name, home));
-            self.workers.push(worker);
+        for plan in self.plan.workers.clone() {
+            let (deps, own_arbiter) = (self.deps.clone(), arbiter.clone());
+            let name = plan.friendly_name.clone();
+            let make = move || WorkerActor::new(deps, plan, own_arbiter);
+            self.workers.push(self.children.start(&name, &arbiter, ctx.address().recipient(), make));
         }
     }
 
-    /// Forwards notices of new work; a burst of them wakes the workers once.
-    fn listen(&self, ctx: &mut Context<Self>) {
-        let mut notices = self.deps.notices.clone();
+    /// Forwards wake-ups; a burst of them wakes the workers once.
+    fn forward_wake_ups(&self, ctx: &mut Context<Self>) {
+        let mut wake_ups = self.deps.wake_ups.clone();
         let pod = ctx.address();
         ctx.spawn(
             async move {
-                while notices.changed().await.is_ok() {
+                while wake_ups.changed().await.is_ok() {
                     pod.do_send(Wake);
-                    tokio::time::sleep(WAKE_PAUSE).await;
+                    tokio::time::sleep(MIN_WAKE_INTERVAL).await;
                 }
             }
             .into_actor(self),
         );
     }
 
-    fn ask_for_commands(&mut self, ctx: &mut Context<Self>) {
-        if std::mem::replace(&mut self.asking, true) {
+    fn read_commands(&mut self, ctx: &mut Context<Self>) {
+        if std::mem::replace(&mut self.is_reading_commands, true) {
             return;
         }
-        let (db, pod, since) = (self.deps.db.clone(), ctx.address(), self.deps.started_at);
-        let name = self.plan.name.clone();
-        let ids: Vec<String> = self.plan.workers.iter().map(|name| name.id.clone()).collect();
-        self.deps.runtime.spawn(async move {
+        let (db, name) = (self.deps.db.clone(), self.plan.name.clone());
+        let ids: Vec<String> = self.plan.workers.iter().map(|worker| worker.id.clone()).collect();
+        let since = self.deps.started_at;
+        let reading = self.deps.runtime.spawn(async move {
             let read = async { workers::open_commands(&db.client().await?, &ids, since).await };
-            // a database that is away has no commands; the next tick asks again
-            let commands = read.await.unwrap_or_default();
-            let delivered = pod.send(Commands(commands.clone())).await.is_ok();
-            if !delivered || commands.is_empty() {
-                return;
+            read.await.unwrap_or_else(|error| {
+                // the next tick reads again
+                if !error.is_transient() {
+                    events::commands_not_read(&name, &error);
+                }
+                Vec::new()
+            })
+        });
+        // a panic is logged where it happens, and reads no command
+        let delivered = reading.into_actor(self).map(|read, pod, _| pod.deliver(read.unwrap_or_default()));
+        ctx.spawn(delivered);
+    }
+
+    fn deliver(&mut self, commands: Vec<OpenCommand>) {
+        self.is_reading_commands = false;
+        for open in &commands {
+            if let Some(worker) = self.worker(&open.worker_id) {
+                worker.do_send(Command(open.command));
             }
-            // one that stays open is delivered twice, which does no harm; one that is lost would
+        }
+        if commands.is_empty() {
+            return;
+        }
+        let (db, name) = (self.deps.db.clone(), self.plan.name.clone());
+        self.deps.runtime.spawn(async move {
+            // marked only after the delivery: a command that is delivered twice does no harm, a lost one does
             let taken = async { workers::taken(&db.client().await?, &commands).await };
             if let Err(error) = taken.await {
                 events::commands_not_marked(&name, &error);
@@ -101,14 +114,14 @@ impl PodActor {
     }
 
     fn worker(&self, id: &str) -> Option<&Addr<WorkerActor>> {
-        let index = self.plan.workers.iter().position(|name| name.id == id)?;
+        let index = self.plan.workers.iter().position(|worker| worker.id == id)?;
         self.workers.get(index)
     }
 
-    /// A worker that dies is no fault of its tasks.
+    /// A worker's crash counts against none of its tasks.
     fn recover_worker(&self, worker_index: usize) {
-        if let Some(name) = self.plan.workers.get(worker_index) {
-            self.deps.recover(self.deps.held_tasks.take_from_worker(&name.id), Blame::None);
+        if let Some(worker) = self.plan.workers.get(worker_index) {
+            recovery::recover(&self.deps, self.deps.held_tasks.take_from_worker(&worker.id), Blame::Nobody);
         }
     }
 }
@@ -121,7 +134,7 @@ impl Actor for PodActor {
             self.start_workers(ctx);
         }
         self.children.resume_parked(Instant::now());
-        self.listen(ctx);
+        self.forward_wake_ups(ctx);
         ctx.run_interval(self.deps.config.queue.poll_interval, |_, ctx| ctx.notify(Tick));
     }
 }
@@ -139,7 +152,7 @@ impl Rebuild for PodActor {
     }
 
     fn observed(&self) -> ObservedPod {
-        let workers = self.plan.workers.iter().map(|worker| worker.friendly.clone());
+        let workers = self.plan.workers.iter().map(|worker| worker.friendly_name.clone());
         ObservedPod { pod: self.plan.name.clone(), workers: workers.collect() }
     }
 }
@@ -151,7 +164,7 @@ impl Handler<Tick> for PodActor {
 
     fn handle(&mut self, _: Tick, ctx: &mut Context<Self>) {
         fail::fail_point!("actor.pod");
-        self.ask_for_commands(ctx);
+        self.read_commands(ctx);
     }
 }
 
@@ -164,19 +177,6 @@ impl Handler<Wake> for PodActor {
     }
 }
 
-impl Handler<Commands> for PodActor {
-    type Result = ();
-
-    fn handle(&mut self, Commands(commands): Commands, _: &mut Context<Self>) {
-        self.asking = false;
-        for open in commands {
-            if let Some(worker) = self.worker(&open.worker_id) {
-                worker.do_send(Order(open.command));
-            }
-        }
-    }
-}
-
 impl Handler<ChildExited> for PodActor {
     type Result = ();
 
@@ -185,12 +185,12 @@ impl Handler<ChildExited> for PodActor {
         self.recover_worker(child.child_index);
         match self.children.exited(child.child_index, &child.exit, Instant::now()) {
             RestartDecision::RestartAfter(pause) => {
-                events::actor_restarted("worker", &name, &child.exit);
+                events::actor_crashed("worker", &name, &child.exit, pause);
                 ctx.run_later(pause, move |pod, _| pod.children.resume(child.child_index, Instant::now()));
             }
             RestartDecision::Escalate => {
-                self.supervisor
-                    .do_send(SupervisorFailed { name: format!("{}: {name}", self.plan.name), exit: child.exit });
+                let worker = format!("{}: {name}", self.plan.name);
+                self.supervisor.do_send(PodFailed { worker, exit: child.exit });
             }
         }
     }

@@ -1,6 +1,6 @@
 //! `Pods`: what a process has beside the scheduler when it runs tasks: Heartbeat → ProxyPool → Claimer → pods of workers.
 //!
-//! In: the tree's dependencies, its supervisor, a plan with pods. Out: workers that claim, and a drain that leaves no task behind.
+//! In: the tree's dependencies, its supervisor, a plan with pods. Out: workers that claim, and a drain that puts back what is left.
 //! It must not know what tasks do.
 
 use std::sync::Arc;
@@ -8,18 +8,18 @@ use std::sync::Arc;
 use actix::Addr;
 
 use super::claimer::{Claimer, ClaimerDeps};
-use super::departures::Departures;
+use super::decommissioned_workers::DecommissionedWorkers;
 use super::deps::ActorDeps;
 use super::execute::Executor;
 use super::heartbeat::Heartbeat;
 use super::held_tasks::{HeldTasks, Stop};
 use super::lifecycle::{Lifecycle, Phase};
 use super::proxy_pool::{ProxyPool, ProxyPoolDeps};
-use super::resources;
 use super::supervisor::{StartPods, StartProxyPool, SupervisorActor};
 use super::tree::{DrainLimits, LAST_WRITES, StartError, TreeDeps};
 use super::watchdog::Watchdog;
-use crate::db::{listen, tasks, workers};
+use super::{registration, resources};
+use crate::db::{DbError, listen, tasks};
 use crate::domain::task::TaskLease;
 use crate::events;
 use crate::handlers::Services;
@@ -65,12 +65,12 @@ impl Pods {
             restart_limit: (&config.supervision).into(),
         });
         let deps = ActorDeps {
-            notices: listen::listen(db.server(), tasks::WAKE_CHANNEL),
+            wake_ups: listen::listen(db.server(), tasks::WAKE_CHANNEL),
             resources: resources::watch(&config.worker, held_tasks.clone()),
-            departures: Departures::new(&plan, lifecycle.clone()),
+            decommissioned: DecommissionedWorkers::new(&plan, lifecycle.clone()),
             executor: Executor::new(db.clone(), claimer.clone(), services, config.clone(), lifecycle.clone()),
             runtime: runtime.handle().clone(),
-            parent_runtime: runtime,
+            owned_runtime: runtime,
             config,
             db,
             times,
@@ -102,13 +102,9 @@ impl Pods {
             () = tokio::time::sleep(limits.grace) => {}
         }
         lifecycle.advance(Phase::Releasing);
-        held_tasks.close(Stop::Release);
+        held_tasks.stop_all(Stop::Release);
         // a settlement that is under way may end
         let _ = tokio::time::timeout(limits.stop_grace, held_tasks.empty()).await;
-        let _ = tokio::time::timeout(LAST_WRITES, self.write_last()).await;
-    }
-
-    async fn write_last(&self) {
         let put_back = self.put_back(self.deps.held_tasks.take_all());
         tokio::join!(put_back, self.proxies.flush(LAST_WRITES), self.deregister());
     }
@@ -118,18 +114,22 @@ impl Pods {
         if leases.is_empty() {
             return;
         }
-        events::tasks_force_released(leases.len());
-        let recovered = async { tasks::recover_held(&self.deps.db.client().await?, &leases, false).await };
-        if let Err(error) = recovered.await {
-            events::release_incomplete(leases.len(), &error);
+        let put_back = async { tasks::recover_held(&self.deps.db.client().await?, &leases, false).await };
+        match within_last_writes(put_back).await {
+            Ok(_) => events::tasks_force_released(leases.len()),
+            Err(error) => events::release_incomplete(leases.len(), &error),
         }
     }
 
     async fn deregister(&self) {
-        let db = &self.deps.db;
-        let deregistered = async { workers::deregister(&db.client().await?, &self.worker_ids).await };
-        if let Err(error) = deregistered.await {
-            events::worker_not_registered("all", &error);
+        let deregistered = within_last_writes(registration::deregister(&self.deps.db, &self.worker_ids)).await;
+        if let Err(error) = deregistered {
+            events::workers_not_deregistered(&self.worker_ids.join(", "), &error);
         }
     }
+}
+
+async fn within_last_writes<T>(write: impl Future<Output = Result<T, DbError>>) -> Result<T, DbError> {
+    let silent = |_| DbError::Unavailable(format!("no answer within {LAST_WRITES:?}"));
+    tokio::time::timeout(LAST_WRITES, write).await.map_err(silent)?
 }

@@ -4,14 +4,14 @@
 //! `domain::proxy`, which is pure; [`table`] writes the counts and reads the rows in the background and sends its result as
 //! a message. The actor must not know what is requested through a proxy.
 //!
-//! A restarted actor knows only the table. What survives a restart: the address with its queued messages; the number of open
-//! sessions, which [`Sessions`] counts outside the actor; waiting asks, since [`ProxyPool`] asks again. What is lost: streaks
-//! of failures, and the counts of at most one `flush_every`.
+//! A restarted actor knows only the table. What survives a restart: the address with its queued messages; the open
+//! leases and the last known counts of the pool, which are kept outside the actor; waiting asks, since [`ProxyPool`] asks again. What
+//! is lost: streaks of failures, and the counts since the last successful write.
 
 mod handle;
-mod observed;
-mod sessions;
+mod open_leases;
 mod table;
+mod view;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -22,8 +22,8 @@ use actix::{Actor, AsyncContext, Context, Handler, Message};
 use tokio::sync::{oneshot, watch};
 
 pub use handle::ProxyPool;
-pub use observed::{Observed, ObservedProxy};
-pub use sessions::Sessions;
+pub use open_leases::OpenLeases;
+pub use view::{ProxyPoolView, ProxyView};
 
 use super::messages::Tick;
 use super::supervision::Rebuild;
@@ -32,7 +32,7 @@ use crate::db::Db;
 use crate::domain::proxy::{BenchLimits, CounterDelta, Pool, PoolState, ProxyAsk, ProxyId, ProxyOutcome};
 use crate::stealth::ProxyLease;
 use crate::{config, events, supervised};
-use table::Synced;
+use table::SyncResult;
 
 /// How often cooldowns are ended and waiting asks are tried again.
 const TICK: Duration = Duration::from_millis(250);
@@ -46,9 +46,9 @@ pub struct ProxyPoolDeps {
     pub db: Db,
     pub config: Arc<config::Proxies>,
     pub clock: Clock,
-    /// The counts of the pool; all zero until the table has been read for the first time.
+    /// The counts of the pool; all zero until the table has been read for the first time, the last known ones across a restart.
     pub state: watch::Sender<PoolState>,
-    sessions: Sessions,
+    open_leases: OpenLeases,
     /// Tells a table exchange of this instance from one of an earlier instance.
     generations: Arc<AtomicU64>,
 }
@@ -60,7 +60,7 @@ impl ProxyPoolDeps {
             config: Arc::new(config),
             clock,
             state: watch::Sender::new(PoolState::default()),
-            sessions: Sessions::default(),
+            open_leases: OpenLeases::default(),
             generations: Arc::default(),
         }
     }
@@ -69,12 +69,12 @@ impl ProxyPoolDeps {
 /// Asks for a session. The answer comes when one is free; it is dropped when the actor stops or has too many asks.
 #[derive(Message)]
 #[rtype(result = "()")]
-pub struct Lease {
+pub struct AskForProxy {
     pub ask: ProxyAsk,
     pub answer: oneshot::Sender<ProxyLease>,
 }
 
-/// A session of this proxy has ended. [`Sessions`] has the count, so this may come late, twice or to a later instance.
+/// A session of this proxy has ended. [`OpenLeases`] has the count, so this may come late, twice or to a later instance.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct GiveBack(pub ProxyId);
@@ -97,10 +97,12 @@ pub struct ProxyPoolActor {
     deps: ProxyPoolDeps,
     generation: u64,
     pool: Pool,
-    waiting: VecDeque<Lease>,
+    waiting: VecDeque<AskForProxy>,
     /// Deltas that are being written.
     in_flight: Option<Vec<CounterDelta>>,
     last_sync: Option<Instant>,
+    /// Until this instance has read the table it knows no proxy, and decides about none.
+    has_read_table: bool,
     table_fails: bool,
     /// Flushes that wait for the exchange under way.
     current_flushes: Vec<oneshot::Sender<bool>>,
@@ -117,35 +119,36 @@ impl ProxyPoolActor {
             waiting: VecDeque::new(),
             in_flight: None,
             last_sync: None,
+            has_read_table: false,
             table_fails: false,
             current_flushes: Vec::new(),
             next_flushes: Vec::new(),
         }
     }
 
-    /// Answers `lease`, or returns it when no proxy is free.
-    fn serve(&mut self, lease: Lease, ctx: &Context<Self>) -> Option<Lease> {
-        if lease.answer.is_closed() {
+    /// Answers `ask`, or returns it when no proxy is free.
+    fn serve(&mut self, ask: AskForProxy, ctx: &Context<Self>) -> Option<AskForProxy> {
+        if ask.answer.is_closed() {
             return None;
         }
-        let Some(proxy) = self.pool.lease(&lease.ask, self.deps.clock.instant()) else {
-            return Some(lease);
+        let Some(proxy) = self.pool.lease(&ask.ask, self.deps.clock.instant()) else {
+            return Some(ask);
         };
         let (id, pool) = (proxy.id, ctx.address());
-        let (session, revoked) = self.deps.sessions.open(id);
+        let (open, revoked) = self.deps.open_leases.open(id);
         let give_back = move || {
-            drop(session);
+            drop(open);
             pool.do_send(GiveBack(id));
         };
-        let grant = ProxyLease::new(proxy, give_back).revocable(revoked);
-        // if the asker has just given up, the grant is dropped here, which gives the session back
-        let _ = lease.answer.send(grant);
+        let lease = ProxyLease::new(proxy, give_back).revocable(revoked);
+        // if the asker has just given up, the lease is dropped here, which gives it back
+        let _ = ask.answer.send(lease);
         None
     }
 
     fn serve_waiting(&mut self, ctx: &Context<Self>) {
-        for lease in std::mem::take(&mut self.waiting) {
-            let unserved = self.serve(lease, ctx);
+        for ask in std::mem::take(&mut self.waiting) {
+            let unserved = self.serve(ask, ctx);
             self.waiting.extend(unserved);
         }
     }
@@ -169,13 +172,16 @@ impl ProxyPoolActor {
         let (deps, pool, generation) = (self.deps.clone(), ctx.address(), self.generation);
         tokio::spawn(async move {
             let (flushed, rows) = table::exchange(deps.db, deltas, deps.clock).await;
-            pool.do_send(Synced { generation, flushed, rows });
+            pool.do_send(SyncResult { generation, flushed, rows });
         });
     }
 
     /// Revokes the leases of proxies that must not be used any more, and publishes the counts when they have changed.
     fn publish(&mut self) {
-        self.deps.sessions.revoke_unless(|id| self.pool.is_usable(id));
+        if !self.has_read_table {
+            return;
+        }
+        self.deps.open_leases.revoke_unless(|id| self.pool.is_usable(id));
         let current = self.pool.state();
         let changed = |state: &mut PoolState| std::mem::replace(state, current) != current;
         if self.deps.state.send_if_modified(changed) {
@@ -205,25 +211,18 @@ impl Actor for ProxyPoolActor {
             let _ = ctx.address().try_send(Tick);
         });
     }
-
-    fn stopped(&mut self, _: &mut Self::Context) {
-        let deltas = self.pool.take_unsaved();
-        if !deltas.is_empty() {
-            tokio::spawn(table::exchange(self.deps.db.clone(), deltas, self.deps.clock.clone()));
-        }
-    }
 }
 
 impl Rebuild for ProxyPoolActor {
-    type Observed = Observed;
+    type Observed = ProxyPoolView;
 
     fn rebuilt(&mut self) -> Self {
         ProxyPoolActor::new(self.deps.clone())
     }
 
-    fn observed(&self) -> Observed {
-        let proxies = self.pool.members().map(|member| ObservedProxy::of(member, self.deps.clock.instant()));
-        Observed {
+    fn observed(&self) -> ProxyPoolView {
+        let proxies = self.pool.members().map(|member| ProxyView::of(member, self.deps.clock.instant()));
+        ProxyPoolView {
             state: self.pool.state(),
             waiting: self.waiting.len(),
             table_fails: self.table_fails,
@@ -234,11 +233,11 @@ impl Rebuild for ProxyPoolActor {
 
 supervised!(ProxyPoolActor);
 
-impl Handler<Lease> for ProxyPoolActor {
+impl Handler<AskForProxy> for ProxyPoolActor {
     type Result = ();
 
-    fn handle(&mut self, lease: Lease, ctx: &mut Self::Context) {
-        let Some(unserved) = self.serve(lease, ctx) else { return };
+    fn handle(&mut self, ask: AskForProxy, ctx: &mut Self::Context) {
+        let Some(unserved) = self.serve(ask, ctx) else { return };
         if self.waiting.len() < MAX_WAITING {
             self.waiting.push_back(unserved);
         }
@@ -249,7 +248,7 @@ impl Handler<GiveBack> for ProxyPoolActor {
     type Result = ();
 
     fn handle(&mut self, GiveBack(id): GiveBack, ctx: &mut Self::Context) {
-        self.pool.sessions_are(id, self.deps.sessions.of(id));
+        self.pool.sessions_are(id, self.deps.open_leases.of(id));
         self.serve_waiting(ctx);
     }
 }
@@ -279,10 +278,10 @@ impl Handler<Tick> for ProxyPoolActor {
     }
 }
 
-impl Handler<Synced> for ProxyPoolActor {
+impl Handler<SyncResult> for ProxyPoolActor {
     type Result = ();
 
-    fn handle(&mut self, synced: Synced, ctx: &mut Self::Context) {
+    fn handle(&mut self, synced: SyncResult, ctx: &mut Self::Context) {
         if synced.generation != self.generation {
             return;
         }
@@ -293,7 +292,8 @@ impl Handler<Synced> for ProxyPoolActor {
         match synced.rows {
             Ok(rows) => {
                 self.pool.load(rows, self.deps.clock.instant());
-                self.deps.sessions.each(|id, open| self.pool.sessions_are(id, open));
+                self.has_read_table = true;
+                self.deps.open_leases.each(|id, open| self.pool.sessions_are(id, open));
                 self.serve_waiting(ctx);
                 self.publish();
                 self.table_fails = false;

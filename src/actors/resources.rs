@@ -1,7 +1,9 @@
 //! Memory and CPU of this process and its container, sampled each second, and whether they say to claim nothing new.
 //!
-//! Memory is the container's working set (cgroup v2 or v1: usage less inactive file pages; else the host's), CPU likewise, as a
-//! 10 s average. CPU counts only while a task runs here, so that a busy neighbour never starves this process.
+//! Memory is the container's working set (cgroup v2 or v1: usage less inactive file pages), else the host's. CPU is the container's
+//! where it has a quota, else this process's own, as a share of the CPUs that it may use, averaged over 10 s; it counts only while a
+//! task runs here, so that a busy neighbour never starves this process. In: /proc and cgroup files. Out: [`Load`]. It must not know
+//! what workers do about it.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -11,6 +13,7 @@ use std::time::{Duration, Instant};
 use nix::sys::resource::{UsageWho, getrusage};
 use sysinfo::{MemoryRefreshKind, ProcessRefreshKind, ProcessesToUpdate, System};
 use tokio::sync::watch;
+use tokio::time::MissedTickBehavior;
 
 use super::held_tasks::HeldTasks;
 use crate::config;
@@ -18,8 +21,7 @@ use crate::domain::worker::Resources;
 use crate::events::{self, Backoff};
 
 const EVERY: Duration = Duration::from_secs(1);
-/// Samples in the CPU average.
-const WINDOW: usize = 10;
+const MAX_CPU_SAMPLES: usize = 10;
 const CGROUP: &str = "/sys/fs/cgroup";
 
 /// The latest sample, and why nothing new is claimed, if so.
@@ -35,6 +37,8 @@ pub fn watch(config: &config::Worker, held_tasks: HeldTasks) -> watch::Receiver<
     let (sender, receiver) = watch::channel(sampler.sample());
     tokio::spawn(async move {
         let mut tick = tokio::time::interval(EVERY);
+        // samples in a row would shrink the average's window
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         while !sender.is_closed() {
             tick.tick().await;
             sender.send_replace(sampler.sample());
@@ -46,11 +50,12 @@ pub fn watch(config: &config::Worker, held_tasks: HeldTasks) -> watch::Receiver<
 struct Sampler {
     memory_threshold: f64,
     cpu_threshold: f64,
-    duration: Duration,
+    backoff_duration: Duration,
     held_tasks: HeldTasks,
     system: System,
     cpu: VecDeque<(Instant, Duration)>,
-    until: Option<(Instant, Backoff)>,
+    /// Until when, and why.
+    backing_off: Option<(Instant, Backoff)>,
 }
 
 impl Sampler {
@@ -58,11 +63,11 @@ impl Sampler {
         Sampler {
             memory_threshold: config.memory_backoff_threshold,
             cpu_threshold: config.cpu_backoff_threshold,
-            duration: config.backoff_duration,
+            backoff_duration: config.backoff_duration,
             held_tasks,
             system: System::new(),
             cpu: VecDeque::new(),
-            until: None,
+            backing_off: None,
         }
     }
 
@@ -72,7 +77,7 @@ impl Sampler {
         let cpu_share = self.cpu_share(now);
         self.judge(now, memory.share(), cpu_share);
         events::resources_sampled(memory.share(), cpu_share, self.held_tasks.count());
-        Load { used: self.resources(&memory, cpu_share), backoff: self.until.map(|(_, why)| why) }
+        Load { used: self.resources(&memory, cpu_share), backoff: self.backing_off.map(|(_, why)| why) }
     }
 
     fn judge(&mut self, now: Instant, memory: f64, cpu: f64) {
@@ -84,8 +89,8 @@ impl Sampler {
             None
         };
         match too_much {
-            Some(why) => self.until = Some((now + self.duration, why)),
-            None => self.until = self.until.filter(|(until, _)| now < *until),
+            Some(why) => self.backing_off = Some((now + self.backoff_duration, why)),
+            None => self.backing_off = self.backing_off.filter(|(until, _)| now < *until),
         }
     }
 
@@ -100,7 +105,7 @@ impl Sampler {
     fn cpu_share(&mut self, now: Instant) -> f64 {
         let Some(used) = cpu_time_of_container(Path::new(CGROUP)).or_else(own_cpu_time) else { return 0.0 };
         self.cpu.push_back((now, used));
-        if self.cpu.len() > WINDOW + 1 {
+        if self.cpu.len() > MAX_CPU_SAMPLES + 1 {
             self.cpu.pop_front();
         }
         let Some((first_at, first_used)) = self.cpu.front() else { return 0.0 };
@@ -216,7 +221,7 @@ fn field(text: &str, name: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::actors::held_tasks::NewEntry;
+    use crate::actors::held_tasks::HeldTask;
 
     fn cgroup(files: &[(&str, &str)]) -> tempfile::TempDir {
         let root = tempfile::tempdir().unwrap();
@@ -270,14 +275,14 @@ mod tests {
         let mut sampler = Sampler::new(&config, held_tasks.clone());
         let now = Instant::now();
         sampler.judge(now, 0.0, 0.95);
-        assert_eq!(sampler.until, None);
+        assert_eq!(sampler.backing_off, None);
         let lease = crate::domain::task::TaskLease { id: 1, fence: 1, worker_id: "w".to_owned() };
-        let _stop_signal = held_tasks.enter(NewEntry { lease, slot: 1, is_suspect: false, stop_at: now });
+        let _stop_signal = held_tasks.enter(HeldTask { lease, task_actor: 1, is_suspect: false, stop_at: now });
         sampler.judge(now, 0.0, 0.95);
-        assert!(sampler.until.is_some());
+        assert!(sampler.backing_off.is_some());
         sampler.judge(now + Duration::from_secs(9), 0.0, 0.1);
-        assert!(sampler.until.is_some(), "it lasts for the whole duration");
+        assert!(sampler.backing_off.is_some(), "it lasts for the whole duration");
         sampler.judge(now + Duration::from_secs(11), 0.0, 0.1);
-        assert_eq!(sampler.until, None);
+        assert_eq!(sampler.backing_off, None);
     }
 }

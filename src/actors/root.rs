@@ -1,6 +1,7 @@
 //! The actors' thread, and `Root`: the parent of the supervisor.
 //!
-//! In: limits and the process's lifecycle. Out: the supervisor's address. When the supervisor fails too often, the process drains.
+//! In: limits and the process's lifecycle. Out: the supervisor's address. When the supervisor fails too often, the process drains. It must not
+//! know what runs below the supervisor.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -11,7 +12,7 @@ use tokio::sync::oneshot;
 
 use super::lifecycle::Lifecycle;
 use super::runner::ChildExited;
-use super::supervision::{Children, RestartDecision, RestartLimits};
+use super::supervision::{Children, RestartDecision, RestartPolicy};
 use super::supervisor::SupervisorActor;
 use super::watchdog::Watchdog;
 use crate::config::Config;
@@ -25,26 +26,26 @@ pub async fn start(
     lifecycle: &Lifecycle,
     runtime: Arc<Runtime>,
 ) -> std::io::Result<Option<(Addr<SupervisorActor>, oneshot::Sender<()>)>> {
-    let (ready, started) = oneshot::channel();
-    let (over, ended) = oneshot::channel::<()>();
-    let limits = RestartLimits::from(&config.supervision);
+    let (supervisor_tx, supervisor_rx) = oneshot::channel();
+    let (end_actors, end_requested) = oneshot::channel::<()>();
+    let policy = RestartPolicy::from(&config.supervision);
     let (watchdog, lifecycle) = (watchdog.clone(), lifecycle.clone());
     std::thread::Builder::new().name("actors".to_owned()).spawn(move || {
         let system = System::with_tokio_rt(move || runtime);
         system.block_on(async move {
-            let root = Root { limits, watchdog, lifecycle, supervisor: None }.start();
-            if let Ok(supervisor) = root.send(Begin).await {
-                let _ = ready.send(supervisor);
+            let root = Root { policy, watchdog, lifecycle, supervisor: None }.start();
+            if let Ok(supervisor) = root.send(StartSupervisor).await {
+                let _ = supervisor_tx.send(supervisor);
             }
-            let _ = ended.await;
+            let _ = end_requested.await;
         });
     })?;
-    Ok(started.await.ok().map(|supervisor| (supervisor, over)))
+    Ok(supervisor_rx.await.ok().map(|supervisor| (supervisor, end_actors)))
 }
 
-/// The parent of the one actor that has no other parent.
+/// Parent of the supervisor: restarts it, and drains the process when that does not help.
 struct Root {
-    limits: RestartLimits,
+    policy: RestartPolicy,
     watchdog: Watchdog,
     lifecycle: Lifecycle,
     supervisor: Option<Children>,
@@ -52,20 +53,20 @@ struct Root {
 
 #[derive(Message)]
 #[rtype(result = "Addr<SupervisorActor>")]
-struct Begin;
+struct StartSupervisor;
 
 impl Actor for Root {
     type Context = Context<Self>;
 }
 
-impl Handler<Begin> for Root {
-    type Result = MessageResult<Begin>;
+impl Handler<StartSupervisor> for Root {
+    type Result = MessageResult<StartSupervisor>;
 
-    fn handle(&mut self, _: Begin, ctx: &mut Context<Self>) -> Self::Result {
-        let mut children = Children::new(self.limits.clone(), self.watchdog.clone());
-        let (limits, watchdog, lifecycle) = (self.limits.clone(), self.watchdog.clone(), self.lifecycle.clone());
+    fn handle(&mut self, _: StartSupervisor, ctx: &mut Context<Self>) -> Self::Result {
+        let mut children = Children::new(self.policy.clone(), self.watchdog.clone());
+        let (policy, watchdog, lifecycle) = (self.policy.clone(), self.watchdog.clone(), self.lifecycle.clone());
         let supervisor = children.start("supervisor", &Arbiter::current(), ctx.address().recipient(), move || {
-            SupervisorActor::new(Children::new(limits, watchdog), lifecycle)
+            SupervisorActor::new(Children::new(policy, watchdog), lifecycle)
         });
         self.supervisor = Some(children);
         MessageResult(supervisor)
@@ -79,16 +80,14 @@ impl Handler<ChildExited> for Root {
         let Some(children) = self.supervisor.as_mut() else { return };
         match children.exited(child.child_index, &child.exit, Instant::now()) {
             RestartDecision::RestartAfter(pause) => {
-                events::actor_restarted("supervisor", "supervisor", &child.exit);
+                events::actor_crashed("supervisor", "supervisor", &child.exit, pause);
                 ctx.run_later(pause, move |root, _| {
                     if let Some(children) = root.supervisor.as_mut() {
                         children.resume(child.child_index, Instant::now());
                     }
                 });
             }
-            RestartDecision::Escalate => {
-                self.lifecycle.fail(format!("supervisor failed too often, at last: {}", child.exit))
-            }
+            RestartDecision::Escalate => self.lifecycle.fail_too_often("supervisor", &child.exit),
         }
     }
 }

@@ -2,24 +2,25 @@
 //!
 //! It polls the actor's `ContextFut` under `catch_unwind`. A crash leaves the mailbox intact and is reported to the parent, which
 //! decides; a resume rebuilds the actor's state in place. So its address stays valid, queued messages survive, and only the
-//! message that crashed it is lost. (actix's own Supervisor does not restart after a panic, and keeps the old state.)
+//! message that crashed it is lost. (actix's own Supervisor does not restart after a panic, and keeps the old state.) It must not know
+//! what the actor does.
 
-use std::any::Any;
-use std::cell::RefCell;
 use std::fmt;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock, Once};
-use std::task::{Context as Poller, Poll, Waker};
+use std::sync::{Arc, LazyLock};
+use std::task::{Context as TaskContext, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use actix::dev::{ContextFut, channel};
 use actix::prelude::*;
 use tokio::sync::mpsc;
 
-const MAILBOX: usize = 256;
+use super::panics;
+
+const MAX_MAILBOX: usize = 256;
 
 /// How an actor's run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +28,7 @@ pub enum Exit {
     Normal,
     /// The panic's text and place.
     Panic(String),
-    /// Its factory panicked, with that text and place: there is nothing to restart.
+    /// `make` panicked, with that text and place: there is nothing to restart.
     NeverBegan(String),
     /// Its thread ended under it.
     ThreadEnded,
@@ -51,7 +52,8 @@ impl fmt::Display for Exit {
     }
 }
 
-/// A child's runner is parked: the parent resumes or drops it.
+/// A child has exited. After [`Exit::Normal`] and [`Exit::Panic`] its runner is parked until the parent resumes or drops it; after the
+/// others there is none.
 #[derive(Clone, Debug, Message)]
 #[rtype(result = "()")]
 pub struct ChildExited {
@@ -85,23 +87,21 @@ fn elapsed_since(millis: &AtomicU64) -> Duration {
     }
 }
 
-/// The parent's hold on a runner; dropping it discards the actor.
+/// The parent's end of a runner; dropping it discards the actor.
 pub struct RunnerHandle {
-    /// Unbounded in type only: one order answers one exit.
-    orders: mpsc::UnboundedSender<Order>,
+    /// Unbounded in type only: a parent resumes once an exit.
+    resumes: mpsc::UnboundedSender<Resume>,
     pub poll_times: Arc<PollTimes>,
 }
 
 impl RunnerHandle {
     /// Rebuilds a parked actor in place.
     pub fn resume(&self) {
-        let _ = self.orders.send(Order::Resume);
+        let _ = self.resumes.send(Resume);
     }
 }
 
-enum Order {
-    Resume,
-}
+struct Resume;
 
 /// Starts `make()` on `arbiter` in a runner of its own; its exits come to `parent` with `child_index`. Runners of one thread may share
 /// `poll_times`: one of them is polled at a time.
@@ -115,18 +115,18 @@ pub fn start<A>(
 where
     A: Actor<Context = Context<A>> + Supervised,
 {
-    install_panic_hook();
-    let (sender, receiver) = channel::channel::<A>(MAILBOX);
+    panics::install_hook();
+    let (sender, receiver) = channel::channel::<A>(MAX_MAILBOX);
     let address = Addr::new(sender);
-    let (orders, inbox) = mpsc::unbounded_channel();
-    let handle = RunnerHandle { orders, poll_times: poll_times.clone() };
+    let (resumes, inbox) = mpsc::unbounded_channel();
+    let handle = RunnerHandle { resumes, poll_times: poll_times.clone() };
     arbiter.spawn_fn(move || {
         let made = catch_unwind(AssertUnwindSafe(|| Context::with_receiver(receiver).into_future(make())));
         match made {
             Ok(actor) => {
                 actix_rt::spawn(ActorRunner {
                     actor: Some(actor),
-                    orders: inbox,
+                    resumes: inbox,
                     parent,
                     poll_times,
                     child_index,
@@ -134,7 +134,7 @@ where
                 });
             }
             Err(panic) => {
-                parent.do_send(ChildExited { child_index, exit: Exit::NeverBegan(panic_text(panic.as_ref())) })
+                parent.do_send(ChildExited { child_index, exit: Exit::NeverBegan(panics::text(panic.as_ref())) })
             }
         }
     });
@@ -143,7 +143,7 @@ where
 
 struct ActorRunner<A: Actor<Context = Context<A>> + Supervised> {
     actor: Option<ContextFut<A, Context<A>>>,
-    orders: mpsc::UnboundedReceiver<Order>,
+    resumes: mpsc::UnboundedReceiver<Resume>,
     parent: Recipient<ChildExited>,
     poll_times: Arc<PollTimes>,
     child_index: usize,
@@ -155,10 +155,10 @@ impl<A: Actor<Context = Context<A>> + Supervised> Unpin for ActorRunner<A> {}
 impl<A: Actor<Context = Context<A>> + Supervised> Future for ActorRunner<A> {
     type Output = ();
 
-    fn poll(mut self: Pin<&mut Self>, poller: &mut Poller<'_>) -> Poll<()> {
+    fn poll(mut self: Pin<&mut Self>, task: &mut TaskContext<'_>) -> Poll<()> {
         loop {
-            match self.orders.poll_recv(poller) {
-                Poll::Ready(Some(Order::Resume)) if self.rebuild() => continue,
+            match self.resumes.poll_recv(task) {
+                Poll::Ready(Some(Resume)) if self.rebuild() => continue,
                 Poll::Ready(_) => {
                     self.discard();
                     return Poll::Ready(());
@@ -167,26 +167,26 @@ impl<A: Actor<Context = Context<A>> + Supervised> Future for ActorRunner<A> {
             }
         }
         if !self.parked {
-            self.poll_actor(poller);
+            self.poll_actor(task);
         }
         Poll::Pending
     }
 }
 
 impl<A: Actor<Context = Context<A>> + Supervised> ActorRunner<A> {
-    fn poll_actor(&mut self, poller: &mut Poller<'_>) {
+    fn poll_actor(&mut self, task: &mut TaskContext<'_>) {
         let Some(actor) = self.actor.as_mut() else { return };
         self.poll_times.busy_since.store(monotonic_millis(), Ordering::Relaxed);
-        let polled = catch_unwind(AssertUnwindSafe(|| Pin::new(actor).poll(poller)));
+        let polled = catch_unwind(AssertUnwindSafe(|| Pin::new(actor).poll(task)));
         self.poll_times.busy_since.store(0, Ordering::Relaxed);
         match polled {
             Ok(Poll::Pending) => {}
             Ok(Poll::Ready(())) => self.park(Exit::Normal),
-            Err(panic) => self.park(Exit::Panic(panic_text(panic.as_ref()))),
+            Err(panic) => self.park(Exit::Panic(panics::text(panic.as_ref()))),
         }
     }
 
-    /// The orders channel holds our waker already: the parent's answer wakes us.
+    /// The channel of resumes holds our waker already: the parent's answer wakes us.
     fn park(&mut self, exit: Exit) {
         self.parked = true;
         self.poll_times.parked_since.store(monotonic_millis(), Ordering::Relaxed);
@@ -201,7 +201,7 @@ impl<A: Actor<Context = Context<A>> + Supervised> ActorRunner<A> {
         match catch_unwind(AssertUnwindSafe(|| actor.restart())) {
             Ok(connected) => connected,
             Err(panic) => {
-                self.park(Exit::Panic(panic_text(panic.as_ref())));
+                self.park(Exit::Panic(panics::text(panic.as_ref())));
                 true
             }
         }
@@ -212,7 +212,7 @@ impl<A: Actor<Context = Context<A>> + Supervised> ActorRunner<A> {
         let Some(mut actor) = self.actor.take() else { return };
         let _ = catch_unwind(AssertUnwindSafe(|| {
             actor.ctx().stop();
-            let _ = Pin::new(&mut actor).poll(&mut Poller::from_waker(Waker::noop()));
+            let _ = Pin::new(&mut actor).poll(&mut TaskContext::from_waker(Waker::noop()));
         }));
         let _ = catch_unwind(AssertUnwindSafe(move || drop(actor)));
     }
@@ -227,34 +227,6 @@ impl<A: Actor<Context = Context<A>> + Supervised> Drop for ActorRunner<A> {
             }
         }
     }
-}
-
-thread_local! {
-    static LAST_PANIC: RefCell<Option<String>> = const { RefCell::new(None) };
-}
-
-/// Keeps text and place of each thread's last panic, and logs it where it happened.
-pub fn install_panic_hook() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        std::panic::set_hook(Box::new(|info| {
-            let place = info.location().map(ToString::to_string).unwrap_or_default();
-            let text = info.payload_as_str().unwrap_or("panic");
-            crate::events::panicked(&place, text);
-            LAST_PANIC.with(|last| *last.borrow_mut() = Some(format!("{text} at {place}")));
-        }));
-    });
-}
-
-/// The panic's text, with its place when it was caught on the thread where it happened.
-pub fn panic_text(payload: &(dyn Any + Send)) -> String {
-    let message = payload
-        .downcast_ref::<String>()
-        .cloned()
-        .or_else(|| payload.downcast_ref::<&str>().map(|text| (*text).to_owned()))
-        .unwrap_or_else(|| "panic".to_owned());
-    let last = LAST_PANIC.with(|last| last.borrow_mut().take());
-    last.filter(|text| text.starts_with(&message)).unwrap_or(message)
 }
 
 fn monotonic_millis() -> u64 {

@@ -32,8 +32,8 @@ pub struct SchedulerDeps {
 pub struct SchedulerActor {
     deps: SchedulerDeps,
     entries: Vec<Entry>,
-    /// Counts its restarts.
-    life: u64,
+    /// How often it was rebuilt after a crash.
+    restarts: u64,
 }
 
 /// One chore of this process.
@@ -64,7 +64,8 @@ pub struct ObservedChore {
 struct Finished {
     chore: Chore,
     status: ChoreStatus,
-    life: u64,
+    /// Of the scheduler when it began.
+    restarts: u64,
 }
 
 impl SchedulerActor {
@@ -73,16 +74,17 @@ impl SchedulerActor {
         let storage = deps.tasks.then_some(Chore::Storage);
         let chores = Chore::COMMON.into_iter().chain(schedules).chain(storage);
         let entries = chores.map(|chore| Entry::new(chore, chore.every(&deps.chores.config))).collect();
-        SchedulerActor { deps, entries, life: 0 }
+        SchedulerActor { deps, entries, restarts: 0 }
     }
 
     fn begin(&mut self, index: usize, now: Instant, ctx: &mut Context<Self>) {
         let entry = &mut self.entries[index];
         (entry.begun, entry.is_running) = (Some(now), true);
-        let (deps, chore, scheduler, life) = (self.deps.chores.clone(), entry.chore, ctx.address(), self.life);
+        let (deps, chore, restarts) = (self.deps.chores.clone(), entry.chore, self.restarts);
+        let scheduler = ctx.address();
         self.deps.runtime.spawn(async move {
             let status = chore.run(&deps).await;
-            scheduler.do_send(Finished { chore, status, life });
+            scheduler.do_send(Finished { chore, status, restarts });
         });
     }
 }
@@ -111,7 +113,7 @@ impl Rebuild for SchedulerActor {
     type Observed = ObservedScheduler;
 
     fn rebuilt(&mut self) -> Self {
-        SchedulerActor { life: self.life + 1, ..SchedulerActor::new(self.deps.clone()) }
+        SchedulerActor { restarts: self.restarts + 1, ..SchedulerActor::new(self.deps.clone()) }
     }
 
     fn observed(&self) -> ObservedScheduler {
@@ -142,8 +144,8 @@ impl Handler<Tick> for SchedulerActor {
 impl Handler<Finished> for SchedulerActor {
     type Result = ();
 
-    fn handle(&mut self, Finished { chore, status, life }: Finished, _: &mut Context<Self>) {
-        if life != self.life {
+    fn handle(&mut self, Finished { chore, status, restarts }: Finished, _: &mut Context<Self>) {
+        if restarts != self.restarts {
             return; // it was begun before a crash, and another of its kind may run by now
         }
         if let Some(entry) = self.entries.iter_mut().find(|entry| entry.chore == chore) {

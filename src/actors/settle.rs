@@ -1,35 +1,36 @@
 //! How a run's end is written: effects and status in one transaction, a status alone, or with the claimer's next round trip.
 //!
-//! In: how the body ended. Out: [`RunEnd`]. A database that is away, silent or busy with a deadlock costs a finished run nothing:
-//! what it fetched is kept and written again for as long as its lease can last.
+//! In: how the body ended. Out: a settled task, an event, and a hook that runs after a commit. A database that is away, silent or
+//! busy with a deadlock costs a finished run nothing: what it fetched is kept and written again for as long as its lease can last.
+//! It must not know why the body ended so.
 
 use std::time::{Duration, Instant};
 
-use super::execute::{Executor, Run, RunEnd, RunResult};
+use super::execute::{BodyEnd, Executor, Run};
 use super::lifecycle::{Lifecycle, Phase};
 use crate::db::DbError;
-use crate::db::tasks::{self, AttemptOutcome, Completion, Settlement};
+use crate::db::tasks::{self, AttemptOutcome, Completion, RecordedOutcome, Settlement};
 use crate::domain::retry;
 use crate::events;
 use crate::handlers::{self, CommitError, Committed, Done, Outcome, TaskError};
 
 impl Run<'_> {
-    pub async fn settle(&self, result: RunResult) -> RunEnd {
+    pub async fn settle(&self, result: BodyEnd) {
         match result {
-            RunResult::Lost => self.lost(),
-            RunResult::Released => self.settle_status(Settlement::released("given back by a stopping worker")).await,
-            RunResult::Failed(error) => self.fail(error).await,
-            RunResult::Outcome(Outcome::Snooze { after, reason }) => {
+            BodyEnd::Lost => self.lost(),
+            BodyEnd::Released => self.settle_status(Settlement::released("given back by a stopping worker")).await,
+            BodyEnd::Failed(error) => self.fail(error).await,
+            BodyEnd::Outcome(Outcome::Snooze { after, reason }) => {
                 self.settle_status(self.snoozed(reason, Some(after))).await
             }
-            RunResult::Outcome(Outcome::Cancel { reason }) => {
+            BodyEnd::Outcome(Outcome::Cancel { reason }) => {
                 self.settle_status(Settlement::new(AttemptOutcome::Cancelled, Some(reason))).await
             }
-            RunResult::Outcome(Outcome::Done(done)) => self.finish(done).await,
+            BodyEnd::Outcome(Outcome::Done(done)) => self.finish(done).await,
         }
     }
 
-    pub async fn fail(&self, error: TaskError) -> RunEnd {
+    pub async fn fail(&self, error: TaskError) {
         let settlement = match error {
             TaskError::Snooze { reason, after } => self.snoozed(reason, after),
             TaskError::Permanent { reason } => Settlement::new(AttemptOutcome::Permanent, Some(reason)),
@@ -57,7 +58,7 @@ impl Run<'_> {
         asked.map_or(own, |asked| asked.max(own)).min(queue.retry_cap)
     }
 
-    async fn finish(&self, done: Done) -> RunEnd {
+    async fn finish(&self, done: Done) {
         if done.write.is_none() && done.next.is_empty() && done.after.is_none() {
             return self.complete_in_batch(done.result).await;
         }
@@ -65,16 +66,13 @@ impl Run<'_> {
     }
 
     /// Without effects the completion goes with the claimer's next round trip.
-    async fn complete_in_batch(&self, result: serde_json::Value) -> RunEnd {
+    async fn complete_in_batch(&self, result: serde_json::Value) {
         let completion = Completion { lease: self.task.lease.clone(), result: result.clone(), detail: self.detail() };
         match self.executor.claimer.complete(completion).await {
             Ok(true) => self.completed(),
             Ok(false) => self.fenced(),
             Err(_) => {
-                // the round trip may have been committed
-                if self.recorded_outcome().await.as_deref() == Some(AttemptOutcome::Completed.recorded()) {
-                    return self.completed();
-                }
+                // the round trip may have been committed, or still be: then this finds the task completed
                 let completed = Settlement::new(AttemptOutcome::Completed, None);
                 self.settle_status(Settlement { result: Some(result), ..completed }).await
             }
@@ -82,7 +80,7 @@ impl Run<'_> {
     }
 
     /// Commits the run's effects, again and again while the reason of the failure may pass.
-    async fn commit(&self, mut done: Done) -> RunEnd {
+    async fn commit(&self, mut done: Done) {
         let mut retries = self.retries();
         let mut unknown = None;
         loop {
@@ -98,7 +96,7 @@ impl Run<'_> {
             // a try whose answer was lost may have gone through, and then every later one fails
             if let Some(committed) = unknown.take() {
                 match self.recorded_outcome().await {
-                    Some(outcome) if outcome == AttemptOutcome::Completed.recorded() => {
+                    Some(recorded) if recorded.outcome == AttemptOutcome::Completed.recorded() => {
                         return self.committed(&mut done, committed);
                     }
                     Some(_) => return self.fenced(),
@@ -118,7 +116,7 @@ impl Run<'_> {
         handlers::commit(tx, self.task, done, &self.detail()).await
     }
 
-    fn committed(&self, done: &mut Done, committed: Committed) -> RunEnd {
+    fn committed(&self, done: &mut Done, committed: Committed) {
         if let Some(data) = &committed.data {
             events::data_written(data);
         }
@@ -129,7 +127,7 @@ impl Run<'_> {
     }
 
     /// Writes an end without effects. When the database stays away, the lease runs out and the task is recovered.
-    async fn settle_status(&self, settlement: Settlement) -> RunEnd {
+    async fn settle_status(&self, settlement: Settlement) {
         let settlement = Settlement { detail: self.detail(), ..settlement };
         let mut retries = self.retries();
         loop {
@@ -141,13 +139,14 @@ impl Run<'_> {
                 continue;
             }
             if !matches!(error, DbError::Missing(_)) {
-                events::settle_failed(self.task.lease.id, &error);
-                return RunEnd::Lost;
+                return events::settle_failed(self.task.lease.id, &error);
             }
-            // a try whose answer was lost may have gone through
-            let recorded = if retries.tries > 0 { self.recorded_outcome().await } else { None };
-            return match recorded {
-                Some(outcome) if outcome == settlement.outcome.recorded() => self.settled(&settlement, "pending"),
+            // an earlier try, here or in a batch, may have gone through although its answer was lost
+            return match self.recorded_outcome().await {
+                Some(recorded) if recorded.outcome == AttemptOutcome::Completed.recorded() => self.completed(),
+                Some(recorded) if recorded.outcome == settlement.outcome.recorded() => {
+                    self.settled(&settlement, &recorded.status);
+                }
                 _ => self.fenced(),
             };
         }
@@ -158,7 +157,7 @@ impl Run<'_> {
     }
 
     /// How this run ended according to the task's history. None: it has not, or the database stays away.
-    async fn recorded_outcome(&self) -> Option<String> {
+    async fn recorded_outcome(&self) -> Option<RecordedOutcome> {
         let mut retries = self.retries();
         loop {
             let looked_up = async { tasks::attempt_outcome(&self.executor.db.client().await?, &self.task.lease).await };
@@ -172,16 +171,24 @@ impl Run<'_> {
 
     fn retries(&self) -> Retries {
         let Executor { config, lifecycle, .. } = self.executor;
-        Retries { since: Instant::now(), limit: config.queue.lease, lifecycle: lifecycle.clone(), tries: 0, slow: 0 }
+        Retries {
+            since: Instant::now(),
+            limit: config.queue.lease,
+            lifecycle: lifecycle.clone(),
+            tries: 0,
+            deadlines_met: 0,
+        }
     }
 
-    /// `status` is the task's now.
-    fn settled(&self, settlement: &Settlement, status: &str) -> RunEnd {
+    /// `status`: what the settlement made of the task.
+    fn settled(&self, settlement: &Settlement, status: &str) {
         let (run, took) = (self.event(), self.elapsed());
         let reason = settlement.error_message.as_deref().unwrap_or_default();
         match settlement.outcome {
             AttemptOutcome::Completed => events::task_completed(&run, took),
             AttemptOutcome::Cancelled => events::task_cancelled(&run, reason, took),
+            // it was snoozed for too long
+            AttemptOutcome::Snoozed if status == "failed" => events::task_failed(&run, reason, None, took),
             AttemptOutcome::Snoozed => events::task_snoozed(&run, settlement.retry_after, reason, took),
             AttemptOutcome::Released => events::task_released(&run, took),
             AttemptOutcome::Permanent => events::task_failed(&run, reason, None, took),
@@ -190,22 +197,18 @@ impl Run<'_> {
                 events::task_failed(&run, reason, retry_after, took);
             }
         }
-        RunEnd::Settled(settlement.outcome)
     }
 
-    fn completed(&self) -> RunEnd {
+    fn completed(&self) {
         events::task_completed(&self.event(), self.elapsed());
-        RunEnd::Settled(AttemptOutcome::Completed)
     }
 
-    pub fn lost(&self) -> RunEnd {
+    pub fn lost(&self) {
         events::task_lost(&self.event(), self.elapsed());
-        RunEnd::Lost
     }
 
-    fn fenced(&self) -> RunEnd {
+    fn fenced(&self) {
         events::task_fenced(&self.event(), self.elapsed());
-        RunEnd::Lost
     }
 }
 
@@ -216,19 +219,20 @@ struct Retries {
     limit: Duration,
     lifecycle: Lifecycle,
     tries: u32,
-    slow: u32,
+    deadlines_met: u32,
 }
 
 const RETRY_BASE: Duration = Duration::from_millis(100);
 const RETRY_CAP: Duration = Duration::from_secs(4);
 /// A statement that met its deadline so often is too slow by itself.
-const MAX_SLOW: u32 = 3;
+const MAX_DEADLINES_MET: u32 = 3;
 
 impl Retries {
     /// Waits before the next try. `false`: there is none after this error.
     async fn wait_after(&mut self, error: &DbError) -> bool {
-        self.slow += u32::from(matches!(error, DbError::TooSlow(_)));
-        let is_last = self.slow >= MAX_SLOW || self.since.elapsed() >= self.limit || self.is_releasing();
+        self.deadlines_met += u32::from(matches!(error, DbError::TooSlow(_)));
+        let is_last =
+            self.deadlines_met >= MAX_DEADLINES_MET || self.since.elapsed() >= self.limit || self.is_releasing();
         if is_last || !error.is_transient() {
             return false;
         }

@@ -1,8 +1,9 @@
 //! `Children`: what a supervising actor keeps of its children, and what it decides when one exits.
 //!
-//! Every child is permanent and restarts alone (one for one): addresses survive a restart, so nothing depends on a sibling's.
+//! Every child is permanent and restarts alone (one for one): its address stays valid, so no sibling has to restart with it.
 //! The first failure restarts at once, the next ones after a growing pause; too many within the window fail the supervisor.
-//! TaskActors are not kept here: they are temporary, the queue is their supervisor.
+//! TaskActors are not kept here: they are temporary, and the queue puts their tasks back. In: exits. Out: restarts, or the decision to
+//! give up. It must not know what a child does.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -75,7 +76,7 @@ pub enum RestartDecision {
 
 /// When a child restarts and when its supervisor gives up.
 #[derive(Clone, Debug)]
-pub struct RestartLimits {
+pub struct RestartPolicy {
     restart_limit: RestartLimit,
     /// A child that has been healthy for so long has no failures any more.
     window: Duration,
@@ -84,9 +85,9 @@ pub struct RestartLimits {
     tick: Duration,
 }
 
-impl From<&config::Supervision> for RestartLimits {
+impl From<&config::Supervision> for RestartPolicy {
     fn from(config: &config::Supervision) -> Self {
-        RestartLimits {
+        RestartPolicy {
             restart_limit: config.into(),
             window: config.window,
             backoff: config.backoff,
@@ -97,24 +98,26 @@ impl From<&config::Supervision> for RestartLimits {
 }
 
 pub struct Children {
-    limits: RestartLimits,
+    policy: RestartPolicy,
     watchdog: Watchdog,
     children: Vec<Child>,
-    restarts: RestartLimit,
+    failures: RestartLimit,
 }
 
 struct Child {
     name: String,
     runner: RunnerHandle,
+    /// In a row.
     failures: u32,
+    /// Its start or latest restart.
     since: Instant,
     parked: bool,
 }
 
 impl Children {
-    pub fn new(limits: RestartLimits, watchdog: Watchdog) -> Self {
-        let restarts = limits.restart_limit.clone();
-        Children { limits, watchdog, children: Vec::new(), restarts }
+    pub fn new(policy: RestartPolicy, watchdog: Watchdog) -> Self {
+        let failures = policy.restart_limit.clone();
+        Children { policy, watchdog, children: Vec::new(), failures }
     }
 
     /// Starts a child on `arbiter`; its exits come to `parent` with its index, in the order of the starts.
@@ -129,7 +132,7 @@ impl Children {
         A: Actor<Context = Context<A>> + Supervised + Handler<Ping>,
     {
         let (address, runner) = runner::start(arbiter, self.children.len(), parent, Arc::default(), make);
-        self.watchdog.watch(name, runner.poll_times.clone(), address.clone().recipient());
+        self.watchdog.watch(name, &runner.poll_times, address.clone().recipient());
         self.children.push(Child { name: name.to_owned(), runner, failures: 0, since: Instant::now(), parked: false });
         address
     }
@@ -140,14 +143,14 @@ impl Children {
 
     /// Decides about a child that exited; [`Children::resume`] carries a restart out.
     pub fn exited(&mut self, child_index: usize, exit: &Exit, now: Instant) -> RestartDecision {
-        if exit.is_final() || self.restarts.record_failure(now) {
+        if exit.is_final() || self.failures.record_failure(now) {
             return RestartDecision::Escalate;
         }
         let Some(child) = self.children.get_mut(child_index) else { return RestartDecision::Escalate };
         child.parked = true;
-        let healthy_since = now.saturating_duration_since(child.since);
-        child.failures = if healthy_since > self.limits.window { 1 } else { child.failures + 1 };
-        RestartDecision::RestartAfter(pause(&self.limits, child.failures))
+        let healthy_for = now.saturating_duration_since(child.since);
+        child.failures = if healthy_for > self.policy.window { 1 } else { child.failures + 1 };
+        RestartDecision::RestartAfter(pause(&self.policy, child.failures))
     }
 
     pub fn resume(&mut self, child_index: usize, now: Instant) {
@@ -158,7 +161,7 @@ impl Children {
         }
     }
 
-    /// For a supervisor that crashed between an exit and its restart.
+    /// For a supervisor that crashed between a child's exit and its restart.
     pub fn resume_parked(&mut self, now: Instant) {
         for child_index in 0..self.children.len() {
             if self.children[child_index].parked {
@@ -167,9 +170,9 @@ impl Children {
         }
     }
 
-    /// Hands the children over to the supervisor's next life: they go on meanwhile.
+    /// Hands the children over to the rebuilt supervisor: they go on meanwhile.
     pub fn take(&mut self) -> Children {
-        let empty = Children::new(self.limits.clone(), self.watchdog.clone());
+        let empty = Children::new(self.policy.clone(), self.watchdog.clone());
         std::mem::replace(self, empty)
     }
 
@@ -181,17 +184,16 @@ impl Children {
         self.children.iter().map(|child| child.name.as_str()).collect()
     }
 
-    /// How often a supervisor looks around.
     pub fn tick(&self) -> Duration {
-        self.limits.tick
+        self.policy.tick
     }
 }
 
 /// None after the first failure, then doubling from the base up to the maximum.
-fn pause(limits: &RestartLimits, failures: u32) -> Duration {
+fn pause(policy: &RestartPolicy, failures: u32) -> Duration {
     match failures {
         0 | 1 => Duration::ZERO,
-        n => retry::doubling(limits.backoff, limits.backoff_max, n - 2),
+        n => retry::doubling(policy.backoff, policy.backoff_max, n - 2),
     }
 }
 
@@ -201,8 +203,8 @@ mod tests {
 
     use super::*;
 
-    fn limits() -> RestartLimits {
-        RestartLimits {
+    fn policy() -> RestartPolicy {
+        RestartPolicy {
             restart_limit: RestartLimit::new(5, Duration::from_secs(60)),
             window: Duration::from_secs(60),
             backoff: Duration::from_millis(100),
@@ -217,6 +219,6 @@ mod tests {
     #[case::doubled(4, 400)]
     #[case::capped(30, 30_000)]
     fn the_pause_grows(#[case] failures: u32, #[case] millis: u64) {
-        assert_eq!(pause(&limits(), failures), Duration::from_millis(millis));
+        assert_eq!(pause(&policy(), failures), Duration::from_millis(millis));
     }
 }

@@ -1,8 +1,8 @@
-//! `SupervisorActor`: the root of the tree: starts the scheduler, the proxy pool and the pods, and restarts them one for one.
+//! `SupervisorActor`: parent of the scheduler, the proxy pool and the pods; starts them, and restarts each alone.
 //!
 //! In: messages that say what to start. Out: children, and a process that drains when restarting them does not help.
 //! That process exits non-zero with the first cause, and systemd or Kubernetes starts it again. When the supervisor itself
-//! crashes, its children go on, and its next life takes them over. It must not know what its children do.
+//! crashes, its children go on, and it takes them over when it is rebuilt. It must not know what its children do.
 
 use std::time::Instant;
 
@@ -11,11 +11,11 @@ use serde::Serialize;
 
 use super::deps::ActorDeps;
 use super::lifecycle::Lifecycle;
-use super::messages::{SupervisorFailed, Tick};
+use super::messages::{PodFailed, Tick};
 use super::plan::PodPlan;
 use super::pod::PodActor;
 use super::proxy_pool::{ProxyPoolActor, ProxyPoolDeps};
-use super::runner::{ChildExited, Exit};
+use super::runner::ChildExited;
 use super::scheduler::{SchedulerActor, SchedulerDeps};
 use super::supervision::{Children, Rebuild, RestartDecision};
 use crate::{events, supervised};
@@ -55,17 +55,12 @@ impl SupervisorActor {
 
     /// Each pod has a thread of its own.
     fn start_pod(&mut self, deps: &ActorDeps, pod: PodPlan, ctx: &mut Context<Self>) {
-        let (deps, failing) = (deps.clone(), ctx.address().recipient());
-        let runtime = deps.parent_runtime.clone();
+        let (deps, supervisor) = (deps.clone(), ctx.address().recipient());
+        let runtime = deps.owned_runtime.clone();
         let thread = Arbiter::with_tokio_rt(move || runtime);
         let label = format!("pod {}", pod.name);
         self.children
-            .start(&label, &thread.handle(), ctx.address().recipient(), move || PodActor::new(deps, pod, failing));
-    }
-
-    fn give_up(&self, name: &str, exit: &Exit) {
-        events::process_escalated(name, exit);
-        self.lifecycle.fail(format!("{name} failed too often, at last: {exit}"));
+            .start(&label, &thread.handle(), ctx.address().recipient(), move || PodActor::new(deps, pod, supervisor));
     }
 }
 
@@ -124,6 +119,7 @@ impl Handler<StartPods> for SupervisorActor {
 impl Handler<Tick> for SupervisorActor {
     type Result = ();
 
+    /// Does nothing but crash where a test asks for it.
     fn handle(&mut self, _: Tick, _: &mut Context<Self>) {
         fail::fail_point!("actor.supervisor");
     }
@@ -136,18 +132,18 @@ impl Handler<ChildExited> for SupervisorActor {
         let name = self.children.name(child.child_index).to_owned();
         match self.children.exited(child.child_index, &child.exit, Instant::now()) {
             RestartDecision::RestartAfter(pause) => {
-                events::actor_restarted("branch", &name, &child.exit);
+                events::actor_crashed("child", &name, &child.exit, pause);
                 ctx.run_later(pause, move |actor, _| actor.children.resume(child.child_index, Instant::now()));
             }
-            RestartDecision::Escalate => self.give_up(&name, &child.exit),
+            RestartDecision::Escalate => self.lifecycle.fail_too_often(&name, &child.exit),
         }
     }
 }
 
-impl Handler<SupervisorFailed> for SupervisorActor {
+impl Handler<PodFailed> for SupervisorActor {
     type Result = ();
 
-    fn handle(&mut self, failing: SupervisorFailed, _: &mut Context<Self>) {
-        self.give_up(&failing.name, &failing.exit);
+    fn handle(&mut self, failed: PodFailed, _: &mut Context<Self>) {
+        self.lifecycle.fail_too_often(&failed.worker, &failed.exit);
     }
 }

@@ -1,12 +1,12 @@
-//! `TaskGuard`: the right and the duty to run one claimed task. Its entry among the held tasks lives as long.
+//! `TaskGuard`: keeps one claimed task among the held tasks, from the claim's answer to the end of its run.
 //!
-//! Dropped before the run has begun, it gives the task back, so that nobody it passes through need care. Once the run has begun,
-//! the drop only says that the run is over.
+//! In: a claimed task. Out: its stop signal. Dropped before the run has begun, it gives the task back, so that an actor that dies
+//! between claim and run loses none. Once the run has begun, the drop only removes the entry. It must not know what the task does.
 
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
-use super::held_tasks::{HeldTasks, NewEntry, Stop};
+use super::held_tasks::{HeldTask, HeldTasks, Stop};
 use crate::db::Db;
 use crate::db::tasks::{self, Settlement};
 use crate::domain::task::TaskLease;
@@ -17,28 +17,28 @@ pub struct TaskGuard {
     /// Tells the body to stop.
     pub stop: oneshot::Receiver<Stop>,
     held_tasks: HeldTasks,
-    /// Where the task goes back to while its run has not begun.
-    unbegun: Option<Db>,
+    /// The database to give the task back to; none once its run has begun.
+    give_back_to: Option<Db>,
 }
 
 impl TaskGuard {
     /// Enters a claimed task into the held tasks.
-    pub fn enter(task: NewEntry, held_tasks: &HeldTasks, db: &Db) -> TaskGuard {
+    pub fn enter(task: HeldTask, held_tasks: &HeldTasks, db: &Db) -> TaskGuard {
         let lease = task.lease.clone();
         let stop = held_tasks.enter(task);
-        TaskGuard { lease, stop, held_tasks: held_tasks.clone(), unbegun: Some(db.clone()) }
+        TaskGuard { lease, stop, held_tasks: held_tasks.clone(), give_back_to: Some(db.clone()) }
     }
 
-    /// From now on the run itself writes how it ended.
+    /// From here on the run itself writes how it ended.
     pub fn begin(&mut self) {
-        self.unbegun = None;
+        self.give_back_to = None;
     }
 }
 
 impl Drop for TaskGuard {
     fn drop(&mut self) {
         let (lease, held_tasks) = (self.lease.clone(), self.held_tasks.clone());
-        match (self.unbegun.take(), Handle::try_current()) {
+        match (self.give_back_to.take(), Handle::try_current()) {
             (Some(db), Ok(runtime)) => drop(runtime.spawn(give_back(db, held_tasks, lease))),
             // without a runtime the process is at its end, and the lease decides
             _ => held_tasks.leave(&lease),
@@ -47,10 +47,10 @@ impl Drop for TaskGuard {
 }
 
 async fn give_back(db: Db, held_tasks: HeldTasks, lease: TaskLease) {
-    let settlement = Settlement::released("its worker was gone");
+    let settlement = Settlement::released("given back before it began: the actor that asked for it was gone");
     let released = async { tasks::settle(&db.client().await?, &lease, &settlement).await };
     if let Err(error) = released.await {
-        events::settle_failed(lease.id, &error);
+        events::give_back_failed(lease.id, &error);
     }
     held_tasks.leave(&lease);
 }

@@ -1,7 +1,7 @@
-//! `Tree`: starts the actors of a process and takes them down again.
+//! `Tree`: starts the actors of a process, in this order: watchdog, actors' thread, scheduler, and then pods; and ends them.
 //!
 //! In: the process's dependencies and a plan. Out: a running tree, which [`Tree::drain`] ends. What runs tasks is started by
-//! [`Pods`], and only where the plan has pods.
+//! [`Pods`], and only where the plan has pods. It must not know what tasks do.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -44,7 +44,7 @@ pub struct Tree {
     limits: DrainLimits,
     /// None where no tasks run.
     pods: Option<Pods>,
-    over: Option<oneshot::Sender<()>>,
+    end_actors: Option<oneshot::Sender<()>>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -64,9 +64,22 @@ impl Tree {
         services: impl FnOnce(Arc<dyn ProxySource>) -> Result<Services, E>,
     ) -> Result<Tree, StartError<E>> {
         let lifecycle = Lifecycle::default();
+        let started = Tree::start_parts(deps, lifecycle.clone(), services).await;
+        if started.is_err() {
+            // ends the threads that had been started
+            lifecycle.advance(Phase::Over);
+        }
+        started
+    }
+
+    async fn start_parts<E>(
+        deps: TreeDeps,
+        lifecycle: Lifecycle,
+        services: impl FnOnce(Arc<dyn ProxySource>) -> Result<Services, E>,
+    ) -> Result<Tree, StartError<E>> {
         let watchdog = Watchdog::start(&deps.config, lifecycle.clone(), deps.runtime.handle().clone())?;
         let started = root::start(&deps.config, &watchdog, &lifecycle, deps.runtime.clone()).await?;
-        let (supervisor, over) = started.ok_or(StartError::Actors)?;
+        let (supervisor, end_actors) = started.ok_or(StartError::Actors)?;
 
         let scheduler = StartScheduler(scheduler_deps(&deps));
         supervisor.send(scheduler).await.map_err(|_| StartError::Actors)?;
@@ -75,7 +88,7 @@ impl Tree {
             true => None,
             false => Some(Pods::start(deps, &supervisor, watchdog, lifecycle.clone(), services).await?),
         };
-        Ok(Tree { lifecycle, limits, pods, over: Some(over) })
+        Ok(Tree { lifecycle, limits, pods, end_actors: Some(end_actors) })
     }
 
     pub fn lifecycle(&self) -> &Lifecycle {
@@ -97,8 +110,8 @@ impl Tree {
             None => events::draining(0, self.limits.grace),
         }
         self.lifecycle.advance(Phase::Over);
-        if let Some(over) = self.over.take() {
-            let _ = over.send(());
+        if let Some(end) = self.end_actors.take() {
+            let _ = end.send(());
         }
         self.lifecycle.cause()
     }

@@ -4,7 +4,7 @@
 //! it again. Where the drain hangs too, this thread exits the process. It knows actors by name only.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -20,13 +20,14 @@ use crate::{events, log};
 
 #[derive(Clone)]
 pub struct Watchdog {
-    watched: Arc<Mutex<Vec<Watched>>>,
+    watched: Arc<Mutex<Vec<WatchedActor>>>,
 }
 
-struct Watched {
+struct WatchedActor {
     name: String,
-    poll_times: Arc<PollTimes>,
-    /// None = it is not asked, only looked at.
+    /// Of an actor that is there no more, it is gone.
+    poll_times: Weak<PollTimes>,
+    /// None: it is not pinged; only its poll times are checked.
     ping: Option<Recipient<Ping>>,
     /// When the ping under way was sent; none = the last one was answered.
     asked: Option<Instant>,
@@ -38,8 +39,7 @@ struct HangLimits {
     /// Between two looks.
     every: Duration,
     hung_after: Duration,
-    /// The longest pause before a restart.
-    parked: Duration,
+    max_restart_pause: Duration,
     drain: tree::DrainLimits,
 }
 
@@ -49,7 +49,7 @@ impl From<&Config> for HangLimits {
         HangLimits {
             every: supervision.ping,
             hung_after: supervision.hung_after,
-            parked: supervision.backoff_max,
+            max_restart_pause: supervision.backoff_max,
             drain: config.into(),
         }
     }
@@ -74,67 +74,69 @@ impl Watchdog {
     /// Starts the thread; it ends when the process is over.
     pub fn start(config: &Config, lifecycle: Lifecycle, runtime: Handle) -> std::io::Result<Watchdog> {
         let watchdog = Watchdog { watched: Arc::default() };
-        let (looking, limits) = (watchdog.clone(), HangLimits::from(config));
-        thread::Builder::new().name("watchdog".to_owned()).spawn(move || looking.run(limits, &lifecycle, &runtime))?;
+        let (clone, limits) = (watchdog.clone(), HangLimits::from(config));
+        thread::Builder::new().name("watchdog".to_owned()).spawn(move || clone.run(limits, &lifecycle, &runtime))?;
         Ok(watchdog)
     }
 
     fn run(&self, limits: HangLimits, lifecycle: &Lifecycle, runtime: &Handle) {
         let _in_runtime = runtime.enter();
         while !lifecycle.is_over() {
-            if sleep(limits.every) > limits.every + limits.hung_after / 2 {
-                // the whole process stood still: stopped by a signal, or starved
-                self.forgive();
-                continue;
-            }
+            let slept = sleep(limits.every);
             if limits.is_end_overdue(lifecycle) {
                 exit(lifecycle);
             }
+            if slept > limits.every + limits.hung_after / 2 {
+                // the whole process stood still: stopped by a signal, or starved
+                self.forget_pings();
+                continue;
+            }
             if lifecycle.cause().is_none()
-                && let Some(culprit) = self.look(limits, runtime)
+                && let Some(culprit) = self.find_hung(limits, runtime)
             {
                 lifecycle.fail(culprit);
             }
         }
     }
 
-    pub fn watch(&self, name: &str, poll_times: Arc<PollTimes>, ping: Recipient<Ping>) {
+    pub fn watch(&self, name: &str, poll_times: &Arc<PollTimes>, ping: Recipient<Ping>) {
         self.add(name, poll_times, Some(ping));
     }
 
     /// Actors that come and go under one name, and share their poll times.
-    pub fn watch_temporary(&self, name: &str, poll_times: Arc<PollTimes>) {
+    pub fn watch_temporary(&self, name: &str, poll_times: &Arc<PollTimes>) {
         self.add(name, poll_times, None);
     }
 
-    fn add(&self, name: &str, poll_times: Arc<PollTimes>, ping: Option<Recipient<Ping>>) {
+    fn add(&self, name: &str, poll_times: &Arc<PollTimes>, ping: Option<Recipient<Ping>>) {
         let mut all = self.lock();
-        all.retain(|other| other.ping.as_ref().is_none_or(Recipient::connected) && other.name != name);
-        all.push(Watched { name: name.to_owned(), poll_times, ping, asked: None, answered: Arc::default() });
+        all.retain(|other| other.poll_times.strong_count() > 0);
+        let (name, poll_times) = (name.to_owned(), Arc::downgrade(poll_times));
+        all.push(WatchedActor { name, poll_times, ping, asked: None, answered: Arc::default() });
     }
 
-    fn forgive(&self) {
-        self.lock().iter_mut().for_each(|one| one.asked = None);
+    fn forget_pings(&self) {
+        self.lock().iter_mut().for_each(|actor| actor.asked = None);
     }
 
     /// The culprit's name and how long it has hung. An actor that blocks its thread comes before those that wait behind it.
-    fn look(&self, limits: HangLimits, runtime: &Handle) -> Option<String> {
+    fn find_hung(&self, limits: HangLimits, runtime: &Handle) -> Option<String> {
         let limit = limits.hung_after;
         let mut all = self.lock();
-        if let Some(blocker) = all.iter().find(|one| one.poll_times.busy_for() > limit) {
-            return Some(format!("{} has blocked its thread for {:?}", blocker.name, blocker.poll_times.busy_for()));
+        if let Some(blocker) = all.iter().find(|actor| actor.busy_for() > limit) {
+            return Some(format!("{} has blocked its thread for {:?}", blocker.name, blocker.busy_for()));
         }
-        let is_one_busy = all.iter().any(|one| one.poll_times.busy_for() > limit / 4);
-        for one in all.iter_mut() {
-            let silent = one.silence(limits.parked, runtime);
+        let is_one_busy = all.iter().any(|actor| actor.busy_for() > limit / 4);
+        for actor in all.iter_mut() {
+            let silent = actor.silence(limits.max_restart_pause, runtime);
             if !is_one_busy && silent > limit {
-                return Some(format!("{} has not answered for {silent:?}", one.name));
+                return Some(format!("{} has not answered for {silent:?}", actor.name));
             }
         }
         None
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Watched>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<WatchedActor>> {
         self.watched.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -147,19 +149,23 @@ fn exit(lifecycle: &Lifecycle) -> ! {
     std::process::exit(1)
 }
 
-/// How long it really took.
+/// Sleeps and returns the time that really passed.
 fn sleep(duration: Duration) -> Duration {
     let begun = Instant::now();
     thread::park_timeout(duration);
     begun.elapsed()
 }
 
-impl Watched {
+impl WatchedActor {
+    fn busy_for(&self) -> Duration {
+        self.poll_times.upgrade().map_or(Duration::ZERO, |times| times.busy_for())
+    }
+
     /// Sends the next ping when the last one was answered; returns how long the one under way has waited. A parked actor need not
     /// answer while the pause before its restart can last.
     fn silence(&mut self, longest_pause: Duration, runtime: &Handle) -> Duration {
-        let Some(ping) = &self.ping else { return Duration::ZERO };
-        let parked = self.poll_times.parked_for();
+        let (Some(ping), Some(times)) = (&self.ping, self.poll_times.upgrade()) else { return Duration::ZERO };
+        let parked = times.parked_for();
         if !parked.is_zero() {
             self.asked = None;
             return parked.saturating_sub(longest_pause);

@@ -1,8 +1,7 @@
-//! `WorkerActor`: a claim loop with a few slots: how many task actors ask, and why none does.
+//! `WorkerActor`: keeps a task actor in every free slot, except while it is paused, decommissioned, backing off or draining.
 //!
-//! It wakes on a notice of new work, on a poll tick and when a task ends; it holds back under load, when paused and when the
-//! process drains. Its state is rebuilt after a crash; what it held is in the held tasks, and its pod recovers it. It must not
-//! know what the tasks do.
+//! In: wake-ups, poll ticks, commands, the ends of its task actors. Out: task actors, and its row of the registry. Its state is
+//! rebuilt after a crash; what it held is in the held tasks, and its pod recovers it. It must not know what the tasks do.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,31 +9,33 @@ use std::time::Duration;
 
 use actix::prelude::*;
 
-use super::deps::{ActorDeps, Blame};
-use super::lifecycle::Phase;
+use super::deps::ActorDeps;
+use super::held_tasks::TaskActorId;
 use super::messages::Tick;
-use super::plan::WorkerName;
+use super::plan::WorkerPlan;
+use super::recovery::{self, Blame};
+use super::registration::Registration;
 use super::runner::{self, ChildExited, Exit, PollTimes, RunnerHandle};
 use super::supervision::Rebuild;
-use super::task::{TaskActor, TaskClaimed, TaskDeps, TaskEnded, WorkerRecipients};
-use crate::db::workers;
+use super::task::{TaskActor, TaskClaimed, TaskDeps, TaskEnded};
 use crate::domain::task::TaskId;
 use crate::domain::worker::{Resources, WorkerCommand, WorkerDocument, WorkerStatus};
 use crate::{events, supervised};
 
 pub struct WorkerActor {
     deps: ActorDeps,
-    name: WorkerName,
+    plan: WorkerPlan,
     arbiter: ArbiterHandle,
-    next_slot: usize,
-    /// The task actors. Numbers are never used again, so that late messages of a dead one are told from its successor's.
-    slots: HashMap<usize, Slot>,
+    registration: Registration,
+    last_task_actor: TaskActorId,
+    /// The slots that are in use.
+    slots: HashMap<TaskActorId, Slot>,
     /// Of the task actors, all on this thread.
     poll_times: Arc<PollTimes>,
     paused: bool,
-    leaving: bool,
+    decommissioned: bool,
     backing_off: Option<events::Backoff>,
-    /// A notice came while task actors were asking: they may have asked too early to find what it announced.
+    /// A wake-up came while task actors were asking: they may have asked too early to find what it announced.
     woken: bool,
 }
 
@@ -51,25 +52,26 @@ pub struct Wake;
 
 #[derive(Clone, Copy, Message)]
 #[rtype(result = "()")]
-pub struct Order(pub WorkerCommand);
+pub struct Command(pub WorkerCommand);
 
 impl WorkerActor {
-    pub fn new(deps: ActorDeps, name: WorkerName, arbiter: ArbiterHandle) -> Self {
+    pub fn new(deps: ActorDeps, plan: WorkerPlan, arbiter: ArbiterHandle) -> Self {
         WorkerActor {
+            registration: Registration::new(&deps, &plan.id),
             deps,
-            name,
+            plan,
             arbiter,
-            next_slot: 0,
+            last_task_actor: 0,
             slots: HashMap::new(),
             poll_times: Arc::default(),
             paused: false,
-            leaving: false,
+            decommissioned: false,
             backing_off: None,
             woken: false,
         }
     }
 
-    /// Lets a task actor ask for every free slot.
+    /// Starts a task actor for every free slot.
     fn fill(&mut self, ctx: &mut Context<Self>) {
         if self.holds_back() {
             return;
@@ -80,13 +82,17 @@ impl WorkerActor {
     }
 
     fn holds_back(&mut self) -> bool {
-        if self.paused || self.leaving || !self.deps.lifecycle.is_running() {
-            return true;
-        }
-        let now = self.deps.resources.borrow().backoff;
+        let is_backing_off = self.backs_off();
+        is_backing_off || self.paused || self.decommissioned || !self.deps.lifecycle.is_running()
+    }
+
+    fn backs_off(&mut self) -> bool {
+        // without samples there is no reason to hold back
+        let is_sampled = self.deps.resources.has_changed().is_ok();
+        let now = self.deps.resources.borrow().backoff.filter(|_| is_sampled);
         match (self.backing_off, now) {
-            (None, Some(reason)) => events::worker_backing_off(&self.name.friendly, reason),
-            (Some(_), None) => events::worker_resumed(&self.name.friendly),
+            (None, Some(reason)) => events::worker_backing_off(&self.plan.friendly_name, reason),
+            (Some(_), None) => events::worker_resumed(&self.plan.friendly_name),
             _ => {}
         }
         self.backing_off = now;
@@ -94,37 +100,37 @@ impl WorkerActor {
     }
 
     fn open_slot(&mut self, ctx: &mut Context<Self>) {
-        self.next_slot += 1;
+        self.last_task_actor += 1;
+        let id = self.last_task_actor;
         let worker = ctx.address();
         let deps = TaskDeps {
-            slot: self.next_slot,
-            worker: WorkerRecipients { claimed: worker.clone().recipient(), ended: worker.clone().recipient() },
-            worker_id: self.name.id.clone(),
-            roles: self.name.roles.clone(),
+            id,
+            worker: worker.clone(),
+            worker_id: self.plan.id.clone(),
+            roles: self.plan.roles.clone(),
             claimer: self.deps.claimer.clone(),
             executor: self.deps.executor.clone(),
         };
+        let poll_times = self.poll_times.clone();
         let (actor, runner) =
-            runner::start(&self.arbiter, self.next_slot, worker.recipient(), self.poll_times.clone(), move || {
-                TaskActor::new(deps)
-            });
-        self.slots.insert(self.next_slot, Slot { _actor: actor, _runner: runner });
+            runner::start(&self.arbiter, id, worker.recipient(), poll_times, move || TaskActor::new(deps));
+        self.slots.insert(id, Slot { _actor: actor, _runner: runner });
     }
 
     /// Whether a task actor has no task yet.
     fn is_asking(&self) -> bool {
-        let tasks = self.deps.held_tasks.of_worker(&self.name.id);
-        self.slots.keys().any(|slot| !tasks.contains_key(slot))
+        let tasks = self.deps.held_tasks.of_worker(&self.plan.id);
+        self.slots.keys().any(|task_actor| !tasks.contains_key(task_actor))
     }
 
     fn task_ids(&self) -> Vec<TaskId> {
-        let mut ids: Vec<TaskId> = self.deps.held_tasks.of_worker(&self.name.id).into_values().collect();
+        let mut ids: Vec<TaskId> = self.deps.held_tasks.of_worker(&self.plan.id).into_values().collect();
         ids.sort_unstable();
         ids
     }
 
     fn status(&self) -> WorkerStatus {
-        if self.leaving || !self.deps.lifecycle.is_running() {
+        if self.decommissioned || !self.deps.lifecycle.is_running() {
             return WorkerStatus::Draining;
         }
         if self.paused {
@@ -136,7 +142,7 @@ impl WorkerActor {
     fn document(&self) -> WorkerDocument {
         let current_task_ids = self.task_ids();
         WorkerDocument {
-            worker_id: self.name.id.clone(),
+            worker_id: self.plan.id.clone(),
             current_task_id: current_task_ids.first().copied(),
             active_task_count: current_task_ids.len(),
             current_task_ids,
@@ -147,58 +153,42 @@ impl WorkerActor {
                 backoff_reason: self.backing_off.map(|reason| reason.to_string()),
                 ..self.deps.resources.borrow().used.clone()
             },
-            friendly_name: self.name.friendly.clone(),
-            pod: self.name.pod.clone(),
-            role: self.name.roles.label().to_owned(),
-            roles: self.name.roles.roles().iter().map(|role| role.name().to_owned()).collect(),
+            friendly_name: self.plan.friendly_name.clone(),
+            pod: self.plan.pod.clone(),
+            role: self.plan.roles.label().to_owned(),
+            roles: self.plan.roles.roles().iter().map(|role| role.name().to_owned()).collect(),
             last_heartbeat_at: None,
             started_at: None,
         }
     }
 
-    /// Best effort: a worker whose row cannot be written works on.
     fn register(&self) {
-        let (db, document, every) = (self.deps.db.clone(), self.document(), self.registry_beat());
-        let lifecycle = self.deps.lifecycle.clone();
-        self.deps.runtime.spawn(async move {
-            if lifecycle.phase() >= Phase::Releasing {
-                return;
-            }
-            let written = async { workers::upsert(&db.client().await?, &document, every).await };
-            if let Err(error) = written.await {
-                events::worker_not_registered(&document.worker_id, &error);
-            }
-        });
+        self.registration.write(self.document(), self.registry_interval());
     }
 
-    fn registry_beat(&self) -> Duration {
+    fn registry_interval(&self) -> Duration {
         self.deps.times.heartbeat.max(Duration::from_secs(1))
     }
 
-    /// Stops the body of a slot without a task actor and puts its task back at once. The task may be what killed the actor.
-    fn recover_slot(&mut self, slot: usize) {
-        self.slots.remove(&slot);
-        self.deps.recover(self.deps.held_tasks.take_from_slot(&self.name.id, slot), Blame::Task);
+    /// Stops the body of a task actor that crashed and puts its task back at once. The task may be the cause of the crash.
+    fn recover_task_of(&mut self, task_actor: TaskActorId) {
+        self.slots.remove(&task_actor);
+        let leases = self.deps.held_tasks.take_from_task_actor(&self.plan.id, task_actor);
+        recovery::recover(&self.deps, leases, Blame::Task);
     }
 
-    /// Decommissioned, and done with what it had.
-    fn has_left(&self) -> bool {
-        self.leaving && self.slots.is_empty()
+    /// Decommissioned, and without a task.
+    fn is_done(&self) -> bool {
+        self.decommissioned && self.slots.is_empty()
     }
 
-    fn leave(&self) {
-        if !self.has_left() {
+    fn deregister_when_done(&self) {
+        if !self.is_done() {
             return;
         }
-        let (db, id) = (self.deps.db.clone(), self.name.id.clone());
-        self.deps.runtime.spawn(async move {
-            let gone = async { workers::deregister(&db.client().await?, std::slice::from_ref(&id)).await };
-            if let Err(error) = gone.await {
-                events::worker_not_registered(&id, &error);
-            }
-        });
-        events::worker_stopped(&self.name.id);
-        self.deps.departures.record(&self.name.id);
+        self.registration.remove();
+        events::worker_stopped(&self.plan.id);
+        self.deps.decommissioned.add(&self.plan.id);
     }
 }
 
@@ -206,16 +196,16 @@ impl Actor for WorkerActor {
     type Context = Context<Self>;
 
     fn started(&mut self, ctx: &mut Context<Self>) {
-        events::worker_started(&self.name.id, self.name.roles.label());
-        self.deps.watchdog.watch_temporary(&format!("a task of {}", self.name.friendly), self.poll_times.clone());
-        if self.has_left() {
-            self.leave();
+        events::worker_started(&self.plan.id, self.plan.roles.label());
+        self.deps.watchdog.watch_temporary(&format!("a task of {}", self.plan.friendly_name), &self.poll_times);
+        if self.is_done() {
+            self.deregister_when_done();
         } else {
             self.register();
         }
         ctx.run_interval(self.deps.config.queue.poll_interval, |_, ctx| ctx.notify(Tick));
-        ctx.run_interval(self.registry_beat(), |actor, _| {
-            if !actor.has_left() {
+        ctx.run_interval(self.registry_interval(), |actor, _| {
+            if !actor.is_done() {
                 actor.register();
             }
         });
@@ -226,13 +216,14 @@ impl Actor for WorkerActor {
 impl Rebuild for WorkerActor {
     type Observed = WorkerDocument;
 
-    /// Its orders outlive a crash.
+    /// Pause and decommission outlive a crash.
     fn rebuilt(&mut self) -> Self {
         WorkerActor {
-            next_slot: self.next_slot,
+            last_task_actor: self.last_task_actor,
+            registration: self.registration.clone(),
             paused: self.paused,
-            leaving: self.leaving,
-            ..WorkerActor::new(self.deps.clone(), self.name.clone(), self.arbiter.clone())
+            decommissioned: self.decommissioned,
+            ..WorkerActor::new(self.deps.clone(), self.plan.clone(), self.arbiter.clone())
         }
     }
 
@@ -265,10 +256,10 @@ impl Handler<TaskClaimed> for WorkerActor {
     type Result = ();
 
     fn handle(&mut self, claimed: TaskClaimed, ctx: &mut Context<Self>) {
-        if !self.slots.contains_key(&claimed.slot) {
-            // claimed across a restart of this actor, by a task actor that went with its last life
-            let leases = self.deps.held_tasks.take_from_slot(&self.name.id, claimed.slot);
-            return self.deps.recover(leases, Blame::None);
+        if !self.slots.contains_key(&claimed.task_actor) {
+            // claimed during a restart of this actor, by a task actor that was discarded with it
+            let leases = self.deps.held_tasks.take_from_task_actor(&self.plan.id, claimed.task_actor);
+            return recovery::recover(&self.deps, leases, Blame::Nobody);
         }
         // where there was one there may be more
         self.fill(ctx);
@@ -279,41 +270,42 @@ impl Handler<TaskEnded> for WorkerActor {
     type Result = ();
 
     fn handle(&mut self, ended: TaskEnded, ctx: &mut Context<Self>) {
-        self.slots.remove(&ended.slot);
-        if ended.end.is_some() || std::mem::take(&mut self.woken) {
+        self.slots.remove(&ended.task_actor);
+        if ended.had_task || std::mem::take(&mut self.woken) {
             self.fill(ctx);
         }
-        self.leave();
+        self.deregister_when_done();
     }
 }
 
 impl Handler<ChildExited> for WorkerActor {
     type Result = ();
 
-    /// No slot is filled at once: the recovered task announces itself, and an actor that dies of asking must not ask for ever.
+    /// The slot stays empty until the next wake-up or tick, so that an actor which crashes while it claims is not started in a tight
+    /// loop.
     fn handle(&mut self, child: ChildExited, _: &mut Context<Self>) {
         if child.exit == Exit::Normal {
             return; // `TaskEnded` came before
         }
-        events::actor_restarted("task", &self.name.friendly, &child.exit);
-        self.recover_slot(child.child_index);
-        self.leave();
+        events::task_actor_crashed(&self.plan.friendly_name, &child.exit);
+        self.recover_task_of(child.child_index);
+        self.deregister_when_done();
     }
 }
 
-impl Handler<Order> for WorkerActor {
+impl Handler<Command> for WorkerActor {
     type Result = ();
 
-    fn handle(&mut self, Order(command): Order, ctx: &mut Context<Self>) {
+    fn handle(&mut self, Command(command): Command, ctx: &mut Context<Self>) {
         match command {
             WorkerCommand::Pause => self.paused = true,
             WorkerCommand::Resume => self.paused = false,
-            WorkerCommand::Decommission => self.leaving = true,
+            WorkerCommand::Decommission => self.decommissioned = true,
         }
-        if !self.has_left() {
+        if !self.is_done() {
             self.register();
         }
         self.fill(ctx);
-        self.leave();
+        self.deregister_when_done();
     }
 }

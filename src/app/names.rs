@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use rand::Rng;
 
-use crate::actors::plan::{PodPlan, WorkerName};
+use crate::actors::plan::{PodPlan, WorkerPlan};
 use crate::config::{Config, Topology};
 use crate::domain::role::{RoleSet, UnknownRole};
 
@@ -27,9 +27,9 @@ fn pod(config: &Config, name: String, index: usize) -> Result<PodPlan, UnknownRo
     let roles: RoleSet = config.worker.role.parse()?;
     let per_pod = config.topology.workers_per_pod;
     let workers = (1..=per_pod)
-        .map(|n| WorkerName {
+        .map(|n| WorkerPlan {
             id: worker_id(config, &roles, index * per_pod + n),
-            friendly: format!("{name}-{n}"),
+            friendly_name: format!("{name}-{n}"),
             pod: name.clone(),
             roles: roles.clone(),
         })
@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn a_stateful_set_names_its_pods_by_ordinal() {
         let pod = own_pod(&config(&[]), "scraper-worker-1", &[]).unwrap();
-        assert_eq!((pod.name.as_str(), pod.workers[2].friendly.as_str()), ("Xylos", "Xylos-3"));
+        assert_eq!((pod.name.as_str(), pod.workers[2].friendly_name.as_str()), ("Xylos", "Xylos-3"));
     }
 
     #[test]

@@ -61,9 +61,21 @@ pub fn chore_failed(chore: &'static str, error: &dyn fmt::Display) {
     warn!(chore, "Chore {chore} failed and is tried again at its next turn: {error}");
 }
 
+/// Tasks of an actor that crashed.
+pub fn dead_actors_tasks_recovered(requeued: u64, failed: u64) {
+    metrics::TASKS_RECOVERED.with_label_values(&["requeued"]).inc_by(requeued);
+    metrics::TASKS_RECOVERED.with_label_values(&["failed"]).inc_by(failed);
+    warn!(requeued, failed, "Put back tasks whose actor had crashed: {requeued}; failed by it: {failed}");
+}
+
 /// Tasks of a dead actor; their leases run out instead.
 pub fn tasks_not_recovered(count: usize, error: &dyn fmt::Display) {
     warn!(count, "{count} tasks of a dead actor could not be put back and wait for their leases to run out: {error}");
+}
+
+/// The next tick reads them again.
+pub fn commands_not_read(pod: &str, error: &dyn fmt::Display) {
+    warn!(pod, "Commands for pod {pod} could not be read: {error}");
 }
 
 /// They stay open and are delivered again.

@@ -88,12 +88,17 @@ fn finished(run: &Run, outcome: &'static str, took: Duration) {
 
 /// The database does not answer a claim; the next poll claims again.
 pub fn claim_failed(error: &dyn fmt::Display) {
-    warn!("Tasks cannot be claimed: {error}");
+    warn!("Tasks cannot be claimed, or completed in a batch, until the database answers: {error}");
 }
 
 /// The answer to a claim was lost; `tasks` that it had claimed are pending again.
-pub fn unanswered_claim_resolved(tasks: usize) {
+pub fn unanswered_claim_resolved(tasks: i32) {
     warn!(tasks, "The answer to a claim was lost; claimed tasks that are pending again: {tasks}");
+}
+
+/// A claimed task that no actor takes: its lease will run out.
+pub fn give_back_failed(task: TaskId, error: &dyn fmt::Display) {
+    warn!(task, "Task {task} was claimed in vain and could not be given back; its lease will run out: {error}");
 }
 
 /// The outcome could not be written: the lease will run out and the task be recovered.
@@ -119,6 +124,7 @@ pub fn release_incomplete(tasks: usize, error: &dyn fmt::Display) {
     warn!(tasks, "Tasks could not be given back: {error}; leases that will run out: {tasks}");
 }
 
+/// They were put back although they had not stopped.
 pub fn tasks_force_released(tasks: usize) {
     warn!(tasks, "Tasks given back before they stopped: {tasks}; what they still do is not written");
 }

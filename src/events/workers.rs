@@ -1,6 +1,7 @@
 //! Workers and their process: back-off, the registry, actors, panics, the end of the process.
 
 use std::fmt;
+use std::time::Duration;
 
 use tracing::{debug, error, info, warn};
 
@@ -81,15 +82,29 @@ pub fn worker_not_registered(worker: &str, error: &dyn fmt::Display) {
     warn!(worker, "Worker {worker} could not be registered and goes on: {error}");
 }
 
+/// Rows stay until they count as offline.
+pub fn workers_not_deregistered(workers: &str, error: &dyn fmt::Display) {
+    warn!(
+        "Workers {workers} could not be removed from the registry, which shows them until they count as offline: {error}"
+    );
+}
+
+/// It restarts after `pause`. `kind` is the actor's type, `name` its own among actors of that type.
+pub fn actor_crashed(kind: &'static str, name: &str, cause: &dyn fmt::Display, pause: Duration) {
+    metrics::ACTOR_RESTARTS.with_label_values(&[kind]).inc();
+    warn!(actor = name, kind, "Actor {name} crashed and restarts in {pause:?}: {cause}");
+}
+
+/// Its task is put back.
+pub fn task_actor_crashed(worker: &str, cause: &dyn fmt::Display) {
+    metrics::ACTOR_RESTARTS.with_label_values(&["task"]).inc();
+    warn!(worker, "A task actor of {worker} crashed and its task is put back: {cause}");
+}
+
 /// `kind` is the actor's type, `name` its own among actors of that type.
 pub fn actor_restarted(kind: &'static str, name: &str, cause: &dyn fmt::Display) {
     metrics::ACTOR_RESTARTS.with_label_values(&[kind]).inc();
     warn!(actor = name, kind, "Actor {name} restarted: {cause}");
-}
-
-/// Restarts have reached their limit: the process drains and exits.
-pub fn process_escalated(name: &str, cause: &dyn fmt::Display) {
-    error!(actor = name, "Actor {name} failed too often; the process drains and exits: {cause}");
 }
 
 pub fn panicked(place: &str, text: &str) {

@@ -22,7 +22,7 @@ pub struct Committed {
 
 #[derive(Debug)]
 pub enum CommitError {
-    /// Another run has the task, or nobody does: nothing was written, and nothing of this run ever will be.
+    /// The task belongs to another run, or to none: nothing was written, and nothing of this run can be.
     LeaseLost,
     /// Nothing was written.
     RolledBack(DbError),

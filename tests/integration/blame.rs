@@ -47,7 +47,8 @@ async fn a_killed_process_counts_against_what_ran_and_not_against_what_had_not_b
 }
 
 #[rstest]
-#[case::the_tasks_own_actor("actor.task=1*panic(planted)", 1)]
+// its actor crashes after the run has begun
+#[case::the_tasks_own_actor("actor.task.spawned=1*sleep(1000);actor.task=1*panic(planted)", 1)]
 // the first tick of a worker finds nothing yet
 #[case::the_actor_of_its_worker("actor.worker=2*off->1*panic(planted)", 0)]
 #[tokio::test]

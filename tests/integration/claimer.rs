@@ -31,9 +31,9 @@ async fn a_claim_whose_answer_is_lost_is_given_back_within_seconds_without_blame
 
     for lost in 1..=LOST_ANSWERS {
         network.lose_answer_with(WORKER);
-        let claims = (0..TASKS).map(|slot| {
+        let claims = (0..TASKS).map(|task_actor| {
             let (roles, worker_id) = (RoleSet::any(), WORKER.to_owned());
-            claimer.claim(ClaimRequest { roles, worker_id, slot })
+            claimer.claim(ClaimRequest { roles, worker_id, task_actor })
         });
         drop(join_all(claims).await); // grants of later round trips are given back by their drop
         assert_eq!(network.lost_answers(), lost);

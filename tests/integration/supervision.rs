@@ -11,7 +11,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use rstest::rstest;
 
-use crate::support::{Child, Farm, LEASE, PATIENCE};
+use crate::support::{Child, Farm, LEASE, PATIENCE, connect};
 
 #[rstest]
 #[case::store_discovery(Role::StoreDiscovery)]
@@ -81,6 +81,43 @@ async fn the_heartbeat_survives_its_panics_and_no_lease_is_lost() {
     );
     farm.until_counted("the run outlived its first lease", &outlived, 1).await;
     farm.sim.remove_fault(hang);
+}
+
+#[tokio::test]
+async fn a_process_whose_heartbeat_fails_for_good_gives_its_tasks_back_at_once() {
+    let farm = Farm::with_stores(1).await;
+    farm.sim.add_fault(sim::Fault::new(sim::FaultKind::Hang));
+    farm.leaves_open_tasks("its only task hangs");
+    farm.enqueue(Role::PayloadFetch).await;
+    let mut command = farm.drover(&["worker"]);
+    command.env("FAILPOINTS", "heartbeat=panic(planted)").env("DROVER__SUPERVISION__RESTARTS", "2");
+    command.env("DROVER__QUEUE__LEASE", "10m").env("DROVER__QUEUE__HEARTBEAT", "200ms");
+    let mut worker = Child::spawn(command.env("DROVER__WORKER__GRACE", "10m")).allow_errors(&["planted"]);
+    assert_eq!(worker.ended(PATIENCE).await.code(), Some(1), "without renewals no task may run on");
+    assert_eq!(farm.count("SELECT count(*) FROM worker_tasks WHERE status = 'pending'").await, 1);
+}
+
+#[tokio::test]
+async fn putting_a_dead_actors_tasks_back_is_tried_again_after_a_lock() {
+    let farm = Farm::with_stores(1).await;
+    farm.sim.add_fault(sim::Fault::new(sim::FaultKind::Hang));
+    farm.leaves_open_tasks("its only task hangs");
+    farm.enqueue(Role::PayloadFetch).await;
+    let mut command = farm.drover(&["worker", "--workers", "1"]);
+    // ticks come every half second: the worker crashes after the table is locked
+    command.env("FAILPOINTS", "actor.worker=8*off->1*panic(planted)").env("DROVER__QUEUE__LEASE", "10m");
+    let _worker = Child::spawn(&mut command).allow_errors(&["planted"]);
+    farm.until_counted("it runs", "SELECT count(*) FROM worker_tasks WHERE status = 'running'", 1).await;
+
+    let person = connect(farm.url()).await;
+    person.batch_execute("BEGIN; LOCK TABLE worker_tasks").await.unwrap();
+    let waiting = "SELECT count(*) FROM pg_stat_activity
+                    WHERE datname = current_database() AND query LIKE '%recover_held%' AND wait_event_type = 'Lock'";
+    farm.until_counted("its task is to be put back", waiting, 1).await;
+    farm.until_counted("the first try has failed", waiting, 0).await;
+    person.batch_execute("COMMIT").await.unwrap();
+    let again = "SELECT count(*) FROM worker_tasks WHERE status = 'running' AND fence = 2";
+    farm.until_counted("the task runs again", again, 1).await;
 }
 
 #[rstest]

@@ -6,7 +6,7 @@ use actix::Addr;
 use futures_util::future::BoxFuture;
 use tokio::sync::{oneshot, watch};
 
-use super::{Flush, Lease, Observed, ProxyPoolActor, ProxyPoolDeps, Report};
+use super::{AskForProxy, Flush, ProxyPoolActor, ProxyPoolDeps, ProxyPoolView, Report};
 use crate::actors::messages::Observe;
 use crate::domain::proxy::PoolState;
 use crate::stealth::{FetchError, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxySource};
@@ -40,14 +40,14 @@ impl ProxyPool {
     }
 
     /// None while the actor is down.
-    pub async fn observe(&self) -> Option<Observed> {
+    pub async fn observe(&self) -> Option<ProxyPoolView> {
         self.actor.send(Observe::default()).timeout(Duration::from_secs(1)).await.ok()
     }
 
     async fn until_granted(&self, ask: ProxyAsk) -> ProxyLease {
         loop {
             let (answer, grant) = oneshot::channel();
-            self.actor.do_send(Lease { ask: ask.clone(), answer });
+            self.actor.do_send(AskForProxy { ask: ask.clone(), answer });
             if let Ok(lease) = grant.await {
                 return lease;
             }

@@ -9,7 +9,7 @@ use crate::domain::proxy::{CounterDelta, ProxyRow};
 /// The result of an exchange.
 #[derive(Message)]
 #[rtype(result = "()")]
-pub struct Synced {
+pub struct SyncResult {
     /// Of the actor instance that began it.
     pub generation: u64,
     /// Whether the deltas are in the table; false when that is not known.

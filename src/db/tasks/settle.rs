@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tokio_postgres::Row;
 
 use super::{Client, DbError};
-use crate::db::row::first_column;
+use crate::db::row::{FromRow, first_column};
 use crate::domain::task::TaskLease;
 
 /// What the column `error_message` holds.
@@ -103,10 +104,24 @@ pub async fn settle(client: &Client, lease: &TaskLease, settlement: &Settlement)
     first_column(&row)
 }
 
+/// How a run ended, as the task's history has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordedOutcome {
+    pub outcome: String,
+    /// What became of the task.
+    pub status: String,
+}
+
+impl FromRow for RecordedOutcome {
+    fn from_row(row: &Row) -> Result<RecordedOutcome, DbError> {
+        Ok(RecordedOutcome { outcome: row.try_get("outcome")?, status: row.try_get("status")? })
+    }
+}
+
 /// How a run ended, for a commit whose answer was lost. None: it is still open, or its task is gone.
-pub async fn attempt_outcome(client: &Client, lease: &TaskLease) -> Result<Option<String>, DbError> {
+pub async fn attempt_outcome(client: &Client, lease: &TaskLease) -> Result<Option<RecordedOutcome>, DbError> {
     let row = client.query_opt(include_str!("../sql/tasks/attempt_outcome.sql"), &[&lease.id, &lease.fence]).await?;
-    row.map_or(Ok(None), |row| first_column(&row))
+    row.as_ref().map(RecordedOutcome::from_row).transpose()
 }
 
 /// Upstream's answers may hold zero bytes, in keys too; jsonb cannot.

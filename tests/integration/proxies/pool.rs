@@ -6,7 +6,7 @@ use std::time::Duration;
 use actix::Addr;
 use chrono::DateTime;
 use drover::actors::messages::Tick;
-use drover::actors::proxy_pool::{Observed, ProxyPool, ProxyPoolActor, ProxyPoolDeps};
+use drover::actors::proxy_pool::{ProxyPool, ProxyPoolActor, ProxyPoolDeps, ProxyPoolView};
 use drover::actors::runner::RunnerHandle;
 use drover::clock::Clock;
 use drover::config;
@@ -63,7 +63,7 @@ impl Process {
         self.pool.lease(ProxyAsk { host: HOST.to_owned(), ..ProxyAsk::default() }).await
     }
 
-    async fn seen(&self) -> Observed {
+    async fn seen(&self) -> ProxyPoolView {
         self.pool.observe().await.unwrap()
     }
 
@@ -257,6 +257,22 @@ async fn counts_wait_out_a_table_that_cannot_be_reached() {
     assert!(process.pool.flush(SOON).await);
     assert_eq!(rows(&database).await[0].success_count, 2);
     assert!(!process.seen().await.table_fails);
+}
+
+#[actix::test]
+async fn a_rebuilt_pool_revokes_nothing_before_it_has_read_the_table() {
+    let database = database().await;
+    import(&database, "a:1").await;
+    let before = Process::start(&database).await;
+    let (held, state) = (before.lease().await.unwrap(), before.state());
+    database.raw.batch_execute("ALTER TABLE proxies RENAME TO out_of_reach").await.unwrap();
+
+    let rebuilt = Process::of(before.deps.clone());
+    rebuilt.pool.flush(SOON).await; // its first exchange is over, and read nothing
+    rebuilt.passes(secs(1)).await;
+    assert!(rebuilt.seen().await.table_fails);
+    assert!(!held.is_revoked());
+    assert_eq!(rebuilt.state(), state, "what was known is still shown");
 }
 
 #[actix::test]

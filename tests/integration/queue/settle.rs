@@ -178,12 +178,20 @@ async fn effects_and_status_are_one_transaction() {
 #[tokio::test]
 async fn an_unknown_commit_is_looked_up_by_its_attempt() {
     let queue = Queue::new().await;
-    queue.add(fetch(1)).await;
-    let task = queue.claim_one().await;
-    let outcome = async || tasks::attempt_outcome(&queue.client().await, &task.lease).await.unwrap();
-    assert_eq!(outcome().await, None);
-    queue.settle(&task, &settlement(AttemptOutcome::Completed)).await.unwrap();
-    assert_eq!(outcome().await.as_deref(), Some("completed"));
+    for (outcome, recorded, status) in [
+        (AttemptOutcome::Completed, "completed", "completed"),
+        (AttemptOutcome::Failed, "failed", "pending"),
+        (AttemptOutcome::Permanent, "failed", "failed"),
+    ] {
+        queue.add(fetch(1)).await;
+        let task = queue.claim_one().await;
+        let look_up = async || tasks::attempt_outcome(&queue.client().await, &task.lease).await.unwrap();
+        assert_eq!(look_up().await, None);
+        queue.settle(&task, &settlement(outcome)).await.unwrap();
+        let wanted = tasks::RecordedOutcome { outcome: recorded.to_owned(), status: status.to_owned() };
+        assert_eq!(look_up().await, Some(wanted));
+        queue.sql("DELETE FROM worker_tasks").await;
+    }
 }
 
 /// A settlement and a cancellation by hand lock the same two rows.

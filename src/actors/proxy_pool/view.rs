@@ -1,4 +1,4 @@
-//! The state of the pool as tests, the API and people see it. No secrets.
+//! `ProxyPoolView`: the state of the pool for display. It holds no secrets.
 
 use std::time::Instant;
 
@@ -7,18 +7,18 @@ use serde::{Deserialize, Serialize};
 use crate::domain::proxy::{Condition, PoolState, PooledProxy, ProxyId};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Observed {
+pub struct ProxyPoolView {
     #[serde(flatten)]
     pub state: PoolState,
     /// Asks that wait for a session.
     pub waiting: usize,
     /// Whether the last exchange with the table failed.
     pub table_fails: bool,
-    pub proxies: Vec<ObservedProxy>,
+    pub proxies: Vec<ProxyView>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ObservedProxy {
+pub struct ProxyView {
     pub id: ProxyId,
     pub host: String,
     pub port: u16,
@@ -33,7 +33,7 @@ pub struct ObservedProxy {
     pub last_error: Option<String>,
 }
 
-impl ObservedProxy {
+impl ProxyView {
     pub(super) fn of(member: &PooledProxy, now: Instant) -> Self {
         let (condition, until) = match member.health.condition() {
             Condition::Active => ("active", None),
@@ -42,7 +42,7 @@ impl ObservedProxy {
             Condition::Off => ("off", None),
         };
         let counters = &member.counters;
-        ObservedProxy {
+        ProxyView {
             id: member.proxy.id,
             host: member.proxy.host.clone(),
             port: member.proxy.port,

@@ -1,4 +1,6 @@
-//! `Sessions`: which sessions each proxy has open in this process. It outlives the actor because sessions do.
+//! `OpenLeases`: the proxy leases that are open in this process, each one session's. They outlive the actor.
+//!
+//! In: leases that begin and end. Out: counts, and a flag that revokes. It must not know which proxy is good.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,42 +9,42 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::domain::proxy::ProxyId;
 
 #[derive(Clone, Default)]
-pub struct Sessions(Arc<Mutex<HashMap<ProxyId, Open>>>);
+pub struct OpenLeases(Arc<Mutex<HashMap<ProxyId, Open>>>);
 
-/// The open sessions of one proxy.
+/// Those of one proxy.
 #[derive(Default)]
 struct Open {
     count: usize,
-    /// Shared by the sessions that may still be used.
+    /// Shared by the leases that may still be used.
     revoked: Arc<AtomicBool>,
 }
 
-/// One open session; it ends when dropped.
-pub struct Session {
+/// One open lease; it ends when dropped.
+pub struct OpenLease {
     proxy: ProxyId,
-    sessions: Sessions,
+    open_leases: OpenLeases,
 }
 
-impl Sessions {
-    /// Opens a session. The flag turns true when the proxy must not be used any more.
-    pub fn open(&self, proxy: ProxyId) -> (Session, Arc<AtomicBool>) {
+impl OpenLeases {
+    /// Opens a lease. The flag turns true when the proxy must not be used any more.
+    pub fn open(&self, proxy: ProxyId) -> (OpenLease, Arc<AtomicBool>) {
         let mut all = self.lock();
         let open = all.entry(proxy).or_default();
         open.count += 1;
-        (Session { proxy, sessions: self.clone() }, Arc::clone(&open.revoked))
+        (OpenLease { proxy, open_leases: self.clone() }, Arc::clone(&open.revoked))
     }
 
     pub fn of(&self, proxy: ProxyId) -> usize {
         self.lock().get(&proxy).map_or(0, |open| open.count)
     }
 
-    /// Every proxy that has sessions open.
+    /// Every proxy that has leases open.
     pub fn each(&self, mut see: impl FnMut(ProxyId, usize)) {
         self.lock().iter().for_each(|(proxy, open)| see(*proxy, open.count));
     }
 
-    /// Revokes the sessions of all proxies but those that `may_be_used`. They stay counted until they are dropped; sessions
-    /// opened later are not revoked.
+    /// Revokes the leases of all proxies but those that `may_be_used`. They stay counted until they are dropped; leases opened
+    /// later are not revoked.
     pub fn revoke_unless(&self, may_be_used: impl Fn(ProxyId) -> bool) {
         let mut all = self.lock();
         for (_, open) in all.iter_mut().filter(|(proxy, _)| !may_be_used(**proxy)) {
@@ -55,9 +57,9 @@ impl Sessions {
     }
 }
 
-impl Drop for Session {
+impl Drop for OpenLease {
     fn drop(&mut self) {
-        let mut all = self.sessions.lock();
+        let mut all = self.open_leases.lock();
         let Some(open) = all.get_mut(&self.proxy) else { return };
         open.count -= 1;
         if open.count == 0 {

@@ -1,0 +1,81 @@
+//! `Registration`: a worker's row of the registry, written in the order in which the worker asks for it.
+//!
+//! In: the worker's document, or its end. Out: a row, or none. Best effort: a worker whose row cannot be written works on. It must
+//! not know what the document says.
+
+use std::time::Duration;
+
+use tokio::sync::watch;
+
+use super::deps::ActorDeps;
+use super::lifecycle::{Lifecycle, Phase};
+use crate::db::{Db, DbError, workers};
+use crate::domain::worker::WorkerDocument;
+use crate::events;
+
+/// Cheap to clone; all clones are one.
+#[derive(Clone)]
+pub struct Registration {
+    wanted: watch::Sender<Wanted>,
+}
+
+/// What the registry should hold; only the latest counts.
+#[derive(Clone)]
+enum Wanted {
+    Unchanged,
+    /// `every`: until the next one.
+    Row {
+        document: Box<WorkerDocument>,
+        every: Duration,
+    },
+    NoRow,
+}
+
+impl Registration {
+    /// One statement at a time, so that none overtakes an earlier one. It ends with its last clone.
+    pub fn new(deps: &ActorDeps, worker_id: &str) -> Registration {
+        let (wanted, mut changes) = watch::channel(Wanted::Unchanged);
+        let (db, lifecycle, worker_id) = (deps.db.clone(), deps.lifecycle.clone(), worker_id.to_owned());
+        deps.runtime.spawn(async move {
+            while changes.changed().await.is_ok() {
+                let wanted = changes.borrow_and_update().clone();
+                apply(&db, &lifecycle, &worker_id, wanted).await;
+            }
+        });
+        Registration { wanted }
+    }
+
+    pub fn write(&self, document: WorkerDocument, every: Duration) {
+        self.wanted.send_replace(Wanted::Row { document: Box::new(document), every });
+    }
+
+    pub fn remove(&self) {
+        self.wanted.send_replace(Wanted::NoRow);
+    }
+}
+
+async fn apply(db: &Db, lifecycle: &Lifecycle, worker_id: &str, wanted: Wanted) {
+    match wanted {
+        Wanted::Unchanged => {}
+        Wanted::Row { document, every } => {
+            // the drain removes the rows of all workers
+            if lifecycle.phase() >= Phase::Releasing {
+                return;
+            }
+            let written = async { workers::upsert(&db.client().await?, &document, every).await };
+            if let Err(error) = written.await {
+                events::worker_not_registered(worker_id, &error);
+            }
+        }
+        Wanted::NoRow => {
+            if let Err(error) = deregister(db, &[worker_id.to_owned()]).await {
+                events::workers_not_deregistered(worker_id, &error);
+            }
+        }
+    }
+}
+
+/// Removes workers that have ended in good order.
+pub async fn deregister(db: &Db, worker_ids: &[String]) -> Result<(), DbError> {
+    workers::deregister(&db.client().await?, worker_ids).await
+}
