@@ -10,15 +10,8 @@ use tokio_postgres::Row;
 
 use super::row::{FromRow, read_all};
 use super::{Client, DbError};
+use crate::domain::query_hash::QueryHash;
 use crate::domain::store::Platform;
-
-/// A persisted query's hash.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct QueryHash {
-    pub operation: String,
-    /// SHA-256, 64 hex digits.
-    pub hash: String,
-}
 
 /// A row, for people.
 #[derive(Clone, Debug, PartialEq, Serialize)]

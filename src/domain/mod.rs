@@ -6,6 +6,7 @@ pub mod args;
 pub mod payload;
 pub mod product;
 pub mod proxy;
+pub mod query_hash;
 pub mod retry;
 pub mod role;
 pub mod schedule;

@@ -1,14 +1,15 @@
-//! `PlatformClient`: what a handler asks a menu platform with: one session, and the query hashes that may work.
+//! `PlatformClient`: one session with a menu platform, and the query hashes that may work there.
 //!
-//! What was observed of the hashes is true however the task ends, so it is written at once and not with the task's effects.
+//! In: a store or a state. Out: a [`Crawler`] with the hashes known at its endpoint. [`PlatformClient::end`] saves how the hashes
+//! went: that is true however the task ends, so it is written at once and not with the task's effects. It must not know menus.
 
 use url::{Position, Url};
 
 use super::{Context, TaskError};
-use crate::db::{self, DbError, query_hashes::QueryHash};
+use crate::db::{self, DbError};
 use crate::domain::store::{Platform, Store};
 use crate::events;
-use crate::platforms::{Crawler, HashObservation, KnownHash, PersistedQueries, PlatformEntry, hosts};
+use crate::platforms::{Crawler, HashObservation, PlatformEntry, QueryHashes, hosts};
 use crate::stealth::{ProxyId, Session, SessionAsk};
 
 pub struct PlatformClient<'a> {
@@ -17,7 +18,7 @@ pub struct PlatformClient<'a> {
     /// As the table of hashes names it: `host/path`.
     endpoint: String,
     session: Session,
-    hashes: PersistedQueries,
+    hashes: QueryHashes,
 }
 
 impl<'a> PlatformClient<'a> {
@@ -56,7 +57,7 @@ impl<'a> PlatformClient<'a> {
         self.session.trace().read().current_proxy
     }
 
-    /// Saves what was observed of the hashes, and raises the alarm when none is left; to be called however the crawl ended.
+    /// Saves how the hashes went, and raises the alarm when none is left; to be called however the requests ended.
     /// Observations that cannot be saved will be made again, and are no reason to throw an answer away.
     pub async fn end(mut self) {
         for operation in self.hashes.exhausted() {
@@ -76,10 +77,10 @@ impl<'a> PlatformClient<'a> {
         for observation in observations {
             match observation {
                 HashObservation::Worked(hash) => {
-                    db::query_hashes::worked(&client, self.platform, &row(hash), &self.endpoint).await?;
+                    db::query_hashes::worked(&client, self.platform, &hash, &self.endpoint).await?;
                 }
                 HashObservation::NotFound(hash) => {
-                    db::query_hashes::not_found(&client, self.platform, &row(hash), &self.endpoint).await?;
+                    db::query_hashes::not_found(&client, self.platform, &hash, &self.endpoint).await?;
                 }
             }
         }
@@ -89,21 +90,15 @@ impl<'a> PlatformClient<'a> {
 
 /// The hashes that may work at `endpoint`. The first task of a process adds those of the data file that the table lacks, so that
 /// an edited file or a newer release helps.
-async fn known_hashes(ctx: &Context, platform: Platform, endpoint: &str) -> Result<PersistedQueries, TaskError> {
+async fn known_hashes(ctx: &Context, platform: Platform, endpoint: &str) -> Result<QueryHashes, TaskError> {
     let entry = ctx.services.platforms.get(platform);
     let add = async || {
         // a connection of its own: those who wait for this to end must hold none
         let client = ctx.services.db.client().await?;
-        let shipped: Vec<QueryHash> = entry.shipped_hashes.iter().cloned().map(row).collect();
-        db::query_hashes::add(&client, platform, &shipped).await.map(drop)
+        db::query_hashes::add(&client, platform, &entry.shipped_hashes).await.map(drop)
     };
     entry.hashes_added.get_or_try_init(add).await?;
     let client = ctx.services.db.client().await?;
     let known = db::query_hashes::candidates(&client, platform, endpoint).await?;
-    let known = known.into_iter().map(|QueryHash { operation, hash }| KnownHash { operation, hash });
-    Ok(PersistedQueries::new(known.collect()))
-}
-
-fn row(KnownHash { operation, hash }: KnownHash) -> QueryHash {
-    QueryHash { operation, hash }
+    Ok(QueryHashes::new(known))
 }

@@ -17,7 +17,7 @@ use crate::domain::args;
 use crate::domain::role::Role;
 use crate::domain::store::{FoundStore, Platform, StoreId};
 use crate::platforms::DiscoveryPoint;
-use crate::stealth::{FetchError, StateLocale};
+use crate::stealth::FetchError;
 
 /// States are not asked any more after this long, so that what was found is written within the role's time limit.
 const MAX_DISCOVERY: Duration = Duration::from_secs(45 * 60);
@@ -70,22 +70,17 @@ struct DiscoveryReport {
 fn points(ctx: &Context, state: Option<&str>) -> Result<BTreeMap<String, Vec<DiscoveryPoint>>, TaskError> {
     let wanted = |code: &str| state.is_none_or(|wanted| wanted.eq_ignore_ascii_case(code));
     let states = ctx.services.states.iter().filter(|(code, row)| wanted(code) && !row.points.is_empty());
-    let points: BTreeMap<_, _> = states.map(|(code, row)| (code.to_owned(), points_of(code, row))).collect();
+    let points: BTreeMap<_, _> =
+        states.map(|(code, row)| (code.to_owned(), row.points.iter().map(DiscoveryPoint::from).collect())).collect();
     match (points.is_empty(), state) {
         (false, _) => Ok(points),
-        (true, Some(state)) => Err(TaskError::permanent(format!("state '{state}' has no discovery points"))),
-        (true, None) => Err(TaskError::permanent("no state has discovery points")),
+        (true, Some(state)) => Err(no_points(state)),
+        (true, None) => Err(TaskError::permanent("no state has discovery points: add `points` to states.toml")),
     }
 }
 
-fn points_of(code: &str, row: &StateLocale) -> Vec<DiscoveryPoint> {
-    let point = |[latitude, longitude, miles]: &[f64; 3]| DiscoveryPoint {
-        state: code.to_owned(),
-        latitude: *latitude,
-        longitude: *longitude,
-        miles: *miles,
-    };
-    row.points.iter().map(point).collect()
+fn no_points(state: &str) -> TaskError {
+    TaskError::permanent(format!("state '{state}' has no discovery points: add `points` for it to states.toml"))
 }
 
 /// Asks state after state. One that fails spoils no other; where the task must wait (no proxy, a host that asks for patience, no

@@ -1,10 +1,13 @@
-//! `Crawler`: the one driver of all adapters. It asks, follows what an answer leads to, and holds the result against what upstream
-//! announced and what was there before.
+//! `Crawler`: the one driver of all adapters. It sends an adapter's queries, follows what an answer leads to, and compares the result
+//! with what upstream announced and what was there before.
+//!
+//! In: a store or a point. Out: a [`Menu`] or found stores, or a [`FetchError`] where less came than was announced. It must not know
+//! tasks, tables or files.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::{Adapter, DiscoveryPoint, Menu, MenuPage, MenuPart, PersistedQueries, Query, QueryForm, StoreRef};
+use super::{Adapter, DiscoveryPoint, Menu, MenuPage, MenuPart, Query, QueryForm, QueryHashes, StoreRef};
 use crate::domain::payload::{FetchStart, MAX_MENU_BYTES, PageQuestion, is_whole};
 use crate::domain::store::{FoundStore, Store};
 use crate::memory::{MemoryPermit, SMALL_MENU};
@@ -14,7 +17,7 @@ use crate::stealth::{FetchError, Request, Response, Session};
 pub struct Crawler<'a> {
     pub adapter: &'a Arc<dyn Adapter>,
     pub session: &'a mut Session,
-    pub hashes: &'a mut PersistedQueries,
+    pub hashes: &'a mut QueryHashes,
     pub limits: CrawlLimits,
 }
 
@@ -66,11 +69,13 @@ impl Crawler<'_> {
         let query = self.adapter.resolve_query(store)?;
         let read = |adapter: &dyn Adapter, query: &Query, response: &Response| adapter.read_store(query, response);
         let (_, found) = self.ask(&query, read).await?;
-        let found = found.ok_or_else(|| FetchError::NotFound { what: format!("the store of {}", query.referer) })?;
+        let found = found.ok_or_else(|| FetchError::NotFound { what: format!("no store at {}", query.referer) })?;
         if let Some(reason @ ("not_open" | "not_a_store")) = found.rejection_reason.as_deref() {
-            return Err(FetchError::NotFound { what: format!("an open store at {} ({reason})", query.referer) });
+            return Err(FetchError::NotFound {
+                what: format!("the store at {} is not to be crawled: {reason}", query.referer),
+            });
         }
-        Ok(StoreRef { platform_dispensary_id: found.platform_dispensary_id, slug: found.slug, name: found.name })
+        Ok(StoreRef { platform_dispensary_id: found.platform_dispensary_id, slug: found.slug })
     }
 
     /// The stores around a point, one of each id, those that must not be promoted among them.
@@ -83,7 +88,7 @@ impl Crawler<'_> {
         Ok(found)
     }
 
-    /// Asks by every hash that may work, then by the full text. A stale hash is not the proxy's fault.
+    /// Asks by every hash that may work, then by the full text. A stale hash is not counted against the proxy.
     async fn ask<T: Send + 'static>(&mut self, query: &Query, read: Read<T>) -> Result<(Response, T), FetchError> {
         let candidates = self.hashes.candidates(query.operation);
         for hash in &candidates {
@@ -116,7 +121,7 @@ impl Crawler<'_> {
         }
     }
 
-    /// Sends one request; the answer is read where it is judged, so that it is read once.
+    /// Sends one request; `read` runs inside the session, which judges the answer by its result.
     async fn send<T: Send + 'static>(
         &mut self,
         request: &Request,
@@ -131,7 +136,6 @@ impl Crawler<'_> {
 /// How an adapter reads the answer to a query.
 type Read<T> = fn(&dyn Adapter, &Query, &Response) -> Result<T, FetchError>;
 
-/// What has come so far.
 #[derive(Default)]
 struct PagesSoFar {
     pages: Vec<MenuPage>,
@@ -169,8 +173,8 @@ impl PagesSoFar {
         };
         let Some(total) = total else {
             // without the total that this platform announces it may be any part of a menu
-            let is_complete = seen == 0 || !announces_total;
-            return if is_complete { Ok(()) } else { Err(FetchError::Unannounced { seen }) };
+            let may_be_whole = seen == 0 || !announces_total;
+            return if may_be_whole { Ok(()) } else { Err(FetchError::Unannounced { seen }) };
         };
         if seen == 0 && total > 0 {
             return Err(FetchError::Empty);
@@ -193,7 +197,8 @@ impl PagesSoFar {
         Ok(Menu {
             platform: adapter.platform(),
             dispensary_id: store.id,
-            platform_dispensary_id: id.ok_or_else(|| FetchError::NotFound { what: store.name.clone() })?,
+            platform_dispensary_id: id
+                .ok_or_else(|| FetchError::NotFound { what: format!("store '{}' has no platform id", store.name) })?,
             fetched_at: start.at,
             total_count: self.total_count.unwrap_or(self.ids.len()),
             product_count: self.ids.len(),

@@ -1,12 +1,12 @@
 //! What a menu platform must offer, and the one driver that crawls any of them.
 //!
 //! An adapter is pure: it makes requests, reads answers and normalises items. It must not know the database, files or tasks;
-//! sending, rotating and pausing are the session's. In: a store. Out: a [`Menu`] of untouched answers, or found stores.
+//! the session sends, rotates and pauses. In: a store. Out: a [`Menu`] of untouched answers, or found stores.
 
 pub mod crawler;
 pub mod dutchie;
 pub mod hosts;
-pub mod persisted_queries;
+pub mod query_hashes;
 pub mod registry;
 
 mod us_states;
@@ -25,39 +25,40 @@ use crate::stealth::{FetchError, Request, Response};
 pub use crate::domain::product::NormaliseError;
 pub use crawler::{CrawlLimits, Crawler};
 pub use dutchie::Dutchie;
-pub use persisted_queries::{HashObservation, KnownHash, PersistedQueries};
+pub use query_hashes::{HashObservation, QueryHashes};
 pub use registry::{PlatformEntry, Registry};
 
 /// A menu platform.
 ///
-/// It fits menus by page number, by cursor, by category, and stubs that are hydrated later: what comes after an answer is the
-/// adapter's to say, and [`Query::cursor`] is its memory.
+/// It fits menus by page number, by cursor and by category: the adapter says what to send after an answer, and [`Query::cursor`] is
+/// its memory.
 pub trait Adapter: Send + Sync {
     fn platform(&self) -> Platform;
 
     /// The persisted queries that it asks by; hashes of others are never sent.
     fn operations(&self) -> &'static [&'static str];
 
-    /// Whether its menus say how many items they hold; then one that does not may be any part of a menu.
+    /// Whether this platform announces how many items a menu holds. Where it does, a menu without that number fails as
+    /// `Unannounced`.
     fn announces_total(&self) -> bool;
 
-    /// Where a store's API is; none = where discovery asks. `Refused` when the store's own host is none.
+    /// Where a store's API is; none = where discovery asks. `Refused` when `api_host` is no valid host.
     fn endpoint(&self, store: Option<&Store>) -> Result<Url, FetchError>;
 
-    /// Asks for the store that `store`'s menu address or slug leads to. `Refused` when it has neither.
+    /// Asks for the store that `store`'s menu address or slug leads to. `NotAddressable` when it has neither.
     fn resolve_query(&self, store: &Store) -> Result<Query, FetchError>;
 
     /// Asks for the stores around a point.
     fn discovery_query(&self, point: &DiscoveryPoint) -> Result<Query, FetchError>;
 
-    /// Begins a store's menu. `Refused` when the store has no platform id.
+    /// Begins a store's menu. `NotAddressable` when the store has no platform id.
     fn menu_query(&self, store: &Store) -> Result<Query, FetchError>;
 
     /// Puts a query into a request. None when the platform cannot be asked that way.
-    fn request(&self, query: &Query, key: QueryForm<'_>) -> Option<Request>;
+    fn request(&self, query: &Query, form: QueryForm<'_>) -> Option<Request>;
 
-    /// Judges and reads an answer to [`Adapter::resolve_query`]: the store that was asked for, or none. An answer about another
-    /// one is an error.
+    /// Judges and reads an answer to [`Adapter::resolve_query`]: the store that was asked for, or none. An answer about others
+    /// only is an error; the only store answered to a slug is taken for it.
     fn read_store(&self, query: &Query, response: &Response) -> Result<Option<FoundStore>, FetchError>;
 
     /// Judges and reads an answer to [`Adapter::discovery_query`].
@@ -77,7 +78,7 @@ pub fn normalise(platform: Platform, pages: &[StoredPage<'_>]) -> Result<NormalM
     }
 }
 
-/// One question to a platform, before it is known by which key it is asked.
+/// An operation and its variables; [`Adapter::request`] makes a request of it, by hash or by full text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Query {
     pub operation: &'static str,
@@ -86,11 +87,11 @@ pub struct Query {
     pub referer: Url,
     /// JSON text.
     pub variables: String,
-    /// What the adapter must remember until the answer; opaque to all others.
+    /// What the adapter needs to read the answer; kept with the page, read by the adapter only.
     pub cursor: Value,
 }
 
-/// How a query is named to the platform.
+/// Whether a request carries the hash of its query or its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueryForm<'a> {
     /// The hash of a persisted query.
@@ -102,10 +103,8 @@ pub enum QueryForm<'a> {
 /// What one answer holds of a menu, and what to ask next.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MenuPart {
-    /// The provider ids of its items, repetitions included. Stubs are not items yet.
+    /// The provider ids of its items, repetitions included.
     pub ids: Vec<String>,
-    /// Items, readable or not.
-    pub items: usize,
     /// What upstream says the whole menu holds.
     pub total_count: Option<usize>,
     /// None = the menu is at its end.
@@ -148,19 +147,24 @@ impl Menu {
     }
 }
 
-/// A point to look for stores around.
+/// A point to find stores around.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DiscoveryPoint {
-    pub state: String,
     pub latitude: f64,
     pub longitude: f64,
     pub miles: f64,
 }
 
-/// Where a store without a platform id leads. The slug is the platform's own; the address keeps the one it was found by.
+impl From<&[f64; 3]> for DiscoveryPoint {
+    /// As a state's `points` have it: latitude, longitude, miles.
+    fn from(&[latitude, longitude, miles]: &[f64; 3]) -> Self {
+        DiscoveryPoint { latitude, longitude, miles }
+    }
+}
+
+/// The store that a slug or menu address led to. `slug` is the platform's, which may differ from the one in the address.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoreRef {
     pub platform_dispensary_id: String,
     pub slug: Option<String>,
-    pub name: String,
 }

@@ -1,14 +1,15 @@
 //! `Registry`: the platforms that this program crawls, each with what a process must know of it.
 //!
-//! In: the configuration and the platforms' data files. Out: an entry for each [`Platform`]; one that is forgotten does not compile.
+//! In: the configuration and the platforms' data files. Out: an entry for each [`Platform`]; a platform without an entry does not compile.
 
 use std::sync::Arc;
 
 use tokio::sync::OnceCell;
 
 use super::dutchie::{BadBaseUrl, DutchieData};
-use super::{Adapter, CrawlLimits, DiscoveryPoint, Dutchie, KnownHash, Query, QueryForm};
+use super::{Adapter, CrawlLimits, DiscoveryPoint, Dutchie, Query, QueryForm};
 use crate::config::Config;
+use crate::domain::query_hash::QueryHash;
 use crate::domain::store::Platform;
 use crate::stealth::{FetchError, Request};
 
@@ -19,7 +20,7 @@ pub struct Registry {
 pub struct PlatformEntry {
     pub adapter: Arc<dyn Adapter>,
     /// The hashes of the platform's data file, newest first.
-    pub shipped_hashes: Vec<KnownHash>,
+    pub shipped_hashes: Vec<QueryHash>,
     /// Set once this process has added the shipped hashes that the table lacks.
     pub hashes_added: OnceCell<()>,
     pub limits: CrawlLimits,

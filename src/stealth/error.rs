@@ -51,7 +51,7 @@ pub enum FetchError {
     /// No product on any page though upstream announced some.
     #[error("the menu came back empty")]
     Empty,
-    #[error("{what} does not exist upstream")]
+    #[error("{what}")]
     NotFound { what: String },
     #[error("the answer of {host} cannot be read: {reason}")]
     Decode { host: String, reason: String },
@@ -59,6 +59,9 @@ pub enum FetchError {
     TooLarge { host: String, limit: usize },
     #[error("the menu is larger than {limit} bytes over all its pages")]
     MenuTooLarge { limit: usize },
+    /// The store's row lacks what a request is made of.
+    #[error("store '{store}' {reason}")]
+    NotAddressable { store: String, reason: &'static str },
     /// Not on the allow-list, or not an address that can be asked.
     #[error("{what} must not be contacted: {reason}")]
     Refused { what: String, reason: String },
@@ -70,7 +73,8 @@ pub enum FetchError {
     MorePages { seen: usize, max_pages: usize },
 }
 
-/// What follows from a [`FetchError`]; callers act on this, and match on a variant only to replace it.
+/// What follows from a [`FetchError`]. Callers act on this; only `platforms::crawler` matches on variants, for hashes and for menus
+/// that look empty.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Disposition {
     /// The host refuses this client: blame the proxy, go on with another proxy and identity.
@@ -111,7 +115,9 @@ impl FetchError {
             | FetchError::MorePages { .. }
             | FetchError::Unannounced { .. }
             | FetchError::Incomplete { .. } => Disposition::FailAttempt,
-            FetchError::NotFound { .. } | FetchError::Refused { .. } => Disposition::Permanent,
+            FetchError::NotFound { .. } | FetchError::NotAddressable { .. } | FetchError::Refused { .. } => {
+                Disposition::Permanent
+            }
         }
     }
 
@@ -135,6 +141,7 @@ impl FetchError {
             FetchError::NotFound { .. } => "not_found",
             FetchError::Decode { .. } => "decode",
             FetchError::TooLarge { .. } | FetchError::MenuTooLarge { .. } => "too_large",
+            FetchError::NotAddressable { .. } => "not_addressable",
             FetchError::Refused { .. } => "refused",
             FetchError::Unannounced { .. } => "unannounced",
             FetchError::Incomplete { .. } | FetchError::MorePages { .. } => "incomplete",

@@ -12,7 +12,7 @@ use drover::domain::product::{NormalMenu, Potency, Product};
 use drover::domain::store::{FoundStore, Platform, Store};
 use drover::platforms::dutchie::DutchieData;
 use drover::platforms::{
-    Adapter, CrawlLimits, Crawler, DiscoveryPoint, Dutchie, HashObservation, Menu, PersistedQueries, StoreRef,
+    Adapter, CrawlLimits, Crawler, DiscoveryPoint, Dutchie, HashObservation, Menu, QueryHashes, StoreRef,
 };
 use drover::stealth::{FetchError, Session, SessionAsk};
 use drover::storage::{PageBytes, PayloadContent, PayloadHead, Payloads};
@@ -26,7 +26,7 @@ struct PlatformHarness {
     sim: Simulator,
     adapter: Arc<dyn Adapter>,
     session: Session,
-    hashes: PersistedQueries,
+    hashes: QueryHashes,
     limits: CrawlLimits,
 }
 
@@ -35,7 +35,7 @@ impl PlatformHarness {
         let sim = Simulator::start(Settings { blocked_proxies: 0, proxies: 3, ..settings }).unwrap();
         let config = Config::with(&[("platform.dutchie.base_url", sim.base_url())]).unwrap();
         let data = DutchieData::load(None).unwrap();
-        let hashes = PersistedQueries::new(data.hashes().to_vec());
+        let hashes = QueryHashes::new(data.hashes().to_vec());
         let adapter = Arc::new(Dutchie::new(&config.platform.dutchie, data).unwrap());
         let session = test_sessions::sessions(test_sessions::proxies(&sim), "127.0.0.1").open(SessionAsk::default());
         let limits = CrawlLimits { max_pages: 40, min_coverage: 0.995 };
@@ -197,11 +197,8 @@ async fn every_form_of_menu_address_leads_to_its_store() {
     for seed in field.sim.stores().to_vec() {
         let store = Store { platform_dispensary_id: None, ..dispensary(&seed) };
         let found = field.resolve(&store).await.unwrap();
-        let expected = StoreRef {
-            platform_dispensary_id: seed.platform_dispensary_id.clone(),
-            slug: Some(seed.cname.clone()),
-            name: seed.name.clone(),
-        };
+        let expected =
+            StoreRef { platform_dispensary_id: seed.platform_dispensary_id.clone(), slug: Some(seed.cname.clone()) };
         assert_eq!(found, expected);
     }
 }
@@ -217,7 +214,7 @@ async fn an_address_that_leads_nowhere_is_not_found() {
 #[tokio::test]
 async fn discovery_sees_all_and_refuses_what_sells_nothing() {
     let mut field = PlatformHarness::new(Settings { stores: 18, products_per_store: 20..=20, ..Settings::default() });
-    let point = DiscoveryPoint { state: "AZ".to_owned(), latitude: 33.45, longitude: -112.07, miles: 5000.0 };
+    let point = DiscoveryPoint { latitude: 33.45, longitude: -112.07, miles: 5000.0 };
     let found = field.discover(&point).await;
     let ids = |refused: bool| -> Vec<String> {
         let of_kind = found.iter().filter(|store| store.rejection_reason.is_some() == refused);
@@ -234,8 +231,8 @@ async fn discovery_sees_all_and_refuses_what_sells_nothing() {
     assert_eq!((ids(false), ids(true)), (seeded(field.sim.stores()), seeded(field.sim.decoys())));
 }
 
-fn worked(notes: &[HashObservation]) -> Vec<&str> {
-    notes
+fn worked(observations: &[HashObservation]) -> Vec<&str> {
+    observations
         .iter()
         .filter_map(|note| if let HashObservation::Worked(hash) = note { Some(&*hash.hash) } else { None })
         .collect()

@@ -8,7 +8,8 @@ use serde::Serialize;
 use crate::app::data::DataFiles;
 use crate::cli::output::time;
 use crate::cli::{CliError, Env, ExitCode};
-use crate::db::query_hashes::{self, QueryHash, QueryHashRow};
+use crate::db::query_hashes::{self, QueryHashRow};
+use crate::domain::query_hash::QueryHash;
 use crate::domain::store::Platform;
 use crate::platforms::Registry;
 

@@ -149,14 +149,7 @@ impl Checker {
 }
 
 fn points(states: &States) -> Vec<DiscoveryPoint> {
-    let all = states.iter().flat_map(|(code, state)| state.points.iter().map(move |point| (code, point)));
-    let point = |(code, &[latitude, longitude, miles]): (&str, &[f64; 3])| DiscoveryPoint {
-        state: code.to_owned(),
-        latitude,
-        longitude,
-        miles,
-    };
-    all.map(point).collect()
+    states.iter().flat_map(|(_, state)| &state.points).map(DiscoveryPoint::from).collect()
 }
 
 /// A source that gives out each proxy once and keeps its outcome.

@@ -3,7 +3,6 @@
 
 use http::StatusCode;
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -29,10 +28,10 @@ const MAX_STORES: usize = 5000;
 const MAX_VALUE_BYTES: usize = 64 << 10;
 
 /// Reads one page of a menu.
-pub fn menu_page(operation: &str, response: &Response, max_items: usize) -> Result<PageSummary, FetchError> {
+pub fn read_menu_page(operation: &str, response: &Response, max_items: usize) -> Result<PageSummary, FetchError> {
     match normalize::summarise(&response.body, max_items) {
         Ok(page) => success(response).map(|()| page),
-        Err(NormaliseError::HasErrors { .. }) => Err(of_errors(operation, response)),
+        Err(NormaliseError::HasErrors { .. }) => Err(graphql_error(operation, response)),
         Err(NormaliseError::Truncated { .. }) => Err(truncated(response)),
         Err(NormaliseError::NotAMenu { why, .. }) => success(response).and(Err(unreadable(response, why))),
         Err(error @ NormaliseError::TooLarge { .. }) => Err(unreadable(response, error.to_string())),
@@ -40,7 +39,7 @@ pub fn menu_page(operation: &str, response: &Response, max_items: usize) -> Resu
 }
 
 /// Reads the stores of an answer by `read`; there may be none.
-pub fn stores(
+pub fn read_stores(
     operation: &str,
     response: &Response,
     read: impl Fn(&Value) -> Option<FoundStore>,
@@ -50,8 +49,8 @@ pub fn stores(
         Err(error) if error.is_eof() => return Err(truncated(response)),
         Err(error) => return success(response).and(Err(unreadable(response, error.to_string()))),
     };
-    if answer.errors.is_some_and(|errors| errors.get() != "[]") {
-        return Err(of_errors(operation, response));
+    if normalize::has_errors(answer.errors) {
+        return Err(graphql_error(operation, response));
     }
     success(response)?;
     let found = answer.data.and_then(|data| data.filtered_dispensaries);
@@ -88,13 +87,11 @@ struct StoresData<'a> {
 
 #[derive(Deserialize)]
 struct Errors<'a> {
-    #[serde(default, rename = "data")]
-    _data: IgnoredAny,
     #[serde(borrow)]
     errors: FirstOf<'a, MAX_ERRORS>,
 }
 
-fn of_errors(operation: &str, response: &Response) -> FetchError {
+fn graphql_error(operation: &str, response: &Response) -> FetchError {
     let errors = serde_json::from_slice(&response.body).map_or(Vec::new(), |answer: Errors<'_>| answer.errors.kept);
     let errors: Vec<Value> = errors.into_iter().filter_map(small_value).collect();
     let operation = operation.to_owned();
@@ -118,13 +115,13 @@ fn success(response: &Response) -> Result<(), FetchError> {
     Err(FetchError::Http { host: response.host.clone(), reason: format!("status {}", response.status.as_u16()) })
 }
 
-/// A transient failure: the next try may succeed.
+/// Counted against no proxy and tried again.
 fn truncated(response: &Response) -> FetchError {
     FetchError::Http { host: response.host.clone(), reason: "its answer ends in the middle".to_owned() }
 }
 
-/// A transient failure: another store's answer, from a cache or a filter that was ignored, is never written.
-pub fn wrong_store(response: &Response, asked: &str, answered: &str) -> FetchError {
+/// Counted against no proxy, tried again, never kept: another store's answer, from a cache or a filter that was ignored.
+pub fn wrong_store_error(response: &Response, asked: &str, answered: &str) -> FetchError {
     let reason = format!("wrong_store: it was asked for {asked} and answered about {answered}");
     FetchError::Http { host: response.host.clone(), reason }
 }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use thiserror::Error;
 
 use super::OPERATIONS;
-use crate::platforms::KnownHash;
+use crate::domain::query_hash::QueryHash;
 
 const SHIPPED: &str = include_str!("../../../config/dutchie.toml");
 const SCHEMA: u32 = 1;
@@ -15,7 +15,7 @@ const UNUSED_OPERATION: &str = "DispensarySearch";
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DutchieData {
-    hashes: Vec<KnownHash>,
+    hashes: Vec<QueryHash>,
     documents: BTreeMap<String, String>,
 }
 
@@ -79,7 +79,7 @@ impl DutchieData {
     }
 
     /// The known hashes, newest first within an operation.
-    pub fn hashes(&self) -> &[KnownHash] {
+    pub fn hashes(&self) -> &[QueryHash] {
         &self.hashes
     }
 
@@ -93,12 +93,12 @@ fn is_known(operation: &str) -> bool {
 }
 
 impl Hash {
-    fn checked(self) -> Result<KnownHash, DataError> {
+    fn checked(self) -> Result<QueryHash, DataError> {
         let Hash { operation, sha256: hash, .. } = self;
         if hash.len() != 64 || !hash.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Err(DataError::BadHash { operation, hash });
         }
-        Ok(KnownHash { operation, hash })
+        Ok(QueryHash { operation, hash })
     }
 }
 

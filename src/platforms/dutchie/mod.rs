@@ -5,10 +5,10 @@
 
 mod answers;
 mod data;
+mod found_store;
 mod menu_url;
 pub mod normalize;
 mod requests;
-mod stores;
 
 use serde_json::json;
 use thiserror::Error;
@@ -40,7 +40,7 @@ pub struct Dutchie {
 }
 
 #[derive(Debug, Error)]
-#[error("platform.dutchie.base_url '{given}' is no address of a web server: {why}")]
+#[error("'{given}' is no address of a web server: {why}")]
 pub struct BadBaseUrl {
     given: String,
     why: String,
@@ -64,7 +64,7 @@ impl Dutchie {
         Query { operation: STORES_OPERATION, endpoint, referer, variables: requests::store_variables(filter), cursor }
     }
 
-    fn menu_page(&self, endpoint: Url, referer: Url, cursor: &MenuCursor) -> Query {
+    fn menu_page_query(&self, endpoint: Url, referer: Url, cursor: &MenuCursor) -> Query {
         let variables = requests::menu_variables(cursor, self.per_page);
         Query { operation: MENU_OPERATION, endpoint, referer, variables, cursor: json!(cursor) }
     }
@@ -93,11 +93,11 @@ impl Adapter for Dutchie {
     fn resolve_query(&self, store: &Store) -> Result<Query, FetchError> {
         let by_address = store.menu_url.as_deref().and_then(MenuUrl::parse).map(|menu| menu.entry);
         let Some(entry) = by_address.or_else(|| store.slug.clone()) else {
-            let why = "it has neither a menu address of a known form nor a slug".to_owned();
-            return Err(FetchError::Refused { what: store.name.clone(), reason: why });
+            let reason = "has neither a menu_url of a known form nor a slug: set one of them";
+            return Err(FetchError::NotAddressable { store: store.name.clone(), reason });
         };
         let endpoint = self.endpoint(Some(store))?;
-        let referer = requests::menu_page(&endpoint, store);
+        let referer = requests::menu_referer(&endpoint, store);
         Ok(self.stores_query(endpoint, referer, StoreFilter::ByName { name_or_id: &entry }))
     }
 
@@ -111,16 +111,16 @@ impl Adapter for Dutchie {
 
     fn menu_query(&self, store: &Store) -> Result<Query, FetchError> {
         let Some(id) = store.platform_dispensary_id.clone() else {
-            let why = "it has no platform id yet".to_owned();
-            return Err(FetchError::Refused { what: store.name.clone(), reason: why });
+            let reason = "has no platform id: run an entry_point_discovery of it";
+            return Err(FetchError::NotAddressable { store: store.name.clone(), reason });
         };
         let endpoint = self.endpoint(Some(store))?;
-        let referer = requests::menu_page(&endpoint, store);
-        Ok(self.menu_page(endpoint, referer, &MenuCursor::first(id)))
+        let referer = requests::menu_referer(&endpoint, store);
+        Ok(self.menu_page_query(endpoint, referer, &MenuCursor::first(id)))
     }
 
-    fn request(&self, query: &Query, key: QueryForm<'_>) -> Option<Request> {
-        match key {
+    fn request(&self, query: &Query, form: QueryForm<'_>) -> Option<Request> {
+        match form {
             QueryForm::Persisted(hash) => Some(requests::by_hash(query, hash)),
             QueryForm::FullText => Some(requests::by_text(query, self.data.document(query.operation)?)),
         }
@@ -135,32 +135,31 @@ impl Adapter for Dutchie {
         };
         match found.as_slice() {
             [] => Ok(None),
-            // a vanity slug is neither its id nor its own slug
+            // the only store that is answered to a slug is taken for it: a vanity slug is neither its id nor its own slug
             [only] if !is_id(&asked) => Ok(Some(only.clone())),
             [other, ..] => {
                 let other_id = &other.platform_dispensary_id;
                 let asked_for = found.iter().find(is_asked).cloned();
-                asked_for.map(Some).ok_or_else(|| answers::wrong_store(response, &asked, other_id))
+                asked_for.map(Some).ok_or_else(|| answers::wrong_store_error(response, &asked, other_id))
             }
         }
     }
 
     fn read_stores(&self, query: &Query, response: &Response) -> Result<Vec<FoundStore>, FetchError> {
-        answers::stores(query.operation, response, |store| stores::found_store(store, &self.base_url))
+        answers::read_stores(query.operation, response, |store| found_store::read(store, &self.base_url))
     }
 
     fn read_menu(&self, query: &Query, response: &Response) -> Result<MenuPart, FetchError> {
-        let page = answers::menu_page(query.operation, response, MAX_PAGE_FACTOR * self.per_page as usize)?;
+        let page = answers::read_menu_page(query.operation, response, MAX_PAGE_FACTOR * self.per_page as usize)?;
         let cursor: MenuCursor = requests::cursor(query)?;
-        if let Some(other) = page.wrong_store(cursor.dispensary_id()) {
-            return Err(answers::wrong_store(response, cursor.dispensary_id(), other));
+        if let Some(other) = page.other_store(cursor.dispensary_id()) {
+            return Err(answers::wrong_store_error(response, cursor.dispensary_id(), other));
         }
         let next = cursor.after(&page, self.per_page);
         Ok(MenuPart {
             ids: page.ids,
-            items: page.items,
             total_count: page.total_count,
-            next: next.map(|cursor| self.menu_page(query.endpoint.clone(), query.referer.clone(), &cursor)),
+            next: next.map(|cursor| self.menu_page_query(query.endpoint.clone(), query.referer.clone(), &cursor)),
         })
     }
 }

@@ -1,4 +1,4 @@
-//! Raw Dutchie pages into products, by the rules of the menu's product table.
+//! Reads Dutchie's menu pages into products.
 //!
 //! Pure: no clock, no network, no database. In: the pages of one crawl, as JSON text. Out: one [`Product`] per provider id, with
 //! oddities as warnings beside them; only a page that is no menu page at all is an error.
@@ -21,6 +21,7 @@ use serde_json::value::RawValue;
 use crate::domain::product::{NormalMenu, NormaliseError, Product, Warning};
 use offer::Offer;
 use reader::Reader;
+pub(super) use wire::has_errors;
 use wire::{Brand, Image, Items, Page, WireProduct};
 
 /// Unknown keys that are counted by name; a feed that invents more of them is not worth more memory.
@@ -44,7 +45,7 @@ pub struct PageSummary {
 
 impl PageSummary {
     /// The store that most products are of, where it is not the one that was asked for.
-    pub fn wrong_store(&self, asked: &str) -> Option<&str> {
+    pub fn other_store(&self, asked: &str) -> Option<&str> {
         let (store, count) = self.stores.iter().max_by_key(|(_, count)| **count)?;
         (store != asked && count * 2 > self.items).then_some(store)
     }
@@ -62,11 +63,11 @@ pub fn summarise(page: &[u8], max_items: usize) -> Result<PageSummary, Normalise
         items: page.items.len(),
         total_count: page.total_count,
         total_pages: page.total_pages,
-        stores: stores(&page.items.products),
+        stores: count_stores(&page.items.products),
     })
 }
 
-fn stores(products: &[WireProduct<'_>]) -> HashMap<String, usize> {
+fn count_stores(products: &[WireProduct<'_>]) -> HashMap<String, usize> {
     let mut stores = HashMap::new();
     for store in products.iter().filter_map(|product| reader::key_text(product.dispensary_id)) {
         *stores.entry(store).or_default() += 1;
@@ -189,18 +190,18 @@ fn name(item: &WireProduct<'_>, read: &mut Reader<'_>) -> Option<String> {
 }
 
 #[derive(Default)]
-struct BrandSeen {
+struct BrandFields {
     name: Option<String>,
     image_url: Option<String>,
 }
 
 /// The brand's own object; old data has its bare name instead.
-fn brand(item: &WireProduct<'_>, read: &mut Reader<'_>) -> BrandSeen {
+fn brand(item: &WireProduct<'_>, read: &mut Reader<'_>) -> BrandFields {
     if item.brand.is_some_and(|raw| raw.get().starts_with('"')) {
-        return BrandSeen { name: read.text(item.brand, "brand"), image_url: None };
+        return BrandFields { name: read.text(item.brand, "brand"), image_url: None };
     }
-    let Some(brand) = read.object::<Brand<'_>>(item.brand, "brand") else { return BrandSeen::default() };
-    BrandSeen { name: read.text(brand.name, "brand.name"), image_url: read.text(brand.image_url, "brand.imageUrl") }
+    let Some(brand) = read.object::<Brand<'_>>(item.brand, "brand") else { return BrandFields::default() };
+    BrandFields { name: read.text(brand.name, "brand.name"), image_url: read.text(brand.image_url, "brand.imageUrl") }
 }
 
 /// `Image`, else the first of `images` that is not switched off.

@@ -1,4 +1,6 @@
-//! The requests: where they go, what they ask, and what a page's script would put into their headers.
+//! The requests: where they go, what they hold, and what a page's script would put into their headers.
+//!
+//! In: a store or a query. Out: variables, addresses and a [`Request`]. It must not know answers, sessions or tasks.
 
 use bytes::Bytes;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -33,7 +35,7 @@ impl MenuCursor {
     /// The next page, unless `answer` was the last one, or empty.
     pub fn after(&self, answer: &PageSummary, per_page: u32) -> Option<MenuCursor> {
         let announced = || {
-            let by_count = answer.total_count.map(|count| count.div_ceil(per_page.max(1) as usize));
+            let by_count = answer.total_count.map(|count| count.div_ceil(per_page as usize));
             answer.total_pages.or(by_count).map(|pages| u32::try_from(pages).unwrap_or(u32::MAX))
         };
         let total_pages = self.total_pages.or_else(announced);
@@ -44,7 +46,7 @@ impl MenuCursor {
 }
 
 pub fn cursor<T: for<'de> Deserialize<'de>>(query: &Query) -> Result<T, FetchError> {
-    let why = |error: serde_json::Error| format!("the cursor of its question was lost: {error}");
+    let why = |error: serde_json::Error| format!("a bug of the adapter: its query carries no valid cursor ({error})");
     let host = query.endpoint.host_str().unwrap_or_default().to_owned();
     T::deserialize(&query.cursor).map_err(|error| FetchError::Decode { host, reason: why(error) })
 }
@@ -166,17 +168,19 @@ fn as_raw_json<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Err
     serde_json::from_str::<&serde_json::value::RawValue>(text).map_err(serde::ser::Error::custom)?.serialize(serializer)
 }
 
-/// Strings and numbers alone cannot fail to be written.
+/// Cannot fail: strings, finite numbers, and JSON that this file wrote.
 fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
+
+const BAD_HOST: &str = "it is no host such as menu.example.com:8443";
 
 /// Where the store's API is: the platform's address, with the store's own host and path where it has them.
 pub fn endpoint(base: &Url, api_path: &str, store: &Store) -> Result<Url, FetchError> {
     let mut url = base.clone();
     if let Some(host) = &store.api_host {
         replace_host(&mut url, host)
-            .ok_or_else(|| FetchError::Refused { what: host.clone(), reason: "it is no host".to_owned() })?;
+            .ok_or_else(|| FetchError::Refused { what: format!("api_host '{host}'"), reason: BAD_HOST.to_owned() })?;
     }
     Ok(at(&url, store.api_path.as_deref().unwrap_or(api_path)))
 }
@@ -190,8 +194,8 @@ pub fn at(base: &Url, path: &str) -> Url {
     url
 }
 
-/// The store's menu page at the host of its API: a browser would ask leave first for any other.
-pub fn menu_page(endpoint: &Url, store: &Store) -> Url {
+/// The store's menu page at the host of its API: from a page of another origin a browser would send a CORS preflight first.
+pub fn menu_referer(endpoint: &Url, store: &Store) -> Url {
     if let Some(MenuUrl { url: mut page, .. }) = store.menu_url.as_deref().and_then(MenuUrl::parse) {
         page.set_fragment(None);
         if page.origin() == endpoint.origin() {
@@ -238,7 +242,8 @@ pub fn by_text(query: &Query, document: &str) -> Request {
     request(Kind::FetchWithBody, query.endpoint.clone(), query, Some(Bytes::from(json(&body))))
 }
 
-/// The headers have the order in which Dutchie's client sets them; one that is not simple keeps the answer from being refused.
+/// The headers have the order in which Dutchie's client sets them. Apollo refuses a GET without a non-simple header (CSRF
+/// prevention): `apollo-require-preflight` is that header.
 fn request(kind: Kind, url: Url, query: &Query, body: Option<Bytes>) -> Request {
     let script_headers = [
         ("accept", "*/*"),

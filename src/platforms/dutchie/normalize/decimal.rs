@@ -26,7 +26,7 @@ pub fn float(json: &str) -> Option<f64> {
     plain(json)?.parse().ok().filter(|number: &f64| number.is_finite())
 }
 
-/// A count: what is begun does not count, what is below zero is none.
+/// A count, rounded down; 0 for a negative one.
 pub fn count(json: &str) -> Option<i32> {
     float(json).map(|number| number.floor().clamp(0.0, f64::from(i32::MAX)) as i32)
 }

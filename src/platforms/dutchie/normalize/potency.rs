@@ -1,4 +1,4 @@
-//! `THCContent` and `CBDContent`: absent, empty or a value, in three units, and in 2019's forms.
+//! `THCContent` and `CBDContent`: absent, empty or a value, in three units; in old data, the bare number or a text.
 
 use super::decimal;
 use super::reader::{Reader, unquoted};

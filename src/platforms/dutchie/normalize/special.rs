@@ -9,7 +9,7 @@ const STAFF_ID: &str = "createdBy";
 /// Real ones have a few kilobytes; a parsed value takes many times its text.
 const MAX_BYTES: usize = 64 << 10;
 
-/// The specials with their established names; none when there are none. Prices are never computed from them.
+/// The object with the platform's own key names; None when both lists are empty. Prices are never computed from them.
 pub fn specials(raw: Raw<'_>, read: &mut Reader<'_>) -> Option<Value> {
     let size = raw?.get().len();
     if size > MAX_BYTES {

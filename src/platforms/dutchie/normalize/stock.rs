@@ -1,10 +1,11 @@
-//! How much of each option there is: from the till (`POSMetaData.children`), else from the hand-kept list, else unknown.
+//! How much of each option there is: from the point of sale (`POSMetaData.children`), else from the manual inventory, else
+//! unknown.
 
 use super::decimal;
 use super::reader::Reader;
 use super::wire::{PosMetaData, Raw, StockRow, WireProduct};
 
-/// The till never says more: "25" means 25 or more. Hand-kept lists know no cap.
+/// Upstream caps POS quantities: 25 means 25 or more. Manual inventory is not capped.
 const POS_CAP: i32 = 25;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

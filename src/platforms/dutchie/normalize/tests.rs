@@ -1,4 +1,4 @@
-//! Every trap of the product table, on items written for it.
+//! One case for each oddity of the feed.
 
 use std::collections::BTreeSet;
 
@@ -63,7 +63,7 @@ fn an_ordinary_item_becomes_a_product_without_warnings() {
 #[case::null_then_brand_name(json!({"brand": null, "brandName": "Bud Bros  "}), Some("Bud Bros"))]
 #[case::blank_then_brand_name(json!({"brand": {"name": " "}, "brandName": "B"}), Some("B"))]
 #[case::old_bare_name(json!({"brand": "Old Bros"}), Some("Old Bros"))]
-#[case::then_the_till(json!({"brand": null, "POSMetaData": {"canonicalBrandName": "Till"}}), Some("Till"))]
+#[case::then_the_pos(json!({"brand": null, "POSMetaData": {"canonicalBrandName": "POS"}}), Some("POS"))]
 #[case::none(json!({"brand": null, "brandName": ""}), None)]
 fn a_brand_is_found_where_it_is(#[case] trap: Value, #[case] expected: Option<&str>) {
     assert_eq!(product(trap).brand_name_raw.as_deref(), expected);
@@ -130,8 +130,8 @@ fn pos(children: Value) -> Value {
 #[case::children_null_is_unknown(pos(json!(null)), [None, None], None, false)]
 #[case::a_broken_row_keeps_its_place(pos(json!([7, {"option": "x", "quantity": 5}])), [None, Some(5)], Some(5), false)]
 #[case::manual_is_not_capped(json!({"Options": ["1g", "2g"], "manualInventory": [{"option": "1g", "inventory": 169}]}), [Some(169), None], Some(169), false)]
-#[case::manual_beside_an_empty_till(json!({"Options": ["1g", "2g"], "POSMetaData": {"children": null}, "manualInventory": [{"option": "2g", "inventory": 2}]}), [None, Some(2)], Some(2), false)]
-#[case::the_till_before_the_list(json!({"Options": ["1g", "2g"], "POSMetaData": {"children": [{"option": "1g", "quantity": 1}]}, "manualInventory": [{"option": "1g", "inventory": 50}]}), [Some(1), None], Some(1), false)]
+#[case::manual_beside_an_empty_pos(json!({"Options": ["1g", "2g"], "POSMetaData": {"children": null}, "manualInventory": [{"option": "2g", "inventory": 2}]}), [None, Some(2)], Some(2), false)]
+#[case::the_pos_before_the_manual_inventory(json!({"Options": ["1g", "2g"], "POSMetaData": {"children": [{"option": "1g", "quantity": 1}]}, "manualInventory": [{"option": "1g", "inventory": 50}]}), [Some(1), None], Some(1), false)]
 fn stock_is_joined_by_option(
     #[case] trap: Value,
     #[case] variants: [Option<i32>; 2],

@@ -67,11 +67,11 @@ impl Items<'_> {
 /// A product takes half a kilobyte before any of it is read: a page of empty ones must not fill the memory.
 pub const MAX_ITEMS: usize = 4000;
 /// Unknown keys that are kept of one product.
-const MAX_UNKNOWN_KEYS: usize = 64;
+const MAX_UNKNOWN_KEYS_PER_PRODUCT: usize = 64;
 
 impl<'a> Answer<'a> {
     pub fn has_errors(&self) -> bool {
-        self.errors.is_some_and(|errors| errors.get() != "[]")
+        has_errors(self.errors)
     }
 
     pub fn into_page(self) -> Option<Page<'a>> {
@@ -80,6 +80,11 @@ impl<'a> Answer<'a> {
         let total = |raw: Raw<'_>| decimal::total(raw?.get());
         Some(Page { items: menu.products?, total_count: total(total_count), total_pages: total(total_pages) })
     }
+}
+
+/// Whether `errors` of an answer holds any.
+pub fn has_errors(errors: Raw<'_>) -> bool {
+    errors.is_some_and(|errors| errors.get() != "[]")
 }
 
 /// The fields that are read, and the JSON keys they come from.
@@ -236,7 +241,7 @@ impl<'de> Visitor<'de> for ProductVisitor {
                 continue;
             }
             map.next_value::<IgnoredAny>()?;
-            if !is_known_and_unused(&key) && product.unknown.len() < MAX_UNKNOWN_KEYS {
+            if !is_known_and_unused(&key) && product.unknown.len() < MAX_UNKNOWN_KEYS_PER_PRODUCT {
                 product.unknown.push(key);
             }
         }

@@ -9,13 +9,13 @@ use super::requests;
 use crate::domain::store::FoundStore;
 use crate::platforms::us_states;
 
-/// Words in the names of stores that are none ("dnu": do not use).
-const NO_REAL_STORE: [&str; 5] = ["sandbox", "sbx", "demo", "test", "dnu"];
+/// Words in the names of stores that sell nothing ("dnu": do not use).
+const TEST_STORE_WORDS: [&str; 5] = ["sandbox", "sbx", "demo", "test", "dnu"];
 
 /// None when it has no id that could be a key.
-pub fn found_store(store: &Value, base_url: &Url) -> Option<FoundStore> {
+pub fn read(store: &Value, base_url: &Url) -> Option<FoundStore> {
     let location = &store["location"];
-    // GeoJSON: [longitude, latitude]
+    // GeoJSON order: longitude, latitude
     let coordinates = &location["geometry"]["coordinates"];
     let slug = key(&store["cName"]);
     let mut found = FoundStore {
@@ -45,9 +45,7 @@ fn refused(store: &FoundStore) -> Option<&'static str> {
     let is_open = store.status.as_deref().is_some_and(|status| status.eq_ignore_ascii_case("open"));
     match () {
         () if store.name.is_empty() => Some("no_name"),
-        () if is_no_real_store(&store.name) || store.slug.as_deref().is_some_and(is_no_real_store) => {
-            Some("not_a_store")
-        }
+        () if is_test_store(&store.name) || store.slug.as_deref().is_some_and(is_test_store) => Some("not_a_store"),
         () if !is_open => Some("not_open"),
         () if store.state.is_none() => Some("no_us_state"),
         () => None,
@@ -55,10 +53,10 @@ fn refused(store: &FoundStore) -> Option<&'static str> {
 }
 
 /// By whole words: "Greatest Demos of Contest" is a store.
-fn is_no_real_store(name: &str) -> bool {
+fn is_test_store(name: &str) -> bool {
     let words = name.split(|c: char| !c.is_alphanumeric());
     let bare = words.map(|word| word.trim_end_matches(|c: char| c.is_ascii_digit()).to_lowercase());
-    bare.into_iter().any(|word| NO_REAL_STORE.contains(&word.as_str()))
+    bare.into_iter().any(|word| TEST_STORE_WORDS.contains(&word.as_str()))
 }
 
 /// An address that leads to the menu, whatever the store links to itself.
@@ -108,7 +106,7 @@ mod tests {
         for (key, value) in change.as_object().unwrap() {
             store[key] = value.clone();
         }
-        found_store(&store, &Url::parse("https://dutchie.com").unwrap())
+        read(&store, &Url::parse("https://dutchie.com").unwrap())
     }
 
     #[test]
