@@ -28,9 +28,9 @@ pub fn no_proxy_brings_answers(error: &dyn fmt::Display) {
     error!("No proxy brings an answer from any host, tasks are snoozed; the last try: {error}");
 }
 
-/// The platform refuses every hash that is known of `operation`: stores are crawled by its full text, or not at all.
-pub fn hashes_exhausted(platform: Platform, operation: &str) {
-    error!(%platform, operation, "{platform} refuses every known hash of {operation}: add the current one with `drover platforms hashes add {operation} HASH`");
+/// `endpoint` refuses every hash that is known of `operation`: its stores are crawled by its full text, or not at all.
+pub fn hashes_exhausted(platform: Platform, operation: &str, endpoint: &str) {
+    error!(%platform, operation, endpoint, "{endpoint} of {platform} refuses every known hash of {operation}: add the current one with `drover platforms hashes add {operation} HASH`");
 }
 
 pub fn proxy_notice(notice: &Notice) {

@@ -6,8 +6,7 @@ use serde_json::json;
 
 use super::context::TaskStore;
 use super::platform_client::PlatformClient;
-use super::store_discovery::first_fetch;
-use super::{Context, Outcome, TaskError, Written};
+use super::{Context, FollowUp, Outcome, TaskError, Written};
 use crate::db;
 use crate::domain::args;
 use crate::domain::store::Store;
@@ -19,10 +18,10 @@ pub async fn run(ctx: &Context, _: args::EntryPointDiscovery) -> Result<Outcome,
         TaskStore::Closed { reason } => return Ok(Outcome::Cancel { reason }),
     };
     let found = resolve(ctx, &store).await?;
-    refuse_twin(ctx, &store, &found).await?;
+    reject_duplicate(ctx, &store, &found).await?;
 
     let result = json!({ "platform_dispensary_id": found.platform_dispensary_id, "slug": found.slug });
-    let done = Outcome::done(result).next(first_fetch(store.platform, store.id)).write(
+    let done = Outcome::done(result).next(FollowUp::first_fetch(store.platform, store.id)).write(
         (store.id, found),
         |(store, found), tx| {
             Box::pin(async move {
@@ -42,7 +41,7 @@ async fn resolve(ctx: &Context, store: &Store) -> Result<StoreRef, TaskError> {
 }
 
 /// One shop under two addresses would be crawled twice, and two shops under one id would share a history.
-async fn refuse_twin(ctx: &Context, store: &Store, found: &StoreRef) -> Result<(), TaskError> {
+async fn reject_duplicate(ctx: &Context, store: &Store, found: &StoreRef) -> Result<(), TaskError> {
     let id = &found.platform_dispensary_id;
     if let Some(known) = store.platform_dispensary_id.as_ref().filter(|known| *known != id) {
         return Err(TaskError::permanent(format!(
@@ -52,8 +51,11 @@ async fn refuse_twin(ctx: &Context, store: &Store, found: &StoreRef) -> Result<(
     }
     let client = ctx.services.db.client().await?;
     match db::stores::of_platform_id(&client, store.platform, id).await? {
-        Some(twin) if twin != store.id => {
-            Err(TaskError::permanent(format!("it is dispensary {twin} once more: both are {id} at {}", store.platform)))
+        Some(existing) if existing != store.id => {
+            Err(TaskError::permanent(format!(
+                "dispensary {} is a duplicate of dispensary {existing}: both are {id} at {}; set crawl_enabled = false for one of them",
+                store.id, store.platform
+            )))
         }
         _ => Ok(()),
     }

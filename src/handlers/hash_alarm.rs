@@ -1,6 +1,7 @@
 //! `ExhaustedHashAlarm`: the alarm that an operation has no working hash left, once for all stores and not once for each.
 //!
-//! In: platform, operation, time. Out: whether the alarm was raised. It must not know tasks.
+//! In: a platform's operation, where it was refused, and the time. Out: at most one ERROR an hour and operation. It must not know
+//! tasks or SQL.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -9,23 +10,24 @@ use std::time::{Duration, Instant};
 use crate::domain::store::Platform;
 use crate::events;
 
-/// The same alarm is raised once in this time.
-const WINDOW: Duration = Duration::from_secs(3600);
+/// One alarm an operation in this time.
+const ALARM_INTERVAL: Duration = Duration::from_secs(3600);
 
 /// One a process. An adapter has a handful of operations, so it stays small.
 #[derive(Debug, Default)]
 pub struct ExhaustedHashAlarm(Mutex<HashMap<(Platform, &'static str), Instant>>);
 
 impl ExhaustedHashAlarm {
-    /// Raises the alarm unless the last one is less than an hour old; says whether it did.
-    pub fn raise(&self, platform: Platform, operation: &'static str, now: Instant) -> bool {
+    /// Raises the alarm, unless there was one within [`ALARM_INTERVAL`]; returns whether it did. `endpoint` is the one that refused
+    /// every hash: another may lag less.
+    pub fn raise(&self, platform: Platform, operation: &'static str, endpoint: &str, now: Instant) -> bool {
         let mut raised = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let last = raised.get(&(platform, operation));
-        if last.is_some_and(|last| now.saturating_duration_since(*last) < WINDOW) {
+        if last.is_some_and(|last| now.saturating_duration_since(*last) < ALARM_INTERVAL) {
             return false;
         }
         raised.insert((platform, operation), now);
-        events::hashes_exhausted(platform, operation);
+        events::hashes_exhausted(platform, operation, endpoint);
         true
     }
 }
@@ -35,13 +37,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_operation_has_one_alarm_in_a_window() {
+    fn an_operation_has_one_alarm_an_interval() {
         let (alarm, now) = (ExhaustedHashAlarm::default(), Instant::now());
-        let raise = |operation, after| alarm.raise(Platform::Dutchie, operation, now + after);
+        let raise = |operation, after| alarm.raise(Platform::Dutchie, operation, "dutchie.com/graphql", now + after);
         assert!(raise("A", Duration::ZERO));
-        assert!(raise("B", Duration::ZERO), "another operation has an alarm of its own");
-        assert!(!raise("A", WINDOW - Duration::from_secs(1)));
-        assert!(raise("A", WINDOW));
-        assert!(!raise("A", WINDOW + Duration::from_secs(1)));
+        assert!(raise("B", Duration::ZERO), "another operation has its own");
+        assert!(!raise("A", ALARM_INTERVAL - Duration::from_secs(1)));
+        assert!(raise("A", ALARM_INTERVAL));
+        assert!(!raise("A", ALARM_INTERVAL + Duration::from_secs(1)));
     }
 }

@@ -1,4 +1,4 @@
-//! What runs when a task is claimed: one file per role, one exhaustive match, one vocabulary of endings.
+//! What runs when a task is claimed. [`run`] maps a role to its file; [`outcome`] is how a run can end; the other files are shared.
 //!
 //! A handler never touches `worker_tasks`, opens no transaction and logs nothing of its run: it returns an [`Outcome`], whose writes
 //! and follow-ups the caller commits in one transaction ([`commit()`]). It may run twice. It must not know actors or HTTP.

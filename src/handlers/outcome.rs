@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use thiserror::Error;
 
 use super::commit::Committed;
@@ -59,7 +59,20 @@ pub struct FollowUp {
     pub payload: Value,
 }
 
-/// What only the database knew before the writes: additions to the task's result and follow-ups, and what to count.
+impl FollowUp {
+    /// The first fetch of a new store.
+    pub fn first_fetch(platform: Platform, store: StoreId) -> Self {
+        FollowUp {
+            role: Role::ProductDiscovery,
+            dispensary_id: Some(store),
+            platform: Some(platform),
+            priority: Some(Role::ProductDiscovery.default_priority()),
+            payload: json!({}),
+        }
+    }
+}
+
+/// What the writes learned inside the transaction: fields for the result, follow-ups, counts for metrics.
 #[derive(Debug, Default)]
 pub struct Written {
     pub result: Map<String, Value>,
@@ -143,30 +156,30 @@ impl TaskError {
     }
 }
 
-/// How long a task waits for a database that went away under it.
-const DATABASE_AWAY: Duration = Duration::from_secs(1);
+/// How long a task waits after the database became unavailable.
+const DATABASE_SNOOZE: Duration = Duration::from_secs(1);
 
-/// An outage of the database costs no task a retry, however often it happens. A statement that is too slow does, or it would be
-/// tried for ever.
+/// An outage of the database costs no task a retry, however often it happens. Everything else costs one: a slow statement, a
+/// conflict, an error of the statement.
 impl From<DbError> for TaskError {
     fn from(error: DbError) -> Self {
         let reason = error.to_string();
         match error.is_external() {
-            true => TaskError::Snooze { reason, after: Some(DATABASE_AWAY) },
+            true => TaskError::Snooze { reason, after: Some(DATABASE_SNOOZE) },
             false => TaskError::retry(reason),
         }
     }
 }
 
 /// How long a task waits for a storage root that is full or away.
-const STORAGE_AWAY: Duration = Duration::from_secs(10);
+const STORAGE_SNOOZE: Duration = Duration::from_secs(10);
 
 /// Nor does an outage of the storage root cost a retry: the crawl goes on by itself once there is room, or the share is mounted.
 impl From<StorageError> for TaskError {
     fn from(error: StorageError) -> Self {
         let reason = error.to_string();
         match error {
-            error if error.is_outage() => TaskError::Snooze { reason, after: Some(STORAGE_AWAY) },
+            error if error.is_outage() => TaskError::Snooze { reason, after: Some(STORAGE_SNOOZE) },
             error if error.is_permanent() => TaskError::Permanent { reason },
             _ => TaskError::retry(reason),
         }
@@ -180,7 +193,7 @@ impl From<FetchError> for TaskError {
             Disposition::Snooze { after } => TaskError::Snooze { reason, after },
             Disposition::Permanent => TaskError::Permanent { reason },
             Disposition::TryAgain { after } => TaskError::Retry { reason, after },
-            // the request never reached the platform
+            // rotations are used up and the proxies failed each time: nothing reached the platform, so it costs no retry
             Disposition::RotateProxy => TaskError::Snooze { reason, after: None },
             Disposition::RotateBlocked | Disposition::FailAttempt => TaskError::retry(reason),
         }

@@ -1,7 +1,7 @@
 //! `payload_fetch` and `product_discovery`: ask the menu platform for a store's whole menu and keep the raw answer.
 //!
 //! In: a crawlable store. Out: a payload file, its row, and one chained `product_refresh`. It may run twice, and then leaves a
-//! file without a row, which a tick removes.
+//! file without a row, which the sweep sets aside.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ use crate::db::products::ProductScope;
 use crate::domain::args;
 use crate::domain::payload::{FetchStart, NewPayload, PayloadId};
 use crate::domain::role::Role;
-use crate::domain::store::Store;
+use crate::domain::store::{Store, StoreId};
 use crate::events::DataWritten;
 use crate::platforms::Menu;
 use crate::stealth::ProxyId;
@@ -25,7 +25,7 @@ pub async fn run(ctx: &Context, _: args::PayloadFetch) -> Result<Outcome, TaskEr
         TaskStore::Closed { reason } => return Ok(Outcome::Cancel { reason }),
     };
     if !store.is_crawlable() {
-        return Ok(Outcome::Cancel { reason: format!("dispensary {} has no platform id yet", store.id) });
+        return Ok(Outcome::Cancel { reason: no_platform_id(store.id) });
     }
     ctx.services.payloads.check_room().await?;
     let menu = fetch(ctx, &store).await?;
@@ -38,7 +38,7 @@ pub async fn run(ctx: &Context, _: args::PayloadFetch) -> Result<Outcome, TaskEr
             db::stores::fetched(tx, payload.dispensary_id).await?;
             Ok(Written {
                 result: [("payload_id".to_owned(), json!(payload_id))].into_iter().collect(),
-                next: vec![refresh(payload, payload_id)],
+                next: vec![refresh_task(payload, payload_id)],
                 data: Some(DataWritten::Payload { bytes: payload.bytes as u64, coverage: payload.coverage }),
             })
         })
@@ -46,22 +46,28 @@ pub async fn run(ctx: &Context, _: args::PayloadFetch) -> Result<Outcome, TaskEr
     Ok(done.into())
 }
 
+fn no_platform_id(store: StoreId) -> String {
+    format!(
+        "dispensary {store} has no platform id yet: `drover enqueue --role entry_point_discovery --dispensary {store}` looks it up"
+    )
+}
+
 async fn fetch(ctx: &Context, store: &Store) -> Result<Menu, TaskError> {
     let scope = ProductScope { dispensary_id: store.id, platform: store.platform };
     let start = db::payloads::before_fetch(&ctx.services.db.client().await?, scope).await?;
-    let mut platform = PlatformClient::for_store(ctx, store).await?;
-    let menu = platform.crawler().fetch_menu(store, &start).await;
-    let proxy = platform.proxy();
-    platform.end().await;
+    let mut platform_client = PlatformClient::for_store(ctx, store).await?;
+    let menu = platform_client.crawler().fetch_menu(store, &start).await;
+    let proxy = platform_client.proxy();
+    platform_client.end().await;
     let menu = menu?;
     if start.suspects(menu.product_count) {
-        require_belief(ctx, &menu, &start, proxy).await?;
+        confirm_small_menu(ctx, &menu, &start, proxy).await?;
     }
     Ok(menu)
 }
 
-/// A menu that lost more than half is taken for a fault of the platform's, until it is seen often enough.
-async fn require_belief(
+/// A menu that lost more than half is taken for a fault of the platform's, until enough fetches show it.
+async fn confirm_small_menu(
     ctx: &Context,
     menu: &Menu,
     start: &FetchStart,
@@ -72,7 +78,10 @@ async fn require_belief(
         return Ok(());
     }
     let (now, before) = (menu.product_count, start.products);
-    Err(TaskError::retry(format!("suspicious: the menu holds {now} products where it held {before}")))
+    Err(TaskError::retry(format!(
+        "suspicious: the menu holds {now} products where it held {before}; it is kept once three fetches, two hours apart and not all \
+         through one proxy, show so few"
+    )))
 }
 
 fn result(payload: &NewPayload) -> Value {
@@ -116,7 +125,7 @@ fn new_payload(ctx: &Context, menu: &Menu, file: PayloadFile) -> NewPayload {
     }
 }
 
-fn refresh(payload: &NewPayload, payload_id: PayloadId) -> FollowUp {
+fn refresh_task(payload: &NewPayload, payload_id: PayloadId) -> FollowUp {
     FollowUp {
         role: Role::ProductRefresh,
         dispensary_id: Some(payload.dispensary_id),

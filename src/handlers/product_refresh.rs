@@ -31,15 +31,15 @@ pub async fn run(ctx: &Context, args: args::ProductRefresh) -> Result<Outcome, T
         result["unknown_keys"] = json!(menu.unknown_keys);
     }
     let min_coverage = ctx.services.platforms.get(payload.platform).limits.min_coverage;
-    let crawl = MenuWrite { payload, products: menu.products, min_coverage };
-    let write = Outcome::done(result).write(crawl, |crawl, tx| {
+    let menu_write = MenuWrite { payload, products: menu.products, min_coverage };
+    let done = Outcome::done(result).write(menu_write, |menu_write, tx| {
         Box::pin(async move {
-            let counts = crawl.write(tx).await?;
+            let counts = menu_write.write(tx).await?;
             let data = Some(DataWritten::Products((&counts).into()));
             Ok(Written { result: counts.into(), data, ..Written::default() })
         })
     });
-    Ok(write.into())
+    Ok(done.into())
 }
 
 async fn find_payload(ctx: &Context, store: StoreId, id: Option<i64>) -> Result<Payload, TaskError> {
@@ -51,7 +51,7 @@ async fn find_payload(ctx: &Context, store: StoreId, id: Option<i64>) -> Result<
     found.ok_or_else(|| {
         TaskError::permanent(match id {
             Some(id) => format!("no_payload: dispensary {store} has no payload {id}"),
-            None => format!("no_payload: dispensary {store} has none yet"),
+            None => format!("no_payload: dispensary {store} has no payload yet: enqueue a payload_fetch first"),
         })
     })
 }

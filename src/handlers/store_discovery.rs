@@ -15,7 +15,7 @@ use crate::db::discovery::DiscoveredStore;
 use crate::db::{self, DbError, Tx};
 use crate::domain::args;
 use crate::domain::role::Role;
-use crate::domain::store::{FoundStore, Platform, StoreId};
+use crate::domain::store::{FoundStore, Platform};
 use crate::platforms::DiscoveryPoint;
 use crate::stealth::FetchError;
 
@@ -31,17 +31,6 @@ pub async fn run(ctx: &Context, args: args::StoreDiscovery) -> Result<Outcome, T
     }
     let done = done.write(report, move |report, tx| Box::pin(report.write(tx, platform)));
     Ok(done.into())
-}
-
-/// The first fetch of a new store.
-pub fn first_fetch(platform: Platform, store: StoreId) -> FollowUp {
-    FollowUp {
-        role: Role::ProductDiscovery,
-        dispensary_id: Some(store),
-        platform: Some(platform),
-        priority: Some(Role::ProductDiscovery.default_priority()),
-        payload: json!({}),
-    }
 }
 
 /// A task for one state that did not answer, with retries of its own.
@@ -174,7 +163,7 @@ impl DiscoveryReport {
         let result = [("newStoreIds", json!(new)), ("vanished", json!(vanished)), ("closed", json!(closed))];
         Ok(Written {
             result: result.into_iter().map(|(key, value)| (key.to_owned(), value)).collect(),
-            next: new.into_iter().map(|store| first_fetch(platform, store)).collect(),
+            next: new.into_iter().map(|store| FollowUp::first_fetch(platform, store)).collect(),
             data: None,
         })
     }

@@ -1,7 +1,7 @@
 //! `MenuWrite`: one payload's products on their way into the tables, inside the transaction that settles the task.
 //!
-//! Which of its words still count is [`PayloadOrder`]'s to say: the newest payload writes everything, an older one its snapshots.
-//! In: products in feed order. Out: [`Counts`].
+//! [`PayloadOrder`] decides what a payload may still write: the newest everything, an older one its snapshots only.
+//! In: products in feed order. Out: [`Counts`]. It must not know files or platforms.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -17,20 +17,20 @@ use crate::events::ProductChanges;
 pub struct MenuWrite {
     pub payload: Payload,
     pub products: Vec<Product>,
-    /// Least coverage of a crawl whose silence counts as a miss.
+    /// From this coverage on, a product that the menu lacks has a miss.
     pub min_coverage: f64,
 }
 
 /// What a refresh did; part of the task's result.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
-    /// Among the store's payloads; `older` says why the present did not change.
+    /// Among the store's payloads; `older` says why current rows did not change.
     pub order: PayloadOrder,
     pub products: usize,
     pub new: usize,
     pub changed: usize,
     pub unchanged: usize,
-    /// Products that the crawl did not contain, with one miss more.
+    /// Products that the menu lacks, with one miss more.
     pub missed: i64,
     pub out_of_stock: i64,
     pub back_in_stock: i64,
@@ -64,13 +64,13 @@ impl MenuWrite {
         let state = db::stores::lock(tx, self.payload.dispensary_id).await?;
         let order = PayloadOrder::of(self.position(), state.last);
         let counts = match (order, state.last) {
-            (PayloadOrder::Older, Some(newest)) => self.write_history(tx, newest).await?,
-            _ => self.write_present(tx, order, state).await?,
+            (PayloadOrder::Older, Some(newest)) => self.write_older(tx, newest).await?,
+            _ => self.write_current(tx, order, state).await?,
         };
         Ok(Counts { order, ..counts })
     }
 
-    async fn write_present(&self, tx: &Tx, order: PayloadOrder, state: CrawlState) -> Result<Counts, DbError> {
+    async fn write_current(&self, tx: &Tx, order: PayloadOrder, state: CrawlState) -> Result<Counts, DbError> {
         let upserted = db::products::upsert(tx, self.scope(), self.payload.fetched_at, 0, &self.products).await?;
         let ids: Vec<ProductId> = upserted.iter().map(|product| product.id).collect();
         db::products::write_variants(tx, self.position(), &ids, &self.products).await?;
@@ -85,16 +85,17 @@ impl MenuWrite {
         Ok(counts)
     }
 
-    /// The present belongs to the `newest` payload: only snapshots, sightings, and rows for products that no other payload has.
-    async fn write_history(&self, tx: &Tx, newest: PayloadPosition) -> Result<Counts, DbError> {
+    /// Current rows belong to the `newest` payload: this adds snapshots, moves first_seen_at and last_seen_at, and adds products that
+    /// have no row.
+    async fn write_older(&self, tx: &Tx, newest: PayloadPosition) -> Result<Counts, DbError> {
         let known = db::products::find(tx, self.scope(), &self.products).await?;
         let known_ids: Vec<ProductId> = known.iter().copied().flatten().collect();
         db::products::seen_before(tx, &known_ids, self.payload.fetched_at).await?;
-        let forgotten = self.forgotten(&known);
-        let mut counts = Counts { products: self.products.len(), new: forgotten.len(), ..Counts::default() };
-        let added = match forgotten.as_slice() {
+        let unknown = self.unknown(&known);
+        let mut counts = Counts { products: self.products.len(), new: unknown.len(), ..Counts::default() };
+        let added = match unknown.as_slice() {
             [] => Vec::new(),
-            some => self.add_forgotten(tx, newest, some).await?,
+            some => self.add_unknown(tx, newest, some).await?,
         };
         let mut added = added.into_iter();
         let ids: Vec<ProductId> = known.into_iter().filter_map(|id| id.or_else(|| added.next())).collect();
@@ -102,13 +103,14 @@ impl MenuWrite {
         Ok(counts)
     }
 
-    fn forgotten(&self, known: &[Option<ProductId>]) -> Vec<Product> {
+    fn unknown(&self, known: &[Option<ProductId>]) -> Vec<Product> {
         let pairs = self.products.iter().zip(known);
         pairs.filter(|(_, id)| id.is_none()).map(|(product, _)| product.clone()).collect()
     }
 
-    /// As if the payloads had come in order: seen then, and missed by every complete crawl since.
-    async fn add_forgotten(
+    /// Adds products that have no row, with one miss for each complete crawl since this payload, as if payloads had been written in
+    /// order.
+    async fn add_unknown(
         &self,
         tx: &Tx,
         newest: PayloadPosition,
