@@ -35,7 +35,7 @@ pub async fn record(tx: &Tx, platform: Platform, seen: &[DiscoveredStore]) -> Re
             &column(seen, |s| s.store.is_medical),
             &column(seen, |s| s.store.status.as_deref()),
             &column(seen, |s| s.found_in.as_str()),
-            &column(seen, |s| s.store.rejection_reason.as_deref()),
+            &column(seen, |s| s.store.rejection_reason.map(<&str>::from)),
             &platform.name(),
         ],
     )

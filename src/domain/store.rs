@@ -85,6 +85,18 @@ pub struct FoundStore {
     pub is_recreational: Option<bool>,
     pub is_medical: Option<bool>,
     pub status: Option<String>,
-    /// Why it must not be promoted (sandbox name, closed, no US state …); none = valid.
-    pub rejection_reason: Option<String>,
+    /// None = it may be promoted.
+    pub rejection_reason: Option<RejectionReason>,
+}
+
+/// Why a found store must not be promoted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Display, IntoStaticStr)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum RejectionReason {
+    NoName,
+    /// A sandbox, demo or test.
+    NotAStore,
+    NotOpen,
+    NoUsState,
 }

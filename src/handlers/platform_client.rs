@@ -61,7 +61,12 @@ impl<'a> PlatformClient<'a> {
     /// Observations that cannot be saved will be made again, and are no reason to throw an answer away.
     pub async fn end(mut self) {
         for operation in self.hashes.exhausted() {
-            self.ctx.services.hash_alarm.raise(self.platform, operation, &self.endpoint, self.ctx.services.clock.instant());
+            self.ctx.services.hash_alarm.raise(
+                self.platform,
+                operation,
+                &self.endpoint,
+                self.ctx.services.clock.instant(),
+            );
         }
         let observations = self.hashes.take_observations();
         if observations.is_empty() {

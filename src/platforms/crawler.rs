@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::{Adapter, DiscoveryPoint, Menu, MenuPage, MenuPart, Query, QueryForm, QueryHashes, StoreRef};
 use crate::domain::payload::{FetchStart, MAX_MENU_BYTES, PageQuestion, is_whole};
-use crate::domain::store::{FoundStore, Store};
+use crate::domain::store::{FoundStore, RejectionReason, Store};
 use crate::memory::{MemoryPermit, SMALL_MENU};
 use crate::stealth::{FetchError, Request, Response, Session};
 
@@ -70,7 +70,7 @@ impl Crawler<'_> {
         let read = |adapter: &dyn Adapter, query: &Query, response: &Response| adapter.read_store(query, response);
         let (_, found) = self.ask(&query, read).await?;
         let found = found.ok_or_else(|| FetchError::NotFound { what: format!("no store at {}", query.referer) })?;
-        if let Some(reason @ ("not_open" | "not_a_store")) = found.rejection_reason.as_deref() {
+        if let Some(reason @ (RejectionReason::NotOpen | RejectionReason::NotAStore)) = found.rejection_reason {
             return Err(FetchError::NotFound {
                 what: format!("the store at {} is not to be crawled: {reason}", query.referer),
             });

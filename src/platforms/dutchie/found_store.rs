@@ -6,7 +6,7 @@ use url::Url;
 use super::menu_url::MenuUrl;
 use super::normalize::reader;
 use super::requests;
-use crate::domain::store::FoundStore;
+use crate::domain::store::{FoundStore, RejectionReason};
 use crate::platforms::us_states;
 
 /// Words in the names of stores that sell nothing ("dnu": do not use).
@@ -37,19 +37,22 @@ pub fn read(store: &Value, base_url: &Url) -> Option<FoundStore> {
         status: text(&store["status"]),
         rejection_reason: None,
     };
-    found.rejection_reason = refused(&found).map(str::to_owned);
+    found.rejection_reason = rejection_reason(&found);
     Some(found)
 }
 
-fn refused(store: &FoundStore) -> Option<&'static str> {
+fn rejection_reason(store: &FoundStore) -> Option<RejectionReason> {
     let is_open = store.status.as_deref().is_some_and(|status| status.eq_ignore_ascii_case("open"));
-    match () {
-        () if store.name.is_empty() => Some("no_name"),
-        () if is_test_store(&store.name) || store.slug.as_deref().is_some_and(is_test_store) => Some("not_a_store"),
-        () if !is_open => Some("not_open"),
-        () if store.state.is_none() => Some("no_us_state"),
-        () => None,
+    if store.name.is_empty() {
+        return Some(RejectionReason::NoName);
     }
+    if is_test_store(&store.name) || store.slug.as_deref().is_some_and(is_test_store) {
+        return Some(RejectionReason::NotAStore);
+    }
+    if !is_open {
+        return Some(RejectionReason::NotOpen);
+    }
+    store.state.is_none().then_some(RejectionReason::NoUsState)
 }
 
 /// By whole words: "Greatest Demos of Contest" is a store.
@@ -143,7 +146,7 @@ mod tests {
     #[case::another_country(json!({"location": {"state": "ON"}}), Some("no_us_state"))]
     #[case::by_code(json!({"location": {"state": "az"}}), None)]
     fn only_real_open_stores_in_the_us_are_promoted(#[case] change: Value, #[case] reason: Option<&str>) {
-        assert_eq!(store(change).unwrap().rejection_reason.as_deref(), reason);
+        assert_eq!(store(change).unwrap().rejection_reason.map(<&str>::from), reason);
     }
 
     #[test]
