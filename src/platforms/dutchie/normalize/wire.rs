@@ -1,14 +1,18 @@
 //! Dutchie's menu page as it comes: every field is kept as raw JSON text, so that one of a wrong type spoils nothing but itself,
 //! and a page is scanned once.
 
-use std::borrow::Cow;
+mod product;
+
 use std::fmt;
 
 use serde::Deserialize;
-use serde::de::{self, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{self, Deserializer, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::decimal;
+use product::Element;
+
+pub use product::WireProduct;
 
 pub type Raw<'a> = Option<&'a RawValue>;
 
@@ -66,9 +70,6 @@ impl Items<'_> {
 
 /// A product takes half a kilobyte before any of it is read: a page of empty ones must not fill the memory.
 pub const MAX_ITEMS: usize = 4000;
-/// Unknown keys that are kept of one product.
-const MAX_UNKNOWN_KEYS_PER_PRODUCT: usize = 64;
-
 impl<'a> Answer<'a> {
     pub fn has_errors(&self) -> bool {
         has_errors(self.errors)
@@ -85,106 +86,6 @@ impl<'a> Answer<'a> {
 /// Whether `errors` of an answer holds any.
 pub fn has_errors(errors: Raw<'_>) -> bool {
     errors.is_some_and(|errors| errors.get() != "[]")
-}
-
-/// The fields that are read, and the JSON keys they come from.
-macro_rules! wire_product {
-    ($($field:ident = $key:literal),* $(,)?) => {
-        #[derive(Default)]
-        pub struct WireProduct<'a> {
-            $(pub $field: Raw<'a>,)*
-            /// Keys that are neither read nor known to be there.
-            pub unknown: Vec<Cow<'a, str>>,
-        }
-
-        impl<'a> WireProduct<'a> {
-            #[cfg(test)]
-            pub const KEYS: [&'static str; [$($key),*].len()] = [$($key),*];
-
-            fn field(&mut self, key: &str) -> Option<&mut Raw<'a>> {
-                match key {
-                    $($key => Some(&mut self.$field),)*
-                    _ => None,
-                }
-            }
-        }
-    };
-}
-
-wire_product! {
-    id = "_id",
-    id_alias = "id",
-    dispensary_id = "DispensaryID",
-    name = "Name",
-    c_name = "cName",
-    brand = "brand",
-    brand_name = "brandName",
-    category = "type",
-    subcategory = "subcategory",
-    strain_type = "strainType",
-    options = "Options",
-    prices = "Prices",
-    medical_only = "medicalOnly",
-    rec_prices = "recPrices",
-    medical_prices = "medicalPrices",
-    rec_special_prices = "recSpecialPrices",
-    medical_special_prices = "medicalSpecialPrices",
-    special_data = "specialData",
-    pos_meta_data = "POSMetaData",
-    manual_inventory = "manualInventory",
-    thc_content = "THCContent",
-    cbd_content = "CBDContent",
-    measurements = "measurements",
-    image = "Image",
-    images = "images",
-    created_at = "createdAt",
-    updated_at = "updatedAt",
-    status = "Status",
-    enterprise_product_id = "enterpriseProductId",
-}
-
-/// Keys that real pages carry and nothing here needs.
-fn is_known_and_unused(key: &str) -> bool {
-    matches!(
-        key,
-        "AdditionalOptions"
-            | "CBD"
-            | "THC"
-            | "__typename"
-            | "bottleDepositTaxCents"
-            | "brandId"
-            | "brandLogo"
-            | "cannabinoidsV2"
-            | "certificateOfAnalysisEnabled"
-            | "collectionCardBadge"
-            | "comingSoon"
-            | "description"
-            | "descriptionHtml"
-            | "duplicatedProductId"
-            | "effects"
-            | "featured"
-            | "isBelowKioskThreshold"
-            | "isBelowThreshold"
-            | "libraryProductId"
-            | "libraryProductScore"
-            | "limitsPerCustomer"
-            | "nonArmsLength"
-            | "optionsBelowKioskThreshold"
-            | "optionsBelowThreshold"
-            | "pastCNames"
-            | "pricingTierData"
-            | "provider"
-            | "rawOptions"
-            | "recOnly"
-            | "special"
-            | "specialIdsPerOption"
-            | "tags"
-            | "terpenes"
-            | "useBetterPotencyTaxes"
-            | "vapeTaxApplicable"
-            | "weight"
-            | "wholesalePrices"
-    )
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for Items<'a> {
@@ -212,94 +113,6 @@ impl<'de: 'a, 'a> Deserialize<'de> for Items<'a> {
             }
         }
         deserializer.deserialize_seq(ItemsVisitor)
-    }
-}
-
-/// One element; none when it is no object, so that its neighbours are still read.
-struct Element<'a>(Option<WireProduct<'a>>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Element<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(ProductVisitor).map(Element)
-    }
-}
-
-struct ProductVisitor;
-
-impl<'de> Visitor<'de> for ProductVisitor {
-    type Value = Option<WireProduct<'de>>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a product")
-    }
-
-    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Self::Value, M::Error> {
-        let mut product = WireProduct::default();
-        while let Some(Key(key)) = map.next_key()? {
-            if let Some(field) = product.field(&key) {
-                *field = map.next_value()?;
-                continue;
-            }
-            map.next_value::<IgnoredAny>()?;
-            if !is_known_and_unused(&key) && product.unknown.len() < MAX_UNKNOWN_KEYS_PER_PRODUCT {
-                product.unknown.push(key);
-            }
-        }
-        Ok(Some(product))
-    }
-
-    fn visit_seq<S: SeqAccess<'de>>(self, mut items: S) -> Result<Self::Value, S::Error> {
-        while items.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(None)
-    }
-
-    fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-
-    fn visit_bool<E: de::Error>(self, _: bool) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-
-    fn visit_i64<E: de::Error>(self, _: i64) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-
-    fn visit_u64<E: de::Error>(self, _: u64) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-
-    fn visit_f64<E: de::Error>(self, _: f64) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-
-    fn visit_str<E: de::Error>(self, _: &str) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-}
-
-/// A key without a copy, unless it is written with escapes.
-struct Key<'a>(Cow<'a, str>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct KeyVisitor;
-        impl<'de> Visitor<'de> for KeyVisitor {
-            type Value = Key<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a key")
-            }
-
-            fn visit_borrowed_str<E: de::Error>(self, key: &'de str) -> Result<Self::Value, E> {
-                Ok(Key(Cow::Borrowed(key)))
-            }
-
-            fn visit_str<E: de::Error>(self, key: &str) -> Result<Self::Value, E> {
-                Ok(Key(Cow::Owned(key.to_owned())))
-            }
-        }
-        deserializer.deserialize_str(KeyVisitor)
     }
 }
 
