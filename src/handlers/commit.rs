@@ -1,6 +1,6 @@
 //! The end of a finished run: the handler's writes, its follow-ups and the fenced change of the task's status, in one transaction.
 //!
-//! In: an open transaction, the claimed task and what its handler returned. Out: [`Committed`], or why it is not. The engine, the
+//! In: an open transaction, the claimed task and what its handler returned. Out: [`Committed`], or why it is not. `actors/settle`, the
 //! handlers' tests and the benchmark end their runs here. It decides nothing about retries.
 
 use serde_json::Value;
@@ -70,7 +70,7 @@ fn new_task(parent: &ClaimedTask, follow_up: &FollowUp) -> NewTask {
     NewTask {
         dispensary_id: follow_up.dispensary_id,
         platform: platform.or_else(|| parent.platform.clone()),
-        // ahead of the rest of its generation: a store's data must not wait behind all other stores
+        // one above its parent: a fetched menu becomes products before more menus are fetched
         priority: follow_up.priority.unwrap_or(parent.priority.saturating_add(1)),
         payload: follow_up.payload.clone(),
         parent_task_id: Some(parent.lease.id),

@@ -43,12 +43,15 @@ pub struct RunTrace(Arc<Mutex<Vec<TraceHandle>>>);
 
 /// The store of a task.
 pub enum TaskStore {
-    Open(Store),
+    Enabled(Store),
     /// It has been disabled since the task was made; the task ends cancelled for this `reason`.
-    Closed {
+    Disabled {
         reason: String,
     },
 }
+
+const NO_STORE: &str = "a task of this role needs a store and this one has none: enqueue it with --dispensary ID";
+const NO_PLATFORM: &str = "a task of this role needs a platform and this one has none: enqueue it with --platform NAME";
 
 impl Context {
     pub fn new(
@@ -67,7 +70,7 @@ impl Context {
         session
     }
 
-    /// For the attempt's `detail`.
+    /// The requests of this run so far; [`RunTrace::detail`] is the attempt's `detail`.
     pub fn run_trace(&self) -> RunTrace {
         self.run_trace.clone()
     }
@@ -75,20 +78,19 @@ impl Context {
     /// The platform that the task names.
     pub fn platform(&self) -> Result<Platform, TaskError> {
         let name = self.platform.as_deref();
-        let name =
-            name.ok_or_else(|| TaskError::permanent("a task of this role needs a platform and this one has none"))?;
+        let name = name.ok_or_else(|| TaskError::permanent(NO_PLATFORM))?;
         name.parse().map_err(|unknown: UnknownPlatform| TaskError::permanent(unknown.to_string()))
     }
 
     /// The task's store as it is now.
     pub async fn store(&self) -> Result<TaskStore, TaskError> {
-        let id = self.dispensary_id.ok_or_else(|| TaskError::permanent("the task names no dispensary"))?;
+        let id = self.dispensary_id.ok_or_else(|| TaskError::permanent(NO_STORE))?;
         let client = self.services.db.client().await?;
         let store = db::stores::get(&client, id).await?;
         let store = store.ok_or_else(|| TaskError::permanent(format!("dispensary {id} does not exist")))?;
         Ok(match store.crawl_enabled {
-            true => TaskStore::Open(store),
-            false => TaskStore::Closed { reason: format!("dispensary {id} is disabled") },
+            true => TaskStore::Enabled(store),
+            false => TaskStore::Disabled { reason: format!("dispensary {id} is disabled") },
         })
     }
 }
@@ -98,8 +100,8 @@ impl RunTrace {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(trace);
     }
 
-    /// The attempt's `detail`: {proxy_ids, fingerprint, requests, blocks}, and `unrecorded_headers` where a recording is
-    /// missing; null for a run without requests.
+    /// The attempt's `detail`: {proxy_ids, fingerprint, requests, blocks}, and `unrecorded_headers`: how many headers were sent
+    /// at a guessed position, because no browser recording has them. Null for a run without requests.
     pub fn detail(&self) -> Value {
         let traces: Vec<_> =
             self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().map(TraceHandle::read).collect();

@@ -14,8 +14,8 @@ use crate::platforms::StoreRef;
 
 pub async fn run(ctx: &Context, _: args::EntryPointDiscovery) -> Result<Outcome, TaskError> {
     let store = match ctx.store().await? {
-        TaskStore::Open(store) => store,
-        TaskStore::Closed { reason } => return Ok(Outcome::Cancel { reason }),
+        TaskStore::Enabled(store) => store,
+        TaskStore::Disabled { reason } => return Ok(Outcome::Cancel { reason }),
     };
     let found = resolve(ctx, &store).await?;
     reject_duplicate(ctx, &store, &found).await?;

@@ -8,7 +8,7 @@ use super::TaskError;
 use crate::db::{self, Db};
 use crate::storage::{Payloads, SweepReport};
 
-/// A run may write a payload's row this long after its fetch began, and its lease.
+/// A payload's row may come this long after its fetch began, plus one lease.
 const MAX_RUN: Duration = Duration::from_secs(3600);
 
 /// Cheap to clone.

@@ -21,8 +21,8 @@ use crate::storage::{PageBytes, PayloadContent, PayloadFile, PayloadHead};
 
 pub async fn run(ctx: &Context, _: args::PayloadFetch) -> Result<Outcome, TaskError> {
     let store = match ctx.store().await? {
-        TaskStore::Open(store) => store,
-        TaskStore::Closed { reason } => return Ok(Outcome::Cancel { reason }),
+        TaskStore::Enabled(store) => store,
+        TaskStore::Disabled { reason } => return Ok(Outcome::Cancel { reason }),
     };
     if !store.is_crawlable() {
         return Ok(Outcome::Cancel { reason: no_platform_id(store.id) });

@@ -20,8 +20,8 @@ use write::MenuWrite;
 
 pub async fn run(ctx: &Context, args: args::ProductRefresh) -> Result<Outcome, TaskError> {
     let store = match ctx.store().await? {
-        TaskStore::Open(store) => store,
-        TaskStore::Closed { reason } => return Ok(Outcome::Cancel { reason }),
+        TaskStore::Enabled(store) => store,
+        TaskStore::Disabled { reason } => return Ok(Outcome::Cancel { reason }),
     };
     let payload = find_payload(ctx, store.id, args.payload_id).await?;
     let menu = read_menu(ctx, &payload).await?;
