@@ -17,12 +17,11 @@ use serde_json::Value;
 use url::Url;
 
 use crate::domain::payload::{PageQuestion, StoredPage};
-use crate::domain::product::NormalMenu;
+use crate::domain::product::{NormalMenu, NormaliseError};
 use crate::domain::store::{FoundStore, Platform, Store, StoreId};
 use crate::memory::MemoryPermit;
 use crate::stealth::{FetchError, Request, Response};
 
-pub use crate::domain::product::NormaliseError;
 pub use crawler::{CrawlLimits, Crawler};
 pub use dutchie::Dutchie;
 pub use query_hashes::{HashObservation, QueryHashes};

@@ -66,14 +66,6 @@ pub(super) async fn read(
     Ok(Response { host: host.to_owned(), status, headers, raw, body, memory })
 }
 
-/// For an answer without success that the platform's reader accepted.
-pub(super) fn require_success(response: &Response) -> Result<(), FetchError> {
-    match response.status.is_success() {
-        true => Ok(()),
-        false => Err(status_error(&response.host, response.status)),
-    }
-}
-
 async fn inflate(host: &str, raw: &Bytes, coding: &str, limit: usize) -> Result<Bytes, FetchError> {
     let (raw, coding) = (raw.clone(), coding.to_owned());
     let inflated = cpu::run(move || decode::decode(&raw, &coding, limit)).await;

@@ -5,6 +5,8 @@ use http::{HeaderMap, Method, StatusCode};
 use serde::Deserialize;
 use url::Url;
 
+use super::answer;
+use super::error::FetchError;
 use crate::memory::MemoryPermit;
 
 /// What a browser does to send a request.
@@ -98,6 +100,14 @@ impl Response {
     /// Whether `raw` is one or more gzip members as the origin sent them.
     pub fn is_gzip(&self) -> bool {
         self.headers.get(http::header::CONTENT_ENCODING).is_some_and(|coding| coding.as_bytes() == b"gzip")
+    }
+
+    /// An error for a status without success; a part of an answer (206) is no answer.
+    pub fn require_success(&self) -> Result<(), FetchError> {
+        match self.status.is_success() && self.status != StatusCode::PARTIAL_CONTENT {
+            true => Ok(()),
+            false => Err(answer::status_error(&self.host, self.status)),
+        }
     }
 }
 

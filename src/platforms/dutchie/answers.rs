@@ -1,7 +1,6 @@
 //! What Dutchie's answers mean: data, a stale hash, errors (with or without data), or nothing to be read. Statuses, challenge pages
 //! and proxies have been judged before.
 
-use http::StatusCode;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -30,10 +29,10 @@ const MAX_VALUE_BYTES: usize = 64 << 10;
 /// Reads one page of a menu.
 pub fn read_menu_page(operation: &str, response: &Response, max_items: usize) -> Result<PageSummary, FetchError> {
     match normalize::summarise(&response.body, max_items) {
-        Ok(page) => success(response).map(|()| page),
+        Ok(page) => response.require_success().map(|()| page),
         Err(NormaliseError::HasErrors { .. }) => Err(graphql_error(operation, response)),
         Err(NormaliseError::Truncated { .. }) => Err(truncated(response)),
-        Err(NormaliseError::NotAMenu { why, .. }) => success(response).and(Err(unreadable(response, why))),
+        Err(NormaliseError::NotAMenu { why, .. }) => response.require_success().and(Err(unreadable(response, why))),
         Err(error @ NormaliseError::TooLarge { .. }) => Err(unreadable(response, error.to_string())),
     }
 }
@@ -47,12 +46,12 @@ pub fn read_stores(
     let answer: StoresAnswer<'_> = match serde_json::from_slice(&response.body) {
         Ok(answer) => answer,
         Err(error) if error.is_eof() => return Err(truncated(response)),
-        Err(error) => return success(response).and(Err(unreadable(response, error.to_string()))),
+        Err(error) => return response.require_success().and(Err(unreadable(response, error.to_string()))),
     };
     if normalize::has_errors(answer.errors) {
         return Err(graphql_error(operation, response));
     }
-    success(response)?;
+    response.require_success()?;
     let found = answer.data.and_then(|data| data.filtered_dispensaries);
     let FirstOf { kept, dropped } =
         found.ok_or_else(|| unreadable(response, "no filteredDispensaries in it".to_owned()))?;
@@ -105,14 +104,6 @@ fn graphql_error(operation: &str, response: &Response) -> FetchError {
 fn is_stale(error: &Value) -> bool {
     let says = [&error["extensions"]["code"], &error["message"]];
     says.into_iter().filter_map(Value::as_str).any(|word| STALE.contains(&word))
-}
-
-/// A part of an answer (206) is no answer.
-fn success(response: &Response) -> Result<(), FetchError> {
-    if response.status.is_success() && response.status != StatusCode::PARTIAL_CONTENT {
-        return Ok(());
-    }
-    Err(FetchError::Http { host: response.host.clone(), reason: format!("status {}", response.status.as_u16()) })
 }
 
 /// Counted against no proxy and tried again.

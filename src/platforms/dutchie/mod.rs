@@ -18,10 +18,10 @@ use super::{Adapter, DiscoveryPoint, MenuPart, Query, QueryForm};
 use crate::config;
 use crate::domain::store::{FoundStore, Platform, Store};
 use crate::stealth::{FetchError, Request, Response};
+use menu_url::MenuUrl;
 use requests::{MenuCursor, StoreFilter};
 
 pub use data::{DataError, DutchieData};
-pub use menu_url::MenuUrl;
 
 const MENU_OPERATION: &str = "FilteredProducts";
 const STORES_OPERATION: &str = "ConsumerDispensaries";
