@@ -12,7 +12,7 @@ use drover::config;
 use drover::domain::payload::FetchStart;
 use drover::domain::store::{Platform, Store};
 use drover::platforms::dutchie::DutchieData;
-use drover::platforms::{Adapter, CrawlLimits, Crawler, Dutchie, Menu, PersistedQueries};
+use drover::platforms::{Adapter, CrawlLimits, Crawler, Dutchie, Menu, QueryHashes};
 use drover::stealth::{AllowList, Identities, Proxy, ProxyProtocol, SessionAsk, SessionConfig, Sessions, States};
 use drover::storage::{PageBytes, PayloadContent, PayloadHead, Payloads};
 use rstest::rstest;
@@ -150,7 +150,7 @@ fn sessions(proxy_port: u16) -> Sessions {
 /// As a task does it, up to the payload file. Says how it ended.
 async fn crawl(sessions: Sessions, payloads: Payloads, store: i64) -> String {
     let data = DutchieData::load(None).unwrap();
-    let mut hashes = PersistedQueries::new(data.hashes().to_vec());
+    let mut hashes = QueryHashes::new(data.hashes().to_vec());
     let config = test_config("http://menu.test");
     let adapter: Arc<dyn Adapter> = Arc::new(Dutchie::new(&config.platform.dutchie, data).unwrap());
     let store = Store {
