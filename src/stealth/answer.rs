@@ -1,6 +1,7 @@
 //! What an answer means before the platform reads it: refused, challenged, throttled, failed, or fit to be read.
 //!
-//! Pure except for the decoding, which runs on the CPU pool.
+//! `judge` is pure; `read` decodes on the CPU pool and may take a permit of memory. In: the head of an answer, or all of it. Out: a
+//! [`Response`] or a [`FetchError`]. It must not know proxies.
 
 use std::time::Duration;
 

@@ -8,7 +8,7 @@ use super::decode;
 use super::fingerprint::{Engine, Family, Fingerprint, HeaderLists, ListKind, Lists, Os, Protocol};
 use super::request::Kind;
 
-/// Headers whose value comes with the request, beside those of the page's script: the connection's and the jar's.
+/// Headers that need no value in the entry: the program sets them.
 const OF_THE_REQUEST: [&str; 11] = [
     "host",
     "connection",

@@ -72,7 +72,7 @@ impl SessionDeps {
     }
 
     /// A host that asks for patience gets it from every session, up to the cap.
-    pub fn obey(&self, error: FetchError) -> FetchError {
+    pub fn hold_throttled_host(&self, error: FetchError) -> FetchError {
         match error {
             FetchError::Throttled { host, status, retry_after } => {
                 let retry_after = Some(self.host_limits.hold_off(&host, retry_after));

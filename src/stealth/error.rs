@@ -1,4 +1,7 @@
 //! `FetchError`: why a request brought no usable answer, and what the caller does next.
+//!
+//! In: what a connection, an answer, an adapter or its driver found. Out: a message, a [`Disposition`], a metric's label. It must not
+//! know the retries of tasks.
 
 use std::time::Duration;
 
@@ -14,12 +17,12 @@ const NO_MEMORY_PAUSE: Duration = Duration::from_secs(60);
 pub enum FetchError {
     #[error("{host} refused the request: {status}")]
     Blocked { host: String, status: u16 },
-    #[error("{host} answers plain clients with a challenge page")]
+    #[error("{host} answered with HTML where JSON is due")]
     Challenged { host: String },
     #[error("proxy {proxy} failed: {reason}")]
     ProxyDown { proxy: ProxyId, reason: String },
     /// No proxy came free within the wait.
-    #[error("no proxy is free for {host}")]
+    #[error("no proxy came free for {host} within proxies.wait")]
     NoProxy { host: String },
     /// A proxy accepted the request, and then no origin was reached through it, or its TLS failed.
     #[error("{host} cannot be reached: {reason}")]
@@ -27,7 +30,7 @@ pub enum FetchError {
     /// The tries broke in transit, and no host answered through any proxy meanwhile.
     #[error("no proxy brings an answer from any host; the last try: {reason}")]
     ProxyOutage { host: String, reason: String },
-    #[error("{host} asks for patience: {status}")]
+    #[error("{host} throttles us (status {status})")]
     Throttled { host: String, status: u16, retry_after: Option<Duration> },
     /// Too many requests of this process wait for the same host.
     #[error("rate limiter for {host}: no permit within {waited:?}")]
@@ -67,7 +70,7 @@ pub enum FetchError {
     Refused { what: String, reason: String },
     #[error("the crawl holds {seen} products, and how many there are was not announced")]
     Unannounced { seen: usize },
-    #[error("the crawl holds {seen} of {total} products, less than the {min_coverage} asked for")]
+    #[error("the crawl holds {seen} of {total} products, a share below {min_coverage}")]
     Incomplete { seen: usize, total: usize, min_coverage: f64 },
     #[error("the menu has more than {max_pages} pages; {seen} products are on these. Raise http.max_pages")]
     MorePages { seen: usize, max_pages: usize },
@@ -130,13 +133,13 @@ impl FetchError {
             FetchError::NoProxy { .. } => "no_proxy",
             FetchError::Unreachable { .. } => "unreachable",
             FetchError::ProxyOutage { .. } => "proxy_outage",
-            FetchError::RateLimitTimeout { .. } => "rate_limited",
+            FetchError::RateLimitTimeout { .. } => "permit_timeout",
             FetchError::NoMemory { .. } => "no_memory",
             FetchError::Throttled { .. } => "throttled",
             FetchError::Timeout { .. } => "timeout",
             FetchError::Http { .. } => "http",
-            FetchError::Rejected { .. } => "graphql",
-            FetchError::UnknownQuery { .. } | FetchError::FullTextRejected { .. } => "hash_stale",
+            FetchError::Rejected { .. } => "rejected",
+            FetchError::UnknownQuery { .. } | FetchError::FullTextRejected { .. } => "unknown_query",
             FetchError::Empty => "empty",
             FetchError::NotFound { .. } => "not_found",
             FetchError::Decode { .. } => "decode",

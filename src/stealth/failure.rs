@@ -7,26 +7,30 @@ use super::proxy::{ProxyId, ProxyOutcome};
 pub(super) struct Failure {
     pub error: FetchError,
     pub outcome: ProxyOutcome,
-    /// The proxy may be what failed, so the next try uses another one.
-    pub suspect_proxy: bool,
+    /// The proxy failed, or may have: the next try uses another one.
+    pub needs_other_proxy: bool,
 }
 
 impl Failure {
     /// The proxy's own failure; `at_once`: one is enough to bench it.
     pub fn proxy(proxy: ProxyId, host: &str, reason: String, at_once: bool) -> Self {
         let error = FetchError::ProxyDown { proxy, reason: reason.clone() };
-        Failure { error, outcome: ProxyOutcome::Failed { host: host.to_owned(), reason, at_once }, suspect_proxy: true }
+        Failure {
+            error,
+            outcome: ProxyOutcome::Failed { host: host.to_owned(), reason, at_once },
+            needs_other_proxy: true,
+        }
     }
 
     /// Broken or stalled after the proxy had accepted the connection, or answered by what may be the proxy itself.
     pub fn in_transit(error: FetchError, host: &str) -> Self {
         let outcome = ProxyOutcome::Suspect { host: host.to_owned(), reason: error.to_string() };
-        Failure { error, outcome, suspect_proxy: true }
+        Failure { error, outcome, needs_other_proxy: true }
     }
 
     /// A limit or rule of this program.
     pub fn local(error: FetchError) -> Self {
-        Failure { error, outcome: ProxyOutcome::Neutral, suspect_proxy: false }
+        Failure { error, outcome: ProxyOutcome::Neutral, needs_other_proxy: false }
     }
 
     /// An answer whose head says that there is no content.
@@ -44,7 +48,7 @@ impl Failure {
                 ProxyOutcome::Answered
             }
         };
-        Failure { error, outcome, suspect_proxy: false }
+        Failure { error, outcome, needs_other_proxy: false }
     }
 
     /// Whether the host answered, whatever it said.
@@ -54,7 +58,7 @@ impl Failure {
 
     /// Whether the route is still worth keeping: the answer came whole, and is no refusal.
     pub fn keeps_route(&self) -> bool {
-        !self.suspect_proxy && !self.is_block()
+        !self.needs_other_proxy && !self.is_block()
     }
 
     pub fn is_block(&self) -> bool {
@@ -62,7 +66,7 @@ impl Failure {
     }
 
     pub fn is_broken_connection(&self) -> bool {
-        self.suspect_proxy && matches!(self.error, FetchError::Http { .. })
+        self.needs_other_proxy && matches!(self.error, FetchError::Http { .. })
     }
 
     /// Neither the proxy nor the origin can be blamed for certain.

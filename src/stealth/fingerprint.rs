@@ -167,7 +167,7 @@ impl Fingerprint {
         self.te.value.as_deref().filter(|_| self.te.on.contains(&protocol))
     }
 
-    /// Accept-Language in this browser's style: Chromium and Safari step down by 0.1, Firefox by an nth.
+    /// Accept-Language in this browser's style: Chromium and Safari step down by 0.1, Firefox by 1/count.
     pub fn accept_language(&self, languages: &[String]) -> String {
         let weighted = languages.iter().enumerate().map(|(nth, language)| match nth {
             0 => language.clone(),

@@ -1,4 +1,5 @@
-//! The header fields of one request, in the order, spelling and values of its fingerprint.
+//! The header fields of one request, in the order and with the values of its fingerprint. HTTP/1.1 spells every name in title case,
+//! whatever the list says.
 //!
 //! Pure: (identity, protocol, request, cookies) in, an ordered list out. It must not know connections or proxies.
 
@@ -70,7 +71,7 @@ fn move_accept_to_the_tail(names: &mut Vec<String>) {
     names.insert(tail(names), own);
 }
 
-/// Where the tail of Chromium's lists begins.
+/// Where Chromium's own last headers begin: at `origin`, or at `sec-fetch-site` where there is none.
 fn tail(names: &[String]) -> usize {
     position(names, "origin").or_else(|| position(names, "sec-fetch-site")).unwrap_or(names.len())
 }

@@ -16,7 +16,7 @@ use url::{Host, Url};
 
 use super::proxy::{Proxy, ProxyProtocol};
 
-pub(super) const BAD_CREDENTIALS: &str = "it does not accept our credentials";
+pub(super) const BAD_CREDENTIALS: &str = "it wants other credentials than its row holds";
 
 const MAX_CONNECT_ANSWER_BYTES: usize = 16 * 1024;
 

@@ -10,7 +10,7 @@ use crate::domain::retry;
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const MAX_PAUSE: Duration = Duration::from_secs(15);
 /// A longer wait belongs to the queue, where it keeps no proxy and no slot.
-const MAX_RETRY_AFTER: Duration = Duration::from_secs(30);
+const MAX_WAIT_IN_SESSION: Duration = Duration::from_secs(30);
 
 /// How many tries beyond the first a request and a whole task may make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,8 +38,14 @@ pub enum Step {
     GiveUp,
 }
 
-/// `jitter` is a random number in 0…1, `suspect_proxy` whether the proxy may be what failed.
-pub fn next(disposition: &Disposition, suspect_proxy: bool, spent: Spent, limits: RotationLimits, jitter: f64) -> Step {
+/// `jitter` is a random number in 0…1, `needs_other_proxy` whether the proxy may be what failed.
+pub fn next(
+    disposition: &Disposition,
+    needs_other_proxy: bool,
+    spent: Spent,
+    limits: RotationLimits,
+    jitter: f64,
+) -> Step {
     if spent.request >= limits.per_request || spent.task >= limits.per_task {
         return Step::GiveUp;
     }
@@ -49,14 +55,14 @@ pub fn next(disposition: &Disposition, suspect_proxy: bool, spent: Spent, limits
             wait_for_host(*after)
         }
         Disposition::TryAgain { after: None } | Disposition::Snooze { after: None } => {
-            Step::Wait { pause: pause(spent.request, jitter), new_route: suspect_proxy }
+            Step::Wait { pause: pause(spent.request, jitter), new_route: needs_other_proxy }
         }
         Disposition::FailAttempt | Disposition::Permanent => Step::GiveUp,
     }
 }
 
 fn wait_for_host(after: Duration) -> Step {
-    match after <= MAX_RETRY_AFTER {
+    match after <= MAX_WAIT_IN_SESSION {
         true => Step::Wait { pause: after, new_route: false },
         false => Step::GiveUp,
     }

@@ -44,7 +44,7 @@ pub(super) async fn over(
     HttpsConnector::from((Opened(Some(stream)), config)).call(origin).await
 }
 
-/// TLS sessions that one route remembers: a few origins, several tickets each.
+/// TLS tickets that one route keeps: a few origins, several each.
 const MAX_TICKETS: usize = 32;
 
 /// `shared` with an empty store of session tickets of its own: a browser resumes only its own sessions.

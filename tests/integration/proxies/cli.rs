@@ -119,7 +119,7 @@ async fn a_check_tries_each_proxy_and_says_what_is_wrong_with_it() {
     assert_eq!(result(0), (true, ""));
     assert_eq!(result(1), (false, "menu.invalid failed: status 404"));
     assert_eq!(result(2), (false, "menu.invalid refused the request: 403"));
-    assert!(result(3).1.contains("does not accept our credentials"), "{checks}");
+    assert!(result(3).1.contains("wants other credentials"), "{checks}");
     assert!(result(4).1.contains("cannot be reached"), "{checks}");
 
     database.raw.execute("DELETE FROM proxies WHERE id < 2", &[]).await.unwrap();

@@ -69,7 +69,8 @@ async fn an_api_of_another_host_is_asked_as_a_browser_asks_it(
 ) {
     let origin = Origin::plain().await;
     let proxy = ForwardProxy::socks5(origin.address, Manner::Willing).await;
-    let setup = Setup { hosts: vec!["*.test".to_owned()], ..Setup::default() }.only(fingerprint);
+    let setup = Setup { hosts: vec!["api.other.test".to_owned(), "api.menu.test".to_owned()], ..Setup::default() }
+        .only(fingerprint);
     let mut session = setup.sessions(&pool_of(&[&proxy])).open(SessionAsk::default());
     let mut request = request(Kind::Fetch, "http");
     request.url = url.parse().unwrap();
