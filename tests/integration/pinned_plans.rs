@@ -15,8 +15,9 @@ const NOT_PINNED: [&str; 3] = ["ensure_snapshot_partitions", "generate_tasks", "
 #[tokio::test]
 async fn every_function_that_the_program_calls_pins_its_plans() {
     let sources = sources();
-    let functions =
-        "SELECT proname::text, coalesce(proconfig, '{}') FROM pg_proc WHERE pronamespace = 'public'::regnamespace";
+    // an immutable function reads no table
+    let functions = "SELECT proname::text, coalesce(proconfig, '{}') FROM pg_proc \
+                     WHERE pronamespace = 'public'::regnamespace AND provolatile <> 'i'";
     let mut called = Vec::new();
     let mut faults = Vec::new();
     for row in support::database().await.raw.query(functions, &[]).await.unwrap() {
