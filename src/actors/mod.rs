@@ -16,6 +16,7 @@
 //! runtime. Actors must not know HTTP routes, platforms or files.
 
 pub mod after_hooks;
+pub mod cgroup;
 pub mod chore;
 pub mod claimer;
 pub mod decommissioned_workers;

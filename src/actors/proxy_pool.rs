@@ -50,7 +50,7 @@ pub struct ProxyPoolDeps {
     pub state: watch::Sender<PoolState>,
     open_leases: OpenLeases,
     /// Tells a table exchange of this instance from one of an earlier instance.
-    generations: Arc<AtomicU64>,
+    instances: Arc<AtomicU64>,
 }
 
 impl ProxyPoolDeps {
@@ -61,7 +61,7 @@ impl ProxyPoolDeps {
             clock,
             state: watch::Sender::new(PoolState::default()),
             open_leases: OpenLeases::default(),
-            generations: Arc::default(),
+            instances: Arc::default(),
         }
     }
 }
@@ -95,7 +95,7 @@ pub struct Flush(pub oneshot::Sender<bool>);
 
 pub struct ProxyPoolActor {
     deps: ProxyPoolDeps,
-    generation: u64,
+    instance: u64,
     pool: Pool,
     waiting: VecDeque<AskForProxy>,
     /// Deltas that are being written.
@@ -113,7 +113,7 @@ pub struct ProxyPoolActor {
 impl ProxyPoolActor {
     pub fn new(deps: ProxyPoolDeps) -> Self {
         ProxyPoolActor {
-            generation: deps.generations.fetch_add(1, Ordering::Relaxed),
+            instance: deps.instances.fetch_add(1, Ordering::Relaxed),
             pool: Pool::new(limits(&deps.config)),
             deps,
             waiting: VecDeque::new(),
@@ -169,10 +169,10 @@ impl ProxyPoolActor {
         let deltas = self.pool.take_unsaved();
         self.in_flight = Some(deltas.clone());
         self.current_flushes = std::mem::take(&mut self.next_flushes);
-        let (deps, pool, generation) = (self.deps.clone(), ctx.address(), self.generation);
+        let (deps, pool, instance) = (self.deps.clone(), ctx.address(), self.instance);
         tokio::spawn(async move {
             let (flushed, rows) = table::exchange(deps.db, deltas, deps.clock).await;
-            pool.do_send(SyncResult { generation, flushed, rows });
+            pool.do_send(SyncResult { instance, flushed, rows });
         });
     }
 
@@ -282,7 +282,7 @@ impl Handler<SyncResult> for ProxyPoolActor {
     type Result = ();
 
     fn handle(&mut self, synced: SyncResult, ctx: &mut Self::Context) {
-        if synced.generation != self.generation {
+        if synced.instance != self.instance {
             return;
         }
         let in_flight = self.in_flight.take().unwrap_or_default();

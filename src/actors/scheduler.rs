@@ -32,8 +32,8 @@ pub struct SchedulerDeps {
 pub struct SchedulerActor {
     deps: SchedulerDeps,
     entries: Vec<Entry>,
-    /// How often it was rebuilt after a crash.
-    restarts: u64,
+    /// Counts the instances of this actor: each crash begins one.
+    instance: u64,
 }
 
 /// One chore of this process.
@@ -61,11 +61,11 @@ pub struct ObservedChore {
 
 #[derive(Message)]
 #[rtype(result = "()")]
-struct Finished {
+struct ChoreEnd {
     chore: Chore,
     status: ChoreStatus,
-    /// Of the scheduler when it began.
-    restarts: u64,
+    /// Of the scheduler that began it.
+    instance: u64,
 }
 
 impl SchedulerActor {
@@ -74,17 +74,17 @@ impl SchedulerActor {
         let storage = deps.tasks.then_some(Chore::Storage);
         let chores = Chore::COMMON.into_iter().chain(schedules).chain(storage);
         let entries = chores.map(|chore| Entry::new(chore, chore.every(&deps.chores.config))).collect();
-        SchedulerActor { deps, entries, restarts: 0 }
+        SchedulerActor { deps, entries, instance: 0 }
     }
 
     fn begin(&mut self, index: usize, now: Instant, ctx: &mut Context<Self>) {
         let entry = &mut self.entries[index];
         (entry.begun, entry.is_running) = (Some(now), true);
-        let (deps, chore, restarts) = (self.deps.chores.clone(), entry.chore, self.restarts);
+        let (deps, chore, instance) = (self.deps.chores.clone(), entry.chore, self.instance);
         let scheduler = ctx.address();
         self.deps.runtime.spawn(async move {
             let status = chore.run(&deps).await;
-            scheduler.do_send(Finished { chore, status, restarts });
+            scheduler.do_send(ChoreEnd { chore, status, instance });
         });
     }
 }
@@ -113,7 +113,7 @@ impl Rebuild for SchedulerActor {
     type Observed = ObservedScheduler;
 
     fn rebuilt(&mut self) -> Self {
-        SchedulerActor { restarts: self.restarts + 1, ..SchedulerActor::new(self.deps.clone()) }
+        SchedulerActor { instance: self.instance + 1, ..SchedulerActor::new(self.deps.clone()) }
     }
 
     fn observed(&self) -> ObservedScheduler {
@@ -141,11 +141,11 @@ impl Handler<Tick> for SchedulerActor {
     }
 }
 
-impl Handler<Finished> for SchedulerActor {
+impl Handler<ChoreEnd> for SchedulerActor {
     type Result = ();
 
-    fn handle(&mut self, Finished { chore, status, restarts }: Finished, _: &mut Context<Self>) {
-        if restarts != self.restarts {
+    fn handle(&mut self, ChoreEnd { chore, status, instance }: ChoreEnd, _: &mut Context<Self>) {
+        if instance != self.instance {
             return; // it was begun before a crash, and another of its kind may run by now
         }
         if let Some(entry) = self.entries.iter_mut().find(|entry| entry.chore == chore) {

@@ -3,7 +3,7 @@
 use drover::domain::role::Role;
 use nix::sys::signal::Signal;
 
-use crate::support::{Child, Farm, PATIENCE, until};
+use crate::support::{Child, Farm, PATIENCE};
 
 #[tokio::test]
 async fn a_frozen_worker_writes_nothing_after_its_lease() {
@@ -24,8 +24,7 @@ async fn a_frozen_worker_writes_nothing_after_its_lease() {
     farm.until_counted("twice the lease has passed", overdue, 1).await;
     frozen.signal(Signal::SIGCONT);
 
-    let noticed = |line: &String| line.contains("lost its lease");
-    until("it noticed the loss", PATIENCE, async || frozen.stderr().iter().any(noticed)).await;
+    frozen.until_metric("drover_tasks_finished_total{outcome=\"lost\"", 1.0).await;
     assert_eq!(
         farm.count("SELECT count(*) FROM task_attempts WHERE worker_id LIKE 'frozen%' AND outcome = 'completed'").await,
         0

@@ -59,7 +59,7 @@ async fn an_actor_that_panics_is_healthy_again_and_the_crawl_goes_on(#[case] act
     let farm = Farm::with_stores(3).await;
     let mut worker = Child::spawn(farm.drover(&["worker"]).env("FAILPOINTS", format!("{actor}=2*panic(planted)")))
         .allow_errors(&["planted"]);
-    worker.logged("planted", PATIENCE).await;
+    worker.until_metric("drover_panics_total", 2.0).await;
     farm.enqueue(Role::PayloadFetch).await;
     farm.until_crawled().await;
     worker.signal(nix::sys::signal::Signal::SIGTERM);
@@ -74,7 +74,7 @@ async fn the_heartbeat_survives_its_panics_and_no_lease_is_lost() {
     let worker = Child::spawn(farm.drover(&["worker"]).env("FAILPOINTS", "heartbeat=1*panic(planted)"))
         .allow_errors(&["planted"]);
     farm.leaves_open_tasks("its only task hangs");
-    worker.logged("planted", PATIENCE).await;
+    worker.until_metric("drover_panics_total", 1.0).await;
     let outlived = format!(
         "SELECT count(*) FROM worker_tasks WHERE status = 'running' AND fence = 1 AND now() > started_at + interval '{} s'",
         LEASE.as_secs()

@@ -11,7 +11,7 @@ use crate::domain::proxy::{CounterDelta, ProxyRow};
 #[rtype(result = "()")]
 pub struct SyncResult {
     /// Of the actor instance that began it.
-    pub generation: u64,
+    pub instance: u64,
     /// Whether the deltas are in the table; false when that is not known.
     pub flushed: bool,
     pub rows: Result<Vec<ProxyRow>, String>,

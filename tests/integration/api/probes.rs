@@ -140,7 +140,7 @@ async fn probes_answer_any_host_and_nothing_else_is_there() {
 #[tokio::test]
 async fn every_service_has_probes(#[case] service: &[&str]) {
     let farm = Farm::with_stores(1).await;
-    let service = Child::spawn(farm.drover(service).env("DROVER__PROBES__LISTEN", "127.0.0.1:0"));
+    let service = Child::spawn(&mut farm.drover(service));
     let address = service.probes().await;
     support::until("the service is ready", PATIENCE, async || {
         let request = http::Request::get("/readyz").header("host", "pod").body(Full::default()).unwrap();

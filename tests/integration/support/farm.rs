@@ -83,6 +83,7 @@ impl Farm {
             ("DROVER__HTTP__HOST_ALLOWLIST", "127.0.0.1"),
             ("DROVER__STORAGE__ROOT", self.storage.path().to_str().unwrap()),
             ("DROVER__API__LISTEN", "127.0.0.1:0"),
+            ("DROVER__PROBES__LISTEN", "127.0.0.1:0"),
             ("DROVER__QUEUE__LEASE", "2s"),
             ("DROVER__QUEUE__RECOVERY_TICK", "500ms"),
             ("DROVER__QUEUE__POLL_INTERVAL", "500ms"),

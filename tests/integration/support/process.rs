@@ -8,10 +8,12 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 use tokio::process::Command;
 
 use super::farm::PATIENCE;
-use super::wait::until_some;
+use super::wait::{until, until_some};
 
 /// How long the last lines may take after the process has ended. A grandchild may keep the pipe open for longer.
 const LAST_LINES: Duration = Duration::from_millis(500);
@@ -80,6 +82,13 @@ impl Child {
         line["address"].as_str().unwrap().parse().unwrap()
     }
 
+    /// Waits until the child counts at least `least` of that metric, over all labels. It must listen for probes.
+    pub async fn until_metric(&self, name: &str, least: f64) {
+        let address = self.probes().await;
+        let what = format!("{name} is {least}");
+        until(&what, PATIENCE, async || metric(address, name).await.is_some_and(|value| value >= least)).await;
+    }
+
     /// Sends a signal, such as SIGTERM or SIGSTOP.
     pub fn signal(&self, signal: nix::sys::signal::Signal) {
         let pid = self.process.id().expect("the child has ended already");
@@ -133,6 +142,16 @@ impl DerefMut for Child {
     fn deref_mut(&mut self) -> &mut Self::Target {
         &mut self.process
     }
+}
+
+/// The sum of one metric's series, as the probes' port tells them.
+async fn metric(address: SocketAddr, name: &str) -> Option<f64> {
+    let mut stream = TcpStream::connect(address).await.ok()?;
+    stream.write_all(b"GET /metrics HTTP/1.1\r\nhost: probe\r\nconnection: close\r\n\r\n").await.ok()?;
+    let mut text = String::new();
+    stream.read_to_string(&mut text).await.ok()?;
+    let values = text.lines().filter(|line| line.starts_with(name)).filter_map(|line| line.rsplit_once(' '));
+    Some(values.filter_map(|(_, value)| value.parse::<f64>().ok()).sum())
 }
 
 /// The lines of a stream, read by a thread of their own: they arrive while the test's runtime stands still, too.
