@@ -12,9 +12,11 @@ use super::input::{self, Input};
 use super::output::time;
 use super::{CliError, Env, ExitCode};
 use crate::db::stores::{Known, NewStore, StoreListing};
-use crate::db::{self, Tx};
+use crate::db::tasks::NewTask;
+use crate::db::{self, DbError, Tx};
 use crate::domain::role::Role;
 use crate::domain::store::StoreId;
+use crate::domain::task::TaskId;
 use crate::platforms::hosts;
 use draft::Draft;
 
@@ -43,7 +45,10 @@ struct Added {
     id: StoreId,
     name: String,
     /// The task that looks up its platform id, when none was given.
-    entry_point_task_id: Option<i64>,
+    entry_point_task_id: Option<TaskId>,
+    /// That task, before it is queued.
+    #[serde(skip)]
+    look_up: Option<NewTask>,
 }
 
 #[derive(Serialize)]
@@ -68,7 +73,8 @@ async fn add(draft: Draft, env: &Env) -> anyhow::Result<ExitCode> {
     if let Known::As(id) = db::stores::find_known(&tx, &store).await? {
         return Err(CliError::conflict(format!("the store exists already: its id is {id}")).into());
     }
-    let added = insert(&tx, store).await?;
+    let mut added = insert(&tx, store).await?;
+    enqueue_look_ups(&tx, std::slice::from_mut(&mut added)).await?;
     tx.commit().await?;
     env.out.either(&added, |added| format!("store {}: {}", added.id, added.name))?;
     Ok(ExitCode::Ok)
@@ -82,7 +88,8 @@ async fn import(path: &Path, env: &Env) -> anyhow::Result<ExitCode> {
     }
     refuse_private_hosts(&stores, env)?;
 
-    let tx = env.db().await?.begin().await?;
+    // all or nothing, and a list may be long
+    let tx = env.db().await?.begin_maintenance().await?;
     let mut result = Imported { imported: Vec::new(), known: 0 };
     for store in stores {
         match db::stores::find_known(&tx, &store).await? {
@@ -90,6 +97,7 @@ async fn import(path: &Path, env: &Env) -> anyhow::Result<ExitCode> {
             Known::No => result.imported.push(insert(&tx, store).await?),
         }
     }
+    enqueue_look_ups(&tx, &mut result.imported).await?;
     tx.commit().await?;
     env.out
         .either(&result, |done| format!("stores imported: {}, known before: {}", done.imported.len(), done.known))?;
@@ -111,22 +119,27 @@ fn refuse_private_hosts(stores: &[NewStore], env: &Env) -> anyhow::Result<()> {
         .into())
 }
 
-/// A store without its platform's id gets the task that looks it up.
-async fn insert(tx: &Tx, store: NewStore) -> anyhow::Result<Added> {
+/// A store without its platform's id needs a task that looks it up, which [`enqueue_look_ups`] queues.
+async fn insert(tx: &Tx, store: NewStore) -> Result<Added, DbError> {
     let id = db::stores::add(tx, &store).await?;
-    let entry_point_task_id = match store.platform_dispensary_id {
-        Some(_) => None,
-        None => {
-            let task = db::tasks::NewTask {
-                dispensary_id: Some(id),
-                platform: Some(store.platform.name().to_owned()),
-                dedup_key: Some(format!("{}:{id}", Role::EntryPointDiscovery)),
-                ..db::tasks::NewTask::new(Role::EntryPointDiscovery)
-            };
-            db::tasks::enqueue(tx, &[task]).await?.first().copied()
-        }
-    };
-    Ok(Added { id, name: store.name, entry_point_task_id })
+    let look_up = store.platform_dispensary_id.is_none().then(|| NewTask {
+        dispensary_id: Some(id),
+        platform: Some(store.platform.name().to_owned()),
+        dedup_key: Some(format!("{}:{id}", Role::EntryPointDiscovery)),
+        ..NewTask::new(Role::EntryPointDiscovery)
+    });
+    Ok(Added { id, name: store.name, entry_point_task_id: None, look_up })
+}
+
+/// All in one call: the queue is notified once, and its lock is taken once.
+async fn enqueue_look_ups(tx: &Tx, added: &mut [Added]) -> Result<(), DbError> {
+    let (tasks, stores): (Vec<NewTask>, Vec<&mut Added>) =
+        added.iter_mut().filter_map(|store| Some((store.look_up.take()?, store))).unzip();
+    let ids = db::tasks::enqueue(tx, &tasks).await?;
+    for (store, id) in stores.into_iter().zip(ids) {
+        store.entry_point_task_id = Some(id);
+    }
+    Ok(())
 }
 
 async fn list(env: &Env) -> anyhow::Result<ExitCode> {

@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use tokio_postgres::Row;
+use tokio_postgres::types::Type;
 
 use super::row::{FromRow, first_column, parsed, read_all};
 use super::{Client, DbError, Tx};
@@ -129,14 +130,20 @@ pub async fn add(tx: &Tx, store: &NewStore) -> Result<StoreId, DbError> {
 
 /// The store that `store` would double: of the same platform id; or, where one of the two has none, of the same menu address or slug.
 pub async fn find_known(client: &Client, store: &NewStore) -> Result<Known, DbError> {
-    let row = client
-        .query_opt(
+    // planned each time: an import begins with an empty table and ends with a full one
+    let rows = client
+        .query_planned(
             include_str!("sql/stores/find_known.sql"),
-            &[&store.platform.name(), &store.platform_dispensary_id, &store.menu_url, &store.slug],
+            &[
+                (&store.platform.name(), Type::TEXT),
+                (&store.platform_dispensary_id, Type::TEXT),
+                (&store.menu_url, Type::TEXT),
+                (&store.slug, Type::TEXT),
+            ],
         )
         .await?;
-    Ok(match row {
-        Some(row) => Known::As(first_column(&row)?),
+    Ok(match rows.first() {
+        Some(row) => Known::As(first_column(row)?),
         None => Known::No,
     })
 }

@@ -77,3 +77,27 @@ async fn a_payload_that_does_not_exist_is_not_found() {
     let database = support::database().await;
     assert_eq!(run(&database, &["payload", "show", "7"]).await.status.code(), Some(3));
 }
+
+/// Far more than fit into the deadline of a transaction if each were compared with each.
+const MANY: usize = 3_000;
+
+#[tokio::test]
+async fn a_long_list_of_menu_addresses_is_imported_once() {
+    let database = support::database().await;
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("stores.csv");
+    let lines = (0..MANY).map(|n| format!("Shop {n},https://dutchie.com/dispensary/shop-{n}\n"));
+    // one of them twice, by another address
+    let list =
+        format!("name,menu_url\n{}Again,https://dutchie.com/embedded-menu/shop-7/?x=1\n", lines.collect::<String>());
+    std::fs::write(&file, list).unwrap();
+    let import = ["stores", "import", file.to_str().unwrap(), "--json"];
+
+    let first = stdout(&run(&database, &import).await);
+    assert_eq!((first["imported"].as_array().unwrap().len(), &first["known"]), (MANY, &1.into()));
+    let looked_up = "SELECT count(*) FROM worker_tasks WHERE role = 'entry_point_discovery' AND ready";
+    assert_eq!(database.raw.query_one(looked_up, &[]).await.unwrap().get::<_, i64>(0), MANY as i64);
+
+    let again = stdout(&run(&database, &import).await);
+    assert_eq!((again["imported"].as_array().unwrap().len(), &again["known"]), (0, &(MANY + 1).into()));
+}

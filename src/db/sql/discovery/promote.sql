@@ -12,7 +12,7 @@ imported AS MATERIALIZED (      -- by hand or from a file, whose id has not been
   SELECT id,
          state,
          slug,
-         regexp_replace(substring(menu_url FROM '/(?:dispensary|embedded-menu|stores)/([^/?#]+)'), '\.js$', '') AS entry
+         menu_entry(menu_url) AS entry
     FROM dispensaries
    WHERE platform = $2
      AND platform_dispensary_id IS NULL

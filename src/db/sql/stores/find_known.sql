@@ -1,20 +1,27 @@
 -- stores/find_known.sql: the store that a new one would double: of the same platform id, or, where one of the two has no id yet, of the
 -- same slug or menu address. $1 platform, $2 platform id, $3 menu address, $4 slug
-WITH given AS (
-  SELECT regexp_replace(substring($3::text FROM '/(?:dispensary|embedded-menu|stores)/([^/?#]+)'), '\.js$', '') AS entry
+WITH given AS MATERIALIZED (
+  SELECT menu_entry($3) AS entry
 ),
-known AS (
-  SELECT id,
-         platform_dispensary_id,
-         slug,
-         regexp_replace(substring(menu_url FROM '/(?:dispensary|embedded-menu|stores)/([^/?#]+)'), '\.js$', '') AS entry
+-- each by its own index; compared here, the platform would tempt the planner to walk all of its stores
+alike AS MATERIALIZED (
+  SELECT id, platform, platform_dispensary_id
     FROM dispensaries
    WHERE platform = $1
+     AND platform_dispensary_id IN ($2, (SELECT entry FROM given))
+  UNION ALL
+  SELECT id, platform, platform_dispensary_id
+    FROM dispensaries
+   WHERE menu_entry(menu_url) IN ((SELECT entry FROM given), $2, $4)
+     AND ($2 IS NULL OR platform_dispensary_id IS NULL)
+  UNION ALL
+  SELECT id, platform, platform_dispensary_id
+    FROM dispensaries
+   WHERE slug IN ((SELECT entry FROM given), $4)
+     AND ($2 IS NULL OR platform_dispensary_id IS NULL)
 )
-SELECT known.id
-  FROM known, given
- WHERE known.platform_dispensary_id IN ($2::text, given.entry)
-    OR ($2::text IS NULL OR known.platform_dispensary_id IS NULL)
-       AND (known.entry IN (given.entry, $2, $4) OR known.slug IN (given.entry, $4::text))
- ORDER BY known.platform_dispensary_id = $2 DESC NULLS LAST, known.id
+SELECT id
+  FROM alike
+ WHERE platform = $1
+ ORDER BY platform_dispensary_id = $2 DESC NULLS LAST, id
  LIMIT 1;
