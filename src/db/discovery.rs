@@ -2,7 +2,7 @@
 //! platform: ids of two platforms may be equal.
 
 use super::arrays::column;
-use super::row::{first_column, first_columns};
+use super::row::first_columns;
 use super::{DbError, Tx};
 use crate::domain::store::{FoundStore, Platform, StoreId};
 
@@ -63,6 +63,11 @@ pub async fn flag_vanished(
 }
 
 /// Switches the stores off that are closed or have vanished, and takes their products off sale; returns how many.
-pub async fn close(tx: &Tx, platform: Platform) -> Result<i64, DbError> {
-    first_column(&tx.query_one(include_str!("sql/discovery/close.sql"), &[&platform.name()]).await?)
+pub async fn close(tx: &Tx, platform: Platform) -> Result<usize, DbError> {
+    // the next statement sees what a refresh committed while this one waited for its lock
+    let closing = tx.query(include_str!("sql/discovery/closing.sql"), &[&platform.name()]).await?;
+    let ids: Vec<StoreId> = first_columns(&closing)?;
+    let reasons: Vec<String> = closing.iter().map(|row| row.try_get("reason")).collect::<Result<_, _>>()?;
+    tx.execute(include_str!("sql/discovery/close.sql"), &[&ids, &reasons]).await?;
+    Ok(ids.len())
 }

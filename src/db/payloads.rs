@@ -28,7 +28,7 @@ pub async fn before_fetch(client: &Client, scope: ProductScope) -> Result<FetchS
 }
 
 /// Notes a menu that is too small to be believed at once; true when it is to be believed after all: the third in a row, hours
-/// apart and, where there are several proxies, not all through one.
+/// apart and, where there are several proxies, not all through one; or the sixth.
 pub async fn suspect(
     client: &Client,
     store: StoreId,

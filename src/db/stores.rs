@@ -18,6 +18,8 @@ pub struct CrawlState {
     pub last: Option<PayloadPosition>,
     /// When the newest complete crawl was fetched.
     pub last_complete_at: Option<DateTime<Utc>>,
+    /// Whether it is to be crawled at all.
+    pub is_enabled: bool,
 }
 
 /// A store by hand or from a file.
@@ -75,6 +77,7 @@ pub async fn lock(tx: &Tx, id: StoreId) -> Result<CrawlState, DbError> {
     Ok(CrawlState {
         last: payload.zip(fetched_at).map(|(id, fetched_at)| PayloadPosition { fetched_at, id }),
         last_complete_at: row.try_get("last_complete_at")?,
+        is_enabled: row.try_get("crawl_enabled")?,
     })
 }
 

@@ -35,6 +35,9 @@ pub struct Counts {
     pub out_of_stock: i64,
     pub back_in_stock: i64,
     pub snapshots: u64,
+    /// The store was switched off after this run had begun: its products are out of stock, and stay so.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub store_is_off: bool,
 }
 
 impl From<&Counts> for ProductChanges {
@@ -62,6 +65,9 @@ impl From<Counts> for Map<String, Value> {
 impl MenuWrite {
     pub async fn write(&self, tx: &Tx) -> Result<Counts, DbError> {
         let state = db::stores::lock(tx, self.payload.dispensary_id).await?;
+        if !state.is_enabled {
+            return Ok(Counts { store_is_off: true, ..Counts::default() });
+        }
         let order = PayloadOrder::of(self.position(), state.last);
         let counts = match (order, state.last) {
             (PayloadOrder::Older, Some(newest)) => self.write_older(tx, newest).await?,

@@ -1,10 +1,15 @@
 //! What one payload writes: products, options, snapshots, misses, and nothing that has not changed.
 
+use std::time::Duration;
+
+use drover::db::discovery;
 use drover::domain::product::StockStatus;
 use drover::domain::stock::{PayloadOrder, Stock};
-use drover::handlers::product_refresh::write::Counts;
+use drover::domain::store::Platform;
+use drover::handlers::product_refresh::write::{Counts, MenuWrite};
 
-use super::test_store::{TestStore, at, product, variant};
+use super::test_store::{MIN_COVERAGE, TestStore, at, product, variant};
+use crate::support;
 
 fn in_stock(misses: i16) -> Stock {
     Stock { is_in_stock: true, status: StockStatus::InStock, misses }
@@ -304,4 +309,65 @@ async fn months_of_history_have_partitions() {
 
 fn place(marks: &[String]) -> Vec<&str> {
     marks.iter().filter_map(|mark| mark.rsplit_once(' ')).map(|(place, _)| place).collect()
+}
+
+impl TestStore {
+    /// A survey saw that the store is closed; it is not switched off yet.
+    async fn seen_closed(&self) {
+        let sql = "INSERT INTO dutchie_discovery_locations (platform_dispensary_id, name, found_in, reason)
+                   SELECT platform_dispensary_id, name, 'AZ', 'not_open' FROM dispensaries WHERE id = $1";
+        self.database.raw.execute(sql, &[&self.id]).await.unwrap();
+    }
+
+    async fn close(&self) -> usize {
+        let tx = self.database.db.begin().await.unwrap();
+        let closed = discovery::close(&tx, Platform::Dutchie).await.unwrap();
+        tx.commit().await.unwrap();
+        closed
+    }
+}
+
+#[tokio::test]
+async fn what_a_refresh_commits_while_its_store_closes_is_out_of_stock_too() {
+    let shelf = TestStore::new().await;
+    shelf.seen_closed().await;
+    let (payload, products) = (shelf.payload(0, 1, 1.0).await, vec![product("a")]);
+    let refreshing = shelf.database.db.begin().await.unwrap();
+    MenuWrite { payload, products, min_coverage: MIN_COVERAGE }.write(&refreshing).await.unwrap();
+
+    let closing = shelf.close();
+    let committing = async {
+        let waiting =
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+        support::until("the closing waits", Duration::from_secs(10), async || shelf.count(waiting).await == 1).await;
+        refreshing.commit().await.unwrap();
+    };
+    let (closed, ()) = tokio::join!(closing, committing);
+
+    assert_eq!(closed, 1);
+    assert_eq!((shelf.row("a").await.unwrap().stock, shelf.options_in_stock("a").await), (EMPTY, 0));
+}
+
+#[tokio::test]
+async fn a_refresh_that_began_before_its_store_closed_writes_nothing() {
+    let shelf = TestStore::new().await;
+    shelf.crawl(0, vec![product("a")]).await;
+    shelf.seen_closed().await;
+    let payload = shelf.payload(1, 2, 1.0).await;
+    assert_eq!(shelf.close().await, 1);
+    let counts = shelf.refresh(&payload, vec![product("a"), product("b")]).await;
+    assert_eq!((counts.products, counts.snapshots), (0, 0));
+    assert_eq!(shelf.row("a").await.unwrap().stock, EMPTY);
+    assert_eq!(shelf.row("b").await, None);
+}
+
+#[tokio::test]
+async fn a_crawl_time_ahead_of_the_clock_moves_no_sighting_into_the_future() {
+    let shelf = TestStore::new().await;
+    shelf.crawl(0, vec![product("a"), product("b")]).await;
+    let ahead = "UPDATE dispensaries SET last_payload_at = now() + interval '1 day', last_complete_at = now() + interval '1 day'";
+    shelf.database.raw.batch_execute(ahead).await.unwrap();
+    shelf.crawl(1, vec![product("b")]).await;
+    assert_eq!(shelf.row("a").await.unwrap().stock, in_stock(1));
+    assert_eq!(shelf.count("SELECT count(*) FROM store_products WHERE last_seen_at > now()").await, 0);
 }

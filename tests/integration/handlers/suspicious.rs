@@ -34,3 +34,17 @@ async fn the_third_look_is_believed_hours_apart_and_by_way_of_several_proxies_wh
     }
     assert_eq!(looks, [false, false, believed]);
 }
+
+#[tokio::test]
+async fn the_sixth_look_is_believed_by_whatever_proxies_and_so_few_are_noted() {
+    let store = TestStore::new().await;
+    store.database.raw.batch_execute("INSERT INTO proxies (host, port) VALUES ('p1', 80), ('p2', 80)").await.unwrap();
+    let client = store.database.db.client().await.unwrap();
+    let mut looks = Vec::new();
+    for look in 0..7 {
+        let start = FetchStart { at: at(0) + TimeDelta::hours(3 * look), products: 30, suspicious_proxies: Vec::new() };
+        looks.push(db::payloads::suspect(&client, store.id, &start, 3, Some(1)).await.unwrap());
+    }
+    assert_eq!(looks, [false, false, false, false, false, true, true]);
+    assert_eq!(store.count("SELECT count(*) FROM suspicious_menus").await, 5);
+}

@@ -1,20 +1,8 @@
--- discovery/close.sql: switches the stores off that discovery saw closed, or sees no more; their products go out of stock. A store that
--- a person switched on again keeps its reason, and is left alone. Answers how many there were. $1 platform
-WITH closing AS MATERIALIZED (
-  SELECT d.id, CASE WHEN l.vanished_at IS NOT NULL THEN 'vanished' ELSE l.reason END AS reason
-    FROM dutchie_discovery_locations l
-    JOIN dispensaries d ON d.platform = l.platform AND d.platform_dispensary_id = l.platform_dispensary_id
-   WHERE l.platform = $1
-     AND (l.vanished_at IS NOT NULL OR l.reason = 'not_open')
-     AND d.crawl_enabled
-     AND d.disabled_reason IS NULL
-   ORDER BY d.id
-     FOR UPDATE OF d      -- the lock under which a store's products are written
-),
-closed AS (
+-- discovery/close.sql: switches these stores off; their products go out of stock. $1 stores, $2 reasons
+WITH closed AS (
   UPDATE dispensaries d
      SET crawl_enabled = false, disabled_reason = c.reason, updated_at = now()
-    FROM closing c
+    FROM unnest($1::bigint[], $2::text[]) AS c(id, reason)
    WHERE d.id = c.id
   RETURNING d.id, coalesce(d.last_payload_id, 0) AS crawl_id
 ),
@@ -43,4 +31,4 @@ history AS (
     FROM options
       ON CONFLICT DO NOTHING
 )
-SELECT count(*) AS closed FROM closed;
+SELECT;

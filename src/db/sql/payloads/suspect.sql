@@ -1,5 +1,6 @@
 -- payloads/suspect.sql: a menu was too small to be believed at once. Answers whether it is the third in a row, hours apart and not
--- all through one proxy where there are several; if not, it is noted. $1 store, $2 when its fetch began, $3 its products, $4 proxy
+-- all through one proxy where there are several, or the sixth; if not, it is noted. $1 store, $2 when its fetch began, $3 its products,
+-- $4 proxy
 WITH earlier AS (
   SELECT count(*) AS looks, max(fetched_at) AS latest, array_agg(proxy_id) AS proxies
     FROM suspicious_menus
@@ -10,7 +11,9 @@ judged AS (
          looks >= 2
          AND latest <= $2::timestamptz - interval '2 hours'
          AND ((SELECT count(DISTINCT proxy) FROM unnest(proxies || $4::bigint) AS proxy) > 1
-              OR (SELECT count(*) FROM proxies WHERE is_active OR cooldown_until IS NOT NULL) < 2) AS is_believed
+              OR (SELECT count(*) FROM proxies WHERE is_active OR cooldown_until IS NOT NULL) < 2
+              OR looks >= 5      -- no other may suit the store; and this bounds the table
+             ) AS is_believed
     FROM earlier
 ),
 noted AS (

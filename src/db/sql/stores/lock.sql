@@ -2,7 +2,8 @@
 SELECT last_payload_id,
        -- a time ahead of the database's (after a fail-over to a slower clock) must not hold later payloads off
        CASE WHEN last_payload_at <= clock_timestamp() THEN last_payload_at ELSE 'epoch' END AS last_payload_at,
-       last_complete_at
+       CASE WHEN last_complete_at <= clock_timestamp() THEN last_complete_at END AS last_complete_at,
+       crawl_enabled
   FROM dispensaries
  WHERE id = $1
    FOR UPDATE;
