@@ -7,6 +7,7 @@
 mod tls;
 
 use std::fmt::Display;
+use std::net::IpAddr;
 use std::time::Duration;
 
 use tokio_postgres::config::{Host, SslMode};
@@ -42,7 +43,7 @@ impl Server {
         if let Some(password) = url.password() {
             config.password(password);
         }
-        if tls_settings.mode.is_none() && config.get_hosts().iter().all(is_local) {
+        if tls_settings.mode.is_none() && is_local(&config) {
             config.ssl_mode(SslMode::Disable);
         }
         config
@@ -102,12 +103,17 @@ pub(super) fn lock_timeout(statement_timeout: Duration) -> Duration {
     statement_timeout * 9 / 10
 }
 
-fn is_local(host: &Host) -> bool {
+/// Names and addresses are looked at both: the driver connects to the address where there is one.
+fn is_local(config: &tokio_postgres::Config) -> bool {
+    let (hosts, addresses) = (config.get_hosts(), config.get_hostaddrs());
+    let is_named = !hosts.is_empty() || !addresses.is_empty();
+    is_named && hosts.iter().all(is_local_host) && addresses.iter().all(IpAddr::is_loopback)
+}
+
+fn is_local_host(host: &Host) -> bool {
     match host {
         Host::Unix(_) => true,
-        Host::Tcp(name) => {
-            name == "localhost" || name.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
-        }
+        Host::Tcp(name) => name == "localhost" || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback()),
     }
 }
 
@@ -141,6 +147,10 @@ mod tests {
     #[case::verified("postgresql://db.example.com/drover?sslmode=verify-full", SslMode::Require)]
     #[case::key_values("host=db.example.com sslmode=verify-ca user=u", SslMode::Require)]
     #[case::one_of_two_is_elsewhere("postgresql://localhost,db.example.com/drover", SslMode::Prefer)]
+    #[case::address_elsewhere("hostaddr=203.0.113.5 user=u", SslMode::Prefer)]
+    #[case::address_elsewhere_of_a_local_name("host=localhost hostaddr=203.0.113.5 user=u", SslMode::Prefer)]
+    #[case::loopback_address("hostaddr=127.0.0.1 user=u", SslMode::Disable)]
+    #[case::nowhere("user=u", SslMode::Prefer)]
     fn what_is_not_on_this_machine_is_encrypted(#[case] url: &str, #[case] mode: SslMode) {
         assert_eq!(parse(url).unwrap().config.get_ssl_mode(), mode);
     }
