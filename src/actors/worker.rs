@@ -158,7 +158,7 @@ impl WorkerActor {
             role: self.plan.roles.label().to_owned(),
             roles: self.plan.roles.roles().iter().map(|role| role.name().to_owned()).collect(),
             last_heartbeat_at: None,
-            started_at: None,
+            started_at: Some(self.deps.started_at),
         }
     }
 

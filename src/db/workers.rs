@@ -29,6 +29,7 @@ pub async fn upsert(client: &Client, document: &WorkerDocument, every: Duration)
                 &(document.max_concurrent_tasks as i32),
                 &resources,
                 &every.as_secs_f32(),
+                &document.started_at,
             ],
         )
         .await?;

@@ -64,6 +64,6 @@ pub struct WorkerDocument {
     pub roles: Vec<String>,
     /// Set by the database.
     pub last_heartbeat_at: Option<DateTime<Utc>>,
-    /// Set by the database.
+    /// When its process started, by the database's clock.
     pub started_at: Option<DateTime<Utc>>,
 }

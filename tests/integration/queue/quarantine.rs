@@ -1,6 +1,8 @@
 //! Quarantine: what kills its processes is distinguished from the tasks beside it.
 
 use drover::db::tasks::{AttemptOutcome, Recovered, Settlement};
+use drover::db::workers;
+use drover::domain::worker::WorkerDocument;
 use serde_json::{Value, json};
 
 use super::*;
@@ -150,5 +152,23 @@ async fn a_lease_that_ran_out_while_the_whole_queue_stood_still_blames_no_task()
     queue.sql("UPDATE queue_chores SET unbroken_since = now() - interval '1 hour'").await;
     let task = queue.claim_one().await;
     queue.lose(&task).await;
+    assert_eq!(queue.loss_count(id).await, json!(1));
+}
+
+#[tokio::test]
+async fn a_process_that_died_and_came_back_under_its_name_is_dead_to_its_old_tasks() {
+    let queue = Queue::new().await;
+    let id = queue.add(fetch(1)).await;
+    let beat = async || {
+        let started_at = workers::now(&queue.client().await).await.unwrap();
+        let document = WorkerDocument { started_at: Some(started_at), ..registry::worker(ME, "Aethelgard") };
+        workers::upsert(&queue.client().await, &document, Duration::from_secs(30)).await.unwrap();
+    };
+    beat().await;
+    let task = queue.claim_one().await;
+    tasks::start(&queue.client().await, &task.lease).await.unwrap();
+    queue.expire(id).await;
+    beat().await;
+    tasks::recover(&queue.client().await, None).await.unwrap();
     assert_eq!(queue.loss_count(id).await, json!(1));
 }

@@ -7,7 +7,7 @@ use super::*;
 
 const HEARTBEAT: Duration = Duration::from_secs(30);
 
-fn worker(id: &str, pod: &str) -> WorkerDocument {
+pub fn worker(id: &str, pod: &str) -> WorkerDocument {
     WorkerDocument {
         worker_id: id.to_owned(),
         current_task_id: Some(456),
