@@ -184,7 +184,8 @@ impl Tx {
 
     /// After `Unavailable` it is not known whether the transaction was committed: look before running it again.
     pub async fn commit(mut self) -> Result<(), DbError> {
-        self.client.batch("COMMIT").await?;
+        // COMMIT alone rolls a failed transaction back and calls that a success; any statement before it is refused
+        self.client.batch("SELECT; COMMIT").await?;
         self.open = false;
         Ok(())
     }

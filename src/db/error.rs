@@ -4,7 +4,7 @@ use std::error::Error as _;
 
 use deadpool_postgres::{PoolError, TimeoutType};
 use thiserror::Error;
-use tokio_postgres::error::SqlState;
+use tokio_postgres::error::{DbError as DbServerError, SqlState};
 
 #[derive(Debug, Error)]
 pub enum DbError {
@@ -71,7 +71,7 @@ impl From<tokio_postgres::Error> for DbError {
             // raised by drover's own functions
             code if *code == SqlState::NO_DATA_FOUND => DbError::Missing(message),
             code if *code == SqlState::QUERY_CANCELED => DbError::TooSlow(message),
-            code if is_contention(code) => DbError::Contention(message),
+            code if is_contention(code) || is_outdated_plan(db) => DbError::Contention(message),
             code if means_unavailable(code) => DbError::Unavailable(message),
             code => DbError::Other(format!("{message} ({})", code.code())),
         }
@@ -97,8 +97,12 @@ fn is_contention(code: &SqlState) -> bool {
     *code == SqlState::T_R_DEADLOCK_DETECTED
         || *code == SqlState::T_R_SERIALIZATION_FAILURE
         || *code == SqlState::LOCK_NOT_AVAILABLE
-        // "cached plan must not change result type": the statement was prepared before a migration
-        || *code == SqlState::FEATURE_NOT_SUPPORTED
+}
+
+/// "cached plan must not change result type": the statement was prepared before a migration. It shares its SQLSTATE with whatever
+/// Postgres does not support, and its message depends on the server's language.
+fn is_outdated_plan(error: &DbServerError) -> bool {
+    *error.code() == SqlState::FEATURE_NOT_SUPPORTED && error.routine() == Some("RevalidateCachedQuery")
 }
 
 /// Operator intervention (57), connection failures (08), insufficient resources (53), and a primary that became a replica.

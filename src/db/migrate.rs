@@ -16,6 +16,7 @@ use tokio_postgres::Row;
 use super::client::Client;
 use super::error::DbError;
 use super::pools::Db;
+use super::row::{FromRow, read_all};
 use crate::digest::sha256_hex;
 use crate::events;
 
@@ -287,15 +288,12 @@ impl Object {
         match tx.batch(&self.sql).await {
             Ok(()) => {
                 let after = self.functions(tx).await?;
-                let outdated: Vec<_> = before.into_iter().filter(|function| after.contains(function)).collect();
-                drop_functions(tx, &outdated).await.map_err(failed())?;
+                let outdated = before.iter().filter(|function| after.contains(function));
+                drop_functions(tx, outdated).await.map_err(failed())?;
             }
             Err(DbError::Other(_)) => {
                 tx.batch("ROLLBACK TO SAVEPOINT object").await?;
-                for view in self.created("VIEW") {
-                    tx.batch(&format!("DROP VIEW IF EXISTS {view}")).await.map_err(failed())?;
-                }
-                drop_functions(tx, &before).await.map_err(failed())?;
+                self.drop_created(tx, &before).await.map_err(failed())?;
                 tx.batch(&self.sql).await.map_err(failed())?;
             }
             Err(error) => return Err(failed()(error)),
@@ -305,29 +303,57 @@ impl Object {
         Ok(())
     }
 
-    /// The functions of these names that are in the database: (signature, version of its row). One that the file did not replace
-    /// has other arguments, and would make calls ambiguous.
-    async fn functions(&self, tx: &Client) -> Result<Vec<(String, String)>, MigrateError> {
-        let rows = tx.query(include_str!("sql/migrate/functions.sql"), &[&self.created("FUNCTION")]).await?;
-        let read = |row: &Row| Ok((row.try_get("signature")?, row.try_get("version")?));
-        Ok(rows.iter().map(read).collect::<Result<_, tokio_postgres::Error>>().map_err(DbError::from)?)
+    /// Drops what the file creates, the last first: a function may return a view's rows, and a view may call a function.
+    async fn drop_created(&self, tx: &Client, functions: &[Function]) -> Result<(), DbError> {
+        let created: Vec<_> = self.created().collect();
+        for (kind, name) in created.into_iter().rev() {
+            match kind {
+                "VIEW" => tx.batch(&format!("DROP VIEW IF EXISTS {name}")).await?,
+                "FUNCTION" => drop_functions(tx, functions.iter().filter(|function| function.name == name)).await?,
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
-    /// The names after `CREATE kind` or `CREATE OR REPLACE kind` at the beginning of a line.
-    fn created(&self, kind: &str) -> Vec<&str> {
-        let name = |line: &'_ str| -> Option<usize> {
+    /// The functions in the database that have a name of this file's.
+    async fn functions(&self, tx: &Client) -> Result<Vec<Function>, DbError> {
+        let names: Vec<&str> = self.created().filter(|(kind, _)| *kind == "FUNCTION").map(|(_, name)| name).collect();
+        read_all(&tx.query(include_str!("sql/migrate/functions.sql"), &[&names]).await?)
+    }
+
+    /// Kind and name of each object after `CREATE` or `CREATE OR REPLACE` at the beginning of a line, in the file's order.
+    fn created(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.sql.lines().filter_map(|line| {
             let rest = line.strip_prefix("CREATE ")?;
-            let rest = rest.strip_prefix("OR REPLACE ").unwrap_or(rest).strip_prefix(kind)?.strip_prefix(' ')?;
-            Some(line.len() - rest.len())
-        };
-        let names = self.sql.lines().filter_map(|line| name(line).map(|at| &line[at..]));
-        names.filter_map(|rest| rest.split(['(', ' ']).next()).collect()
+            let (kind, rest) = rest.strip_prefix("OR REPLACE ").unwrap_or(rest).split_once(' ')?;
+            Some((kind, rest.split(['(', ' ']).next()?))
+        })
     }
 }
 
-async fn drop_functions(tx: &Client, functions: &[(String, String)]) -> Result<(), DbError> {
-    for (signature, _) in functions {
-        tx.batch(&format!("DROP FUNCTION {signature}")).await?;
+/// A function in the database. One that keeps its `version` while its file runs was not replaced: it has other arguments, and would
+/// make calls ambiguous.
+#[derive(PartialEq)]
+struct Function {
+    name: String,
+    signature: String,
+    version: String,
+}
+
+impl FromRow for Function {
+    fn from_row(row: &Row) -> Result<Function, DbError> {
+        Ok(Function {
+            name: row.try_get("name")?,
+            signature: row.try_get("signature")?,
+            version: row.try_get("version")?,
+        })
+    }
+}
+
+async fn drop_functions(tx: &Client, functions: impl Iterator<Item = &Function>) -> Result<(), DbError> {
+    for function in functions {
+        tx.batch(&format!("DROP FUNCTION {}", function.signature)).await?;
     }
     Ok(())
 }
@@ -403,8 +429,8 @@ mod tests {
     fn the_names_of_a_file_are_found() {
         let sql = "CREATE OR REPLACE FUNCTION a(x int) RETURNS int\nCREATE FUNCTION b() x\nCREATE OR REPLACE VIEW v AS\n  CREATE FUNCTION no()";
         let object = Object { name: String::new(), sql: sql.to_owned() };
-        assert_eq!(object.created("FUNCTION"), ["a", "b"]);
-        assert_eq!(object.created("VIEW"), ["v"]);
+        let created: Vec<_> = object.created().collect();
+        assert_eq!(created, [("FUNCTION", "a"), ("FUNCTION", "b"), ("VIEW", "v")]);
     }
 
     #[test]

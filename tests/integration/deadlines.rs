@@ -220,3 +220,26 @@ async fn statements_prepared_before_a_migration_do_not_outlive_it() {
     assert!(error.is_transient(), "{error}");
     db.client().await.unwrap().query("SELECT * FROM grows", &[]).await.unwrap();
 }
+
+#[tokio::test]
+async fn a_plan_that_a_migration_made_invalid_is_contention_and_another_refusal_is_not() {
+    let database = support::database().await;
+    let client = database.db.client().await.unwrap();
+    database.raw.batch_execute("CREATE TABLE growing (id int)").await.unwrap();
+    client.query("SELECT * FROM growing", &[]).await.unwrap();
+    database.raw.batch_execute("ALTER TABLE growing ADD COLUMN more text").await.unwrap();
+    let error = client.query("SELECT * FROM growing", &[]).await.unwrap_err();
+    assert!(matches!(error, DbError::Contention(_)), "{error}");
+    let error = client.batch("ALTER TABLE worker_tasks ALTER COLUMN platform TYPE varchar(20)").await.unwrap_err();
+    assert!(matches!(error, DbError::Other(_)), "{error}");
+}
+
+#[tokio::test]
+async fn a_transaction_in_which_a_statement_failed_cannot_be_committed() {
+    let database = support::database().await;
+    let tx = database.db.begin().await.unwrap();
+    tx.batch("CREATE TABLE half (id int)").await.unwrap();
+    assert!(tx.batch("SELECT 1 / 0").await.is_err());
+    let committed = tx.commit().await;
+    assert!(matches!(committed, Err(DbError::Other(_))), "{committed:?}");
+}

@@ -213,3 +213,17 @@ async fn a_session_that_forgot_its_commit_is_ended_by_the_database() {
     let limit = session.query_one("SHOW idle_in_transaction_session_timeout", &[]).await.unwrap();
     assert_eq!(limit.get::<_, String>(0), "5min");
 }
+
+#[tokio::test]
+async fn a_view_whose_rows_a_function_returns_is_replaced() {
+    let database = support::database().await;
+    let made_by_an_older_program = "
+        DROP FUNCTION claimed_with(uuid);
+        DROP VIEW claimed_tasks;
+        CREATE VIEW claimed_tasks AS SELECT 1 AS one, id FROM worker_tasks;
+        CREATE FUNCTION claimed_with(token uuid) RETURNS SETOF claimed_tasks LANGUAGE sql AS 'SELECT * FROM claimed_tasks'";
+    database.raw.batch_execute(made_by_an_older_program).await.unwrap();
+    database.raw.batch_execute(OLDER).await.unwrap();
+    migrate::up(&database.db).await.unwrap();
+    database.raw.batch_execute("SELECT fence FROM claimed_with(gen_random_uuid())").await.unwrap();
+}
