@@ -113,3 +113,10 @@ BEGIN
   NEW.next_run_at := now() + interval '100 years';
   RETURN NEW;
 END $f$;
+
+-- A person switched a store off: it is not discovery's any more, which switches on what it switched off.
+CREATE OR REPLACE FUNCTION dispensaries_guard_off() RETURNS trigger LANGUAGE plpgsql AS $f$
+BEGIN
+  NEW.disabled_reason := NULL;
+  RETURN NEW;
+END $f$;

@@ -27,7 +27,7 @@ BEGIN
          SELECT s.*,
                 row_number() OVER (PARTITION BY s.dispensary_id, s.may_be_ready ORDER BY s.priority DESC, s.ord) AS rank
            FROM task_specs(specs, ids) s
-          WHERE s.id <> ALL (present)),
+          WHERE s.id NOT IN (SELECT unnest(present))),   -- hashed; an array would be searched for each task
        made AS (
          INSERT INTO worker_tasks (id, role, dispensary_id, platform, priority, scheduled_for, payload, max_retries, dedup_key,
                                    depends_on, depends_policy, parent_task_id, schedule_id, blocked, ready)
