@@ -1,17 +1,33 @@
 -- Claiming. One bad row never fails a batch: a task that cannot be claimed is set aside, failed with its reason.
 
--- Locks the best `wanted` ready tasks of these roles and returns their ids, best first. `every_role` says that `roles` are all that
--- tasks usually have: one walk serves them all. A suspect (lost twice) is picked only where `allow_suspect`, and one at a time: the
--- one with the fewest crashes, so that the losses which other causes bring spread over many suspects.
+-- Locks the first `wanted` of these tasks that are still ready and that no other session has locked.
+CREATE OR REPLACE FUNCTION lock_ready(candidates bigint[], wanted int) RETURNS bigint[] LANGUAGE plpgsql AS $f$
+DECLARE pending CONSTANT text := 'pending';
+BEGIN
+  RETURN ARRAY (
+    SELECT locked.id
+      FROM unnest(candidates) AS c(id)
+     CROSS JOIN LATERAL (
+           SELECT t.id FROM worker_tasks t
+            WHERE t.id = c.id AND t.status = pending AND t.ready
+            LIMIT 1
+              FOR UPDATE SKIP LOCKED) locked
+     LIMIT wanted);
+END $f$;
+
+-- Locks the best `wanted` ready tasks of these roles and returns their ids, best first. Where `every_role`, most ready tasks are of
+-- these roles, and the first of all of them are looked at before each role by itself. No walk passes the backlog of a role that is not
+-- asked for. A suspect (lost twice) is picked only where `allow_suspect`, and one at a time: the one with the fewest crashes, so that
+-- the losses which other causes bring spread over many suspects.
 DROP FUNCTION IF EXISTS pick_tasks(text[], int, boolean);
 CREATE OR REPLACE FUNCTION pick_tasks(roles text[], every_role boolean, wanted int, allow_suspect boolean)
 RETURNS bigint[] LANGUAGE plpgsql AS $f$
 DECLARE
-  pending CONSTANT text := 'pending';
   suspect bigint;
   picked bigint[] := '{}';
   candidates bigint[];
-  enough int := 2 * wanted + 8;   -- of each role: other sessions are picking too
+  looked_at int;
+  enough int := 2 * wanted + 8;   -- other sessions are picking too
 BEGIN
   IF allow_suspect THEN
     SELECT t.id INTO suspect
@@ -22,44 +38,42 @@ BEGIN
        FOR UPDATE SKIP LOCKED;
     wanted := wanted - (suspect IS NOT NULL)::int;
   END IF;
-  IF cardinality(roles) = 1 THEN
-    -- a range of one role: only the index of roles gives this order
-    picked := ARRAY (
-      SELECT t.id FROM worker_tasks t
-       WHERE t.status = 'pending' AND t.ready AND t.role >= roles[1] AND t.role <= roles[1] AND t.loss_count < 2
-       ORDER BY t.role, t.priority DESC, t.id
-       LIMIT wanted
-         FOR UPDATE SKIP LOCKED);
-  ELSIF NOT every_role THEN
-    -- the best of each role, so that no walk passes the backlog of a role that is not asked for
+  IF every_role THEN
+    SELECT coalesce(array_agg(first.id) FILTER (WHERE first.role = ANY (roles)), '{}'), count(*)
+      INTO candidates, looked_at
+      FROM (SELECT t.id, t.role FROM worker_tasks t
+             WHERE t.status = 'pending' AND t.ready AND t.loss_count < 2
+             ORDER BY t.priority DESC, t.id
+             LIMIT enough) first;
+    picked := lock_ready(candidates, wanted);
+    IF looked_at < enough THEN RETURN array_remove(suspect || picked, NULL); END IF;   -- there is nothing else
+  END IF;
+  IF cardinality(roles) > 1 AND cardinality(picked) < wanted THEN
     candidates := ARRAY (
       SELECT best.id
         FROM unnest(roles) AS r(name)
        CROSS JOIN LATERAL (
              SELECT t.id, t.priority FROM worker_tasks t
               WHERE t.status = 'pending' AND t.ready AND t.role >= r.name AND t.role <= r.name AND t.loss_count < 2
+                AND t.id <> ALL (picked)
               ORDER BY t.role, t.priority DESC, t.id
               LIMIT enough) best
        ORDER BY best.priority DESC, best.id);
-    -- in the order of the array, and no further than needed
-    picked := ARRAY (
-      SELECT locked.id
-        FROM unnest(candidates) AS c(id)
-       CROSS JOIN LATERAL (
-             SELECT t.id FROM worker_tasks t
-              WHERE t.id = c.id AND t.status = pending AND t.ready
-              LIMIT 1
-                FOR UPDATE SKIP LOCKED) locked
-       LIMIT wanted);
+    picked := picked || lock_ready(candidates, wanted - cardinality(picked));
   END IF;
-  -- of any role; or so many sessions are picking that the best of some roles are gone
-  IF cardinality(roles) > 1 AND cardinality(picked) < wanted AND (every_role OR cardinality(candidates) >= enough) THEN
+  IF cardinality(roles) = 1 OR cardinality(picked) < wanted AND cardinality(candidates) >= enough THEN
+    -- one role; or so many sessions are picking that the best of some roles are gone, and the order of roles must do
     picked := picked || ARRAY (
-      SELECT t.id FROM worker_tasks t
-       WHERE t.status = 'pending' AND t.ready AND t.role = ANY (roles) AND t.loss_count < 2 AND t.id <> ALL (picked)
-       ORDER BY t.priority DESC, t.id
-       LIMIT wanted - cardinality(picked)
-         FOR UPDATE SKIP LOCKED);
+      SELECT next.id
+        FROM unnest(roles) AS r(name)
+       CROSS JOIN LATERAL (
+             SELECT t.id FROM worker_tasks t   -- a range of one role: only the index of roles gives this order
+              WHERE t.status = 'pending' AND t.ready AND t.role >= r.name AND t.role <= r.name AND t.loss_count < 2
+                AND t.id <> ALL (picked)
+              ORDER BY t.role, t.priority DESC, t.id
+              LIMIT wanted - cardinality(picked)
+                FOR UPDATE SKIP LOCKED) next
+       LIMIT wanted - cardinality(picked));
   END IF;
   RETURN array_remove(suspect || picked, NULL);
 END $f$;
@@ -126,12 +140,27 @@ SELECT id, fence, worker_id, role, dispensary_id, platform, payload, priority, r
   FROM worker_tasks
  WHERE status IN ('claimed', 'running');
 
--- Completes many tasks that have nothing to write; returns the ids that were not held any more. A part of settle_and_claim. The
--- rows are locked by ascending id, as everywhere.
+-- Of these leases (id, fence, worker) the ids of those that are still held in one of `statuses`; their rows are locked. What another
+-- session has locked is left out: it may be a person's, and nothing waits for that.
+CREATE OR REPLACE FUNCTION lock_held(ids bigint[], fences bigint[], workers text[], statuses text[])
+RETURNS bigint[] LANGUAGE plpgsql AS $f$
+BEGIN
+  RETURN ARRAY (
+    SELECT held.id
+      FROM unnest(ids, fences, workers) AS l(id, fence, worker_id)
+     CROSS JOIN LATERAL (
+           SELECT t.id FROM worker_tasks t
+            WHERE t.id = l.id AND t.fence = l.fence AND t.worker_id = l.worker_id AND t.status = ANY (statuses)
+            LIMIT 1
+              FOR UPDATE SKIP LOCKED) held);
+END $f$;
+
+-- Completes many tasks that have nothing to write; returns the ids of the others: they are not held any more, or another session has
+-- their rows locked. A part of settle_and_claim.
 CREATE OR REPLACE FUNCTION complete_tasks(ids bigint[], fences bigint[], workers text[], results jsonb[], details jsonb[])
 RETURNS bigint[] LANGUAGE plpgsql AS $f$
 DECLARE
-  active CONSTANT text[] := ARRAY['claimed', 'running'];
+  held bigint[] := lock_held(ids, fences, workers, ARRAY['claimed', 'running']);
   settled bigint[];
   freed bigint[];
 BEGIN
@@ -140,8 +169,7 @@ BEGIN
        SET status = 'completed', completed_at = clock_timestamp(), updated_at = clock_timestamp(),
            result = results[array_position(ids, t.id)], detail = details[array_position(ids, t.id)],
            dedup_key = NULL, snoozed_since = NULL, loss_count = 0, crash_count = 0
-     WHERE t.id = ANY (ids) AND t.status = ANY (active) AND t.lease_expires_at > clock_timestamp()
-       AND t.fence = fences[array_position(ids, t.id)] AND t.worker_id = workers[array_position(ids, t.id)]
+     WHERE t.id = ANY (held) AND t.lease_expires_at > clock_timestamp()
     RETURNING t.id, t.dispensary_id)
   SELECT array_agg(e.id), array_agg(e.dispensary_id) FILTER (WHERE e.dispensary_id IS NOT NULL) INTO settled, freed FROM ended e;
   IF promote_stores(freed) > 0 THEN PERFORM pg_notify('drover_tasks', ''); END IF;
@@ -150,8 +178,8 @@ BEGIN
 END $f$;
 
 -- One round trip for a process's batch: completes what is done, hands the stores' reservations on, and claims a task for each of
--- `claimers`. Rows with `is_lost` name by id alone a completed task that was not held any more; the other rows are claims, in any
--- order. `token` marks the claims of this call: claimed_with tells what it got when the answer does not arrive. The transaction
+-- `claimers`. Rows with `is_lost` name by id alone a completed task that was not written: its lease is lost, or another session has
+-- its row locked, which settle_task tells apart. The other rows are claims, in any order. `token` marks the claims of this call: claimed_with tells what it got when the answer does not arrive. The transaction
 -- commits synchronously: a worker may outlive the server, and a forgotten claim's fence would be given out twice.
 DROP FUNCTION IF EXISTS settle_and_claim(bigint[], bigint[], text[], jsonb[], jsonb[], text[], text[], interval, boolean);
 CREATE OR REPLACE FUNCTION settle_and_claim(
@@ -182,8 +210,9 @@ BEGIN
      WHERE c.id = ANY (claimed);
 END $f$;
 
--- The tasks that a call with this token claimed and that are still active. While that call may still commit, it cannot be known:
--- lock_not_available.
+-- The tasks that a call with this token claimed and that are still active. While that call runs, it cannot be known:
+-- lock_not_available. A call that the server has not begun to read is not seen: what it claims later waits for one lease, and is
+-- recovered without blame.
 CREATE OR REPLACE FUNCTION claimed_with(token uuid) RETURNS SETOF claimed_tasks LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET jit = off AS $f$
 BEGIN
@@ -193,26 +222,28 @@ BEGIN
   RETURN QUERY SELECT c.* FROM claimed_tasks c WHERE c.claim_token = token ORDER BY c.id;
 END $f$;
 
+-- A claimed task begins. False: its lease is lost.
+CREATE OR REPLACE FUNCTION start_task(held_id bigint, held_fence bigint, held_worker text) RETURNS boolean LANGUAGE plpgsql
+SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+SET enable_sort = off SET jit = off SET lock_timeout = '1s' AS $f$
+DECLARE claimed CONSTANT text := 'claimed';
+BEGIN
+  UPDATE worker_tasks t
+     SET status = 'running', started_at = clock_timestamp(), updated_at = clock_timestamp()
+   WHERE t.id = held_id AND t.fence = held_fence AND t.worker_id = held_worker AND t.status = claimed
+     AND t.lease_expires_at > clock_timestamp();
+  RETURN FOUND;
+END $f$;
+
 -- Moves the leases of one process on and returns the ids that were renewed. A row that is locked is being settled: it needs no
 -- renewal, and must not make the others wait.
 CREATE OR REPLACE FUNCTION renew_tasks(ids bigint[], fences bigint[], workers text[], lease interval) RETURNS SETOF bigint LANGUAGE plpgsql
 SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_sort = off SET jit = off AS $f$
-DECLARE
-  active CONSTANT text[] := ARRAY['claimed', 'running'];
-  held bigint[];
+DECLARE held bigint[] := lock_held(ids, fences, workers, ARRAY['claimed', 'running']);
 BEGIN
-  held := ARRAY (
-    SELECT mine.id
-      FROM unnest(ids, fences, workers) AS l(id, fence, worker_id)
-     CROSS JOIN LATERAL (
-           SELECT t.id FROM worker_tasks t
-            WHERE t.id = l.id AND t.fence = l.fence AND t.worker_id = l.worker_id AND t.status = ANY (active)
-              AND t.lease_expires_at > clock_timestamp()
-            LIMIT 1
-              FOR UPDATE SKIP LOCKED) mine);
   RETURN QUERY
     UPDATE worker_tasks t SET last_heartbeat_at = now(), lease_expires_at = now() + lease
-     WHERE t.id = ANY (held)
+     WHERE t.id = ANY (held) AND t.lease_expires_at > clock_timestamp()
     RETURNING t.id;
 END $f$;

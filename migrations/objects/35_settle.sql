@@ -2,12 +2,13 @@
 
 -- `settlement` is {outcome, result, error, retry_after, snooze_limit, detail}, times in seconds. The outcome is 'completed',
 -- 'cancelled', 'failed' (retried while retries are left), 'permanent', 'snoozed' or 'released'. Returns the task's new status. Last
--- in the transaction that holds the run's effects; a run that is not held any more is no_data_found, so that nothing is written.
+-- in the transaction that holds the run's effects; a run that is not held any more is no_data_found, so that nothing is written. A row
+-- that another session keeps locked for a second is lock_not_available: try again.
 DROP FUNCTION IF EXISTS settle_task(bigint, bigint, text, text, jsonb, text, interval, interval, jsonb);
 CREATE OR REPLACE FUNCTION settle_task(held_id bigint, held_fence bigint, held_worker text, settlement jsonb) RETURNS text
 LANGUAGE plpgsql
 SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
-SET enable_sort = off SET jit = off AS $f$
+SET enable_sort = off SET jit = off SET lock_timeout = '1s' AS $f$
 DECLARE
   active CONSTANT text[] := ARRAY['claimed', 'running'];
   task worker_tasks;

@@ -106,19 +106,6 @@ BEGIN
    WHERE stale.ids IS NOT NULL;
 END $f$;
 
--- Of these leases (id, fence, worker) as their process remembers them, the ids of those that are still held in one of `statuses`;
--- their rows are locked, by ascending id.
-CREATE OR REPLACE FUNCTION lock_held(ids bigint[], fences bigint[], workers text[], statuses text[])
-RETURNS bigint[] LANGUAGE plpgsql AS $f$
-BEGIN
-  RETURN ARRAY (
-    SELECT t.id FROM worker_tasks t
-     WHERE t.id = ANY (ids) AND t.status = ANY (statuses)
-       AND t.fence = fences[array_position(ids, t.id)] AND t.worker_id = workers[array_position(ids, t.id)]
-     ORDER BY t.id
-       FOR UPDATE);
-END $f$;
-
 -- Puts back at once what its holder cannot end any more: a worker that died (`blame`), or one that must stop now.
 DROP FUNCTION IF EXISTS recover_held(bigint[], bigint[], text[], boolean);
 CREATE OR REPLACE FUNCTION recover_held(ids bigint[], fences bigint[], workers text[], blame boolean, OUT requeued int, OUT failed int)

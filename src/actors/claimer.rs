@@ -81,7 +81,7 @@ impl Claimer {
         grant.await.ok()?
     }
 
-    /// Completes a run without effects. `false`: its lease was lost.
+    /// Completes a run without effects. `false`: nothing was written; its lease is lost, or another session has its row locked.
     pub async fn complete(&self, completion: Completion) -> Result<bool, DbError> {
         let stopped = || DbError::Unavailable("the claimer has stopped".to_owned());
         let (answer, settled) = oneshot::channel();

@@ -68,15 +68,13 @@ impl Run<'_> {
     /// Without effects the completion goes with the claimer's next round trip.
     async fn complete_in_batch(&self, result: serde_json::Value) {
         let completion = Completion { lease: self.task.lease.clone(), result: result.clone(), detail: self.detail() };
-        match self.executor.claimer.complete(completion).await {
-            Ok(true) => self.completed(),
-            Ok(false) => self.fenced(),
-            Err(_) => {
-                // the round trip may have been committed, or still be: then this finds the task completed
-                let completed = Settlement::new(AttemptOutcome::Completed, None);
-                self.settle_status(Settlement { result: Some(result), ..completed }).await
-            }
+        if let Ok(true) = self.executor.claimer.complete(completion).await {
+            return self.completed();
         }
+        // by itself, where it can wait for a row that another session has locked. The round trip may have been committed, or still
+        // be: then this finds the task completed
+        let completed = Settlement::new(AttemptOutcome::Completed, None);
+        self.settle_status(Settlement { result: Some(result), ..completed }).await
     }
 
     /// Commits the run's effects, again and again while the reason of the failure may pass.

@@ -273,3 +273,30 @@ fn waiting(count: i64, stores: i64, above: i64, priority: i32) -> Vec<NewTask> {
     };
     (0..count).map(of_store).collect()
 }
+
+#[rstest]
+#[case::nobody_else_claims(0)]
+#[case::other_sessions_hold_the_best(60)]
+#[tokio::test]
+async fn a_claim_of_any_role_does_not_walk_past_the_backlog_of_another_family(#[case] locked: i64) {
+    let queue = Queue::new().await;
+    Statistics::Never.before(&queue).await;
+    assert_eq!(queue.rows_of_ten_claims(EVERY_ROLE, true).await.2, 0);
+    queue
+        .sql(&format!(
+            "SET drover.own = on; INSERT INTO worker_tasks (role, priority, ready) \
+             SELECT 'download_media', 5, true FROM generate_series(1, {READY}) n; \
+             INSERT INTO worker_tasks (role, dispensary_id, ready) \
+             SELECT 'payload_fetch', n, true FROM generate_series(1, 1000) n; RESET drover.own"
+        ))
+        .await;
+    let others = crate::support::connect(&queue.database.url).await;
+    let lock =
+        format!("BEGIN; SELECT FROM worker_tasks WHERE role = 'payload_fetch' ORDER BY id LIMIT {locked} FOR UPDATE");
+    others.batch_execute(&lock).await.unwrap();
+
+    let (whole_table, by_index, claimed) = queue.rows_of_ten_claims(EVERY_ROLE, true).await;
+    assert_eq!((whole_table, claimed), (0, ASKED));
+    let most = 2 * ASKED * READS_A_TASK + 2 * locked;
+    assert!(by_index <= most, "{by_index} rows read for {ASKED} tasks");
+}

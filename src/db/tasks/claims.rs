@@ -9,7 +9,7 @@ use tokio_postgres::Row;
 
 use super::settle::{AttemptOutcome, Settlement, settle, storable};
 use super::{Client, DbError};
-use crate::db::row::{FromRow, parsed};
+use crate::db::row::{FromRow, first_column, parsed};
 use crate::domain::role::Role;
 use crate::domain::store::StoreId;
 use crate::domain::task::{TaskId, TaskLease};
@@ -91,7 +91,7 @@ pub struct Completion {
 
 #[derive(Debug, Default)]
 pub struct ClaimBatchResult {
-    /// Which of `done` were still held; the others were lost.
+    /// Which of `done` were written. The others are lost, or another session has their rows locked: [`settle`] tells.
     pub settled: Vec<TaskId>,
     pub claimed: Vec<ClaimedTask>,
 }
@@ -149,9 +149,8 @@ pub async fn claimed_with(client: &Client, token: ClaimToken) -> Result<Vec<Clai
 
 /// Marks a claimed task as running. `false`: it is lost.
 pub async fn start(client: &Client, lease: &TaskLease) -> Result<bool, DbError> {
-    let touched =
-        client.execute(include_str!("../sql/tasks/start.sql"), &[&lease.id, &lease.fence, &lease.worker_id]).await?;
-    Ok(touched == 1)
+    let sql = "SELECT start_task($1, $2, $3)";
+    first_column(&client.query_one(sql, &[&lease.id, &lease.fence, &lease.worker_id]).await?)
 }
 
 /// The claimed tasks, best first. A row that cannot be decoded is failed for good and left out.

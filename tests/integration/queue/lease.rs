@@ -117,6 +117,7 @@ async fn what_ran_out_of_lease_settles_nothing_even_before_it_is_recovered() {
     let done = vec![tasks::Completion { lease: task.lease.clone(), result: json!({}), detail: json!({}) }];
     let answer = tasks::settle_and_claim(&queue.client().await, &ClaimBatch { done, ..asks(0) }).await.unwrap();
     assert!(answer.settled.is_empty());
+    assert!(!tasks::start(&queue.client().await, &task.lease).await.unwrap());
     assert!(queue.renew(std::slice::from_ref(&task.lease)).await.is_empty());
     assert_eq!(queue.lost(&[task.lease]).await, [id]);
     assert_eq!(queue.outcomes(id).await, ["active"], "nothing was written");

@@ -236,3 +236,70 @@ async fn a_run_becomes_a_row_of_its_own_only_before_the_next_writes_over_it() {
         "SELECT count(*) FROM task_attempts WHERE error = 'no answer' AND fence = 1 AND finished_at >= claimed_at";
     assert_eq!(queue.number(kept_attempts).await, 1);
 }
+
+#[tokio::test]
+async fn the_guard_of_rows_written_by_hand_is_not_asked_about_runs() {
+    let queue = Queue::new().await;
+    queue.add(fetch(1)).await;
+    let refuse = "LANGUAGE plpgsql AS 'BEGIN RAISE ''the guard was asked''; END'";
+    queue.sql(&format!("CREATE OR REPLACE FUNCTION worker_tasks_guard_status() RETURNS trigger {refuse}")).await;
+    queue.sql(&format!("CREATE OR REPLACE FUNCTION worker_tasks_guard_pending() RETURNS trigger {refuse}")).await;
+    for outcome in [AttemptOutcome::Released, AttemptOutcome::Completed] {
+        queue.sweep_all().await;
+        let task = queue.claim_one().await;
+        assert!(tasks::start(&queue.client().await, &task.lease).await.unwrap());
+        queue.settle(&task, &Settlement::new(outcome, None)).await.unwrap();
+    }
+}
+
+fn completion(task: &ClaimedTask) -> tasks::Completion {
+    tasks::Completion { lease: task.lease.clone(), result: json!({}), detail: json!({}) }
+}
+
+impl Queue {
+    /// A person at psql has the row of a task locked, for as long as the answer lives.
+    async fn lock_row(&self, id: TaskId) -> tokio_postgres::Client {
+        let person = support::connect(&self.database.url).await;
+        let lock = format!("BEGIN; SELECT FROM worker_tasks WHERE id = {id} FOR UPDATE");
+        person.batch_execute(&lock).await.unwrap();
+        person
+    }
+}
+
+#[tokio::test]
+async fn a_row_that_a_person_holds_delays_no_other_completion_and_no_claim() {
+    let queue = Queue::new().await;
+    let made = queue.enqueue(&[fetch(1), fetch(2), fetch(3)]).await;
+    let claimed = queue.claim(&Role::CRAWL, 2).await;
+    let person = queue.lock_row(made[0]).await;
+    let batch = || ClaimBatch { done: claimed.iter().map(completion).collect(), ..asks(1) };
+    let answer = tasks::settle_and_claim(&queue.client().await, &batch()).await.unwrap();
+    assert_eq!((answer.settled, ids(&answer.claimed)), (made[1..2].to_vec(), made[2..].to_vec()));
+    assert_eq!(queue.outcomes(made[0]).await, ["active"]);
+    person.batch_execute("COMMIT").await.unwrap();
+    let answer = tasks::settle_and_claim(&queue.client().await, &batch()).await.unwrap();
+    assert_eq!(answer.settled, made[..1]);
+}
+
+#[tokio::test]
+async fn a_settlement_waits_for_a_person_for_a_second_at_most() {
+    let queue = Queue::new().await;
+    let id = queue.add(fetch(1)).await;
+    let task = queue.claim_one().await;
+    let _person = queue.lock_row(id).await;
+    let begun = std::time::Instant::now();
+    let settled = queue.settle(&task, &Settlement::new(AttemptOutcome::Completed, None)).await;
+    assert!(matches!(settled, Err(DbError::Contention(_))), "{settled:?}");
+    assert!(begun.elapsed() < Duration::from_secs(4), "the session's own limit is 4.5 s");
+}
+
+#[tokio::test]
+async fn a_row_that_a_person_holds_keeps_no_other_task_of_a_dead_worker() {
+    let queue = Queue::new().await;
+    let made = queue.enqueue(&[fetch(1), fetch(2)]).await;
+    let leases: Vec<_> = queue.claim(&Role::CRAWL, 2).await.into_iter().map(|task| task.lease).collect();
+    let _person = queue.lock_row(made[0]).await;
+    let recovered = tasks::recover_held(&queue.client().await, &leases, false).await.unwrap();
+    assert_eq!(recovered.requeued, 1);
+    assert_eq!(queue.claim_all().await, [made[1]]);
+}
