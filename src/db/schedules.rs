@@ -72,7 +72,8 @@ pub async fn run_due(db: &Db) -> Result<Option<Run>, DbError> {
         Ok(run) => Ok(Some(run)),
         Err(error) => {
             let fault = error.to_string();
-            db.client().await?.execute(include_str!("sql/schedules/failed.sql"), &[&plan.id, &fault]).await?;
+            let failed = include_str!("sql/schedules/failed.sql");
+            db.client().await?.execute(failed, &[&plan.id, &fault, &plan.next_run_at]).await?;
             Ok(Some(Run { schedule: plan.name, due_at, tasks: 0, already_made: false, fault: Some(fault) }))
         }
     }
@@ -133,8 +134,7 @@ async fn run_within(tx: &Tx, plan: &Plan, due_at: DateTime<Utc>) -> Result<Run, 
         Err(fault) => {
             // a schedule that cannot be read must not be due for ever
             tx.execute(include_str!("sql/schedules/broken.sql"), &[&plan.id, &fault]).await?;
-            run.fault = Some(fault);
-            return Ok(run);
+            return Ok(Run { already_made: false, fault: Some(fault), ..run });
         }
     };
     if tx.query_opt(include_str!("sql/schedules/record_run.sql"), &[&plan.id, &due_at]).await?.is_none() {

@@ -92,7 +92,7 @@ fn placed(ids: &[TaskId], task: &NewTask) -> Result<TaskId, RequestError> {
 /// Refuses the request when a task without a key (of a schedule, a chain, or written at psql) does the same work.
 async fn refuse_open_task(client: &Client, request: &CheckedRequest) -> Result<(), RequestError> {
     let platform = request.platform.map(Platform::name);
-    let payload_id = request.payload.get("payload_id").map(|id| id.to_string());
+    let payload_id = request.payload_id();
     let open = include_str!("sql/task_requests/open_task.sql");
     match client.query_opt(open, &[&request.role.name(), &request.dispensary_id, &platform, &payload_id]).await? {
         None => Ok(()),

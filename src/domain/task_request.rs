@@ -100,9 +100,13 @@ impl CheckedRequest {
             (Some(store), _) => Some(store.to_string()),
             (None, platform) => platform.map(|platform| platform.name().to_owned()),
         };
-        let payload_id = self.payload.get("payload_id").filter(|id| !id.is_null()).map(Value::to_string);
-        let parts = [Some(self.role.name().to_owned()), place, payload_id];
+        let parts = [Some(self.role.name().to_owned()), place, self.payload_id()];
         parts.into_iter().flatten().collect::<Vec<_>>().join(":")
+    }
+
+    /// Of its arguments, as text; null is none.
+    pub fn payload_id(&self) -> Option<String> {
+        self.payload.get("payload_id").filter(|id| !id.is_null()).map(Value::to_string)
     }
 
     /// A task runs on its store's platform.

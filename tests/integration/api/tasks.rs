@@ -241,3 +241,15 @@ async fn answers_can_be_read_back_by_a_client_in_rust() {
     assert!(handlers.contains(&(Role::ProductDiscovery, Some("payload_fetch"))), "{handlers:?}");
     assert!(handlers.contains(&(Role::ForumScrape, None)), "{handlers:?}");
 }
+
+#[tokio::test]
+async fn a_payload_id_of_null_is_none() {
+    let server = Server::start().await;
+    let store = server.add_store("a-shop").await;
+    let of_a_schedule = format!(
+        "INSERT INTO worker_tasks (role, dispensary_id, platform) VALUES ('product_refresh', {store}, 'dutchie')"
+    );
+    server.database.raw.batch_execute(&of_a_schedule).await.unwrap();
+    let body = json!({"role": "product_refresh", "dispensary_id": store, "payload": {"payload_id": null}});
+    server.post("/api/tasks", body).await.expect(409);
+}

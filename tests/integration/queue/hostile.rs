@@ -217,3 +217,54 @@ async fn a_schedule_with_odd_times_holds_up_no_other(
         "{ran:?}"
     );
 }
+
+#[rstest]
+#[case::too_small_for_f64("1e-400")]
+#[case::too_large_for_f64("1e400")]
+#[case::no_number("'NaN'")]
+#[tokio::test]
+async fn a_schedule_with_an_odd_interval_holds_up_no_other(#[case] hours: &str) {
+    let queue = Queue::new().await;
+    schedules::ensure_defaults(&queue.client().await).await.unwrap();
+    queue.sql(&format!("UPDATE task_schedules SET interval_hours = {hours} WHERE name = 'analytics_refresh'")).await;
+    assert_eq!(schedules::list(&queue.client().await).await.unwrap().len(), 3);
+    assert!(schedules::trigger(&queue.database.db, "analytics_refresh").await.is_ok());
+    let mut ran = Vec::new();
+    for _ in 0..3 {
+        ran.extend(schedules::run_due(&queue.database.db).await.unwrap().map(|run| run.schedule));
+    }
+    assert!(ran.contains(&"payload_fetch_all".to_owned()), "{ran:?}");
+}
+
+#[rstest]
+#[case::no_number("NaN")]
+#[case::infinite("Infinity")]
+#[case::long_ago("-Infinity")]
+#[tokio::test]
+async fn a_worker_with_an_odd_heartbeat_keeps_no_other_from_going_offline(#[case] seconds: &str) {
+    let queue = Queue::new().await;
+    queue
+        .sql(&format!(
+            "INSERT INTO worker_registry (worker_id, friendly_name, pod, role, roles, status, max_concurrent_tasks, last_heartbeat_at, heartbeat_seconds)
+             SELECT 'w' || seconds, 'w', 'p', 'any', '{{}}', 'active', 1, now() - interval '1 hour', seconds
+               FROM unnest('{{30,{seconds}}}'::real[]) seconds"
+        ))
+        .await;
+    workers::sweep(&queue.client().await).await.unwrap();
+    assert_eq!(
+        queue.number("SELECT count(*) FROM worker_registry WHERE worker_id = 'w30' AND status = 'offline'").await,
+        1
+    );
+}
+
+#[rstest]
+#[case::of_nothing("{NULL}", 0)]
+#[case::of_two_dimensions("{{1,2},{3,4}}", 4)]
+#[tokio::test]
+async fn people_see_a_task_with_dependencies(#[case] depends_on: &str, #[case] shown: usize) {
+    let queue = Queue::new().await;
+    let id = queue.add(fetch(1)).await;
+    queue.sql(&format!("UPDATE worker_tasks SET depends_on = '{depends_on}'")).await;
+    let task = task_views::get(&queue.client().await, id).await.unwrap().unwrap();
+    assert_eq!(task.depends_on.unwrap().len(), shown);
+}

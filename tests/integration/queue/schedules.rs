@@ -207,6 +207,7 @@ async fn a_schedule_that_cannot_be_read_says_why_and_holds_up_no_other() {
     queue.sql("INSERT INTO task_schedules (name, role, cron, next_run_at) VALUES ('mine', 'payload_fetch', 'now and then', now() - interval '1 day')").await;
     let broken = queue.run_due().await.unwrap();
     assert!(broken.fault.unwrap().contains("now and then"));
+    assert!(!broken.already_made, "nothing was made of it");
     assert_eq!(queue.run_due().await.unwrap().tasks, 2);
     let found = schedules::list(&queue.client().await).await.unwrap();
     let mine = found.iter().find(|schedule| schedule.name == "mine").unwrap();
@@ -289,4 +290,18 @@ async fn a_next_run_years_ahead_is_brought_near() {
     assert_eq!(queue.run_due().await, None);
     let wait = queue.next_run().await - Clock::system().utc();
     assert!(wait <= chrono::TimeDelta::hours(4), "{wait}");
+}
+
+#[tokio::test]
+async fn a_run_whose_commit_went_unanswered_is_not_noted_as_failed() {
+    let queue = Queue::with_schedules(2).await;
+    queue.due_since(240, 0).await;
+    let network = support::FaultProxy::start(&queue.database.url).await;
+    let sizes = drover::db::PoolSizes { work: 1, api: 1 };
+    let db = drover::db::Db::new(&network.url(), &support::database_settings(), sizes).unwrap();
+    network.lose_answer_with("COMMIT");
+    let run = schedules::run_due(&db).await.unwrap().unwrap();
+    assert!(run.fault.is_some() && network.lost_answers() == 1, "{run:?}");
+    assert_eq!(queue.tasks().await, 2);
+    assert_eq!(queue.number("SELECT count(*) FROM task_schedules WHERE last_error IS NOT NULL").await, 0);
 }

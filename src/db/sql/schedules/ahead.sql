@@ -1,6 +1,6 @@
 -- Schedules that are not due, and the database's time.
 SELECT id, name, role, cron,
-       least(interval_hours, 1e6)::double precision AS interval_hours,
+       least(greatest(interval_hours, 1e-6), 1e6)::double precision AS interval_hours,
        json_time(next_run_at) AS next_run_at,
        json_time(least(created_at, now())) AS created_at,
        now() AS now

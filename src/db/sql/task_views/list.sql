@@ -28,7 +28,9 @@ SELECT t.id, t.role, t.dispensary_id, d.name AS dispensary_name, t.platform,
        json_time(t.completed_at) AS completed_at,
        json_time(t.last_heartbeat_at) AS last_heartbeat_at,
        json_time(t.lease_expires_at) AS lease_expires_at,
-       t.parent_task_id, t.schedule_id, t.progress_percent, t.progress_message, t.ready, t.depends_on, t.dedup_key
+       t.parent_task_id, t.schedule_id, t.progress_percent, t.progress_message, t.ready, t.dedup_key,
+       -- nulls and dimensions, which a person may write, are left out
+       CASE WHEN t.depends_on IS NOT NULL THEN ARRAY (SELECT d FROM unnest(t.depends_on) d WHERE d IS NOT NULL) END AS depends_on
   FROM page t
   LEFT JOIN dispensaries d ON d.id = t.dispensary_id
   LEFT JOIN worker_registry w ON w.worker_id = t.worker_id

@@ -5,4 +5,4 @@ WITH gone AS (
   DELETE FROM worker_commands WHERE created_at < now() - interval '1 day'
 )
 UPDATE worker_registry SET status = 'offline', current_task_ids = '{}', active_task_count = 0
- WHERE status <> 'offline' AND last_heartbeat_at < now() - make_interval(secs => 3 * heartbeat_seconds)
+ WHERE status <> 'offline' AND last_heartbeat_at < now() - make_interval(secs => 3 * least(greatest(heartbeat_seconds, 1), 86400))
