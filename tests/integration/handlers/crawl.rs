@@ -329,45 +329,45 @@ impl TestStore {
 
 #[tokio::test]
 async fn what_a_refresh_commits_while_its_store_closes_is_out_of_stock_too() {
-    let shelf = TestStore::new().await;
-    shelf.seen_closed().await;
-    let (payload, products) = (shelf.payload(0, 1, 1.0).await, vec![product("a")]);
-    let refreshing = shelf.database.db.begin().await.unwrap();
+    let store = TestStore::new().await;
+    store.seen_closed().await;
+    let (payload, products) = (store.payload(0, 1, 1.0).await, vec![product("a")]);
+    let refreshing = store.database.db.begin().await.unwrap();
     MenuWrite { payload, products, min_coverage: MIN_COVERAGE }.write(&refreshing).await.unwrap();
 
-    let closing = shelf.close();
+    let closing = store.close();
     let committing = async {
         let waiting =
             "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
-        support::until("the closing waits", Duration::from_secs(10), async || shelf.count(waiting).await == 1).await;
+        support::until("the closing waits", Duration::from_secs(10), async || store.count(waiting).await == 1).await;
         refreshing.commit().await.unwrap();
     };
     let (closed, ()) = tokio::join!(closing, committing);
 
     assert_eq!(closed, 1);
-    assert_eq!((shelf.row("a").await.unwrap().stock, shelf.options_in_stock("a").await), (EMPTY, 0));
+    assert_eq!((store.row("a").await.unwrap().stock, store.options_in_stock("a").await), (EMPTY, 0));
 }
 
 #[tokio::test]
 async fn a_refresh_that_began_before_its_store_closed_writes_nothing() {
-    let shelf = TestStore::new().await;
-    shelf.crawl(0, vec![product("a")]).await;
-    shelf.seen_closed().await;
-    let payload = shelf.payload(1, 2, 1.0).await;
-    assert_eq!(shelf.close().await, 1);
-    let counts = shelf.refresh(&payload, vec![product("a"), product("b")]).await;
+    let store = TestStore::new().await;
+    store.crawl(0, vec![product("a")]).await;
+    store.seen_closed().await;
+    let payload = store.payload(1, 2, 1.0).await;
+    assert_eq!(store.close().await, 1);
+    let counts = store.refresh(&payload, vec![product("a"), product("b")]).await;
     assert_eq!((counts.products, counts.snapshots), (0, 0));
-    assert_eq!(shelf.row("a").await.unwrap().stock, EMPTY);
-    assert_eq!(shelf.row("b").await, None);
+    assert_eq!(store.row("a").await.unwrap().stock, EMPTY);
+    assert_eq!(store.row("b").await, None);
 }
 
 #[tokio::test]
 async fn a_crawl_time_ahead_of_the_clock_moves_no_sighting_into_the_future() {
-    let shelf = TestStore::new().await;
-    shelf.crawl(0, vec![product("a"), product("b")]).await;
+    let store = TestStore::new().await;
+    store.crawl(0, vec![product("a"), product("b")]).await;
     let ahead = "UPDATE dispensaries SET last_payload_at = now() + interval '1 day', last_complete_at = now() + interval '1 day'";
-    shelf.database.raw.batch_execute(ahead).await.unwrap();
-    shelf.crawl(1, vec![product("b")]).await;
-    assert_eq!(shelf.row("a").await.unwrap().stock, in_stock(1));
-    assert_eq!(shelf.count("SELECT count(*) FROM store_products WHERE last_seen_at > now()").await, 0);
+    store.database.raw.batch_execute(ahead).await.unwrap();
+    store.crawl(1, vec![product("b")]).await;
+    assert_eq!(store.row("a").await.unwrap().stock, in_stock(1));
+    assert_eq!(store.count("SELECT count(*) FROM store_products WHERE last_seen_at > now()").await, 0);
 }

@@ -370,17 +370,17 @@ async fn a_store_that_a_person_switched_off_stays_off_although_a_survey_sees_it(
     let sim = simulator(Settings { stores: 2, products_per_store: 20..=20, ..Settings::default() });
     let harness = harness(&sim).await;
     harness.settle(Role::StoreDiscovery, json!({})).await;
-    let execute = async |sql: &str| harness.shelf.database.raw.batch_execute(sql).await.unwrap();
-    let stores = harness.shelf.count("SELECT count(*) FROM dispensaries").await;
+    let execute = async |sql: &str| harness.store.database.raw.batch_execute(sql).await.unwrap();
+    let stores = harness.store.count("SELECT count(*) FROM dispensaries").await;
     // a survey switched them off, a person on, and later off
     execute("UPDATE dispensaries SET crawl_enabled = false, disabled_reason = 'vanished'").await;
     execute("UPDATE dispensaries SET crawl_enabled = true").await;
     execute("UPDATE dispensaries SET crawl_enabled = false").await;
     harness.settle(Role::StoreDiscovery, json!({})).await;
-    assert_eq!(harness.shelf.count("SELECT count(*) FROM dispensaries WHERE NOT crawl_enabled").await, stores);
+    assert_eq!(harness.store.count("SELECT count(*) FROM dispensaries WHERE NOT crawl_enabled").await, stores);
     execute("UPDATE dispensaries SET disabled_reason = 'vanished'").await;
     harness.settle(Role::StoreDiscovery, json!({})).await;
-    let on = harness.shelf.count("SELECT count(*) FROM dispensaries WHERE crawl_enabled").await;
+    let on = harness.store.count("SELECT count(*) FROM dispensaries WHERE crawl_enabled").await;
     assert_eq!(on, sim.stores().len() as i64, "discovery switches on what it switched off and sees again");
 }
 
