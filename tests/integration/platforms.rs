@@ -302,7 +302,7 @@ async fn what_refuses_the_full_text_is_named_each_time() {
     field.sim.add_fault(Fault::new(FaultKind::GraphqlErrors { with_data: false }));
     let first = field.fetch(&field.store()).await.unwrap_err();
     let second = field.fetch(&field.store()).await.unwrap_err();
-    assert_eq!((first.label(), &first), ("unknown_query", &second));
+    assert_eq!((first.label(), &first), ("hash_stale", &second));
     assert!(first.to_string().contains("Something went wrong"), "{first}");
 }
 
