@@ -1,7 +1,7 @@
 //! `worker_tasks` and `task_attempts` as actors and handlers use them: enqueue, claim, renew, settle, recover, sweep.
 //!
 //! The only module that writes a task's status. What a run writes is fenced by (id, fence, worker): a lost lease is
-//! [`DbError::Missing`] from [`settle`], `false` from [`start`], and absent from [`ClaimBatchResult::settled`]. The rules are SQL
+//! [`DbError::Missing`] from [`settle()`], `false` from [`start`], and absent from [`ClaimBatchResult::settled`]. The rules are SQL
 //! functions in `migrations/objects/` (`enqueue_tasks`, `settle_and_claim`, `settle_task`, `renew_tasks`, `recover_tasks`, `sweep_…`).
 
 mod claims;
