@@ -61,6 +61,7 @@ pub struct Product {
     pub thc: Option<Potency>,
     pub cbd: Option<Potency>,
     pub quantity: Option<i32>,
+    /// `quantity` is upstream's cap: the real number may be higher.
     pub quantity_censored: bool,
     pub is_in_stock: bool,
     pub stock_status: StockStatus,
@@ -86,6 +87,7 @@ pub struct Variant {
     pub special_price_rec: Option<i32>,
     pub special_price_med: Option<i32>,
     pub quantity: Option<i32>,
+    /// `quantity` is upstream's cap: the real number may be higher.
     pub quantity_censored: bool,
     pub is_in_stock: bool,
 }

@@ -41,7 +41,7 @@ pub trait Adapter: Send + Sync {
     /// `Unannounced`.
     fn announces_total(&self) -> bool;
 
-    /// Where a store's API is; none = where discovery asks. `Refused` when `api_host` is no valid host.
+    /// Where a store's API is; none = where discovery asks. `NotAllowed` when `api_host` is no valid host.
     fn endpoint(&self, store: Option<&Store>) -> Result<Url, FetchError>;
 
     /// Asks for the store that `store`'s menu address or slug leads to. `NotAddressable` when it has neither.

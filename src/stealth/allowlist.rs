@@ -22,20 +22,23 @@ impl AllowList {
         all
     }
 
-    /// [`FetchError::Refused`] for what is not http(s), carries credentials, or is not on the list.
+    /// [`FetchError::NotAllowed`] for what is not http(s), carries credentials, or is not on the list.
     pub fn check(&self, url: &Url) -> Result<(), FetchError> {
-        let refused = |reason: &str| {
-            Err(FetchError::Refused { what: url.host_str().unwrap_or_default().to_owned(), reason: reason.to_owned() })
+        let not_allowed = |reason: &str| {
+            Err(FetchError::NotAllowed {
+                what: url.host_str().unwrap_or_default().to_owned(),
+                reason: reason.to_owned(),
+            })
         };
         match url.scheme() {
             "http" | "https" => {}
-            _ => return refused("it is not an http or https address"),
+            _ => return not_allowed("it is not an http or https address"),
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return refused("the address holds credentials");
+            return not_allowed("the address holds credentials");
         }
         if !self.holds(url) {
-            return refused("the host is not on the allow-list");
+            return not_allowed("the host is not on the allow-list");
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! What an answer means before the platform reads it: refused, challenged, throttled, failed, or fit to be read.
+//! What an answer means before the platform reads it: blocked, challenged, throttled, failed, or fit to be read.
 //!
 //! `judge` is pure; `read` decodes on the CPU pool and may take a permit of memory. In: the head of an answer, or all of it. Out: a
 //! [`Response`] or a [`FetchError`]. It must not know proxies.
@@ -19,7 +19,7 @@ use super::transport::{self, Answer};
 use crate::cpu;
 use crate::memory::{MemoryPermit, SMALL_BODY};
 
-/// What status and headers say by themselves. A refusal is a status that browsers get when they are not welcome, HTML where
+/// What status and headers say by themselves. A block is a status that browsers get when they are not welcome, HTML where
 /// JSON is due, or a redirect to another host.
 pub(super) fn judge(url: &Url, head: &Parts, now: DateTime<Utc>) -> Result<(), FetchError> {
     let retry_after = retry_after(&head.headers, now);

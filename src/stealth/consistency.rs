@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::decode;
 use super::fingerprint::{Engine, Family, Fingerprint, HeaderLists, ListKind, Lists, Os, Protocol};
-use super::request::Kind;
+use super::request::RequestKind;
 
-/// Headers that need no value in the entry: the program sets them.
+/// Headers for which a fingerprint holds no value: they come from the request, its connection, the jar or the locale.
 const OF_THE_REQUEST: [&str; 11] = [
     "host",
     "connection",
@@ -42,7 +42,8 @@ pub(super) fn errors(lists: &HeaderLists, entries: &[Fingerprint]) -> Vec<String
     errors
 }
 
-/// The brand list that Chromium of `major` sends: a filler, `Chromium` and the brand, in an order that turns with the version.
+/// The brand list that Chromium of `major` sends: a filler (Chromium's GREASE brand), `Chromium` and the brand, in an order that
+/// turns with the version.
 pub fn brands(brand: &str, major: u32) -> String {
     const CHARACTERS: [&str; 11] = [" ", "(", ":", "-", ".", "/", ")", ";", "=", "?", "_"];
     const PLACES: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
@@ -59,8 +60,8 @@ pub fn brands(brand: &str, major: u32) -> String {
 
 /// Every request needs a list, and script headers are compared in lower case.
 fn kind_errors(kinds: &BTreeMap<String, ListKind>) -> Vec<String> {
-    let has_list = |request: Kind| kinds.values().any(|kind| kind.request == request);
-    let without_list = Kind::ALL.into_iter().filter(|request| !has_list(*request));
+    let has_list = |request: RequestKind| kinds.values().any(|kind| kind.request == request);
+    let without_list = RequestKind::ALL.into_iter().filter(|request| !has_list(*request));
     let mut errors: Vec<_> = without_list.map(|request| format!("no kind is for {}", request.name())).collect();
     for (name, kind) in kinds {
         let upper = kind.script_headers.iter().filter(|header| header.to_ascii_lowercase() != **header);

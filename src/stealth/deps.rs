@@ -17,7 +17,7 @@ use crate::clock::Clock;
 use crate::events;
 use crate::memory::MemoryPermit;
 
-/// A request whose tries all broke sooner than this looks this far back for answers to others.
+/// Answers to any request within this time count, however quickly the tries of this one broke.
 const MIN_LOOK_BACK: Duration = Duration::from_secs(1);
 
 /// The alarm about an outage of all proxies is given once in this time.
@@ -71,8 +71,8 @@ impl SessionDeps {
         FetchError::ProxyOutage { host: host.to_owned(), reason: error.to_string() }
     }
 
-    /// A host that asks for patience gets it from every session, up to the cap.
-    pub fn hold_throttled_host(&self, error: FetchError) -> FetchError {
+    /// Holds the host off for all sessions when the error is `Throttled`; the error then carries the capped wait.
+    pub fn hold_off_if_throttled(&self, error: FetchError) -> FetchError {
         match error {
             FetchError::Throttled { host, status, retry_after } => {
                 let retry_after = Some(self.host_limits.hold_off(&host, retry_after));

@@ -67,7 +67,7 @@ pub enum FetchError {
     NotAddressable { store: String, reason: &'static str },
     /// Not on the allow-list, or not an address that can be asked.
     #[error("{what} must not be contacted: {reason}")]
-    Refused { what: String, reason: String },
+    NotAllowed { what: String, reason: String },
     #[error("the crawl holds {seen} products, and how many there are was not announced")]
     Unannounced { seen: usize },
     #[error("the crawl holds {seen} of {total} products, a share below {min_coverage}")]
@@ -118,7 +118,7 @@ impl FetchError {
             | FetchError::MorePages { .. }
             | FetchError::Unannounced { .. }
             | FetchError::Incomplete { .. } => Disposition::FailAttempt,
-            FetchError::NotFound { .. } | FetchError::NotAddressable { .. } | FetchError::Refused { .. } => {
+            FetchError::NotFound { .. } | FetchError::NotAddressable { .. } | FetchError::NotAllowed { .. } => {
                 Disposition::Permanent
             }
         }
@@ -145,7 +145,7 @@ impl FetchError {
             FetchError::Decode { .. } => "decode",
             FetchError::TooLarge { .. } | FetchError::MenuTooLarge { .. } => "too_large",
             FetchError::NotAddressable { .. } => "not_addressable",
-            FetchError::Refused { .. } => "refused",
+            FetchError::NotAllowed { .. } => "refused",
             FetchError::Unannounced { .. } => "unannounced",
             FetchError::Incomplete { .. } | FetchError::MorePages { .. } => "incomplete",
         }

@@ -33,8 +33,8 @@ impl Failure {
         Failure { error, outcome: ProxyOutcome::Neutral, needs_other_proxy: false }
     }
 
-    /// An answer whose head says that there is no content.
-    pub fn refusal(error: FetchError, host: &str) -> Self {
+    /// An answer that was rejected by its head (`answer::judge`); its body was not read.
+    pub fn by_head(error: FetchError, host: &str) -> Self {
         Failure::response(error, host, ProxyOutcome::Answered)
     }
 
@@ -56,7 +56,7 @@ impl Failure {
         matches!(self.outcome, ProxyOutcome::Answered | ProxyOutcome::Blocked { .. } | ProxyOutcome::Success { .. })
     }
 
-    /// Whether the route is still worth keeping: the answer came whole, and is no refusal.
+    /// Whether the route is still worth keeping: the answer came whole, and is no block.
     pub fn keeps_route(&self) -> bool {
         !self.needs_other_proxy && !self.is_block()
     }

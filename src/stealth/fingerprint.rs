@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::request::Kind;
+use super::request::RequestKind;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
 pub enum Protocol {
@@ -48,9 +48,13 @@ pub enum Os {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Evidence {
+    /// From the running browser, by requests to a server of our own.
     Recorded,
+    /// From published captures or requests of that browser.
     Captured,
+    /// By a rule that agrees with what is recorded or captured.
     Derived,
+    /// An informed choice, until there is a recording.
     Unverified,
 }
 
@@ -96,6 +100,7 @@ pub struct ClientHints {
 #[serde(deny_unknown_fields)]
 pub struct Accept {
     pub fetch: String,
+    /// Not sent: no [`RequestKind`] asks for images.
     pub image: String,
 }
 
@@ -103,6 +108,7 @@ pub struct Accept {
 #[serde(deny_unknown_fields)]
 pub struct Priority {
     pub fetch: String,
+    /// Not sent: no [`RequestKind`] asks for images.
     pub image: String,
     pub on: Vec<Protocol>,
 }
@@ -122,11 +128,11 @@ pub(super) struct HeaderLists {
 
 pub(super) type Orders = BTreeMap<String, Arc<BTreeMap<String, Lists>>>;
 
-/// For which requests the lists of one kind were recorded.
+/// What the lists of one kind (a key `[kind.…]` of the file, such as `graphql_get`) were recorded for.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ListKind {
-    pub request: Kind,
+    pub request: RequestKind,
     /// The headers that the page's script set, lower case.
     pub script_headers: Vec<String>,
 }
@@ -142,7 +148,7 @@ pub struct Lists {
 impl Fingerprint {
     /// The names of a request in order, from the list whose script headers are most like `script_headers` (lower case); and
     /// the script headers of that list. Empty only without a list for `kind`, which loading refuses.
-    pub fn names(&self, kind: Kind, script_headers: &[String], protocol: Protocol) -> (&[String], &[String]) {
+    pub fn names(&self, kind: RequestKind, script_headers: &[String], protocol: Protocol) -> (&[String], &[String]) {
         let fitting = self.kinds.iter().filter(|(_, list)| list.request == kind);
         let Some((name, list)) = fitting.min_by_key(|(_, list)| list.differences(script_headers)) else {
             return (&[], &[]);

@@ -67,11 +67,12 @@ impl Places {
 fn move_accept_to_the_tail(names: &mut Vec<String>) {
     let Some(listed) = position(names, "accept") else { return };
     let name = names.remove(listed);
+    // a list of HTTP/1.1, which spells the browser's own names with capitals
     let own = if names.iter().any(|name| name == "Host") { "Accept".to_owned() } else { name };
     names.insert(tail(names), own);
 }
 
-/// Where Chromium's own last headers begin: at `origin`, or at `sec-fetch-site` where there is none.
+/// Where the headers begin that Chromium itself puts last: at `origin`, or at `sec-fetch-site` where there is none.
 fn tail(names: &[String]) -> usize {
     position(names, "origin").or_else(|| position(names, "sec-fetch-site")).unwrap_or(names.len())
 }

@@ -46,6 +46,7 @@ struct HostLimiter {
     hold: Mutex<Hold>,
 }
 
+/// Until when a host is not asked, because it answered 429, or 503 with Retry-After.
 #[derive(Default)]
 struct Hold {
     until: Option<Instant>,

@@ -15,6 +15,7 @@ pub const EMBEDDED: &str = include_str!("../../config/states.toml");
 #[serde(deny_unknown_fields)]
 pub struct StateLocale {
     pub timezone: String,
+    /// Not sent: Accept-Language comes from `languages`.
     pub locale: String,
     /// For Accept-Language, best first.
     pub languages: Vec<String>,

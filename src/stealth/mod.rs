@@ -3,7 +3,8 @@
 //!
 //! It solves no challenge, forges no TLS fingerprint and logs in nowhere; it must not know adapters, handlers or the database.
 //! [`FetchError`] holds also what adapters and their driver find wrong.
-//! In: a [`Request`]. Out: a [`Response`] with its body as received, or a [`FetchError`] that says what the caller does next.
+//! In: a [`Request`]. Out: a [`Response`] with its body as received and decoded, or a [`FetchError`] that says what the caller
+//! does next.
 //!
 //! Reading order: `session` (what callers hold), `route` (one proxy and identity), `rotation` (what follows a failure),
 //! `headers` and `identity` (what is sent), `transport` (the connection).
@@ -39,7 +40,7 @@ pub use fingerprint::{Fingerprint, Protocol};
 pub use identity::{Identities, Identity};
 pub use locale::{StateLocale, States};
 pub use proxy::{Proxy, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxyProtocol, ProxySource};
-pub use request::{Kind, Request, Response};
+pub use request::{Request, RequestKind, Response};
 pub use session::{Session, SessionAsk, SessionConfig, Sessions};
 pub use tls::TlsSetupError;
 pub use trace::{Trace, TraceHandle};

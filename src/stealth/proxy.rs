@@ -9,7 +9,7 @@ use futures_util::future::BoxFuture;
 use super::error::FetchError;
 pub use crate::domain::proxy::{Proxy, ProxyAsk, ProxyId, ProxyOutcome, ProxyProtocol};
 
-/// The right to use one of a proxy's sessions until it is dropped.
+/// The right to use a proxy for one session, until it is dropped.
 pub struct ProxyLease {
     pub proxy: Arc<Proxy>,
     revoked: Arc<AtomicBool>,
@@ -42,7 +42,7 @@ impl Drop for ProxyLease {
 
 /// The owner of the proxies of this process.
 pub trait ProxySource: Send + Sync {
-    /// Waits (bounded by the source) for a free session; [`FetchError::NoProxy`] when none came.
+    /// Waits for a proxy that may serve one more session (bounded by the source); [`FetchError::NoProxy`] when none came.
     fn lease(&self, ask: ProxyAsk) -> BoxFuture<'_, Result<ProxyLease, FetchError>>;
 
     /// Takes note of the end of one request that was `sent` then; never blocks.

@@ -31,7 +31,7 @@ pub(super) struct ConnectError {
 pub(super) enum Blame {
     /// The proxy failed.
     Proxy,
-    /// The proxy failed, and another try will fail too.
+    /// The proxy failed, and another try will fail too: it is benched at once.
     ProxyAtOnce,
     /// The proxy works, and says that it cannot reach the origin, or says nothing: either may have failed.
     ProxyOrOrigin,

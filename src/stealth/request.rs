@@ -1,4 +1,5 @@
-//! `Request` and `Response`: what a platform wants sent, and what came back, body as received.
+//! `Request` and `Response`: what a platform wants sent, and what came back, its body as received (`raw`) and
+//! decoded (`body`).
 
 use bytes::Bytes;
 use http::{HeaderMap, Method, StatusCode};
@@ -12,28 +13,28 @@ use crate::memory::MemoryPermit;
 /// What a browser does to send a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum RequestKind {
     /// `fetch()` by GET.
     Fetch,
     /// `fetch()` by POST with a body.
     FetchWithBody,
 }
 
-impl Kind {
-    pub const ALL: [Kind; 2] = [Kind::Fetch, Kind::FetchWithBody];
+impl RequestKind {
+    pub const ALL: [RequestKind; 2] = [RequestKind::Fetch, RequestKind::FetchWithBody];
 
     /// As spelled in `identities.toml`.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Fetch => "fetch",
-            Kind::FetchWithBody => "fetch_with_body",
+            RequestKind::Fetch => "fetch",
+            RequestKind::FetchWithBody => "fetch_with_body",
         }
     }
 
     pub fn method(self) -> Method {
         match self {
-            Kind::Fetch => Method::GET,
-            Kind::FetchWithBody => Method::POST,
+            RequestKind::Fetch => Method::GET,
+            RequestKind::FetchWithBody => Method::POST,
         }
     }
 }
@@ -41,13 +42,13 @@ impl Kind {
 /// A request as the platform means it; the identity adds the browser's own headers and the order of all.
 #[derive(Clone, Debug)]
 pub struct Request {
-    pub kind: Kind,
+    pub kind: RequestKind,
     pub url: Url,
     /// The page whose script sends this. For a `url` of another origin see [`Request::needs_preflight`].
     pub referer: Url,
     /// Headers that the page's script sets, in the adapter's order, `accept` and `content-type` among them.
     pub script_headers: Vec<(&'static str, String)>,
-    /// Present for [`Kind::FetchWithBody`].
+    /// Present for [`RequestKind::FetchWithBody`].
     pub body: Option<Bytes>,
 }
 
@@ -82,7 +83,7 @@ fn is_form_type(content_type: &str) -> bool {
     ["application/x-www-form-urlencoded", "multipart/form-data", "text/plain"].contains(&essence.as_str())
 }
 
-/// An answer whose whole body has been received (bounded), still in its content coding.
+/// An answer whose whole body has been received (bounded): as it came, and decoded.
 #[derive(Clone, Debug)]
 pub struct Response {
     pub host: String,
@@ -92,7 +93,7 @@ pub struct Response {
     pub raw: Bytes,
     /// The body without its content coding; the same bytes as `raw` when there is none.
     pub body: Bytes,
-    /// The task's, for as long as this is held.
+    /// The task's memory permit, kept for as long as this answer is.
     pub memory: MemoryPermit,
 }
 
@@ -129,7 +130,7 @@ mod tests {
         #[case] preflight: bool,
     ) {
         let request = Request {
-            kind: Kind::Fetch,
+            kind: RequestKind::Fetch,
             url: url.parse().unwrap(),
             referer: "https://menu.test/stores/1".parse().unwrap(),
             script_headers: headers.iter().map(|(name, value)| (*name, (*value).to_owned())).collect(),

@@ -109,7 +109,7 @@ impl Route {
         if let Err(error) = answer::judge(&request.url, &head, deps.clock.utc()) {
             deps.answered();
             self.connection = deps.transport.skip(body).await.then_some(connection);
-            return Err(Failure::refusal(deps.hold_throttled_host(error), request.host()));
+            return Err(Failure::by_head(deps.hold_off_if_throttled(error), request.host()));
         }
         let answer = deps.transport.collect(request, head, body, memory).await?;
         deps.answered();

@@ -62,7 +62,7 @@ pub struct Session {
     rng: StdRng,
     route: Option<Route>,
     used_fingerprints: Vec<String>,
-    /// Tries beyond the first of each request, with and without a new route.
+    /// Tries beyond the first of each request, on the same route or a new one.
     extra_tries: u32,
     /// Proxies that are chosen only where no other is to be had.
     avoided: Vec<ProxyId>,
@@ -217,7 +217,7 @@ impl Session {
         self.allowed.check(&request.url)?;
         if request.needs_preflight() {
             let reason = "its page is of another origin, and a browser would send a preflight first".to_owned();
-            return Err(FetchError::Refused { what: request.host().to_owned(), reason });
+            return Err(FetchError::NotAllowed { what: request.host().to_owned(), reason });
         }
         Ok(())
     }

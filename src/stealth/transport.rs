@@ -34,7 +34,7 @@ use crate::memory::{self, MemoryPermit};
 
 /// HTTP/1.1 has hyper's own bound.
 const MAX_HTTP2_HEADER_BYTES: u32 = 64 * 1024;
-/// The body of a refusal: beyond this, a new connection is cheaper.
+/// The body of an answer that was rejected by its head: beyond this, a new connection is cheaper.
 const MAX_SKIPPED_BYTES: usize = 256 << 10;
 const MAX_SKIP: Duration = Duration::from_secs(1);
 
@@ -111,7 +111,8 @@ impl Transport {
         self.within("first byte", self.http.first_byte_timeout, &request.url, sent).await
     }
 
-    /// Collects the body of an answer, in its content coding; one that is not small by the task's permit.
+    /// Collects the body of an answer, still in its content coding. A body above [`memory::SMALL_BODY`] needs the task's memory
+    /// permit.
     pub async fn collect(
         &self,
         request: &Request,
@@ -271,7 +272,7 @@ fn message(connection: &Connection, request: &Request, fields: Fields) -> Result
 }
 
 fn append(headers: &mut HeaderMap, name: &str, value: &str, url: &Url) -> Result<(), Failure> {
-    let unfit = || refused(url, format!("{name} has a value that no header can carry"));
+    let unfit = || not_allowed(url, format!("{name} has a value that no header can carry"));
     let name = HeaderName::try_from(name).map_err(|_| unfit())?;
     headers.append(name, HeaderValue::try_from(value).map_err(|_| unfit())?);
     Ok(())
@@ -285,21 +286,21 @@ fn target(connection: &Connection, url: &Url) -> Result<Uri, Failure> {
         true => format!("{}://{}{path}", url.scheme(), authority(url)),
         false => path.to_owned(),
     };
-    text.parse().map_err(|_| refused(url, "not an address that HTTP can carry".to_owned()))
+    text.parse().map_err(|_| not_allowed(url, "not an address that HTTP can carry".to_owned()))
 }
 
 /// Scheme, host and port.
 fn origin(url: &Url) -> Result<Uri, Failure> {
     let text = format!("{}://{}/", url.scheme(), authority(url));
-    text.parse().map_err(|_| refused(url, "not an address that HTTP can carry".to_owned()))
+    text.parse().map_err(|_| not_allowed(url, "not an address that HTTP can carry".to_owned()))
 }
 
 fn host(url: &Url) -> String {
     url.host_str().unwrap_or_default().to_owned()
 }
 
-fn refused(url: &Url, reason: String) -> Failure {
-    Failure::local(FetchError::Refused { what: host(url), reason })
+fn not_allowed(url: &Url, reason: String) -> Failure {
+    Failure::local(FetchError::NotAllowed { what: host(url), reason })
 }
 
 pub(super) fn out_of_time(host: &str, phase: &'static str, after: Duration) -> Failure {

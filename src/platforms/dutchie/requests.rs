@@ -11,7 +11,7 @@ use super::menu_url::MenuUrl;
 use super::normalize::PageSummary;
 use crate::domain::store::Store;
 use crate::platforms::Query;
-use crate::stealth::{FetchError, Kind, Request};
+use crate::stealth::{FetchError, Request, RequestKind};
 
 /// Where a crawl of a menu stands.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -179,8 +179,10 @@ const BAD_HOST: &str = "it is no host such as menu.example.com:8443";
 pub fn endpoint(base: &Url, api_path: &str, store: &Store) -> Result<Url, FetchError> {
     let mut url = base.clone();
     if let Some(host) = &store.api_host {
-        replace_host(&mut url, host)
-            .ok_or_else(|| FetchError::Refused { what: format!("api_host '{host}'"), reason: BAD_HOST.to_owned() })?;
+        replace_host(&mut url, host).ok_or_else(|| FetchError::NotAllowed {
+            what: format!("api_host '{host}'"),
+            reason: BAD_HOST.to_owned(),
+        })?;
     }
     Ok(at(&url, store.api_path.as_deref().unwrap_or(api_path)))
 }
@@ -233,18 +235,18 @@ pub fn by_hash(query: &Query, hash: &str) -> Request {
         encoded(&query.variables),
         encoded(&extensions)
     )));
-    request(Kind::Fetch, url, query, None)
+    request(RequestKind::Fetch, url, query, None)
 }
 
 /// A POST of the query's whole text.
 pub fn by_text(query: &Query, document: &str) -> Request {
     let body = FullTextBody { operation_name: query.operation, variables: &query.variables, query: document };
-    request(Kind::FetchWithBody, query.endpoint.clone(), query, Some(Bytes::from(json(&body))))
+    request(RequestKind::FetchWithBody, query.endpoint.clone(), query, Some(Bytes::from(json(&body))))
 }
 
 /// The headers have the order in which Dutchie's client sets them. Apollo refuses a GET without a non-simple header (CSRF
 /// prevention): `apollo-require-preflight` is that header.
-fn request(kind: Kind, url: Url, query: &Query, body: Option<Bytes>) -> Request {
+fn request(kind: RequestKind, url: Url, query: &Query, body: Option<Bytes>) -> Request {
     let script_headers = [
         ("accept", "*/*"),
         ("content-type", "application/json"),

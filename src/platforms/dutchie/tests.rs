@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::memory::MemoryPermit;
-use crate::stealth::Kind;
+use crate::stealth::RequestKind;
 
 fn adapter() -> Dutchie {
     let config = config::Config::with(&[]).unwrap().platform.dutchie;
@@ -45,7 +45,7 @@ fn answer(status: u16, body: &str) -> Response {
 fn a_menu_page_is_asked_for_by_hash_byte_by_byte() {
     let query = adapter().menu_query(&store()).unwrap();
     let request = adapter().request(&query, QueryForm::Persisted("abc")).unwrap();
-    assert_eq!(request.kind, Kind::Fetch);
+    assert_eq!(request.kind, RequestKind::Fetch);
     assert_eq!(
         request.url.as_str(),
         concat!(
@@ -77,7 +77,7 @@ fn a_menu_page_is_asked_for_by_hash_byte_by_byte() {
 fn the_full_text_is_posted() {
     let query = adapter().menu_query(&store()).unwrap();
     let request = adapter().request(&query, QueryForm::FullText).unwrap();
-    assert_eq!((request.kind, request.url.as_str()), (Kind::FetchWithBody, "https://dutchie.com/api-3/graphql"));
+    assert_eq!((request.kind, request.url.as_str()), (RequestKind::FetchWithBody, "https://dutchie.com/api-3/graphql"));
     let body: Value = serde_json::from_slice(&request.body.unwrap()).unwrap();
     assert_eq!(body["operationName"], "FilteredProducts");
     assert_eq!(body["variables"]["productsFilter"]["Status"], "All");
@@ -137,7 +137,7 @@ fn the_referer_is_the_menu_page_at_the_same_origin(#[case] menu_url: Option<&str
 #[case::nothing("")]
 fn an_api_host_that_is_no_host_is_refused(#[case] api_host: &str) {
     let store = Store { api_host: Some(api_host.to_owned()), ..store() };
-    assert!(matches!(adapter().menu_query(&store), Err(FetchError::Refused { .. })));
+    assert!(matches!(adapter().menu_query(&store), Err(FetchError::NotAllowed { .. })));
 }
 
 #[rstest]

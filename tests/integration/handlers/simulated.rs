@@ -11,7 +11,7 @@ use drover::domain::role::Role;
 use drover::domain::store::Platform;
 use drover::handlers::TaskError;
 use drover::simulated;
-use drover::stealth::{FetchError, Kind, Request, Response, SessionAsk};
+use drover::stealth::{FetchError, Request, RequestKind, Response, SessionAsk};
 use serde_json::json;
 use sim::{Fault, FaultKind, OracleProduct, Refusal, Settings, Simulator, StoreSeed};
 
@@ -473,7 +473,7 @@ async fn a_header_that_no_recording_has_is_seen_in_the_attempts_detail() {
     let mut session = ctx.open_session(SessionAsk::default());
     let url: url::Url = sim.base_url().parse().unwrap();
     let mut request =
-        Request { kind: Kind::Fetch, url: url.clone(), referer: url, script_headers: Vec::new(), body: None };
+        Request { kind: RequestKind::Fetch, url: url.clone(), referer: url, script_headers: Vec::new(), body: None };
     let no_menu = |_: &Response| Err::<(), _>(FetchError::NotFound { what: "a menu".to_owned() });
     session.send(&request, no_menu).await.unwrap_err();
     assert_eq!(ctx.run_trace().detail().get("unrecorded_headers"), None);

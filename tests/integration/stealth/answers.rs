@@ -1,6 +1,6 @@
 //! What must never be contacted, and which answers are believed.
 
-use drover::stealth::{FetchError, Kind, SessionAsk};
+use drover::stealth::{FetchError, RequestKind, SessionAsk};
 use rstest::rstest;
 
 use super::support::{Ca, ForwardProxy, Manner, Origin, Reply, Setup, content, pool_of, request};
@@ -15,11 +15,11 @@ async fn what_must_not_be_contacted_is_refused_before_a_proxy_is_asked(#[case] u
     let proxy = ForwardProxy::http(origin.address, Manner::Willing).await;
     let pool = pool_of(&[&proxy]);
     let mut session = Setup::default().sessions(&pool).open(SessionAsk::default());
-    let mut request = request(Kind::Fetch, "http");
+    let mut request = request(RequestKind::Fetch, "http");
     request.url = url.parse().unwrap();
     request.referer = referer.parse().unwrap();
     let error = session.send(&request, &content).await.unwrap_err();
-    assert!(matches!(error, FetchError::Refused { .. }), "{error}");
+    assert!(matches!(error, FetchError::NotAllowed { .. }), "{error}");
     assert_eq!((pool.asks().len(), origin.seen().len()), (0, 0));
 }
 
@@ -28,7 +28,7 @@ async fn a_stores_own_host_may_be_contacted_for_that_store() {
     let origin = Origin::plain().await;
     let proxy = ForwardProxy::http(origin.address, Manner::Willing).await;
     let sessions = Setup::default().sessions(&pool_of(&[&proxy]));
-    let mut request = request(Kind::Fetch, "http");
+    let mut request = request(RequestKind::Fetch, "http");
     request.url = "http://shop.test:8080/graphql".parse().unwrap();
     request.referer = "http://shop.test:8080/menu".parse().unwrap();
     let ask = SessionAsk { hosts: vec!["shop.test:8080".to_owned()], ..SessionAsk::default() };
@@ -43,7 +43,7 @@ async fn a_certificate_of_an_unknown_authority_is_not_believed() {
     let origin = Origin::tls(&unknown, &["h2"]).await;
     let proxy = ForwardProxy::http(origin.address, Manner::Willing).await;
     let mut session = Setup::default().trusting(&known).sessions(&pool_of(&[&proxy])).open(SessionAsk::default());
-    let error = session.send(&request(Kind::Fetch, "https"), &content).await.unwrap_err();
+    let error = session.send(&request(RequestKind::Fetch, "https"), &content).await.unwrap_err();
     assert!(matches!(&error, FetchError::ProxyOutage { reason, .. } if reason.contains("certificate")), "{error}");
     assert_eq!(origin.seen(), []);
 }
@@ -54,7 +54,7 @@ async fn an_answer_without_success_is_an_error_though_the_platform_accepts_it() 
     let proxy = ForwardProxy::http(origin.address, Manner::Willing).await;
     let mut session = Setup::default().sessions(&pool_of(&[&proxy])).open(SessionAsk::default());
     origin.script(std::iter::repeat_n(Reply::status(404), 4));
-    let error = session.send(&request(Kind::Fetch, "http"), &content).await.unwrap_err();
+    let error = session.send(&request(RequestKind::Fetch, "http"), &content).await.unwrap_err();
     assert!(matches!(&error, FetchError::Http { reason, .. } if reason == "status 404"), "{error}");
 }
 
@@ -72,7 +72,7 @@ async fn an_api_of_another_host_is_asked_as_a_browser_asks_it(
     let setup = Setup { hosts: vec!["api.other.test".to_owned(), "api.menu.test".to_owned()], ..Setup::default() }
         .only(fingerprint);
     let mut session = setup.sessions(&pool_of(&[&proxy])).open(SessionAsk::default());
-    let mut request = request(Kind::Fetch, "http");
+    let mut request = request(RequestKind::Fetch, "http");
     request.url = url.parse().unwrap();
     request.script_headers = vec![("accept", "application/json".to_owned())];
     origin.script([Reply::json("{}").with("set-cookie", "a=1; Path=/")]);

@@ -3,7 +3,7 @@
 use std::io::Cursor;
 
 use async_compression::tokio::bufread::{BrotliEncoder, DeflateEncoder, GzipEncoder, ZlibEncoder, ZstdEncoder};
-use drover::stealth::{FetchError, Kind, Response, SessionAsk};
+use drover::stealth::{FetchError, RequestKind, Response, SessionAsk};
 use rstest::rstest;
 use tokio::io::{AsyncRead, AsyncReadExt};
 
@@ -34,7 +34,7 @@ async fn fetch(fingerprint: &str, reply: Reply) -> Result<Response, FetchError> 
     let proxy = ForwardProxy::http(origin.address, Manner::Willing).await;
     let mut session = Setup::default().only(fingerprint).sessions(&pool_of(&[&proxy])).open(SessionAsk::default());
     origin.script([reply]);
-    session.send(&request(Kind::Fetch, "http"), &content).await.map(|(response, ())| response)
+    session.send(&request(RequestKind::Fetch, "http"), &content).await.map(|(response, ())| response)
 }
 
 #[rstest]

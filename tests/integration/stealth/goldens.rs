@@ -3,7 +3,7 @@
 //! The expected lists are the tables of the identities' specification, in its own notation: `¹` stands on HTTP/1.1 only, `²`
 //! on HTTP/2 only, `[x]` when there is one. HTTP/2 lower-cases every name and drops `Host` and `Connection`.
 
-use drover::stealth::{Identities, Kind, Protocol, Session, SessionAsk};
+use drover::stealth::{Identities, Protocol, RequestKind, Session, SessionAsk};
 use rstest::rstest;
 
 use super::support::{Ca, ForwardProxy, HOST, Manner, Origin, Reply, Seen, Setup, content, pool_of, request};
@@ -178,7 +178,7 @@ const ORDERS: [(&str, &str, &str, &str); 8] = [
 #[rstest]
 #[tokio::test]
 async fn requests_over_tls_equal_the_profile(
-    #[values(Kind::Fetch, Kind::FetchWithBody)] kind: Kind,
+    #[values(RequestKind::Fetch, RequestKind::FetchWithBody)] kind: RequestKind,
     #[values(Protocol::Http1, Protocol::Http2)] protocol: Protocol,
 ) {
     let ca = Ca::new();
@@ -194,7 +194,9 @@ async fn requests_over_tls_equal_the_profile(
 /// Test doubles speak plain http; what they see must be what an origin behind TLS sees.
 #[rstest]
 #[tokio::test]
-async fn requests_over_plain_http_equal_the_profile(#[values(Kind::Fetch, Kind::FetchWithBody)] kind: Kind) {
+async fn requests_over_plain_http_equal_the_profile(
+    #[values(RequestKind::Fetch, RequestKind::FetchWithBody)] kind: RequestKind,
+) {
     let origin = Origin::plain().await;
     let proxy = ForwardProxy::socks5(origin.address, Manner::Willing).await;
     for expected in &TWELVE {
@@ -218,7 +220,7 @@ async fn assert_profile(
     session: &mut Session,
     origin: &Origin,
     expected: &Expected,
-    kind: Kind,
+    kind: RequestKind,
     protocol: Protocol,
     scheme: &str,
 ) {
@@ -238,8 +240,8 @@ fn comparable(seen: Seen, protocol: Protocol) -> Vec<(String, String)> {
 }
 
 impl Expected {
-    fn fields(&self, kind: Kind, protocol: Protocol, scheme: &str, cookies: &[&str]) -> Vec<(String, String)> {
-        let kind = if kind == Kind::FetchWithBody { "post" } else { "get" };
+    fn fields(&self, kind: RequestKind, protocol: Protocol, scheme: &str, cookies: &[&str]) -> Vec<(String, String)> {
+        let kind = if kind == RequestKind::FetchWithBody { "post" } else { "get" };
         let protocol = protocol.to_string();
         let fits = |(order, of_kind, on, _): &&(&str, &str, &str, &str)| {
             *order == self.order && [kind, "any"].contains(of_kind) && [protocol.as_str(), "any"].contains(on)

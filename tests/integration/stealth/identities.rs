@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use drover::stealth::fingerprint::{Engine, Family, Os};
-use drover::stealth::{Fingerprint, Identities, Identity, Kind, Protocol, SessionAsk, States, headers};
+use drover::stealth::{Fingerprint, Identities, Identity, Protocol, RequestKind, SessionAsk, States, headers};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use rstest::rstest;
@@ -24,7 +24,7 @@ fn shipped() -> Identities {
 }
 
 fn names(entry: &Fingerprint, protocol: Protocol) -> BTreeSet<String> {
-    let names = Kind::ALL.into_iter().flat_map(|kind| entry.names(kind, &[], protocol).0);
+    let names = RequestKind::ALL.into_iter().flat_map(|kind| entry.names(kind, &[], protocol).0);
     names.map(|name| name.to_ascii_lowercase()).collect()
 }
 
@@ -185,7 +185,7 @@ fn an_unrecorded_script_header_has_its_place_and_is_counted(#[case] id: &str, #[
     let identities = shipped();
     let entry = identities.all().iter().find(|entry| entry.id == id).unwrap();
     let identity = Identity::new(entry.clone(), States::load(None).unwrap().of(None));
-    let mut request = request(Kind::Fetch, "https");
+    let mut request = request(RequestKind::Fetch, "https");
     request.script_headers.push(("X-New", "1".to_owned()));
     let ordered = headers::ordered(&identity, Protocol::Http2, &request, &[]);
     let place = |name: &str| ordered.fields.iter().position(|(field, _)| field == name).unwrap() as i32;
@@ -196,7 +196,7 @@ fn an_unrecorded_script_header_has_its_place_and_is_counted(#[case] id: &str, #[
 fn without_the_scripts_accept_chromium_puts_its_own_before_the_tail() {
     let identities = shipped();
     let identity = Identity::new(identities.all()[0].clone(), States::load(None).unwrap().of(None));
-    let mut request = request(Kind::Fetch, "https");
+    let mut request = request(RequestKind::Fetch, "https");
     request.script_headers.remove(0);
     let ordered = headers::ordered(&identity, Protocol::Http1, &request, &[]).fields;
     let tail = ordered.iter().position(|(name, _)| name == "Sec-Fetch-Site").unwrap();
@@ -241,7 +241,7 @@ async fn a_stores_own_timezone_beats_its_states() {
     let zone = "America/Denver".to_owned();
     let ask = SessionAsk { state: Some("ID".to_owned()), timezone: Some(zone.clone()), ..SessionAsk::default() };
     let mut session = Setup::default().sessions(&pool).open(ask);
-    session.send(&request(Kind::Fetch, "http"), &content).await.unwrap();
+    session.send(&request(RequestKind::Fetch, "http"), &content).await.unwrap();
     assert_eq!(session.timezone(), zone);
     assert_eq!((pool.asks()[0].state.as_deref(), pool.asks()[0].timezone.as_ref()), (Some("ID"), Some(&zone)));
 }

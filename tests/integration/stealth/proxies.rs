@@ -7,7 +7,7 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use drover::handlers::TaskError;
-use drover::stealth::{FetchError, Kind, ProxyAsk, ProxyOutcome, Session, SessionAsk};
+use drover::stealth::{FetchError, ProxyAsk, ProxyOutcome, RequestKind, Session, SessionAsk};
 use rstest::rstest;
 
 use super::support::{Ca, ForwardProxy, HOST, Manner, Origin, Pool, Setup, content, pool_of, request, willing};
@@ -18,7 +18,7 @@ async fn a_tunnel_is_asked_for_with_no_header_of_the_browser() {
     let origin = Origin::tls(&ca, &["http/1.1"]).await;
     let proxy = ForwardProxy::http(origin.address, Manner::Willing).await;
     let mut session = Setup::default().trusting(&ca).sessions(&pool_of(&[&proxy])).open(SessionAsk::default());
-    session.send(&request(Kind::Fetch, "https"), &content).await.unwrap();
+    session.send(&request(RequestKind::Fetch, "https"), &content).await.unwrap();
     assert_eq!(proxy.heard_text(), [format!("CONNECT {HOST}:443 HTTP/1.1\r\nHost: {HOST}:443\r\n\r\n")]);
 }
 
@@ -36,7 +36,7 @@ async fn credentials_go_to_the_proxy_whole_and_never_to_the_origin(
     let origin = if scheme == "https" { Origin::tls(&ca, &["h2"]).await } else { Origin::plain().await };
     let proxy = ForwardProxy::http(origin.address, Manner::Willing).await.with_login(user, password);
     let mut session = Setup::default().trusting(&ca).sessions(&pool_of(&[&proxy])).open(SessionAsk::default());
-    session.send(&request(Kind::Fetch, scheme), &content).await.unwrap();
+    session.send(&request(RequestKind::Fetch, scheme), &content).await.unwrap();
 
     let due = format!("proxy-authorization: Basic {}\r\n", STANDARD.encode(format!("{user}:{password}")));
     let heard = proxy.heard_text().concat();
@@ -49,7 +49,7 @@ async fn plain_http_names_the_whole_address_to_the_proxy() {
     let origin = Origin::plain().await;
     let proxy = ForwardProxy::http(origin.address, Manner::Willing).await;
     let mut session = Setup::default().sessions(&pool_of(&[&proxy])).open(SessionAsk::default());
-    session.send(&request(Kind::Fetch, "http"), &content).await.unwrap();
+    session.send(&request(RequestKind::Fetch, "http"), &content).await.unwrap();
     let heard = proxy.heard_text().concat();
     assert!(
         heard.starts_with("GET http://menu.test/api-3/graphql?operationName=FilteredProducts HTTP/1.1\r\n"),
@@ -68,7 +68,7 @@ async fn socks_carries_the_name_and_no_header_of_the_browser(#[case] login: Opti
         proxy = proxy.with_login(user, password);
     }
     let mut session = Setup::default().sessions(&pool_of(&[&proxy])).open(SessionAsk::default());
-    session.send(&request(Kind::Fetch, "http"), &content).await.unwrap();
+    session.send(&request(RequestKind::Fetch, "http"), &content).await.unwrap();
 
     let ask = [&[5, 1, 0, 3, HOST.len() as u8], HOST.as_bytes(), &[0, 80]].concat();
     let mut heard = proxy.heard();
@@ -149,7 +149,7 @@ async fn fetch_past(scheme: &str, is_http: bool, manner: Manner) -> (Arc<Pool>, 
     setup.http.connect_timeout = Duration::from_millis(400);
     setup.http.first_byte_timeout = Duration::from_millis(400);
     let mut session = setup.sessions(&pool).open(SessionAsk::default());
-    session.send(&request(Kind::Fetch, scheme), &content).await.unwrap();
+    session.send(&request(RequestKind::Fetch, scheme), &content).await.unwrap();
     assert_eq!(origin.seen().len(), 1);
     let asks = pool.asks();
     (pool, session, asks)
@@ -168,7 +168,7 @@ async fn an_outage_of_all_proxies_costs_the_task_no_retry(#[case] manner: Manner
     let (first, second) =
         (ForwardProxy::http(origin.address, manner).await, ForwardProxy::http(origin.address, manner).await);
     let mut session = Setup::default().trusting(&ca).sessions(&pool_of(&[&first, &second])).open(SessionAsk::default());
-    let error = session.send(&request(Kind::Fetch, "https"), &content).await.unwrap_err();
+    let error = session.send(&request(RequestKind::Fetch, "https"), &content).await.unwrap_err();
     assert!(matches!(TaskError::from(error), TaskError::Snooze { .. }));
 }
 
@@ -180,14 +180,14 @@ async fn a_store_whose_host_is_dead_is_named_and_pays_while_other_hosts_answer()
     let pool = pool_of(&[&proxy]);
     let setup = Setup { hosts: vec![HOST.to_owned(), "dead.test".to_owned()], ..Setup::default() };
     let sessions = setup.trusting(&ca).sessions(&pool);
-    let mut dead = request(Kind::Fetch, "https");
+    let mut dead = request(RequestKind::Fetch, "https");
     dead.url = "https://dead.test/graphql".parse().unwrap();
     dead.referer = dead.url.clone();
 
     let mut other = sessions.open(SessionAsk::default());
     let others_are_answered = async {
         loop {
-            other.send(&request(Kind::Fetch, "https"), &content).await.unwrap();
+            other.send(&request(RequestKind::Fetch, "https"), &content).await.unwrap();
         }
     };
     let mut session = sessions.open(SessionAsk::default());
@@ -204,7 +204,7 @@ async fn a_store_whose_host_is_dead_is_named_and_pays_while_other_hosts_answer()
 async fn without_a_proxy_nothing_is_sent() {
     let origin = Origin::plain().await;
     let mut session = Setup::default().sessions(&Pool::new(Vec::new())).open(SessionAsk::default());
-    let error = session.send(&request(Kind::Fetch, "http"), &content).await.unwrap_err();
+    let error = session.send(&request(RequestKind::Fetch, "http"), &content).await.unwrap_err();
     assert_eq!(error, FetchError::NoProxy { host: HOST.to_owned() });
     assert_eq!(origin.seen(), []);
 }
@@ -238,9 +238,9 @@ async fn a_session_leaves_a_proxy_whose_lease_was_revoked() {
     let origin = Origin::plain().await;
     let pool = willing(&origin, 2).await;
     let mut session = Setup::default().sessions(&pool).open(SessionAsk::default());
-    session.send(&request(Kind::Fetch, "http"), &content).await.unwrap();
+    session.send(&request(RequestKind::Fetch, "http"), &content).await.unwrap();
     pool.revoke(1);
-    session.send(&request(Kind::Fetch, "http"), &content).await.unwrap();
+    session.send(&request(RequestKind::Fetch, "http"), &content).await.unwrap();
     let used: Vec<_> = pool.reports().into_iter().map(|(id, _)| id).collect();
     assert_eq!(used, [1, 2]);
     assert_eq!(pool.out(), 1, "the revoked lease was given back");
@@ -252,7 +252,7 @@ async fn secrets_of_a_proxy_are_in_no_error() {
     let bad = ForwardProxy::http(origin.address, Manner::Refusing(407)).await.with_login("anna", "hunter2");
     let pool = pool_of(&[&bad]);
     let mut session = Setup::default().sessions(&pool).open(SessionAsk::default());
-    let error = session.send(&request(Kind::Fetch, "http"), &content).await.unwrap_err();
+    let error = session.send(&request(RequestKind::Fetch, "http"), &content).await.unwrap_err();
     let shown = format!("{error} {error:?} {:?} {:?}", pool.reports(), bad.as_row(1));
     assert!(!shown.contains("hunter2") && !shown.contains(&STANDARD.encode("anna:hunter2")), "{shown}");
 }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use drover::config;
 use drover::stealth::fingerprint::Family;
-use drover::stealth::{FetchError, Identities, Kind, ProxyOutcome, Response, SessionAsk};
+use drover::stealth::{FetchError, Identities, ProxyOutcome, RequestKind, Response, SessionAsk};
 use rstest::rstest;
 
 use super::support::{
@@ -41,7 +41,7 @@ async fn a_block_changes_proxy_and_browser_and_empties_the_jar(#[case] refusal: 
     let pool = willing(&origin, 2).await;
     let mut session = Setup::default().sessions(&pool).open(SessionAsk::default());
     origin.script([refusal.with("set-cookie", "seen=1; Path=/")]);
-    session.send(&request(Kind::Fetch, "http"), &content).await.unwrap();
+    session.send(&request(RequestKind::Fetch, "http"), &content).await.unwrap();
 
     let trace = session.trace().read();
     assert_eq!((trace.proxy_ids, trace.requests, trace.blocks), (vec![1, 2], 2, 1));
@@ -61,7 +61,7 @@ async fn a_refusal_whose_body_never_ends_is_a_refusal(#[case] refusal: Reply) {
     let pool = willing(&origin, 2).await;
     let mut session = Setup::default().sessions(&pool).open(SessionAsk::default());
     origin.script([refusal.stalled()]);
-    session.send(&request(Kind::Fetch, "http"), &content).await.unwrap();
+    session.send(&request(RequestKind::Fetch, "http"), &content).await.unwrap();
     assert_eq!((session.trace().read().blocks, pool.reports()[0].clone()), (1, (1, blocked())));
 }
 
@@ -72,7 +72,7 @@ async fn the_fourth_refusal_of_a_request_is_the_end() {
     let mut session = Setup::default().sessions(&pool).open(SessionAsk::default());
     origin.script(std::iter::repeat_n(Reply::status(403), 100));
     let trace = session.trace();
-    let error = session.send(&request(Kind::Fetch, "http"), &content).await.unwrap_err();
+    let error = session.send(&request(RequestKind::Fetch, "http"), &content).await.unwrap_err();
     assert_eq!(error, FetchError::Blocked { host: HOST.to_owned(), status: 403 });
     assert_eq!((trace.read().requests, trace.read().blocks), (4, 4));
     assert_eq!(trace.read().fingerprints.len(), 4);
@@ -88,7 +88,7 @@ async fn a_task_rotates_twelve_times_in_all() {
     let mut session = Setup::default().sessions(&pool).open(SessionAsk::default());
     origin.script(std::iter::repeat_n(Reply::status(403), 100));
     for _ in 0..6 {
-        session.send(&request(Kind::Fetch, "http"), &content).await.unwrap_err();
+        session.send(&request(RequestKind::Fetch, "http"), &content).await.unwrap_err();
     }
     // four requests of four tries use them up; then one try each
     assert_eq!(origin.seen().len(), 4 + 4 + 4 + 4 + 1 + 1);
@@ -101,7 +101,7 @@ async fn a_session_stays_itself_on_one_connection() {
     let proxy = ForwardProxy::http(origin.address, Manner::Willing).await;
     let mut session = Setup::default().trusting(&ca).sessions(&pool_of(&[&proxy])).open(SessionAsk::default());
     for _ in 0..5 {
-        session.send(&request(Kind::Fetch, "https"), &content).await.unwrap();
+        session.send(&request(RequestKind::Fetch, "https"), &content).await.unwrap();
         session.pause_between_pages().await;
     }
     let seen = origin.seen();
@@ -117,13 +117,13 @@ async fn tls_tickets_are_used_within_a_session_and_never_carried_into_another() 
     let sessions = Setup::default().trusting(&ca).sessions(&willing(&origin, 1).await);
     origin.script(std::iter::repeat_n(Reply::json("{}").then_closing(), 4));
     for _ in 0..2 {
-        sessions.open(SessionAsk::default()).send(&request(Kind::Fetch, "https"), &content).await.unwrap();
+        sessions.open(SessionAsk::default()).send(&request(RequestKind::Fetch, "https"), &content).await.unwrap();
     }
     assert_eq!(origin.handshakes(), (2, 0), "two sessions are two strangers");
 
     let mut session = sessions.open(SessionAsk::default());
     for _ in 0..2 {
-        session.send(&request(Kind::Fetch, "https"), &content).await.unwrap();
+        session.send(&request(RequestKind::Fetch, "https"), &content).await.unwrap();
     }
     assert_eq!(origin.handshakes(), (4, 1), "a browser resumes its own session");
 }
@@ -136,7 +136,7 @@ async fn a_rotation_leaves_the_tls_tickets_behind() {
     origin.script([Reply::json("{}"), Reply::status(403)]);
     let mut session = sessions.open(SessionAsk::default());
     for _ in 0..2 {
-        session.send(&request(Kind::Fetch, "https"), &content).await.unwrap();
+        session.send(&request(RequestKind::Fetch, "https"), &content).await.unwrap();
     }
     assert_eq!(origin.handshakes(), (2, 0));
 }
@@ -146,10 +146,10 @@ async fn the_current_proxy_is_that_of_the_latest_try() {
     let origin = Origin::plain().await;
     let mut session = Setup::default().sessions(&willing(&origin, 2).await).open(SessionAsk::default());
     origin.script([Reply::status(403)]);
-    session.send(&request(Kind::Fetch, "http"), &content).await.unwrap();
+    session.send(&request(RequestKind::Fetch, "http"), &content).await.unwrap();
     assert_eq!(session.trace().read().current_proxy, Some(2));
     session.leave_proxy();
-    session.send(&request(Kind::Fetch, "http"), &content).await.unwrap();
+    session.send(&request(RequestKind::Fetch, "http"), &content).await.unwrap();
     assert_eq!(session.trace().read().current_proxy, Some(1), "{:?}", session.trace().read());
 }
 
@@ -160,7 +160,7 @@ async fn a_host_that_has_answered_the_request_is_no_outage_of_the_proxies() {
     setup.http.first_byte_timeout = Duration::from_millis(200);
     let mut session = setup.sessions(&willing(&origin, 4).await).open(SessionAsk::default());
     origin.script([Reply::status(403), Reply::never(), Reply::never(), Reply::never()]);
-    let error = session.send(&request(Kind::Fetch, "http"), &content).await.unwrap_err();
+    let error = session.send(&request(RequestKind::Fetch, "http"), &content).await.unwrap_err();
     assert!(matches!(error, FetchError::Timeout { .. }), "{error}");
 }
 
@@ -170,11 +170,11 @@ async fn a_session_that_may_not_ask_now_keeps_its_route() {
     let pool = willing(&origin, 1).await;
     let sessions = Setup::default().sessions(&pool);
     let mut session = sessions.open(SessionAsk::default());
-    session.send(&request(Kind::Fetch, "http"), &content).await.unwrap();
+    session.send(&request(RequestKind::Fetch, "http"), &content).await.unwrap();
     origin.script([Reply::status(429).with("retry-after", "60")]);
-    sessions.open(SessionAsk::default()).send(&request(Kind::Fetch, "http"), &content).await.unwrap_err();
+    sessions.open(SessionAsk::default()).send(&request(RequestKind::Fetch, "http"), &content).await.unwrap_err();
     assert_eq!(pool.out(), 1, "the throttled session has ended");
-    session.send(&request(Kind::Fetch, "http"), &content).await.unwrap_err();
+    session.send(&request(RequestKind::Fetch, "http"), &content).await.unwrap_err();
     assert_eq!(pool.out(), 1);
 }
 
@@ -188,7 +188,7 @@ async fn a_proxy_that_is_revoked_while_its_session_waits_for_a_permit_gets_no_re
     origin.script([Reply::never()]);
     let send = || {
         let mut session = sessions.open(SessionAsk::default());
-        tokio::spawn(async move { session.send(&request(Kind::Fetch, "http"), &content).await.map(drop) })
+        tokio::spawn(async move { session.send(&request(RequestKind::Fetch, "http"), &content).await.map(drop) })
     };
     let holder = send();
     until("the permit is taken", Duration::from_secs(5), async || origin.seen().len() == 1).await;
@@ -209,7 +209,7 @@ async fn a_connection_closed_while_idle_is_opened_again_without_a_try() {
     let mut session = Setup::default().sessions(&pool).open(SessionAsk::default());
     origin.script([Reply::json("{}").then_closing(), Reply::json("{}").then_closing()]);
     for _ in 0..3 {
-        session.send(&request(Kind::Fetch, "http"), &content).await.unwrap();
+        session.send(&request(RequestKind::Fetch, "http"), &content).await.unwrap();
     }
     assert_eq!(user_agents(&origin.seen()).windows(2).filter(|pair| pair[0] != pair[1]).count(), 0);
     assert_eq!(session.trace().read().requests, 3);
@@ -226,7 +226,7 @@ async fn a_failure_of_the_origin_is_retried_on_its_connection_and_blames_no_prox
     let pool = pool_of(&[&proxy]);
     let mut session = Setup::default().sessions(&pool).open(SessionAsk::default());
     origin.script([trouble]);
-    session.send(&request(Kind::Fetch, "http"), &content).await.unwrap();
+    session.send(&request(RequestKind::Fetch, "http"), &content).await.unwrap();
     assert_eq!(pool.reports()[0], (1, ProxyOutcome::Answered));
     let seen = user_agents(&origin.seen());
     assert_eq!(seen[0], seen[1], "the same session");
@@ -239,7 +239,7 @@ async fn a_redirect_is_never_followed() {
     let proxy = ForwardProxy::socks5(origin.address, Manner::Willing).await;
     let mut session = Setup::default().sessions(&pool_of(&[&proxy])).open(SessionAsk::default());
     origin.script([Reply::status(302).with("location", "/elsewhere")]);
-    session.send(&request(Kind::Fetch, "http"), &content).await.unwrap();
+    session.send(&request(RequestKind::Fetch, "http"), &content).await.unwrap();
     assert!(origin.seen().iter().all(|seen| seen.target.starts_with("/api-3/")), "{:?}", origin.seen());
 }
 
@@ -252,7 +252,7 @@ async fn a_host_that_throttles_without_a_time_is_left_alone_by_every_session() {
     let begun = Instant::now();
     let bodies = (0..3).map(|_| {
         let mut session = sessions.open(SessionAsk::default());
-        async move { session.send(&request(Kind::Fetch, "http"), &content).await.map(drop) }
+        async move { session.send(&request(RequestKind::Fetch, "http"), &content).await.map(drop) }
     });
     let results = futures_util::future::join_all(bodies).await;
     assert!(results.iter().all(Result::is_ok), "{results:?}");
@@ -265,7 +265,7 @@ async fn a_truncated_body_is_fetched_again_by_another_route() {
     let pool = willing(&origin, 2).await;
     let mut session = Setup::default().sessions(&pool).open(SessionAsk::default());
     origin.script([Reply::json("{\"data\":").truncated()]);
-    let (response, ()) = session.send(&request(Kind::Fetch, "http"), &content).await.unwrap();
+    let (response, ()) = session.send(&request(RequestKind::Fetch, "http"), &content).await.unwrap();
     assert_eq!(response.body.as_ref(), b"{}");
     assert!(matches!(&pool.reports()[0], (1, ProxyOutcome::Suspect { .. })), "{:?}", pool.reports());
 }
@@ -276,7 +276,8 @@ async fn a_cut_tls_connection_is_told_without_the_address_of_a_manual() {
     let origin = Origin::tls(&ca, &["http/1.1"]).await;
     let sessions = Setup::default().trusting(&ca).sessions(&willing(&origin, 4).await);
     origin.script(std::iter::repeat_n(Reply::json("{").cut(), 4));
-    let error = sessions.open(SessionAsk::default()).send(&request(Kind::Fetch, "https"), &content).await.unwrap_err();
+    let error =
+        sessions.open(SessionAsk::default()).send(&request(RequestKind::Fetch, "https"), &content).await.unwrap_err();
     let told = error.to_string();
     assert!(told.contains("close_notify") && !told.contains("docs.rs"), "{told}");
 }
@@ -288,10 +289,10 @@ async fn retry_after_is_obeyed_by_every_session() {
     origin.script([Reply::status(429).with("retry-after", "3600")]);
     let patience =
         |status| FetchError::Throttled { host: HOST.to_owned(), status, retry_after: Some(Duration::from_secs(900)) };
-    let first = sessions.open(SessionAsk::default()).send(&request(Kind::Fetch, "http"), &content).await;
+    let first = sessions.open(SessionAsk::default()).send(&request(RequestKind::Fetch, "http"), &content).await;
     assert_eq!(first.unwrap_err(), patience(429), "capped at the configured fifteen minutes");
 
-    let second = sessions.open(SessionAsk::default()).send(&request(Kind::Fetch, "http"), &content).await;
+    let second = sessions.open(SessionAsk::default()).send(&request(RequestKind::Fetch, "http"), &content).await;
     let Err(FetchError::Throttled { retry_after: Some(left), .. }) = second else { panic!("{second:?}") };
     assert!(left > Duration::from_secs(800) && left <= Duration::from_secs(900), "{left:?}");
     assert_eq!(origin.seen().len(), 1, "the host was left alone");
@@ -304,7 +305,7 @@ async fn a_short_retry_after_is_waited_for() {
     let mut session = Setup::default().sessions(&pool).open(SessionAsk::default());
     origin.script([Reply::status(503).with("retry-after", "1")]);
     let begun = Instant::now();
-    session.send(&request(Kind::Fetch, "http"), &content).await.unwrap();
+    session.send(&request(RequestKind::Fetch, "http"), &content).await.unwrap();
     assert!(begun.elapsed() >= Duration::from_secs(1));
     assert_eq!(pool.reports()[0], (1, ProxyOutcome::Answered));
 }
@@ -326,7 +327,7 @@ async fn silence_ends_in_a_time_out(
     set(&mut setup.http, after);
     let mut session = setup.sessions(&pool_of(&[&proxy])).open(SessionAsk::default());
     origin.script([reply]);
-    let error = session.send(&request(Kind::Fetch, "http"), &content).await.unwrap_err();
+    let error = session.send(&request(RequestKind::Fetch, "http"), &content).await.unwrap_err();
     let reason = FetchError::Timeout { host: HOST.to_owned(), phase, after }.to_string();
     assert_eq!(error, FetchError::ProxyOutage { host: HOST.to_owned(), reason });
 }
@@ -344,12 +345,12 @@ async fn an_error_of_the_platforms_reader_is_acted_on() {
         }
         _ => Ok(()),
     };
-    let error = session.send(&request(Kind::Fetch, "http"), judge).await.unwrap_err();
+    let error = session.send(&request(RequestKind::Fetch, "http"), judge).await.unwrap_err();
     assert!(matches!(error, FetchError::UnknownQuery { .. }));
     assert_eq!(pool.reports()[0], (1, blocked()));
     assert!(matches!(pool.reports()[1], (2, ProxyOutcome::Success { .. })), "a stale hash is no proxy's fault");
 
-    session.send(&request(Kind::Fetch, "http"), judge).await.unwrap();
+    session.send(&request(RequestKind::Fetch, "http"), judge).await.unwrap();
     let seen = user_agents(&origin.seen());
     assert_eq!(seen[1], seen[2], "the session lives on after an answer it did not want");
 }
@@ -362,12 +363,12 @@ async fn waiting_for_a_proxy_takes_no_permit() {
     let politeness = config::Politeness { concurrency: 1, ..no_politeness() };
     let sessions = Setup { politeness, ..Setup::default() }.sessions(&source);
     let mut holder = sessions.open(SessionAsk::default());
-    holder.send(&request(Kind::Fetch, "http"), &content).await.unwrap();
+    holder.send(&request(RequestKind::Fetch, "http"), &content).await.unwrap();
 
     let mut waiting = sessions.open(SessionAsk::default());
-    let waiting = tokio::spawn(async move { waiting.send(&request(Kind::Fetch, "http"), &content).await });
+    let waiting = tokio::spawn(async move { waiting.send(&request(RequestKind::Fetch, "http"), &content).await });
     source.until_asked(2).await;
-    let request = request(Kind::Fetch, "http");
+    let request = request(RequestKind::Fetch, "http");
     let next_page = holder.send(&request, &content);
     tokio::time::timeout(Duration::from_secs(5), next_page).await.expect("the permit is free").unwrap();
 
@@ -385,7 +386,7 @@ async fn the_rate_limit_holds_for_all_sessions_of_the_process() {
     let begun = Instant::now();
     let bodies = (0..6).map(|_| {
         let mut session = sessions.open(SessionAsk::default());
-        async move { session.send(&request(Kind::Fetch, "http"), &content).await.map(drop) }
+        async move { session.send(&request(RequestKind::Fetch, "http"), &content).await.map(drop) }
     });
     let results = futures_util::future::join_all(bodies).await;
     assert!(results.iter().all(Result::is_ok));

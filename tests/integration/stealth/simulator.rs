@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use drover::stealth::{Kind, ProxyOutcome, Request, Session, SessionAsk};
+use drover::stealth::{ProxyOutcome, Request, RequestKind, Session, SessionAsk};
 use rstest::rstest;
 use sim::{ProxyFault, Refusal, Settings, Simulator};
 use tokio::net::TcpStream;
@@ -25,7 +25,7 @@ impl World {
         let sim = Simulator::start(settings).unwrap();
         let rows = test_sessions::proxies(&sim);
         let pool = Pool::new(chosen.iter().map(|&nth| rows[nth].clone()).collect());
-        let mut request = request(Kind::Fetch, "http");
+        let mut request = request(RequestKind::Fetch, "http");
         let variables = r#"{"dispensaryFilter":{"cNameOrID":"x"}}"#;
         let hash = sim::history(sim::Operation::ConsumerDispensaries)[0];
         let extensions = format!(r#"{{"persistedQuery":{{"version":1,"sha256Hash":"{hash}"}}}}"#);

@@ -13,7 +13,8 @@ use bytes::Bytes;
 use drover::clock::Clock;
 use drover::config;
 use drover::stealth::{
-    AllowList, FetchError, Identities, Kind, Proxy, ProxySource, Request, Response, SessionConfig, Sessions, States,
+    AllowList, FetchError, Identities, Proxy, ProxySource, Request, RequestKind, Response, SessionConfig, Sessions,
+    States,
 };
 
 use crate::support;
@@ -94,7 +95,7 @@ fn rotations() -> config::Proxies {
 }
 
 /// What the Dutchie adapter asks with.
-pub fn request(kind: Kind, scheme: &str) -> Request {
+pub fn request(kind: RequestKind, scheme: &str) -> Request {
     Request {
         kind,
         url: format!("{scheme}://{HOST}/api-3/graphql?operationName=FilteredProducts").parse().unwrap(),
@@ -106,7 +107,7 @@ pub fn request(kind: Kind, scheme: &str) -> Request {
             ("apollo-require-preflight", "true".to_owned()),
             ("x-apollo-operation-name", "FilteredProducts".to_owned()),
         ],
-        body: (kind == Kind::FetchWithBody).then(|| Bytes::from_static(b"{\"query\":\"{a}\"}")),
+        body: (kind == RequestKind::FetchWithBody).then(|| Bytes::from_static(b"{\"query\":\"{a}\"}")),
     }
 }
 
