@@ -52,7 +52,7 @@ impl PodActor {
             let (deps, own_arbiter) = (self.deps.clone(), arbiter.clone());
             let name = plan.friendly_name.clone();
             let make = move || WorkerActor::new(deps, plan, own_arbiter);
-            self.workers.push(self.children.start(&name, &arbiter, ctx.address().recipient(), make));
+            self.workers.push(self.children.start("worker", &name, &arbiter, ctx.address().recipient(), make));
         }
     }
 
@@ -119,7 +119,7 @@ impl PodActor {
     }
 
     /// A worker's crash counts against none of its tasks.
-    fn recover_worker(&self, worker_index: usize) {
+    fn recover_tasks_of(&self, worker_index: usize) {
         if let Some(worker) = self.plan.workers.get(worker_index) {
             recovery::recover(&self.deps, self.deps.held_tasks.take_from_worker(&worker.id), Blame::Nobody);
         }
@@ -181,11 +181,11 @@ impl Handler<ChildExited> for PodActor {
     type Result = ();
 
     fn handle(&mut self, child: ChildExited, ctx: &mut Context<Self>) {
-        let name = self.children.name(child.child_index).to_owned();
-        self.recover_worker(child.child_index);
+        let (kind, name) = self.children.kind_and_name(child.child_index);
+        self.recover_tasks_of(child.child_index);
         match self.children.exited(child.child_index, &child.exit, Instant::now()) {
             RestartDecision::RestartAfter(pause) => {
-                events::actor_crashed("worker", &name, &child.exit, pause);
+                events::actor_crashed(kind, &name, &child.exit, pause);
                 ctx.run_later(pause, move |pod, _| pod.children.resume(child.child_index, Instant::now()));
             }
             RestartDecision::Escalate => {

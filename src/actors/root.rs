@@ -65,9 +65,10 @@ impl Handler<StartSupervisor> for Root {
     fn handle(&mut self, _: StartSupervisor, ctx: &mut Context<Self>) -> Self::Result {
         let mut children = Children::new(self.policy.clone(), self.watchdog.clone());
         let (policy, watchdog, lifecycle) = (self.policy.clone(), self.watchdog.clone(), self.lifecycle.clone());
-        let supervisor = children.start("supervisor", &Arbiter::current(), ctx.address().recipient(), move || {
-            SupervisorActor::new(Children::new(policy, watchdog), lifecycle)
-        });
+        let supervisor =
+            children.start("supervisor", "supervisor", &Arbiter::current(), ctx.address().recipient(), move || {
+                SupervisorActor::new(Children::new(policy, watchdog), lifecycle)
+            });
         self.supervisor = Some(children);
         MessageResult(supervisor)
     }

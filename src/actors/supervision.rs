@@ -24,7 +24,7 @@ pub trait Rebuild {
     type Observed: Serialize + Send + 'static;
 
     /// The actor as it starts again in the same place: what its crash may have spoilt is made again, what must outlive a crash
-    /// (orders of people, children) is taken over.
+    /// (commands of people, such as pause and decommission, and children) is taken over.
     fn rebuilt(&mut self) -> Self;
 
     fn observed(&self) -> Self::Observed;
@@ -82,6 +82,7 @@ pub struct RestartPolicy {
     window: Duration,
     backoff: Duration,
     backoff_max: Duration,
+    /// Interval of the supervisor's `Tick`, which only tests need.
     tick: Duration,
 }
 
@@ -105,6 +106,9 @@ pub struct Children {
 }
 
 struct Child {
+    /// The actor's type, as metrics have it.
+    kind: &'static str,
+    /// Its own among the children.
     name: String,
     runner: RunnerHandle,
     /// In a row.
@@ -123,6 +127,7 @@ impl Children {
     /// Starts a child on `arbiter`; its exits come to `parent` with its index, in the order of the starts.
     pub fn start<A>(
         &mut self,
+        kind: &'static str,
         name: &str,
         arbiter: &ArbiterHandle,
         parent: Recipient<ChildExited>,
@@ -133,12 +138,13 @@ impl Children {
     {
         let (address, runner) = runner::start(arbiter, self.children.len(), parent, Arc::default(), make);
         self.watchdog.watch(name, &runner.poll_times, address.clone().recipient());
-        self.children.push(Child { name: name.to_owned(), runner, failures: 0, since: Instant::now(), parked: false });
+        let name = name.to_owned();
+        self.children.push(Child { kind, name, runner, failures: 0, since: Instant::now(), parked: false });
         address
     }
 
-    pub fn name(&self, child_index: usize) -> &str {
-        self.children.get(child_index).map_or("?", |child| &child.name)
+    pub fn kind_and_name(&self, child_index: usize) -> (&'static str, String) {
+        self.children.get(child_index).map_or(("?", "?".to_owned()), |child| (child.kind, child.name.clone()))
     }
 
     /// Decides about a child that exited; [`Children::resume`] carries a restart out.

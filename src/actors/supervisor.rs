@@ -59,8 +59,9 @@ impl SupervisorActor {
         let runtime = deps.owned_runtime.clone();
         let thread = Arbiter::with_tokio_rt(move || runtime);
         let label = format!("pod {}", pod.name);
-        self.children
-            .start(&label, &thread.handle(), ctx.address().recipient(), move || PodActor::new(deps, pod, supervisor));
+        self.children.start("pod", &label, &thread.handle(), ctx.address().recipient(), move || {
+            PodActor::new(deps, pod, supervisor)
+        });
     }
 }
 
@@ -92,7 +93,7 @@ impl Handler<StartScheduler> for SupervisorActor {
 
     fn handle(&mut self, StartScheduler(deps): StartScheduler, ctx: &mut Context<Self>) {
         let parent = ctx.address().recipient();
-        self.children.start("scheduler", &Arbiter::current(), parent, move || SchedulerActor::new(deps));
+        self.children.start("scheduler", "scheduler", &Arbiter::current(), parent, move || SchedulerActor::new(deps));
     }
 }
 
@@ -102,7 +103,7 @@ impl Handler<StartProxyPool> for SupervisorActor {
     fn handle(&mut self, StartProxyPool(deps): StartProxyPool, ctx: &mut Context<Self>) -> Self::Result {
         let parent = ctx.address().recipient();
         let make = move || ProxyPoolActor::new(deps);
-        MessageResult(self.children.start("proxy pool", &Arbiter::current(), parent, make))
+        MessageResult(self.children.start("proxy_pool", "proxy pool", &Arbiter::current(), parent, make))
     }
 }
 
@@ -129,10 +130,10 @@ impl Handler<ChildExited> for SupervisorActor {
     type Result = ();
 
     fn handle(&mut self, child: ChildExited, ctx: &mut Context<Self>) {
-        let name = self.children.name(child.child_index).to_owned();
+        let (kind, name) = self.children.kind_and_name(child.child_index);
         match self.children.exited(child.child_index, &child.exit, Instant::now()) {
             RestartDecision::RestartAfter(pause) => {
-                events::actor_crashed("child", &name, &child.exit, pause);
+                events::actor_crashed(kind, &name, &child.exit, pause);
                 ctx.run_later(pause, move |actor, _| actor.children.resume(child.child_index, Instant::now()));
             }
             RestartDecision::Escalate => self.lifecycle.fail_too_often(&name, &child.exit),

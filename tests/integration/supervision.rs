@@ -66,6 +66,20 @@ async fn an_actor_that_panics_is_healthy_again_and_the_crawl_goes_on(#[case] act
     assert_eq!(worker.ended(PATIENCE).await.code(), Some(0));
 }
 
+#[rstest]
+#[case::scheduler("scheduler")]
+#[case::proxy_pool("proxy_pool")]
+#[case::pod("pod")]
+#[case::worker("worker")]
+#[tokio::test]
+async fn crashes_are_counted_by_the_type_of_the_actor(#[case] kind: &str) {
+    let farm = Farm::with_stores(1).await;
+    let mut command = farm.drover(&["worker"]);
+    let worker =
+        Child::spawn(command.env("FAILPOINTS", format!("actor.{kind}=1*panic(planted)"))).allow_errors(&["planted"]);
+    worker.until_metric(&format!("drover_actor_restarts_total{{actor=\"{kind}\"}}"), 1.0).await;
+}
+
 #[tokio::test]
 async fn the_heartbeat_survives_its_panics_and_no_lease_is_lost() {
     let farm = Farm::with_stores(1).await;
