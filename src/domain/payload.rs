@@ -61,7 +61,7 @@ pub struct FetchStart {
 
 impl FetchStart {
     /// Whether a menu of so many products is too small to be believed at once: less than half of what was there.
-    pub fn suspects(&self, products: usize) -> bool {
+    pub fn is_too_small(&self, products: usize) -> bool {
         products * 2 < self.products
     }
 }

@@ -13,7 +13,7 @@ use crate::events::DataWritten;
 /// What a run has written.
 #[derive(Debug)]
 pub struct Committed {
-    /// The task's result, with what only the database knew.
+    /// The task's result, with the fields that the writes added.
     pub result: Value,
     /// The follow-ups, which are tasks now.
     pub next: Vec<FollowUp>,
@@ -72,7 +72,7 @@ fn new_task(parent: &ClaimedTask, follow_up: &FollowUp) -> NewTask {
         platform: platform.or_else(|| parent.platform.clone()),
         // one above its parent: a fetched menu becomes products before more menus are fetched
         priority: follow_up.priority.unwrap_or(parent.priority.saturating_add(1)),
-        payload: follow_up.payload.clone(),
+        payload: follow_up.args.clone(),
         parent_task_id: Some(parent.lease.id),
         ..NewTask::new(follow_up.role)
     }

@@ -19,7 +19,7 @@ use crate::storage::StorageError;
 /// How a run ended, when it did not fail.
 pub enum Outcome {
     Done(Done),
-    /// The task waits at no cost (host closed, no proxy free).
+    /// The task waits at no cost. No role uses it yet: a closed host and a lack of proxies arrive as [`TaskError::Snooze`].
     Snooze {
         after: Duration,
         reason: String,
@@ -45,7 +45,7 @@ pub trait Write: Send + Sync {
     fn run<'a>(&'a self, tx: &'a Tx) -> BoxFuture<'a, Result<Written, DbError>>;
 }
 
-/// Runs once after the commit, when the lease is gone: best effort, with a time limit, lost when the process ends.
+/// Runs once when the task is completed and its lease has ended: best effort, with a time limit, lost when the process ends.
 pub type After = Box<dyn FnOnce(Committed) -> BoxFuture<'static, ()> + Send + Sync>;
 
 /// A task to be made when this one completes.
@@ -56,7 +56,8 @@ pub struct FollowUp {
     pub platform: Option<Platform>,
     /// None = one more than the parent's.
     pub priority: Option<i32>,
-    pub payload: Value,
+    /// Column `payload`.
+    pub args: Value,
 }
 
 impl FollowUp {
@@ -67,7 +68,7 @@ impl FollowUp {
             dispensary_id: Some(store),
             platform: Some(platform),
             priority: Some(Role::ProductDiscovery.default_priority()),
-            payload: json!({}),
+            args: json!({}),
         }
     }
 }
@@ -102,6 +103,7 @@ impl Done {
         self
     }
 
+    /// Runs `after` once the task is completed. No role uses it yet.
     pub fn after<F: Future<Output = ()> + Send + 'static>(
         mut self,
         after: impl FnOnce(Committed) -> F + Send + Sync + 'static,
@@ -159,8 +161,8 @@ impl TaskError {
 /// How long a task waits after the database became unavailable.
 const DATABASE_SNOOZE: Duration = Duration::from_secs(1);
 
-/// An outage of the database costs no task a retry, however often it happens. Everything else costs one: a slow statement, a
-/// conflict, an error of the statement.
+/// An outage of the database and a conflict with another transaction cost no retry, however often they happen. Everything else
+/// costs one: a slow statement, a violated constraint, an error of the statement.
 impl From<DbError> for TaskError {
     fn from(error: DbError) -> Self {
         let reason = error.to_string();
@@ -174,7 +176,7 @@ impl From<DbError> for TaskError {
 /// How long a task waits for a storage root that is full or away.
 const STORAGE_SNOOZE: Duration = Duration::from_secs(10);
 
-/// Nor does an outage of the storage root cost a retry: the crawl goes on by itself once there is room, or the share is mounted.
+/// An outage of the storage root costs no retry: the crawl goes on by itself once there is room, or the share is mounted.
 impl From<StorageError> for TaskError {
     fn from(error: StorageError) -> Self {
         let reason = error.to_string();

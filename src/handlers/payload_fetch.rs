@@ -60,7 +60,7 @@ async fn fetch(ctx: &Context, store: &Store) -> Result<Menu, TaskError> {
     let proxy = platform_client.proxy();
     platform_client.end().await;
     let menu = menu?;
-    if start.suspects(menu.product_count) {
+    if start.is_too_small(menu.product_count) {
         confirm_small_menu(ctx, &menu, &start, proxy).await?;
     }
     Ok(menu)
@@ -131,6 +131,6 @@ fn refresh_task(payload: &NewPayload, payload_id: PayloadId) -> FollowUp {
         dispensary_id: Some(payload.dispensary_id),
         platform: Some(payload.platform),
         priority: None,
-        payload: json!({ "payload_id": payload_id }),
+        args: json!({ "payload_id": payload_id }),
     }
 }

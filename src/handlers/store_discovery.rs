@@ -2,7 +2,8 @@
 //!
 //! In: every state's discovery points, or one state's. Out: all stores found are kept, valid ones are promoted (known ones updated,
 //! never doubled), those not found again are flagged, closed and vanished ones are switched off; new stores get their first fetch.
-//! A state that fails spoils no other: nothing there counts as vanished, and a task of its own asks it again.
+//! A state that fails spoils no other: nothing there counts as vanished, and a task of its own asks it again. A task for one state
+//! fails with it.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -24,11 +25,9 @@ const MAX_DISCOVERY: Duration = Duration::from_secs(45 * 60);
 
 pub async fn run(ctx: &Context, args: args::StoreDiscovery) -> Result<Outcome, TaskError> {
     let platform = ctx.platform()?;
-    let report = discover_states(ctx, platform, points(ctx, args.state_code.as_deref())?).await?;
+    let report = discover_states(ctx, platform, args.state_code.as_deref()).await?;
     let mut done = Outcome::done(report.result());
-    if args.state_code.is_none() {
-        done.next = report.failed.keys().map(|state| discovery_of(platform, state)).collect();
-    }
+    done.next = report.failed.keys().map(|state| discovery_of(platform, state)).collect();
     let done = done.write(report, move |report, tx| Box::pin(report.write(tx, platform)));
     Ok(done.into())
 }
@@ -40,7 +39,7 @@ fn discovery_of(platform: Platform, state: &str) -> FollowUp {
         dispensary_id: None,
         platform: Some(platform),
         priority: Some(Role::StoreDiscovery.default_priority()),
-        payload: json!({ "state_code": state }),
+        args: json!({ "state_code": state }),
     }
 }
 
@@ -73,16 +72,17 @@ fn no_points(state: &str) -> TaskError {
 }
 
 /// Asks state after state. One that fails spoils no other; where the task must wait (no proxy, a host that asks for patience, no
-/// database), the states behind it would meet the same and are not asked. An error when nothing was answered at all.
+/// database), the states behind it would meet the same and are not asked. An error when nothing was answered at all, or when the
+/// task is for one state: then that task is the one that asks it again.
 async fn discover_states(
     ctx: &Context,
     platform: Platform,
-    states: BTreeMap<String, Vec<DiscoveryPoint>>,
+    lone_state: Option<&str>,
 ) -> Result<DiscoveryReport, TaskError> {
     let mut report = DiscoveryReport::default();
     let mut failure = None;
     let deadline = ctx.services.clock.instant() + MAX_DISCOVERY;
-    let mut states = states.into_iter();
+    let mut states = points(ctx, lone_state)?.into_iter();
     let mut why_stopped = format!("{MAX_DISCOVERY:?} were over");
     while ctx.services.clock.instant() < deadline
         && let Some((state, points)) = states.next()
@@ -98,7 +98,7 @@ async fn discover_states(
     }
     report.failed.extend(states.map(|(state, _)| (state, format!("not asked: {why_stopped}"))));
     match failure {
-        Some(error) if !report.has_answer => Err(error),
+        Some(error) if lone_state.is_some() || !report.has_answer => Err(error),
         _ => Ok(report),
     }
 }

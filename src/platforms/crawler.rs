@@ -29,13 +29,13 @@ pub struct CrawlLimits {
 }
 
 impl Crawler<'_> {
-    /// Fetches a store's whole menu. One that is suspiciously small (see [`FetchStart::suspects`]) is fetched once more, through
+    /// Fetches a store's whole menu. One that is suspiciously small (see [`FetchStart::is_too_small`]) is fetched once more, through
     /// another proxy; the caller decides whether the second is believed. `Empty` when products are announced and none come,
     /// `Incomplete` when too few come.
     pub async fn fetch_menu(&mut self, store: &Store, start: &FetchStart) -> Result<Menu, FetchError> {
         self.session.avoid(&start.suspicious_proxies);
         match self.fetch_menu_once(store, start).await {
-            Ok(menu) if !start.suspects(menu.product_count) => return Ok(menu),
+            Ok(menu) if !start.is_too_small(menu.product_count) => return Ok(menu),
             Ok(_) | Err(FetchError::Empty) => {}
             Err(error) => return Err(error),
         }

@@ -11,7 +11,7 @@ use drover::domain::role::Role;
 use drover::domain::store::Platform;
 use drover::handlers::TaskError;
 use drover::simulated;
-use drover::stealth::{FetchError, Request, RequestKind, Response, SessionAsk};
+use drover::stealth::{FetchError, Request, RequestKind, Response, SessionAsk, States};
 use serde_json::json;
 use sim::{Fault, FaultKind, OracleProduct, Refusal, Settings, Simulator, StoreSeed};
 
@@ -43,10 +43,10 @@ async fn crawl(harness: &HandlerHarness) -> drover::handlers::Committed {
     let [refresh] = fetched.next.as_slice() else { panic!("not one follow-up: {:?}", fetched.next) };
     assert_eq!((refresh.role, refresh.priority), (Role::ProductRefresh, None));
     assert_eq!(
-        (refresh.dispensary_id, &refresh.payload["payload_id"]),
+        (refresh.dispensary_id, &refresh.args["payload_id"]),
         (Some(harness.store.id), &fetched.result["payload_id"])
     );
-    harness.settle(refresh.role, refresh.payload.clone()).await
+    harness.settle(refresh.role, refresh.args.clone()).await
 }
 
 #[tokio::test]
@@ -441,8 +441,21 @@ async fn states_that_did_not_answer_are_named_and_asked_by_tasks_of_their_own() 
     assert_eq!(failed.keys().cloned().collect::<BTreeSet<_>>(), states);
     assert!(failed["WY"].as_str().unwrap().contains("not asked"), "{failed:?}");
     assert!(discovered.next.iter().all(|next| next.role == Role::StoreDiscovery));
-    let chained = discovered.next.iter().map(|next| next.payload["state_code"].as_str().unwrap().to_owned());
+    let chained = discovered.next.iter().map(|next| next.args["state_code"].as_str().unwrap().to_owned());
     assert_eq!(chained.collect::<BTreeSet<_>>(), states);
+}
+
+#[tokio::test]
+async fn a_lone_state_of_which_one_point_fails_is_tried_again() {
+    let sim = simulator(Settings { stores: 2, products_per_store: 20..=20, ..Settings::default() });
+    let mut harness = harness(&sim).await;
+    let two_points = "[AZ]\ntimezone = 'America/Phoenix'\nlocale = 'en-US'\nlanguages = ['en-US']\n\
+                      points = [[33.4, -112.0, 50], [35.2, -111.6, 50]]";
+    Arc::get_mut(&mut harness.services).unwrap().states = States::load(Some(two_points)).unwrap();
+    sim.add_fault(Fault::new(FaultKind::UnknownDispensary).times(1));
+    sim.add_fault(Fault::new(FaultKind::GraphqlErrors { with_data: false }));
+    let ended = harness.run(Role::StoreDiscovery, json!({ "state_code": "AZ" })).await;
+    assert!(matches!(ended, Err(TaskError::Retry { .. })), "{:?}", ended.err());
 }
 
 #[tokio::test]

@@ -25,7 +25,7 @@ async fn a_follow_up_goes_before_the_rest_of_its_generation() {
         dispensary_id: parent.dispensary_id,
         platform: None,
         priority: None,
-        payload: json!({}),
+        args: json!({}),
     };
     let done = Outcome::done(json!({})).next(follow_up);
     let tx = queue.database.db.begin().await.unwrap();
