@@ -35,15 +35,25 @@ const MAX_TURN_TIME: Duration = Duration::from_secs(15 * 60);
 #[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
 pub enum Chore {
+    /// Makes tasks ready that became due.
     SweepDue,
+    /// Makes ready what a sweep by time cannot see: rows written by hand, dependencies, missed wake-ups.
     SweepAll,
+    /// Puts back tasks past their lease.
     Recover,
+    /// Runs schedules that are due.
     Schedules,
+    /// Marks silent workers offline and removes old ones.
     Registry,
+    /// Counts ended tasks by role and status.
     Totals,
+    /// Deletes old finished tasks.
     Prune,
+    /// Sets payload files without a row aside.
     Files,
+    /// Looks whether payloads can be written again.
     Storage,
+    /// Makes the snapshots' partitions of this month and the next.
     Partitions,
 }
 
@@ -156,8 +166,8 @@ fn counted(swept: Option<i64>) -> Result<Option<u64>, TaskError> {
     Ok(swept.map(|swept| u64::try_from(swept).unwrap_or(0)))
 }
 
-/// Puts back what is past its lease; returns how many tasks. The sweep comes first: its turn notes whether the whole queue stood
-/// still, and then no task is blamed for the loss of its process.
+/// Puts back what is past its lease; returns how many tasks. The sweep comes first: it writes `queue_chores.unbroken_since`, from
+/// which `recover_tasks` sees that the whole queue stood still; then no task is blamed for the loss of its process.
 pub async fn recover(db: &Db, config: &Config) -> Result<u64, DbError> {
     let client = db.client().await?;
     sweep_due(&client, config.queue.sweep_due).await?;

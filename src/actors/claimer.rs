@@ -60,7 +60,7 @@ pub struct ClaimerDeps {
     pub held_tasks: HeldTasks,
     /// While no proxy is active, roles that need one are not claimed.
     pub proxies: watch::Receiver<PoolState>,
-    /// While payloads cannot be written, nor are they: each fetch would only find that out again.
+    /// While payloads cannot be written, these roles are not claimed either: each fetch would only find that out again.
     pub can_store: watch::Receiver<bool>,
     /// How often it may panic before the process gives up.
     pub restart_limit: RestartLimit,

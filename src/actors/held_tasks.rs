@@ -20,7 +20,8 @@ pub enum Stop {
     Release,
 }
 
-/// A task actor within its process; never used again, so that a late message of a dead one is not taken for its successor's.
+/// A task actor within its worker; never used again there, so that a late message of a dead one is not taken for its
+/// successor's.
 pub type TaskActorId = usize;
 
 /// A claimed task.
@@ -38,14 +39,14 @@ pub struct HeldTask {
 #[derive(Clone)]
 pub struct HeldTasks {
     inner: Arc<Mutex<Inner>>,
-    /// Tasks held, and claims under way.
+    /// Tasks held, and drain holds.
     count: Arc<watch::Sender<usize>>,
 }
 
 #[derive(Default)]
 struct Inner {
     entries: HashMap<TaskId, Entry>,
-    claims: usize,
+    drain_holds: usize,
     /// Set once every body has to stop, those that are still to come too.
     stop_all: Option<Stop>,
 }
@@ -80,7 +81,7 @@ impl HeldTasks {
 
     /// To be kept from before a claim is decided upon until what it brought is entered.
     pub fn hold_drain(&self) -> DrainHold {
-        self.change(|inner| inner.claims += 1);
+        self.change(|inner| inner.drain_holds += 1);
         DrainHold(self.clone())
     }
 
@@ -162,7 +163,7 @@ impl HeldTasks {
         self.lock().entries.values().any(|entry| entry.task.is_suspect)
     }
 
-    /// Returns once nothing is held and no claim is under way.
+    /// Returns once nothing is held and no claim or recovery is under way.
     pub async fn empty(&self) {
         let _ = self.count.subscribe().wait_for(|count| *count == 0).await;
     }
@@ -170,7 +171,7 @@ impl HeldTasks {
     fn change<T>(&self, change: impl FnOnce(&mut Inner) -> T) -> T {
         let mut inner = self.lock();
         let answer = change(&mut inner);
-        self.count.send_replace(inner.entries.len() + inner.claims);
+        self.count.send_replace(inner.entries.len() + inner.drain_holds);
         answer
     }
 
@@ -181,7 +182,7 @@ impl HeldTasks {
 
 impl Drop for DrainHold {
     fn drop(&mut self) {
-        self.0.change(|inner| inner.claims -= 1);
+        self.0.change(|inner| inner.drain_holds -= 1);
     }
 }
 

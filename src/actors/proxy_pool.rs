@@ -1,12 +1,12 @@
 //! `ProxyPoolActor`: who may use which proxy now, and how each has behaved.
 //!
-//! In: asks for a session and outcomes of requests, as messages. Out: leases, and counts for the table. The rules are
-//! `domain::proxy`, which is pure; [`table`] writes the counts and reads the rows in the background and sends its result as
+//! In: sessions' asks for a proxy, and outcomes of requests, as messages. Out: leases, and counters for the table. The rules are
+//! `domain::proxy`, which is pure; [`table`] writes the counters and reads the rows in the background and sends its result as
 //! a message. The actor must not know what is requested through a proxy.
 //!
 //! A restarted actor knows only the table. What survives a restart: the address with its queued messages; the open
-//! leases and the last known counts of the pool, which are kept outside the actor; waiting asks, since [`ProxyPool`] asks again. What
-//! is lost: streaks of failures, and the counts since the last successful write.
+//! leases and the last known state of the pool, which are kept outside the actor; waiting asks, since [`ProxyPool`] asks again. What
+//! is lost: streaks of failures, and the counters since the last successful write.
 
 mod handle;
 mod open_leases;
@@ -34,7 +34,7 @@ use crate::stealth::ProxyLease;
 use crate::{config, events, supervised};
 use table::SyncResult;
 
-/// How often cooldowns are ended and waiting asks are tried again.
+/// How often benches end and waiting asks are tried again.
 const TICK: Duration = Duration::from_millis(250);
 
 /// More asks than any process has sessions; an ask beyond it is dropped and made again.
@@ -46,7 +46,7 @@ pub struct ProxyPoolDeps {
     pub db: Db,
     pub config: Arc<config::Proxies>,
     pub clock: Clock,
-    /// The counts of the pool; all zero until the table has been read for the first time, the last known ones across a restart.
+    /// The pool's state; all zero until the table has been read for the first time, the last known one across a restart.
     pub state: watch::Sender<PoolState>,
     open_leases: OpenLeases,
     /// Tells a table exchange of this instance from one of an earlier instance.
@@ -66,7 +66,7 @@ impl ProxyPoolDeps {
     }
 }
 
-/// Asks for a session. The answer comes when one is free; it is dropped when the actor stops or has too many asks.
+/// A session asks for a proxy. The answer comes when one is free; it is dropped when the actor stops or has too many asks.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct AskForProxy {
@@ -74,7 +74,7 @@ pub struct AskForProxy {
     pub answer: oneshot::Sender<ProxyLease>,
 }
 
-/// A session of this proxy has ended. [`OpenLeases`] has the count, so this may come late, twice or to a later instance.
+/// A lease of this proxy has ended. [`OpenLeases`] has the count, so this may come late, twice or to a later instance.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct GiveBack(pub ProxyId);
@@ -160,7 +160,7 @@ impl ProxyPoolActor {
         }
     }
 
-    /// One exchange with the table at a time, so that the rows read are never older than the counts written.
+    /// One exchange with the table at a time, so that the rows read are never older than the counters written.
     fn sync(&mut self, ctx: &Context<Self>) {
         if self.in_flight.is_some() {
             return;
@@ -176,7 +176,7 @@ impl ProxyPoolActor {
         });
     }
 
-    /// Revokes the leases of proxies that must not be used any more, and publishes the counts when they have changed.
+    /// Revokes the leases of proxies that must not be used any more, and publishes the pool's state when it has changed.
     fn publish(&mut self) {
         if !self.has_read_table {
             return;
@@ -248,7 +248,7 @@ impl Handler<GiveBack> for ProxyPoolActor {
     type Result = ();
 
     fn handle(&mut self, GiveBack(id): GiveBack, ctx: &mut Self::Context) {
-        self.pool.sessions_are(id, self.deps.open_leases.of(id));
+        self.pool.set_sessions(id, self.deps.open_leases.of(id));
         self.serve_waiting(ctx);
     }
 }
@@ -293,7 +293,7 @@ impl Handler<SyncResult> for ProxyPoolActor {
             Ok(rows) => {
                 self.pool.load(rows, self.deps.clock.instant());
                 self.has_read_table = true;
-                self.deps.open_leases.each(|id, open| self.pool.sessions_are(id, open));
+                self.deps.open_leases.each(|id, open| self.pool.set_sessions(id, open));
                 self.serve_waiting(ctx);
                 self.publish();
                 self.table_fails = false;

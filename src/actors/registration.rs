@@ -23,7 +23,7 @@ pub struct Registration {
 #[derive(Clone)]
 enum Wanted {
     Unchanged,
-    /// `every`: until the next one.
+    /// `every`: the time to the next write; a worker that misses three is offline.
     Row {
         document: Box<WorkerDocument>,
         every: Duration,

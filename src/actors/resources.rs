@@ -119,6 +119,7 @@ impl Sampler {
     fn resources(&mut self, memory: &Memory, cpu_share: f64) -> Resources {
         let rss = self.rss();
         let (user, system) = cpu_times().unwrap_or_default();
+        // `memory_mb` and `memory_rss_mb` are this process; `memory_total_mb` and `memory_percent` are its container
         Resources {
             memory_mb: rss >> 20,
             memory_total_mb: memory.total >> 20,

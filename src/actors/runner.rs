@@ -22,7 +22,7 @@ use super::panics;
 
 const MAX_MAILBOX: usize = 256;
 
-/// How an actor's run ended.
+/// How an actor ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Exit {
     Normal,

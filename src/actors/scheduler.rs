@@ -22,7 +22,7 @@ const MAX_TICK: Duration = Duration::from_secs(1);
 #[derive(Clone)]
 pub struct SchedulerDeps {
     pub chores: ChoreDeps,
-    /// Whether schedules run here (never in `worker`).
+    /// Whether schedules run here (never in the command `drover worker`).
     pub schedules: bool,
     /// Whether tasks run here, which write payloads.
     pub tasks: bool,

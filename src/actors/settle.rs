@@ -71,8 +71,8 @@ impl Run<'_> {
         if let Ok(true) = self.executor.claimer.complete(completion).await {
             return self.completed();
         }
-        // by itself, where it can wait for a row that another session has locked. The round trip may have been committed, or still
-        // be: then this finds the task completed
+        // by itself, where it can wait for a row that another session has locked. The round trip may have been committed, or may
+        // yet be; `settle_status` then finds the task completed
         let completed = Settlement::new(AttemptOutcome::Completed, None);
         self.settle_status(Settlement { result: Some(result), ..completed }).await
     }
@@ -174,7 +174,7 @@ impl Run<'_> {
             limit: config.queue.lease,
             lifecycle: lifecycle.clone(),
             tries: 0,
-            deadlines_met: 0,
+            deadlines_missed: 0,
         }
     }
 
@@ -201,10 +201,12 @@ impl Run<'_> {
         events::task_completed(&self.event(), self.elapsed());
     }
 
+    /// Its lease was lost while the body ran.
     pub fn lost(&self) {
         events::task_lost(&self.event(), self.elapsed());
     }
 
+    /// Its lease was lost before its end was written, and the fence refused it.
     fn fenced(&self) {
         events::task_fenced(&self.event(), self.elapsed());
     }
@@ -217,20 +219,20 @@ struct Retries {
     limit: Duration,
     lifecycle: Lifecycle,
     tries: u32,
-    deadlines_met: u32,
+    deadlines_missed: u32,
 }
 
 const RETRY_BASE: Duration = Duration::from_millis(100);
 const RETRY_CAP: Duration = Duration::from_secs(4);
-/// A statement that met its deadline so often is too slow by itself.
-const MAX_DEADLINES_MET: u32 = 3;
+/// A statement that missed its deadline so often is too slow by itself.
+const MAX_DEADLINES_MISSED: u32 = 3;
 
 impl Retries {
     /// Waits before the next try. `false`: there is none after this error.
     async fn wait_after(&mut self, error: &DbError) -> bool {
-        self.deadlines_met += u32::from(matches!(error, DbError::TooSlow(_)));
+        self.deadlines_missed += u32::from(matches!(error, DbError::TooSlow(_)));
         let is_last =
-            self.deadlines_met >= MAX_DEADLINES_MET || self.since.elapsed() >= self.limit || self.is_releasing();
+            self.deadlines_missed >= MAX_DEADLINES_MISSED || self.since.elapsed() >= self.limit || self.is_releasing();
         if is_last || !error.is_transient() {
             return false;
         }

@@ -25,7 +25,7 @@ pub struct Watchdog {
 
 struct WatchedActor {
     name: String,
-    /// Of an actor that is there no more, it is gone.
+    /// Weak: it cannot be upgraded once the actor's runner has ended.
     poll_times: Weak<PollTimes>,
     /// None: it is not pinged; only its poll times are checked.
     ping: Option<Recipient<Ping>>,

@@ -19,7 +19,7 @@ pub struct ExhaustedHashAlarm(Mutex<HashMap<(Platform, &'static str), Instant>>)
 
 impl ExhaustedHashAlarm {
     /// Raises the alarm, unless there was one within [`ALARM_INTERVAL`]; returns whether it did. `endpoint` is the one that refused
-    /// every hash: another may lag less.
+    /// every hash; another endpoint of the platform may still accept one.
     pub fn raise(&self, platform: Platform, operation: &'static str, endpoint: &str, now: Instant) -> bool {
         let mut raised = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let last = raised.get(&(platform, operation));

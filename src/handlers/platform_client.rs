@@ -29,6 +29,7 @@ impl<'a> PlatformClient<'a> {
         let ask = SessionAsk {
             state: store.state.clone(),
             timezone: store.timezone.clone(),
+            // the session may also contact the store's own API host, unless that is not public
             hosts: store.api_host.iter().filter(|host| hosts::is_public(host)).map(|_| own_host.clone()).collect(),
         };
         PlatformClient::begin(ctx, store.platform, endpoint, ask).await

@@ -1,4 +1,4 @@
-//! `ProxyPool`: the handle that the rest of the program holds: a source of leases, and the counts of the pool.
+//! `ProxyPool`: the handle that the rest of the program holds: a source of leases, and the pool's state.
 
 use std::time::{Duration, Instant};
 

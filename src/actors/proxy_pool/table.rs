@@ -1,4 +1,4 @@
-//! One exchange with the table: the counts of this process are written, the rows with the counts of all are read.
+//! One exchange with the table: the counters of this process are written, the rows with the counters of all are read.
 
 use actix::Message;
 

@@ -10,7 +10,7 @@ use crate::domain::proxy::{Condition, PoolState, PooledProxy, ProxyId};
 pub struct ProxyPoolView {
     #[serde(flatten)]
     pub state: PoolState,
-    /// Asks that wait for a session.
+    /// Asks that wait for a proxy.
     pub waiting: usize,
     /// Whether the last exchange with the table failed.
     pub table_fails: bool,
@@ -24,6 +24,7 @@ pub struct ProxyView {
     pub port: u16,
     /// `active`, `on_trial`, `benched` or `off`.
     pub condition: String,
+    /// Open leases of this process.
     pub sessions: usize,
     pub success_count: i64,
     pub failure_count: i64,

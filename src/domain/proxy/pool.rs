@@ -80,7 +80,7 @@ impl Pool {
     }
 
     /// Corrects the count of open sessions; their holders know the true one.
-    pub fn sessions_are(&mut self, id: ProxyId, sessions: usize) {
+    pub fn set_sessions(&mut self, id: ProxyId, sessions: usize) {
         if let Some(member) = self.members.get_mut(&id) {
             member.sessions = sessions;
         }

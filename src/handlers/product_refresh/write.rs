@@ -1,6 +1,7 @@
 //! `MenuWrite`: one payload's products on their way into the tables, inside the transaction that settles the task.
 //!
-//! [`PayloadOrder`] decides what a payload may still write: the newest everything, an older one its snapshots only.
+//! [`PayloadOrder`] decides what a payload may still write: the newest everything, an older one its snapshots, first_seen_at
+//! and last_seen_at, and products that have no row.
 //! In: products in feed order. Out: [`Counts`]. It must not know files or platforms.
 
 use serde::Serialize;

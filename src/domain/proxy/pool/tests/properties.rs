@@ -61,7 +61,7 @@ proptest! {
                 }
                 Event::GiveBack(nth) if !open.is_empty() => {
                     let id = open.swap_remove(nth % open.len());
-                    scene.pool.sessions_are(id, count(&open, id));
+                    scene.pool.set_sessions(id, count(&open, id));
                 }
                 Event::GiveBack(_) => {}
                 Event::Report(id, outcome) => {
@@ -118,7 +118,7 @@ proptest! {
             scene.passes(limits().revive_every);
             prop_assert!(scene.lease_at("elsewhere.test").is_some());
             for id in 1..4 {
-                scene.pool.sessions_are(id, 0);
+                scene.pool.set_sessions(id, 0);
             }
         }
     }
