@@ -3,7 +3,7 @@
 
 use sim::{OraclePotency, OracleProduct, OracleVariant, ProxyAddress, StoreSeed};
 
-use crate::db::demo_report::products::{Offer, ProductRecord, Strength};
+use crate::db::demo_report::products::{Offer, PotencyRecord, ProductRecord};
 use crate::db::stores::NewStore;
 use crate::domain::product::Variant;
 use crate::domain::proxy::{ProxyEntry, ProxyProtocol};
@@ -66,8 +66,8 @@ fn offer(truth: &OracleProduct) -> Offer {
         special_price_rec: truth.special_price_rec,
         special_price_med: truth.special_price_med,
         is_on_special: truth.is_on_special,
-        thc: strength(truth.thc),
-        cbd: strength(truth.cbd),
+        thc: potency(truth.thc),
+        cbd: potency(truth.cbd),
         quantity: truth.quantity,
         quantity_censored: truth.quantity_censored,
         is_in_stock: truth.is_in_stock,
@@ -75,8 +75,8 @@ fn offer(truth: &OracleProduct) -> Offer {
     }
 }
 
-fn strength(truth: OraclePotency) -> Strength {
-    Strength { min: truth.min, max: truth.max, unit: truth.unit.map(str::to_owned) }
+fn potency(truth: OraclePotency) -> PotencyRecord {
+    PotencyRecord { min: truth.min, max: truth.max, unit: truth.unit.map(str::to_owned) }
 }
 
 fn variant(truth: &OracleVariant) -> Variant {

@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::input::{self, Input};
 use super::output::time;
 use super::{CliError, Env, ExitCode};
-use crate::db::stores::{Known, NewStore, StoreListing};
+use crate::db::stores::{NewStore, StoreListing};
 use crate::db::tasks::NewTask;
 use crate::db::{self, DbError, Tx};
 use crate::domain::role::Role;
@@ -70,7 +70,7 @@ async fn add(draft: Draft, env: &Env) -> anyhow::Result<ExitCode> {
     let store = draft.check().map_err(|faults| CliError::usage(faults.join("; ")))?;
     refuse_private_hosts(std::slice::from_ref(&store), env)?;
     let tx = env.db().await?.begin().await?;
-    if let Known::As(id) = db::stores::find_known(&tx, &store).await? {
+    if let Some(id) = db::stores::find_known(&tx, &store).await? {
         return Err(CliError::conflict(format!("the store exists already: its id is {id}")).into());
     }
     let mut added = insert(&tx, store).await?;
@@ -93,8 +93,8 @@ async fn import(path: &Path, env: &Env) -> anyhow::Result<ExitCode> {
     let mut result = Imported { imported: Vec::new(), known: 0 };
     for store in stores {
         match db::stores::find_known(&tx, &store).await? {
-            Known::As(_) => result.known += 1,
-            Known::No => result.imported.push(insert(&tx, store).await?),
+            Some(_) => result.known += 1,
+            None => result.imported.push(insert(&tx, store).await?),
         }
     }
     enqueue_look_ups(&tx, &mut result.imported).await?;

@@ -1,8 +1,9 @@
 //! `Server`: how to connect to the database that a URL names, TLS and session settings included.
 //!
-//! `sslmode` means what libpq means by it: `prefer` (the default) and `require` encrypt, `verify-ca` and `verify-full` also
-//! check who answers, against the public authorities and those of `sslrootcert`. Unix sockets and loopback stay plain
-//! unless the URL says otherwise. No error that leaves here holds the URL, since it may hold a password.
+//! `sslmode` follows libpq, but stricter: `prefer` (the default) and `require` encrypt, `verify-ca` and `verify-full` also check
+//! the certificate and the host name. With `sslrootcert` they are checked in every mode that encrypts, against its authorities
+//! and the public ones. Unix sockets and loopback stay plain unless the URL says otherwise. No error that leaves here holds the
+//! URL, since it may hold a password.
 
 mod tls;
 

@@ -1,4 +1,4 @@
-//! `dutchie_discovery_locations`: every store that a look around saw, promoted or not, and since when it is gone. Keyed by
+//! `dutchie_discovery_locations`: every store that a run of discovery saw, promoted or not, and since when it is gone. Keyed by
 //! platform: ids of two platforms may be equal.
 
 use super::arrays::column;
@@ -50,8 +50,8 @@ pub async fn promote(tx: &Tx, platform: Platform, seen: &[DiscoveredStore]) -> R
     first_columns(&rows)
 }
 
-/// Flags those of `platform` that a look around in `states` did not see again; returns how many. They are kept. Where more than half
-/// of a state's stores are missing, none is flagged.
+/// Flags those of `platform` that a run of discovery in `states` did not see again; returns how many. They are kept. Where more
+/// than half of a state's stores (three or more) are missing, none is flagged.
 pub async fn flag_vanished(
     tx: &Tx,
     platform: Platform,
@@ -62,7 +62,7 @@ pub async fn flag_vanished(
     tx.execute(include_str!("sql/discovery/flag_vanished.sql"), &[&states, &ids, &platform.name()]).await
 }
 
-/// Switches the stores off that are closed or have vanished, and takes their products off sale; returns how many.
+/// Switches the stores off that are closed or have vanished, and marks their products out of stock; returns how many.
 pub async fn close(tx: &Tx, platform: Platform) -> Result<usize, DbError> {
     // the next statement sees what a refresh committed while this one waited for its lock
     let closing = tx.query(include_str!("sql/discovery/closing.sql"), &[&platform.name()]).await?;

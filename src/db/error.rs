@@ -105,7 +105,7 @@ fn is_outdated_plan(error: &DbServerError) -> bool {
     *error.code() == SqlState::FEATURE_NOT_SUPPORTED && error.routine() == Some("RevalidateCachedQuery")
 }
 
-/// Operator intervention (57), connection failures (08), insufficient resources (53), and a primary that became a replica.
+/// Operator intervention (57), connection failures (08), insufficient resources (53), and a primary that became a standby.
 fn means_unavailable(code: &SqlState) -> bool {
     let class = code.code();
     class.starts_with("57")

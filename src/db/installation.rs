@@ -8,7 +8,7 @@ use super::{Client, DbError};
 pub async fn storage_owner(client: &Client) -> Result<String, DbError> {
     let row = client.query_one(include_str!("sql/installation/database.sql"), &[]).await?;
     let database: String = row.try_get("database")?;
-    if !row.try_get::<_, bool>("names_server")? {
+    if !row.try_get::<_, bool>("may_read_server")? {
         return Ok(database);
     }
     let server: String = client.query_one(include_str!("sql/installation/server.sql"), &[]).await?.try_get(0)?;

@@ -50,7 +50,7 @@ pub enum MigrateError {
     Locked { name: String, source: DbError },
     #[error("the database lacks {missing} migrations or objects of this program; run: drover migrate up")]
     Outdated { missing: usize },
-    #[error("the schema cannot be read")]
+    #[error("the database failed while its schema was compared or changed")]
     Db(#[from] DbError),
 }
 
@@ -115,7 +115,7 @@ pub async fn require_current(db: &Db) -> Result<(), MigrateError> {
 }
 
 /// Changes when any of the files does.
-pub fn fingerprint() -> String {
+pub fn digest() -> String {
     digest_of(&[MIGRATIONS, OBJECTS].concat())
 }
 
@@ -129,7 +129,7 @@ struct Files {
 
 /// The objects in the database.
 #[derive(Default)]
-struct Made {
+struct DatabaseObjects {
     checksums: BTreeMap<String, String>,
     revision: i32,
 }
@@ -208,19 +208,19 @@ impl Files {
         if is_set_up.try_get(0).map_err(DbError::from)? {
             return self.compare(client).await;
         }
-        self.against(Vec::new(), &Made::default())
+        self.against(Vec::new(), &DatabaseObjects::default())
     }
 
     async fn compare(&self, client: &Client) -> Result<Status, MigrateError> {
         let rows = client.query(include_str!("sql/migrate/applied.sql"), &[]).await?;
         let applied = rows.iter().map(Applied::read).collect::<Result<_, _>>()?;
         let rows = client.query(include_str!("sql/migrate/objects.sql"), &[]).await?;
-        let made = Made::read(&rows).map_err(DbError::from)?;
+        let made = DatabaseObjects::read(&rows).map_err(DbError::from)?;
         self.against(applied, &made)
     }
 
-    /// The rule itself.
-    fn against(&self, applied: Vec<Applied>, made: &Made) -> Result<Status, MigrateError> {
+    /// Compares files and database. An applied migration that is unknown or was changed is an error.
+    fn against(&self, applied: Vec<Applied>, made: &DatabaseObjects) -> Result<Status, MigrateError> {
         for done in &applied {
             let Some(file) = self.migrations.iter().find(|migration| migration.version == done.version) else {
                 return Err(MigrateError::Unknown(done.name.clone()));
@@ -251,9 +251,9 @@ impl Applied {
     }
 }
 
-impl Made {
-    fn read(rows: &[Row]) -> Result<Made, tokio_postgres::Error> {
-        let mut made = Made::default();
+impl DatabaseObjects {
+    fn read(rows: &[Row]) -> Result<DatabaseObjects, tokio_postgres::Error> {
+        let mut made = DatabaseObjects::default();
         for row in rows {
             made.checksums.insert(row.try_get("name")?, row.try_get("checksum")?);
             made.revision = made.revision.max(row.try_get("revision")?);
@@ -382,9 +382,9 @@ mod tests {
     use super::*;
 
     /// Objects in a database, as a program of that revision left them.
-    fn made(objects: &[(&str, &str)], revision: i32) -> Made {
+    fn made(objects: &[(&str, &str)], revision: i32) -> DatabaseObjects {
         let checksums = objects.iter().map(|(name, sql)| ((*name).to_owned(), checksum(sql))).collect();
-        Made { checksums, revision }
+        DatabaseObjects { checksums, revision }
     }
 
     const FIRST: (&str, &str) = ("0001_first", "CREATE TABLE a ()");
@@ -398,14 +398,14 @@ mod tests {
     #[test]
     fn a_migration_that_landed_late_is_pending_too() {
         let files = Files::new(&[FIRST, ("0002_second", ""), THIRD], &[], 1).unwrap();
-        let status = files.against(vec![applied(FIRST), applied(THIRD)], &Made::default()).unwrap();
+        let status = files.against(vec![applied(FIRST), applied(THIRD)], &DatabaseObjects::default()).unwrap();
         assert_eq!(status.pending, ["0002_second"]);
     }
 
     #[test]
     fn an_applied_migration_without_a_file_is_refused_wherever_it_stands() {
         let files = Files::new(&[THIRD], &[], 1).unwrap();
-        let error = files.against(vec![applied(FIRST)], &Made::default()).unwrap_err();
+        let error = files.against(vec![applied(FIRST)], &DatabaseObjects::default()).unwrap_err();
         assert!(matches!(error, MigrateError::Unknown(name) if name == FIRST.0));
     }
 

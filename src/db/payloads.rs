@@ -12,7 +12,7 @@ use super::{Client, DbError, Tx};
 use crate::domain::payload::{self, FetchStart, NewPayload, Payload, PayloadId, SweepTimes};
 use crate::domain::store::StoreId;
 
-/// Payloads of one store that are looked at together: years of them.
+/// At most so many payloads are counted for one store; it makes fewer in years.
 const MAX_BETWEEN: i64 = 10_000;
 
 /// What a fetch must know of its store before it begins.
@@ -29,7 +29,7 @@ pub async fn before_fetch(client: &Client, scope: ProductScope) -> Result<FetchS
 
 /// Notes a menu that is too small to be believed at once; true when it is to be believed after all: the third in a row, hours
 /// apart and, where there are several proxies, not all through one; or the sixth.
-pub async fn suspect(
+pub async fn believe_small_menu(
     client: &Client,
     store: StoreId,
     start: &FetchStart,
@@ -37,7 +37,7 @@ pub async fn suspect(
     proxy: Option<i64>,
 ) -> Result<bool, DbError> {
     let products = i32::try_from(products).unwrap_or(i32::MAX);
-    let sql = include_str!("sql/payloads/suspect.sql");
+    let sql = include_str!("sql/payloads/believe_small_menu.sql");
     first_column(&client.query_one(sql, &[&store, &start.at, &products, &proxy]).await?)
 }
 
@@ -76,7 +76,7 @@ pub async fn latest(client: &Client, store: StoreId) -> Result<Option<Payload>, 
         .transpose()
 }
 
-/// Which files without a row may be swept, when a file's row may come as late as `wait` after its fetch began.
+/// Which files without a row may be deleted, when a file's row may come as late as `wait` after its fetch began.
 pub async fn sweep_times(client: &Client, wait: Duration) -> Result<SweepTimes, DbError> {
     let row = client.query_one(include_str!("sql/payloads/sweep_times.sql"), &[&wait.as_secs_f64()]).await?;
     Ok(SweepTimes { now: row.try_get("now")?, before: row.try_get("before")? })
@@ -87,7 +87,7 @@ pub async fn any(client: &Client) -> Result<bool, DbError> {
     first_column(&client.query_one(include_str!("sql/payloads/any.sql"), &[]).await?)
 }
 
-/// Which of these storage paths have a row: the others may be swept once they are old enough.
+/// Which of these storage paths have a row: the others may be deleted once they are old enough.
 pub async fn known(client: &Client, paths: &[String]) -> Result<HashSet<String>, DbError> {
     let rows = client.query(include_str!("sql/payloads/known.sql"), &[&paths]).await?;
     rows.iter().map(first_column).collect()

@@ -1,7 +1,7 @@
-//! `store_products` and `store_product_variants`: the current row of each product and its options.
+//! `store_products` and `store_product_variants`: the current row of each product and its variants.
 //!
 //! Every function here needs the store's row locked ([`super::stores::lock`]): then no other transaction writes its products, and an
-//! unchanged row is neither written nor locked. In: products in feed order. Out: ids in the same order, and counts.
+//! unchanged row is neither written nor locked. In: products in the payload's order. Out: ids in the same order, and counts.
 
 use chrono::{DateTime, Utc};
 use tokio_postgres::Row;
@@ -15,14 +15,14 @@ use crate::domain::store::{Platform, StoreId};
 
 pub type ProductId = i64;
 
-/// Whose products: a store's, as one provider names them.
+/// Whose products: a store's, as one platform (column `provider`) names them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProductScope {
     pub dispensary_id: StoreId,
     pub platform: Platform,
 }
 
-/// What became of one product of the feed.
+/// What became of one product of the payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Upserted {
     pub id: ProductId,
@@ -47,7 +47,7 @@ pub struct Missed {
     pub emptied: i64,
 }
 
-/// Brings the store's rows to what the feed says: one [`Upserted`] a product, in feed order.
+/// Brings the store's rows to what the payload says: one [`Upserted`] a product, in the payload's order.
 ///
 /// `misses` is what the rows written get: 0 unless the payload is older than what the store has already.
 pub async fn upsert(
@@ -117,15 +117,15 @@ pub async fn seen_before(tx: &Tx, ids: &[ProductId], fetched_at: DateTime<Utc>) 
     Ok(())
 }
 
-/// Brings the options of `products` (whose ids are `ids`) to what `payload` says; vanished options are deleted. What changes of
-/// an option's prices and stock becomes a row of its history.
+/// Brings the variants of `products` (whose ids are `ids`) to what `payload` says; vanished variants are deleted. What changes of
+/// a variant's prices and stock becomes a row of its history.
 pub async fn write_variants(
     tx: &Tx,
     payload: PayloadPosition,
     ids: &[ProductId],
     products: &[Product],
 ) -> Result<(), DbError> {
-    let options: Vec<(ProductId, &Variant)> = ids
+    let variants: Vec<(ProductId, &Variant)> = ids
         .iter()
         .zip(products)
         .flat_map(|(id, product)| product.variants.iter().map(|variant| (*id, variant)))
@@ -136,18 +136,18 @@ pub async fn write_variants(
             &ids,
             &payload.id,
             &payload.fetched_at,
-            &column(&options, |(id, _)| *id),
-            &column(&options, |(_, v)| v.option_label.as_str()),
-            &column(&options, |(_, v)| v.nth),
-            &column(&options, |(_, v)| v.size_mg),
-            &column(&options, |(_, v)| v.size_ml),
-            &column(&options, |(_, v)| v.price_rec),
-            &column(&options, |(_, v)| v.price_med),
-            &column(&options, |(_, v)| v.special_price_rec),
-            &column(&options, |(_, v)| v.special_price_med),
-            &column(&options, |(_, v)| v.quantity),
-            &column(&options, |(_, v)| v.quantity_censored),
-            &column(&options, |(_, v)| v.is_in_stock),
+            &column(&variants, |(id, _)| *id),
+            &column(&variants, |(_, v)| v.option_label.as_str()),
+            &column(&variants, |(_, v)| v.nth),
+            &column(&variants, |(_, v)| v.size_mg),
+            &column(&variants, |(_, v)| v.size_ml),
+            &column(&variants, |(_, v)| v.price_rec),
+            &column(&variants, |(_, v)| v.price_med),
+            &column(&variants, |(_, v)| v.special_price_rec),
+            &column(&variants, |(_, v)| v.special_price_med),
+            &column(&variants, |(_, v)| v.quantity),
+            &column(&variants, |(_, v)| v.quantity_censored),
+            &column(&variants, |(_, v)| v.is_in_stock),
         ],
     )
     .await?;

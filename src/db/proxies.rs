@@ -36,6 +36,7 @@ pub struct ProxyListing {
     pub last_used_at: Option<DateTime<Utc>>,
     pub success_count: i64,
     pub failure_count: i64,
+    /// Blocks in a row, whatever their status.
     pub consecutive_403_count: i64,
     pub avg_response_time_ms: Option<f64>,
     pub last_failure_at: Option<DateTime<Utc>>,
@@ -70,7 +71,7 @@ pub async fn count(client: &Client) -> Result<PoolState, DbError> {
     Ok(PoolState { active: of("active")?, benched: of("benched")?, off: of("off")? })
 }
 
-/// Adds `entries`, or changes password, state and timezone of those that are there, all or none.
+/// Adds `entries`, or changes the password, and state and timezone where given, of those that are there; all or none.
 /// The same address must not come twice.
 pub async fn import(db: &Db, entries: &[ProxyEntry]) -> Result<Imported, DbError> {
     let tx = db.begin().await?;

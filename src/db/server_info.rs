@@ -8,7 +8,7 @@ use super::connect::Server;
 use super::{Client, DbError};
 
 /// `application_name` of a connection that does not count as a client.
-const OBSERVER: &str = "drover-hold";
+const OBSERVER: &str = "drover-observer";
 const OBSERVER_TIMEOUT: Duration = Duration::from_secs(5);
 
 #[derive(Clone, Debug)]
@@ -36,7 +36,7 @@ pub async fn has_clients(url: &str) -> Result<bool, DbError> {
     let (client, connection) = server.connect(OBSERVER, OBSERVER_TIMEOUT).await?;
     let answer = async {
         tokio::select! {
-            row = client.query_one(include_str!("sql/server_info/has_clients.sql"), &[]) => Ok(row?.try_get(0)?),
+            row = client.query_one(include_str!("sql/server_info/has_clients.sql"), &[&OBSERVER]) => Ok(row?.try_get(0)?),
             _ = connection => Err(DbError::Unavailable("the connection was closed".to_owned())),
         }
     };

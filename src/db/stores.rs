@@ -37,13 +37,6 @@ pub struct NewStore {
     pub timezone: Option<String>,
 }
 
-/// Whether a store is there already.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Known {
-    As(StoreId),
-    No,
-}
-
 /// A store as people see it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StoreListing {
@@ -132,7 +125,7 @@ pub async fn add(tx: &Tx, store: &NewStore) -> Result<StoreId, DbError> {
 }
 
 /// The store that `store` would double: of the same platform id; or, where one of the two has none, of the same menu address or slug.
-pub async fn find_known(client: &Client, store: &NewStore) -> Result<Known, DbError> {
+pub async fn find_known(client: &Client, store: &NewStore) -> Result<Option<StoreId>, DbError> {
     // planned each time: an import begins with an empty table and ends with a full one
     let rows = client
         .query_planned(
@@ -145,10 +138,7 @@ pub async fn find_known(client: &Client, store: &NewStore) -> Result<Known, DbEr
             ],
         )
         .await?;
-    Ok(match rows.first() {
-        Some(row) => Known::As(first_column(row)?),
-        None => Known::No,
-    })
+    rows.first().map(first_column).transpose()
 }
 
 /// Which store has this id at its platform.

@@ -1,6 +1,7 @@
-//! Tasks as people see them: pages, one with its timeline, counts, and what is going on. Reads only.
+//! Tasks as people see them: pages, one with its attempts and children, counts, and what is going on. Reads only.
 //!
-//! Writes are in [`super::tasks`]. `stale` is worked out here; the table never holds it.
+//! Writes are in [`super::tasks`]. `stale` (claimed or running, and its lease has run out) is worked out here; the table never
+//! holds it.
 
 pub mod activity;
 pub mod counts;
@@ -127,7 +128,7 @@ pub async fn list(client: &Client, filter: &TaskFilter, limit: i64) -> Result<Ve
     read_all(&rows)
 }
 
-/// One task without its timeline.
+/// One task without its attempts and children.
 pub async fn get(client: &Client, id: TaskId) -> Result<Option<TaskView>, DbError> {
     let filter = TaskFilter { id: Some(id), ..TaskFilter::default() };
     Ok(list(client, &filter, 1).await?.pop())

@@ -74,7 +74,7 @@ async fn confirm_small_menu(
     proxy: Option<ProxyId>,
 ) -> Result<(), TaskError> {
     let client = ctx.services.db.client().await?;
-    if db::payloads::suspect(&client, menu.dispensary_id, start, menu.product_count, proxy).await? {
+    if db::payloads::believe_small_menu(&client, menu.dispensary_id, start, menu.product_count, proxy).await? {
         return Ok(());
     }
     let (now, before) = (menu.product_count, start.products);

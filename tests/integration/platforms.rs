@@ -6,7 +6,7 @@ use std::sync::Arc;
 use chrono::{DurationRound, TimeDelta};
 use drover::clock::Clock;
 use drover::config::Config;
-use drover::db::demo_report::products::{Offer, ProductRecord, Strength};
+use drover::db::demo_report::products::{Offer, PotencyRecord, ProductRecord};
 use drover::domain::payload::FetchStart;
 use drover::domain::product::{NormalMenu, Potency, Product};
 use drover::domain::store::{FoundStore, Platform, Store};
@@ -123,8 +123,8 @@ fn record(platform_dispensary_id: &str, product: &Product) -> ProductRecord {
         special_price_rec: product.special_price_rec,
         special_price_med: product.special_price_med,
         is_on_special: product.is_on_special,
-        thc: strength(product.thc.as_ref()),
-        cbd: strength(product.cbd.as_ref()),
+        thc: potency(product.thc.as_ref()),
+        cbd: potency(product.cbd.as_ref()),
         quantity: product.quantity,
         quantity_censored: product.quantity_censored,
         is_in_stock: product.is_in_stock,
@@ -148,9 +148,9 @@ fn record(platform_dispensary_id: &str, product: &Product) -> ProductRecord {
     }
 }
 
-fn strength(potency: Option<&Potency>) -> Strength {
+fn potency(potency: Option<&Potency>) -> PotencyRecord {
     let (min, max) = potency.map_or((None, None), |potency| (potency.min, potency.max));
-    Strength { min, max, unit: potency.and_then(|potency| potency.unit).map(|unit| unit.name().to_owned()) }
+    PotencyRecord { min, max, unit: potency.and_then(|potency| potency.unit).map(|unit| unit.name().to_owned()) }
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use sim::{Settings, Simulator};
 use super::state::State;
 use crate::cli::CliError;
 use crate::config::Config;
-use crate::db::stores::{self, Known};
+use crate::db::stores;
 use crate::db::{Db, proxies};
 use crate::domain::proxy::ProxyEntry;
 use crate::simulated;
@@ -81,7 +81,7 @@ pub async fn seed_database(db: &Db, sim: &Simulator) -> anyhow::Result<()> {
     let tx = db.begin().await?;
     for seed in sim.stores() {
         let store = simulated::store(seed);
-        if matches!(stores::find_known(&tx, &store).await?, Known::No) {
+        if stores::find_known(&tx, &store).await?.is_none() {
             stores::add(&tx, &store).await?;
         }
     }

@@ -1,4 +1,4 @@
-//! The products of the tables: each with its options and the snapshot of its store's latest crawl, for comparing with an oracle.
+//! The products of the tables: each with its variants and the snapshot of its store's latest crawl, for comparing with an oracle.
 
 use std::collections::HashMap;
 
@@ -35,8 +35,8 @@ pub struct Offer {
     pub special_price_rec: Option<i32>,
     pub special_price_med: Option<i32>,
     pub is_on_special: bool,
-    pub thc: Strength,
-    pub cbd: Strength,
+    pub thc: PotencyRecord,
+    pub cbd: PotencyRecord,
     pub quantity: Option<i32>,
     pub quantity_censored: bool,
     pub is_in_stock: bool,
@@ -44,7 +44,7 @@ pub struct Offer {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Strength {
+pub struct PotencyRecord {
     pub min: Option<f64>,
     pub max: Option<f64>,
     pub unit: Option<String>,
@@ -93,8 +93,16 @@ fn offer(row: &Row) -> Result<Offer, DbError> {
         special_price_rec: row.try_get("special_price_rec")?,
         special_price_med: row.try_get("special_price_med")?,
         is_on_special: row.try_get("is_on_special")?,
-        thc: Strength { min: row.try_get("thc_min")?, max: row.try_get("thc_max")?, unit: row.try_get("thc_unit")? },
-        cbd: Strength { min: row.try_get("cbd_min")?, max: row.try_get("cbd_max")?, unit: row.try_get("cbd_unit")? },
+        thc: PotencyRecord {
+            min: row.try_get("thc_min")?,
+            max: row.try_get("thc_max")?,
+            unit: row.try_get("thc_unit")?,
+        },
+        cbd: PotencyRecord {
+            min: row.try_get("cbd_min")?,
+            max: row.try_get("cbd_max")?,
+            unit: row.try_get("cbd_unit")?,
+        },
         quantity: row.try_get("quantity")?,
         quantity_censored: row.try_get("quantity_censored")?,
         is_in_stock: row.try_get("is_in_stock")?,

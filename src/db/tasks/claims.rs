@@ -96,8 +96,8 @@ pub struct ClaimBatchResult {
     pub claimed: Vec<ClaimedTask>,
 }
 
-/// Completes what is done and claims up to one task a name, in one round trip and one transaction. A claimed task that cannot be
-/// decoded fails at once, for good, and the others are handed out.
+/// Completes what is done and claims up to one task for each entry of `workers`, in one round trip and one transaction. A
+/// claimed task that cannot be decoded fails at once, for good, and the others are handed out.
 pub async fn settle_and_claim(client: &Client, batch: &ClaimBatch) -> Result<ClaimBatchResult, DbError> {
     let mut done: Vec<&Completion> = batch.done.iter().collect();
     // complete_tasks takes the first entry of an id: of two runs of one task only the one with the higher fence can be held
@@ -108,7 +108,7 @@ pub async fn settle_and_claim(client: &Client, batch: &ClaimBatch) -> Result<Cla
     let results: Vec<Value> = done.iter().map(|done| storable(&done.result)).collect();
     let details: Vec<Value> = done.iter().map(|done| storable(&done.detail)).collect();
     let roles: Vec<&str> = batch.roles.iter().map(|role| role.name()).collect();
-    let every_role = Role::CRAWL.iter().all(|role| batch.roles.contains(role));
+    let every_crawl_role = Role::CRAWL.iter().all(|role| batch.roles.contains(role));
     let rows = client
         .query(
             SETTLE_AND_CLAIM,
@@ -119,7 +119,7 @@ pub async fn settle_and_claim(client: &Client, batch: &ClaimBatch) -> Result<Cla
                 &results,
                 &details,
                 &roles,
-                &every_role,
+                &every_crawl_role,
                 &batch.workers,
                 &batch.lease.as_secs_f64(),
                 &batch.allow_suspect,

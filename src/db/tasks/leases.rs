@@ -8,7 +8,8 @@ use super::{Client, DbError};
 use crate::db::row::{FromRow, first_column};
 use crate::domain::task::{TaskId, TaskLease};
 
-/// How many tasks became pending again, and how many were quarantined.
+/// How many tasks became pending again, and how many failed for good: three processes died while each was the only suspect, or
+/// its row cannot be put back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Recovered {
     pub requeued: i32,
@@ -50,8 +51,8 @@ pub async fn recover(client: &Client, silence: Option<Duration>) -> Result<Recov
     Recovered::from_row(&client.query_one(sql, &[&seconds]).await?)
 }
 
-/// Puts back every active task, at no cost: for a caller that knows that every worker is dead, and that no task killed one. Rows that
-/// another session has locked stay as they are.
+/// Puts back every active task, without counting a loss or a retry: for a caller that knows that every worker is dead, and that no
+/// task killed one. Rows that another session has locked stay as they are.
 pub async fn recover_all(client: &Client) -> Result<Recovered, DbError> {
     let sql = "SELECT requeued, failed FROM recover_tasks(interval '0', may_blame => false)";
     let mut all = Recovered::default();
@@ -71,7 +72,7 @@ pub async fn recover_held(client: &Client, leases: &[TaskLease], blame: bool) ->
     Recovered::from_row(&client.query_one(sql, &[&ids, &fences, &workers, &blame]).await?)
 }
 
-/// Puts back those of these tasks that were claimed and never begun, at no cost; returns how many.
+/// Puts back those of these tasks that were claimed and never begun, without counting a loss or a retry; returns how many.
 pub async fn release_unstarted(client: &Client, leases: &[TaskLease]) -> Result<i32, DbError> {
     let (ids, fences, workers) = columns(leases);
     first_column(&client.query_one("SELECT release_unstarted($1, $2, $3)", &[&ids, &fences, &workers]).await?)

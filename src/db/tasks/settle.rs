@@ -9,7 +9,7 @@ use super::{Client, DbError};
 use crate::db::row::{FromRow, first_column};
 use crate::domain::task::TaskLease;
 
-/// What the column `error_message` holds.
+/// Bytes of an error that are kept.
 const MAX_ERROR_BYTES: usize = 8192;
 
 /// How a run ended.

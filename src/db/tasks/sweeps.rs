@@ -22,7 +22,7 @@ pub async fn sweep_due(client: &Client, window: Duration) -> Result<i64, DbError
 }
 
 /// Everything that a sweep by time cannot see: rows written by hand, dependencies, missed wake-ups. Returns how many tasks became
-/// ready, unblocked or cancelled.
+/// ready, no longer wait for other tasks, or were cancelled.
 pub async fn sweep_all(client: &Client) -> Result<i64, DbError> {
     let mut swept = sweep_until_done(client, "SELECT sweep_blocked($1)").await?;
     swept += sweep_until_done(client, "SELECT sweep_storeless($1)").await?;

@@ -175,7 +175,7 @@ async fn template() -> &'static str {
 async fn make_template() -> String {
     let server = server().await;
     let client = connect(server.url()).await;
-    let name = format!("drover_template_{}", &migrate::fingerprint()[..16]);
+    let name = format!("drover_template_{}", &migrate::digest()[..16]);
     client.execute("SELECT pg_advisory_lock($1)", &[&TEMPLATE_LOCK]).await.unwrap();
     let known = client.query_opt("SELECT FROM pg_database WHERE datname = $1", &[&name]).await.unwrap();
     if known.is_some() {

@@ -1,4 +1,4 @@
--- demo_report/variants.sql: the options of every product of a platform. $1 platform
+-- demo_report/variants.sql: the variants of every product of a platform. $1 platform
 SELECT v.*
   FROM store_product_variants v
   JOIN store_products p ON p.id = v.store_product_id

@@ -14,7 +14,7 @@ emptied AS (
      AND (p.is_in_stock OR p.stock_status <> 'oos')
   RETURNING p.id, c.crawl_id
 ),
-options AS (
+variants AS (
   UPDATE store_product_variants v
      SET is_in_stock = false
     FROM emptied e
@@ -28,7 +28,7 @@ history AS (
           special_price_med, quantity, quantity_censored, is_in_stock, gone)
   SELECT store_product_id, option_label, nth, crawl_id, now(), size_mg, size_ml, price_rec, price_med, special_price_rec,
          special_price_med, quantity, quantity_censored, is_in_stock, false
-    FROM options
+    FROM variants
       ON CONFLICT DO NOTHING
 )
 SELECT;

@@ -12,7 +12,7 @@ imported AS MATERIALIZED (      -- by hand or from a file, whose id has not been
   SELECT id,
          state,
          slug,
-         menu_entry(menu_url) AS entry
+         menu_entry(menu_url) AS entry      -- the part of the menu's address that names the store
     FROM dispensaries
    WHERE platform = $2
      AND platform_dispensary_id IS NULL

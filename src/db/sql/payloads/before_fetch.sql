@@ -1,5 +1,5 @@
 -- payloads/before_fetch.sql: the time at which a store's fetch begins, how many products its menu held before, and the proxies
--- through which menus came since that were too small to be believed. $1 store, $2 provider
+-- through which menus came since that were too small to be believed. $1 store, $2 platform
 SELECT date_trunc('milliseconds', clock_timestamp()) AS fetched_at,
        coalesce((SELECT product_count
                    FROM raw_crawl_payloads

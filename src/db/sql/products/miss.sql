@@ -1,6 +1,7 @@
 -- products/miss.sql: counts a miss for each product of a store that a complete crawl did not contain (`stock::Stock::missed`);
--- the options of one that goes out of stock go with it.
--- $1 store, $2 provider, $3 ids of the products it did contain, $4 when the previous complete crawl was fetched, $5 crawl, $6 its time
+-- the variants of one that goes out of stock go with it.
+-- $1 store, $2 platform, $3 ids of the products it did contain, $4 when the previous complete crawl was fetched, $5 payload
+-- (column crawl_id), $6 when it was fetched
 WITH absent AS MATERIALIZED (
   SELECT p.id, p.is_in_stock AS was_in_stock
     FROM store_products p
@@ -20,7 +21,7 @@ missed AS (
    WHERE p.id = a.id
   RETURNING p.id, a.was_in_stock AND NOT p.is_in_stock AS emptied
 ),
-options AS (
+variants AS (
   UPDATE store_product_variants v
      SET is_in_stock = false
     FROM missed m
@@ -35,7 +36,7 @@ history AS (
           special_price_med, quantity, quantity_censored, is_in_stock, gone)
   SELECT store_product_id, option_label, nth, $5::bigint, $6::timestamptz, size_mg, size_ml, price_rec, price_med, special_price_rec, special_price_med,
          quantity, quantity_censored, is_in_stock, false
-    FROM options
+    FROM variants
       ON CONFLICT DO NOTHING
 )
 SELECT count(*) AS missed, count(*) FILTER (WHERE emptied) AS emptied FROM missed;

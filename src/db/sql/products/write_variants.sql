@@ -1,6 +1,6 @@
--- products/write_variants.sql: brings the options of the products $1 to what the feed says; equal rows are not touched. Each change of
--- price or stock is a row of the history. $1 products of the feed, $2 crawl, $3 its time, then one array a column
-WITH feed AS MATERIALIZED (
+-- products/write_variants.sql: brings the variants of the products $1 to what the payload says; equal rows are not touched. Each change of
+-- price or stock is a row of the history. $1 products of the payload, $2 payload (column crawl_id), $3 when it was fetched, then one array a column
+WITH listed AS MATERIALIZED (
   SELECT *
     FROM unnest($4::bigint[], $5::text[], $6::smallint[], $7::bigint[], $8::float8[], $9::int[], $10::int[], $11::int[], $12::int[],
                 $13::int[], $14::bool[], $15::bool[])
@@ -11,7 +11,7 @@ gone AS (
   DELETE FROM store_product_variants
    WHERE store_product_id = ANY($1::bigint[])
      -- NOT IN is hashed whatever the planner thinks of an array's length, and no part of the key is null
-     AND (store_product_id, option_label, nth) NOT IN (SELECT store_product_id, option_label, nth FROM feed)
+     AND (store_product_id, option_label, nth) NOT IN (SELECT store_product_id, option_label, nth FROM listed)
   RETURNING *
 ),
 compared AS MATERIALIZED (
@@ -22,7 +22,7 @@ compared AS MATERIALIZED (
             (f.price_rec, f.price_med, f.special_price_rec, f.special_price_med, f.quantity, f.quantity_censored, f.is_in_stock)
          AS is_history,
          (v.size_mg, v.size_ml) IS DISTINCT FROM (f.size_mg, f.size_ml) AS is_resized
-    FROM feed f
+    FROM listed f
     LEFT JOIN store_product_variants v USING (store_product_id, option_label, nth)
 ),
 written AS (

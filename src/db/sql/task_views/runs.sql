@@ -1,4 +1,5 @@
 -- Runs that began within the last $1 seconds, and those named by $2 task ids and $3 fences; oldest first.
+-- task_attempts is all runs; past_attempts those before a task's latest, which is in its own row.
 WITH recent AS (   -- each kind by its index
   SELECT id AS task_id FROM worker_tasks WHERE status IN ('claimed', 'running')
   UNION
