@@ -76,7 +76,7 @@ mod tests {
             "stores.csv line 2: state 'ARIZONA' is not two letters such as AZ",
             "stores.csv line 4: platform_dispensary_id '2' is in line 3 already",
             "stores.csv line 5: name is missing",
-            "stores.csv line 6: 1 cells where the header has 3",
+            "stores.csv line 6: its number of cells is 1, and the header's is 3",
         ];
         assert_eq!(faults, expected);
     }
