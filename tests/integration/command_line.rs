@@ -128,11 +128,7 @@ async fn a_wrong_value_is_refused_by_its_flag_with_what_is_expected() {
         (&["tasks", "show", "seven"], 2, "expected a whole number"),
         (&["tasks", "list", "--limit", "501"], 2, "expected a whole number from 1 to 500"),
         (&["enqueue", "--role", "payload_fetch"], 2, "--dispensary: missing"),
-        (
-            &["enqueue", "--role", "payload_fetch", "--dispensary", "77"],
-            3,
-            "--dispensary: dispensary 77 does not exist",
-        ),
+        (&["enqueue", "--role", "payload_fetch", "--dispensary", "77"], 3, "--dispensary: store 77 does not exist"),
         (&["enqueue", "--role", "analytics_refresh", "--at", "yesterday"], 2, "2025-01-10T08:00:00Z"),
         (&["enqueue", "--role", "analytics_refresh", "--priority", "5000"], 2, "--priority: 5000 is out of range"),
         (&["worker", "--slots", "0"], 2, "expected a whole number from 1"),
