@@ -29,7 +29,7 @@ pub async fn run(ctx: &Context, _: args::PayloadFetch) -> Result<Outcome, TaskEr
     }
     ctx.services.payloads.check_room().await?;
     let menu = fetch(ctx, &store).await?;
-    let file = ctx.services.payloads.write(content(&menu)).await?;
+    let file = ctx.services.payloads.write(PayloadContent::from(&menu)).await?;
     let payload = new_payload(ctx, &menu, file);
 
     let done = Outcome::done(result(&payload)).write(payload, |payload, tx| {
@@ -94,20 +94,22 @@ fn result(payload: &NewPayload) -> Value {
 }
 
 /// The pages share their bytes with `menu`.
-fn content(menu: &Menu) -> PayloadContent {
-    let head = PayloadHead {
-        platform: menu.platform,
-        dispensary_id: menu.dispensary_id,
-        platform_dispensary_id: menu.platform_dispensary_id.clone(),
-        fetched_at: menu.fetched_at,
-        total_count: menu.total_count,
-    };
-    let pages = menu.pages.iter().map(|page| PageBytes {
-        bytes: page.bytes.clone(),
-        is_gzip: page.is_gzip,
-        question: page.question.clone(),
-    });
-    PayloadContent { head, pages: pages.collect() }
+impl From<&Menu> for PayloadContent {
+    fn from(menu: &Menu) -> PayloadContent {
+        let head = PayloadHead {
+            platform: menu.platform,
+            dispensary_id: menu.dispensary_id,
+            platform_dispensary_id: menu.platform_dispensary_id.clone(),
+            fetched_at: menu.fetched_at,
+            total_count: menu.total_count,
+        };
+        let pages = menu.pages.iter().map(|page| PageBytes {
+            bytes: page.bytes.clone(),
+            is_gzip: page.is_gzip,
+            question: page.question.clone(),
+        });
+        PayloadContent { head, pages: pages.collect() }
+    }
 }
 
 fn new_payload(ctx: &Context, menu: &Menu, file: PayloadFile) -> NewPayload {

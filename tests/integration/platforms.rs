@@ -15,7 +15,7 @@ use drover::platforms::{
     Adapter, CrawlLimits, Crawler, DiscoveryPoint, Dutchie, HashObservation, Menu, QueryHashes, StoreRef,
 };
 use drover::stealth::{FetchError, Session, SessionAsk};
-use drover::storage::{PageBytes, PayloadContent, PayloadHead, Payloads};
+use drover::storage::{PayloadContent, Payloads};
 use sim::{Coding, Fault, FaultKind, Operation, OracleStore, Refusal, Settings, Simulator, StoreSeed};
 
 use crate::handlers::test_sessions;
@@ -96,19 +96,8 @@ fn dispensary(seed: &StoreSeed) -> Store {
 async fn normalised(menu: Menu) -> NormalMenu {
     let root = tempfile::tempdir().unwrap();
     let payloads = Payloads::new(root.path(), "a test");
-    let head = PayloadHead {
-        platform: menu.platform,
-        dispensary_id: menu.dispensary_id,
-        platform_dispensary_id: menu.platform_dispensary_id,
-        fetched_at: menu.fetched_at,
-        total_count: menu.total_count,
-    };
-    let page = |page: drover::platforms::MenuPage| PageBytes {
-        bytes: page.bytes,
-        is_gzip: page.is_gzip,
-        question: page.question,
-    };
-    let content = PayloadContent { head: head.clone(), pages: menu.pages.into_iter().map(page).collect() };
+    let content = PayloadContent::from(&menu);
+    let head = content.head.clone();
     let file = payloads.write(content).await.unwrap();
     let stored = payloads.read(&file.storage_path, &file.sha256).await.unwrap();
     assert_eq!(stored.head, head);

@@ -12,9 +12,9 @@ use drover::config;
 use drover::domain::payload::FetchStart;
 use drover::domain::store::{Platform, Store};
 use drover::platforms::dutchie::DutchieData;
-use drover::platforms::{Adapter, CrawlLimits, Crawler, Dutchie, Menu, QueryHashes};
+use drover::platforms::{Adapter, CrawlLimits, Crawler, Dutchie, QueryHashes};
 use drover::stealth::{AllowList, Identities, Proxy, ProxyProtocol, SessionAsk, SessionConfig, Sessions, States};
-use drover::storage::{PageBytes, PayloadContent, PayloadHead, Payloads};
+use drover::storage::{PayloadContent, Payloads};
 use rstest::rstest;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -175,22 +175,6 @@ async fn crawl(sessions: Sessions, payloads: Payloads, store: i64) -> String {
         Err(error) => return error.label().to_owned(),
     };
     drop(session);
-    payloads.write(content(&menu)).await.unwrap();
+    payloads.write(PayloadContent::from(&menu)).await.unwrap();
     "kept".to_owned()
-}
-
-fn content(menu: &Menu) -> PayloadContent {
-    let head = PayloadHead {
-        platform: menu.platform,
-        dispensary_id: menu.dispensary_id,
-        platform_dispensary_id: menu.platform_dispensary_id.clone(),
-        fetched_at: menu.fetched_at,
-        total_count: menu.total_count,
-    };
-    let pages = menu.pages.iter().map(|page| PageBytes {
-        bytes: page.bytes.clone(),
-        is_gzip: page.is_gzip,
-        question: page.question.clone(),
-    });
-    PayloadContent { head, pages: pages.collect() }
 }
