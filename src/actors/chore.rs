@@ -139,8 +139,8 @@ impl Chore {
         let every = self.every(config);
         let changed = match self {
             Chore::SweepDue => return counted(sweep_due(&db.client().await?, every).await?),
-            Chore::SweepAll => return counted(tasks::sweep_all_in_turn(&db.client().await?, every).await?),
-            Chore::Totals => return Ok(tasks::refresh_totals_in_turn(&db.client().await?, every).await?),
+            Chore::SweepAll => return counted(tasks::sweep_all_unless_recent(&db.client().await?, every).await?),
+            Chore::Totals => return Ok(tasks::refresh_totals_unless_recent(&db.client().await?, every).await?),
             Chore::Recover => recover(db, config).await?,
             Chore::Schedules => run_schedules(db).await?,
             Chore::Registry => workers::sweep(&db.client().await?).await?,
@@ -159,7 +159,7 @@ impl Chore {
 
 /// Looks back over several intervals, so that a late turn misses nothing.
 async fn sweep_due(client: &Client, every: Duration) -> Result<Option<i64>, DbError> {
-    tasks::sweep_due_in_turn(client, MIN_SWEEP_BACK.max(3 * every), every).await
+    tasks::sweep_due_unless_recent(client, MIN_SWEEP_BACK.max(3 * every), every).await
 }
 
 fn counted(swept: Option<i64>) -> Result<Option<u64>, TaskError> {

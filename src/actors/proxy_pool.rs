@@ -248,7 +248,7 @@ impl Handler<GiveBack> for ProxyPoolActor {
     type Result = ();
 
     fn handle(&mut self, GiveBack(id): GiveBack, ctx: &mut Self::Context) {
-        self.pool.set_sessions(id, self.deps.open_leases.of(id));
+        self.pool.set_open_leases(id, self.deps.open_leases.of(id));
         self.serve_waiting(ctx);
     }
 }
@@ -293,7 +293,7 @@ impl Handler<SyncResult> for ProxyPoolActor {
             Ok(rows) => {
                 self.pool.load(rows, self.deps.clock.instant());
                 self.has_read_table = true;
-                self.deps.open_leases.each(|id, open| self.pool.set_sessions(id, open));
+                self.deps.open_leases.each(|id, open| self.pool.set_open_leases(id, open));
                 self.serve_waiting(ctx);
                 self.publish();
                 self.table_fails = false;
@@ -318,7 +318,7 @@ impl Handler<Flush> for ProxyPoolActor {
 
 fn limits(config: &config::Proxies) -> BenchLimits {
     BenchLimits {
-        sessions: config.sessions,
+        max_leases: config.sessions,
         bench_base: config.bench_base,
         bench_cap: config.bench_cap,
         failures_to_bench: config.failures_to_bench,

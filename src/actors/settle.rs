@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::execute::{BodyEnd, Executor, Run};
 use super::lifecycle::{Lifecycle, Phase};
 use crate::db::DbError;
-use crate::db::tasks::{self, AttemptOutcome, Completion, RecordedOutcome, Settlement};
+use crate::db::tasks::{self, AttemptOutcome, Completion, EndedAttempt, Settlement};
 use crate::domain::retry;
 use crate::events;
 use crate::handlers::{self, CommitError, Committed, Done, Outcome, TaskError};
@@ -93,8 +93,8 @@ impl Run<'_> {
             };
             // a try whose answer was lost may have gone through, and then every later one fails
             if let Some(committed) = unknown.take() {
-                match self.recorded_outcome().await {
-                    Some(recorded) if recorded.outcome == AttemptOutcome::Completed.recorded() => {
+                match self.ended_attempt().await {
+                    Some(ended) if ended.matches(AttemptOutcome::Completed) => {
                         return self.committed(&mut done, committed);
                     }
                     Some(_) => return self.fenced(),
@@ -140,11 +140,9 @@ impl Run<'_> {
                 return events::settle_failed(self.task.lease.id, &error);
             }
             // an earlier try, here or in a batch, may have gone through although its answer was lost
-            return match self.recorded_outcome().await {
-                Some(recorded) if recorded.outcome == AttemptOutcome::Completed.recorded() => self.completed(),
-                Some(recorded) if recorded.outcome == settlement.outcome.recorded() => {
-                    self.settled(&settlement, &recorded.status);
-                }
+            return match self.ended_attempt().await {
+                Some(ended) if ended.matches(AttemptOutcome::Completed) => self.completed(),
+                Some(ended) if ended.matches(settlement.outcome) => self.settled(&settlement, &ended.status),
                 _ => self.fenced(),
             };
         }
@@ -155,12 +153,12 @@ impl Run<'_> {
     }
 
     /// How this run ended according to the task's history. None: it has not, or the database stays away.
-    async fn recorded_outcome(&self) -> Option<RecordedOutcome> {
+    async fn ended_attempt(&self) -> Option<EndedAttempt> {
         let mut retries = self.retries();
         loop {
-            let looked_up = async { tasks::attempt_outcome(&self.executor.db.client().await?, &self.task.lease).await };
+            let looked_up = async { tasks::ended_attempt(&self.executor.db.client().await?, &self.task.lease).await };
             match looked_up.await {
-                Ok(outcome) => return outcome,
+                Ok(ended) => return ended,
                 Err(error) if retries.wait_after(&error).await => {}
                 Err(_) => return None,
             }

@@ -44,7 +44,7 @@ pub struct Missed {
     /// Products with one miss more.
     pub missed: i64,
     /// Those of them that went out of stock by it.
-    pub emptied: i64,
+    pub out_of_stock: i64,
 }
 
 /// Brings the store's rows to what the payload says: one [`Upserted`] a product, in the payload's order.
@@ -169,7 +169,7 @@ pub async fn miss(
             &[&scope.dispensary_id, &scope.platform.name(), &seen, &previous, &payload.id, &payload.fetched_at],
         )
         .await?;
-    Ok(Missed { missed: row.try_get("missed")?, emptied: row.try_get("emptied")? })
+    Ok(Missed { missed: row.try_get("missed")?, out_of_stock: row.try_get("out_of_stock")? })
 }
 
 impl FromRow for Upserted {

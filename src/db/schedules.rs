@@ -7,7 +7,7 @@ use tokio_postgres::Row;
 use super::row::{FromRow, first_column, read_all};
 use super::{Client, Db, DbError, Tx};
 use crate::domain::role::Role;
-use crate::domain::schedule::Rhythm;
+use crate::domain::schedule::Recurrence;
 
 /// A schedule as people see it.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -149,8 +149,8 @@ async fn run_within(tx: &Tx, plan: &Plan, due_at: DateTime<Utc>) -> Result<Run, 
     Ok(run)
 }
 
-/// A next run that is further away than the rhythm allows (a clock that went forward and back, a rhythm changed by hand) is moved to
-/// the next time of the rhythm.
+/// A next run that is further away than the recurrence allows (a clock that went forward and back, an interval or cron line changed by
+/// hand) is moved to the recurrence's next time.
 async fn bring_near(client: &Client) -> Result<(), DbError> {
     for row in &client.query(include_str!("sql/schedules/ahead.sql"), &[]).await? {
         let plan = Plan::from_row(row)?;
@@ -161,25 +161,25 @@ async fn bring_near(client: &Client) -> Result<(), DbError> {
 }
 
 impl Plan {
-    fn rhythm(&self) -> Rhythm {
+    fn recurrence(&self) -> Recurrence {
         match (&self.cron, self.interval_hours) {
-            (Some(line), _) => Rhythm::Cron(line.clone()),
-            (None, hours) => Rhythm::EveryHours(hours.unwrap_or_default()),
+            (Some(line), _) => Recurrence::Cron(line.clone()),
+            (None, hours) => Recurrence::EveryHours(hours.unwrap_or_default()),
         }
     }
 
     fn next_run(&self) -> Result<(DateTime<Utc>, Role), String> {
         let role = self.role.parse::<Role>().map_err(|unknown| unknown.to_string())?;
-        let next = self.rhythm().next_after(self.created_at, self.now).map_err(|bad| bad.to_string())?;
+        let next = self.recurrence().next_after(self.created_at, self.now).map_err(|bad| bad.to_string())?;
         Ok((next, role))
     }
 
-    /// The rhythm's next time, where the stored one is later than even the time after that. One that cannot be read says so when it
+    /// The recurrence's next time, where the stored one is later than even the time after that. One that cannot be read says so when it
     /// is due.
     fn nearer_run(&self) -> Option<DateTime<Utc>> {
-        let rhythm = self.rhythm();
-        let next = rhythm.next_after(self.created_at, self.now).ok()?;
-        let second = rhythm.next_after(self.created_at, next).ok()?;
+        let recurrence = self.recurrence();
+        let next = recurrence.next_after(self.created_at, self.now).ok()?;
+        let second = recurrence.next_after(self.created_at, next).ok()?;
         (self.next_run_at? > second).then_some(next)
     }
 }

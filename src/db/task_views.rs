@@ -17,7 +17,7 @@ use super::{Client, DbError};
 use crate::domain::role::{Role, RoleSet};
 use crate::domain::shown_status::ShownStatus;
 use crate::domain::store::{Platform, StoreId};
-use crate::domain::task::{RunEnd, Status, TaskId};
+use crate::domain::task::{RecordedOutcome, Status, TaskId};
 use crate::domain::vocabulary::Word;
 
 /// At most so many attempts and children of a task are shown.
@@ -83,7 +83,7 @@ pub struct AttemptView {
     pub fence: i64,
     pub worker_id: String,
     /// None while it runs.
-    pub outcome: Option<Word<RunEnd>>,
+    pub outcome: Option<Word<RecordedOutcome>>,
     pub error: Option<String>,
     pub claimed_at: DateTime<Utc>,
     pub finished_at: Option<DateTime<Utc>>,

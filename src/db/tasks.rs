@@ -16,9 +16,10 @@ pub use self::claims::{
     ClaimBatch, ClaimBatchResult, ClaimToken, ClaimedTask, Completion, claimed_with, settle_and_claim, start,
 };
 pub use self::leases::{Recovered, lost, recover, recover_all, recover_held, release_unstarted, renew};
-pub use self::settle::{AttemptOutcome, RecordedOutcome, Settlement, attempt_outcome, settle};
+pub use self::settle::{AttemptOutcome, EndedAttempt, Settlement, ended_attempt, settle};
 pub use self::sweeps::{
-    prune, refresh_totals, refresh_totals_in_turn, sweep_all, sweep_all_in_turn, sweep_due, sweep_due_in_turn,
+    prune, refresh_totals, refresh_totals_unless_recent, sweep_all, sweep_all_unless_recent, sweep_due,
+    sweep_due_unless_recent,
 };
 use super::row::first_column;
 use super::{Client, DbError};

@@ -1,4 +1,4 @@
-//! A task's id, its stored status, how a run ended, and the lease that gives the right to run it.
+//! A task's id, its stored status, how an attempt ended, and the lease that gives the right to run it.
 
 use std::time::Duration;
 
@@ -20,11 +20,12 @@ pub enum Status {
     Cancelled,
 }
 
-/// How one run of a task ended, as its history has it.
+/// How an attempt ended, as the history has it (column `outcome` of `task_attempts`). What a run is settled with is
+/// `db::tasks::AttemptOutcome`: that one tells a permanent failure from another and has no `Lost`, which no run writes itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, Display, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
-pub enum RunEnd {
+pub enum RecordedOutcome {
     Completed,
     Failed,
     /// Its lease ran out, or its worker died.

@@ -24,8 +24,8 @@ pub struct ProxyView {
     pub port: u16,
     /// `active`, `on_trial`, `benched` or `off`.
     pub condition: String,
-    /// Open leases of this process.
-    pub sessions: usize,
+    /// In this process.
+    pub open_leases: usize,
     pub success_count: i64,
     pub failure_count: i64,
     pub consecutive_403_count: i64,
@@ -48,7 +48,7 @@ impl ProxyView {
             host: member.proxy.host.clone(),
             port: member.proxy.port,
             condition: condition.to_owned(),
-            sessions: member.sessions,
+            open_leases: member.open_leases,
             success_count: counters.success_count,
             failure_count: counters.failure_count,
             consecutive_403_count: counters.consecutive_403_count,

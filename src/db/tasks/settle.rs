@@ -7,12 +7,13 @@ use tokio_postgres::Row;
 
 use super::{Client, DbError};
 use crate::db::row::{FromRow, first_column};
-use crate::domain::task::TaskLease;
+use crate::domain::task::{RecordedOutcome, TaskLease};
+use crate::domain::vocabulary::Word;
 
 /// Bytes of an error that are kept.
 const MAX_ERROR_BYTES: usize = 8192;
 
-/// How a run ended.
+/// How a run ended, as it is settled; [`RecordedOutcome`] is how the history then has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AttemptOutcome {
     Completed,
@@ -26,11 +27,13 @@ pub enum AttemptOutcome {
 }
 
 impl AttemptOutcome {
-    /// The word by which the attempts' history has it.
-    pub fn recorded(self) -> &'static str {
+    pub fn recorded(self) -> RecordedOutcome {
         match self {
-            AttemptOutcome::Permanent => AttemptOutcome::Failed.name(),
-            other => other.name(),
+            AttemptOutcome::Completed => RecordedOutcome::Completed,
+            AttemptOutcome::Cancelled => RecordedOutcome::Cancelled,
+            AttemptOutcome::Failed | AttemptOutcome::Permanent => RecordedOutcome::Failed,
+            AttemptOutcome::Snoozed => RecordedOutcome::Snoozed,
+            AttemptOutcome::Released => RecordedOutcome::Released,
         }
     }
 
@@ -104,24 +107,31 @@ pub async fn settle(client: &Client, lease: &TaskLease, settlement: &Settlement)
     first_column(&row)
 }
 
-/// How a run ended, as the task's history has it.
+/// An attempt that has ended, as the history has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RecordedOutcome {
-    pub outcome: String,
+pub struct EndedAttempt {
+    pub outcome: Word<RecordedOutcome>,
     /// What became of the task.
     pub status: String,
 }
 
-impl FromRow for RecordedOutcome {
-    fn from_row(row: &Row) -> Result<RecordedOutcome, DbError> {
-        Ok(RecordedOutcome { outcome: row.try_get("outcome")?, status: row.try_get("status")? })
+impl EndedAttempt {
+    /// Whether a settlement with `outcome` may be what ended it.
+    pub fn matches(&self, outcome: AttemptOutcome) -> bool {
+        self.outcome == Word::Known(outcome.recorded())
+    }
+}
+
+impl FromRow for EndedAttempt {
+    fn from_row(row: &Row) -> Result<EndedAttempt, DbError> {
+        Ok(EndedAttempt { outcome: row.try_get::<_, String>("outcome")?.into(), status: row.try_get("status")? })
     }
 }
 
 /// How a run ended, for a commit whose answer was lost. None: it is still open, or its task is gone.
-pub async fn attempt_outcome(client: &Client, lease: &TaskLease) -> Result<Option<RecordedOutcome>, DbError> {
-    let row = client.query_opt(include_str!("../sql/tasks/attempt_outcome.sql"), &[&lease.id, &lease.fence]).await?;
-    row.as_ref().map(RecordedOutcome::from_row).transpose()
+pub async fn ended_attempt(client: &Client, lease: &TaskLease) -> Result<Option<EndedAttempt>, DbError> {
+    let row = client.query_opt(include_str!("../sql/tasks/ended_attempt.sql"), &[&lease.id, &lease.fence]).await?;
+    row.as_ref().map(EndedAttempt::from_row).transpose()
 }
 
 /// Upstream's answers may hold zero bytes, in keys too; jsonb cannot.

@@ -1,7 +1,7 @@
 //! Periodic work on the queue: sweeps, totals, pruning.
 //!
-//! Each may run in any number of processes. A sweep is several short transactions, and each waits at most 100 ms for a lock; the
-//! `…_in_turn` forms do nothing when some process did the same within `every`.
+//! Each may run in any number of processes. A sweep is several short transactions, and each waits at most 100 ms for a lock. The
+//! `…_unless_recent` forms return `None` and do nothing when some process did the same within `every`, or does it now.
 
 use std::time::Duration;
 
@@ -57,22 +57,27 @@ async fn sweep_until_done(client: &Client, sql: &str) -> Result<i64, DbError> {
     Ok(swept)
 }
 
-/// [`sweep_due`], unless another process has just done it.
-pub async fn sweep_due_in_turn(client: &Client, window: Duration, every: Duration) -> Result<Option<i64>, DbError> {
+/// [`sweep_due`], unless some process did it within `every`.
+pub async fn sweep_due_unless_recent(
+    client: &Client,
+    window: Duration,
+    every: Duration,
+) -> Result<Option<i64>, DbError> {
     if take_turn(client, "sweep_due", every).await? { Ok(Some(sweep_due(client, window).await?)) } else { Ok(None) }
 }
 
-/// [`sweep_all`], unless another process has just done it.
-pub async fn sweep_all_in_turn(client: &Client, every: Duration) -> Result<Option<i64>, DbError> {
+/// [`sweep_all`], unless some process did it within `every`.
+pub async fn sweep_all_unless_recent(client: &Client, every: Duration) -> Result<Option<i64>, DbError> {
     if take_turn(client, "sweep_all", every).await? { Ok(Some(sweep_all(client).await?)) } else { Ok(None) }
 }
 
-/// [`refresh_totals`], unless another process has just done it.
-pub async fn refresh_totals_in_turn(client: &Client, every: Duration) -> Result<Option<u64>, DbError> {
+/// [`refresh_totals`], unless some process did it within `every`.
+pub async fn refresh_totals_unless_recent(client: &Client, every: Duration) -> Result<Option<u64>, DbError> {
     if take_turn(client, "totals", every).await? { Ok(Some(refresh_totals(client).await?)) } else { Ok(None) }
 }
 
-/// Whether it is this process's turn. `every` is shortened by a fifth, so that a tick that comes slightly early has its turn.
+/// Whether this process is to do the chore now; notes that it does (SQL `take_turn`). `every` is shortened by a fifth, so that a tick
+/// that comes slightly early is not refused.
 async fn take_turn(client: &Client, chore: &str, every: Duration) -> Result<bool, DbError> {
     let seconds = every.as_secs_f64() * 0.8;
     first_column(&client.query_one("SELECT take_turn($1, make_interval(secs => $2))", &[&chore, &seconds]).await?)

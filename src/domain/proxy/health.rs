@@ -25,7 +25,8 @@ const WEIGHT_AFTER_FAILURE: f64 = 0.1;
 /// The numbers of `[proxies]` that the rules need.
 #[derive(Clone, Debug)]
 pub struct BenchLimits {
-    pub sessions: usize,
+    /// Of one proxy at a time, in this process: `proxies.sessions`.
+    pub max_leases: usize,
     pub bench_base: Duration,
     pub bench_cap: Duration,
     pub failures_to_bench: u32,
@@ -48,7 +49,7 @@ impl BenchLimits {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Condition {
     Active,
-    /// Its bench is over: one session at a time, and one failure benches it again.
+    /// Its bench is over: one lease at a time, and one failure benches it again.
     OnTrial,
     Benched {
         since: Instant,
@@ -84,7 +85,7 @@ pub struct Health {
     benches: u32,
     /// When the trial began: only what was sent since then decides it.
     trial_since: Option<Instant>,
-    /// The only active proxy has failed too often: no new session before this.
+    /// The only active proxy has failed too often: no new lease before this.
     paused_until: Option<Instant>,
     /// Hosts where it failed or was blocked and has not succeeded since.
     hosts: BTreeMap<String, HostFailures>,
@@ -146,11 +147,11 @@ impl Health {
         (WEIGHT_AFTER_FAILURE + (1.0 - WEIGHT_AFTER_FAILURE) * faded).min(1.0)
     }
 
-    /// How many sessions may be open at once.
-    pub fn sessions(&self, limits: &BenchLimits) -> usize {
+    /// How many leases may be open at once.
+    pub fn max_leases(&self, limits: &BenchLimits) -> usize {
         match self.condition {
-            Condition::Active if self.paused_until.is_none() => limits.sessions,
-            Condition::Active | Condition::OnTrial => limits.sessions.min(1),
+            Condition::Active if self.paused_until.is_none() => limits.max_leases,
+            Condition::Active | Condition::OnTrial => limits.max_leases.min(1),
             Condition::Benched { .. } | Condition::Off => 0,
         }
     }
@@ -229,7 +230,7 @@ impl Health {
         until
     }
 
-    /// The only active proxy fails: until it succeeds it gets one session at a time, with a pause between them.
+    /// The only active proxy fails: until it succeeds it has one lease at a time, with a pause between them.
     pub fn pause(&mut self, limits: &BenchLimits, now: Instant) {
         self.paused_until = Some(now + limits.revive_every);
     }
@@ -319,7 +320,7 @@ mod tests {
 
     fn limits() -> BenchLimits {
         BenchLimits {
-            sessions: 4,
+            max_leases: 4,
             bench_base: 30 * SECOND,
             bench_cap: 1800 * SECOND,
             failures_to_bench: 5,

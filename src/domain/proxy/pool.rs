@@ -1,7 +1,8 @@
 //! `Pool`: the proxies of one process: who gets which one next, and what follows from how it went.
 //!
 //! A pure state machine. In: the rows of the table, asks, outcomes, the time. Out: a proxy, what an operator should learn
-//! ([`Notice`]), and what is to be written to the table ([`CounterDelta`]). Sessions are counted here; their holders end them.
+//! ([`Notice`]), and what is to be written to the table ([`CounterDelta`]). Open leases are counted here; the sessions that hold them end
+//! them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -64,25 +65,25 @@ impl Pool {
         self.alarms.allows(subject, now)
     }
 
-    /// Whether sessions of this proxy may go on; false for one that is gone.
+    /// Whether leases of this proxy may still be used; false for one that is gone.
     pub fn is_usable(&self, id: ProxyId) -> bool {
         self.members.get(&id).is_some_and(|member| member.health.is_usable())
     }
 
-    /// Opens a session on the best proxy for `ask` and says which; None when none is free for it now.
+    /// Leases the best proxy for `ask`; None when none is free for it now.
     pub fn lease(&mut self, ask: &ProxyAsk, now: Instant) -> Option<Arc<Proxy>> {
         let id = self.choose(ask, now)?;
         let member = self.members.get_mut(&id)?;
-        member.sessions += 1;
+        member.open_leases += 1;
         member.last_used = Some(now);
         member.unsaved.used = true;
         Some(member.proxy.clone())
     }
 
-    /// Corrects the count of open sessions; their holders know the true one.
-    pub fn set_sessions(&mut self, id: ProxyId, sessions: usize) {
+    /// Corrects the count of open leases; the caller has the true one.
+    pub fn set_open_leases(&mut self, id: ProxyId, open_leases: usize) {
         if let Some(member) = self.members.get_mut(&id) {
-            member.sessions = sessions;
+            member.open_leases = open_leases;
         }
     }
 
@@ -157,7 +158,7 @@ impl Pool {
         let has_untried = serving().any(|member| !ask.avoid.contains(&member.id()));
         serving()
             .filter(|member| !has_untried || !ask.avoid.contains(&member.id()))
-            .filter(|member| member.sessions < member.health.sessions(&self.limits))
+            .filter(|member| member.open_leases < member.health.max_leases(&self.limits))
             .max_by(|a, b| a.compare(b, ask, now))
             .map(PooledProxy::id)
     }

@@ -1,4 +1,4 @@
-//! `PooledProxy`: one proxy in the pool: its row, its health, its open sessions, and how good a choice it is.
+//! `PooledProxy`: one proxy in the pool: its row, its health, its open leases, and how good a choice it is.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub struct PooledProxy {
     pub state_code: Option<String>,
     pub timezone: Option<String>,
     pub health: Health,
-    pub sessions: usize,
+    pub open_leases: usize,
     /// The row, and what this process adds to it.
     pub counters: Counters,
     pub(super) last_used: Option<Instant>,
@@ -30,7 +30,7 @@ impl PooledProxy {
     pub(super) fn new(row: ProxyRow, limits: &BenchLimits, now: Instant) -> Self {
         PooledProxy {
             health: Health::of(row.stored, limits, now),
-            sessions: 0,
+            open_leases: 0,
             counters: row.counters,
             last_used: row.idle.and_then(|idle| now.checked_sub(idle)),
             unsaved: CounterDelta::of(row.proxy.id),
@@ -58,7 +58,7 @@ impl PooledProxy {
             counters: self.unsaved.on_top_of(&fresh.counters),
             last_used: self.last_used.max(fresh.last_used),
             health: self.health,
-            sessions: self.sessions,
+            open_leases: self.open_leases,
             unsaved: self.unsaved,
             state_code: fresh.state_code,
             timezone: fresh.timezone,
@@ -96,10 +96,10 @@ impl PooledProxy {
         }
     }
 
-    /// Greater = better: the higher score, then the fewer sessions.
+    /// Greater = better: the higher score, then the fewer open leases.
     pub(super) fn compare(&self, other: &PooledProxy, ask: &ProxyAsk, now: Instant) -> Ordering {
         let by_score = self.score(ask, now).total_cmp(&other.score(ask, now));
-        by_score.then_with(|| other.sessions.cmp(&self.sessions)).then_with(|| other.id().cmp(&self.id()))
+        by_score.then_with(|| other.open_leases.cmp(&self.open_leases)).then_with(|| other.id().cmp(&self.id()))
     }
 
     /// Seconds since its last use, times weights: among equals the least recently used is chosen, and a proxy with half

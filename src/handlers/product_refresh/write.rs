@@ -86,7 +86,7 @@ impl MenuWrite {
         if order == PayloadOrder::Newest && self.is_complete() {
             let missed = db::products::miss(tx, self.scope(), self.position(), &ids, state.last_complete_at).await?;
             counts.missed = missed.missed;
-            counts.out_of_stock += missed.emptied;
+            counts.out_of_stock += missed.out_of_stock;
         }
         db::stores::crawled(tx, &self.payload, self.is_complete()).await?;
         Ok(counts)

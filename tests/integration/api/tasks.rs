@@ -8,7 +8,7 @@ use drover::db::task_views::TaskDetail;
 use drover::db::task_views::counts::TaskCounts;
 use drover::domain::role::Role;
 use drover::domain::shown_status::ShownStatus;
-use drover::domain::task::RunEnd;
+use drover::domain::task::RecordedOutcome;
 use drover::domain::vocabulary::Word;
 use serde_json::{Value, json};
 
@@ -231,7 +231,7 @@ async fn answers_can_be_read_back_by_a_client_in_rust() {
     assert_eq!(page.next_cursor, Some(Cursor(2)));
     let detail: TaskDetail = serde_json::from_value(server.get("/api/tasks/1").await.expect(200)).unwrap();
     assert_eq!(detail.task.status, Word::Known(ShownStatus::Failed));
-    assert_eq!(detail.attempts[0].outcome, Some(Word::Known(RunEnd::Failed)));
+    assert_eq!(detail.attempts[0].outcome, Some(Word::Known(RecordedOutcome::Failed)));
     let _: TaskCounts = serde_json::from_value(server.get("/api/tasks/counts").await.expect(200)).unwrap();
     let _: Readiness = serde_json::from_value(server.get("/readyz").await.expect(200)).unwrap();
     let _: Registry = serde_json::from_value(server.get("/api/worker-registry").await.expect(200)).unwrap();

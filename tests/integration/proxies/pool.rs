@@ -122,7 +122,7 @@ async fn many_bodies_at_once_never_hold_more_than_the_proxies_have() {
             actix::spawn(async move {
                 let lease = process.lease().await.unwrap();
                 let seen = process.seen().await;
-                let fullest = seen.proxies.iter().map(|proxy| proxy.sessions).max().unwrap();
+                let fullest = seen.proxies.iter().map(|proxy| proxy.open_leases).max().unwrap();
                 most.fetch_max(fullest, std::sync::atomic::Ordering::Relaxed);
                 process.succeeds(lease.proxy.id);
             })
@@ -134,7 +134,7 @@ async fn many_bodies_at_once_never_hold_more_than_the_proxies_have() {
     assert_eq!(most.load(std::sync::atomic::Ordering::Relaxed), 4);
     let seen = process.seen().await;
     assert_eq!(
-        seen.proxies.iter().map(|proxy| (proxy.sessions, proxy.success_count)).map(|(s, _)| s).sum::<usize>(),
+        seen.proxies.iter().map(|proxy| (proxy.open_leases, proxy.success_count)).map(|(s, _)| s).sum::<usize>(),
         0
     );
     assert_eq!(seen.proxies.iter().map(|proxy| proxy.success_count).sum::<i64>(), 60);
@@ -276,7 +276,7 @@ async fn a_rebuilt_pool_revokes_nothing_before_it_has_read_the_table() {
 }
 
 #[actix::test]
-async fn a_rebuilt_pool_knows_the_sessions_that_outlived_the_old_one() {
+async fn a_rebuilt_pool_knows_the_leases_that_outlived_the_old_one() {
     let database = database().await;
     import(&database, "a:1").await;
     let before = Process::start(&database).await;
@@ -284,7 +284,7 @@ async fn a_rebuilt_pool_knows_the_sessions_that_outlived_the_old_one() {
 
     let rebuilt = Process::of(before.deps.clone());
     assert!(rebuilt.pool.flush(SOON).await);
-    assert_eq!(rebuilt.seen().await.proxies[0].sessions, 3);
+    assert_eq!(rebuilt.seen().await.proxies[0].open_leases, 3);
     held.push(rebuilt.lease().await.unwrap());
     let waits = rebuilt.lease();
     tokio::pin!(waits);
@@ -292,5 +292,5 @@ async fn a_rebuilt_pool_knows_the_sessions_that_outlived_the_old_one() {
 
     held.clear();
     assert!(waits.await.is_ok());
-    until("all sessions are back", SOON, async || rebuilt.seen().await.proxies[0].sessions == 0).await;
+    until("all leases are back", SOON, async || rebuilt.seen().await.proxies[0].open_leases == 0).await;
 }

@@ -185,10 +185,10 @@ async fn an_unknown_commit_is_looked_up_by_its_attempt() {
     ] {
         queue.add(fetch(1)).await;
         let task = queue.claim_one().await;
-        let look_up = async || tasks::attempt_outcome(&queue.client().await, &task.lease).await.unwrap();
+        let look_up = async || tasks::ended_attempt(&queue.client().await, &task.lease).await.unwrap();
         assert_eq!(look_up().await, None);
         queue.settle(&task, &settlement(outcome)).await.unwrap();
-        let wanted = tasks::RecordedOutcome { outcome: recorded.to_owned(), status: status.to_owned() };
+        let wanted = tasks::EndedAttempt { outcome: recorded.to_owned().into(), status: status.to_owned() };
         assert_eq!(look_up().await, Some(wanted));
         queue.sql("DELETE FROM worker_tasks").await;
     }

@@ -61,11 +61,12 @@ async fn due_tasks_come_while_a_person_has_generated_and_not_committed() {
 async fn many_processes_sweep_no_more_often_than_one() {
     let queue = Queue::new().await;
     let every = Duration::from_secs(60);
-    let sweep = async || tasks::sweep_all_in_turn(&queue.database.db.client().await.unwrap(), every).await.unwrap();
+    let sweep =
+        async || tasks::sweep_all_unless_recent(&queue.database.db.client().await.unwrap(), every).await.unwrap();
     let turns = futures_util::future::join_all((0..6).map(|_| sweep())).await;
     assert_eq!(turns.into_iter().flatten().count(), 1);
-    assert_eq!(tasks::refresh_totals_in_turn(&queue.client().await, every).await.unwrap(), Some(0));
-    assert_eq!(tasks::refresh_totals_in_turn(&queue.client().await, every).await.unwrap(), None);
+    assert_eq!(tasks::refresh_totals_unless_recent(&queue.client().await, every).await.unwrap(), Some(0));
+    assert_eq!(tasks::refresh_totals_unless_recent(&queue.client().await, every).await.unwrap(), None);
     queue.sql("UPDATE queue_chores SET done_at = now() - interval '1 minute'").await;
     assert!(sweep().await.is_some());
     queue.sql("UPDATE queue_chores SET done_at = now() + interval '1 year'").await;

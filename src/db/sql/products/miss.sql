@@ -19,13 +19,13 @@ missed AS (
          updated_at = now()
     FROM absent a
    WHERE p.id = a.id
-  RETURNING p.id, a.was_in_stock AND NOT p.is_in_stock AS emptied
+  RETURNING p.id, a.was_in_stock AND NOT p.is_in_stock AS out_of_stock
 ),
 variants AS (
   UPDATE store_product_variants v
      SET is_in_stock = false
     FROM missed m
-   WHERE m.emptied
+   WHERE m.out_of_stock
      AND v.store_product_id = m.id
      AND v.is_in_stock
   RETURNING v.*
@@ -39,4 +39,4 @@ history AS (
     FROM variants
       ON CONFLICT DO NOTHING
 )
-SELECT count(*) AS missed, count(*) FILTER (WHERE emptied) AS emptied FROM missed;
+SELECT count(*) AS missed, count(*) FILTER (WHERE out_of_stock) AS out_of_stock FROM missed;

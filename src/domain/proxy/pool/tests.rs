@@ -19,7 +19,7 @@ fn secs(n: u64) -> Duration {
 
 fn limits() -> BenchLimits {
     BenchLimits {
-        sessions: 4,
+        max_leases: 4,
         bench_base: secs(30),
         bench_cap: secs(1800),
         failures_to_bench: 5,

@@ -98,7 +98,7 @@ fn the_last_active_one_is_used_seldom_while_it_fails_and_one_alarm_a_minute_is_g
         while scene.lease().is_some() {
             leases += 1;
             notices.extend(scene.times(1, 1, failure()));
-            scene.pool.set_sessions(1, 0);
+            scene.pool.set_open_leases(1, 0);
         }
     }
     assert_eq!(scene.condition(1), Condition::Active);
@@ -131,7 +131,7 @@ fn with_none_active_the_oldest_benched_is_tried_every_ten_seconds() {
         let id = scene.lease().unwrap();
         tried.push(id);
         scene.report(id, &failure());
-        scene.pool.set_sessions(id, 0);
+        scene.pool.set_open_leases(id, 0);
         assert_eq!((scene.lease(), scene.passes(secs(0))), (None, vec![]));
     }
     assert_eq!(tried, [1, 2, 1, 2]);

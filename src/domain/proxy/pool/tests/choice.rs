@@ -62,8 +62,8 @@ fn a_failure_at_a_host_fades_within_minutes() {
     let mut scene = Scene::of(2);
     assert_eq!((scene.lease(), scene.lease()), (Some(1), Some(2)));
     scene.report(1, &block());
-    scene.pool.set_sessions(1, 0);
-    scene.pool.set_sessions(2, 0);
+    scene.pool.set_open_leases(1, 0);
+    scene.pool.set_open_leases(2, 0);
     scene.passes(secs(120));
     assert_eq!((scene.lease(), scene.lease()), (Some(1), Some(2)), "the order of before");
 }
@@ -78,7 +78,7 @@ fn a_near_proxy_does_not_take_every_store_of_its_state() {
     for _ in 0..500 {
         scene.passes(secs(1));
         let id = scene.ask(&ask).unwrap();
-        scene.pool.set_sessions(id, 0);
+        scene.pool.set_open_leases(id, 0);
         chosen.push(id);
     }
     let near = chosen.iter().filter(|id| **id == 1).count();
@@ -131,7 +131,7 @@ fn the_load_stays_spread_over_the_proxies_whatever_is_blocked(#[case] block_rate
             continue;
         }
         *open.get_mut(&proxy).unwrap() -= 1;
-        scene.pool.set_sessions(proxy, open[&proxy]);
+        scene.pool.set_open_leases(proxy, open[&proxy]);
         done += usize::from(!blocked);
         waiting.push(match blocked {
             true => {

@@ -54,14 +54,14 @@ proptest! {
                         continue;
                     };
                     open.push(id);
-                    let most = if scene.condition(id) == Condition::OnTrial { 1 } else { limits().sessions };
+                    let most = if scene.condition(id) == Condition::OnTrial { 1 } else { limits().max_leases };
                     prop_assert!(count(&open, id) <= most);
                     prop_assert!(scene.condition(id) != Condition::Off);
                     prop_assert!(!benched.contains_key(&id), "{id} is benched");
                 }
                 Event::GiveBack(nth) if !open.is_empty() => {
                     let id = open.swap_remove(nth % open.len());
-                    scene.pool.set_sessions(id, count(&open, id));
+                    scene.pool.set_open_leases(id, count(&open, id));
                 }
                 Event::GiveBack(_) => {}
                 Event::Report(id, outcome) => {
@@ -118,7 +118,7 @@ proptest! {
             scene.passes(limits().revive_every);
             prop_assert!(scene.lease_at("elsewhere.test").is_some());
             for id in 1..4 {
-                scene.pool.set_sessions(id, 0);
+                scene.pool.set_open_leases(id, 0);
             }
         }
     }

@@ -72,6 +72,6 @@ fn outcomes_of_a_deleted_proxy_are_ignored() {
     scene.lease();
     scene.pool.load(vec![row(2)], scene.now);
     assert_eq!(scene.report(1, &failure()), None);
-    scene.pool.set_sessions(1, 3);
+    scene.pool.set_open_leases(1, 3);
     assert_eq!(scene.lease(), Some(2));
 }
