@@ -75,7 +75,7 @@ impl SessionDeps {
     pub fn hold_off_if_throttled(&self, error: FetchError) -> FetchError {
         match error {
             FetchError::Throttled { host, status, retry_after } => {
-                let retry_after = Some(self.host_limits.hold_off(&host, retry_after));
+                let retry_after = Some(self.host_limits.hold_off(&host, status, retry_after));
                 FetchError::Throttled { host, status, retry_after }
             }
             other => other,

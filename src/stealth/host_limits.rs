@@ -18,14 +18,14 @@ use crate::domain::retry;
 
 /// Hosts that are remembered; beyond it those not in use are forgotten.
 const MAX_HOSTS: usize = 1024;
-/// A hold that ends within this is waited for here; for a longer one the task is put off.
+/// A hold that ends within this is waited for here; for a longer one the task is snoozed.
 const SHORT_HOLD: Duration = Duration::from_secs(5);
 /// The least wait: a host that says "0 s" or names a time in the past would be asked without end.
-const MIN_HOLD_OFF: Duration = Duration::from_secs(1);
+const MIN_HOLD: Duration = Duration::from_secs(1);
 /// Between two requests to a host, however low its rate: the limiter counts in 64 bits of nanoseconds.
 const MAX_PERIOD: Duration = Duration::from_secs(24 * 3600);
 /// The first hold after a 429 that names no time.
-const DEFAULT_HOLD_OFF: Duration = Duration::from_secs(30);
+const DEFAULT_HOLD: Duration = Duration::from_secs(30);
 
 pub(super) struct HostRateLimits {
     config: config::Politeness,
@@ -50,6 +50,8 @@ struct HostLimiter {
 #[derive(Default)]
 struct Hold {
     until: Option<Instant>,
+    /// Of the answer that led to it.
+    status: u16,
     /// Holds of the default length since the host last accepted a request.
     in_a_row: u32,
 }
@@ -74,22 +76,25 @@ impl HostRateLimits {
         tokio::time::timeout(waited, permit).await.unwrap_or_else(timed_out)
     }
 
-    /// The host asked for patience: no session of this process asks it again before then. Without a `retry_after` the hold is
-    /// 30 s and doubles each time, until the host [accepts](Self::note_accepted) a request. Gives the wait, which is capped.
-    pub fn hold_off(&self, host: &str, retry_after: Option<Duration>) -> Duration {
+    /// The host throttles us by an answer of this `status`: no session of this process asks it again before `retry_after`. Without
+    /// one the hold is 30 s and doubles each time, until the host [accepts](Self::note_accepted) a request. Gives the wait, which is
+    /// capped.
+    pub fn hold_off(&self, host: &str, status: u16, retry_after: Option<Duration>) -> Duration {
         let now = self.clock.instant();
         let limiter = self.limiter(host);
         let mut hold = lock(&limiter.hold);
         let cap = self.config.retry_after_cap;
         let capped = match retry_after {
-            Some(wait) => wait.min(cap).max(MIN_HOLD_OFF),
+            Some(wait) => wait.min(cap).max(MIN_HOLD),
             None => hold.next_default(cap, now),
         };
-        hold.until = hold.until.max(Some(now + capped));
+        if hold.until < Some(now + capped) {
+            (hold.until, hold.status) = (Some(now + capped), status);
+        }
         capped
     }
 
-    /// Notes that the host has answered without asking for patience.
+    /// Notes that the host has answered a request without throttling it.
     pub fn note_accepted(&self, host: &str) {
         lock(&self.limiter(host).hold).in_a_row = 0;
     }
@@ -103,7 +108,8 @@ impl HostRateLimits {
     async fn wait_out_hold(&self, host: &str, limiter: &HostLimiter) -> Result<(), FetchError> {
         while let Some(left) = limiter.held_for(self.clock.instant()) {
             if left > SHORT_HOLD {
-                return Err(FetchError::Throttled { host: host.to_owned(), status: 429, retry_after: Some(left) });
+                let status = lock(&limiter.hold).status;
+                return Err(FetchError::Throttled { host: host.to_owned(), status, retry_after: Some(left) });
             }
             tokio::time::sleep(left).await;
         }
@@ -159,7 +165,7 @@ impl Hold {
         if self.until.is_none_or(|until| until <= now) {
             self.in_a_row = self.in_a_row.saturating_add(1);
         }
-        retry::doubling(DEFAULT_HOLD_OFF, cap, self.in_a_row.saturating_sub(1))
+        retry::doubling(DEFAULT_HOLD, cap, self.in_a_row.saturating_sub(1))
     }
 }
 
@@ -193,14 +199,14 @@ mod tests {
         let limits = limits(&clock);
         let mut holds = Vec::new();
         for _ in 0..7 {
-            let hold = limits.hold_off(HOST, None);
-            assert_eq!(limits.hold_off(HOST, None), hold, "the other request under way gets the same hold");
+            let hold = limits.hold_off(HOST, 429, None);
+            assert_eq!(limits.hold_off(HOST, 429, None), hold, "the other request under way gets the same hold");
             clock.advance(hold);
             holds.push(hold.as_secs());
         }
         assert_eq!(holds, [30, 60, 120, 240, 480, 900, 900]);
         limits.note_accepted(HOST);
-        assert_eq!(limits.hold_off(HOST, None), 30 * SECOND);
+        assert_eq!(limits.hold_off(HOST, 429, None), 30 * SECOND);
     }
 
     #[tokio::test]
@@ -228,8 +234,8 @@ mod tests {
     async fn a_held_host_is_not_asked() {
         let clock = Clock::manual(chrono::DateTime::UNIX_EPOCH);
         let limits = limits(&clock);
-        limits.hold_off(HOST, None);
-        assert!(matches!(limits.permit(HOST).await, Err(FetchError::Throttled { .. })));
+        limits.hold_off(HOST, 503, None);
+        assert!(matches!(limits.permit(HOST).await, Err(FetchError::Throttled { status: 503, .. })));
         assert!(limits.permit("other.test").await.is_ok());
         clock.advance(30 * SECOND);
         assert!(limits.permit(HOST).await.is_ok());
