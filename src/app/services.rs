@@ -38,7 +38,7 @@ pub fn services(
         states: states.clone(),
         allowed_hosts: AllowList::new(allowed_hosts(config)),
         http: config.http.clone(),
-        rotations: config.proxies.clone(),
+        proxy_config: config.proxies.clone(),
         politeness: config.politeness.clone(),
         clock: clock.clone(),
     })

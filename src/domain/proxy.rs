@@ -5,7 +5,7 @@
 
 pub mod counters;
 pub mod health;
-mod last_answers;
+mod last_successes;
 mod notice;
 pub mod pool;
 pub mod pooled_proxy;
@@ -111,7 +111,7 @@ pub enum ProxyOutcome {
         /// Until the last byte.
         took: Duration,
     },
-    /// The host answered, and has trouble of its own or asks for patience: the proxy works.
+    /// The host answered, and has trouble of its own or throttles us: the proxy works.
     Answered,
     /// A refusal or a challenge by `host`: the proxy works, and is not welcome there.
     Blocked { host: String },
@@ -119,7 +119,7 @@ pub enum ProxyOutcome {
     /// `reason` is shown and stored: it must not hold credentials.
     Failed { host: String, reason: String, at_once: bool },
     /// Silence or a broken connection: the fault of either the proxy or `host`. See [`pool::Pool::report`].
-    Suspect { host: String, reason: String },
+    Suspicion { host: String, reason: String },
     /// A limit or rule of ours; says nothing about the proxy.
     Neutral,
 }

@@ -43,7 +43,7 @@ pub(super) fn errors(lists: &HeaderLists, entries: &[Fingerprint]) -> Vec<String
 }
 
 /// The brand list that Chromium of `major` sends: a filler (Chromium's GREASE brand), `Chromium` and the brand, in an order that
-/// turns with the version.
+/// depends on the version.
 pub fn brands(brand: &str, major: u32) -> String {
     const CHARACTERS: [&str; 11] = [" ", "(", ":", "-", ".", "/", ")", ";", "=", "?", "_"];
     const PLACES: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
@@ -131,7 +131,7 @@ fn value_errors(entry: &Fingerprint) -> Vec<String> {
     bad.map(|value| format!("{value:?} is no header value")).collect()
 }
 
-/// Id, family, engine, os, version and User-Agent must tell one story.
+/// Id, family, engine, os, version and User-Agent must agree.
 fn name_errors(entry: &Fingerprint) -> Vec<String> {
     let mut errors = Vec::new();
     let expected_id = format!("{}-{}-{}", entry.family.name(), entry.version, entry.os.name());

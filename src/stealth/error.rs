@@ -86,7 +86,7 @@ pub enum Disposition {
     RotateProxy,
     /// No proxy is to blame: try the same again after a pause.
     TryAgain { after: Option<Duration> },
-    /// Wait without cost to the task (no proxy free, the host asked for patience).
+    /// Wait without cost to the task (no proxy is free, the host throttles us).
     Snooze { after: Option<Duration> },
     /// This attempt has failed; a later one may succeed.
     FailAttempt,
@@ -124,7 +124,7 @@ impl FetchError {
         }
     }
 
-    /// The value of the label `outcome` in metrics.
+    /// The value of the label `outcome` in metrics. Dashboards use these names: they stay where a variant is renamed.
     pub fn label(&self) -> &'static str {
         match self {
             FetchError::Blocked { .. } => "blocked",

@@ -24,7 +24,7 @@ impl Failure {
 
     /// Broken or stalled after the proxy had accepted the connection, or answered by what may be the proxy itself.
     pub fn in_transit(error: FetchError, host: &str) -> Self {
-        let outcome = ProxyOutcome::Suspect { host: host.to_owned(), reason: error.to_string() };
+        let outcome = ProxyOutcome::Suspicion { host: host.to_owned(), reason: error.to_string() };
         Failure { error, outcome, needs_other_proxy: true }
     }
 
@@ -71,6 +71,6 @@ impl Failure {
 
     /// Neither the proxy nor the origin can be blamed for certain.
     pub fn is_suspicion(&self) -> bool {
-        matches!(self.outcome, ProxyOutcome::Suspect { .. })
+        matches!(self.outcome, ProxyOutcome::Suspicion { .. })
     }
 }

@@ -60,11 +60,11 @@ impl Identities {
     fn weighted(&self, rng: &mut impl Rng, may: impl Fn(&Fingerprint) -> bool) -> Option<Arc<Fingerprint>> {
         let candidates = || self.0.iter().filter(|fingerprint| fingerprint.weight > 0 && may(fingerprint));
         let total: u64 = candidates().map(|fingerprint| u64::from(fingerprint.weight)).sum();
-        let mut ticket = (total > 0).then(|| rng.random_range(0..total))?;
+        let mut point = (total > 0).then(|| rng.random_range(0..total))?;
         let mut drawn = candidates().skip_while(|fingerprint| {
             let weight = u64::from(fingerprint.weight);
-            let passed = ticket >= weight;
-            ticket = ticket.saturating_sub(weight);
+            let passed = point >= weight;
+            point = point.saturating_sub(weight);
             passed
         });
         drawn.next().map(Arc::clone)

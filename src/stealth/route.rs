@@ -98,14 +98,14 @@ impl Route {
         received.unwrap_or_else(|_| Err(transport::out_of_time(exchange.request.host(), "whole", limit)))
     }
 
-    /// The connection comes back only when the answer on it was read to its end.
+    /// The connection is kept only when the answer on it was read to its end.
     async fn receive(&mut self, exchange: &Exchange<'_>) -> Result<Answer, Failure> {
         let Exchange { deps, request, memory, .. } = exchange;
         let (connection, response) = self.send(exchange).await?;
         let (head, body) = response.into_parts();
-        self.refuse_proxys_own(request, connection.is_forwarded(), head.status)?;
+        self.reject_answer_of_proxy(request, connection.is_forwarded(), head.status)?;
         self.keep_cookies(deps, request, &head.headers);
-        // a head that refuses is a whole answer: its body may never come
+        // a head that is rejected needs no body, which may never come
         if let Err(error) = answer::judge(&request.url, &head, deps.clock.utc()) {
             deps.answered();
             self.connection = deps.transport.skip(body).await.then_some(connection);
@@ -162,7 +162,7 @@ impl Route {
     }
 
     /// Over plain http the proxy answers for itself on the same connection: 407 certainly, 502 and 504 perhaps.
-    fn refuse_proxys_own(&self, request: &Request, is_forwarded: bool, status: StatusCode) -> Result<(), Failure> {
+    fn reject_answer_of_proxy(&self, request: &Request, is_forwarded: bool, status: StatusCode) -> Result<(), Failure> {
         let host = request.host();
         match status {
             StatusCode::PROXY_AUTHENTICATION_REQUIRED if is_forwarded => {

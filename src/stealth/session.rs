@@ -36,7 +36,7 @@ pub struct SessionConfig {
     pub states: States,
     pub allowed_hosts: AllowList,
     pub http: config::Http,
-    pub rotations: config::Proxies,
+    pub proxy_config: config::Proxies,
     pub politeness: config::Politeness,
     pub clock: Clock,
 }
@@ -74,8 +74,8 @@ impl Sessions {
     /// Errors: an extra CA file that cannot be read.
     pub fn new(config: SessionConfig) -> Result<Sessions, TlsSetupError> {
         let limits = RotationLimits {
-            per_request: config.rotations.rotations_per_request,
-            per_task: config.rotations.rotations_per_task,
+            per_request: config.proxy_config.rotations_per_request,
+            per_task: config.proxy_config.rotations_per_task,
         };
         Ok(Sessions(Arc::new(SessionDeps {
             proxies: config.proxies,

@@ -41,7 +41,7 @@ pub(super) async fn over(
     origin: Uri,
     config: Arc<ClientConfig>,
 ) -> Result<Stream, Box<dyn Error + Send + Sync>> {
-    HttpsConnector::from((Opened(Some(stream)), config)).call(origin).await
+    HttpsConnector::from((OpenStream(Some(stream)), config)).call(origin).await
 }
 
 /// TLS tickets that one route keeps: a few origins, several each.
@@ -76,9 +76,9 @@ pub(super) fn config(extra_ca_file: Option<&Path>) -> Result<ClientConfig, TlsSe
 }
 
 /// The transport below TLS that the connector asks for: a stream that is already open.
-struct Opened(Option<TcpStream>);
+struct OpenStream(Option<TcpStream>);
 
-impl Service<Uri> for Opened {
+impl Service<Uri> for OpenStream {
     type Response = TokioIo<TcpStream>;
     type Error = io::Error;
     type Future = Ready<io::Result<Self::Response>>;

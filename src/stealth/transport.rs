@@ -49,11 +49,11 @@ pub(super) struct Connection {
     origin: Origin,
     sender: Sender,
     driver: JoinHandle<()>,
-    /// The proxy reads the requests and passes them on: they name the whole address and carry its credentials.
-    forwarded: Option<Forwarded>,
+    /// The proxy that reads the requests and passes them on: they name the whole address and carry its credentials.
+    forwarded_by: Option<ForwardingProxy>,
 }
 
-struct Forwarded {
+struct ForwardingProxy {
     authorization: Option<HeaderValue>,
 }
 
@@ -95,7 +95,8 @@ impl Transport {
         let stream = self.within("tls", limit, url, tls_handshake(stream, tls, proxy, url)).await?;
         let mut connection = self.within("http", limit, url, http_handshake(stream, url)).await?;
         let is_forwarded = proxy.protocol == ProxyProtocol::Http && url.scheme() == "http";
-        connection.forwarded = is_forwarded.then(|| Forwarded { authorization: proxy_connect::authorization(proxy) });
+        connection.forwarded_by =
+            is_forwarded.then(|| ForwardingProxy { authorization: proxy_connect::authorization(proxy) });
         Ok(connection)
     }
 
@@ -170,7 +171,7 @@ impl Transport {
     }
 }
 
-/// Takes the task's permit to hold what `host` sent, which is not small.
+/// Takes the task's memory permit, for a body of `host` above [`memory::SMALL_BODY`].
 pub(super) fn hold_large(memory: &MemoryPermit, host: &str) -> Result<(), FetchError> {
     match memory.try_acquire() {
         true => Ok(()),
@@ -190,7 +191,7 @@ impl Connection {
 
     /// Whether the proxy reads the requests, and may answer them itself.
     pub fn is_forwarded(&self) -> bool {
-        self.forwarded.is_some()
+        self.forwarded_by.is_some()
     }
 
     pub fn protocol(&self) -> Protocol {
@@ -201,7 +202,7 @@ impl Connection {
     }
 
     fn over(url: &Url, sender: Sender, driver: JoinHandle<()>) -> Self {
-        Connection { origin: url.origin(), sender, driver, forwarded: None }
+        Connection { origin: url.origin(), sender, driver, forwarded_by: None }
     }
 
     async fn send(&mut self, message: http::Request<Full<Bytes>>) -> hyper::Result<http::Response<Incoming>> {
@@ -265,7 +266,7 @@ fn message(connection: &Connection, request: &Request, fields: Fields) -> Result
         append(message.headers_mut(), &name, &value, &request.url)?;
     }
     // for the proxy, which removes it before the request goes on to the origin
-    if let Some(authorization) = connection.forwarded.as_ref().and_then(|proxy| proxy.authorization.clone()) {
+    if let Some(authorization) = connection.forwarded_by.as_ref().and_then(|proxy| proxy.authorization.clone()) {
         message.headers_mut().append(header::PROXY_AUTHORIZATION, authorization);
     }
     Ok(message)
@@ -281,7 +282,7 @@ fn append(headers: &mut HeaderMap, name: &str, value: &str, url: &Url) -> Result
 /// The whole address for HTTP/2 and for a proxy that passes it on, else path and query.
 fn target(connection: &Connection, url: &Url) -> Result<Uri, Failure> {
     let path = &url[Position::BeforePath..Position::AfterQuery];
-    let whole = connection.forwarded.is_some() || connection.protocol() == Protocol::Http2;
+    let whole = connection.forwarded_by.is_some() || connection.protocol() == Protocol::Http2;
     let text = match whole {
         true => format!("{}://{}{path}", url.scheme(), authority(url)),
         false => path.to_owned(),

@@ -119,7 +119,7 @@ impl Checker {
             states,
             allowed_hosts: AllowList::new([host]),
             http: config::Http { whole_timeout: config.http.whole_timeout.min(MAX_CHECK_TIME), ..config.http.clone() },
-            rotations: config::Proxies { rotations_per_request: 0, ..config.proxies.clone() },
+            proxy_config: config::Proxies { rotations_per_request: 0, ..config.proxies.clone() },
             politeness: config.politeness.clone(),
             clock: Clock::system(),
         })?;

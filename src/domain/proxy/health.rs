@@ -31,6 +31,7 @@ pub struct BenchLimits {
     pub bench_cap: Duration,
     pub failures_to_bench: u32,
     pub blocks_to_bench: u32,
+    /// Between early trials while no proxy is active, and between sessions of the last active one while it fails.
     pub revive_every: Duration,
 }
 
@@ -99,7 +100,7 @@ struct HostFailures {
     benches: u32,
     benched_until: Option<Instant>,
     /// The first suspicion since the last success.
-    suspect_since: Option<Instant>,
+    first_suspicion: Option<Instant>,
     last: Instant,
 }
 
@@ -202,7 +203,7 @@ impl Health {
 
     /// Either the proxy or `host` failed. Gives the time of the first such failure at `host` since the last success there.
     pub fn suspected(&mut self, host: &str, now: Instant) -> Instant {
-        *self.failures_at(host, now).suspect_since.get_or_insert(now)
+        *self.failures_at(host, now).first_suspicion.get_or_insert(now)
     }
 
     /// A block by `host`. Gives the end of the bench at that host when this block led to one.
@@ -296,7 +297,7 @@ impl Health {
             blocks_in_a_row: 0,
             benches: 0,
             benched_until: None,
-            suspect_since: None,
+            first_suspicion: None,
             last: now,
         });
         failures.last = now;

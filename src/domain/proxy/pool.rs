@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use super::health::{BenchDecision, BenchLimits, Condition, ProxyFailure};
-use super::last_answers::LastAnswers;
+use super::last_successes::LastSuccesses;
 use super::notice::{AlarmLimit, Notice};
 use super::pooled_proxy::PooledProxy;
 use super::{CounterDelta, Proxy, ProxyAsk, ProxyId, ProxyOutcome, ProxyRow};
@@ -27,7 +27,7 @@ pub struct PoolState {
 pub struct Pool {
     limits: BenchLimits,
     members: BTreeMap<ProxyId, PooledProxy>,
-    last_answers: LastAnswers,
+    last_successes: LastSuccesses,
     alarms: AlarmLimit,
     /// When the oldest benched one is tried; set while none is active.
     next_trial: Option<Instant>,
@@ -38,7 +38,7 @@ impl Pool {
         Pool {
             limits,
             members: BTreeMap::new(),
-            last_answers: LastAnswers::default(),
+            last_successes: LastSuccesses::default(),
             alarms: AlarmLimit::default(),
             next_trial: None,
         }
@@ -89,8 +89,8 @@ impl Pool {
 
     /// Takes note of the end of a request that was `sent` then. Outcomes of proxies that are gone are ignored.
     ///
-    /// A suspicion counts as a failure once the host has answered another proxy since the first one in a row: then it is the
-    /// proxy that fails. While the host answers no other proxy, none is blamed.
+    /// A suspicion counts as a failure once a request to the host has succeeded through another proxy since the first suspicion in a
+    /// row: then it is the proxy that fails. Until then none is blamed.
     pub fn report(&mut self, id: ProxyId, outcome: &ProxyOutcome, sent: Instant, now: Instant) -> Option<Notice> {
         match outcome {
             ProxyOutcome::Success { host, took } => self.succeeded(id, host, *took, sent, now),
@@ -102,7 +102,7 @@ impl Pool {
             ProxyOutcome::Failed { host, reason, at_once } => {
                 self.failed(id, ProxyFailure { host, reason, at_once: *at_once, sent }, now)
             }
-            ProxyOutcome::Suspect { host, reason } => {
+            ProxyOutcome::Suspicion { host, reason } => {
                 self.suspected(id, ProxyFailure { host, reason, at_once: false, sent }, now)
             }
             ProxyOutcome::Neutral => None,
@@ -114,7 +114,7 @@ impl Pool {
         let mut on_trial: Vec<ProxyId> =
             self.members.values().filter(|m| m.cooldown_is_over(now)).map(PooledProxy::id).collect();
         if on_trial.is_empty() {
-            on_trial.extend(self.due_for_revival(now));
+            on_trial.extend(self.due_for_early_trial(now));
         } else {
             self.next_trial = None;
         }
@@ -165,7 +165,7 @@ impl Pool {
 
     fn succeeded(&mut self, id: ProxyId, host: &str, took: Duration, sent: Instant, now: Instant) -> Option<Notice> {
         let member = self.members.get_mut(&id)?;
-        self.last_answers.note(host, id, now);
+        self.last_successes.note(host, id, now);
         let ends_streak = member.health.is_newer_than_failures(host, sent);
         member.count(|delta| delta.succeeded(took, ends_streak));
         let revived = member.health.succeeded(host, sent);
@@ -198,13 +198,14 @@ impl Pool {
 
     fn suspected(&mut self, id: ProxyId, failure: ProxyFailure<'_>, now: Instant) -> Option<Notice> {
         let since = self.members.get_mut(&id)?.health.suspected(failure.host, now);
-        if !self.last_answers.to_another(id, failure.host, since) {
+        if !self.last_successes.another_succeeded(id, failure.host, since) {
             return None;
         }
         self.failed(id, failure, now)
     }
 
-    /// No proxy is spared: a host that blocks all of them is left alone until the first of these benches ends.
+    /// Benches at the host the last usable proxy too: a host that blocks all of them is sent nothing until the first of these
+    /// benches ends.
     fn blocked(&mut self, id: ProxyId, host: &str, now: Instant) -> Option<Notice> {
         let member = self.members.get_mut(&id)?;
         member.count(|delta| delta.blocked(host));
@@ -224,7 +225,7 @@ impl Pool {
         Some(Notice::OnTrial { proxy: Arc::clone(&member.proxy) })
     }
 
-    fn due_for_revival(&mut self, now: Instant) -> Option<ProxyId> {
+    fn due_for_early_trial(&mut self, now: Instant) -> Option<ProxyId> {
         if self.members.values().any(|member| member.health.is_usable()) {
             self.next_trial = None;
             return None;

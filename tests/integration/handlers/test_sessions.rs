@@ -66,7 +66,7 @@ pub fn sessions(proxies: Vec<Proxy>, host: &str) -> Sessions {
         states: States::load(None).unwrap(),
         allowed_hosts: AllowList::new([host.to_owned()]),
         http: config.http,
-        rotations: config.proxies,
+        proxy_config: config.proxies,
         politeness: config.politeness,
         clock: Clock::system(),
     })

@@ -140,7 +140,7 @@ fn sessions(proxy_port: u16) -> Sessions {
         states: States::load(None).unwrap(),
         allowed_hosts: AllowList::new([HOST.to_owned()]),
         http: config::Http { whole_timeout: Duration::from_secs(120), ..config.http },
-        rotations: config.proxies,
+        proxy_config: config.proxies,
         politeness: config.politeness,
         clock: Clock::system(),
     })

@@ -130,7 +130,7 @@ async fn a_proxy_that_does_not_reach_the_origin_is_a_suspicion(
 ) {
     let (pool, _, asks) = fetch_past(scheme, is_http, manner).await;
     let reports = pool.reports();
-    let (1, ProxyOutcome::Suspect { host, reason }) = &reports[0] else { panic!("{reports:?}") };
+    let (1, ProxyOutcome::Suspicion { host, reason }) = &reports[0] else { panic!("{reports:?}") };
     assert!(host == HOST && reason.contains(HOST) && reason.contains(expected), "{reason}");
     assert_eq!(asks[1].avoid, [1]);
 }

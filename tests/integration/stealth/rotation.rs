@@ -267,7 +267,7 @@ async fn a_truncated_body_is_fetched_again_by_another_route() {
     origin.script([Reply::json("{\"data\":").truncated()]);
     let (response, ()) = session.send(&request(RequestKind::Fetch, "http"), &content).await.unwrap();
     assert_eq!(response.body.as_ref(), b"{}");
-    assert!(matches!(&pool.reports()[0], (1, ProxyOutcome::Suspect { .. })), "{:?}", pool.reports());
+    assert!(matches!(&pool.reports()[0], (1, ProxyOutcome::Suspicion { .. })), "{:?}", pool.reports());
 }
 
 #[tokio::test]

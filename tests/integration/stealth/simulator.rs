@@ -73,12 +73,12 @@ async fn every_simulated_proxy_leads_to_the_origin_and_nothing_goes_directly() {
 
 #[rstest]
 #[case::refuse(ProxyFault::Refuse, &["failed at once"])]
-#[case::hang(ProxyFault::Hang, &["suspect", "failed"])]
+#[case::hang(ProxyFault::Hang, &["suspicion", "failed"])]
 #[case::forbidden(ProxyFault::Blocked(Refusal::Forbidden), &["blocked"])]
 #[case::challenged(ProxyFault::Blocked(Refusal::ChallengeForbidden), &["blocked"])]
 #[case::challenged_with_200(ProxyFault::Blocked(Refusal::ChallengeOk), &["blocked"])]
 #[case::auth_required(ProxyFault::AuthRequired, &["failed at once"])]
-#[case::bad_gateway(ProxyFault::BadGateway, &["suspect", "failed"])]
+#[case::bad_gateway(ProxyFault::BadGateway, &["suspicion", "failed"])]
 #[tokio::test]
 async fn a_faulty_proxy_is_told_apart_and_survived(
     #[case] fault: ProxyFault,
@@ -104,7 +104,7 @@ fn kind(outcome: &ProxyOutcome) -> &'static str {
         ProxyOutcome::Blocked { .. } => "blocked",
         ProxyOutcome::Failed { at_once: true, .. } => "failed at once",
         ProxyOutcome::Failed { at_once: false, .. } => "failed",
-        ProxyOutcome::Suspect { .. } => "suspect",
+        ProxyOutcome::Suspicion { .. } => "suspicion",
         ProxyOutcome::Answered => "answered",
         ProxyOutcome::Neutral => "neutral",
     }

@@ -124,7 +124,7 @@ fn block() -> ProxyOutcome {
 }
 
 fn silence() -> ProxyOutcome {
-    ProxyOutcome::Suspect { host: HOST.to_owned(), reason: "timeout".to_owned() }
+    ProxyOutcome::Suspicion { host: HOST.to_owned(), reason: "timeout".to_owned() }
 }
 
 fn cooldowns(notices: &[Notice]) -> Vec<u64> {

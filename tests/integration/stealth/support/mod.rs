@@ -48,7 +48,7 @@ impl Setup {
             states: States::load(None).unwrap(),
             allowed_hosts: AllowList::new(self.hosts),
             http: self.http,
-            rotations: rotations(),
+            proxy_config: rotations(),
             politeness: self.politeness,
             clock: Clock::system(),
         })

@@ -23,7 +23,7 @@ fn outcome(with_refusals: bool) -> impl Strategy<Value = ProxyOutcome> {
         1 | 2 => ProxyOutcome::Blocked { host },
         3 | 4 => ProxyOutcome::Failed { host, reason: "reset".to_owned(), at_once: false },
         5 => ProxyOutcome::Neutral,
-        6 => ProxyOutcome::Suspect { host, reason: "timeout".to_owned() },
+        6 => ProxyOutcome::Suspicion { host, reason: "timeout".to_owned() },
         _ => ProxyOutcome::Failed { host, reason: "407".to_owned(), at_once: true },
     })
 }
