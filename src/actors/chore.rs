@@ -1,4 +1,4 @@
-//! `Chore`: the periodic work of a process, one variant for each, with its interval and one turn of it.
+//! `Chore`: a kind of periodic work of a process, with its interval and one turn of it (one execution).
 //!
 //! A turn is idempotent and may be interrupted anywhere: the next one finds what is left. In: the database and the payload files.
 //! Out: a [`ChoreStatus`]. It must not know who runs it, or when.
@@ -19,12 +19,12 @@ use crate::handlers::TaskError;
 use crate::handlers::housekeeping::Housekeeping;
 
 /// How far back the frequent sweep looks at least. What it misses, the full sweep finds.
-const MIN_SWEEP_BACK: Duration = Duration::from_secs(30);
-const REGISTRY_EVERY: Duration = Duration::from_secs(10);
-const STORAGE_EVERY: Duration = Duration::from_secs(10);
-const TOTALS_EVERY: Duration = Duration::from_secs(30);
-const FILES_EVERY: Duration = Duration::from_secs(3600);
-const PARTITIONS_EVERY: Duration = Duration::from_secs(6 * 3600);
+const MIN_SWEEP_WINDOW: Duration = Duration::from_secs(30);
+const REGISTRY_INTERVAL: Duration = Duration::from_secs(10);
+const STORAGE_INTERVAL: Duration = Duration::from_secs(10);
+const TOTALS_INTERVAL: Duration = Duration::from_secs(30);
+const FILES_INTERVAL: Duration = Duration::from_secs(3600);
+const PARTITIONS_INTERVAL: Duration = Duration::from_secs(6 * 3600);
 /// As many schedules as one turn runs: the others are due again at the next one.
 const MAX_SCHEDULES: usize = 100;
 const MAX_PRUNE_BATCHES: usize = 1_000;
@@ -98,18 +98,18 @@ impl Chore {
         self.into()
     }
 
-    pub fn every(self, config: &Config) -> Duration {
+    pub fn interval(self, config: &Config) -> Duration {
         match self {
             Chore::SweepDue => config.queue.sweep_due,
             Chore::SweepAll => config.queue.sweep_all,
             Chore::Recover => config.queue.recovery_tick,
             Chore::Schedules => config.queue.schedule_tick,
-            Chore::Registry => REGISTRY_EVERY,
-            Chore::Totals => TOTALS_EVERY,
+            Chore::Registry => REGISTRY_INTERVAL,
+            Chore::Totals => TOTALS_INTERVAL,
             Chore::Prune => config.retention.prune_every,
-            Chore::Files => FILES_EVERY,
-            Chore::Storage => STORAGE_EVERY,
-            Chore::Partitions => PARTITIONS_EVERY,
+            Chore::Files => FILES_INTERVAL,
+            Chore::Storage => STORAGE_INTERVAL,
+            Chore::Partitions => PARTITIONS_INTERVAL,
         }
     }
 
@@ -132,15 +132,15 @@ impl Chore {
         status
     }
 
-    /// How much was changed; none: another process has just done it.
+    /// How much was changed; none: another process has just done the same.
     async fn turn(self, deps: &ChoreDeps) -> Result<Option<u64>, TaskError> {
         fail::fail_point!("chore");
         let ChoreDeps { config, db, housekeeping } = deps;
-        let every = self.every(config);
+        let interval = self.interval(config);
         let changed = match self {
-            Chore::SweepDue => return counted(sweep_due(&db.client().await?, every).await?),
-            Chore::SweepAll => return counted(tasks::sweep_all_unless_recent(&db.client().await?, every).await?),
-            Chore::Totals => return Ok(tasks::refresh_totals_unless_recent(&db.client().await?, every).await?),
+            Chore::SweepDue => return counted(sweep_due(&db.client().await?, interval).await?),
+            Chore::SweepAll => return counted(tasks::sweep_all_unless_recent(&db.client().await?, interval).await?),
+            Chore::Totals => return Ok(tasks::refresh_totals_unless_recent(&db.client().await?, interval).await?),
             Chore::Recover => recover(db, config).await?,
             Chore::Schedules => run_schedules(db).await?,
             Chore::Registry => workers::sweep(&db.client().await?).await?,
@@ -158,8 +158,8 @@ impl Chore {
 }
 
 /// Looks back over several intervals, so that a late turn misses nothing.
-async fn sweep_due(client: &Client, every: Duration) -> Result<Option<i64>, DbError> {
-    tasks::sweep_due_unless_recent(client, MIN_SWEEP_BACK.max(3 * every), every).await
+async fn sweep_due(client: &Client, interval: Duration) -> Result<Option<i64>, DbError> {
+    tasks::sweep_due_unless_recent(client, MIN_SWEEP_WINDOW.max(3 * interval), interval).await
 }
 
 fn counted(swept: Option<i64>) -> Result<Option<u64>, TaskError> {

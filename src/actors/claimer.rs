@@ -60,7 +60,7 @@ pub struct ClaimerDeps {
     pub held_tasks: HeldTasks,
     /// While no proxy is active, roles that need one are not claimed.
     pub proxies: watch::Receiver<PoolState>,
-    /// While payloads cannot be written, these roles are not claimed either: each fetch would only find that out again.
+    /// While payloads cannot be written, roles that need a proxy are not claimed: each fetch would only find that out again.
     pub can_store: watch::Receiver<bool>,
     /// How often it may panic before the process gives up.
     pub restart_limit: RestartLimit,
@@ -114,12 +114,12 @@ struct ClaimLoop {
 struct UnansweredClaim {
     token: ClaimToken,
     tries: u32,
-    /// A drain waits for what it may have brought.
+    /// A drain waits until it is given back.
     _drain_hold: DrainHold,
 }
 
-const RESOLVE_BASE: Duration = Duration::from_millis(50);
-const RESOLVE_CAP: Duration = Duration::from_secs(1);
+const RETRY_BASE: Duration = Duration::from_millis(50);
+const RETRY_CAP: Duration = Duration::from_secs(1);
 
 impl ClaimLoop {
     /// A panic costs the batch in which it happens, whose requests stay without an answer, and no more.
@@ -140,9 +140,9 @@ impl ClaimLoop {
             let tries = self.unanswered.as_ref().map_or(0, |claim| claim.tries);
             let received = tokio::select! {
                 received = inbox.recv_many(&mut requests, MAX_BATCH) => received,
-                () = tokio::time::sleep(retry::doubling(RESOLVE_BASE, RESOLVE_CAP, tries)), if self.unanswered.is_some() => {
+                () = tokio::time::sleep(retry::doubling(RETRY_BASE, RETRY_CAP, tries)), if self.unanswered.is_some() => {
                     // an error is tried again after a longer pause
-                    let _ = self.resolve().await;
+                    let _ = self.give_back_unanswered().await;
                     continue;
                 }
             };
@@ -234,7 +234,7 @@ impl ClaimLoop {
     /// Nothing more is claimed until it is known what an earlier claim got: each lost answer would block a batch of tasks for the
     /// length of a lease.
     async fn send(&mut self, batch: &ClaimBatch) -> Result<ClaimBatchResult, DbError> {
-        self.resolve().await?;
+        self.give_back_unanswered().await?;
         let client = self.deps.db.client().await?;
         if !batch.workers.is_empty() {
             let drain_hold = self.deps.held_tasks.hold_drain();
@@ -244,7 +244,7 @@ impl ClaimLoop {
     }
 
     /// Gives back what a claim without an answer had got.
-    async fn resolve(&mut self) -> Result<(), DbError> {
+    async fn give_back_unanswered(&mut self) -> Result<(), DbError> {
         let Some(claim) = &mut self.unanswered else { return Ok(()) };
         claim.tries += 1;
         let tasks = give_back(&self.deps.db, claim.token).await?;

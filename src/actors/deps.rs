@@ -30,7 +30,8 @@ pub struct ActorDeps {
     pub claimer: Claimer,
     pub executor: Executor,
     pub watchdog: Watchdog,
-    pub resources: watch::Receiver<Load>,
+    /// Of this process; says when its workers back off.
+    pub load: watch::Receiver<Load>,
     /// Changes when there may be new work.
     pub wake_ups: watch::Receiver<u64>,
     /// The database's time when the process started.

@@ -51,7 +51,7 @@ pub(super) enum BodyEnd {
 }
 
 /// How long a body may take to its next await once it is aborted. One that takes longer blocks a thread of the runtime.
-const ABORT_WITHIN: Duration = Duration::from_secs(30);
+const MAX_ABORT_TIME: Duration = Duration::from_secs(30);
 
 impl Executor {
     pub fn new(
@@ -90,7 +90,7 @@ impl<'a> Run<'a> {
     async fn execute(&self, stop: &mut oneshot::Receiver<Stop>) {
         match self.start().await {
             Ok(true) => {}
-            Ok(false) => return self.lost(),
+            Ok(false) => return self.report_lost(),
             Err(error) => return self.fail(error.into()).await,
         }
         let end = self.wait_for_body(self.spawn_body(), stop).await;
@@ -132,11 +132,11 @@ impl<'a> Run<'a> {
             },
         };
         body.abort();
-        match tokio::time::timeout(ABORT_WITHIN, body).await {
+        match tokio::time::timeout(MAX_ABORT_TIME, body).await {
             Ok(ended) => end_after_abort(reason, ended),
             Err(_) => {
                 // it may still write files and ask the platform, so the task is not settled: its lease runs out and it is recovered
-                events::task_abort_timed_out(&self.event(), ABORT_WITHIN);
+                events::task_abort_timed_out(&self.event(), MAX_ABORT_TIME);
                 BodyEnd::Lost
             }
         }

@@ -164,7 +164,7 @@ impl HeldTasks {
     }
 
     /// Returns once nothing is held and no claim or recovery is under way.
-    pub async fn empty(&self) {
+    pub async fn until_empty(&self) {
         let _ = self.count.subscribe().wait_for(|count| *count == 0).await;
     }
 
@@ -280,8 +280,8 @@ mod tests {
     async fn held_tasks_with_a_claim_under_way_are_not_empty() {
         let held_tasks = HeldTasks::default();
         let drain_hold = held_tasks.hold_drain();
-        assert!(held_tasks.empty().now_or_never().is_none());
+        assert!(held_tasks.until_empty().now_or_never().is_none());
         drop(drain_hold);
-        assert!(held_tasks.empty().now_or_never().is_some());
+        assert!(held_tasks.until_empty().now_or_never().is_some());
     }
 }

@@ -121,7 +121,7 @@ impl PodActor {
     /// A worker's crash counts against none of its tasks.
     fn recover_tasks_of(&self, worker_index: usize) {
         if let Some(worker) = self.plan.workers.get(worker_index) {
-            recovery::recover(&self.deps, self.deps.held_tasks.take_from_worker(&worker.id), Blame::Nobody);
+            recovery::recover(&self.deps, self.deps.held_tasks.take_from_worker(&worker.id), Blame::NoTask);
         }
     }
 }

@@ -1,4 +1,5 @@
-//! `Pods`: what a process has beside the scheduler when it runs tasks: Heartbeat → ProxyPool → Claimer → pods of workers.
+//! `Pods`: what a process that runs tasks has beside the scheduler: heartbeat, proxy pool, claimer and pods of workers, started in
+//! this order.
 //!
 //! In: the tree's dependencies, its supervisor, a plan with pods. Out: workers that claim, and a drain that puts back what is left.
 //! It must not know what tasks do.
@@ -16,7 +17,7 @@ use super::held_tasks::{HeldTasks, Stop};
 use super::lifecycle::{Lifecycle, Phase};
 use super::proxy_pool::{ProxyPool, ProxyPoolDeps};
 use super::supervisor::{StartPods, StartProxyPool, SupervisorActor};
-use super::tree::{DrainLimits, LAST_WRITES, StartError, TreeDeps};
+use super::tree::{DrainLimits, MAX_LAST_WRITES, StartError, TreeDeps};
 use super::watchdog::Watchdog;
 use super::{registration, resources};
 use crate::db::{DbError, listen, tasks};
@@ -66,7 +67,7 @@ impl Pods {
         });
         let deps = ActorDeps {
             wake_ups: listen::listen(db.server(), tasks::WAKE_CHANNEL),
-            resources: resources::watch(&config.worker, held_tasks.clone()),
+            load: resources::start_sampling(&config.worker, held_tasks.clone()),
             decommissioned: DecommissionedWorkers::new(&plan, lifecycle.clone()),
             executor: Executor::new(db.clone(), claimer.clone(), services, config.clone(), lifecycle.clone()),
             runtime: runtime.handle().clone(),
@@ -92,24 +93,24 @@ impl Pods {
         &self.proxies
     }
 
-    /// Lets tasks finish within the grace time, puts the rest back and deregisters. The process drains already.
+    /// Lets tasks finish within the grace time, puts the rest back and deregisters. The process is draining already.
     pub async fn drain(&self, limits: DrainLimits) {
         let ActorDeps { lifecycle, held_tasks, .. } = &self.deps;
         events::draining(held_tasks.count(), limits.grace);
         tokio::select! {
-            () = held_tasks.empty() => {}
+            () = held_tasks.until_empty() => {}
             () = lifecycle.reached(Phase::Releasing) => {}
             () = tokio::time::sleep(limits.grace) => {}
         }
         lifecycle.advance(Phase::Releasing);
         held_tasks.stop_all(Stop::Release);
         // a settlement that is under way may end
-        let _ = tokio::time::timeout(limits.stop_grace, held_tasks.empty()).await;
+        let _ = tokio::time::timeout(limits.stop_grace, held_tasks.until_empty()).await;
         let put_back = self.put_back(self.deps.held_tasks.take_all());
-        tokio::join!(put_back, self.proxies.flush(LAST_WRITES), self.deregister());
+        tokio::join!(put_back, self.proxies.flush(MAX_LAST_WRITES), self.deregister());
     }
 
-    /// Puts tasks back whose bodies did not stop: their fence keeps them from writing.
+    /// Puts tasks back whose bodies did not stop: the fence keeps those bodies from writing.
     async fn put_back(&self, leases: Vec<TaskLease>) {
         if leases.is_empty() {
             return;
@@ -130,6 +131,6 @@ impl Pods {
 }
 
 async fn within_last_writes<T>(write: impl Future<Output = Result<T, DbError>>) -> Result<T, DbError> {
-    let silent = |_| DbError::Unavailable(format!("no answer within {LAST_WRITES:?}"));
-    tokio::time::timeout(LAST_WRITES, write).await.map_err(silent)?
+    let silent = |_| DbError::Unavailable(format!("no answer within {MAX_LAST_WRITES:?}"));
+    tokio::time::timeout(MAX_LAST_WRITES, write).await.map_err(silent)?
 }

@@ -49,7 +49,7 @@ pub struct ProxyPoolDeps {
     /// The pool's state; all zero until the table has been read for the first time, the last known one across a restart.
     pub state: watch::Sender<PoolState>,
     open_leases: OpenLeases,
-    /// Tells a table exchange of this instance from one of an earlier instance.
+    /// Numbers the instances, so that an exchange which an earlier one began is recognised.
     instances: Arc<AtomicU64>,
 }
 
@@ -66,7 +66,7 @@ impl ProxyPoolDeps {
     }
 }
 
-/// A session asks for a proxy. The answer comes when one is free; it is dropped when the actor stops or has too many asks.
+/// A session asks for a lease of a proxy. The answer comes when one is free; it is dropped when the actor stops or has too many asks.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct AskForProxy {
@@ -103,6 +103,7 @@ pub struct ProxyPoolActor {
     last_sync: Option<Instant>,
     /// Until this instance has read the table it knows no proxy, and decides about none.
     has_read_table: bool,
+    /// The latest exchange failed.
     table_fails: bool,
     /// Flushes that wait for the exchange under way.
     current_flushes: Vec<oneshot::Sender<bool>>,
@@ -248,7 +249,7 @@ impl Handler<GiveBack> for ProxyPoolActor {
     type Result = ();
 
     fn handle(&mut self, GiveBack(id): GiveBack, ctx: &mut Self::Context) {
-        self.pool.set_open_leases(id, self.deps.open_leases.of(id));
+        self.pool.set_open_leases(id, self.deps.open_leases.count(id));
         self.serve_waiting(ctx);
     }
 }
@@ -299,8 +300,8 @@ impl Handler<SyncResult> for ProxyPoolActor {
                 self.table_fails = false;
             }
             Err(error) => {
-                let again = std::mem::replace(&mut self.table_fails, true);
-                events::proxy_table_failed(&error, again);
+                let failed_before = std::mem::replace(&mut self.table_fails, true);
+                events::proxy_table_failed(&error, failed_before);
             }
         }
         self.answer_flushes(synced.flushed, ctx);

@@ -14,7 +14,7 @@ use crate::events;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blame {
     Task,
-    Nobody,
+    NoTask,
 }
 
 const RETRY_BASE: Duration = Duration::from_millis(100);

@@ -32,7 +32,7 @@ enum Wanted {
 }
 
 impl Registration {
-    /// One statement at a time, so that none overtakes an earlier one. It ends with its last clone.
+    /// Starts to write in the background, one statement at a time, so that none overtakes an earlier one; ends with the last clone.
     pub fn new(deps: &ActorDeps, worker_id: &str) -> Registration {
         let (wanted, mut changes) = watch::channel(Wanted::Unchanged);
         let (db, lifecycle, worker_id) = (deps.db.clone(), deps.lifecycle.clone(), worker_id.to_owned());

@@ -20,7 +20,7 @@ use crate::config;
 use crate::domain::worker::Resources;
 use crate::events::{self, Backoff};
 
-const EVERY: Duration = Duration::from_secs(1);
+const SAMPLE_INTERVAL: Duration = Duration::from_secs(1);
 const MAX_CPU_SAMPLES: usize = 10;
 const CGROUP: &str = "/sys/fs/cgroup";
 
@@ -31,12 +31,12 @@ pub struct Load {
     pub backoff: Option<Backoff>,
 }
 
-/// Samples until the last receiver is gone.
-pub fn watch(config: &config::Worker, held_tasks: HeldTasks) -> watch::Receiver<Load> {
+/// Samples in the background until the last receiver is gone.
+pub fn start_sampling(config: &config::Worker, held_tasks: HeldTasks) -> watch::Receiver<Load> {
     let mut sampler = Sampler::new(config, held_tasks);
     let (sender, receiver) = watch::channel(sampler.sample());
     tokio::spawn(async move {
-        let mut tick = tokio::time::interval(EVERY);
+        let mut tick = tokio::time::interval(SAMPLE_INTERVAL);
         // samples in a row would shrink the average's window
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         while !sender.is_closed() {
@@ -75,12 +75,12 @@ impl Sampler {
         let now = Instant::now();
         let memory = self.memory();
         let cpu_share = self.cpu_share(now);
-        self.judge(now, memory.share(), cpu_share);
+        self.update_backoff(now, memory.share(), cpu_share);
         events::resources_sampled(memory.share(), cpu_share, self.held_tasks.count());
         Load { used: self.resources(&memory, cpu_share), backoff: self.backing_off.map(|(_, why)| why) }
     }
 
-    fn judge(&mut self, now: Instant, memory: f64, cpu: f64) {
+    fn update_backoff(&mut self, now: Instant, memory: f64, cpu: f64) {
         let too_much = if self.memory_threshold > 0.0 && memory > self.memory_threshold {
             Some(Backoff::Memory { share: memory, threshold: self.memory_threshold })
         } else if self.cpu_threshold > 0.0 && cpu > self.cpu_threshold && self.held_tasks.count() > 0 {
@@ -167,15 +167,15 @@ mod tests {
         let held_tasks = HeldTasks::default();
         let mut sampler = Sampler::new(&config, held_tasks.clone());
         let now = Instant::now();
-        sampler.judge(now, 0.0, 0.95);
+        sampler.update_backoff(now, 0.0, 0.95);
         assert_eq!(sampler.backing_off, None);
         let lease = crate::domain::task::TaskLease { id: 1, fence: 1, worker_id: "w".to_owned() };
         let _stop_signal = held_tasks.enter(HeldTask { lease, task_actor: 1, is_suspect: false, stop_at: now });
-        sampler.judge(now, 0.0, 0.95);
+        sampler.update_backoff(now, 0.0, 0.95);
         assert!(sampler.backing_off.is_some());
-        sampler.judge(now + Duration::from_secs(9), 0.0, 0.1);
+        sampler.update_backoff(now + Duration::from_secs(9), 0.0, 0.1);
         assert!(sampler.backing_off.is_some(), "it lasts for the whole duration");
-        sampler.judge(now + Duration::from_secs(11), 0.0, 0.1);
+        sampler.update_backoff(now + Duration::from_secs(11), 0.0, 0.1);
         assert_eq!(sampler.backing_off, None);
     }
 }

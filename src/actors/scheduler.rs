@@ -1,4 +1,4 @@
-//! `SchedulerActor`: begins the chores of a process when they are due.
+//! `SchedulerActor`: begins the chores of a process when they are due; to run schedules is one chore among others.
 //!
 //! In: which chores this process has. Out: turns of them on the runtime, one of a kind at a time; this actor only knows when each
 //! began and how its latest turn ended. It must not know what a chore does.
@@ -22,10 +22,10 @@ const MAX_TICK: Duration = Duration::from_secs(1);
 #[derive(Clone)]
 pub struct SchedulerDeps {
     pub chores: ChoreDeps,
-    /// Whether schedules run here (never in the command `drover worker`).
-    pub schedules: bool,
-    /// Whether tasks run here, which write payloads.
-    pub tasks: bool,
+    /// False in the command `drover worker`.
+    pub runs_schedules: bool,
+    /// Tasks write payloads, so their process looks whether it still can.
+    pub runs_tasks: bool,
     pub runtime: Handle,
 }
 
@@ -39,7 +39,7 @@ pub struct SchedulerActor {
 /// One chore of this process.
 struct Entry {
     chore: Chore,
-    every: Duration,
+    interval: Duration,
     begun: Option<Instant>,
     is_running: bool,
     last: Option<ChoreStatus>,
@@ -70,10 +70,10 @@ struct ChoreEnd {
 
 impl SchedulerActor {
     pub fn new(deps: SchedulerDeps) -> Self {
-        let schedules = deps.schedules.then_some(Chore::Schedules);
-        let storage = deps.tasks.then_some(Chore::Storage);
+        let schedules = deps.runs_schedules.then_some(Chore::Schedules);
+        let storage = deps.runs_tasks.then_some(Chore::Storage);
         let chores = Chore::COMMON.into_iter().chain(schedules).chain(storage);
-        let entries = chores.map(|chore| Entry::new(chore, chore.every(&deps.chores.config))).collect();
+        let entries = chores.map(|chore| Entry::new(chore, chore.interval(&deps.chores.config))).collect();
         SchedulerActor { deps, entries, instance: 0 }
     }
 
@@ -90,12 +90,12 @@ impl SchedulerActor {
 }
 
 impl Entry {
-    fn new(chore: Chore, every: Duration) -> Self {
-        Entry { chore, every, begun: None, is_running: false, last: None }
+    fn new(chore: Chore, interval: Duration) -> Self {
+        Entry { chore, interval, begun: None, is_running: false, last: None }
     }
 
     fn is_due(&self, now: Instant) -> bool {
-        !self.is_running && self.begun.is_none_or(|begun| now.saturating_duration_since(begun) >= self.every)
+        !self.is_running && self.begun.is_none_or(|begun| now.saturating_duration_since(begun) >= self.interval)
     }
 }
 
@@ -103,7 +103,7 @@ impl Actor for SchedulerActor {
     type Context = Context<Self>;
 
     fn started(&mut self, ctx: &mut Context<Self>) {
-        let shortest = self.entries.iter().map(|entry| entry.every).min().unwrap_or(MAX_TICK);
+        let shortest = self.entries.iter().map(|entry| entry.interval).min().unwrap_or(MAX_TICK);
         ctx.run_interval(shortest.clamp(MIN_TICK, MAX_TICK), |_, ctx| ctx.notify(Tick));
         ctx.notify(Tick);
     }

@@ -17,7 +17,7 @@ use crate::handlers::{self, CommitError, Committed, Done, Outcome, TaskError};
 impl Run<'_> {
     pub async fn settle(&self, result: BodyEnd) {
         match result {
-            BodyEnd::Lost => self.lost(),
+            BodyEnd::Lost => self.report_lost(),
             BodyEnd::Released => self.settle_status(Settlement::released("given back by a stopping worker")).await,
             BodyEnd::Failed(error) => self.fail(error).await,
             BodyEnd::Outcome(Outcome::Snooze { after, reason }) => {
@@ -69,7 +69,7 @@ impl Run<'_> {
     async fn complete_in_batch(&self, result: serde_json::Value) {
         let completion = Completion { lease: self.task.lease.clone(), result: result.clone(), detail: self.detail() };
         if let Ok(true) = self.executor.claimer.complete(completion).await {
-            return self.completed();
+            return self.report_completed();
         }
         // by itself, where it can wait for a row that another session has locked. The round trip may have been committed, or may
         // yet be; `settle_status` then finds the task completed
@@ -83,7 +83,7 @@ impl Run<'_> {
         let mut unknown = None;
         loop {
             let error = match self.try_commit(&done).await {
-                Ok(committed) => return self.committed(&mut done, committed),
+                Ok(committed) => return self.after_commit(&mut done, committed),
                 Err(CommitError::LeaseLost) => None,
                 Err(CommitError::RolledBack(error)) => Some(error),
                 Err(CommitError::Unknown(error, committed)) => {
@@ -95,14 +95,14 @@ impl Run<'_> {
             if let Some(committed) = unknown.take() {
                 match self.ended_attempt().await {
                     Some(ended) if ended.matches(AttemptOutcome::Completed) => {
-                        return self.committed(&mut done, committed);
+                        return self.after_commit(&mut done, committed);
                     }
-                    Some(_) => return self.fenced(),
+                    Some(_) => return self.report_fenced(),
                     None => unknown = Some(committed),
                 }
             }
             match error {
-                None => return self.fenced(),
+                None => return self.report_fenced(),
                 Some(error) if retries.wait_after(&error).await => {}
                 Some(error) => return self.fail(error.into()).await,
             }
@@ -114,14 +114,14 @@ impl Run<'_> {
         handlers::commit(tx, self.task, done, &self.detail()).await
     }
 
-    fn committed(&self, done: &mut Done, committed: Committed) {
+    fn after_commit(&self, done: &mut Done, committed: Committed) {
         if let Some(data) = &committed.data {
             events::data_written(data);
         }
         if let Some(hook) = done.after.take() {
             self.executor.after_hooks.spawn(self.task.lease.id, hook, committed);
         }
-        self.completed()
+        self.report_completed()
     }
 
     /// Writes an end without effects. When the database stays away, the lease runs out and the task is recovered.
@@ -130,7 +130,7 @@ impl Run<'_> {
         let mut retries = self.retries();
         loop {
             let error = match self.try_settle(&settlement).await {
-                Ok(status) => return self.settled(&settlement, &status),
+                Ok(status) => return self.report_settled(&settlement, &status),
                 Err(error) => error,
             };
             if retries.wait_after(&error).await {
@@ -141,9 +141,9 @@ impl Run<'_> {
             }
             // an earlier try, here or in a batch, may have gone through although its answer was lost
             return match self.ended_attempt().await {
-                Some(ended) if ended.matches(AttemptOutcome::Completed) => self.completed(),
-                Some(ended) if ended.matches(settlement.outcome) => self.settled(&settlement, &ended.status),
-                _ => self.fenced(),
+                Some(ended) if ended.matches(AttemptOutcome::Completed) => self.report_completed(),
+                Some(ended) if ended.matches(settlement.outcome) => self.report_settled(&settlement, &ended.status),
+                _ => self.report_fenced(),
             };
         }
     }
@@ -177,7 +177,7 @@ impl Run<'_> {
     }
 
     /// `status`: what the settlement made of the task.
-    fn settled(&self, settlement: &Settlement, status: &str) {
+    fn report_settled(&self, settlement: &Settlement, status: &str) {
         let (run, took) = (self.event(), self.elapsed());
         let reason = settlement.error_message.as_deref().unwrap_or_default();
         match settlement.outcome {
@@ -195,17 +195,17 @@ impl Run<'_> {
         }
     }
 
-    fn completed(&self) {
+    fn report_completed(&self) {
         events::task_completed(&self.event(), self.elapsed());
     }
 
     /// Its lease was lost while the body ran.
-    pub fn lost(&self) {
+    pub fn report_lost(&self) {
         events::task_lost(&self.event(), self.elapsed());
     }
 
     /// Its lease was lost before its end was written, and the fence refused it.
-    fn fenced(&self) {
+    fn report_fenced(&self) {
         events::task_fenced(&self.event(), self.elapsed());
     }
 }

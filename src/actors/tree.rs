@@ -121,14 +121,14 @@ fn scheduler_deps(deps: &TreeDeps) -> SchedulerDeps {
     let TreeDeps { config, db, runtime, housekeeping, plan, .. } = deps;
     SchedulerDeps {
         chores: ChoreDeps { config: config.clone(), db: db.clone(), housekeeping: housekeeping.clone() },
-        schedules: plan.schedules,
-        tasks: !plan.pods.is_empty(),
+        runs_schedules: plan.schedules,
+        runs_tasks: !plan.pods.is_empty(),
         runtime: runtime.handle().clone(),
     }
 }
 
 /// How long the last writes of a process may take together.
-pub(super) const LAST_WRITES: Duration = Duration::from_secs(5);
+pub(super) const MAX_LAST_WRITES: Duration = Duration::from_secs(5);
 
 /// How long a drain may take.
 #[derive(Clone, Copy, Debug)]
@@ -142,7 +142,7 @@ pub struct DrainLimits {
 impl DrainLimits {
     /// From the end of the grace time to the end of the process.
     pub fn after_grace(&self) -> Duration {
-        self.stop_grace + LAST_WRITES
+        self.stop_grace + MAX_LAST_WRITES
     }
 }
 

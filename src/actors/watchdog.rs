@@ -30,14 +30,14 @@ struct WatchedActor {
     /// None: it is not pinged; only its poll times are checked.
     ping: Option<Recipient<Ping>>,
     /// When the ping under way was sent; none = the last one was answered.
-    asked: Option<Instant>,
+    pinged_at: Option<Instant>,
     answered: Arc<AtomicBool>,
 }
 
 #[derive(Clone, Copy)]
 struct HangLimits {
     /// Between two looks.
-    every: Duration,
+    interval: Duration,
     hung_after: Duration,
     max_restart_pause: Duration,
     drain: tree::DrainLimits,
@@ -47,7 +47,7 @@ impl From<&Config> for HangLimits {
     fn from(config: &Config) -> Self {
         let supervision = &config.supervision;
         HangLimits {
-            every: supervision.ping,
+            interval: supervision.ping,
             hung_after: supervision.hung_after,
             max_restart_pause: supervision.backoff_max,
             drain: config.into(),
@@ -82,11 +82,11 @@ impl Watchdog {
     fn run(&self, limits: HangLimits, lifecycle: &Lifecycle, runtime: &Handle) {
         let _in_runtime = runtime.enter();
         while !lifecycle.is_over() {
-            let slept = sleep(limits.every);
+            let slept = sleep(limits.interval);
             if limits.is_end_overdue(lifecycle) {
                 exit(lifecycle);
             }
-            if slept > limits.every + limits.hung_after / 2 {
+            if slept > limits.interval + limits.hung_after / 2 {
                 // the whole process stood still: stopped by a signal, or starved
                 self.forget_pings();
                 continue;
@@ -112,11 +112,11 @@ impl Watchdog {
         let mut all = self.lock();
         all.retain(|other| other.poll_times.strong_count() > 0);
         let (name, poll_times) = (name.to_owned(), Arc::downgrade(poll_times));
-        all.push(WatchedActor { name, poll_times, ping, asked: None, answered: Arc::default() });
+        all.push(WatchedActor { name, poll_times, ping, pinged_at: None, answered: Arc::default() });
     }
 
     fn forget_pings(&self) {
-        self.lock().iter_mut().for_each(|actor| actor.asked = None);
+        self.lock().iter_mut().for_each(|actor| actor.pinged_at = None);
     }
 
     /// The culprit's name and how long it has hung. An actor that blocks its thread comes before those that wait behind it.
@@ -163,20 +163,20 @@ impl WatchedActor {
 
     /// Sends the next ping when the last one was answered; returns how long the one under way has waited. A parked actor need not
     /// answer while the pause before its restart can last.
-    fn silence(&mut self, longest_pause: Duration, runtime: &Handle) -> Duration {
+    fn silence(&mut self, max_restart_pause: Duration, runtime: &Handle) -> Duration {
         let (Some(ping), Some(times)) = (&self.ping, self.poll_times.upgrade()) else { return Duration::ZERO };
         let parked = times.parked_for();
         if !parked.is_zero() {
-            self.asked = None;
-            return parked.saturating_sub(longest_pause);
+            self.pinged_at = None;
+            return parked.saturating_sub(max_restart_pause);
         }
         if self.answered.swap(false, Ordering::Relaxed) {
-            self.asked = None;
+            self.pinged_at = None;
         }
-        if let Some(asked) = self.asked {
-            return asked.elapsed();
+        if let Some(pinged_at) = self.pinged_at {
+            return pinged_at.elapsed();
         }
-        self.asked = Some(Instant::now());
+        self.pinged_at = Some(Instant::now());
         let (answer, answered) = (ping.send(Ping), self.answered.clone());
         runtime.spawn(async move {
             if answer.await.is_ok() {

@@ -72,8 +72,8 @@ impl WorkerActor {
     }
 
     /// Starts a task actor for every free slot.
-    fn fill(&mut self, ctx: &mut Context<Self>) {
-        if self.holds_back() {
+    fn fill_slots(&mut self, ctx: &mut Context<Self>) {
+        if self.must_not_claim() {
             return;
         }
         while self.slots.len() < self.deps.config.topology.slots {
@@ -81,15 +81,16 @@ impl WorkerActor {
         }
     }
 
-    fn holds_back(&mut self) -> bool {
-        let is_backing_off = self.backs_off();
+    fn must_not_claim(&mut self) -> bool {
+        let is_backing_off = self.update_backoff();
         is_backing_off || self.paused || self.decommissioned || !self.deps.lifecycle.is_running()
     }
 
-    fn backs_off(&mut self) -> bool {
-        // without samples there is no reason to hold back
-        let is_sampled = self.deps.resources.has_changed().is_ok();
-        let now = self.deps.resources.borrow().backoff.filter(|_| is_sampled);
+    /// Takes over what the latest sample says; returns whether the worker backs off.
+    fn update_backoff(&mut self) -> bool {
+        // without samples there is no reason to back off
+        let is_sampled = self.deps.load.has_changed().is_ok();
+        let now = self.deps.load.borrow().backoff.filter(|_| is_sampled);
         match (self.backing_off, now) {
             (None, Some(reason)) => events::worker_backing_off(&self.plan.friendly_name, reason),
             (Some(_), None) => events::worker_resumed(&self.plan.friendly_name),
@@ -151,7 +152,7 @@ impl WorkerActor {
             resources: Resources {
                 is_backing_off: self.backing_off.is_some(),
                 backoff_reason: self.backing_off.map(|reason| reason.to_string()),
-                ..self.deps.resources.borrow().used.clone()
+                ..self.deps.load.borrow().used.clone()
             },
             friendly_name: self.plan.friendly_name.clone(),
             pod: self.plan.pod.clone(),
@@ -239,7 +240,7 @@ impl Handler<Tick> for WorkerActor {
 
     fn handle(&mut self, _: Tick, ctx: &mut Context<Self>) {
         fail::fail_point!("actor.worker");
-        self.fill(ctx);
+        self.fill_slots(ctx);
     }
 }
 
@@ -248,7 +249,7 @@ impl Handler<Wake> for WorkerActor {
 
     fn handle(&mut self, _: Wake, ctx: &mut Context<Self>) {
         self.woken = self.is_asking();
-        self.fill(ctx);
+        self.fill_slots(ctx);
     }
 }
 
@@ -259,10 +260,10 @@ impl Handler<TaskClaimed> for WorkerActor {
         if !self.slots.contains_key(&claimed.task_actor) {
             // claimed during a restart of this actor, by a task actor that was discarded with it
             let leases = self.deps.held_tasks.take_from_task_actor(&self.plan.id, claimed.task_actor);
-            return recovery::recover(&self.deps, leases, Blame::Nobody);
+            return recovery::recover(&self.deps, leases, Blame::NoTask);
         }
         // where there was one there may be more
-        self.fill(ctx);
+        self.fill_slots(ctx);
     }
 }
 
@@ -272,7 +273,7 @@ impl Handler<TaskEnded> for WorkerActor {
     fn handle(&mut self, ended: TaskEnded, ctx: &mut Context<Self>) {
         self.slots.remove(&ended.task_actor);
         if ended.had_task || std::mem::take(&mut self.woken) {
-            self.fill(ctx);
+            self.fill_slots(ctx);
         }
         self.deregister_when_done();
     }
@@ -288,6 +289,7 @@ impl Handler<ChildExited> for WorkerActor {
             return; // `TaskEnded` came before
         }
         events::task_actor_crashed(&self.plan.friendly_name, &child.exit);
+        // a task actor is started with its id as its index
         self.recover_task_of(child.child_index);
         self.deregister_when_done();
     }
@@ -305,7 +307,7 @@ impl Handler<Command> for WorkerActor {
         if !self.is_done() {
             self.register();
         }
-        self.fill(ctx);
+        self.fill_slots(ctx);
         self.deregister_when_done();
     }
 }

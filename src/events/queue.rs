@@ -111,7 +111,7 @@ pub fn payloads_swept(set_aside: usize, removed: usize) {
 }
 
 /// Later requests observe the same again.
-pub fn hash_notes_lost(error: &dyn fmt::Display) {
+pub fn hash_observations_lost(error: &dyn fmt::Display) {
     warn!("Which query hashes worked could not be saved: {error}");
 }
 

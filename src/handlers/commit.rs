@@ -17,6 +17,7 @@ pub struct Committed {
     pub result: Value,
     /// The follow-ups, which are tasks now.
     pub next: Vec<FollowUp>,
+    /// What was written, for the metrics.
     pub data: Option<DataWritten>,
 }
 

@@ -40,7 +40,7 @@ async fn resolve(ctx: &Context, store: &Store) -> Result<StoreRef, TaskError> {
     Ok(found?)
 }
 
-/// One shop under two addresses would be crawled twice, and two shops under one id would share a history.
+/// One store under two addresses would be crawled twice, and two stores under one id would share a history.
 async fn reject_duplicate(ctx: &Context, store: &Store, found: &StoreRef) -> Result<(), TaskError> {
     let id = &found.platform_dispensary_id;
     if let Some(known) = store.platform_dispensary_id.as_ref().filter(|known| *known != id) {

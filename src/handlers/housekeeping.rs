@@ -9,7 +9,7 @@ use crate::db::{self, Db};
 use crate::storage::{Payloads, SweepReport};
 
 /// A payload's row may come this long after its fetch began, plus one lease.
-const MAX_RUN: Duration = Duration::from_secs(3600);
+const MAX_RUN_TIME: Duration = Duration::from_secs(3600);
 
 /// Cheap to clone.
 #[derive(Clone)]
@@ -23,7 +23,7 @@ impl Housekeeping {
     /// and removes temporary files.
     pub async fn sweep_files(&self, lease: Duration) -> Result<SweepReport, TaskError> {
         let client = self.db.client().await?;
-        let times = db::payloads::sweep_times(&client, lease + MAX_RUN).await?;
+        let times = db::payloads::sweep_times(&client, lease + MAX_RUN_TIME).await?;
         drop(client);
         let known = |paths: Vec<String>| async move {
             let client = self.db.client().await?;

@@ -1,7 +1,7 @@
 //! `PlatformClient`: one session with a menu platform, and the query hashes that may work there.
 //!
-//! In: a store or a state. Out: a [`Crawler`] with the hashes known at its endpoint. [`PlatformClient::end`] saves how the hashes
-//! went: that is true however the task ends, so it is written at once and not with the task's effects. It must not know menus.
+//! In: a store or a state. Out: a [`Crawler`] with the hashes known at its endpoint. [`PlatformClient::end`] saves which
+//! hashes worked: that is true however the task ends, so it is written at once and not with the task's effects. It must not know menus.
 
 use url::{Position, Url};
 
@@ -58,7 +58,7 @@ impl<'a> PlatformClient<'a> {
         self.session.trace().read().current_proxy
     }
 
-    /// Saves how the hashes went, and raises the alarm when none is left; to be called however the requests ended.
+    /// Saves which hashes worked, and raises the alarm for an operation that has none left; to be called however the requests ended.
     /// Observations that cannot be saved will be made again, and are no reason to throw an answer away.
     pub async fn end(mut self) {
         for operation in self.hashes.exhausted() {
@@ -74,7 +74,7 @@ impl<'a> PlatformClient<'a> {
             return;
         }
         if let Err(error) = self.save(observations).await {
-            events::hash_notes_lost(&error);
+            events::hash_observations_lost(&error);
         }
     }
 

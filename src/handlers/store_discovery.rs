@@ -1,9 +1,10 @@
-//! `store_discovery`: finds the stores of a platform and makes dispensaries of the valid ones.
+//! `store_discovery`: finds the stores of a platform around its discovery points (`points` in states.toml) and promotes the valid ones
+//! to rows of `dispensaries`.
 //!
-//! In: every state's discovery points, or one state's. Out: all stores found are kept, valid ones are promoted (known ones updated,
-//! never doubled), those not found again are flagged, closed and vanished ones are switched off; new stores get their first fetch.
-//! A state that fails spoils no other: nothing there counts as vanished, and a task of its own asks it again. A task for one state
-//! fails with it.
+//! In: every state's points, or one state's. Out: all stores found are kept in `dutchie_discovery_locations`; known ones are updated,
+//! never doubled; those not found again are flagged as vanished; closed and vanished ones are disabled; new ones get their first fetch.
+//! The others are asked although one state fails: no store there counts as vanished, and a follow-up for that state asks it again. A
+//! task for one state fails with it.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -49,7 +50,7 @@ struct DiscoveryReport {
     /// deadlocking.
     found: BTreeMap<String, DiscoveredStore>,
     has_answer: bool,
-    /// States all of whose points answered, with at least one store; only there can one be missed.
+    /// States all of whose points answered, with at least one store; only there can a store have vanished.
     answered_states: Vec<String>,
     /// Why each of the others did not.
     failed: BTreeMap<String, String>,
@@ -71,18 +72,18 @@ fn no_points(state: &str) -> TaskError {
     TaskError::permanent(format!("state '{state}' has no discovery points: add `points` for it to states.toml"))
 }
 
-/// Asks state after state. One that fails spoils no other; where the task must wait (no proxy, a host that asks for patience, no
-/// database), the states behind it would meet the same and are not asked. An error when nothing was answered at all, or when the
+/// Asks state after state, also after one that fails. Where the task must wait (no proxy, a host that asks for patience, no database),
+/// the states behind it would meet the same and are not asked. An error when nothing was answered at all, or when the
 /// task is for one state: then that task is the one that asks it again.
 async fn discover_states(
     ctx: &Context,
     platform: Platform,
-    lone_state: Option<&str>,
+    only_state: Option<&str>,
 ) -> Result<DiscoveryReport, TaskError> {
     let mut report = DiscoveryReport::default();
     let mut failure = None;
     let deadline = ctx.services.clock.instant() + MAX_DISCOVERY;
-    let mut states = points(ctx, lone_state)?.into_iter();
+    let mut states = points(ctx, only_state)?.into_iter();
     let mut why_stopped = format!("{MAX_DISCOVERY:?} were over");
     while ctx.services.clock.instant() < deadline
         && let Some((state, points)) = states.next()
@@ -98,7 +99,7 @@ async fn discover_states(
     }
     report.failed.extend(states.map(|(state, _)| (state, format!("not asked: {why_stopped}"))));
     match failure {
-        Some(error) if lone_state.is_some() || !report.has_answer => Err(error),
+        Some(error) if only_state.is_some() || !report.has_answer => Err(error),
         _ => Ok(report),
     }
 }

@@ -32,8 +32,8 @@ impl Scheduler {
                 db: database.db.clone(),
                 housekeeping: Housekeeping { db: database.db.clone(), payloads },
             },
-            schedules: false,
-            tasks: true,
+            runs_schedules: false,
+            runs_tasks: true,
             runtime: Handle::current(),
         };
         let (actor, runner) = start_actor(move || SchedulerActor::new(deps));

@@ -11,8 +11,8 @@ use crate::actors::messages::Observe;
 use crate::domain::proxy::PoolState;
 use crate::stealth::{FetchError, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxySource};
 
-/// How soon an ask is repeated that the actor dropped.
-const ASK_AGAIN: Duration = Duration::from_millis(100);
+/// The pause before an ask that the actor dropped is made again.
+const ASK_AGAIN_PAUSE: Duration = Duration::from_millis(100);
 
 /// Cheap to clone; stays valid across restarts of the actor.
 #[derive(Clone)]
@@ -51,7 +51,7 @@ impl ProxyPool {
             if let Ok(lease) = grant.await {
                 return lease;
             }
-            tokio::time::sleep(ASK_AGAIN).await;
+            tokio::time::sleep(ASK_AGAIN_PAUSE).await;
         }
     }
 }

@@ -9,11 +9,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::domain::proxy::ProxyId;
 
 #[derive(Clone, Default)]
-pub struct OpenLeases(Arc<Mutex<HashMap<ProxyId, Open>>>);
+pub struct OpenLeases(Arc<Mutex<HashMap<ProxyId, LeasesOfProxy>>>);
 
-/// Those of one proxy.
 #[derive(Default)]
-struct Open {
+struct LeasesOfProxy {
     count: usize,
     /// Shared by the leases that may still be used.
     revoked: Arc<AtomicBool>,
@@ -34,7 +33,7 @@ impl OpenLeases {
         (OpenLease { proxy, open_leases: self.clone() }, Arc::clone(&open.revoked))
     }
 
-    pub fn of(&self, proxy: ProxyId) -> usize {
+    pub fn count(&self, proxy: ProxyId) -> usize {
         self.lock().get(&proxy).map_or(0, |open| open.count)
     }
 
@@ -52,7 +51,7 @@ impl OpenLeases {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<ProxyId, Open>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<ProxyId, LeasesOfProxy>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

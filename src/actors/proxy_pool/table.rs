@@ -1,4 +1,5 @@
-//! One exchange with the table: the counters of this process are written, the rows with the counters of all are read.
+//! One exchange with the table `proxies`: the counters of this process are written, the rows with the counters of all processes are
+//! read.
 
 use actix::Message;
 

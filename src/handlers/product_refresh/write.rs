@@ -2,7 +2,7 @@
 //!
 //! [`PayloadOrder`] decides what a payload may still write: the newest everything, an older one its snapshots, first_seen_at
 //! and last_seen_at, and products that have no row.
-//! In: products in feed order. Out: [`Counts`]. It must not know files or platforms.
+//! In: products in the menu's order. Out: [`Counts`]. It must not know files or platforms.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -36,9 +36,9 @@ pub struct Counts {
     pub out_of_stock: i64,
     pub back_in_stock: i64,
     pub snapshots: u64,
-    /// The store was switched off after this run had begun: its products are out of stock, and stay so.
+    /// The store was disabled after this run had begun: its products are out of stock, and stay so.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub store_is_off: bool,
+    pub store_is_disabled: bool,
 }
 
 impl From<&Counts> for ProductChanges {
@@ -67,7 +67,7 @@ impl MenuWrite {
     pub async fn write(&self, tx: &Tx) -> Result<Counts, DbError> {
         let state = db::stores::lock(tx, self.payload.dispensary_id).await?;
         if !state.is_enabled {
-            return Ok(Counts { store_is_off: true, ..Counts::default() });
+            return Ok(Counts { store_is_disabled: true, ..Counts::default() });
         }
         let order = PayloadOrder::of(self.position(), state.last);
         let counts = match (order, state.last) {
