@@ -20,9 +20,6 @@ impl Run<'_> {
             BodyEnd::Lost => self.report_lost(),
             BodyEnd::Released => self.settle_status(Settlement::released("given back by a stopping worker")).await,
             BodyEnd::Failed(error) => self.fail(error).await,
-            BodyEnd::Outcome(Outcome::Snooze { after, reason }) => {
-                self.settle_status(self.snoozed(reason, Some(after))).await
-            }
             BodyEnd::Outcome(Outcome::Cancel { reason }) => {
                 self.settle_status(Settlement::new(AttemptOutcome::Cancelled, Some(reason))).await
             }
@@ -50,12 +47,13 @@ impl Run<'_> {
         }
     }
 
-    /// At least what upstream asked for.
-    fn backoff(&self, asked: Option<Duration>) -> Duration {
+    /// At least `after`, at most the cap.
+    fn backoff(&self, after: Option<Duration>) -> Duration {
         let queue = &self.executor.config.queue;
         let base = queue.retry_base_by_role.get(self.task.role.name()).copied().unwrap_or(queue.retry_base);
-        let own = retry::backoff(base, queue.retry_cap, self.task.retry_count, rand::random());
-        asked.map_or(own, |asked| asked.max(own)).min(queue.retry_cap)
+        let retries = u32::try_from(self.task.retry_count).unwrap_or(0);
+        let own = retry::backoff(base, queue.retry_cap, retries, rand::random());
+        after.map_or(own, |after| after.max(own)).min(queue.retry_cap)
     }
 
     async fn finish(&self, done: Done) {

@@ -16,14 +16,9 @@ use crate::events::DataWritten;
 use crate::stealth::{Disposition, FetchError};
 use crate::storage::StorageError;
 
-/// How a run ended, when it did not fail.
+/// How a run ended, when neither an error ended it nor a wait: [`TaskError::Snooze`] puts a task off.
 pub enum Outcome {
     Done(Done),
-    /// The task waits at no cost. No role uses it yet: a closed host and a lack of proxies arrive as [`TaskError::Snooze`].
-    Snooze {
-        after: Duration,
-        reason: String,
-    },
     /// The task makes no sense any more.
     Cancel {
         reason: String,
@@ -139,11 +134,12 @@ impl From<Done> for Outcome {
 /// refuses for good becomes permanent; any other `?` is a retry.
 #[derive(Debug, Error)]
 pub enum TaskError {
+    /// The run failed. The next one comes after the back-off, and not before `after`, which no handler sets yet.
     #[error("{reason}")]
     Retry { reason: String, after: Option<Duration> },
     #[error("{reason}")]
     Permanent { reason: String },
-    /// Not a failure: the task waits at no cost.
+    /// Not a failure: the task waits at no cost, for `proxies.snooze` where `after` is none.
     #[error("{reason}")]
     Snooze { reason: String, after: Option<Duration> },
 }
@@ -194,10 +190,9 @@ impl From<FetchError> for TaskError {
         match error.disposition() {
             Disposition::Snooze { after } => TaskError::Snooze { reason, after },
             Disposition::Permanent => TaskError::Permanent { reason },
-            Disposition::TryAgain { after } => TaskError::Retry { reason, after },
             // rotations are used up and the proxies failed each time: nothing reached the platform, so it costs no retry
             Disposition::RotateProxy => TaskError::Snooze { reason, after: None },
-            Disposition::RotateBlocked | Disposition::FailAttempt => TaskError::retry(reason),
+            Disposition::RotateBlocked | Disposition::TryAgain | Disposition::FailAttempt => TaskError::retry(reason),
         }
     }
 }

@@ -85,7 +85,7 @@ pub enum Disposition {
     /// The proxy failed: blame it, go on with another.
     RotateProxy,
     /// No proxy is to blame: try the same again after a pause.
-    TryAgain { after: Option<Duration> },
+    TryAgain,
     /// Wait without cost to the task (no proxy is free, the host throttles us).
     Snooze { after: Option<Duration> },
     /// This attempt has failed; a later one may succeed.
@@ -108,7 +108,7 @@ impl FetchError {
             FetchError::Unreachable { .. }
             | FetchError::Timeout { .. }
             | FetchError::Http { .. }
-            | FetchError::Empty => Disposition::TryAgain { after: None },
+            | FetchError::Empty => Disposition::TryAgain,
             FetchError::Rejected { .. }
             | FetchError::UnknownQuery { .. }
             | FetchError::FullTextRejected { .. }

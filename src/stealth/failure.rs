@@ -44,9 +44,7 @@ impl Failure {
         let outcome = match error.disposition() {
             Disposition::RotateBlocked => ProxyOutcome::Blocked { host: host.to_owned() },
             Disposition::FailAttempt | Disposition::Permanent => success,
-            Disposition::RotateProxy | Disposition::TryAgain { .. } | Disposition::Snooze { .. } => {
-                ProxyOutcome::Answered
-            }
+            Disposition::RotateProxy | Disposition::TryAgain | Disposition::Snooze { .. } => ProxyOutcome::Answered,
         };
         Failure { error, outcome, needs_other_proxy: false }
     }

@@ -51,11 +51,10 @@ pub fn next(
     }
     match disposition {
         Disposition::RotateBlocked | Disposition::RotateProxy => Step::Rotate,
-        Disposition::TryAgain { after: Some(after) } | Disposition::Snooze { after: Some(after) } => {
-            wait_for_host(*after)
-        }
-        Disposition::TryAgain { after: None } | Disposition::Snooze { after: None } => {
-            Step::Wait { pause: pause(spent.request, jitter), new_route: needs_other_proxy }
+        Disposition::Snooze { after: Some(after) } => wait_for_host(*after),
+        Disposition::TryAgain | Disposition::Snooze { after: None } => {
+            let pause = retry::backoff(FIRST_PAUSE, MAX_PAUSE, spent.request, jitter);
+            Step::Wait { pause, new_route: needs_other_proxy }
         }
         Disposition::FailAttempt | Disposition::Permanent => Step::GiveUp,
     }
@@ -66,11 +65,6 @@ fn wait_for_host(after: Duration) -> Step {
         true => Step::Wait { pause: after, new_route: false },
         false => Step::GiveUp,
     }
-}
-
-/// 0.5 s · 2^n up to 15 s, times 0.5 to 1.5.
-fn pause(tries: u32, jitter: f64) -> Duration {
-    retry::doubling(FIRST_PAUSE, MAX_PAUSE, tries).mul_f64(0.5 + jitter.clamp(0.0, 1.0))
 }
 
 #[cfg(test)]
@@ -104,15 +98,17 @@ mod tests {
     #[case::third(2, 2000)]
     fn pauses_double(#[case] tries: u32, #[case] millis: u64) {
         let spent = Spent { request: tries, task: tries };
-        let step = next(&Disposition::TryAgain { after: None }, true, spent, LIMITS, 0.5);
+        let step = next(&Disposition::TryAgain, true, spent, LIMITS, 0.5);
         assert_eq!(step, Step::Wait { pause: Duration::from_millis(millis), new_route: true });
     }
 
     proptest! {
         #[test]
         fn a_pause_stays_within_its_bounds(tries in 0_u32..40, jitter in 0.0..1.0_f64) {
-            let pause = pause(tries, jitter);
-            prop_assert!(pause >= FIRST_PAUSE / 2 && pause <= MAX_PAUSE.mul_f64(1.5));
+            let unlimited = RotationLimits { per_request: u32::MAX, per_task: u32::MAX };
+            let step = next(&Disposition::TryAgain, true, Spent { request: tries, task: tries }, unlimited, jitter);
+            let is_bounded = matches!(step, Step::Wait { pause, .. } if pause >= FIRST_PAUSE / 2 && pause <= MAX_PAUSE);
+            prop_assert!(is_bounded, "{step:?}");
         }
     }
 }

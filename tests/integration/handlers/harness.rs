@@ -61,7 +61,7 @@ impl HandlerHarness {
     pub async fn commit(&self, task: &ClaimedTask, outcome: Outcome) -> Committed {
         let done = match outcome {
             Outcome::Done(done) => done,
-            Outcome::Cancel { reason } | Outcome::Snooze { reason, .. } => panic!("it ended early: {reason}"),
+            Outcome::Cancel { reason } => panic!("it ended early: {reason}"),
         };
         let tx = self.services.db.begin().await.unwrap();
         let committed = handlers::commit(tx, task, &done, &Value::Null).await.unwrap();
