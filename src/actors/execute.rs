@@ -46,7 +46,9 @@ pub(super) struct Run<'a> {
 pub(super) enum BodyEnd {
     Outcome(Outcome),
     Failed(TaskError),
+    /// It was stopped because the process ends: its task goes back at no cost.
     Released,
+    /// Its lease is gone, or it does not stop: nothing of it is written.
     Lost,
 }
 

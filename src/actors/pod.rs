@@ -11,11 +11,12 @@ use serde::Serialize;
 use super::deps::ActorDeps;
 use super::messages::{PodFailed, Tick};
 use super::plan::PodPlan;
-use super::recovery::{self, Blame};
+use super::recovery;
 use super::runner::ChildExited;
 use super::supervision::{Children, Rebuild, RestartDecision, RestartPolicy};
 use super::worker::{Command, Wake, WorkerActor};
 use crate::db::workers::{self, OpenCommand};
+use crate::domain::task::Blame;
 use crate::{events, supervised};
 
 pub struct PodActor {
@@ -29,7 +30,7 @@ pub struct PodActor {
 
 /// A pod as people may see it.
 #[derive(Clone, Debug, Serialize)]
-pub struct ObservedPod {
+pub struct PodView {
     pub pod: String,
     /// Friendly names of its workers.
     pub workers: Vec<String>,
@@ -140,7 +141,7 @@ impl Actor for PodActor {
 }
 
 impl Rebuild for PodActor {
-    type Observed = ObservedPod;
+    type View = PodView;
 
     /// Its workers go on meanwhile, and are taken over.
     fn rebuilt(&mut self) -> Self {
@@ -151,9 +152,9 @@ impl Rebuild for PodActor {
         }
     }
 
-    fn observed(&self) -> ObservedPod {
+    fn view(&self) -> PodView {
         let workers = self.plan.workers.iter().map(|worker| worker.friendly_name.clone());
-        ObservedPod { pod: self.plan.name.clone(), workers: workers.collect() }
+        PodView { pod: self.plan.name.clone(), workers: workers.collect() }
     }
 }
 

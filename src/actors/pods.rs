@@ -21,7 +21,7 @@ use super::tree::{DrainLimits, MAX_LAST_WRITES, StartError, TreeDeps};
 use super::watchdog::Watchdog;
 use super::{registration, resources};
 use crate::db::{DbError, listen, tasks};
-use crate::domain::task::TaskLease;
+use crate::domain::task::{Blame, TaskLease};
 use crate::events;
 use crate::handlers::Services;
 use crate::stealth::ProxySource;
@@ -115,7 +115,7 @@ impl Pods {
         if leases.is_empty() {
             return;
         }
-        let put_back = async { tasks::recover_held(&self.deps.db.client().await?, &leases, false).await };
+        let put_back = async { tasks::recover_held(&self.deps.db.client().await?, &leases, Blame::NoTask).await };
         match within_last_writes(put_back).await {
             Ok(_) => events::tasks_force_released(leases.len()),
             Err(error) => events::release_incomplete(leases.len(), &error),

@@ -215,13 +215,13 @@ impl Actor for ProxyPoolActor {
 }
 
 impl Rebuild for ProxyPoolActor {
-    type Observed = ProxyPoolView;
+    type View = ProxyPoolView;
 
     fn rebuilt(&mut self) -> Self {
         ProxyPoolActor::new(self.deps.clone())
     }
 
-    fn observed(&self) -> ProxyPoolView {
+    fn view(&self) -> ProxyPoolView {
         let proxies = self.pool.members().map(|member| ProxyView::of(member, self.deps.clock.instant()));
         ProxyPoolView {
             state: self.pool.state(),

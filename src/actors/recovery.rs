@@ -7,15 +7,8 @@ use std::time::{Duration, Instant};
 use super::deps::ActorDeps;
 use crate::db::{Db, DbError, tasks};
 use crate::domain::retry;
-use crate::domain::task::TaskLease;
+use crate::domain::task::{Blame, TaskLease};
 use crate::events;
-
-/// Whether the loss counts against the tasks: three such losses as a suspect fail one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Blame {
-    Task,
-    NoTask,
-}
 
 const RETRY_BASE: Duration = Duration::from_millis(100);
 const RETRY_CAP: Duration = Duration::from_secs(2);
@@ -41,7 +34,7 @@ async fn put_back(db: &Db, leases: &[TaskLease], blame: Blame) -> Result<tasks::
     let begun = Instant::now();
     let mut tries = 0;
     loop {
-        let recovered = async { tasks::recover_held(&db.client().await?, leases, blame == Blame::Task).await };
+        let recovered = async { tasks::recover_held(&db.client().await?, leases, blame).await };
         match recovered.await {
             // a try whose answer was lost may have gone through: the fences keep the next one from doing it twice
             Err(error) if error.is_transient() && begun.elapsed() < MAX_RETRY_TIME => {

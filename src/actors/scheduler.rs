@@ -47,13 +47,13 @@ struct Entry {
 
 /// The scheduler as people may see it.
 #[derive(Clone, Debug, Serialize)]
-pub struct ObservedScheduler {
-    pub chores: Vec<ObservedChore>,
+pub struct SchedulerView {
+    pub chores: Vec<ChoreView>,
 }
 
 /// `last` is null until its first turn has ended.
 #[derive(Clone, Debug, Serialize)]
-pub struct ObservedChore {
+pub struct ChoreView {
     pub chore: Chore,
     pub is_running: bool,
     pub last: Option<ChoreStatus>,
@@ -110,18 +110,18 @@ impl Actor for SchedulerActor {
 }
 
 impl Rebuild for SchedulerActor {
-    type Observed = ObservedScheduler;
+    type View = SchedulerView;
 
     fn rebuilt(&mut self) -> Self {
         SchedulerActor { instance: self.instance + 1, ..SchedulerActor::new(self.deps.clone()) }
     }
 
-    fn observed(&self) -> ObservedScheduler {
-        let observed = |entry: &Entry| {
+    fn view(&self) -> SchedulerView {
+        let view = |entry: &Entry| {
             let Entry { chore, is_running, last, .. } = entry;
-            ObservedChore { chore: *chore, is_running: *is_running, last: last.clone() }
+            ChoreView { chore: *chore, is_running: *is_running, last: last.clone() }
         };
-        ObservedScheduler { chores: self.entries.iter().map(observed).collect() }
+        SchedulerView { chores: self.entries.iter().map(view).collect() }
     }
 }
 

@@ -21,13 +21,13 @@ use crate::domain::retry;
 /// What an actor must offer to be supervised; `supervised!` does the rest.
 pub trait Rebuild {
     /// Its state as people may see it: no secrets.
-    type Observed: Serialize + Send + 'static;
+    type View: Serialize + Send + 'static;
 
     /// The actor as it starts again in the same place: what its crash may have spoilt is made again, what must outlive a crash
     /// (commands of people, such as pause and decommission, and children) is taken over.
     fn rebuilt(&mut self) -> Self;
 
-    fn observed(&self) -> Self::Observed;
+    fn view(&self) -> Self::View;
 }
 
 /// Makes an actor restartable in place, and lets it answer [`Ping`] and [`Observe`](super::messages::Observe).
@@ -46,21 +46,19 @@ macro_rules! supervised {
             fn handle(&mut self, _: $crate::actors::messages::Ping, _: &mut actix::Context<Self>) {}
         }
 
-        impl
-            actix::Handler<
-                $crate::actors::messages::Observe<<$actor as $crate::actors::supervision::Rebuild>::Observed>,
-            > for $actor
+        impl actix::Handler<$crate::actors::messages::Observe<<$actor as $crate::actors::supervision::Rebuild>::View>>
+            for $actor
         {
             type Result = actix::MessageResult<
-                $crate::actors::messages::Observe<<$actor as $crate::actors::supervision::Rebuild>::Observed>,
+                $crate::actors::messages::Observe<<$actor as $crate::actors::supervision::Rebuild>::View>,
             >;
 
             fn handle(
                 &mut self,
-                _: $crate::actors::messages::Observe<<$actor as $crate::actors::supervision::Rebuild>::Observed>,
+                _: $crate::actors::messages::Observe<<$actor as $crate::actors::supervision::Rebuild>::View>,
                 _: &mut actix::Context<Self>,
             ) -> Self::Result {
-                actix::MessageResult($crate::actors::supervision::Rebuild::observed(self))
+                actix::MessageResult($crate::actors::supervision::Rebuild::view(self))
             }
         }
     };

@@ -27,7 +27,7 @@ pub struct SupervisorActor {
 
 /// The supervisor as people may see it.
 #[derive(Clone, Debug, Serialize)]
-pub struct ObservedSupervisor {
+pub struct SupervisorView {
     /// Names, in the order of their starts.
     pub children: Vec<String>,
 }
@@ -75,14 +75,14 @@ impl Actor for SupervisorActor {
 }
 
 impl Rebuild for SupervisorActor {
-    type Observed = ObservedSupervisor;
+    type View = SupervisorView;
 
     fn rebuilt(&mut self) -> Self {
         SupervisorActor::new(self.children.take(), self.lifecycle.clone())
     }
 
-    fn observed(&self) -> ObservedSupervisor {
-        ObservedSupervisor { children: self.children.names().into_iter().map(str::to_owned).collect() }
+    fn view(&self) -> SupervisorView {
+        SupervisorView { children: self.children.names().into_iter().map(str::to_owned).collect() }
     }
 }
 

@@ -13,12 +13,12 @@ use super::deps::ActorDeps;
 use super::held_tasks::TaskActorId;
 use super::messages::Tick;
 use super::plan::WorkerPlan;
-use super::recovery::{self, Blame};
+use super::recovery;
 use super::registration::Registration;
 use super::runner::{self, ChildExited, Exit, PollTimes, RunnerHandle};
 use super::supervision::Rebuild;
 use super::task::{TaskActor, TaskClaimed, TaskDeps, TaskEnded};
-use crate::domain::task::TaskId;
+use crate::domain::task::{Blame, TaskId};
 use crate::domain::worker::{Resources, WorkerCommand, WorkerDocument, WorkerStatus};
 use crate::{events, supervised};
 
@@ -215,7 +215,7 @@ impl Actor for WorkerActor {
 }
 
 impl Rebuild for WorkerActor {
-    type Observed = WorkerDocument;
+    type View = WorkerDocument;
 
     /// Pause and decommission outlive a crash.
     fn rebuilt(&mut self) -> Self {
@@ -228,7 +228,7 @@ impl Rebuild for WorkerActor {
         }
     }
 
-    fn observed(&self) -> WorkerDocument {
+    fn view(&self) -> WorkerDocument {
         self.document()
     }
 }

@@ -15,7 +15,7 @@ use crate::domain::store::{Platform, Store, StoreId};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CrawlState {
     /// The newest payload that became products.
-    pub last: Option<PayloadPosition>,
+    pub newest: Option<PayloadPosition>,
     /// When the newest complete crawl was fetched.
     pub last_complete_at: Option<DateTime<Utc>>,
     /// Whether it is to be crawled at all.
@@ -68,7 +68,7 @@ pub async fn lock(tx: &Tx, id: StoreId) -> Result<CrawlState, DbError> {
     let payload: Option<PayloadId> = row.try_get("last_payload_id")?;
     let fetched_at: Option<DateTime<Utc>> = row.try_get("last_payload_at")?;
     Ok(CrawlState {
-        last: payload.zip(fetched_at).map(|(id, fetched_at)| PayloadPosition { fetched_at, id }),
+        newest: payload.zip(fetched_at).map(|(id, fetched_at)| PayloadPosition { fetched_at, id }),
         last_complete_at: row.try_get("last_complete_at")?,
         is_enabled: row.try_get("crawl_enabled")?,
     })

@@ -60,16 +60,16 @@ pub enum PayloadOrder {
     Newest,
     /// Products and snapshots, but a second miss is not counted.
     Replay,
-    /// Its snapshots, sightings, and products that no other payload has. Current rows stay.
+    /// Its snapshots, the times when products were seen first and last, and products that have no row. Current rows stay.
     Older,
 }
 
 impl PayloadOrder {
-    pub fn of(payload: PayloadPosition, last: Option<PayloadPosition>) -> PayloadOrder {
-        match last {
+    pub fn of(payload: PayloadPosition, newest: Option<PayloadPosition>) -> PayloadOrder {
+        match newest {
             None => PayloadOrder::Newest,
-            Some(last) if payload.id == last.id => PayloadOrder::Replay,
-            Some(last) if payload > last => PayloadOrder::Newest,
+            Some(newest) if payload.id == newest.id => PayloadOrder::Replay,
+            Some(newest) if payload > newest => PayloadOrder::Newest,
             Some(_) => PayloadOrder::Older,
         }
     }

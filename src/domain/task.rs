@@ -43,6 +43,13 @@ impl Status {
     }
 }
 
+/// Whether the loss of a run counts against its task: three such losses as a suspect fail it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Blame {
+    Task,
+    NoTask,
+}
+
 /// The key of one run of a task: only who holds all three may renew it and write its effects.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TaskLease {

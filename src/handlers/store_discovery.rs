@@ -22,7 +22,7 @@ use crate::platforms::DiscoveryPoint;
 use crate::stealth::FetchError;
 
 /// States are not asked any more after this long, so that what was found is written within the role's time limit.
-const MAX_DISCOVERY: Duration = Duration::from_secs(45 * 60);
+const MAX_DISCOVERY_TIME: Duration = Duration::from_secs(45 * 60);
 
 pub async fn run(ctx: &Context, args: args::StoreDiscovery) -> Result<Outcome, TaskError> {
     let platform = ctx.platform()?;
@@ -82,9 +82,9 @@ async fn discover_states(
 ) -> Result<DiscoveryReport, TaskError> {
     let mut report = DiscoveryReport::default();
     let mut failure = None;
-    let deadline = ctx.services.clock.instant() + MAX_DISCOVERY;
+    let deadline = ctx.services.clock.instant() + MAX_DISCOVERY_TIME;
     let mut states = points(ctx, only_state)?.into_iter();
-    let mut why_stopped = format!("{MAX_DISCOVERY:?} were over");
+    let mut why_stopped = format!("this discovery had taken {MAX_DISCOVERY_TIME:?}");
     while ctx.services.clock.instant() < deadline
         && let Some((state, points)) = states.next()
     {

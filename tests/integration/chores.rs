@@ -7,7 +7,7 @@ use actix::Addr;
 use drover::actors::chore::{Chore, ChoreDeps, ChoreStatus};
 use drover::actors::messages::Observe;
 use drover::actors::runner::RunnerHandle;
-use drover::actors::scheduler::{ObservedChore, SchedulerActor, SchedulerDeps};
+use drover::actors::scheduler::{ChoreView, SchedulerActor, SchedulerDeps};
 use drover::handlers::housekeeping::Housekeeping;
 use drover::metrics;
 use drover::storage::Payloads;
@@ -40,7 +40,7 @@ impl Scheduler {
         Scheduler { actor, _runner: runner, _storage: storage }
     }
 
-    async fn chores(&self) -> Vec<ObservedChore> {
+    async fn chores(&self) -> Vec<ChoreView> {
         self.actor.send(Observe::default()).await.unwrap().chores
     }
 

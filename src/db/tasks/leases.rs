@@ -6,7 +6,7 @@ use tokio_postgres::Row;
 
 use super::{Client, DbError};
 use crate::db::row::{FromRow, first_column};
-use crate::domain::task::{TaskId, TaskLease};
+use crate::domain::task::{Blame, TaskId, TaskLease};
 
 /// How many tasks became pending again, and how many failed for good: three processes died while each was the only suspect, or
 /// its row cannot be put back.
@@ -65,11 +65,11 @@ pub async fn recover_all(client: &Client) -> Result<Recovered, DbError> {
     }
 }
 
-/// Puts back at once what its holder cannot end any more; with `blame` because it died, which counts against the tasks that ran.
-pub async fn recover_held(client: &Client, leases: &[TaskLease], blame: bool) -> Result<Recovered, DbError> {
+/// Puts back at once what its holder cannot end any more. Only tasks that ran are blamed.
+pub async fn recover_held(client: &Client, leases: &[TaskLease], blame: Blame) -> Result<Recovered, DbError> {
     let (ids, fences, workers) = columns(leases);
     let sql = "SELECT requeued, failed FROM recover_held($1, $2, $3, $4)";
-    Recovered::from_row(&client.query_one(sql, &[&ids, &fences, &workers, &blame]).await?)
+    Recovered::from_row(&client.query_one(sql, &[&ids, &fences, &workers, &(blame == Blame::Task)]).await?)
 }
 
 /// Puts back those of these tasks that were claimed and never begun, without counting a loss or a retry; returns how many.

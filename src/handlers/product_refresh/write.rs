@@ -69,8 +69,8 @@ impl MenuWrite {
         if !state.is_enabled {
             return Ok(Counts { store_is_disabled: true, ..Counts::default() });
         }
-        let order = PayloadOrder::of(self.position(), state.last);
-        let counts = match (order, state.last) {
+        let order = PayloadOrder::of(self.position(), state.newest);
+        let counts = match (order, state.newest) {
             (PayloadOrder::Older, Some(newest)) => self.write_older(tx, newest).await?,
             _ => self.write_current(tx, order, state).await?,
         };

@@ -1,7 +1,7 @@
 //! The lease: renewed while held, worthless when lost, recovered when it has run out.
 
 use drover::db::tasks::{AttemptOutcome, Recovered, Settlement};
-use drover::domain::task::TaskLease;
+use drover::domain::task::{Blame, TaskLease};
 use serde_json::json;
 
 use super::*;
@@ -91,7 +91,10 @@ async fn a_zombie_completes_nothing() {
     assert!(!tasks::start(&queue.client().await, &zombie.lease).await.unwrap());
     assert!(queue.renew(std::slice::from_ref(&zombie.lease)).await.is_empty());
     assert_eq!(queue.lost(std::slice::from_ref(&zombie.lease)).await, [id]);
-    assert_eq!(tasks::recover_held(&queue.client().await, &[zombie.lease], true).await.unwrap(), Recovered::default());
+    assert_eq!(
+        tasks::recover_held(&queue.client().await, &[zombie.lease], Blame::Task).await.unwrap(),
+        Recovered::default()
+    );
 
     assert_eq!(queue.task(id).await["status"], json!("claimed"));
     assert_eq!(queue.outcomes(id).await, ["lost", "active"]);
@@ -184,7 +187,7 @@ async fn the_tasks_of_a_dead_worker_come_back_at_once() {
     let queue = Queue::new().await;
     let made = queue.enqueue(&[fetch(1), fetch(2)]).await;
     let claimed = queue.claim(&Role::CRAWL, 2).await;
-    let recovered = tasks::recover_held(&queue.client().await, &[claimed[0].lease.clone()], true).await.unwrap();
+    let recovered = tasks::recover_held(&queue.client().await, &[claimed[0].lease.clone()], Blame::Task).await.unwrap();
     assert_eq!(recovered, ONE_BACK);
     assert_eq!(queue.claim_all().await, [made[0]], "its neighbour of the same name runs on");
 }

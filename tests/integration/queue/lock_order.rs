@@ -2,7 +2,7 @@
 
 use drover::db::Db;
 use drover::db::tasks::Completion;
-use drover::domain::task::TaskLease;
+use drover::domain::task::{Blame, TaskLease};
 use rstest::rstest;
 use serde_json::json;
 
@@ -32,7 +32,7 @@ impl Statement {
                 let done = leases.into_iter().map(completed).collect();
                 tasks::settle_and_claim(&client, &ClaimBatch { done, ..asks(0) }).await.map(drop)
             }
-            Statement::Recover => tasks::recover_held(&client, &leases, false).await.map(drop),
+            Statement::Recover => tasks::recover_held(&client, &leases, Blame::NoTask).await.map(drop),
             Statement::Release => tasks::release_unstarted(&client, &leases).await.map(drop),
         }
     }

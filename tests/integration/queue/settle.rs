@@ -4,6 +4,7 @@ use rstest::rstest;
 use serde_json::{Value, json};
 
 use drover::db::tasks::{AttemptOutcome, Settlement};
+use drover::domain::task::Blame;
 
 use super::*;
 
@@ -299,7 +300,7 @@ async fn a_row_that_a_person_holds_keeps_no_other_task_of_a_dead_worker() {
     let made = queue.enqueue(&[fetch(1), fetch(2)]).await;
     let leases: Vec<_> = queue.claim(&Role::CRAWL, 2).await.into_iter().map(|task| task.lease).collect();
     let _person = queue.lock_row(made[0]).await;
-    let recovered = tasks::recover_held(&queue.client().await, &leases, false).await.unwrap();
+    let recovered = tasks::recover_held(&queue.client().await, &leases, Blame::NoTask).await.unwrap();
     assert_eq!(recovered.requeued, 1);
     assert_eq!(queue.claim_all().await, [made[1]]);
 }
