@@ -30,7 +30,7 @@ pub fn recover(deps: &ActorDeps, leases: Vec<TaskLease>, blame: Blame) {
     });
 }
 
-async fn put_back(db: &Db, leases: &[TaskLease], blame: Blame) -> Result<tasks::Recovered, DbError> {
+async fn put_back(db: &Db, leases: &[TaskLease], blame: Blame) -> Result<tasks::RecoveryCounts, DbError> {
     let begun = Instant::now();
     let mut tries = 0;
     loop {

@@ -64,7 +64,7 @@ pub struct Report {
 /// How the database compares with the files.
 #[derive(Debug, Serialize)]
 pub struct Status {
-    pub applied: Vec<Applied>,
+    pub applied: Vec<AppliedMigration>,
     pub pending: Vec<String>,
     /// Functions, views and triggers that differ from their files.
     pub objects: Vec<String>,
@@ -73,7 +73,7 @@ pub struct Status {
 }
 
 #[derive(Clone, Debug, Serialize)]
-pub struct Applied {
+pub struct AppliedMigration {
     pub version: i32,
     pub name: String,
     pub applied_at: DateTime<Utc>,
@@ -213,14 +213,14 @@ impl Files {
 
     async fn compare(&self, client: &Client) -> Result<Status, MigrateError> {
         let rows = client.query(include_str!("sql/migrate/applied.sql"), &[]).await?;
-        let applied = rows.iter().map(Applied::read).collect::<Result<_, _>>()?;
+        let applied = rows.iter().map(AppliedMigration::read).collect::<Result<_, _>>()?;
         let rows = client.query(include_str!("sql/migrate/objects.sql"), &[]).await?;
         let made = DatabaseObjects::read(&rows).map_err(DbError::from)?;
         self.against(applied, &made)
     }
 
     /// Compares files and database. An applied migration that is unknown or was changed is an error.
-    fn against(&self, applied: Vec<Applied>, made: &DatabaseObjects) -> Result<Status, MigrateError> {
+    fn against(&self, applied: Vec<AppliedMigration>, made: &DatabaseObjects) -> Result<Status, MigrateError> {
         for done in &applied {
             let Some(file) = self.migrations.iter().find(|migration| migration.version == done.version) else {
                 return Err(MigrateError::Unknown(done.name.clone()));
@@ -240,9 +240,9 @@ impl Files {
     }
 }
 
-impl Applied {
-    fn read(row: &Row) -> Result<Applied, DbError> {
-        Ok(Applied {
+impl AppliedMigration {
+    fn read(row: &Row) -> Result<AppliedMigration, DbError> {
+        Ok(AppliedMigration {
             version: row.try_get("version")?,
             name: row.try_get("name")?,
             applied_at: row.try_get("applied_at")?,
@@ -390,9 +390,9 @@ mod tests {
     const FIRST: (&str, &str) = ("0001_first", "CREATE TABLE a ()");
     const THIRD: (&str, &str) = ("0003_third", "CREATE TABLE c ()");
 
-    fn applied((name, sql): (&str, &str)) -> Applied {
+    fn applied((name, sql): (&str, &str)) -> AppliedMigration {
         let version = Migration::new((name, sql)).unwrap().version;
-        Applied { version, name: name.to_owned(), applied_at: DateTime::UNIX_EPOCH, checksum: checksum(sql) }
+        AppliedMigration { version, name: name.to_owned(), applied_at: DateTime::UNIX_EPOCH, checksum: checksum(sql) }
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub struct ProductScope {
 
 /// What became of one product of the payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Upserted {
+pub struct UpsertResult {
     pub id: ProductId,
     pub change: Change,
     /// None = it was not known before.
@@ -47,7 +47,7 @@ pub struct Missed {
     pub out_of_stock: i64,
 }
 
-/// Brings the store's rows to what the payload says: one [`Upserted`] a product, in the payload's order.
+/// Brings the store's rows to what the payload says: one [`UpsertResult`] a product, in the payload's order.
 ///
 /// `misses` is what the rows written get: 0 unless the payload is older than what the store has already.
 pub async fn upsert(
@@ -56,7 +56,7 @@ pub async fn upsert(
     fetched_at: DateTime<Utc>,
     misses: i16,
     products: &[Product],
-) -> Result<Vec<Upserted>, DbError> {
+) -> Result<Vec<UpsertResult>, DbError> {
     let rows = tx
         .query(
             include_str!("sql/products/upsert.sql"),
@@ -172,14 +172,14 @@ pub async fn miss(
     Ok(Missed { missed: row.try_get("missed")?, out_of_stock: row.try_get("out_of_stock")? })
 }
 
-impl FromRow for Upserted {
-    fn from_row(row: &Row) -> Result<Upserted, DbError> {
+impl FromRow for UpsertResult {
+    fn from_row(row: &Row) -> Result<UpsertResult, DbError> {
         let was_in_stock: Option<bool> = row.try_get("was_in_stock")?;
         let change = match (was_in_stock, row.try_get("differs")?) {
             (None, _) => Change::New,
             (Some(_), true) => Change::Changed,
             (Some(_), false) => Change::Unchanged,
         };
-        Ok(Upserted { id: row.try_get("id")?, change, was_in_stock })
+        Ok(UpsertResult { id: row.try_get("id")?, change, was_in_stock })
     }
 }

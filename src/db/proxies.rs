@@ -48,7 +48,7 @@ pub struct ProxyListing {
 
 /// What an import did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Imported {
+pub struct ImportCounts {
     pub created: usize,
     pub updated: usize,
     pub unchanged: usize,
@@ -73,7 +73,7 @@ pub async fn count(client: &Client) -> Result<PoolState, DbError> {
 
 /// Adds `entries`, or changes the password, and state and timezone where given, of those that are there; all or none.
 /// The same address must not come twice.
-pub async fn import(db: &Db, entries: &[ProxyEntry]) -> Result<Imported, DbError> {
+pub async fn import(db: &Db, entries: &[ProxyEntry]) -> Result<ImportCounts, DbError> {
     let tx = db.begin().await?;
     // workers write their counts ordered by id and a list has any order, so without the lock the two could deadlock
     tx.batch("LOCK TABLE proxies IN SHARE ROW EXCLUSIVE MODE").await?;
@@ -94,7 +94,7 @@ pub async fn import(db: &Db, entries: &[ProxyEntry]) -> Result<Imported, DbError
     tx.commit().await?;
     let touched: Vec<bool> = rows.iter().map(|row| row.try_get("created")).collect::<Result<_, _>>()?;
     let created = touched.iter().filter(|created| **created).count();
-    Ok(Imported { created, updated: touched.len() - created, unchanged: entries.len() - touched.len() })
+    Ok(ImportCounts { created, updated: touched.len() - created, unchanged: entries.len() - touched.len() })
 }
 
 /// Adds the deltas to the rows, at most one a proxy; rows that are gone are passed over.

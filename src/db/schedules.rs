@@ -1,5 +1,5 @@
-//! `task_schedules` and `schedule_runs`: which schedule is due, and one generation of tasks for each due time, in however many
-//! replicas. A schedule that cannot run keeps the reason in `last_error` and holds up no other.
+//! `task_schedules` and `schedule_runs`: which schedule is due, and one generation of tasks for each due time, however many
+//! processes look for due ones. A schedule that cannot run keeps the reason in `last_error` and holds up no other.
 
 use chrono::{DateTime, Utc};
 use tokio_postgres::Row;
@@ -33,7 +33,7 @@ pub struct Run {
     pub schedule: String,
     pub due_at: DateTime<Utc>,
     pub tasks: i32,
-    /// The same run was asked for twice, or another replica had made it.
+    /// The same run was asked for twice, or another process had made it.
     pub already_made: bool,
     /// Why the schedule did not run.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -57,7 +57,7 @@ pub async fn ensure_defaults(client: &Client) -> Result<u64, DbError> {
     client.execute(include_str!("sql/schedules/ensure_defaults.sql"), &[]).await
 }
 
-/// Runs the due schedule that was tried longest ago; `None` when none is due, or other replicas have them in hand.
+/// Runs the due schedule that was tried longest ago; `None` when none is due, or other processes are running them.
 /// Tasks and the schedule's update are one transaction; a failure is written in one of its own, and is the run's `fault`.
 pub async fn run_due(db: &Db) -> Result<Option<Run>, DbError> {
     let tx = db.begin().await?;

@@ -41,7 +41,7 @@ pub async fn enqueue(client: &Client, request: TaskRequest) -> Result<TaskId, Re
     let task = task_of(&request);
     for _ in 0..MAX_TRIES {
         match tasks::enqueue(client, std::slice::from_ref(&task)).await {
-            Ok(ids) => return placed(&ids, &task),
+            Ok(ids) => return note_enqueued(&ids, &task),
             Err(DbError::Conflict { .. }) => refuse_holder_of_key(client, &task).await?,
             Err(other) => return Err(other.into()),
         }
@@ -83,7 +83,7 @@ fn task_of(request: &CheckedRequest) -> NewTask {
     }
 }
 
-fn placed(ids: &[TaskId], task: &NewTask) -> Result<TaskId, RequestError> {
+fn note_enqueued(ids: &[TaskId], task: &NewTask) -> Result<TaskId, RequestError> {
     let id = ids.first().ok_or_else(|| DbError::Other("a task was queued without an id".to_owned()))?;
     events::tasks_enqueued(task.role, 1);
     Ok(*id)

@@ -7,12 +7,12 @@ use serde::Serialize;
 use super::list;
 use crate::cli::input::{self, Input};
 use crate::cli::{CliError, Env, ExitCode};
-use crate::db::proxies::{self, Imported};
+use crate::db::proxies::{self, ImportCounts};
 
 #[derive(Serialize)]
 struct Answer {
     #[serde(flatten)]
-    imported: Imported,
+    imported: ImportCounts,
     duplicates: Vec<String>,
 }
 
@@ -28,7 +28,7 @@ pub async fn run(file: &Path, env: &Env) -> anyhow::Result<ExitCode> {
 }
 
 fn text(answer: &Answer) -> String {
-    let Imported { created, updated, unchanged } = answer.imported;
+    let ImportCounts { created, updated, unchanged } = answer.imported;
     let mut lines = answer.duplicates.clone();
     lines.push(format!("proxies added: {created}, changed: {updated}, unchanged: {unchanged}"));
     lines.join("\n")

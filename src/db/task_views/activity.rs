@@ -37,13 +37,14 @@ pub struct Event {
 /// What has been reported so far.
 #[derive(Debug, Default)]
 pub struct Activity {
-    runs: BTreeMap<Key, Reported>,
+    runs: BTreeMap<Key, ReportState>,
 }
 
 type Key = (TaskId, i64);
 
+/// What has been reported of one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reported {
+enum ReportState {
     Nothing,
     Began,
     Ended,
@@ -60,17 +61,17 @@ impl Activity {
             )
             .await?
         {
-            activity.runs.insert(key(&row)?, Reported::Ended);
+            activity.runs.insert(key(&row)?, ReportState::Ended);
         }
         for row in client.query(include_str!("../sql/task_views/open_runs.sql"), &[&MAX_OPEN_RUNS]).await? {
-            activity.runs.insert(key(&row)?, Reported::Nothing);
+            activity.runs.insert(key(&row)?, ReportState::Nothing);
         }
         Ok(activity)
     }
 
     /// What has happened since the last call, `elapsed` ago.
     pub async fn poll(&mut self, client: &Client, elapsed: Duration) -> Result<Vec<Event>, DbError> {
-        let open = self.runs.iter().filter(|(_, reported)| **reported != Reported::Ended);
+        let open = self.runs.iter().filter(|(_, reported)| **reported != ReportState::Ended);
         let (ids, fences): (Vec<TaskId>, Vec<i64>) = open.map(|(key, _)| *key).unzip();
         let back = (elapsed + OVERLAP).as_secs_f64();
         let rows = client.query(include_str!("../sql/task_views/runs.sql"), &[&back, &ids, &fences]).await?;
@@ -78,7 +79,7 @@ impl Activity {
         let mut events = Vec::new();
         for row in &rows {
             let key = key(row)?;
-            let reported = self.runs.get(&key).copied().unwrap_or(Reported::Nothing);
+            let reported = self.runs.get(&key).copied().unwrap_or(ReportState::Nothing);
             seen.insert(key, report(row, reported, &mut events)?);
         }
         // a run that this query left out is too old for the next one as well
@@ -88,19 +89,19 @@ impl Activity {
     }
 }
 
-fn report(row: &Row, reported: Reported, events: &mut Vec<Event>) -> Result<Reported, DbError> {
+fn report(row: &Row, reported: ReportState, events: &mut Vec<Event>) -> Result<ReportState, DbError> {
     let began = event(row, "claimed".to_owned(), row.try_get("claimed_at")?)?;
     let (began_at, mut now) = (began.at, reported);
-    if reported == Reported::Nothing {
+    if reported == ReportState::Nothing {
         events.push(began);
-        now = Reported::Began;
+        now = ReportState::Began;
     }
     let outcome: Option<String> = row.try_get("outcome")?;
-    let Some(outcome) = outcome.filter(|_| reported != Reported::Ended) else { return Ok(now) };
+    let Some(outcome) = outcome.filter(|_| reported != ReportState::Ended) else { return Ok(now) };
     let ended_at = row.try_get::<_, Option<DateTime<Utc>>>("finished_at")?.unwrap_or(began_at);
     let seconds = (ended_at - began_at).as_seconds_f64();
     events.push(Event { error: row.try_get("error")?, seconds: Some(seconds), ..event(row, outcome, ended_at)? });
-    Ok(Reported::Ended)
+    Ok(ReportState::Ended)
 }
 
 fn event(row: &Row, event: String, at: DateTime<Utc>) -> Result<Event, DbError> {

@@ -11,14 +11,14 @@ use crate::domain::task::{Blame, TaskId, TaskLease};
 /// How many tasks became pending again, and how many failed for good: three processes died while each was the only suspect, or
 /// its row cannot be put back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Recovered {
+pub struct RecoveryCounts {
     pub requeued: i32,
     pub failed: i32,
 }
 
-impl FromRow for Recovered {
-    fn from_row(row: &Row) -> Result<Recovered, DbError> {
-        Ok(Recovered { requeued: row.try_get("requeued")?, failed: row.try_get("failed")? })
+impl FromRow for RecoveryCounts {
+    fn from_row(row: &Row) -> Result<RecoveryCounts, DbError> {
+        Ok(RecoveryCounts { requeued: row.try_get("requeued")?, failed: row.try_get("failed")? })
     }
 }
 
@@ -45,20 +45,20 @@ pub async fn lost(client: &tokio_postgres::Client, leases: &[TaskLease]) -> Resu
 }
 
 /// Puts back what is past its lease, at most 1,000 tasks a call; `silence` also takes what gave no sign for so long.
-pub async fn recover(client: &Client, silence: Option<Duration>) -> Result<Recovered, DbError> {
+pub async fn recover(client: &Client, silence: Option<Duration>) -> Result<RecoveryCounts, DbError> {
     let seconds = silence.map(|silence| silence.as_secs_f64());
     let sql = "SELECT requeued, failed FROM recover_tasks(make_interval(secs => $1))";
-    Recovered::from_row(&client.query_one(sql, &[&seconds]).await?)
+    RecoveryCounts::from_row(&client.query_one(sql, &[&seconds]).await?)
 }
 
 /// Puts back every active task, without counting a loss or a retry: for a caller that knows that every worker is dead, and that no
 /// task killed one. Rows that another session has locked stay as they are.
-pub async fn recover_all(client: &Client) -> Result<Recovered, DbError> {
+pub async fn recover_all(client: &Client) -> Result<RecoveryCounts, DbError> {
     let sql = "SELECT requeued, failed FROM recover_tasks(interval '0', may_blame => false)";
-    let mut all = Recovered::default();
+    let mut all = RecoveryCounts::default();
     loop {
-        let batch = Recovered::from_row(&client.query_one(sql, &[]).await?)?;
-        if batch == Recovered::default() {
+        let batch = RecoveryCounts::from_row(&client.query_one(sql, &[]).await?)?;
+        if batch == RecoveryCounts::default() {
             return Ok(all);
         }
         (all.requeued, all.failed) = (all.requeued + batch.requeued, all.failed + batch.failed);
@@ -66,10 +66,10 @@ pub async fn recover_all(client: &Client) -> Result<Recovered, DbError> {
 }
 
 /// Puts back at once what its holder cannot end any more. Only tasks that ran are blamed.
-pub async fn recover_held(client: &Client, leases: &[TaskLease], blame: Blame) -> Result<Recovered, DbError> {
+pub async fn recover_held(client: &Client, leases: &[TaskLease], blame: Blame) -> Result<RecoveryCounts, DbError> {
     let (ids, fences, workers) = columns(leases);
     let sql = "SELECT requeued, failed FROM recover_held($1, $2, $3, $4)";
-    Recovered::from_row(&client.query_one(sql, &[&ids, &fences, &workers, &(blame == Blame::Task)]).await?)
+    RecoveryCounts::from_row(&client.query_one(sql, &[&ids, &fences, &workers, &(blame == Blame::Task)]).await?)
 }
 
 /// Puts back those of these tasks that were claimed and never begun, without counting a loss or a retry; returns how many.

@@ -7,7 +7,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::db::products::{Change, ProductId, ProductScope, Upserted};
+use crate::db::products::{Change, ProductId, ProductScope, UpsertResult};
 use crate::db::stores::CrawlState;
 use crate::db::{self, DbError, Tx};
 use crate::domain::payload::Payload;
@@ -138,7 +138,7 @@ impl MenuWrite {
         db::snapshots::insert(tx, self.payload.id, self.payload.fetched_at, ids, products).await
     }
 
-    fn count(&self, upserted: &[Upserted]) -> Counts {
+    fn count(&self, upserted: &[UpsertResult]) -> Counts {
         let of = |change: Change| upserted.iter().filter(|product| product.change == change).count();
         let moved = |was: bool, is: bool| {
             let pairs = upserted.iter().zip(&self.products);

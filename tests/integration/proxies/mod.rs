@@ -9,7 +9,7 @@ use drover::cli::proxies::list;
 use crate::support::TestDatabase;
 
 /// Imports a list as an operator would write it.
-async fn import(database: &TestDatabase, text: &str) -> drover::db::proxies::Imported {
+async fn import(database: &TestDatabase, text: &str) -> drover::db::proxies::ImportCounts {
     let list = list::parse("test", text).unwrap();
     drover::db::proxies::import(&database.db, &list.entries).await.unwrap()
 }

@@ -2,7 +2,7 @@
 //! row never fails a batch.
 
 use drover::db::task_views::{self, TaskFilter, counts};
-use drover::db::tasks::{AttemptOutcome, Recovered, Settlement};
+use drover::db::tasks::{AttemptOutcome, RecoveryCounts, Settlement};
 use drover::db::{payloads, query_hashes, schedules, stores, workers};
 use drover::domain::store::Platform;
 use rstest::rstest;
@@ -100,7 +100,7 @@ async fn a_task_that_cannot_be_put_back_fails_and_the_others_come_back() {
             made[1]
         ))
         .await;
-    assert_eq!(tasks::recover(&queue.client().await, None).await.unwrap(), Recovered { requeued: 2, failed: 1 });
+    assert_eq!(tasks::recover(&queue.client().await, None).await.unwrap(), RecoveryCounts { requeued: 2, failed: 1 });
     assert_eq!(queue.task(made[1]).await["status"], json!("failed"));
 }
 
@@ -195,6 +195,22 @@ async fn lists_show_rows_whatever_their_times_are(
     assert!(payloads::get(&client, payload.id).await.unwrap().is_some());
     assert_eq!(workers::list(&client).await.unwrap().len(), 1);
     assert_eq!(query_hashes::list(&client, Platform::Dutchie).await.unwrap().len(), 1);
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_store_is_locked_whatever_its_times_are(
+    #[values("-infinity", "infinity", "294276-12-31", "4713-01-01 BC")] time: &str,
+) {
+    let queue = Queue::new().await;
+    let store = queue.stores(1).await[0];
+    queue
+        .sql(&format!(
+            "UPDATE dispensaries SET last_payload_id = 1, last_payload_at = '{time}', last_complete_at = '{time}'"
+        ))
+        .await;
+    let tx = queue.database.db.begin().await.unwrap();
+    assert!(stores::lock(&tx, store).await.unwrap().newest.is_some());
 }
 
 #[rstest]

@@ -1,12 +1,12 @@
 //! The lease: renewed while held, worthless when lost, recovered when it has run out.
 
-use drover::db::tasks::{AttemptOutcome, Recovered, Settlement};
+use drover::db::tasks::{AttemptOutcome, RecoveryCounts, Settlement};
 use drover::domain::task::{Blame, TaskLease};
 use serde_json::json;
 
 use super::*;
 
-const ONE_BACK: Recovered = Recovered { requeued: 1, failed: 0 };
+const ONE_BACK: RecoveryCounts = RecoveryCounts { requeued: 1, failed: 0 };
 
 fn completed() -> Settlement {
     Settlement::new(AttemptOutcome::Completed, None)
@@ -21,7 +21,7 @@ impl Queue {
         tasks::lost(&self.database.raw, leases).await.unwrap()
     }
 
-    async fn recover(&self) -> Recovered {
+    async fn recover(&self) -> RecoveryCounts {
         tasks::recover(&self.client().await, None).await.unwrap()
     }
 }
@@ -31,7 +31,7 @@ async fn an_expired_lease_returns_to_pending() {
     let queue = Queue::new().await;
     let id = queue.add(fetch(1)).await;
     let task = queue.claim_one().await;
-    assert_eq!(queue.recover().await, Recovered::default());
+    assert_eq!(queue.recover().await, RecoveryCounts::default());
     assert_eq!(queue.lose(&task).await, ONE_BACK);
     let row = queue.task(id).await;
     assert_eq!((&row["status"], &row["retry_count"], &row["loss_count"]), (&json!("pending"), &json!(0), &json!(1)));
@@ -93,7 +93,7 @@ async fn a_zombie_completes_nothing() {
     assert_eq!(queue.lost(std::slice::from_ref(&zombie.lease)).await, [id]);
     assert_eq!(
         tasks::recover_held(&queue.client().await, &[zombie.lease], Blame::Task).await.unwrap(),
-        Recovered::default()
+        RecoveryCounts::default()
     );
 
     assert_eq!(queue.task(id).await["status"], json!("claimed"));
@@ -202,7 +202,7 @@ async fn silence_alone_is_enough_when_asked_for() {
         .sql(&format!("UPDATE worker_tasks SET last_heartbeat_at = now() - interval '3 minutes' WHERE id = {quiet}"))
         .await;
     let client = queue.client().await;
-    assert_eq!(tasks::recover(&client, Some(Duration::from_secs(300))).await.unwrap(), Recovered::default());
+    assert_eq!(tasks::recover(&client, Some(Duration::from_secs(300))).await.unwrap(), RecoveryCounts::default());
     assert_eq!(tasks::recover(&client, Some(Duration::from_secs(120))).await.unwrap(), ONE_BACK);
     assert_eq!(queue.task(quiet).await["status"], json!("pending"));
 }

@@ -106,7 +106,7 @@ impl Queue {
     }
 
     /// It begins, its worker dies, and the recovery finds it.
-    pub async fn lose(&self, task: &ClaimedTask) -> tasks::Recovered {
+    pub async fn lose(&self, task: &ClaimedTask) -> tasks::RecoveryCounts {
         tasks::start(&self.client().await, &task.lease).await.unwrap();
         self.expire(task.lease.id).await;
         tasks::recover(&self.client().await, None).await.unwrap()

@@ -1,6 +1,6 @@
 //! Quarantine: what kills its processes is distinguished from the tasks beside it.
 
-use drover::db::tasks::{AttemptOutcome, Recovered, Settlement};
+use drover::db::tasks::{AttemptOutcome, RecoveryCounts, Settlement};
 use drover::db::workers;
 use drover::domain::worker::WorkerDocument;
 use serde_json::{Value, json};
@@ -49,7 +49,7 @@ async fn three_losses_as_the_suspect_are_the_end() {
     queue.lose_times(id, 4).await;
     assert_eq!(queue.task(id).await["crash_count"], json!(2));
     let last = queue.claim_one().await;
-    assert_eq!(queue.lose(&last).await, Recovered { requeued: 0, failed: 1 });
+    assert_eq!(queue.lose(&last).await, RecoveryCounts { requeued: 0, failed: 1 });
     let row = queue.task(id).await;
     assert_eq!((&row["status"], &row["crash_count"], &row["retry_count"]), (&json!("failed"), &json!(3), &json!(0)));
     assert!(row["error_message"].as_str().unwrap().contains("quarantined"));
@@ -88,7 +88,7 @@ async fn a_quarantined_task_put_back_by_hand_starts_with_a_clean_slate() {
     queue.sweep_all().await;
     let task = queue.claim_one().await;
     assert!(!task.is_suspect());
-    assert_eq!(queue.lose(&task).await, Recovered { requeued: 1, failed: 0 });
+    assert_eq!(queue.lose(&task).await, RecoveryCounts { requeued: 1, failed: 0 });
 }
 
 impl Queue {
@@ -112,7 +112,10 @@ async fn a_task_that_never_began_is_never_blamed() {
     for _ in 0..6 {
         queue.claim_one().await;
         queue.expire(id).await;
-        assert_eq!(tasks::recover(&queue.client().await, None).await.unwrap(), Recovered { requeued: 1, failed: 0 });
+        assert_eq!(
+            tasks::recover(&queue.client().await, None).await.unwrap(),
+            RecoveryCounts { requeued: 1, failed: 0 }
+        );
     }
     assert_eq!(queue.loss_count(id).await, json!(0));
 }

@@ -2,17 +2,17 @@
 -- all through one proxy where there are several, or the sixth; if not, it is noted. $1 store, $2 when its fetch began, $3 its products,
 -- $4 proxy
 WITH earlier AS (
-  SELECT count(*) AS looks, max(fetched_at) AS latest, array_agg(proxy_id) AS proxies
+  SELECT count(*) AS menus, max(fetched_at) AS latest, array_agg(proxy_id) AS proxies
     FROM suspicious_menus
    WHERE dispensary_id = $1
 ),
 judged AS (
   SELECT coalesce(latest <= $2::timestamptz - interval '2 hours', true) AS is_apart,
-         looks >= 2
+         menus >= 2
          AND latest <= $2::timestamptz - interval '2 hours'
          AND ((SELECT count(DISTINCT proxy) FROM unnest(proxies || $4::bigint) AS proxy) > 1
               OR (SELECT count(*) FROM proxies WHERE is_active OR cooldown_until IS NOT NULL) < 2
-              OR looks >= 5      -- no other may suit the store; and this bounds the table
+              OR menus >= 5      -- perhaps no other proxy is chosen for this store; it bounds the table too
              ) AS is_believed
     FROM earlier
 ),

@@ -7,7 +7,7 @@ WITH absent AS MATERIALIZED (
     FROM store_products p
    WHERE p.dispensary_id = $1
      AND p.provider = $2
-     AND p.consecutive_misses < 3      -- at three everything has been said: no more writes
+     AND p.consecutive_misses < 3      -- at three it is out of stock already: nothing more to write
      AND p.id NOT IN (SELECT unnest($3::bigint[]))      -- hashed, whatever the planner thinks of an array's length
 ),
 missed AS (

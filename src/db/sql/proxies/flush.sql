@@ -3,7 +3,7 @@
 -- $10 changes (benched, revived or null), $11 seconds of cooldown.
 WITH held AS (
   SELECT id FROM proxies WHERE id = ANY ($1::bigint[])
-   ORDER BY id                 -- several processes flush at once: in one order they wait for each other, never in a ring
+   ORDER BY id                 -- several processes flush at once: in one order they wait for each other and never deadlock
      FOR NO KEY UPDATE
 )
 UPDATE proxies p

@@ -1,4 +1,4 @@
--- One due schedule, if no other replica has it in hand, and the database's time: the one that was tried longest ago, so that one
+-- One due schedule, if no other process is running it, and the database's time: the one that was tried longest ago, so that one
 -- that fails holds up no other. One that has just failed is left alone for 50 s, until the next round.
 SELECT id, name, role, cron,
        least(greatest(interval_hours, 1e-6), 1e6)::double precision AS interval_hours,

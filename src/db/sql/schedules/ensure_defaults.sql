@@ -1,5 +1,5 @@
 -- Present from the first start on; an operator's change is never overwritten.
-WITH renamed AS (
+WITH renamed AS (      -- the name that earlier versions gave it
   UPDATE task_schedules SET name = 'payload_fetch_all', updated_at = now()
    WHERE name = 'product_refresh_all' AND NOT EXISTS (SELECT 1 FROM task_schedules WHERE name = 'payload_fetch_all') RETURNING name
 )

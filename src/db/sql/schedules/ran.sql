@@ -1,4 +1,4 @@
--- Both sides of a run. $1 schedule, $2 its due time, $3 the next one, $4 tasks made
+-- Notes what a run made, in its own row and in its schedule's. $1 schedule, $2 its due time, $3 the next one, $4 tasks made
 WITH run AS (
   UPDATE schedule_runs SET task_count = $4 WHERE schedule_id = $1 AND due_at = $2
 )

@@ -3,7 +3,7 @@
 WITH given AS MATERIALIZED (
   SELECT menu_entry($3) AS entry
 ),
--- each by its own index; compared here, the platform would tempt the planner to walk all of its stores
+-- each by its own index; compared here, the platform would lead the planner to walk all of its stores
 alike AS MATERIALIZED (
   SELECT id, platform, platform_dispensary_id
     FROM dispensaries

@@ -1,8 +1,8 @@
 -- stores/lock.sql: no other transaction writes a store's products until this one ends. $1 store
 SELECT last_payload_id,
-       -- a time ahead of the database's (after a fail-over to a slower clock) must not hold later payloads off
-       CASE WHEN last_payload_at <= clock_timestamp() THEN last_payload_at ELSE 'epoch' END AS last_payload_at,
-       CASE WHEN last_complete_at <= clock_timestamp() THEN last_complete_at END AS last_complete_at,
+       -- a time ahead of the database's (after a fail-over to a slower clock) must not make later payloads count as older
+       CASE WHEN last_payload_at <= clock_timestamp() THEN json_time(last_payload_at) ELSE 'epoch' END AS last_payload_at,
+       CASE WHEN last_complete_at <= clock_timestamp() THEN json_time(last_complete_at) END AS last_complete_at,
        crawl_enabled
   FROM dispensaries
  WHERE id = $1

@@ -1,7 +1,7 @@
 -- Silent workers are offline after three missed heartbeats, and forgotten after a day, as commands are.
-WITH gone AS (
+WITH old_workers AS (
   DELETE FROM worker_registry WHERE status = 'offline' AND last_heartbeat_at < now() - interval '1 day'
-), stale AS (
+), old_commands AS (
   DELETE FROM worker_commands WHERE created_at < now() - interval '1 day'
 )
 UPDATE worker_registry SET status = 'offline', current_task_ids = '{}', active_task_count = 0
