@@ -1,5 +1,5 @@
--- Every run of every task: the latest as its task's row has it, those before it from `past_attempts`. docs/task-lifecycle.md
--- says what goes where.
+-- Every run of every task: a task's latest run is in its own row, those before it are in `past_attempts`. docs/task-lifecycle.md says
+-- why.
 
 CREATE OR REPLACE VIEW task_attempts AS
 SELECT task_id, fence, worker_id, outcome, claimed_at, finished_at, error, detail
@@ -7,13 +7,14 @@ SELECT task_id, fence, worker_id, outcome, claimed_at, finished_at, error, detai
 UNION ALL
 SELECT id, fence, worker_id,
        CASE WHEN status IN ('claimed', 'running') THEN NULL
-            WHEN status = 'failed' AND crash_count >= 3 THEN 'lost'   -- quarantined
+            WHEN status = 'failed' AND crash_count >= 3 THEN 'lost'   -- quarantined: its last run ended without a settlement
             ELSE status END,
        claimed_at, completed_at, error_message, detail
   FROM worker_tasks
  WHERE claimed_at IS NOT NULL;
 
--- Copies the latest run of these tasks to `past_attempts`, before a statement puts them back to pending. The caller holds their rows.
+-- Copies the latest run of these tasks to `past_attempts`, before a statement puts them back to pending. The caller has locked their
+-- rows.
 DROP FUNCTION IF EXISTS keep_attempts(bigint[], text, text, jsonb);
 CREATE FUNCTION keep_attempts(ids bigint[], attempt_outcome text, attempt_error text, attempt_detail jsonb)
 RETURNS void LANGUAGE sql AS $f$
@@ -21,10 +22,10 @@ RETURNS void LANGUAGE sql AS $f$
   SELECT t.id, t.fence, t.worker_id, attempt_outcome, t.claimed_at, clock_timestamp(), attempt_error, attempt_detail
     FROM worker_tasks t
    WHERE t.id = ANY (ids) AND t.claimed_at IS NOT NULL AND t.worker_id IS NOT NULL
-  ON CONFLICT DO NOTHING   -- the fence was written by hand
+  ON CONFLICT DO NOTHING   -- a fence that was written by hand may have a row already, which stays
 $f$;
 
--- People at psql may write history; the latest run is changed in its task's row.
+-- What people at psql write to the view: earlier runs may be inserted, changed and deleted; the latest is changed in its task's row.
 CREATE OR REPLACE FUNCTION task_attempts_write() RETURNS trigger LANGUAGE plpgsql AS $f$
 BEGIN
   IF TG_OP IN ('UPDATE', 'DELETE') THEN

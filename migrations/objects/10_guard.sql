@@ -1,13 +1,15 @@
--- Keeps rows true that people write at psql. drover's own functions run with drover.own = on and keep all of this true themselves.
+-- What the triggers of 15_triggers.sql do: they complete and correct rows that people write at psql. drover's own functions write
+-- complete rows; they run with the setting drover.own = on, for which these triggers do nothing.
 
--- A role by the name it once had: `product_resync` fetched and processed; by its arguments it is now one or the other.
+-- The current name of a role. `product_resync` is an old one, which fetched and refreshed: with a payload_id among its args it now is
+-- product_refresh, else payload_fetch.
 CREATE OR REPLACE FUNCTION current_role_name(role text, args jsonb) RETURNS text LANGUAGE sql IMMUTABLE AS $f$
   SELECT CASE WHEN role <> 'product_resync' THEN role
               WHEN args ? 'payload_id' THEN 'product_refresh'
               ELSE 'payload_fetch' END
 $f$;
 
--- A pending task has no worker.
+-- A pending task has no worker, and nothing of an earlier run.
 CREATE OR REPLACE FUNCTION worker_tasks_unowned(task worker_tasks) RETURNS worker_tasks LANGUAGE plpgsql AS $f$
 BEGIN
   task.worker_id := NULL;
@@ -21,7 +23,7 @@ BEGIN
   RETURN task;
 END $f$;
 
--- An ended task has a time of its end and no dedup key.
+-- An ended task has the time of its end, and no dedup key.
 CREATE OR REPLACE FUNCTION worker_tasks_ended(task worker_tasks) RETURNS worker_tasks LANGUAGE plpgsql AS $f$
 BEGIN
   IF task.status IN ('completed', 'failed', 'cancelled') THEN
@@ -50,12 +52,12 @@ BEGIN
     SELECT * FROM task_attempts a
      WHERE a.task_id = OLD.id AND a.fence = OLD.fence AND a.worker_id IS NOT NULL
     ON CONFLICT DO NOTHING;
-    -- the next run may keep a payload of its own; the old one stays its store's
+    -- one payload a task: the old one keeps its store and loses its task, so that the next run can insert its own
     UPDATE raw_crawl_payloads SET task_id = NULL WHERE task_id = OLD.id;
   END IF;
   NEW.ready := false;
   IF NEW.status = 'pending' THEN
-    IF OLD.status IN ('completed', 'failed', 'cancelled') THEN   -- it starts from the beginning: earlier losses do not count
+    IF OLD.status IN ('completed', 'failed', 'cancelled') THEN   -- an ended task that begins again: its losses are forgotten
       NEW.loss_count := 0;
       NEW.crash_count := 0;
       NEW.snoozed_since := NULL;
@@ -63,7 +65,7 @@ BEGIN
     RETURN worker_tasks_unowned(NEW);
   END IF;
   NEW.blocked := false;
-  IF OLD.status NOT IN ('claimed', 'running') AND NEW.status IN ('claimed', 'running') THEN   -- claimed by hand: a run of its own
+  IF OLD.status NOT IN ('claimed', 'running') AND NEW.status IN ('claimed', 'running') THEN   -- claimed by hand: a new run
     NEW.fence := greatest(NEW.fence, OLD.fence + 1);
     NEW.worker_id := coalesce(NEW.worker_id, session_user);
     NEW.claimed_at := CASE WHEN NEW.claimed_at IS DISTINCT FROM OLD.claimed_at THEN NEW.claimed_at ELSE now() END;
@@ -86,7 +88,7 @@ BEGIN
   RETURN NEW;
 END $f$;
 
--- Dependencies were changed by hand; the sweep frees a task that waits for nothing any more.
+-- Dependencies were changed by hand: sweep_blocked makes a task claimable that waits for none any more.
 CREATE OR REPLACE FUNCTION worker_tasks_guard_dependencies() RETURNS trigger LANGUAGE plpgsql AS $f$
 BEGIN
   NEW.blocked := cardinality(NEW.depends_on) > 0 IS TRUE;
@@ -94,15 +96,16 @@ BEGIN
   RETURN NEW;
 END $f$;
 
--- Attempts have no foreign key: pruning removes both together.
+-- past_attempts has no foreign key: whatever deletes tasks deletes their attempts here.
 CREATE OR REPLACE FUNCTION worker_tasks_forget_attempts() RETURNS trigger LANGUAGE plpgsql AS $f$
 BEGIN
   DELETE FROM past_attempts a USING gone WHERE a.task_id = gone.id;
   RETURN NULL;
 END $f$;
 
--- A schedule written by hand: the old role name, and a next run that follows a changed rhythm. The next time of a cron line is the
--- program's to say: it mends a time that is further away than the rhythm allows.
+-- A schedule written by hand gets the current name of its role. Where its recurrence (interval or cron line) was changed,
+-- next_run_at becomes a time that is too far away: the program replaces such a time by the next one of the recurrence
+-- (schedules/bring_near.sql), since SQL reads no cron line.
 CREATE OR REPLACE FUNCTION task_schedules_guard() RETURNS trigger LANGUAGE plpgsql AS $f$
 BEGIN
   NEW.role := current_role_name(NEW.role, NEW.args);
@@ -114,7 +117,8 @@ BEGIN
   RETURN NEW;
 END $f$;
 
--- A person switched a store off: it is not discovery's any more, which switches on what it switched off.
+-- A person switched a store off. Discovery switches stores on again that have a disabled_reason, which only it writes: this one must
+-- have none.
 CREATE OR REPLACE FUNCTION dispensaries_guard_off() RETURNS trigger LANGUAGE plpgsql AS $f$
 BEGIN
   NEW.disabled_reason := NULL;

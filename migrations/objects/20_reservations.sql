@@ -1,5 +1,5 @@
--- A store's reservation: its one ready or active task. Which task of a store may be claimed next. docs/task-lifecycle.md has the
--- picture.
+-- A store's reservation: the one task of the store that is ready or active, so which task may be claimed next. docs/task-lifecycle.md
+-- explains it.
 --
 -- Rules for the statements here and in the files after this one, so that no plan depends on statistics (a plan may be made while
 -- the table is empty and used when it is full). Functions that are called from outside pin their plans: no sequential scan, no
@@ -20,9 +20,10 @@ SELECT id, dispensary_id, role, priority, scheduled_for, updated_at
   FROM worker_tasks
  WHERE status = 'pending' AND NOT ready AND NOT blocked;
 
--- Gives the reservations of these stores to their best due waiting tasks; returns how many got one. `released` are ready tasks that
--- give theirs up for it, `other_than` the roles that must not get it, both by store and null for none. Rows that another
--- session has locked are left alone. A store whose reservation is taken meanwhile is left out, and the others are tried again in halves.
+-- Gives the reservation of each of these stores to its best waiting task that is due; returns how many got one. The n-th entry of
+-- `released` is a ready task of the n-th store, which gives the reservation up first; that of `other_than` is a role that must not get
+-- it; null = none. Rows that another session has locked stay as they are. When another session takes one of the reservations
+-- meanwhile, the statement fails: then each half of the stores is tried by itself, down to the one store that is left out.
 CREATE OR REPLACE FUNCTION give_reservations(stores bigint[], released bigint[], other_than text[])
 RETURNS bigint LANGUAGE plpgsql AS $f$
 DECLARE
@@ -59,8 +60,8 @@ BEGIN
        + give_reservations(stores[half + 1:], released[half + 1:], other_than[half + 1:]);
 END $f$;
 
--- The reservations of these stores are free: gives them to the next waiting tasks. Every function that ends, snoozes or retries a
--- task calls it in its own transaction. Null stores are none.
+-- Gives the free reservations of these stores to their next waiting tasks; returns how many got one. Every function that ends,
+-- snoozes or retries a task calls it in its own transaction. Nulls among the stores are ignored.
 DROP FUNCTION IF EXISTS yield_slots(bigint[]);
 CREATE OR REPLACE FUNCTION promote_stores(freed bigint[]) RETURNS bigint LANGUAGE plpgsql AS $f$
 BEGIN
@@ -73,9 +74,9 @@ BEGIN
   RETURN give_reservations(freed, NULL, NULL);
 END $f$;
 
--- Looks at these stores and moves the reservations that ought to be elsewhere: a free one goes to the best due task, one of a ready
--- task goes to a more urgent one that came or became due later, and one of a ready task that no worker has claimed for 30 s goes to a
--- task of another role (its own role may have no workers now).
+-- Moves the reservations of these stores where another task should have them, and returns how many moved: a free one goes to the best
+-- due task; that of a ready task goes to a more urgent one that was made or became due later; that of a ready task which no worker has
+-- claimed for 30 s goes to a task of another role (its own role may have no workers now).
 CREATE OR REPLACE FUNCTION review_reservations(asked bigint[]) RETURNS bigint LANGUAGE plpgsql AS $f$
 DECLARE
   stores bigint[];

@@ -1,6 +1,6 @@
--- Inserting tasks.
+-- Inserting tasks, and giving them free reservations.
 
--- Tasks to be, as rows: `specs` is a JSON array of objects with the names of the columns, `ids` their ids in that order.
+-- The tasks to insert, as rows: `specs` is a JSON array of objects with the names of the columns, `ids` their ids in that order.
 CREATE OR REPLACE FUNCTION task_specs(specs jsonb, ids bigint[])
 RETURNS TABLE (id bigint, role text, dispensary_id bigint, platform text, priority int, scheduled_for timestamptz, payload jsonb,
                max_retries int, dedup_key text, depends_on bigint[], depends_policy text, parent_task_id bigint, schedule_id bigint,
@@ -17,8 +17,9 @@ LANGUAGE sql STABLE AS $f$
            depends_policy, parent_task_id, schedule_id, ord)
 $f$;
 
--- Inserts those specs whose id is not in `present`, and returns the ids of the rows that were made. With `reserve` the best of each
--- store is ready when no other task has the store's reservation. What conflicts with a row of another session is left out.
+-- Inserts those tasks of `specs` that are not inserted yet (`present`), and returns the ids of the new rows. With `reserve` the best
+-- of each store is ready when no other task has the store's reservation. A task that conflicts with another row (its store's
+-- reservation, its dedup key) is left out.
 CREATE OR REPLACE FUNCTION insert_tasks(specs jsonb, ids bigint[], present bigint[], reserve boolean)
 RETURNS bigint[] LANGUAGE plpgsql AS $f$
 DECLARE inserted bigint[];
@@ -27,7 +28,7 @@ BEGIN
          SELECT s.*,
                 row_number() OVER (PARTITION BY s.dispensary_id, s.may_be_ready ORDER BY s.priority DESC, s.ord) AS rank
            FROM task_specs(specs, ids) s
-          WHERE s.id NOT IN (SELECT unnest(present))),   -- hashed; an array would be searched for each task
+          WHERE s.id NOT IN (SELECT unnest(present))),   -- a subquery is hashed; an array would be searched for each task
        made AS (
          INSERT INTO worker_tasks (id, role, dispensary_id, platform, priority, scheduled_for, payload, max_retries, dedup_key,
                                    depends_on, depends_policy, parent_task_id, schedule_id, blocked, ready)
@@ -44,7 +45,7 @@ BEGIN
   RETURN inserted;
 END $f$;
 
--- Takes the reservations that these specs outrank from their ready, unclaimed tasks.
+-- Where one of these tasks is more urgent than the ready task that has its store's reservation, the ready one gives it up.
 CREATE OR REPLACE FUNCTION release_outranked(specs jsonb, ids bigint[]) RETURNS void LANGUAGE plpgsql AS $f$
 DECLARE outranked bigint[];
 BEGIN
@@ -64,9 +65,10 @@ BEGIN
   END IF;
 END $f$;
 
--- Inserts tasks and returns their ids in the order given. Ready at once is what is due and finds its store's reservation free, or
--- outranks its ready task; with `reserve` false, or when another batch is at it or a lock is held for longer than lock_timeout,
--- the tasks wait and the next sweep looks at them. A dedup key that is already queued is a unique violation: nothing is inserted.
+-- Inserts tasks and returns their ids in the order given. A task is ready at once when it is due and its store's reservation is free,
+-- or held by a ready task that is less urgent. With `reserve` false, while another session holds the lock of reservations, or when a
+-- row is locked for longer than lock_timeout, tasks of stores wait for the next sweep. A dedup key that an open task has is a unique
+-- violation: nothing is inserted.
 DROP FUNCTION IF EXISTS enqueue_tasks(jsonb);
 CREATE OR REPLACE FUNCTION enqueue_tasks(specs jsonb, reserve boolean DEFAULT true) RETURNS bigint[] LANGUAGE plpgsql
 SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
@@ -85,7 +87,7 @@ BEGIN
       present := '{}';   -- another session keeps one of the stores locked
     END;
   END IF;
-  IF cardinality(present) < cardinality(ids) THEN   -- what lost a race for its reservation waits
+  IF cardinality(present) < cardinality(ids) THEN   -- a task whose reservation another session took meanwhile waits
     present := present || insert_tasks(specs, ids, present, false);
   END IF;
   IF cardinality(present) < cardinality(ids) THEN

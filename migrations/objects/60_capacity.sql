@@ -1,4 +1,5 @@
--- By role: what waits, what runs, how fast it goes, and how long the rest takes at that speed.
+-- For people: by role how many tasks wait and run, how long a task takes, and how long the active workers need for those that wait.
+-- Times that a person wrote may be infinite, which cannot be subtracted.
 
 CREATE OR REPLACE VIEW v_worker_capacity AS
 WITH live AS (
@@ -10,10 +11,11 @@ WITH live AS (
      ended AS (
        SELECT role, count(*) FILTER (WHERE status = 'completed' AND completed_at > now() - interval '60 minutes') AS completed,
               count(*) FILTER (WHERE status = 'failed' AND completed_at > now() - interval '60 minutes') AS failed,
-              avg(extract(epoch FROM completed_at - started_at)) FILTER (WHERE status = 'completed') AS seconds
+              avg(extract(epoch FROM completed_at) - extract(epoch FROM started_at))
+                FILTER (WHERE status = 'completed' AND isfinite(completed_at) AND isfinite(started_at)) AS seconds
          FROM worker_tasks WHERE status IN ('completed', 'failed', 'cancelled') AND completed_at > now() - interval '24 hours'
         GROUP BY role),
-     beating AS (   -- a worker whose task has just ended is active too; no heartbeat is younger than its task's end
+     active AS (   -- workers with a heartbeat in the last 5 minutes; a task has none after its end, so those ended earlier are not read
        SELECT role, count(DISTINCT worker_id) AS workers FROM (
          SELECT role, worker_id, last_heartbeat_at FROM worker_tasks WHERE status IN ('claimed', 'running')
          UNION ALL
@@ -23,7 +25,7 @@ WITH live AS (
      roles AS (SELECT role FROM live UNION SELECT role FROM ended)
 SELECT r.role, coalesce(l.pending, 0) AS pending_tasks, coalesce(l.ready, 0) AS ready_tasks, coalesce(l.claimed, 0) AS claimed_tasks,
        coalesce(l.running, 0) AS running_tasks, coalesce(e.completed, 0) AS completed_last_hour, coalesce(e.failed, 0) AS failed_last_hour,
-       coalesce(b.workers, 0) AS active_workers, e.seconds::double precision AS avg_duration_sec,
+       coalesce(a.workers, 0) AS active_workers, e.seconds::double precision AS avg_duration_sec,
        (3600 / nullif(e.seconds, 0))::double precision AS tasks_per_worker_hour,
-       coalesce(l.pending, 0) * e.seconds::double precision / 3600 / b.workers AS estimated_hours_to_drain   -- null: no worker is active
-  FROM roles r LEFT JOIN live l USING (role) LEFT JOIN ended e USING (role) LEFT JOIN beating b USING (role);
+       coalesce(l.pending, 0) * e.seconds::double precision / 3600 / a.workers AS estimated_hours_to_drain   -- null without active workers
+  FROM roles r LEFT JOIN live l USING (role) LEFT JOIN ended e USING (role) LEFT JOIN active a USING (role);

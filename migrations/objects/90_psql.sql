@@ -14,14 +14,15 @@ BEGIN
   RETURN QUERY SELECT * FROM worker_tasks t WHERE t.id = ANY (claimed);
 END $f$;
 
--- Tasks without a heartbeat for that many minutes, or past their lease. Fences make a too small number harmless.
+-- Puts back tasks without a heartbeat for that many minutes, or past their lease; returns how many. Too few minutes cost runs and no
+-- data: a run that was put back while it went on can write nothing any more.
 CREATE OR REPLACE FUNCTION recover_stale_tasks(minutes int) RETURNS int LANGUAGE sql AS $f$
   SELECT r.requeued + r.failed FROM recover_tasks(make_interval(mins => minutes)) r
 $f$;
 
 -- payload_fetch tasks for a day: contiguous blocks of stores by id, evenly spaced from midnight UTC (6 batches: 00, 04, … 20 h).
--- Times already past are due at once; a store with an open task of that role gets none. The tasks take no reservations here, so that
--- a session which forgets to commit blocks no sweep: the next sweep gives them.
+-- Times already past are due at once; a store with an open task of that role gets none. The tasks get their reservations from the
+-- next sweep: taken here, they would block it for as long as the session does not commit.
 CREATE OR REPLACE FUNCTION generate_resync_tasks(batches int, day date) RETURNS int LANGUAGE plpgsql AS $f$
 DECLARE specs jsonb;
 BEGIN

@@ -1,5 +1,6 @@
 //! `v_worker_capacity`: the numbers by which people decide how many workers they need.
 
+use rstest::rstest;
 use serde_json::{Value, json};
 
 use super::*;
@@ -53,6 +54,18 @@ async fn the_average_is_of_the_last_day() {
     queue.sql("UPDATE worker_tasks SET started_at = completed_at - interval '10 seconds'").await;
     queue.worked("completed", 1, 25 * 60, "a").await;
     assert_eq!(queue.capacity("payload_fetch").await["avg_duration_sec"], json!(10));
+}
+
+#[rstest]
+#[case::ended_in_no_time("completed_at = 'infinity'")]
+#[case::begun_before_time("started_at = '-infinity'")]
+#[tokio::test]
+async fn a_row_written_by_hand_spoils_no_average(#[case] odd: &str) {
+    let queue = Queue::new().await;
+    queue.worked("completed", 1, 30, "by hand").await;
+    queue.sql(&format!("UPDATE worker_tasks SET {odd}")).await;
+    queue.worked("completed", 1, 30, "a").await;
+    assert_eq!(queue.capacity("payload_fetch").await["avg_duration_sec"], json!(72));
 }
 
 #[tokio::test]
