@@ -10,6 +10,16 @@ CREATE OR REPLACE FUNCTION media_roles() RETURNS text[] LANGUAGE sql IMMUTABLE P
                'youtube_monitor', 'easynews_monitor', 'appearances_sync']
 $f$;
 
+-- The family of a role, for the index of ready tasks by family (migration 0041 says why it names the roles itself).
+DO $do$
+BEGIN
+  EXECUTE format($sql$
+    CREATE OR REPLACE FUNCTION role_family(role text) RETURNS text LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $f$
+    BEGIN
+      RETURN CASE WHEN role = ANY (%L::text[]) THEN 'crawl' ELSE 'media' END;
+    END $f$ $sql$, crawl_roles());
+END $do$;
+
 -- The check of worker_tasks holds the names themselves, so that an UPDATE calls no function. It is replaced only when a role
 -- came or went: that takes an exclusive lock.
 DO $do$

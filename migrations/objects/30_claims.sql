@@ -15,18 +15,17 @@ BEGIN
      LIMIT wanted);
 END $f$;
 
--- Locks the best `wanted` ready tasks of these roles and returns their ids, best first. Where `every_role`, most ready tasks are of
--- these roles, and the first of all of them are looked at before each role by itself. No walk passes the backlog of a role that is not
--- asked for. A suspect (lost twice) is picked only where `allow_suspect`, and one at a time: the one with the fewest crashes, so that
--- the losses which other causes bring spread over many suspects.
+-- Locks the best `wanted` ready tasks of these roles and returns their ids, best first. `every_crawl_role`: these roles are the crawl
+-- family, which one index has in order. No walk passes the backlog of a role that is not asked for. A suspect (lost twice) is picked
+-- only where `allow_suspect`, and one at a time: the one with the fewest crashes, so that the losses which other causes bring spread
+-- over many suspects.
 DROP FUNCTION IF EXISTS pick_tasks(text[], int, boolean);
-CREATE OR REPLACE FUNCTION pick_tasks(roles text[], every_role boolean, wanted int, allow_suspect boolean)
+CREATE OR REPLACE FUNCTION pick_tasks(roles text[], every_crawl_role boolean, wanted int, allow_suspect boolean)
 RETURNS bigint[] LANGUAGE plpgsql AS $f$
 DECLARE
   suspect bigint;
   picked bigint[] := '{}';
   candidates bigint[];
-  looked_at int;
   enough int := 2 * wanted + 8;   -- other sessions are picking too
 BEGIN
   IF allow_suspect THEN
@@ -38,28 +37,26 @@ BEGIN
        FOR UPDATE SKIP LOCKED;
     wanted := wanted - (suspect IS NOT NULL)::int;
   END IF;
-  IF every_role THEN
-    SELECT coalesce(array_agg(first.id) FILTER (WHERE first.role = ANY (roles)), '{}'), count(*)
-      INTO candidates, looked_at
-      FROM (SELECT t.id, t.role FROM worker_tasks t
-             WHERE t.status = 'pending' AND t.ready AND t.loss_count < 2
-             ORDER BY t.priority DESC, t.id
-             LIMIT enough) first;
-    picked := lock_ready(candidates, wanted);
-    IF looked_at < enough THEN RETURN array_remove(suspect || picked, NULL); END IF;   -- there is nothing else
+  IF every_crawl_role THEN
+    picked := ARRAY (
+      SELECT t.id FROM worker_tasks t
+       WHERE t.status = 'pending' AND t.ready AND role_family(t.role) = 'crawl' AND t.loss_count < 2
+       ORDER BY t.priority DESC, t.id
+       LIMIT wanted
+         FOR UPDATE SKIP LOCKED);
+    RETURN array_remove(suspect || picked, NULL);
   END IF;
-  IF cardinality(roles) > 1 AND cardinality(picked) < wanted THEN
+  IF cardinality(roles) > 1 THEN
     candidates := ARRAY (
       SELECT best.id
         FROM unnest(roles) AS r(name)
        CROSS JOIN LATERAL (
              SELECT t.id, t.priority FROM worker_tasks t
               WHERE t.status = 'pending' AND t.ready AND t.role >= r.name AND t.role <= r.name AND t.loss_count < 2
-                AND t.id <> ALL (picked)
               ORDER BY t.role, t.priority DESC, t.id
               LIMIT enough) best
        ORDER BY best.priority DESC, best.id);
-    picked := picked || lock_ready(candidates, wanted - cardinality(picked));
+    picked := lock_ready(candidates, wanted);
   END IF;
   IF cardinality(roles) = 1 OR cardinality(picked) < wanted AND cardinality(candidates) >= enough THEN
     -- one role; or so many sessions are picking that the best of some roles are gone, and the order of roles must do
@@ -103,7 +100,8 @@ BEGIN
 END $f$;
 
 -- Claims up to one task for each of `claimers` and returns the ids.
-CREATE OR REPLACE FUNCTION claim_tasks(roles text[], every_role boolean, claimers text[], lease interval, allow_suspect boolean, token uuid)
+CREATE OR REPLACE FUNCTION claim_tasks(
+  roles text[], every_crawl_role boolean, claimers text[], lease interval, allow_suspect boolean, token uuid)
 RETURNS bigint[] LANGUAGE plpgsql AS $f$
 DECLARE
   pending CONSTANT text := 'pending';
@@ -112,7 +110,7 @@ DECLARE
   one bigint;
 BEGIN
   BEGIN
-    picked := pick_tasks(roles, every_role, cardinality(claimers), allow_suspect);
+    picked := pick_tasks(roles, every_crawl_role, cardinality(claimers), allow_suspect);
     IF cardinality(picked) > 0 THEN PERFORM claim_picked(picked, claimers, lease, token); END IF;
     RETURN picked;
   EXCEPTION WHEN data_exception OR integrity_constraint_violation OR program_limit_exceeded OR raise_exception THEN
@@ -179,12 +177,13 @@ END $f$;
 
 -- One round trip for a process's batch: completes what is done, hands the stores' reservations on, and claims a task for each of
 -- `claimers`. Rows with `is_lost` name by id alone a completed task that was not written: its lease is lost, or another session has
--- its row locked, which settle_task tells apart. The other rows are claims, in any order. `token` marks the claims of this call: claimed_with tells what it got when the answer does not arrive. The transaction
--- commits synchronously: a worker may outlive the server, and a forgotten claim's fence would be given out twice.
+-- its row locked, which settle_task tells apart. The other rows are claims, in any order. `token` marks the claims of this call:
+-- claimed_with tells what it got when the answer does not arrive. The transaction commits synchronously: a worker may outlive the
+-- server, and a forgotten claim's fence would be given out twice.
 DROP FUNCTION IF EXISTS settle_and_claim(bigint[], bigint[], text[], jsonb[], jsonb[], text[], text[], interval, boolean);
 CREATE OR REPLACE FUNCTION settle_and_claim(
   ids bigint[], fences bigint[], workers text[], results jsonb[], details jsonb[],
-  roles text[], every_role boolean, claimers text[], lease interval, allow_suspect boolean, token uuid)
+  roles text[], every_crawl_role boolean, claimers text[], lease interval, allow_suspect boolean, token uuid)
 RETURNS TABLE (is_lost boolean, id bigint, fence bigint, worker_id text, role text, dispensary_id bigint, platform text,
                payload jsonb, priority int, retry_count int, loss_count int, waited double precision)
 LANGUAGE plpgsql
@@ -201,7 +200,7 @@ BEGIN
         FROM unnest(complete_tasks(ids, fences, workers, results, details)) AS d(id);
   END IF;
   IF cardinality(claimers) = 0 THEN RETURN; END IF;
-  claimed := claim_tasks(roles, every_role, claimers, lease, allow_suspect, token);
+  claimed := claim_tasks(roles, every_crawl_role, claimers, lease, allow_suspect, token);
   IF cardinality(claimed) = 0 THEN RETURN; END IF;
   RETURN QUERY   -- a statement of its own: an earlier one would not see rows that are newer than itself
     SELECT false, c.id, c.fence, c.worker_id, c.role, c.dispensary_id, c.platform, c.payload, c.priority, c.retry_count, c.loss_count,

@@ -171,33 +171,33 @@ impl Queue {
     }
 
     /// Ten claims of one statement.
-    async fn rows_of_ten_claims(&self, roles: &str, every_role: bool) -> (i64, i64, i64) {
+    async fn rows_of_ten_claims(&self, roles: &str, every_crawl_role: bool) -> (i64, i64, i64) {
         let claim = format!(
-            "SELECT count(*) FROM settle_and_claim('{{}}', '{{}}', '{{}}', '{{}}', '{{}}', '{roles}', {every_role}, \
+            "SELECT count(*) FROM settle_and_claim('{{}}', '{{}}', '{{}}', '{{}}', '{{}}', '{roles}', {every_crawl_role}, \
              array_fill('me'::text, ARRAY[{ASKED}]), '10 min', true, gen_random_uuid())"
         );
         self.rows_read(&claim).await
     }
 }
 
-const EVERY_ROLE: &str =
+const EVERY_CRAWL_ROLE: &str =
     "{store_discovery,entry_point_discovery,product_discovery,payload_fetch,product_refresh,analytics_refresh}";
 
 #[rstest]
 #[case::of_one_role("{payload_fetch}", false)]
 #[case::of_some_roles("{store_discovery,payload_fetch,product_refresh}", false)]
-#[case::of_any_role(EVERY_ROLE, true)]
+#[case::of_any_role(EVERY_CRAWL_ROLE, true)]
 #[tokio::test]
 async fn a_claim_reads_a_few_rows_for_each_task_whatever_the_statistics_say(
     #[case] roles: &str,
-    #[case] every_role: bool,
+    #[case] every_crawl_role: bool,
     #[values(Statistics::Never, Statistics::OfAnEmptyTable, Statistics::OfAnIdleTable, Statistics::Fresh)]
     statistics: Statistics,
 ) {
     let queue = Queue::new().await;
     statistics.before(&queue).await;
     // the plans of this session are made now
-    assert_eq!(queue.rows_of_ten_claims(roles, every_role).await.2, 0);
+    assert_eq!(queue.rows_of_ten_claims(roles, every_crawl_role).await.2, 0);
     // many tasks of a few busy stores stand in front, and the reservations of 40,000 are ready
     queue.enqueue(&waiting(BUSY_WAITING, BUSY_STORES, 0, 5)).await;
     assert_eq!(queue.claim(&[Role::PayloadFetch], 2 * BUSY_STORES as usize).await.len() as i64, BUSY_STORES);
@@ -209,7 +209,7 @@ async fn a_claim_reads_a_few_rows_for_each_task_whatever_the_statistics_say(
         .await;
     statistics.after(&queue).await;
 
-    let (whole_table, by_index, claimed) = queue.rows_of_ten_claims(roles, every_role).await;
+    let (whole_table, by_index, claimed) = queue.rows_of_ten_claims(roles, every_crawl_role).await;
     assert_eq!(claimed, ASKED);
     assert_eq!(whole_table, 0, "rows read by looking through the table");
     assert!(by_index <= ASKED * READS_A_TASK, "{by_index} rows read for {ASKED} tasks");
@@ -281,7 +281,7 @@ fn waiting(count: i64, stores: i64, above: i64, priority: i32) -> Vec<NewTask> {
 async fn a_claim_of_any_role_does_not_walk_past_the_backlog_of_another_family(#[case] locked: i64) {
     let queue = Queue::new().await;
     Statistics::Never.before(&queue).await;
-    assert_eq!(queue.rows_of_ten_claims(EVERY_ROLE, true).await.2, 0);
+    assert_eq!(queue.rows_of_ten_claims(EVERY_CRAWL_ROLE, true).await.2, 0);
     queue
         .sql(&format!(
             "SET drover.own = on; INSERT INTO worker_tasks (role, priority, ready) \
@@ -295,7 +295,7 @@ async fn a_claim_of_any_role_does_not_walk_past_the_backlog_of_another_family(#[
         format!("BEGIN; SELECT FROM worker_tasks WHERE role = 'payload_fetch' ORDER BY id LIMIT {locked} FOR UPDATE");
     others.batch_execute(&lock).await.unwrap();
 
-    let (whole_table, by_index, claimed) = queue.rows_of_ten_claims(EVERY_ROLE, true).await;
+    let (whole_table, by_index, claimed) = queue.rows_of_ten_claims(EVERY_CRAWL_ROLE, true).await;
     assert_eq!((whole_table, claimed), (0, ASKED));
     let most = 2 * ASKED * READS_A_TASK + 2 * locked;
     assert!(by_index <= most, "{by_index} rows read for {ASKED} tasks");

@@ -30,6 +30,10 @@ async fn a_family_has_the_same_roles_in_sql_as_in_the_program(#[case] family: Fa
     let in_program: BTreeSet<&str> = family.roles().map(Role::name).collect();
     assert_eq!(in_sql.iter().map(String::as_str).collect::<BTreeSet<_>>(), in_program);
     assert_eq!(in_sql.len(), in_program.len(), "a role is named twice");
+    for role in in_program {
+        let row = queue.database.raw.query_one("SELECT role_family($1)", &[&role]).await.unwrap();
+        assert_eq!(row.get::<_, String>(0), family.to_string(), "{role}");
+    }
 }
 
 #[tokio::test]
@@ -43,4 +47,15 @@ async fn a_media_task_is_claimed_by_media_workers_only() {
     };
     assert_eq!(claim("any").await, [crawl]);
     assert_eq!(claim("media").await, [media]);
+}
+
+#[tokio::test]
+async fn a_worker_of_both_families_claims_from_both() {
+    let queue = Queue::new().await;
+    let media = queue.add(NewTask::new(Role::DownloadMedia)).await;
+    let crawl = queue.add(NewTask::new(Role::AnalyticsRefresh)).await;
+    let roles = "any,media".parse::<RoleSet>().unwrap().roles().to_vec();
+    let mut claimed = ids(&queue.exchange(ClaimBatch { roles, ..asks(10) }).await);
+    claimed.sort_unstable();
+    assert_eq!(claimed, [media, crawl]);
 }
