@@ -84,10 +84,11 @@ impl HostRateLimits {
         let limiter = self.limiter(host);
         let mut hold = lock(&limiter.hold);
         let cap = self.config.retry_after_cap;
-        let capped = match retry_after {
-            Some(wait) => wait.min(cap).max(MIN_HOLD),
+        let wait = match retry_after {
+            Some(wait) => wait.min(cap),
             None => hold.next_default(cap, now),
         };
+        let capped = wait.max(MIN_HOLD);
         if hold.until < Some(now + capped) {
             (hold.until, hold.status) = (Some(now + capped), status);
         }
@@ -207,6 +208,17 @@ mod tests {
         assert_eq!(holds, [30, 60, 120, 240, 480, 900, 900]);
         limits.note_accepted(HOST);
         assert_eq!(limits.hold_off(HOST, 429, None), 30 * SECOND);
+    }
+
+    #[rstest]
+    #[case::at_once(Some(Duration::ZERO))]
+    #[case::later(Some(30 * SECOND))]
+    #[case::without_a_time(None)]
+    fn no_cap_takes_away_the_least_wait(#[case] retry_after: Option<Duration>) {
+        let clock = Clock::manual(chrono::DateTime::UNIX_EPOCH);
+        let politeness = config::Politeness { retry_after_cap: Duration::ZERO, ..limits(&clock).config };
+        let limits = HostRateLimits::new(politeness, SECOND, clock);
+        assert_eq!(limits.hold_off(HOST, 429, retry_after), MIN_HOLD);
     }
 
     #[tokio::test]
