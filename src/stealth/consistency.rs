@@ -277,4 +277,10 @@ mod tests {
     fn the_brand_rule_gives_what_browsers_send(#[case] brand: &str, #[case] major: u32, #[case] sent: &str) {
         assert_eq!(brands(brand, major), sent);
     }
+
+    #[test]
+    fn the_brand_rule_has_no_largest_version() {
+        let sent = brands("Google Chrome", u32::MAX);
+        assert!(sent.contains(r#""Chromium";v="4294967295""#), "{sent}");
+    }
 }

@@ -162,3 +162,17 @@ fn broken(error: std::io::Error) -> ConnectError {
 fn failed(blame: Blame, reason: String) -> ConnectError {
     ConnectError { reason, blame }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credentials_of_a_proxy_are_shown_by_no_debug_output() {
+        let text = |text: &str| Some(text.to_owned());
+        let (username, password) = (text("user"), text("s3cret"));
+        let protocol = ProxyProtocol::Http;
+        let proxy = Proxy { id: 1, protocol, host: "proxy.test".to_owned(), port: 8080, username, password };
+        assert_eq!(format!("{:?}", authorization(&proxy)), "Some(Sensitive)");
+    }
+}

@@ -216,6 +216,44 @@ async fn a_connection_closed_while_idle_is_opened_again_without_a_try() {
     assert!(pool.reports().iter().all(|(_, outcome)| matches!(outcome, ProxyOutcome::Success { .. })));
 }
 
+#[tokio::test]
+async fn a_new_connection_that_breaks_is_reported_although_the_one_before_was_closed_while_idle() {
+    let origin = Origin::plain().await;
+    let first = ForwardProxy::socks5(origin.address, Manner::Willing).await;
+    let second = ForwardProxy::socks5(origin.address, Manner::Willing).await;
+    let pool = pool_of(&[&first, &second]);
+    let mut session = Setup::default().sessions(&pool).open(SessionAsk::default());
+    origin.script([Reply::json("{}").then_closing(), Reply::refused()]);
+    for _ in 0..2 {
+        session.send(&request(RequestKind::Fetch, "http"), &content).await.unwrap();
+    }
+    let reports = pool.reports();
+    assert!(matches!(reports[1], (1, ProxyOutcome::Suspicion { .. })), "{reports:?}");
+    assert!(matches!(reports[2], (2, ProxyOutcome::Success { .. })), "{reports:?}");
+}
+
+#[rstest]
+#[case::accepted(true)]
+#[case::rejected(false)]
+#[tokio::test]
+async fn the_time_of_an_answer_ends_with_its_last_byte_and_not_with_its_reading(#[case] is_accepted: bool) {
+    let origin = Origin::plain().await;
+    let pool = willing(&origin, 1).await;
+    let mut session = Setup::default().sessions(&pool).open(SessionAsk::default());
+    let (began, reading) = std::sync::mpsc::channel();
+    let read = move |_: &Response| {
+        began.send(Instant::now()).unwrap();
+        let rejected = || FetchError::Rejected { operation: "A".to_owned(), message: "no".to_owned() };
+        is_accepted.then_some(()).ok_or_else(rejected)
+    };
+    let before = Instant::now();
+    let answer = session.send(&request(RequestKind::Fetch, "http"), read).await;
+    assert_eq!(answer.is_ok(), is_accepted);
+    let [(_, ProxyOutcome::Success { took, .. })] = pool.reports()[..] else { panic!("{:?}", pool.reports()) };
+    let sent = pool.sent()[0];
+    assert!(sent >= before && sent + took <= reading.recv().unwrap(), "it took {took:?}");
+}
+
 #[rstest]
 #[case::broken_server(Reply::status(500))]
 #[case::unavailable(Reply::status(503))]

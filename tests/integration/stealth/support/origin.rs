@@ -54,6 +54,8 @@ enum End {
     Stall,
     /// Nothing is ever answered.
     Hang,
+    /// The connection closes without an answer.
+    Refuse,
 }
 
 impl Reply {
@@ -94,6 +96,10 @@ impl Reply {
 
     pub fn stalled(self) -> Self {
         Reply { end: End::Stall, ..self }
+    }
+
+    pub fn refused() -> Self {
+        Reply { end: End::Refuse, ..Reply::status(200) }
     }
 
     pub fn never() -> Self {
@@ -177,6 +183,9 @@ async fn http1(mut stream: impl AsyncRead + AsyncWrite + Unpin, state: &State) {
         seen.body = vec![0; length];
         stream.read_exact(&mut seen.body).await.unwrap();
         let reply = state.answer(seen);
+        if reply.end == End::Refuse {
+            return;
+        }
         if reply.end == End::Hang {
             return std::future::pending().await;
         }

@@ -14,6 +14,8 @@ pub struct Pool {
     proxies: Vec<Arc<Proxy>>,
     asks: Mutex<Vec<ProxyAsk>>,
     reports: Mutex<Vec<(ProxyId, ProxyOutcome)>>,
+    /// When the request of each report was sent.
+    sent: Mutex<Vec<Instant>>,
     revoked: Mutex<HashMap<ProxyId, Arc<AtomicBool>>>,
     returned: Arc<Mutex<usize>>,
 }
@@ -24,6 +26,7 @@ impl Pool {
             proxies: proxies.into_iter().map(Arc::new).collect(),
             asks: Mutex::default(),
             reports: Mutex::default(),
+            sent: Mutex::default(),
             revoked: Mutex::default(),
             returned: Arc::default(),
         })
@@ -35,6 +38,11 @@ impl Pool {
 
     pub fn reports(&self) -> Vec<(ProxyId, ProxyOutcome)> {
         self.reports.lock().unwrap().clone()
+    }
+
+    /// When the reported requests were sent.
+    pub fn sent(&self) -> Vec<Instant> {
+        self.sent.lock().unwrap().clone()
     }
 
     /// Ends all leases of a proxy, which is handed out no more.
@@ -100,7 +108,8 @@ impl ProxySource for Pool {
         async move { Ok(lease) }.boxed()
     }
 
-    fn report(&self, proxy: ProxyId, outcome: ProxyOutcome, _: Instant) {
+    fn report(&self, proxy: ProxyId, outcome: ProxyOutcome, sent: Instant) {
+        self.sent.lock().unwrap().push(sent);
         self.reports.lock().unwrap().push((proxy, outcome));
     }
 }
