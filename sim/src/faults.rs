@@ -90,6 +90,8 @@ pub struct Fault {
     operation: Option<Operation>,
     path: Option<String>,
     page: Option<usize>,
+    /// So many requests that it applies to are spared first.
+    after: u64,
     times: Option<u64>,
 }
 
@@ -99,7 +101,7 @@ pub struct FaultId(u64);
 
 impl Fault {
     pub fn new(kind: FaultKind) -> Fault {
-        Fault { kind, store: None, operation: None, path: None, page: None, times: None }
+        Fault { kind, store: None, operation: None, path: None, page: None, after: 0, times: None }
     }
 
     /// Only requests that name this store: by platform id, or slug where they use it.
@@ -121,6 +123,11 @@ impl Fault {
         Fault { page: Some(page), ..self }
     }
 
+    /// Not the next `n` requests it applies to.
+    pub fn after(self, n: u64) -> Fault {
+        Fault { after: n, ..self }
+    }
+
     /// Only the next `n` requests it applies to.
     pub fn times(self, n: u64) -> Fault {
         Fault { times: Some(n), ..self }
@@ -133,6 +140,13 @@ impl Fault {
             && self.operation.is_none_or(|operation| operation == request.operation)
             && self.path.as_deref().is_none_or(|only| only == path)
             && self.page.is_none_or(|page| request.page() == Some(page))
+    }
+
+    /// Counts a request that it applies to; false while such requests are spared.
+    fn is_due(&mut self) -> bool {
+        let is_due = self.after == 0;
+        self.after = self.after.saturating_sub(1);
+        is_due
     }
 }
 
@@ -161,7 +175,8 @@ impl Faults {
     /// The fault this request meets, used up by one. `gets_data`: without a fault it would be answered with data.
     pub(crate) fn take(&self, path: &str, request: &GraphqlRequest, gets_data: bool) -> Option<FaultKind> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (_, fault) = state.faults.iter_mut().find(|(_, fault)| fault.applies_to(path, request, gets_data))?;
+        let meets = |fault: &mut Fault| fault.applies_to(path, request, gets_data) && fault.is_due();
+        let (_, fault) = state.faults.iter_mut().find_map(|(id, fault)| meets(fault).then_some((id, fault)))?;
         fault.times = fault.times.map(|times| times - 1);
         let kind = fault.kind.clone();
         state.faults.retain(|(_, fault)| fault.times != Some(0));

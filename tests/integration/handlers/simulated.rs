@@ -446,12 +446,77 @@ async fn states_that_did_not_answer_are_named_and_asked_by_tasks_of_their_own() 
 }
 
 #[tokio::test]
+async fn a_database_that_goes_away_between_two_states_costs_no_answer_of_the_first() {
+    let sim = simulator(Settings { stores: 2, products_per_store: 20..=20, ..Settings::default() });
+    let harness = harness(&sim).await;
+    // the first state's answer is noted as one that a hash worked for
+    let away_after_an_answer = "
+        ALTER TABLE query_hashes RENAME TO kept_hashes;
+        CREATE FUNCTION is_there() RETURNS boolean LANGUAGE plpgsql AS $f$
+        BEGIN
+          IF EXISTS (SELECT FROM kept_hashes WHERE last_ok < now()) THEN RAISE cannot_connect_now; END IF;
+          RETURN true;
+        END $f$;
+        CREATE VIEW query_hashes AS SELECT * FROM kept_hashes WHERE (SELECT is_there());
+        ALTER VIEW query_hashes ALTER host_pattern SET DEFAULT '%';
+        ALTER VIEW query_hashes ALTER added_at SET DEFAULT now()";
+    harness.store.database.raw.batch_execute(away_after_an_answer).await.unwrap();
+
+    let discovered = harness.settle(Role::StoreDiscovery, json!({})).await;
+
+    let states = harness.services.states.iter().count();
+    assert_eq!(discovered.result["failed_states"].as_object().unwrap().len(), states - 1);
+    assert_eq!(discovered.next.len(), states - 1, "each of them is asked by a task of its own");
+}
+
+const TWO_POINTS: &str = "[AZ]\ntimezone = 'America/Phoenix'\nlocale = 'en-US'\nlanguages = ['en-US']\n\
+                          points = [[33.4, -112.0, 50], [35.2, -111.6, 50]]";
+
+#[tokio::test]
+async fn a_point_that_fails_costs_no_store_that_was_found_around_another() {
+    let sim = simulator(Settings { stores: 2, products_per_store: 20..=20, ..Settings::default() });
+    let mut harness = harness(&sim).await;
+    let seed = &sim.stores()[0];
+    let around_it = format!("{:?}, {:?}", seed.latitude, seed.longitude);
+    // the first state of all, whose second point alone is refused of its points
+    let two_points = TWO_POINTS.replace("AZ", "AK").replace("33.4, -112.0", &around_it);
+    Arc::get_mut(&mut harness.services).unwrap().states = States::load(Some(&two_points)).unwrap();
+    sim.add_fault(Fault::new(FaultKind::GraphqlErrors { with_data: false }).after(1));
+
+    let discovered = harness.settle(Role::StoreDiscovery, json!({})).await;
+
+    assert!(discovered.result["failed_states"]["AK"].is_string(), "{}", discovered.result);
+    assert!(promoted(&harness).await.contains(&seed.platform_dispensary_id), "{}", discovered.result);
+}
+
+#[tokio::test]
+async fn tasks_that_wait_for_the_hashes_to_be_added_hold_no_connection() {
+    let sim = simulator(Settings { stores: 2, ..Settings::default() });
+    let harness = harness(&sim).await;
+    let mut task = harness.task(Role::StoreDiscovery, json!({})).await;
+    task.payload = json!({});
+    let contexts: Vec<_> = (0..support::WORK_CONNECTIONS).map(|_| harness.context(&task)).collect();
+    let runs = contexts.iter().map(|context| drover::handlers::run(context, task.role, &task.payload));
+    harness.store.database.raw.batch_execute("BEGIN; LOCK TABLE query_hashes").await.unwrap();
+    let adding =
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    let free = async {
+        support::until("one adds them", Duration::from_secs(4), async || harness.store.count(adding).await == 1).await;
+        // well before the lock's own time-out makes room
+        tokio::time::timeout(Duration::from_secs(3), harness.services.db.client()).await.is_ok_and(|free| free.is_ok())
+    };
+    tokio::select! {
+        biased;
+        _ = futures_util::future::join_all(runs) => panic!("none can end"),
+        is_free = free => assert!(is_free, "no connection is left for other work"),
+    }
+}
+
+#[tokio::test]
 async fn a_lone_state_of_which_one_point_fails_is_tried_again() {
     let sim = simulator(Settings { stores: 2, products_per_store: 20..=20, ..Settings::default() });
     let mut harness = harness(&sim).await;
-    let two_points = "[AZ]\ntimezone = 'America/Phoenix'\nlocale = 'en-US'\nlanguages = ['en-US']\n\
-                      points = [[33.4, -112.0, 50], [35.2, -111.6, 50]]";
-    Arc::get_mut(&mut harness.services).unwrap().states = States::load(Some(two_points)).unwrap();
+    Arc::get_mut(&mut harness.services).unwrap().states = States::load(Some(TWO_POINTS)).unwrap();
     sim.add_fault(Fault::new(FaultKind::UnknownDispensary).times(1));
     sim.add_fault(Fault::new(FaultKind::GraphqlErrors { with_data: false }));
     let ended = harness.run(Role::StoreDiscovery, json!({ "state_code": "AZ" })).await;
