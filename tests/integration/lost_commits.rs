@@ -36,9 +36,25 @@ async fn a_settlement_whose_commit_is_not_answered_is_written_once_and_its_run_c
     assert_eq!(counted(probes, "drover_tasks_fenced_total", "").await, 0);
 }
 
-/// Runs that ended so, as the worker counts them.
+#[tokio::test]
+async fn a_run_whose_completion_in_a_batch_is_not_answered_counts_as_completed_and_not_as_fenced() {
+    let farm = Farm::with_stores(1).await;
+    let network = FaultProxy::start(farm.url()).await;
+    let worker = Child::spawn(farm.drover(&["worker"]).env("DATABASE_URL", network.url()));
+    let probes = worker.probes().await;
+    network.lose_answer_to("{\"views\":"); // the run's result
+    farm.enqueue(Role::AnalyticsRefresh).await;
+    let ended = async || finished(probes, "").await;
+    until("the run has ended", PATIENCE, async || ended().await == 1).await;
+    assert_eq!(network.lost_answers(), 1);
+    assert_eq!(finished(probes, "completed").await, 1);
+    assert_eq!(counted(probes, "drover_tasks_fenced_total", "").await, 0);
+}
+
+/// Runs that ended so, as the worker counts them; all of them for an empty `outcome`.
 async fn finished(probes: SocketAddr, outcome: &str) -> usize {
-    counted(probes, "drover_tasks_finished_total", &format!("outcome=\"{outcome}\"")).await
+    let label = format!("outcome=\"{outcome}\"");
+    counted(probes, "drover_tasks_finished_total", if outcome.is_empty() { "" } else { &label }).await
 }
 
 /// The sum of a metric's samples with that label.

@@ -9,6 +9,7 @@ use drover::private_server;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use sim::ProxyFault;
+use tokio::net::TcpListener;
 
 use crate::support::{Child, Farm, FaultProxy, PATIENCE, drover, server_dir, server_options};
 
@@ -72,6 +73,9 @@ async fn a_worker_ends_soon_after_its_grace_while_the_database_is_silent() {
     worker.signal(Signal::SIGTERM);
     // the grace time, the time for bodies to stop, 5 s for the last writes, and something for a busy machine
     assert_eq!(worker.ended(Duration::from_secs(2 + 2 + 5 + 5)).await.code(), Some(0));
+    let said = worker.stderr().join("\n");
+    assert!(said.contains("could not be given back"), "its task stays claimed until the lease runs out: {said}");
+    assert!(!said.contains("given back before they stopped"), "{said}");
 }
 
 #[tokio::test]
@@ -105,14 +109,18 @@ fn postmaster(dir: &Path) -> Pid {
 
 #[tokio::test]
 async fn a_worker_waits_for_a_database_that_is_late() {
-    let mut command = drover();
-    command.args(["worker"]).env("DATABASE_URL", "postgresql://nobody@127.0.0.1:1/none");
-    let mut worker = Child::spawn(&mut command);
-    let line = worker.logged("database is not available yet", PATIENCE).await;
-    assert!(line.contains("WARN"), "{line}");
+    let late = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("postgresql://nobody@{}/none?sslmode=disable", late.local_addr().unwrap());
+    let mut worker = Child::spawn(drover().arg("worker").env("DATABASE_URL", url));
+    for _ in 0..2 {
+        // closed at once, as by a server that is starting
+        drop(tokio::time::timeout(PATIENCE, late.accept()).await.expect("it tries again").unwrap());
+    }
     worker.signal(Signal::SIGTERM);
     // it handles the signal, as it must where it is PID 1
     assert_eq!(worker.ended(Duration::from_secs(5)).await.code(), Some(0));
+    let said = worker.stderr().join("\n");
+    assert!(said.contains("database is not available yet"), "{said}");
 }
 
 #[tokio::test]
@@ -210,8 +218,7 @@ async fn a_share_that_is_away_at_start_costs_no_retry_and_the_crawl_completes_on
     let dir = tempfile::tempdir().unwrap();
     let (root, share) = (dir.path().join("root"), dir.path().join("share"));
     std::os::unix::fs::symlink(&share, &root).unwrap();
-    let worker = Child::spawn(farm.drover(&["worker"]).env("DROVER__STORAGE__ROOT", &root));
-    worker.logged("Payloads cannot be written yet", PATIENCE).await;
+    let _worker = Child::spawn(farm.drover(&["worker"]).env("DROVER__STORAGE__ROOT", &root));
     let snoozed = "SELECT least(1, count(*)) FROM task_attempts WHERE outcome = 'snoozed' AND error LIKE 'the storage root % cannot be used%'";
     farm.until_counted("the attempt was put off with a clear text", snoozed, 1).await;
     std::fs::create_dir(&share).unwrap();

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -23,6 +23,8 @@ struct Network {
     is_silent: watch::Sender<bool>,
     /// So many answers that hold these bytes are lost.
     marker: Mutex<Option<(Vec<u8>, usize)>>,
+    /// The answer to the next request that holds these bytes is lost.
+    request_marker: Mutex<Option<Vec<u8>>>,
     lost_answers: AtomicUsize,
 }
 
@@ -36,6 +38,7 @@ impl FaultProxy {
             server: PathBuf::from(dir).join(".s.PGSQL.5432"),
             is_silent: watch::Sender::new(false),
             marker: Mutex::default(),
+            request_marker: Mutex::default(),
             lost_answers: AtomicUsize::new(0),
         });
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -62,6 +65,11 @@ impl FaultProxy {
         *self.network.marker.lock().unwrap() = Some((marker.as_bytes().to_vec(), times));
     }
 
+    /// The next request that holds `marker` is carried out, and its answer does not arrive: its connection is cut instead.
+    pub fn lose_answer_to(&self, marker: &str) {
+        *self.network.request_marker.lock().unwrap() = Some(marker.as_bytes().to_vec());
+    }
+
     pub fn lost_answers(&self) -> usize {
         self.network.lost_answers.load(Ordering::Relaxed)
     }
@@ -78,17 +86,27 @@ async fn connection(mut client: TcpStream, network: Arc<Network>) {
     let mut server = UnixStream::connect(&network.server).await.unwrap();
     let (from_client, to_client) = client.split();
     let (from_server, to_server) = server.split();
+    let is_marked = AtomicBool::new(false);
     tokio::select! {
-        _ = forward(from_client, to_server, &network) => {}
-        _ = forward_answers(from_server, to_client, &network) => {}
+        _ = forward(from_client, to_server, &network, &is_marked) => {}
+        _ = forward_answers(from_server, to_client, &network, &is_marked) => {}
     }
 }
 
-async fn forward(mut from: impl AsyncRead + Unpin, mut to: impl AsyncWrite + Unpin, network: &Network) -> Option<()> {
+/// `is_marked`: whether the answer to what was sent last is to be lost.
+async fn forward(
+    mut from: impl AsyncRead + Unpin,
+    mut to: impl AsyncWrite + Unpin,
+    network: &Network,
+    is_marked: &AtomicBool,
+) -> Option<()> {
     let mut bytes = vec![0; 64 << 10];
     loop {
         let length = from.read(&mut bytes).await.ok().filter(|length| *length > 0)?;
         network.until_heard().await;
+        if network.loses_answer_to(&bytes[..length]) {
+            is_marked.store(true, Ordering::Relaxed);
+        }
         to.write_all(&bytes[..length]).await.ok()?;
     }
 }
@@ -97,6 +115,7 @@ async fn forward_answers(
     mut from: impl AsyncRead + Unpin,
     mut to: impl AsyncWrite + Unpin,
     network: &Network,
+    is_marked: &AtomicBool,
 ) -> Option<()> {
     let mut answer = Vec::new();
     let mut bytes = vec![0; 64 << 10];
@@ -104,6 +123,13 @@ async fn forward_answers(
         let length = from.read(&mut bytes).await.ok().filter(|length| *length > 0)?;
         network.until_heard().await;
         answer.extend_from_slice(&bytes[..length]);
+        if is_marked.load(Ordering::Relaxed) {
+            if is_whole(&answer) {
+                network.lost_answers.fetch_add(1, Ordering::Relaxed);
+                return None;
+            }
+            continue;
+        }
         if network.marker.lock().unwrap().is_some() && !is_whole(&answer) && answer.len() < 1 << 20 {
             continue; // the whole answer decides
         }
@@ -123,10 +149,14 @@ impl Network {
         let _ = self.is_silent.subscribe().wait_for(|is_silent| !is_silent).await;
     }
 
+    fn loses_answer_to(&self, request: &[u8]) -> bool {
+        self.request_marker.lock().unwrap().take_if(|marker| holds(request, marker)).is_some()
+    }
+
     fn loses(&self, answer: &[u8]) -> bool {
         let mut wanted = self.marker.lock().unwrap();
         let Some((marker, times)) = wanted.as_mut() else { return false };
-        if !answer.windows(marker.len()).any(|window| window == marker) {
+        if !holds(answer, marker) {
             return false;
         }
         *times -= 1;
@@ -136,4 +166,8 @@ impl Network {
         self.lost_answers.fetch_add(1, Ordering::Relaxed);
         true
     }
+}
+
+fn holds(bytes: &[u8], marker: &[u8]) -> bool {
+    bytes.windows(marker.len()).any(|window| window == marker)
 }
