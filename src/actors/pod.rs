@@ -80,6 +80,7 @@ impl PodActor {
         let ids: Vec<String> = self.plan.workers.iter().map(|worker| worker.id.clone()).collect();
         let since = self.deps.started_at;
         let reading = self.deps.runtime.spawn(async move {
+            fail::fail_point!("pod.commands");
             let read = async { workers::open_commands(&db.client().await?, &ids, since).await };
             read.await.unwrap_or_else(|error| {
                 // the next tick reads again

@@ -41,6 +41,7 @@ pub fn start_sampling(config: &config::Worker, held_tasks: HeldTasks) -> watch::
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         while !sender.is_closed() {
             tick.tick().await;
+            fail::fail_point!("resources");
             sender.send_replace(sampler.sample());
         }
     });

@@ -1,5 +1,6 @@
 //! The periodic work of a process, and what its scheduler shows of it.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,6 +16,15 @@ use tokio::runtime::Handle;
 
 use crate::support::{PATIENCE, TestDatabase, config, database, start_actor, until};
 
+fn chore_deps(database: &TestDatabase, storage: &Path, settings: &[(&'static str, &str)]) -> ChoreDeps {
+    let payloads = Payloads::new(storage, "the test's".to_owned());
+    ChoreDeps {
+        config: Arc::new(config(settings)),
+        db: database.db.clone(),
+        housekeeping: Housekeeping { db: database.db.clone(), payloads },
+    }
+}
+
 /// The scheduler of one process.
 struct Scheduler {
     actor: Addr<SchedulerActor>,
@@ -25,13 +35,9 @@ struct Scheduler {
 impl Scheduler {
     fn start(database: &TestDatabase) -> Scheduler {
         let storage = tempfile::tempdir().unwrap();
-        let payloads = Payloads::new(storage.path(), "the test's".to_owned());
+        let settings = [("queue.sweep_all", "60s"), ("queue.recovery_tick", "500ms")];
         let deps = SchedulerDeps {
-            chores: ChoreDeps {
-                config: Arc::new(config(&[("queue.sweep_all", "60s"), ("queue.recovery_tick", "500ms")])),
-                db: database.db.clone(),
-                housekeeping: Housekeeping { db: database.db.clone(), payloads },
-            },
+            chores: chore_deps(database, storage.path(), &settings),
             runs_schedules: false,
             runs_tasks: true,
             runtime: Handle::current(),
@@ -96,4 +102,15 @@ async fn a_chore_that_fails_is_shown_and_counted_and_done_again() {
         matches!(scheduler.status(Chore::Recover).await, Some(ChoreStatus::Done { .. }))
     })
     .await;
+}
+
+#[actix::test]
+async fn a_sweep_that_comes_seldom_looks_back_over_all_the_time_since_the_last_one() {
+    let database = database().await;
+    let due = "INSERT INTO worker_tasks (role, status, scheduled_for) VALUES ('analytics_refresh', 'pending', now() + interval '1 day');
+               UPDATE worker_tasks SET scheduled_for = now() - interval '50 seconds'";
+    database.raw.batch_execute(due).await.unwrap();
+    let storage = tempfile::tempdir().unwrap();
+    let deps = chore_deps(&database, storage.path(), &[("queue.sweep_due", "60s")]);
+    assert_eq!(Chore::SweepDue.run(&deps).await, ChoreStatus::Done { changed: 1 });
 }

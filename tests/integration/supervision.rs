@@ -252,3 +252,82 @@ async fn a_process_ends_with_its_last_decommissioned_worker_and_takes_no_command
     farm.db.client().await.unwrap().batch(command).await.unwrap();
     assert_eq!(worker.ended(PATIENCE).await.code(), Some(0));
 }
+
+const DECOMMISSION: &str = "INSERT INTO worker_commands (worker_id, command) VALUES ('w', 'decommission')";
+const ONE_WORKER: &str = "SELECT count(*) FROM worker_registry";
+
+#[tokio::test]
+async fn a_pod_that_cannot_read_its_commands_says_so_and_obeys_once_it_can() {
+    let farm = Farm::with_stores(1).await;
+    let execute = async |sql: &str| farm.db.client().await.unwrap().batch(sql).await.unwrap();
+    let mut worker = Child::spawn(farm.drover(&["worker", "--workers", "1"]).env("WORKER_ID", "w"));
+    farm.until_counted("it is registered", ONE_WORKER, 1).await;
+    execute("ALTER TABLE worker_commands RENAME TO elsewhere").await;
+    worker.logged("could not be read", PATIENCE).await;
+    execute("ALTER TABLE elsewhere RENAME TO worker_commands").await;
+    execute(DECOMMISSION).await;
+    assert_eq!(worker.ended(PATIENCE).await.code(), Some(0));
+}
+
+#[tokio::test]
+async fn a_panic_while_commands_are_read_costs_one_reading() {
+    let farm = Farm::with_stores(1).await;
+    let mut command = farm.drover(&["worker", "--workers", "1"]);
+    command.env("WORKER_ID", "w").env("FAILPOINTS", "pod.commands=1*panic(planted)");
+    let mut worker = Child::spawn(&mut command).allow_errors(&["planted"]);
+    worker.until_metric("drover_panics_total", 1.0).await;
+    farm.db.client().await.unwrap().batch(DECOMMISSION).await.unwrap();
+    assert_eq!(worker.ended(PATIENCE).await.code(), Some(0));
+}
+
+#[tokio::test]
+async fn a_worker_that_has_left_is_not_registered_by_an_earlier_write() {
+    let farm = Farm::with_stores(1).await;
+    let slow_while_draining = "
+        CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN PERFORM pg_sleep(1); RETURN NEW; END $f$;
+        CREATE TRIGGER slow BEFORE INSERT ON worker_registry
+          FOR EACH ROW WHEN (NEW.status = 'draining') EXECUTE FUNCTION slow()";
+    farm.db.client().await.unwrap().batch(slow_while_draining).await.unwrap();
+    let mut command = farm.drover(&["worker", "--workers", "2"]);
+    let _worker = Child::spawn(command.env("WORKER_ID", "w").env("DROVER__QUEUE__HEARTBEAT", "500ms"));
+    farm.until_counted("both are registered", "SELECT count(*) FROM worker_registry", 2).await;
+    farm.db.client().await.unwrap().batch(DECOMMISSION).await.unwrap();
+    // what still writes when the row is gone would bring it back
+    let left = "SELECT (SELECT count(*) FROM worker_registry WHERE worker_id = 'w')
+                     + (SELECT count(*) FROM pg_stat_activity
+                         WHERE datname = current_database() AND state = 'active' AND query LIKE '%INTO worker_registry%'
+                           AND pid <> pg_backend_pid())";
+    farm.until_counted("the other is registered alone", left, 0).await;
+}
+
+#[tokio::test]
+async fn a_pod_that_hangs_is_found_although_another_one_has_its_name() {
+    let farm = Farm::with_stores(1).await;
+    let mut command = farm.drover(&["up"]);
+    command
+        .env("FAILPOINTS", "actor.pod=1*sleep(40000)")
+        .env("DROVER__TOPOLOGY__PODS", "2")
+        .env("DROVER__TOPOLOGY__POD_NAMES", "Nova,Nova")
+        .env("DROVER__WORKER__GRACE", "1s")
+        .env("DROVER__SUPERVISION__PING", "100ms")
+        .env("DROVER__SUPERVISION__HUNG_AFTER", "1s");
+    let mut process = Child::spawn(&mut command).allow_errors(&["Nova has blocked its thread"]);
+    farm.leaves_open_tasks("its schedules make tasks");
+    assert_eq!(process.ended(Duration::from_secs(30)).await.code(), Some(1));
+    let last = process.stderr().pop().unwrap_or_default();
+    assert!(last.contains("pod Nova has blocked its thread"), "{last}");
+}
+
+#[tokio::test]
+async fn work_goes_on_when_the_sampler_of_resources_dies_while_they_are_short() {
+    let farm = Farm::with_stores(1).await;
+    let mut command = farm.drover(&["worker"]);
+    command.env("FAILPOINTS", "resources=2*off->panic(planted)");
+    command.env("DROVER__WORKER__MEMORY_BACKOFF_THRESHOLD", "0.0001");
+    let worker = Child::spawn(&mut command).allow_errors(&["planted"]);
+    let backing_off = "SELECT least(1, count(*)) FROM worker_registry WHERE status = 'backing_off'";
+    farm.until_counted("it backs off", backing_off, 1).await;
+    worker.until_metric("drover_panics_total", 1.0).await;
+    farm.enqueue(Role::PayloadFetch).await;
+    farm.until_crawled().await;
+}
