@@ -40,7 +40,7 @@ pub enum Change {
 
 /// What a complete crawl changed of the products that it did not contain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Missed {
+pub struct MissCounts {
     /// Products with one miss more.
     pub missed: i64,
     /// Those of them that went out of stock by it.
@@ -162,14 +162,14 @@ pub async fn miss(
     payload: PayloadPosition,
     seen: &[ProductId],
     previous: Option<DateTime<Utc>>,
-) -> Result<Missed, DbError> {
+) -> Result<MissCounts, DbError> {
     let row = tx
         .query_one(
             include_str!("sql/products/miss.sql"),
             &[&scope.dispensary_id, &scope.platform.name(), &seen, &previous, &payload.id, &payload.fetched_at],
         )
         .await?;
-    Ok(Missed { missed: row.try_get("missed")?, out_of_stock: row.try_get("out_of_stock")? })
+    Ok(MissCounts { missed: row.try_get("missed")?, out_of_stock: row.try_get("out_of_stock")? })
 }
 
 impl FromRow for UpsertResult {
