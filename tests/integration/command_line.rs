@@ -89,6 +89,17 @@ async fn no_odd_database_url_shows_its_password() {
 }
 
 #[tokio::test]
+async fn the_command_line_of_psql_holds_no_password() {
+    let dir = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink("/bin/echo", dir.path().join("psql")).unwrap();
+    let mut psql = drover();
+    psql.args(["db", "psql", "--", "-c", "SELECT 1"]).env("PATH", dir.path());
+    let output = ended(psql.env("DATABASE_URL", "postgresql://me:/s3cret@127.0.0.1:1/drover")).await;
+    let command_line = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(command_line, "postgresql://me@127.0.0.1:1/drover -c SELECT 1\n");
+}
+
+#[tokio::test]
 async fn a_config_directory_of_another_account_is_used_only_when_it_is_named() {
     if !nix::unistd::Uid::effective().is_root() {
         println!("skipped: only root can give a directory to another account");
