@@ -607,9 +607,10 @@ async fn an_operator_hears_once_that_no_hash_works_any_more() {
     let harness = harness(&sim).await;
     let seed = sim.stores()[0].clone();
     become_store(&harness, &seed, Some(&seed.platform_dispensary_id)).await;
-    let is_news = || {
-        harness.services.hash_alarm.raise(Platform::Dutchie, "FilteredProducts", "", harness.services.clock.instant())
-    };
+    let endpoint = harness.services.platforms.get(Platform::Dutchie).adapter.endpoint(None).unwrap();
+    let endpoint = &endpoint[url::Position::BeforeHost..];
+    let now = harness.services.clock.instant();
+    let is_news = || harness.services.hash_alarm.raise(Platform::Dutchie, "FilteredProducts", endpoint, now);
 
     harness.settle(Role::PayloadFetch, json!({})).await;
     sim.add_fault(Fault::new(FaultKind::HashNotFound));
