@@ -61,7 +61,7 @@ pub struct ClaimerDeps {
     /// While no proxy is active, roles that need one are not claimed.
     pub proxies: watch::Receiver<PoolState>,
     /// While payloads cannot be written, roles that need a proxy are not claimed: each fetch would only find that out again.
-    pub can_store: watch::Receiver<bool>,
+    pub can_write_payloads: watch::Receiver<bool>,
     /// How often it may panic before the process gives up.
     pub restart_limit: RestartLimit,
 }
@@ -196,7 +196,7 @@ impl ClaimLoop {
         if !self.deps.lifecycle.is_running() {
             return Vec::new();
         }
-        let can_fetch = self.deps.proxies.borrow().active > 0 && *self.deps.can_store.borrow();
+        let can_fetch = self.deps.proxies.borrow().active > 0 && *self.deps.can_write_payloads.borrow();
         if can_fetch { roles.roles().to_vec() } else { roles.without_proxy_roles() }
     }
 
@@ -249,7 +249,7 @@ impl ClaimLoop {
         claim.tries += 1;
         let tasks = give_back(&self.deps.db, claim.token).await?;
         if tasks > 0 {
-            events::unanswered_claim_resolved(tasks);
+            events::unanswered_claim_given_back(tasks);
         }
         self.unanswered = None;
         Ok(())

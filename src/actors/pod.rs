@@ -108,8 +108,8 @@ impl PodActor {
         let (db, name) = (self.deps.db.clone(), self.plan.name.clone());
         self.deps.runtime.spawn(async move {
             // marked only after the delivery: a command that is delivered twice does no harm, a lost one does
-            let taken = async { workers::taken(&db.client().await?, &commands).await };
-            if let Err(error) = taken.await {
+            let marked = async { workers::mark_taken(&db.client().await?, &commands).await };
+            if let Err(error) = marked.await {
                 events::commands_not_marked(&name, &error);
             }
         });

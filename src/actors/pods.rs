@@ -62,7 +62,7 @@ impl Pods {
             lifecycle: lifecycle.clone(),
             held_tasks: held_tasks.clone(),
             proxies: proxies.state(),
-            can_store: services.payloads.can_write(),
+            can_write_payloads: services.payloads.can_write(),
             restart_limit: (&config.supervision).into(),
         });
         let deps = ActorDeps {

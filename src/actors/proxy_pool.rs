@@ -35,7 +35,7 @@ use crate::{config, events, supervised};
 use table::SyncResult;
 
 /// How often benches end and waiting asks are tried again.
-const TICK: Duration = Duration::from_millis(250);
+const TICK_INTERVAL: Duration = Duration::from_millis(250);
 
 /// More asks than any process has sessions; an ask beyond it is dropped and made again.
 const MAX_WAITING: usize = 4096;
@@ -49,7 +49,7 @@ pub struct ProxyPoolDeps {
     /// The pool's state; all zero until the table has been read for the first time, the last known one across a restart.
     pub state: watch::Sender<PoolState>,
     open_leases: OpenLeases,
-    /// Numbers the instances, so that an exchange which an earlier one began is recognised.
+    /// Numbers the instances, so that the result of a sync which an earlier one began is recognised.
     instances: Arc<AtomicU64>,
 }
 
@@ -103,11 +103,11 @@ pub struct ProxyPoolActor {
     last_sync: Option<Instant>,
     /// Until this instance has read the table it knows no proxy, and decides about none.
     has_read_table: bool,
-    /// The latest exchange failed.
+    /// The latest sync failed.
     table_fails: bool,
-    /// Flushes that wait for the exchange under way.
+    /// Flushes that wait for the sync under way.
     current_flushes: Vec<oneshot::Sender<bool>>,
-    /// Flushes that wait for the exchange after it.
+    /// Flushes that wait for the sync after it.
     next_flushes: Vec<oneshot::Sender<bool>>,
 }
 
@@ -161,7 +161,7 @@ impl ProxyPoolActor {
         }
     }
 
-    /// One exchange with the table at a time, so that the rows read are never older than the counters written.
+    /// One sync at a time, so that the rows read are never older than the counters written.
     fn sync(&mut self, ctx: &Context<Self>) {
         if self.in_flight.is_some() {
             return;
@@ -172,7 +172,7 @@ impl ProxyPoolActor {
         self.current_flushes = std::mem::take(&mut self.next_flushes);
         let (deps, pool, instance) = (self.deps.clone(), ctx.address(), self.instance);
         tokio::spawn(async move {
-            let (flushed, rows) = table::exchange(deps.db, deltas, deps.clock).await;
+            let (flushed, rows) = table::sync(deps.db, deltas, deps.clock).await;
             pool.do_send(SyncResult { instance, flushed, rows });
         });
     }
@@ -207,7 +207,7 @@ impl Actor for ProxyPoolActor {
 
     fn started(&mut self, ctx: &mut Self::Context) {
         self.sync(ctx);
-        ctx.run_interval(TICK, |_, ctx| {
+        ctx.run_interval(TICK_INTERVAL, |_, ctx| {
             // a full mailbox already holds ticks
             let _ = ctx.address().try_send(Tick);
         });

@@ -14,9 +14,9 @@ use super::messages::Tick;
 use super::supervision::Rebuild;
 use crate::supervised;
 
-/// How often it looks what is due, at most and at least.
-const MIN_TICK: Duration = Duration::from_millis(100);
-const MAX_TICK: Duration = Duration::from_secs(1);
+/// Bounds of the interval at which it looks what is due.
+const MIN_TICK_INTERVAL: Duration = Duration::from_millis(100);
+const MAX_TICK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Cheap to clone.
 #[derive(Clone)]
@@ -103,8 +103,8 @@ impl Actor for SchedulerActor {
     type Context = Context<Self>;
 
     fn started(&mut self, ctx: &mut Context<Self>) {
-        let shortest = self.entries.iter().map(|entry| entry.interval).min().unwrap_or(MAX_TICK);
-        ctx.run_interval(shortest.clamp(MIN_TICK, MAX_TICK), |_, ctx| ctx.notify(Tick));
+        let shortest = self.entries.iter().map(|entry| entry.interval).min().unwrap_or(MAX_TICK_INTERVAL);
+        ctx.run_interval(shortest.clamp(MIN_TICK_INTERVAL, MAX_TICK_INTERVAL), |_, ctx| ctx.notify(Tick));
         ctx.notify(Tick);
     }
 }

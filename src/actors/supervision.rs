@@ -81,7 +81,7 @@ pub struct RestartPolicy {
     backoff: Duration,
     backoff_max: Duration,
     /// Interval of the supervisor's `Tick`, which only tests need.
-    tick: Duration,
+    tick_interval: Duration,
 }
 
 impl From<&config::Supervision> for RestartPolicy {
@@ -91,7 +91,7 @@ impl From<&config::Supervision> for RestartPolicy {
             window: config.window,
             backoff: config.backoff,
             backoff_max: config.backoff_max,
-            tick: config.ping,
+            tick_interval: config.ping,
         }
     }
 }
@@ -188,8 +188,8 @@ impl Children {
         self.children.iter().map(|child| child.name.as_str()).collect()
     }
 
-    pub fn tick(&self) -> Duration {
-        self.policy.tick
+    pub fn tick_interval(&self) -> Duration {
+        self.policy.tick_interval
     }
 }
 
@@ -213,7 +213,7 @@ mod tests {
             window: Duration::from_secs(60),
             backoff: Duration::from_millis(100),
             backoff_max: Duration::from_secs(30),
-            tick: Duration::from_secs(1),
+            tick_interval: Duration::from_secs(1),
         }
     }
 

@@ -70,7 +70,7 @@ impl Actor for SupervisorActor {
 
     fn started(&mut self, ctx: &mut Context<Self>) {
         self.children.resume_parked(Instant::now());
-        ctx.run_interval(self.children.tick(), |_, ctx| ctx.notify(Tick));
+        ctx.run_interval(self.children.tick_interval(), |_, ctx| ctx.notify(Tick));
     }
 }
 

@@ -23,7 +23,7 @@ pub async fn before_fetch(client: &Client, scope: ProductScope) -> Result<FetchS
     Ok(FetchStart {
         at: row.try_get("fetched_at")?,
         products: products.max(0) as usize,
-        suspicious_proxies: row.try_get("suspicious_proxies")?,
+        small_menu_proxies: row.try_get("small_menu_proxies")?,
     })
 }
 

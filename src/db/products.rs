@@ -112,8 +112,8 @@ pub async fn find(tx: &Tx, scope: ProductScope, products: &[Product]) -> Result<
 }
 
 /// Widens `first_seen_at` and `last_seen_at` of these products to `fetched_at`: an older payload had them.
-pub async fn seen_before(tx: &Tx, ids: &[ProductId], fetched_at: DateTime<Utc>) -> Result<(), DbError> {
-    tx.execute(include_str!("sql/products/seen_before.sql"), &[&ids, &fetched_at]).await?;
+pub async fn widen_seen(tx: &Tx, ids: &[ProductId], fetched_at: DateTime<Utc>) -> Result<(), DbError> {
+    tx.execute(include_str!("sql/products/widen_seen.sql"), &[&ids, &fetched_at]).await?;
     Ok(())
 }
 
@@ -156,7 +156,7 @@ pub async fn write_variants(
 
 /// Counts a miss for every product in `scope` that is not among `seen`, those of `payload`. `previous` = when the last complete crawl before
 /// this one was fetched, which is when a product at its first miss was last seen.
-pub async fn miss(
+pub async fn record_misses(
     tx: &Tx,
     scope: ProductScope,
     payload: PayloadPosition,
@@ -165,7 +165,7 @@ pub async fn miss(
 ) -> Result<MissCounts, DbError> {
     let row = tx
         .query_one(
-            include_str!("sql/products/miss.sql"),
+            include_str!("sql/products/record_misses.sql"),
             &[&scope.dispensary_id, &scope.platform.name(), &seen, &previous, &payload.id, &payload.fetched_at],
         )
         .await?;

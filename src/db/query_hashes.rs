@@ -46,15 +46,25 @@ pub async fn add(client: &Client, platform: Platform, hashes: &[QueryHash]) -> R
 }
 
 /// Notes that `endpoint` accepted a hash; one that was unknown is kept.
-pub async fn worked(client: &Client, platform: Platform, hash: &QueryHash, endpoint: &str) -> Result<(), DbError> {
-    let sql = include_str!("sql/query_hashes/worked.sql");
+pub async fn record_worked(
+    client: &Client,
+    platform: Platform,
+    hash: &QueryHash,
+    endpoint: &str,
+) -> Result<(), DbError> {
+    let sql = include_str!("sql/query_hashes/record_worked.sql");
     client.execute(sql, &[&platform.name(), &hash.operation, &hash.hash, &endpoint]).await?;
     Ok(())
 }
 
 /// Notes that `endpoint` does not know a hash (any more, or yet).
-pub async fn not_found(client: &Client, platform: Platform, hash: &QueryHash, endpoint: &str) -> Result<(), DbError> {
-    let sql = include_str!("sql/query_hashes/not_found.sql");
+pub async fn record_not_found(
+    client: &Client,
+    platform: Platform,
+    hash: &QueryHash,
+    endpoint: &str,
+) -> Result<(), DbError> {
+    let sql = include_str!("sql/query_hashes/record_not_found.sql");
     client.execute(sql, &[&platform.name(), &hash.operation, &hash.hash, &endpoint]).await?;
     Ok(())
 }

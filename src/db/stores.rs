@@ -75,15 +75,15 @@ pub async fn lock(tx: &Tx, id: StoreId) -> Result<CrawlState, DbError> {
 }
 
 /// Notes that the store's menu was fetched and is believed: its suspicious menus are deleted.
-pub async fn fetched(tx: &Tx, id: StoreId) -> Result<(), DbError> {
-    tx.execute(include_str!("sql/stores/fetched.sql"), &[&id]).await?;
+pub async fn record_fetch(tx: &Tx, id: StoreId) -> Result<(), DbError> {
+    tx.execute(include_str!("sql/stores/record_fetch.sql"), &[&id]).await?;
     Ok(())
 }
 
 /// Notes that `payload` is now the newest that became products.
-pub async fn crawled(tx: &Tx, payload: &Payload, complete: bool) -> Result<(), DbError> {
+pub async fn record_crawl(tx: &Tx, payload: &Payload, complete: bool) -> Result<(), DbError> {
     tx.execute(
-        include_str!("sql/stores/crawled.sql"),
+        include_str!("sql/stores/record_crawl.sql"),
         &[&payload.dispensary_id, &payload.id, &payload.fetched_at, &complete],
     )
     .await?;

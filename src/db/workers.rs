@@ -70,7 +70,7 @@ pub async fn now(client: &Client) -> Result<DateTime<Utc>, DbError> {
     first_column(&client.query_one("SELECT now()", &[]).await?)
 }
 
-/// The open commands for these workers that were given after `since`, oldest first. Each stays open until it is marked by [`taken`].
+/// The open commands for these workers that were given after `since`, oldest first. Each stays open until it is marked by [`mark_taken`].
 pub async fn open_commands(
     client: &Client,
     worker_ids: &[String],
@@ -81,7 +81,7 @@ pub async fn open_commands(
 }
 
 /// Marks these commands as delivered.
-pub async fn taken(client: &Client, commands: &[OpenCommand]) -> Result<(), DbError> {
+pub async fn mark_taken(client: &Client, commands: &[OpenCommand]) -> Result<(), DbError> {
     let ids: Vec<i64> = commands.iter().map(|open| open.id).collect();
     client.execute("UPDATE worker_commands SET taken_at = now() WHERE id = ANY ($1)", &[&ids]).await?;
     Ok(())

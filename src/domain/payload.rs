@@ -56,7 +56,7 @@ pub struct FetchStart {
     /// Products that its menu held before.
     pub products: usize,
     /// Proxies through which the latest menus came that were too small to be believed.
-    pub suspicious_proxies: Vec<i64>,
+    pub small_menu_proxies: Vec<i64>,
 }
 
 impl FetchStart {

@@ -76,7 +76,7 @@ pub fn proxy_pool_changed(now: PoolState, alarm: bool) {
     }
 }
 
-/// The table could not be read or written. `again`: the exchange before failed too, and was logged.
+/// The table could not be read or written. `again`: the sync before failed too, and was logged.
 pub fn proxy_table_failed(error: &str, again: bool) {
     match again {
         true => debug!("The proxy table still cannot be reached: {error}"),

@@ -92,7 +92,7 @@ pub fn claim_failed(error: &dyn fmt::Display) {
 }
 
 /// The answer to a claim was lost; `tasks` that it had claimed are pending again.
-pub fn unanswered_claim_resolved(tasks: i32) {
+pub fn unanswered_claim_given_back(tasks: i32) {
     warn!(tasks, "The answer to a claim was lost; claimed tasks that are pending again: {tasks}");
 }
 

@@ -35,7 +35,7 @@ pub async fn run(ctx: &Context, _: args::PayloadFetch) -> Result<Outcome, TaskEr
     let done = Outcome::done(result(&payload)).write(payload, |payload, tx| {
         Box::pin(async move {
             let payload_id = db::payloads::insert(tx, payload).await?;
-            db::stores::fetched(tx, payload.dispensary_id).await?;
+            db::stores::record_fetch(tx, payload.dispensary_id).await?;
             Ok(Written {
                 result: [("payload_id".to_owned(), json!(payload_id))].into_iter().collect(),
                 next: vec![refresh_task(payload, payload_id)],

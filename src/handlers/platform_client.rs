@@ -83,10 +83,10 @@ impl<'a> PlatformClient<'a> {
         for observation in observations {
             match observation {
                 HashObservation::Worked(hash) => {
-                    db::query_hashes::worked(&client, self.platform, &hash, &self.endpoint).await?;
+                    db::query_hashes::record_worked(&client, self.platform, &hash, &self.endpoint).await?;
                 }
                 HashObservation::NotFound(hash) => {
-                    db::query_hashes::not_found(&client, self.platform, &hash, &self.endpoint).await?;
+                    db::query_hashes::record_not_found(&client, self.platform, &hash, &self.endpoint).await?;
                 }
             }
         }

@@ -33,7 +33,7 @@ impl Crawler<'_> {
     /// another proxy; the caller decides whether the second is believed. `Empty` when products are announced and none come,
     /// `Incomplete` when too few come.
     pub async fn fetch_menu(&mut self, store: &Store, start: &FetchStart) -> Result<Menu, FetchError> {
-        self.session.avoid(&start.suspicious_proxies);
+        self.session.avoid(&start.small_menu_proxies);
         match self.fetch_menu_once(store, start).await {
             Ok(menu) if !start.is_too_small(menu.product_count) => return Ok(menu),
             Ok(_) | Err(FetchError::Empty) => {}

@@ -24,11 +24,12 @@ const MAX_CONNECT_ANSWER_BYTES: usize = 16 * 1024;
 #[derive(Debug)]
 pub(super) struct ConnectError {
     pub reason: String,
-    pub blame: Blame,
+    pub kind: ConnectErrorKind,
 }
 
+/// What failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Blame {
+pub(super) enum ConnectErrorKind {
     /// The proxy failed.
     Proxy,
     /// The proxy failed, and another try will fail too: it is benched at once.
@@ -41,9 +42,10 @@ pub(super) enum Blame {
 /// `limit` bounds each of the two steps: to reach the proxy, and to be connected by it.
 pub(super) async fn open(proxy: &Proxy, url: &Url, limit: Duration) -> Result<TcpStream, ConnectError> {
     let stream = timeout(limit, dial(proxy)).await;
-    let stream = stream.map_err(|_| failed(Blame::Proxy, format!("cannot be reached within {limit:?}")))??;
+    let stream =
+        stream.map_err(|_| failed(ConnectErrorKind::Proxy, format!("cannot be reached within {limit:?}")))??;
     let connected = timeout(limit, connect(stream, proxy, url)).await;
-    connected.map_err(|_| failed(Blame::ProxyOrOrigin, format!("no connection within {limit:?}")))?
+    connected.map_err(|_| failed(ConnectErrorKind::ProxyOrOrigin, format!("no connection within {limit:?}")))?
 }
 
 /// The value of Proxy-Authorization, for a proxy that has a user; never shown by `Debug`.
@@ -61,8 +63,8 @@ async fn dial(proxy: &Proxy) -> Result<TcpStream, ConnectError> {
     let host = proxy.host.trim_start_matches('[').trim_end_matches(']');
     let stream = TcpStream::connect((host, proxy.port)).await.map_err(|error| {
         let is_refused = error.kind() == std::io::ErrorKind::ConnectionRefused;
-        let blame = if is_refused { Blame::ProxyAtOnce } else { Blame::Proxy };
-        failed(blame, format!("cannot be reached: {error}"))
+        let kind = if is_refused { ConnectErrorKind::ProxyAtOnce } else { ConnectErrorKind::Proxy };
+        failed(kind, format!("cannot be reached: {error}"))
     })?;
     stream.set_nodelay(true).map_err(broken)?;
     Ok(stream)
@@ -86,8 +88,8 @@ async fn tunnel(mut stream: TcpStream, proxy: &Proxy, url: &Url) -> Result<TcpSt
     stream.write_all(&request).await.map_err(broken)?;
     match connect_status(&mut stream).await? {
         200..=299 => Ok(stream),
-        407 => Err(failed(Blame::ProxyAtOnce, BAD_CREDENTIALS.to_owned())),
-        status => Err(failed(Blame::ProxyOrOrigin, format!("it refuses the tunnel ({status})"))),
+        407 => Err(failed(ConnectErrorKind::ProxyAtOnce, BAD_CREDENTIALS.to_owned())),
+        status => Err(failed(ConnectErrorKind::ProxyOrOrigin, format!("it refuses the tunnel ({status})"))),
     }
 }
 
@@ -96,12 +98,12 @@ async fn connect_status(stream: &mut TcpStream) -> Result<u16, ConnectError> {
     let mut answer = Vec::with_capacity(512);
     while !answer.ends_with(b"\r\n\r\n") {
         if answer.len() >= MAX_CONNECT_ANSWER_BYTES {
-            return Err(failed(Blame::Proxy, "an endless answer to CONNECT".to_owned()));
+            return Err(failed(ConnectErrorKind::Proxy, "an endless answer to CONNECT".to_owned()));
         }
         // byte by byte: what follows the empty line belongs to TLS
         answer.push(stream.read_u8().await.map_err(broken)?);
     }
-    status_of(&answer).ok_or_else(|| failed(Blame::Proxy, "its answer to CONNECT is not HTTP".to_owned()))
+    status_of(&answer).ok_or_else(|| failed(ConnectErrorKind::Proxy, "its answer to CONNECT is not HTTP".to_owned()))
 }
 
 /// `HTTP/1.x <status> …`
@@ -130,15 +132,15 @@ fn socks_error(error: tokio_socks::Error) -> ConnectError {
         Socks::PasswordAuthFailure(_)
         | Socks::NoAcceptableAuthMethods
         | Socks::AuthorizationRequired
-        | Socks::InvalidAuthValues(_) => failed(Blame::ProxyAtOnce, BAD_CREDENTIALS.to_owned()),
+        | Socks::InvalidAuthValues(_) => failed(ConnectErrorKind::ProxyAtOnce, BAD_CREDENTIALS.to_owned()),
         // the replies about the target
         Socks::GeneralSocksServerFailure
         | Socks::ConnectionNotAllowedByRuleset
         | Socks::NetworkUnreachable
         | Socks::HostUnreachable
         | Socks::ConnectionRefused
-        | Socks::TtlExpired => failed(Blame::ProxyOrOrigin, reason),
-        _ => failed(Blame::Proxy, reason),
+        | Socks::TtlExpired => failed(ConnectErrorKind::ProxyOrOrigin, reason),
+        _ => failed(ConnectErrorKind::Proxy, reason),
     }
 }
 
@@ -156,11 +158,11 @@ fn port(url: &Url) -> u16 {
 }
 
 fn broken(error: std::io::Error) -> ConnectError {
-    failed(Blame::Proxy, format!("the connection broke: {error}"))
+    failed(ConnectErrorKind::Proxy, format!("the connection broke: {error}"))
 }
 
-fn failed(blame: Blame, reason: String) -> ConnectError {
-    ConnectError { reason, blame }
+fn failed(kind: ConnectErrorKind, reason: String) -> ConnectError {
+    ConnectError { reason, kind }
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ use super::failure::Failure;
 use super::fingerprint::Protocol;
 use super::headers::{Fields, authority};
 use super::proxy::{Proxy, ProxyProtocol};
-use super::proxy_connect::{self, Blame, ConnectError};
+use super::proxy_connect::{self, ConnectError, ConnectErrorKind};
 use super::request::Request;
 use super::tls::{self, Stream, TlsSetupError};
 use crate::config;
@@ -314,10 +314,10 @@ fn broken(url: &Url, error: &(dyn std::error::Error + 'static)) -> Failure {
 }
 
 fn connect_failure(proxy: &Proxy, url: &Url, error: ConnectError) -> Failure {
-    match error.blame {
-        Blame::Proxy => Failure::proxy(proxy.id, &host(url), error.reason, false),
-        Blame::ProxyAtOnce => Failure::proxy(proxy.id, &host(url), error.reason, true),
-        Blame::ProxyOrOrigin => unreachable(proxy, url, &error.reason),
+    match error.kind {
+        ConnectErrorKind::Proxy => Failure::proxy(proxy.id, &host(url), error.reason, false),
+        ConnectErrorKind::ProxyAtOnce => Failure::proxy(proxy.id, &host(url), error.reason, true),
+        ConnectErrorKind::ProxyOrOrigin => unreachable(proxy, url, &error.reason),
     }
 }
 

@@ -48,7 +48,7 @@ async fn a_claim_whose_answer_is_lost_is_given_back_within_seconds_without_blame
 
 fn claimer(network: &FaultProxy, held_tasks: &HeldTasks) -> Claimer {
     let (proxies, pool_state) = watch::channel(PoolState { active: 1, ..PoolState::default() });
-    let (disk, can_store) = watch::channel(true);
+    let (disk, can_write_payloads) = watch::channel(true);
     // the claimer reads the last values
     drop((proxies, disk));
     Claimer::start(ClaimerDeps {
@@ -57,7 +57,7 @@ fn claimer(network: &FaultProxy, held_tasks: &HeldTasks) -> Claimer {
         lifecycle: Lifecycle::default(),
         held_tasks: held_tasks.clone(),
         proxies: pool_state,
-        can_store,
+        can_write_payloads,
         restart_limit: RestartLimit::new(5, Duration::from_secs(60)),
     })
 }

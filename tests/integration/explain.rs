@@ -91,7 +91,7 @@ async fn a_sweep_of_what_is_due_looks_at_nothing_else() {
 #[tokio::test]
 async fn a_renewal_finds_its_tasks_by_id() {
     let queue = Queue::crowded().await;
-    let claimed = queue.exchange(ClaimBatch { roles: Role::CRAWL.to_vec(), ..asks(10) }).await;
+    let claimed = queue.settle_and_claim(ClaimBatch { roles: Role::CRAWL.to_vec(), ..asks(10) }).await;
     let leases: Vec<TaskLease> = claimed.into_iter().map(|task| task.lease).collect();
     for _ in 0..6 {
         tasks::renew(&queue.database.raw, &leases, LEASE).await.unwrap();
@@ -115,7 +115,7 @@ async fn a_recovery_looks_at_active_tasks_only() {
 async fn the_full_sweep_probes_each_waiting_store_once() {
     let queue = Queue::crowded().await;
     assert_eq!(queue.sweep_all().await, 0);
-    assert_eq!(queue.exchange(asks(1)).await[0].lease.worker_id, ME);
+    assert_eq!(queue.settle_and_claim(asks(1)).await[0].lease.worker_id, ME);
     assert_eq!(tasks::sweep_due(&queue.client().await, BACK).await.unwrap(), 0);
     let pages = pages_of(&queue, "SELECT * FROM sweep_stores(NULL, 100000)").await;
     // 5,000 stores: a step of the skip scan, a look at who is outranked, one at who holds the slot

@@ -105,7 +105,7 @@ async fn suspects_take_turns_so_that_blame_gathers_only_where_it_belongs() {
         "UPDATE worker_tasks SET loss_count = 3, crash_count = (ARRAY[2, 1, 0])[array_position($1::bigint[], id)]";
     database.raw.execute(lost, &[&ids]).await.unwrap();
 
-    let exchange = ClaimBatch {
+    let batch = ClaimBatch {
         roles: vec![Role::AnalyticsRefresh],
         workers: vec!["w".to_owned(); 3],
         lease: Duration::from_secs(60),
@@ -114,9 +114,7 @@ async fn suspects_take_turns_so_that_blame_gathers_only_where_it_belongs() {
     };
     let mut turns = Vec::new();
     for _ in 0..3 {
-        turns.extend(
-            tasks::settle_and_claim(&client, &exchange).await.unwrap().claimed.iter().map(|task| task.lease.id),
-        );
+        turns.extend(tasks::settle_and_claim(&client, &batch).await.unwrap().claimed.iter().map(|task| task.lease.id));
     }
     assert_eq!(turns, [ids[2], ids[1], ids[0]], "one at a time, the least blamed first");
 }

@@ -43,7 +43,7 @@ async fn a_media_task_is_claimed_by_media_workers_only() {
     let crawl = queue.add(NewTask::new(Role::AnalyticsRefresh)).await;
     let claim = async |roles: &str| {
         let roles = roles.parse::<RoleSet>().unwrap().roles().to_vec();
-        ids(&queue.exchange(ClaimBatch { roles, ..asks(10) }).await)
+        ids(&queue.settle_and_claim(ClaimBatch { roles, ..asks(10) }).await)
     };
     assert_eq!(claim("any").await, [crawl]);
     assert_eq!(claim("media").await, [media]);
@@ -55,7 +55,7 @@ async fn a_worker_of_both_families_claims_from_both() {
     let media = queue.add(NewTask::new(Role::DownloadMedia)).await;
     let crawl = queue.add(NewTask::new(Role::AnalyticsRefresh)).await;
     let roles = "any,media".parse::<RoleSet>().unwrap().roles().to_vec();
-    let mut claimed = ids(&queue.exchange(ClaimBatch { roles, ..asks(10) }).await);
+    let mut claimed = ids(&queue.settle_and_claim(ClaimBatch { roles, ..asks(10) }).await);
     claimed.sort_unstable();
     assert_eq!(claimed, [media, crawl]);
 }

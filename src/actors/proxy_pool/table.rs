@@ -1,4 +1,4 @@
-//! One exchange with the table `proxies`: the counters of this process are written, the rows with the counters of all processes are
+//! A sync with the table `proxies`: the counters of this process are written, the rows with the counters of all processes are
 //! read.
 
 use actix::Message;
@@ -7,7 +7,7 @@ use crate::clock::Clock;
 use crate::db::{self, Db, DbError};
 use crate::domain::proxy::{CounterDelta, ProxyRow};
 
-/// The result of an exchange.
+/// The result of a sync.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct SyncResult {
@@ -19,7 +19,7 @@ pub struct SyncResult {
 }
 
 /// Bounded by the deadlines of the database; a panic is an error like others, so that an answer always comes.
-pub async fn exchange(db: Db, deltas: Vec<CounterDelta>, clock: Clock) -> (bool, Result<Vec<ProxyRow>, String>) {
+pub async fn sync(db: Db, deltas: Vec<CounterDelta>, clock: Clock) -> (bool, Result<Vec<ProxyRow>, String>) {
     let flushed = match tokio::spawn(flush(db.clone(), deltas, clock)).await {
         Ok(Ok(())) => true,
         Ok(Err(error)) => return (false, Err(error.to_string())),

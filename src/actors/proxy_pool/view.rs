@@ -12,7 +12,7 @@ pub struct ProxyPoolView {
     pub state: PoolState,
     /// Asks that wait for a proxy.
     pub waiting: usize,
-    /// Whether the last exchange with the table failed.
+    /// Whether the last sync with the table failed.
     pub table_fails: bool,
     pub proxies: Vec<ProxyView>,
 }

@@ -84,11 +84,12 @@ impl MenuWrite {
         let mut counts = self.count(&upserted);
         counts.snapshots = self.write_snapshots(tx, &ids, &self.products).await?;
         if order == PayloadOrder::Newest && self.is_complete() {
-            let missed = db::products::miss(tx, self.scope(), self.position(), &ids, state.last_complete_at).await?;
+            let missed =
+                db::products::record_misses(tx, self.scope(), self.position(), &ids, state.last_complete_at).await?;
             counts.missed = missed.missed;
             counts.out_of_stock += missed.out_of_stock;
         }
-        db::stores::crawled(tx, &self.payload, self.is_complete()).await?;
+        db::stores::record_crawl(tx, &self.payload, self.is_complete()).await?;
         Ok(counts)
     }
 
@@ -97,7 +98,7 @@ impl MenuWrite {
     async fn write_older(&self, tx: &Tx, newest: PayloadPosition) -> Result<Counts, DbError> {
         let known = db::products::find(tx, self.scope(), &self.products).await?;
         let known_ids: Vec<ProductId> = known.iter().copied().flatten().collect();
-        db::products::seen_before(tx, &known_ids, self.payload.fetched_at).await?;
+        db::products::widen_seen(tx, &known_ids, self.payload.fetched_at).await?;
         let unknown = self.unknown(&known);
         let mut counts = Counts { products: self.products.len(), new: unknown.len(), ..Counts::default() };
         let added = match unknown.as_slice() {

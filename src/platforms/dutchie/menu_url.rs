@@ -6,7 +6,7 @@ use url::Url;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MenuUrl {
     pub url: Url,
-    pub entry: String,
+    pub name_or_id: String,
 }
 
 /// The words before a store's name in a path.
@@ -25,7 +25,7 @@ impl MenuUrl {
         let kind = parts.next().filter(|kind| BEFORE_THE_NAME.contains(kind))?;
         let name = parts.next()?;
         let name = if kind == "embedded-menu" { name.strip_suffix(".js").unwrap_or(name) } else { name };
-        is_name(name).then(|| MenuUrl { entry: name.to_owned(), url: url.clone() })
+        is_name(name).then(|| MenuUrl { name_or_id: name.to_owned(), url: url.clone() })
     }
 }
 
@@ -63,8 +63,8 @@ mod tests {
     )]
     #[case::blanks("  https://dutchie.com/dispensary/deeply-rooted ", "deeply-rooted")]
     #[case::with_a_port("http://127.0.0.1:8080/stores/a1", "a1")]
-    fn an_address_names_its_store(#[case] address: &str, #[case] entry: &str) {
-        assert_eq!(MenuUrl::parse(address).map(|menu| menu.entry).as_deref(), Some(entry));
+    fn an_address_names_its_store(#[case] address: &str, #[case] name_or_id: &str) {
+        assert_eq!(MenuUrl::parse(address).map(|menu| menu.name_or_id).as_deref(), Some(name_or_id));
     }
 
     #[rstest]

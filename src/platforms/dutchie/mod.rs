@@ -91,14 +91,14 @@ impl Adapter for Dutchie {
     }
 
     fn resolve_query(&self, store: &Store) -> Result<Query, FetchError> {
-        let by_address = store.menu_url.as_deref().and_then(MenuUrl::parse).map(|menu| menu.entry);
-        let Some(entry) = by_address.or_else(|| store.slug.clone()) else {
+        let by_address = store.menu_url.as_deref().and_then(MenuUrl::parse).map(|menu| menu.name_or_id);
+        let Some(name_or_id) = by_address.or_else(|| store.slug.clone()) else {
             let reason = "has neither a menu_url of a known form nor a slug: set one of them";
             return Err(FetchError::NotAddressable { store: store.name.clone(), reason });
         };
         let endpoint = self.endpoint(Some(store))?;
         let referer = requests::menu_referer(&endpoint, store);
-        Ok(self.stores_query(endpoint, referer, StoreFilter::ByName { name_or_id: &entry }))
+        Ok(self.stores_query(endpoint, referer, StoreFilter::ByName { name_or_id: &name_or_id }))
     }
 
     fn discovery_query(&self, point: &DiscoveryPoint) -> Result<Query, FetchError> {

@@ -268,7 +268,7 @@ async fn a_rebuilt_pool_revokes_nothing_before_it_has_read_the_table() {
     database.raw.batch_execute("ALTER TABLE proxies RENAME TO out_of_reach").await.unwrap();
 
     let rebuilt = Process::of(before.deps.clone());
-    rebuilt.pool.flush(SOON).await; // its first exchange is over, and read nothing
+    rebuilt.pool.flush(SOON).await; // its first sync is over, and read nothing
     rebuilt.passes(secs(1)).await;
     assert!(rebuilt.seen().await.table_fails);
     assert!(!held.is_revoked());

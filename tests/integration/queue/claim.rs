@@ -49,7 +49,7 @@ async fn each_name_gets_a_task_of_its_own() {
     let queue = Queue::new().await;
     queue.enqueue(&vec![analytics(); 2]).await;
     let workers = ["one", "two", "three"].map(str::to_owned).to_vec();
-    let claimed = queue.exchange(ClaimBatch { workers, ..asks(0) }).await;
+    let claimed = queue.settle_and_claim(ClaimBatch { workers, ..asks(0) }).await;
     let names: Vec<&str> = claimed.iter().map(|task| task.lease.worker_id.as_str()).collect();
     assert_eq!(names, ["one", "two"]);
 }
@@ -203,8 +203,8 @@ async fn a_claim_whose_answer_was_lost_is_asked_for_by_its_token() {
     let queue = Queue::new().await;
     let made = queue.enqueue(&[fetch(1), fetch(2), fetch(3)]).await;
     let token = ClaimToken::random();
-    queue.exchange(ClaimBatch { token, ..asks(2) }).await;
-    queue.exchange(asks(1)).await;
+    queue.settle_and_claim(ClaimBatch { token, ..asks(2) }).await;
+    queue.settle_and_claim(asks(1)).await;
     let client = queue.client().await;
     let found = tasks::claimed_with(&client, token).await.unwrap();
     assert_eq!(ids(&found), made[..2]);

@@ -57,11 +57,11 @@ impl Queue {
 
     /// Up to `count` tasks of these roles, for one worker.
     pub async fn claim(&self, roles: &[Role], count: usize) -> Vec<ClaimedTask> {
-        self.exchange(ClaimBatch { roles: roles.to_vec(), ..asks(count) }).await
+        self.settle_and_claim(ClaimBatch { roles: roles.to_vec(), ..asks(count) }).await
     }
 
-    pub async fn exchange(&self, exchange: ClaimBatch) -> Vec<ClaimedTask> {
-        tasks::settle_and_claim(&self.client().await, &exchange).await.unwrap().claimed
+    pub async fn settle_and_claim(&self, batch: ClaimBatch) -> Vec<ClaimedTask> {
+        tasks::settle_and_claim(&self.client().await, &batch).await.unwrap().claimed
     }
 
     /// The one task that may be claimed.

@@ -38,7 +38,7 @@ async fn a_process_claims_one_suspect_at_a_time() {
     let made = queue.enqueue(&[fetch(1), fetch(2), fetch(3)]).await;
     queue.sql(&format!("UPDATE worker_tasks SET loss_count = 2 WHERE id <> {}", made[2])).await;
     assert_eq!(queue.claim_all().await, [made[0], made[2]]);
-    assert!(queue.exchange(ClaimBatch { allow_suspect: false, ..asks(9) }).await.is_empty());
+    assert!(queue.settle_and_claim(ClaimBatch { allow_suspect: false, ..asks(9) }).await.is_empty());
     assert_eq!(queue.claim_all().await, [made[1]], "another process may take the other one");
 }
 

@@ -64,12 +64,11 @@ impl Race {
         while !self.is_over() || !done.is_empty() {
             let count = if self.is_over() { 0 } else { [1, 1, 4, 16][random.random_range(0..4)] };
             let workers = vec![format!("worker-{seed}"); count];
-            let exchange = ClaimBatch { done: std::mem::take(&mut done), roles: roles.to_vec(), workers, ..asks(0) };
-            let Some(answer) = self.note("claim", tasks::settle_and_claim(&self.client().await, &exchange).await)
-            else {
+            let batch = ClaimBatch { done: std::mem::take(&mut done), roles: roles.to_vec(), workers, ..asks(0) };
+            let Some(answer) = self.note("claim", tasks::settle_and_claim(&self.client().await, &batch).await) else {
                 continue;
             };
-            for completion in &exchange.done {
+            for completion in &batch.done {
                 let id = completion.lease.id;
                 if answer.settled.contains(&id) || self.settle(&completion.lease).await {
                     *self.done.lock().unwrap().entry(id).or_default() += 1;

@@ -107,6 +107,6 @@ async fn commands_come_in_order_until_they_are_taken_and_never_those_for_a_prede
     let words: Vec<WorkerCommand> = commands.iter().map(|open| open.command).collect();
     assert_eq!(words, [WorkerCommand::Pause, WorkerCommand::Resume]);
     assert_eq!(open().await, commands, "one whose delivery was not confirmed is delivered again");
-    workers::taken(&queue.client().await, &commands).await.unwrap();
+    workers::mark_taken(&queue.client().await, &commands).await.unwrap();
     assert!(open().await.is_empty());
 }

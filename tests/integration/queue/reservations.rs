@@ -132,7 +132,7 @@ async fn a_batch_completion_frees_the_dedup_key_too() {
     queue.add(keyed.clone()).await;
     let lease = queue.claim_one().await.lease;
     let done = vec![tasks::Completion { lease, result: json!({}), detail: json!({}) }];
-    queue.exchange(ClaimBatch { done, ..asks(0) }).await;
+    queue.settle_and_claim(ClaimBatch { done, ..asks(0) }).await;
     queue.add(keyed).await;
 }
 

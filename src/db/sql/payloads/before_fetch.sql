@@ -13,4 +13,4 @@ SELECT date_trunc('milliseconds', clock_timestamp()) AS fetched_at,
                     AND consecutive_misses < 3)) AS products,
        (SELECT coalesce(array_agg(proxy_id) FILTER (WHERE proxy_id IS NOT NULL), '{}')
           FROM suspicious_menus
-         WHERE dispensary_id = $1) AS suspicious_proxies;
+         WHERE dispensary_id = $1) AS small_menu_proxies;

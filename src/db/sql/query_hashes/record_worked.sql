@@ -1,4 +1,4 @@
--- query_hashes/worked.sql: an endpoint accepted a hash. Minutes are exact enough, and save one write per task.
+-- query_hashes/record_worked.sql: an endpoint accepted a hash. Minutes are exact enough, and save one write per task.
 -- $1 platform, $2 operation, $3 hash, $4 endpoint
 WITH here AS (      -- this endpoint's refusal is past
   UPDATE query_hashes

@@ -1,4 +1,4 @@
--- products/miss.sql: counts a miss for each product of a store that a complete crawl did not contain (`stock::Stock::missed`);
+-- products/record_misses.sql: counts a miss for each product of a store that a complete crawl did not contain (`stock::Stock::missed`);
 -- the variants of one that goes out of stock go with it.
 -- $1 store, $2 platform, $3 ids of the products it did contain, $4 when the previous complete crawl was fetched, $5 payload
 -- (column crawl_id), $6 when it was fetched
