@@ -83,7 +83,7 @@ impl App {
     }
 
     /// Returns when the tree has failed for good.
-    pub async fn failed(&self) {
+    pub async fn until_failed(&self) {
         self.lifecycle().reached(Phase::Draining).await;
     }
 

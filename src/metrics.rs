@@ -41,17 +41,17 @@ metrics! {
     TASKS_LOST: IntCounter = counter("drover_tasks_lost_total", "Bodies stopped because their lease was lost");
 
     // workers
-    WORKER_SLOTS: IntGauge = gauge("drover_worker_slots", "Tasks that this process may run at once");
-    WORKER_SLOTS_BUSY: IntGauge = gauge("drover_worker_slots_busy", "Tasks that this process runs now");
-    WORKERS_HERE: IntGauge = gauge("drover_process_workers", "Workers that this process runs");
+    WORKER_SLOTS: IntGauge = int_gauge("drover_worker_slots", "Tasks that this process may run at once");
+    WORKER_SLOTS_BUSY: IntGauge = int_gauge("drover_worker_slots_busy", "Tasks that this process runs now");
+    WORKERS_HERE: IntGauge = int_gauge("drover_process_workers", "Workers that this process runs");
     WORKER_BACKOFFS: IntCounterVec = counters("drover_worker_backoffs_total", "Times that a worker stopped claiming", &["resource"]);
-    MEMORY_RATIO: Gauge = number("drover_memory_ratio", "Share of memory in use, as back-off of workers sees it");
-    CPU_RATIO: Gauge = number("drover_cpu_ratio", "Share of CPU in use, as back-off of workers sees it");
+    MEMORY_RATIO: Gauge = gauge("drover_memory_ratio", "Share of memory in use, as back-off of workers sees it");
+    CPU_RATIO: Gauge = gauge("drover_cpu_ratio", "Share of CPU in use, as back-off of workers sees it");
     ACTOR_RESTARTS: IntCounterVec = counters("drover_actor_restarts_total", "Actors started again after a crash", &["actor"]);
     PANICS: IntCounter = counter("drover_panics_total", "Panics caught");
 
     // fetch
-    PROXIES: IntGaugeVec = gauges("drover_proxies", "Proxies as this process sees them", &["state"]);
+    PROXIES: IntGaugeVec = int_gauges("drover_proxies", "Proxies as this process sees them", &["state"]);
     PROXY_BENCHES: IntCounter = counter("drover_proxy_benches_total", "Times that a proxy was benched");
     REQUESTS: IntCounterVec = counters("drover_requests_total", "Requests to platforms, by how they went", &["outcome"]);
     FETCH_SECONDS: Histogram = histogram("drover_fetch_seconds", "Length of a request to a platform", &SECONDS_OF_REQUESTS);
@@ -71,7 +71,7 @@ metrics! {
     CHORE_SECONDS: HistogramVec = histograms("drover_chore_seconds", "Length of a chore's turn", &["chore"], &SECONDS_OF_TASKS);
     LOG_LINES_LOST: IntCounter = counter("drover_log_lines_lost_total", "Log lines dropped because the reader of stderr was too slow");
     SCHEDULE_TASKS: IntCounter = counter("drover_schedule_tasks_total", "Tasks that schedules made");
-    BUILD_INFO: GaugeVec = numbers("drover_build_info", "1, with the version as label", &["version"]);
+    BUILD_INFO: GaugeVec = gauges("drover_build_info", "1, with the version as label", &["version"]);
 }
 
 /// What this process has counted, in Prometheus's text format.
@@ -97,19 +97,19 @@ fn counters(name: &str, help: &str, labels: &[&str]) -> Result<IntCounterVec, Er
     IntCounterVec::new(Opts::new(name, help), labels)
 }
 
-fn gauge(name: &str, help: &str) -> Result<IntGauge, Error> {
+fn int_gauge(name: &str, help: &str) -> Result<IntGauge, Error> {
     IntGauge::new(name, help)
 }
 
-fn gauges(name: &str, help: &str, labels: &[&str]) -> Result<IntGaugeVec, Error> {
+fn int_gauges(name: &str, help: &str, labels: &[&str]) -> Result<IntGaugeVec, Error> {
     IntGaugeVec::new(Opts::new(name, help), labels)
 }
 
-fn number(name: &str, help: &str) -> Result<Gauge, Error> {
+fn gauge(name: &str, help: &str) -> Result<Gauge, Error> {
     Gauge::new(name, help)
 }
 
-fn numbers(name: &str, help: &str, labels: &[&str]) -> Result<GaugeVec, Error> {
+fn gauges(name: &str, help: &str, labels: &[&str]) -> Result<GaugeVec, Error> {
     GaugeVec::new(Opts::new(name, help), labels)
 }
 

@@ -9,7 +9,7 @@ use crate::db::{Db, DbError, PoolSizes};
 use crate::private_server::{self, PrivateServer, PrivateServerError};
 
 /// A database, with the lock on the private server when it is in one. Keep it for as long as the database is used.
-pub struct Opened {
+pub struct OpenDatabase {
     pub db: Db,
     /// May hold a password: not for display.
     pub url: String,
@@ -25,7 +25,7 @@ pub enum OpenError {
 }
 
 /// Starts or joins the private server unless there is a URL. Does not connect yet.
-pub async fn open(config: &Config) -> Result<Opened, OpenError> {
+pub async fn open(config: &Config) -> Result<OpenDatabase, OpenError> {
     let settings = &config.database;
     let server = match settings.url.is_empty() {
         true => Some(start_private(config).await?),
@@ -33,7 +33,7 @@ pub async fn open(config: &Config) -> Result<Opened, OpenError> {
     };
     let url = server.as_ref().map_or_else(|| settings.url.clone(), |server| server.url().to_owned());
     let db = Db::new(&url, settings, PoolSizes { work: settings.pool_work, api: settings.pool_api })?;
-    Ok(Opened { db, url, server })
+    Ok(OpenDatabase { db, url, server })
 }
 
 /// The private server in the data directory.
@@ -42,7 +42,7 @@ pub async fn start_private(config: &Config) -> Result<PrivateServer, PrivateServ
     private_server::start_with(&private_server::dir_in(config.data_dir()), options).await
 }
 
-impl Opened {
+impl OpenDatabase {
     pub fn is_private(&self) -> bool {
         self.server.is_some()
     }

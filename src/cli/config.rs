@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{Env, ExitCode, Output};
 use crate::app::data::DataFiles;
-use crate::config::{Config, ConfigErrors, Fault, Loaded, Setting, Sources};
+use crate::config::{Config, ConfigErrors, Fault, LoadedConfig, Setting, Sources};
 use crate::db::connect::Server;
 use crate::stealth::Fingerprint;
 use crate::stealth::fingerprint::Evidence;
@@ -32,16 +32,16 @@ enum Action {
 }
 
 #[derive(Serialize)]
-struct Checked {
+struct CheckAnswer {
     ok: bool,
     environment: Option<String>,
     faults: Vec<Fault>,
-    fingerprints: Vec<Shown>,
+    fingerprints: Vec<FingerprintSummary>,
 }
 
 /// A fingerprint: how often it is drawn, and on what evidence its headers rest.
 #[derive(Serialize)]
-struct Shown {
+struct FingerprintSummary {
     id: String,
     weight: u32,
     evidence: Evidence,
@@ -60,32 +60,34 @@ pub fn check(args: &Args, sources: &Sources, out: &Output) -> Option<anyhow::Res
     Some(match Config::load(sources).and_then(usable) {
         Ok(loaded) => {
             let fingerprints = fingerprints(&loaded.config);
-            let checked = Checked { ok: true, environment: Some(loaded.environment), faults: Vec::new(), fingerprints };
+            let checked =
+                CheckAnswer { ok: true, environment: Some(loaded.environment), faults: Vec::new(), fingerprints };
             out.either(&checked, text).map(|()| ExitCode::Ok).map_err(Into::into)
         }
         Err(faults) if out.is_json() => {
-            let checked = Checked { ok: false, environment: None, faults: faults.0, fingerprints: Vec::new() };
+            let checked = CheckAnswer { ok: false, environment: None, faults: faults.0, fingerprints: Vec::new() };
             out.value(&checked).map(|()| ExitCode::BadConfig).map_err(Into::into)
         }
         Err(faults) => Err(faults.into()),
     })
 }
 
-fn text(checked: &Checked) -> String {
-    let line = |it: &Shown| format!("\n  {:<20} weight {:>3}  {}", it.id, it.weight, it.evidence.name());
+fn text(checked: &CheckAnswer) -> String {
+    let line = |it: &FingerprintSummary| format!("\n  {:<20} weight {:>3}  {}", it.id, it.weight, it.evidence.name());
     let fingerprints: String = checked.fingerprints.iter().map(line).collect();
     format!(
         "the configuration is valid; its fingerprints, with their weight and the evidence for their headers:{fingerprints}"
     )
 }
 
-fn fingerprints(config: &Config) -> Vec<Shown> {
-    let shown = |it: &Arc<Fingerprint>| Shown { id: it.id.clone(), weight: it.weight, evidence: it.evidence };
+fn fingerprints(config: &Config) -> Vec<FingerprintSummary> {
+    let shown =
+        |it: &Arc<Fingerprint>| FingerprintSummary { id: it.id.clone(), weight: it.weight, evidence: it.evidence };
     DataFiles::load(config).iter().flat_map(|files| files.identities.all()).map(shown).collect()
 }
 
 /// Checks what loading leaves unchecked: data files, the CA file and the database's URL.
-fn usable(loaded: Loaded) -> Result<Loaded, ConfigErrors> {
+fn usable(loaded: LoadedConfig) -> Result<LoadedConfig, ConfigErrors> {
     let mut faults = DataFiles::load(&loaded.config).err().unwrap_or_default();
     if let Err(error) = tls::check(loaded.config.http.extra_ca_file.as_deref()) {
         faults.push(loaded.origin("http.extra_ca_file"), "http.extra_ca_file", error.to_string());

@@ -7,7 +7,7 @@ use clap::Subcommand;
 
 use super::output::time;
 use super::{Env, ExitCode};
-use crate::app::database::Opened;
+use crate::app::database::OpenDatabase;
 use crate::config::DatabaseUrl;
 use crate::db::migrate::{self, Report, Status};
 
@@ -28,7 +28,7 @@ enum Command {
 }
 
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
-    let Opened { db, url, .. } = env.database().await?;
+    let OpenDatabase { db, url, .. } = env.database().await?;
     let shown_url = || DatabaseUrl::masked(url);
     match args.command {
         Command::Up => {

@@ -45,7 +45,7 @@ pub use exit::{CliError, ExitCode};
 pub use output::Output;
 pub use stop::Stop;
 
-use crate::config::{Config, Flag, Loaded, Log, Sources};
+use crate::config::{Config, Flag, LoadedConfig, Log, Sources};
 use crate::log;
 
 const GLOBAL: &str = "Global options";
@@ -134,7 +134,7 @@ impl Command {
     }
 
     /// How to log: beside a progress bar only errors, unless the level is set.
-    fn log(&self, loaded: &Loaded) -> Log {
+    fn log(&self, loaded: &LoadedConfig) -> Log {
         let log = loaded.config.log.clone();
         let shows_bar = self.has_progress_bar() && std::io::stderr().is_terminal();
         if !shows_bar || loaded.is_changed("log.level") {

@@ -32,7 +32,7 @@ enum Command {
 }
 
 #[derive(Serialize)]
-struct Shown {
+struct PayloadSummary {
     #[serde(flatten)]
     payload: Payload,
     pages: usize,
@@ -54,7 +54,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::Ok);
     }
     let menu = platforms::normalise(payload.platform, &stored.pages())?;
-    env.out.either(&Shown::new(payload, &stored, &menu), text)?;
+    env.out.either(&PayloadSummary::new(payload, &stored, &menu), text)?;
     Ok(ExitCode::Ok)
 }
 
@@ -63,16 +63,16 @@ fn pages(stored: &StoredMenu) -> anyhow::Result<Vec<&RawValue>> {
     Ok(pages.collect::<Result<_, _>>()?)
 }
 
-impl Shown {
+impl PayloadSummary {
     fn new(payload: Payload, stored: &StoredMenu, menu: &NormalMenu) -> Self {
         let in_stock = menu.products.iter().filter(|product| product.is_in_stock).count();
         let (pages, products) = (stored.pages().len(), menu.products.len());
-        Shown { payload, pages, products, in_stock, warnings: menu.warnings_by_kind() }
+        PayloadSummary { payload, pages, products, in_stock, warnings: menu.warnings_by_kind() }
     }
 }
 
-fn text(shown: &Shown) -> String {
-    let Shown { payload, .. } = shown;
+fn text(shown: &PayloadSummary) -> String {
+    let PayloadSummary { payload, .. } = shown;
     let task = payload.task_id.map_or_else(|| "-".to_owned(), |id| id.to_string());
     let warnings: Vec<String> = shown.warnings.iter().map(|(kind, n)| format!("{kind} {n}")).collect();
     let lines = [

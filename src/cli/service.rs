@@ -32,7 +32,7 @@ pub async fn run(env: &Env, plan: Plan, http: Http) -> anyhow::Result<ExitCode> 
     let servers = listeners.serve(env, &app, db)?;
     tokio::select! {
         () = stop.drain.cancelled() => {}
-        () = app.failed() => {}
+        () = app.until_failed() => {}
     }
     let cause = app.stop(second_signal(&stop)).await;
     servers.close().await;

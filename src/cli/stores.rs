@@ -41,7 +41,7 @@ enum Command {
 }
 
 #[derive(Serialize)]
-struct Added {
+struct AddedStore {
     id: StoreId,
     name: String,
     /// The task that looks up its platform id, when none was given.
@@ -52,8 +52,8 @@ struct Added {
 }
 
 #[derive(Serialize)]
-struct Imported {
-    imported: Vec<Added>,
+struct ImportAnswer {
+    imported: Vec<AddedStore>,
     /// Stores that existed already and are not changed.
     known: usize,
 }
@@ -90,7 +90,7 @@ async fn import(path: &Path, env: &Env) -> anyhow::Result<ExitCode> {
 
     // all or nothing, and a list may be long
     let tx = env.db().await?.begin_maintenance().await?;
-    let mut result = Imported { imported: Vec::new(), known: 0 };
+    let mut result = ImportAnswer { imported: Vec::new(), known: 0 };
     for store in stores {
         match db::stores::find_known(&tx, &store).await? {
             Some(_) => result.known += 1,
@@ -120,7 +120,7 @@ fn refuse_private_hosts(stores: &[NewStore], env: &Env) -> anyhow::Result<()> {
 }
 
 /// A store without its platform's id needs a task that looks it up, which [`enqueue_look_ups`] queues.
-async fn insert(tx: &Tx, store: NewStore) -> Result<Added, DbError> {
+async fn insert(tx: &Tx, store: NewStore) -> Result<AddedStore, DbError> {
     let id = db::stores::add(tx, &store).await?;
     let look_up = store.platform_dispensary_id.is_none().then(|| NewTask {
         dispensary_id: Some(id),
@@ -128,12 +128,12 @@ async fn insert(tx: &Tx, store: NewStore) -> Result<Added, DbError> {
         dedup_key: Some(format!("{}:{id}", Role::EntryPointDiscovery)),
         ..NewTask::new(Role::EntryPointDiscovery)
     });
-    Ok(Added { id, name: store.name, entry_point_task_id: None, look_up })
+    Ok(AddedStore { id, name: store.name, entry_point_task_id: None, look_up })
 }
 
 /// All in one call: the queue is notified once, and its lock is taken once.
-async fn enqueue_look_ups(tx: &Tx, added: &mut [Added]) -> Result<(), DbError> {
-    let (tasks, stores): (Vec<NewTask>, Vec<&mut Added>) =
+async fn enqueue_look_ups(tx: &Tx, added: &mut [AddedStore]) -> Result<(), DbError> {
+    let (tasks, stores): (Vec<NewTask>, Vec<&mut AddedStore>) =
         added.iter_mut().filter_map(|store| Some((store.look_up.take()?, store))).unzip();
     let ids = db::tasks::enqueue(tx, &tasks).await?;
     for (store, id) in stores.into_iter().zip(ids) {

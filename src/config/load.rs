@@ -34,14 +34,14 @@ pub struct Flag {
 
 /// A usable configuration, with the origin of each value.
 #[derive(Clone, Debug)]
-pub struct Loaded {
+pub struct LoadedConfig {
     pub config: Config,
     pub environment: String,
     /// Every key with its value (secrets masked) and origin, in order.
     pub settings: Vec<Setting>,
 }
 
-impl Loaded {
+impl LoadedConfig {
     /// Whether anything but a `default.toml` has set this key.
     pub fn is_changed(&self, key: &str) -> bool {
         !self.origin(key).contains("default.toml")
@@ -68,7 +68,7 @@ impl Sources {
 
 impl Config {
     /// Reads all layers; refuses unknown keys, bad values and contradictions, all at once.
-    pub fn load(sources: &Sources) -> Result<Loaded, ConfigErrors> {
+    pub fn load(sources: &Sources) -> Result<LoadedConfig, ConfigErrors> {
         let mut errors = ConfigErrors::default();
         let directory = Directory::find(sources.dir.as_deref(), sources.variable("SUDO_UID"), &mut errors);
         let environment = sources.variable("DROVER_ENV").unwrap_or(DEFAULT_ENVIRONMENT).to_owned();
@@ -81,7 +81,7 @@ impl Config {
         config.overlays = directory.overlays(&mut errors);
         config.data_home = data_home(sources);
         errors.into_result()?;
-        Ok(Loaded { config, environment, settings })
+        Ok(LoadedConfig { config, environment, settings })
     }
 
     /// The defaults with some keys changed, without any file or variable of this machine: for tests and tools.

@@ -26,7 +26,7 @@ use serde::{Deserialize, Deserializer};
 pub use database_url::DatabaseUrl;
 pub use errors::{ConfigErrors, Fault};
 pub use files::{Overlay, Overlays};
-pub use load::{Flag, Loaded, Sources};
+pub use load::{Flag, LoadedConfig, Sources};
 pub use show::Setting;
 
 use crate::domain::task::LeaseTimes;

@@ -85,7 +85,7 @@ fn the_last_layer_wins_and_is_named() {
     std::fs::write(dir.path().join("development.toml"), file).unwrap();
     sources.flags.push(Flag { name: "--pods", key: "topology.pods", value: "8".to_owned() });
 
-    let Loaded { config, settings, .. } = Config::load(&sources).unwrap();
+    let LoadedConfig { config, settings, .. } = Config::load(&sources).unwrap();
     let origin = |key: &str| settings.iter().find(|setting| setting.key == key).unwrap().origin.clone();
     assert_eq!((config.topology.slots, origin("topology.slots")), (5, "DROVER__TOPOLOGY__SLOTS".to_owned()));
     assert_eq!((config.topology.pods, origin("topology.pods")), (8, "--pods".to_owned()));

@@ -89,7 +89,7 @@ pub enum Damage {
 /// The bytes of a payload file.
 pub fn encode(content: &PayloadContent) -> io::Result<Vec<u8>> {
     let mut file = Vec::new();
-    let head = serde_json::to_string(&Versioned { version: VERSION, head: &content.head })?;
+    let head = serde_json::to_string(&VersionedHead { version: VERSION, head: &content.head })?;
     member(&mut file, format!("{},\"pages\":[", head.strip_suffix('}').unwrap_or(&head)).as_bytes())?;
     for (number, page) in content.pages.iter().enumerate() {
         if number > 0 {
@@ -149,7 +149,7 @@ fn read(document: String) -> Result<StoredMenu, Damage> {
 }
 
 #[derive(Serialize)]
-struct Versioned<'a> {
+struct VersionedHead<'a> {
     version: u32,
     #[serde(flatten)]
     head: &'a PayloadHead,

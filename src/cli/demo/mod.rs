@@ -24,7 +24,7 @@ use self::summary::Summary;
 use super::http::{Listeners, Servers};
 use super::{CliError, Env, ExitCode, Stop, service, values};
 use crate::actors::plan::Plan;
-use crate::app::database::{self, Opened};
+use crate::app::database::{self, OpenDatabase};
 use crate::app::{App, PreparedApp, names};
 use crate::config::Config;
 use crate::db::{Db, migrate, schedules, tasks};
@@ -78,7 +78,7 @@ impl Demo<'_> {
         let result = tokio::select! {
             result = self.crawl(&mut state, &opened, &app, servers.as_ref()) => result,
             () = self.stop.drain.cancelled() => Ok(ExitCode::Interrupted),
-            () = app.failed() => Ok(ExitCode::Failure),
+            () = app.until_failed() => Ok(ExitCode::Failure),
         };
         let cause = app.stop(service::second_signal(self.stop)).await;
         if let Some(servers) = servers {
@@ -90,7 +90,7 @@ impl Demo<'_> {
         }
     }
 
-    async fn prepare(&self) -> anyhow::Result<(Opened, PreparedApp)> {
+    async fn prepare(&self) -> anyhow::Result<(OpenDatabase, PreparedApp)> {
         let config = Arc::new(self.config());
         let opened = database::open(&config).await?;
         migrate::up(&opened.db).await?;
@@ -116,7 +116,7 @@ impl Demo<'_> {
     async fn crawl(
         &self,
         state: &mut State,
-        opened: &Opened,
+        opened: &OpenDatabase,
         app: &App,
         servers: Option<&Servers>,
     ) -> anyhow::Result<ExitCode> {

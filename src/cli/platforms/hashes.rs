@@ -43,7 +43,7 @@ enum Command {
 }
 
 #[derive(Serialize)]
-struct Added {
+struct AddedHash {
     platform: Platform,
     operation: String,
     hash: String,
@@ -52,7 +52,7 @@ struct Added {
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     match args.command {
         Command::List { platform } => list(platform, env).await,
-        Command::Add { operation, hash, platform } => add(Added { platform, operation, hash }, env).await,
+        Command::Add { operation, hash, platform } => add(AddedHash { platform, operation, hash }, env).await,
     }
 }
 
@@ -64,7 +64,7 @@ async fn list(platform: Platform, env: &Env) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::Ok)
 }
 
-async fn add(mut added: Added, env: &Env) -> anyhow::Result<ExitCode> {
+async fn add(mut added: AddedHash, env: &Env) -> anyhow::Result<ExitCode> {
     require_operation(&added, env)?;
     added.hash = checked(&added.hash)?;
     let hash = QueryHash { operation: added.operation.clone(), hash: added.hash.clone() };
@@ -78,7 +78,7 @@ async fn add(mut added: Added, env: &Env) -> anyhow::Result<ExitCode> {
 }
 
 /// Hashes of other operations would never be sent.
-fn require_operation(added: &Added, env: &Env) -> anyhow::Result<()> {
+fn require_operation(added: &AddedHash, env: &Env) -> anyhow::Result<()> {
     let registry = Registry::new(&env.config, DataFiles::load(&env.config)?.dutchie)?;
     let known = registry.get(added.platform).adapter.operations();
     if known.contains(&added.operation.as_str()) {
