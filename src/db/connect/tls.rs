@@ -1,6 +1,6 @@
 //! `TlsSettings`: what a database URL says about TLS, and the rustls configuration that follows.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -53,13 +53,19 @@ impl TlsSettings {
         let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
         let Some(file) = &self.root_cert else { return Ok(roots) };
         let unreadable = |cause: String| DbError::Other(format!("sslrootcert {}: {cause}", file.display()));
-        let certificates = CertificateDer::pem_file_iter(file).map_err(|error| unreadable(error.to_string()))?;
-        for certificate in certificates {
-            let certificate = certificate.map_err(|error| unreadable(error.to_string()))?;
-            roots.add(certificate).map_err(|error| unreadable(error.to_string()))?;
-        }
+        add_authorities(&mut roots, file).map_err(unreadable)?;
         Ok(roots)
     }
+}
+
+fn add_authorities(roots: &mut RootCertStore, file: &Path) -> Result<(), String> {
+    let certificates = CertificateDer::pem_file_iter(file).map_err(|error| error.to_string())?;
+    let mut added = 0;
+    for certificate in certificates {
+        roots.add(certificate.map_err(|error| error.to_string())?).map_err(|error| error.to_string())?;
+        added += 1;
+    }
+    if added == 0 { Err("holds no certificate".to_owned()) } else { Ok(()) }
 }
 
 /// Accepts every certificate, as libpq does for `prefer` and `require`.
@@ -124,11 +130,13 @@ mod tests {
         assert_eq!(settings.checks_the_server(), checks);
     }
 
-    #[test]
-    fn a_missing_authority_file_is_named() {
-        let mut url = DatabaseUrl::parse("postgresql://h/d?sslrootcert=/nowhere/ca.pem").unwrap();
+    #[rstest]
+    #[case::missing("/nowhere/ca.pem")]
+    #[case::without_a_certificate("/dev/null")]
+    fn an_authority_file_of_no_use_is_named(#[case] file: &str) {
+        let mut url = DatabaseUrl::parse(&format!("postgresql://h/d?sslrootcert={file}")).unwrap();
         let settings = TlsSettings::take_from(&mut url);
         let error = settings.client_config().unwrap_err().to_string();
-        assert!(error.contains("/nowhere/ca.pem"), "{error}");
+        assert!(error.contains(file), "{error}");
     }
 }
