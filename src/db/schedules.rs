@@ -40,8 +40,8 @@ pub struct Run {
     pub fault: Option<String>,
 }
 
-/// What Rust needs of a schedule to run it; the rest stays in the database.
-struct Plan {
+/// What Rust reads of a schedule to find its due times; the rest stays in the database.
+struct ScheduleRow {
     id: i64,
     name: String,
     role: String,
@@ -63,18 +63,18 @@ pub async fn run_due(db: &Db) -> Result<Option<Run>, DbError> {
     let tx = db.begin().await?;
     let Some(row) = tx.query_opt(include_str!("sql/schedules/due.sql"), &[]).await? else {
         tx.commit().await?;
-        bring_near(&db.client().await?).await?;
+        correct_next_runs(&db.client().await?).await?;
         return Ok(None);
     };
-    let plan = Plan::from_row(&row)?;
-    let due_at = plan.next_run_at.unwrap_or(plan.now);
-    match run_at(tx, &plan, due_at).await {
+    let schedule = ScheduleRow::from_row(&row)?;
+    let due_at = schedule.next_run_at.unwrap_or(schedule.now);
+    match run_at(tx, &schedule, due_at).await {
         Ok(run) => Ok(Some(run)),
         Err(error) => {
             let fault = error.to_string();
             let failed = include_str!("sql/schedules/failed.sql");
-            db.client().await?.execute(failed, &[&plan.id, &fault, &plan.next_run_at]).await?;
-            Ok(Some(Run { schedule: plan.name, due_at, tasks: 0, already_made: false, fault: Some(fault) }))
+            db.client().await?.execute(failed, &[&schedule.id, &fault, &schedule.next_run_at]).await?;
+            Ok(Some(Run { schedule: schedule.name, due_at, tasks: 0, already_made: false, fault: Some(fault) }))
         }
     }
 }
@@ -82,20 +82,20 @@ pub async fn run_due(db: &Db) -> Result<Option<Run>, DbError> {
 /// Runs a schedule now, once, however often it is asked within 10 s. `Missing` when there is none of that name.
 pub async fn trigger(db: &Db, name: &str) -> Result<Run, DbError> {
     let tx = db.begin().await?;
-    let plan = by_name(&tx, name).await?;
-    if let Some(row) = tx.query_opt(include_str!("sql/schedules/recent_run.sql"), &[&plan.id]).await? {
+    let schedule = by_name(&tx, name).await?;
+    if let Some(row) = tx.query_opt(include_str!("sql/schedules/recent_run.sql"), &[&schedule.id]).await? {
         let (due_at, tasks) = (row.try_get(0)?, row.try_get(1)?);
         tx.commit().await?;
-        return Ok(Run { schedule: plan.name, due_at, tasks, already_made: true, fault: None });
+        return Ok(Run { schedule: schedule.name, due_at, tasks, already_made: true, fault: None });
     }
-    run_at(tx, &plan, plan.now).await
+    run_at(tx, &schedule, schedule.now).await
 }
 
 /// Runs a schedule now, for this due time: one that was run already makes nothing more. `Missing` when there is none of that name.
 pub async fn run_for(db: &Db, name: &str, due_at: DateTime<Utc>) -> Result<Run, DbError> {
     let tx = db.begin().await?;
-    let plan = by_name(&tx, name).await?;
-    run_at(tx, &plan, due_at).await
+    let schedule = by_name(&tx, name).await?;
+    run_at(tx, &schedule, due_at).await
 }
 
 pub async fn list(client: &Client) -> Result<Vec<Schedule>, DbError> {
@@ -107,14 +107,14 @@ pub async fn prune(client: &Client) -> Result<u64, DbError> {
     client.execute(include_str!("sql/schedules/prune.sql"), &[]).await
 }
 
-async fn by_name(tx: &Tx, name: &str) -> Result<Plan, DbError> {
+async fn by_name(tx: &Tx, name: &str) -> Result<ScheduleRow, DbError> {
     let row = tx.query_opt(include_str!("sql/schedules/by_name.sql"), &[&name]).await?;
-    Plan::from_row(&row.ok_or_else(|| DbError::Missing(format!("a schedule named '{name}'")))?)
+    ScheduleRow::from_row(&row.ok_or_else(|| DbError::Missing(format!("a schedule named '{name}'")))?)
 }
 
 /// Ends the transaction either way.
-async fn run_at(tx: Tx, plan: &Plan, due_at: DateTime<Utc>) -> Result<Run, DbError> {
-    match run_within(&tx, plan, due_at).await {
+async fn run_at(tx: Tx, schedule: &ScheduleRow, due_at: DateTime<Utc>) -> Result<Run, DbError> {
+    match run_within(&tx, schedule, due_at).await {
         Ok(run) => {
             tx.commit().await?;
             Ok(run)
@@ -127,40 +127,43 @@ async fn run_at(tx: Tx, plan: &Plan, due_at: DateTime<Utc>) -> Result<Run, DbErr
     }
 }
 
-async fn run_within(tx: &Tx, plan: &Plan, due_at: DateTime<Utc>) -> Result<Run, DbError> {
-    let mut run = Run { schedule: plan.name.clone(), due_at, tasks: 0, already_made: true, fault: None };
-    let (next, role) = match plan.next_run() {
+async fn run_within(tx: &Tx, schedule: &ScheduleRow, due_at: DateTime<Utc>) -> Result<Run, DbError> {
+    let mut run = Run { schedule: schedule.name.clone(), due_at, tasks: 0, already_made: true, fault: None };
+    let (next, role) = match schedule.next_run() {
         Ok(next) => next,
         Err(fault) => {
             // a schedule that cannot be read must not be due for ever
-            tx.execute(include_str!("sql/schedules/broken.sql"), &[&plan.id, &fault]).await?;
+            tx.execute(include_str!("sql/schedules/broken.sql"), &[&schedule.id, &fault]).await?;
             return Ok(Run { already_made: false, fault: Some(fault), ..run });
         }
     };
-    if tx.query_opt(include_str!("sql/schedules/record_run.sql"), &[&plan.id, &due_at]).await?.is_none() {
-        let made = tx.query_one(include_str!("sql/schedules/made_before.sql"), &[&plan.id, &due_at, &next]).await?;
+    if tx.query_opt(include_str!("sql/schedules/record_run.sql"), &[&schedule.id, &due_at]).await?.is_none() {
+        let made = tx.query_one(include_str!("sql/schedules/skip.sql"), &[&schedule.id, &due_at, &next]).await?;
         run.tasks = first_column(&made)?;
         return Ok(run);
     }
     run.already_made = false;
-    let made = tx.query_one("SELECT generate_tasks($1, $2, $3)", &[&plan.id, &role.name(), &role.per_store()]).await?;
+    let made =
+        tx.query_one("SELECT generate_tasks($1, $2, $3)", &[&schedule.id, &role.name(), &role.per_store()]).await?;
     run.tasks = first_column(&made)?;
-    tx.execute(include_str!("sql/schedules/ran.sql"), &[&plan.id, &due_at, &next, &run.tasks]).await?;
+    tx.execute(include_str!("sql/schedules/ran.sql"), &[&schedule.id, &due_at, &next, &run.tasks]).await?;
     Ok(run)
 }
 
 /// A next run that is further away than the recurrence allows (a clock that went forward and back, an interval or cron line changed by
 /// hand) is moved to the recurrence's next time.
-async fn bring_near(client: &Client) -> Result<(), DbError> {
-    for row in &client.query(include_str!("sql/schedules/ahead.sql"), &[]).await? {
-        let plan = Plan::from_row(row)?;
-        let Some(next) = plan.nearer_run() else { continue };
-        client.execute(include_str!("sql/schedules/bring_near.sql"), &[&plan.id, &plan.next_run_at, &next]).await?;
+async fn correct_next_runs(client: &Client) -> Result<(), DbError> {
+    for row in &client.query(include_str!("sql/schedules/not_due.sql"), &[]).await? {
+        let schedule = ScheduleRow::from_row(row)?;
+        let Some(next) = schedule.corrected_next_run() else { continue };
+        client
+            .execute(include_str!("sql/schedules/correct_next_run.sql"), &[&schedule.id, &schedule.next_run_at, &next])
+            .await?;
     }
     Ok(())
 }
 
-impl Plan {
+impl ScheduleRow {
     fn recurrence(&self) -> Recurrence {
         match (&self.cron, self.interval_hours) {
             (Some(line), _) => Recurrence::Cron(line.clone()),
@@ -176,7 +179,7 @@ impl Plan {
 
     /// The recurrence's next time, where the stored one is later than even the time after that. One that cannot be read says so when it
     /// is due.
-    fn nearer_run(&self) -> Option<DateTime<Utc>> {
+    fn corrected_next_run(&self) -> Option<DateTime<Utc>> {
         let recurrence = self.recurrence();
         let next = recurrence.next_after(self.created_at, self.now).ok()?;
         let second = recurrence.next_after(self.created_at, next).ok()?;
@@ -184,9 +187,9 @@ impl Plan {
     }
 }
 
-impl FromRow for Plan {
-    fn from_row(row: &Row) -> Result<Plan, DbError> {
-        Ok(Plan {
+impl FromRow for ScheduleRow {
+    fn from_row(row: &Row) -> Result<ScheduleRow, DbError> {
+        Ok(ScheduleRow {
             id: row.try_get("id")?,
             name: row.try_get("name")?,
             role: row.try_get("role")?,

@@ -17,7 +17,7 @@ use crate::domain::retry;
 const MAX_HOSTS: usize = 256;
 
 /// How long a failure at a host makes a proxy a worse choice for that host.
-const FAILURE_FADES_IN: Duration = Duration::from_secs(120);
+const FAILURE_FADE_TIME: Duration = Duration::from_secs(120);
 
 /// How good a choice a proxy is right after a failure at the host, where 1 is good.
 const WEIGHT_AFTER_FAILURE: f64 = 0.1;
@@ -144,7 +144,7 @@ impl Health {
     /// In (0, 1]: how good a choice it is for `host`, where a failure counts for less and less as it fades.
     pub fn weight_at(&self, host: &str, now: Instant) -> f64 {
         let Some(failures) = self.hosts.get(host) else { return 1.0 };
-        let faded = now.saturating_duration_since(failures.last).as_secs_f64() / FAILURE_FADES_IN.as_secs_f64();
+        let faded = now.saturating_duration_since(failures.last).as_secs_f64() / FAILURE_FADE_TIME.as_secs_f64();
         (WEIGHT_AFTER_FAILURE + (1.0 - WEIGHT_AFTER_FAILURE) * faded).min(1.0)
     }
 

@@ -1,4 +1,4 @@
--- $1 name
+-- Locks a schedule, and reads the database's time. $1 name
 SELECT id, name, role, cron,
        least(greatest(interval_hours, 1e-6), 1e6)::double precision AS interval_hours,
        json_time(next_run_at) AS next_run_at,

@@ -1,4 +1,4 @@
--- A due time that was run already: moves the schedule on to the next one, and answers with how many tasks were made. $1 schedule, $2 due time, $3 the next one
+-- Skips a due time that was run already, and answers with how many tasks it made. $1 schedule, $2 due time, $3 the next one
 WITH moved AS (
   UPDATE task_schedules SET next_run_at = $3, last_attempt_at = now() WHERE id = $1
 )

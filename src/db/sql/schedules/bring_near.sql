@@ -1,4 +1,0 @@
--- $1 schedule, $2 the next run that it was read with, cut to the years of JSON, $3 its new one
-UPDATE task_schedules
-   SET next_run_at = $3, updated_at = now()
- WHERE id = $1 AND json_time(next_run_at) = $2
