@@ -52,11 +52,10 @@ pub struct PayloadPosition {
 }
 
 /// What a payload may write, given the newest one that was written before it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PayloadOrder {
     /// Everything: products, snapshots, misses.
-    #[default]
     Newest,
     /// Products and snapshots, but a second miss is not counted.
     Replay,

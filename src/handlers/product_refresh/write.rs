@@ -25,8 +25,9 @@ pub struct MenuWrite {
 /// What a refresh did; part of the task's result.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
-    /// Among the store's payloads; `older` says why current rows did not change.
-    pub order: PayloadOrder,
+    /// Among the store's payloads; `older` says why current rows did not change. None where the store is disabled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<PayloadOrder>,
     pub products: usize,
     pub new: usize,
     pub changed: usize,
@@ -36,7 +37,7 @@ pub struct Counts {
     pub out_of_stock: i64,
     pub back_in_stock: i64,
     pub snapshots: u64,
-    /// The store was disabled after this run had begun: its products are out of stock, and stay so.
+    /// The store was disabled after this run had begun: nothing was written, its products are out of stock, and stay so.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub store_is_disabled: bool,
 }
@@ -74,7 +75,7 @@ impl MenuWrite {
             (PayloadOrder::Older, Some(newest)) => self.write_older(tx, newest).await?,
             _ => self.write_current(tx, order, state).await?,
         };
-        Ok(Counts { order, ..counts })
+        Ok(Counts { order: Some(order), ..counts })
     }
 
     async fn write_current(&self, tx: &Tx, order: PayloadOrder, state: CrawlState) -> Result<Counts, DbError> {

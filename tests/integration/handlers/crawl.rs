@@ -23,7 +23,8 @@ async fn a_first_crawl_writes_products_options_and_snapshots() {
     let payload = store.payload(0, 2, 1.0).await;
     let counts = store.refresh(&payload, vec![product("a"), product("b")]).await;
 
-    assert_eq!(counts, Counts { products: 2, new: 2, snapshots: 2, ..Counts::default() });
+    let order = Some(PayloadOrder::Newest);
+    assert_eq!(counts, Counts { order, products: 2, new: 2, snapshots: 2, ..Counts::default() });
     assert_eq!(store.snapshots(&payload).await, 2);
     assert_eq!(store.count("SELECT count(*) FROM store_product_variants").await, 4);
     assert_eq!(store.row("a").await.unwrap().first_seen_at, at(0));
@@ -40,7 +41,8 @@ async fn an_unchanged_product_is_neither_written_nor_locked() {
 
     let counts = store.crawl(1, vec![product("b"), product("a")]).await;
 
-    assert_eq!(counts, Counts { products: 2, unchanged: 2, snapshots: 2, ..Counts::default() });
+    let order = Some(PayloadOrder::Newest);
+    assert_eq!(counts, Counts { order, products: 2, unchanged: 2, snapshots: 2, ..Counts::default() });
     assert_eq!(store.marks("store_products").await, products);
     assert_eq!(store.marks("store_product_variants").await, variants);
     assert_eq!(store.row("a").await.unwrap().last_seen_at, at(1));
@@ -174,7 +176,7 @@ async fn an_older_payload_writes_its_missing_snapshots_only() {
 
     let counts = store.refresh(&older, vec![product("a"), product("b")]).await;
 
-    let order = PayloadOrder::Older;
+    let order = Some(PayloadOrder::Older);
     assert_eq!(counts, Counts { order, products: 2, snapshots: 2, ..Counts::default() });
     let row = store.row("a").await.unwrap();
     assert_eq!((row.price_rec, row.first_seen_at, row.last_seen_at), (Some(1200), at(0), at(1)));
@@ -312,7 +314,7 @@ fn place(marks: &[String]) -> Vec<&str> {
 }
 
 impl TestStore {
-    /// A survey saw that the store is closed; it is not switched off yet.
+    /// Discovery saw that the store is closed; it is not disabled yet.
     async fn seen_closed(&self) {
         let sql = "INSERT INTO dutchie_discovery_locations (platform_dispensary_id, name, found_in, reason)
                    SELECT platform_dispensary_id, name, 'AZ', 'not_open' FROM dispensaries WHERE id = $1";
@@ -359,6 +361,9 @@ async fn a_refresh_that_began_before_its_store_closed_writes_nothing() {
     assert_eq!((counts.products, counts.snapshots), (0, 0));
     assert_eq!(store.row("a").await.unwrap().stock, EMPTY);
     assert_eq!(store.row("b").await, None);
+    let result = serde_json::Map::from(counts);
+    assert_eq!(result["store_is_disabled"], true);
+    assert_eq!(result.get("order"), None, "it was written in no order");
 }
 
 #[tokio::test]
