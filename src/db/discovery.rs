@@ -62,7 +62,7 @@ pub async fn flag_vanished(
     tx.execute(include_str!("sql/discovery/flag_vanished.sql"), &[&states, &ids, &platform.name()]).await
 }
 
-/// Switches the stores off that are closed or have vanished, and marks their products out of stock; returns how many.
+/// Disables the stores that are closed or have vanished, and marks their products out of stock; returns how many.
 pub async fn close(tx: &Tx, platform: Platform) -> Result<usize, DbError> {
     // the next statement sees what a refresh committed while this one waited for its lock
     let closing = tx.query(include_str!("sql/discovery/closing.sql"), &[&platform.name()]).await?;

@@ -72,8 +72,8 @@ fn no_points(state: &str) -> TaskError {
     TaskError::permanent(format!("state '{state}' has no discovery points: add `points` for it to states.toml"))
 }
 
-/// Asks state after state, also after one that fails. Where the task must wait (no proxy, a host that asks for patience, no database),
-/// the states behind it would meet the same and are not asked. An error when nothing was answered at all, or when the
+/// Asks state after state, also after one that fails. Where the task must wait (no proxy, a host on hold, no database), the states
+/// behind it would meet the same and are not asked. An error when nothing was answered at all, or when the
 /// task is for one state: then that task is the one that asks it again.
 async fn discover_states(
     ctx: &Context,

@@ -29,7 +29,7 @@ pub struct CrawlLimits {
 }
 
 impl Crawler<'_> {
-    /// Fetches a store's whole menu. One that is suspiciously small (see [`FetchStart::is_too_small`]) is fetched once more, through
+    /// Fetches a store's whole menu. One that is too small to be believed at once ([`FetchStart::is_too_small`]) is fetched once more, through
     /// another proxy; the caller decides whether the second is believed. `Empty` when products are announced and none come,
     /// `Incomplete` when too few come.
     pub async fn fetch_menu(&mut self, store: &Store, start: &FetchStart) -> Result<Menu, FetchError> {
@@ -113,7 +113,7 @@ impl Crawler<'_> {
             }
         };
         match answer {
-            // the hashes are at fault too, whatever the text's fault is
+            // no hash works either: what helps is a new one, whatever is wrong with the text
             Err(FetchError::Rejected { operation, message }) if self.hashes.exhausted().contains(&query.operation) => {
                 Err(FetchError::FullTextRejected { operation, message })
             }

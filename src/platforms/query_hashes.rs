@@ -43,7 +43,7 @@ impl QueryHashes {
         self.observe(HashObservation::Worked(hash.clone()));
     }
 
-    /// The platform does not know it (any more, or not at this shard): it is tried last from now on.
+    /// The platform does not know it (any more, or not at this endpoint): it is tried last from now on.
     pub fn not_found(&mut self, hash: &QueryHash) {
         self.move_to(hash, self.known.len().saturating_sub(1));
         self.observe(HashObservation::NotFound(hash.clone()));

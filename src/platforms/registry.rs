@@ -27,7 +27,7 @@ pub struct PlatformEntry {
 }
 
 impl Registry {
-    /// Errors: a base address in the configuration that is none.
+    /// Fails when the configured base address is not one of a web server.
     pub fn new(config: &Config, dutchie: DutchieData) -> Result<Registry, BadBaseUrl> {
         let settings = &config.platform.dutchie;
         Ok(Registry {

@@ -1,6 +1,6 @@
 //! The Dutchie platform: its queries, how its answers are judged, and its menus normalised.
 //!
-//! Everything it can change without notice (hashes, hosts, shards) is data: `config/dutchie.toml`, the configuration, and the
+//! Everything it can change without notice (hashes, hosts, the API paths of its shards) is data: `config/dutchie.toml`, the configuration, and the
 //! store's own columns.
 
 mod answers;

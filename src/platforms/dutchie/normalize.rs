@@ -204,7 +204,7 @@ fn brand(item: &WireProduct<'_>, read: &mut Reader<'_>) -> BrandFields {
     BrandFields { name: read.text(brand.name, "brand.name"), image_url: read.text(brand.image_url, "brand.imageUrl") }
 }
 
-/// `Image`, else the first of `images` that is not switched off.
+/// `Image`, else the first of `images` that is not inactive.
 fn image(item: &WireProduct<'_>, read: &mut Reader<'_>) -> Option<String> {
     let main = read.text(item.image, "Image");
     if main.is_some() {
@@ -212,8 +212,8 @@ fn image(item: &WireProduct<'_>, read: &mut Reader<'_>) -> Option<String> {
     }
     read.list(item.images, "images").into_iter().find_map(|raw| {
         let image: Image<'_> = read.object(Some(raw), "images")?;
-        let switched_off = image.active.is_some_and(|active| active.get() == "false");
-        if switched_off { None } else { read.text(image.url, "images.url") }
+        let is_inactive = image.active.is_some_and(|active| active.get() == "false");
+        if is_inactive { None } else { read.text(image.url, "images.url") }
     })
 }
 

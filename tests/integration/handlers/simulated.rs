@@ -350,9 +350,9 @@ async fn closed_and_vanished_stores_are_switched_off_and_sell_nothing() {
     let decoy: String = harness.store.database.raw.query_one(decoy, &[]).await.unwrap().get(0);
     harness.store.database.raw.execute(closed, &[&decoy, &harness.store.id]).await.unwrap();
 
-    let survey = harness.settle(Role::StoreDiscovery, json!({})).await;
+    let discovery = harness.settle(Role::StoreDiscovery, json!({})).await;
 
-    assert_eq!(survey.result["closed"], 2);
+    assert_eq!(discovery.result["closed"], 2);
     let reasons =
         "SELECT string_agg(disabled_reason, ' ' ORDER BY disabled_reason) FROM dispensaries WHERE NOT crawl_enabled";
     let reasons: String = harness.store.database.raw.query_one(reasons, &[]).await.unwrap().get(0);
@@ -366,13 +366,13 @@ async fn closed_and_vanished_stores_are_switched_off_and_sell_nothing() {
 }
 
 #[tokio::test]
-async fn a_store_that_a_person_switched_off_stays_off_although_a_survey_sees_it() {
+async fn a_store_that_a_person_disabled_stays_disabled_although_discovery_sees_it() {
     let sim = simulator(Settings { stores: 2, products_per_store: 20..=20, ..Settings::default() });
     let harness = harness(&sim).await;
     harness.settle(Role::StoreDiscovery, json!({})).await;
     let execute = async |sql: &str| harness.store.database.raw.batch_execute(sql).await.unwrap();
     let stores = harness.store.count("SELECT count(*) FROM dispensaries").await;
-    // a survey switched them off, a person on, and later off
+    // discovery disabled them, a person enabled them, and disabled them later
     execute("UPDATE dispensaries SET crawl_enabled = false, disabled_reason = 'vanished'").await;
     execute("UPDATE dispensaries SET crawl_enabled = true").await;
     execute("UPDATE dispensaries SET crawl_enabled = false").await;
@@ -381,7 +381,7 @@ async fn a_store_that_a_person_switched_off_stays_off_although_a_survey_sees_it(
     execute("UPDATE dispensaries SET disabled_reason = 'vanished'").await;
     harness.settle(Role::StoreDiscovery, json!({})).await;
     let on = harness.store.count("SELECT count(*) FROM dispensaries WHERE crawl_enabled").await;
-    assert_eq!(on, sim.stores().len() as i64, "discovery switches on what it switched off and sees again");
+    assert_eq!(on, sim.stores().len() as i64, "discovery enables what it disabled and sees again");
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
--- discovery/close.sql: switches these stores off; their products go out of stock. $1 stores, $2 reasons
+-- discovery/close.sql: disables these stores; their products go out of stock. $1 stores, $2 reasons
 WITH closed AS (
   UPDATE dispensaries d
      SET crawl_enabled = false, disabled_reason = c.reason, updated_at = now()
@@ -6,7 +6,7 @@ WITH closed AS (
    WHERE d.id = c.id
   RETURNING d.id, coalesce(d.last_payload_id, 0) AS crawl_id      -- the history needs one: that of the last crawl, 0 = none
 ),
-emptied AS (
+products AS (
   UPDATE store_products p
      SET is_in_stock = false, stock_status = 'oos', consecutive_misses = 3, updated_at = now()
     FROM closed c
@@ -17,10 +17,10 @@ emptied AS (
 variants AS (
   UPDATE store_product_variants v
      SET is_in_stock = false
-    FROM emptied e
-   WHERE v.store_product_id = e.id
+    FROM products p
+   WHERE v.store_product_id = p.id
      AND v.is_in_stock
-  RETURNING v.*, e.crawl_id
+  RETURNING v.*, p.crawl_id
 ),
 history AS (
   INSERT INTO store_product_variant_history

@@ -4,7 +4,7 @@ WITH counted AS (
     FROM worker_tasks
    WHERE status IN ('completed', 'failed', 'cancelled')
    GROUP BY role, status
-), emptied AS (
+), zeroed AS (
   UPDATE task_totals
      SET tasks = 0, as_of = now()
    WHERE (role, status) NOT IN (SELECT role, status FROM counted)

@@ -11,6 +11,7 @@ const POS_CAP: i32 = 25;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OptionStock {
     pub quantity: Option<i32>,
+    /// `quantity` is upstream's cap: the real number may be higher.
     pub censored: bool,
 }
 

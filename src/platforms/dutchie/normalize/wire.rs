@@ -70,6 +70,7 @@ impl Items<'_> {
 
 /// A product takes half a kilobyte before any of it is read: a page of empty ones must not fill the memory.
 pub const MAX_ITEMS: usize = 4000;
+
 impl<'a> Answer<'a> {
     pub fn has_errors(&self) -> bool {
         has_errors(self.errors)
