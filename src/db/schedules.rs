@@ -177,12 +177,11 @@ impl ScheduleRow {
         Ok((next, role))
     }
 
-    /// The recurrence's next time, where the stored one is later than even the time after that. One that cannot be read says so when it
-    /// is due.
+    /// The recurrence's next time, where the stored one is later than even the time after that. A schedule that cannot be read keeps
+    /// its time, and says what is wrong when it is due.
     fn corrected_next_run(&self) -> Option<DateTime<Utc>> {
-        let recurrence = self.recurrence();
-        let next = recurrence.next_after(self.created_at, self.now).ok()?;
-        let second = recurrence.next_after(self.created_at, next).ok()?;
+        let (next, _) = self.next_run().ok()?;
+        let second = self.recurrence().next_after(self.created_at, next).ok()?;
         (self.next_run_at? > second).then_some(next)
     }
 }

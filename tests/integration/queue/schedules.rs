@@ -215,6 +215,17 @@ async fn a_schedule_that_cannot_be_read_says_why_and_holds_up_no_other() {
 }
 
 #[tokio::test]
+async fn a_schedule_of_an_unknown_role_is_tried_once_an_hour_however_often_it_should_run() {
+    let queue = Queue::with_schedules(0).await;
+    queue.sql("INSERT INTO task_schedules (name, role, cron) VALUES ('mine', 'unknown', '* * * * * *')").await;
+    assert!(queue.run_due().await.unwrap().fault.unwrap().contains("unknown"));
+    assert_eq!(queue.run_due().await, None);
+    let put_off =
+        "SELECT count(*) FROM task_schedules WHERE name = 'mine' AND next_run_at > now() + interval '50 minutes'";
+    assert_eq!(queue.number(put_off).await, 1);
+}
+
+#[tokio::test]
 async fn two_schedules_of_one_role_make_one_task_a_store() {
     let queue = Queue::with_schedules(10).await;
     queue.sql("INSERT INTO task_schedules (name, role, interval_hours) VALUES ('second', 'payload_fetch', 4)").await;
