@@ -43,7 +43,7 @@ pub async fn record(tx: &Tx, platform: Platform, seen: &[DiscoveredStore]) -> Re
     Ok(())
 }
 
-/// Makes dispensaries of the valid ones among what was seen and returns the ids of the new ones; known ones are updated.
+/// Makes stores of the valid ones among what was seen and returns the ids of the new ones; known ones are updated.
 pub async fn promote(tx: &Tx, platform: Platform, seen: &[DiscoveredStore]) -> Result<Vec<StoreId>, DbError> {
     let ids = column(seen, |s| s.store.platform_dispensary_id.as_str());
     let rows = tx.query(include_str!("sql/discovery/promote.sql"), &[&ids, &platform.name()]).await?;

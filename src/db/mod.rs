@@ -1,7 +1,7 @@
 //! The only module with SQL (beside `migrations/`): one file per table, statements in `sql/<table>/<verb>.sql`.
 //!
 //! It must not know roles' bodies, actors or HTTP. Domain values go in and come out; no row type leaves it.
-//! Every call has a deadline, here and on the server; a connection whose call met it is cancelled and dropped.
+//! Every call has a deadline, here and on the server; a connection whose call reached its deadline is cancelled and dropped.
 
 pub mod connect;
 #[cfg(feature = "demo")]

@@ -22,7 +22,7 @@ pub struct CrawlState {
     pub is_enabled: bool,
 }
 
-/// A store by hand or from a file.
+/// A store to be added, by hand or from a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewStore {
     pub name: String,

@@ -77,7 +77,7 @@ pub struct PageQuestion {
 /// A page of a payload as it is read back.
 #[derive(Clone, Copy, Debug)]
 pub struct StoredPage<'a> {
-    /// None in files of before questions were kept.
+    /// None in files that were written before questions were kept.
     pub question: Option<&'a PageQuestion>,
     /// The answer of upstream: a JSON text.
     pub body: &'a [u8],

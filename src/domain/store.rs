@@ -42,7 +42,7 @@ impl FromStr for Platform {
     }
 }
 
-/// What a crawl needs to know of a shop. The rest of the row is shown, not used.
+/// What a crawl needs to know of a store. The rest of the row is shown, not used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Store {
     pub id: StoreId,
@@ -66,7 +66,7 @@ impl Store {
     }
 }
 
-/// A store as discovery saw it, before anyone decided whether it becomes a dispensary.
+/// A store as discovery saw it. Where it has no rejection reason, it is promoted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FoundStore {
     pub platform_dispensary_id: String,

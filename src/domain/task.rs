@@ -33,7 +33,7 @@ pub enum RecordedOutcome {
     /// Given back by a worker that stops.
     Released,
     Cancelled,
-    /// Put off without cost: what it needs was unavailable.
+    /// Put off without spending a retry: what it needs was unavailable.
     Snoozed,
 }
 

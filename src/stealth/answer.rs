@@ -20,7 +20,7 @@ use crate::cpu;
 use crate::memory::{MemoryPermit, SMALL_BODY};
 
 /// What status and headers say by themselves. A block is a status that browsers get when they are not welcome, HTML where
-/// JSON is due, or a redirect to another host.
+/// JSON is expected, or a redirect to another host.
 pub(super) fn judge(url: &Url, head: &Parts, now: DateTime<Utc>) -> Result<(), FetchError> {
     let retry_after = retry_after(&head.headers, now);
     let host = url.host_str().unwrap_or_default().to_owned();
@@ -40,7 +40,7 @@ pub(super) fn status_error(host: &str, status: StatusCode) -> FetchError {
     FetchError::Http { host: host.to_owned(), reason: format!("status {}", status.as_u16()) }
 }
 
-/// Takes the content coding off; one that was not offered is an error, and so is HTML where JSON is due.
+/// Takes the content coding off; one that was not offered is an error, and so is HTML where JSON is expected.
 pub(super) async fn read(
     host: &str,
     answer: Answer,

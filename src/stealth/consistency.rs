@@ -163,8 +163,8 @@ fn hint_errors(entry: &Fingerprint) -> Vec<String> {
         ("mobile", &hints.mobile, "?0".to_owned()),
         ("platform", &hints.platform, format!("\"{}\"", entry.os.platform())),
     ];
-    let wrong = wanted.into_iter().filter(|(_, is, due)| *is != due);
-    wrong.map(|(key, _, due)| format!("client_hints.{key} must be {due}")).collect()
+    let wrong = wanted.into_iter().filter(|(_, found, expected)| *found != expected);
+    wrong.map(|(key, _, expected)| format!("client_hints.{key} must be {expected}")).collect()
 }
 
 fn coding_errors(entry: &Fingerprint) -> Vec<String> {

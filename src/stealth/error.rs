@@ -17,7 +17,7 @@ const NO_MEMORY_PAUSE: Duration = Duration::from_secs(60);
 pub enum FetchError {
     #[error("{host} refused the request: {status}")]
     Blocked { host: String, status: u16 },
-    #[error("{host} answered with HTML where JSON is due")]
+    #[error("{host} answered with HTML where JSON was expected")]
     Challenged { host: String },
     #[error("proxy {proxy} failed: {reason}")]
     ProxyDown { proxy: ProxyId, reason: String },
@@ -86,7 +86,7 @@ pub enum Disposition {
     RotateProxy,
     /// No proxy is to blame: try the same again after a pause.
     TryAgain,
-    /// Wait without cost to the task (no proxy is free, the host throttles us).
+    /// The task waits and spends no retry (no proxy is free, the host throttles us).
     Snooze { after: Option<Duration> },
     /// This attempt has failed; a later one may succeed.
     FailAttempt,

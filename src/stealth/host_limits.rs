@@ -161,7 +161,7 @@ fn quota(per_second: f64) -> Option<Quota> {
 }
 
 impl Hold {
-    /// Refusals that arrive during a hold were sent before it: they do not double it.
+    /// Answers of 429 that arrive during a hold are to requests sent before it: they do not double it.
     fn next_default(&mut self, cap: Duration, now: Instant) -> Duration {
         if self.until.is_none_or(|until| until <= now) {
             self.in_a_row = self.in_a_row.saturating_add(1);

@@ -15,10 +15,10 @@ const BATCH: i32 = 1_000;
 /// So many batches, and the rest waits for the next turn.
 const MAX_BATCHES: usize = 1_000;
 
-/// Makes ready what became due within the last `window`; returns how many tasks.
-pub async fn sweep_due(client: &Client, window: Duration) -> Result<i64, DbError> {
+/// Makes ready what became due within the last `look_back`; returns how many tasks.
+pub async fn sweep_due(client: &Client, look_back: Duration) -> Result<i64, DbError> {
     let sql = "SELECT swept, last_store FROM sweep_due(make_interval(secs => $3), $1, $2)";
-    sweep_by_store(client, sql, &[&window.as_secs_f64()]).await
+    sweep_by_store(client, sql, &[&look_back.as_secs_f64()]).await
 }
 
 /// Everything that a sweep by time cannot see: rows written by hand, dependencies, missed wake-ups. Returns how many tasks became
@@ -60,10 +60,10 @@ async fn sweep_until_done(client: &Client, sql: &str) -> Result<i64, DbError> {
 /// [`sweep_due`], unless some process did it within `every`.
 pub async fn sweep_due_unless_recent(
     client: &Client,
-    window: Duration,
+    look_back: Duration,
     every: Duration,
 ) -> Result<Option<i64>, DbError> {
-    if take_turn(client, "sweep_due", every).await? { Ok(Some(sweep_due(client, window).await?)) } else { Ok(None) }
+    if take_turn(client, "sweep_due", every).await? { Ok(Some(sweep_due(client, look_back).await?)) } else { Ok(None) }
 }
 
 /// [`sweep_all`], unless some process did it within `every`.

@@ -1,4 +1,4 @@
--- discovery/promote.sql: makes dispensaries of the valid stores among $1 (ids of platform $2); a known one is updated, never doubled.
+-- discovery/promote.sql: makes rows of `dispensaries` of the valid stores among $1 (ids of platform $2); a known one is updated, never doubled.
 -- Answers with the ids of the new ones.
 WITH valid AS MATERIALIZED (
   SELECT l.*, d.id AS store_id      -- null: not known by this id

@@ -55,7 +55,7 @@ SELECT store_product_id, option_label, nth, $2::bigint, $3::timestamptz, size_mg
 SELECT store_product_id, option_label, nth, $2::bigint, $3::timestamptz, size_mg, size_ml, price_rec, price_med, special_price_rec,
        special_price_med, quantity, quantity_censored, false, true
   FROM gone
-    -- the same payload again, normalized by another version of the program
+    -- the same payload again, normalised by another version of the program
     ON CONFLICT (store_product_id, option_label, nth, crawl_id, crawled_at) DO UPDATE
    SET size_mg = excluded.size_mg,
        size_ml = excluded.size_ml,
