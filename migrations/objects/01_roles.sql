@@ -1,4 +1,4 @@
--- The roles, named once for SQL. The table of the program (domain/role.rs) must name the same; a test compares them.
+-- The roles, named once for SQL. `Role` (domain/role.rs) must name the same; a test compares them.
 
 CREATE OR REPLACE FUNCTION crawl_roles() RETURNS text[] LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $f$
   SELECT ARRAY['store_discovery', 'entry_point_discovery', 'product_discovery', 'payload_fetch', 'product_refresh',

@@ -105,7 +105,7 @@ END $f$;
 
 -- A schedule written by hand gets the current name of its role. Where its recurrence (interval or cron line) was changed,
 -- next_run_at becomes a time that is too far away: the program replaces such a time by the next one of the recurrence
--- (schedules/bring_near.sql), since SQL reads no cron line.
+-- (schedules/correct_next_run.sql), since SQL reads no cron line.
 CREATE OR REPLACE FUNCTION task_schedules_guard() RETURNS trigger LANGUAGE plpgsql AS $f$
 BEGIN
   NEW.role := current_role_name(NEW.role, NEW.args);

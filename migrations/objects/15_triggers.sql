@@ -12,7 +12,7 @@ CREATE OR REPLACE TRIGGER guard_insert BEFORE INSERT ON worker_tasks FOR EACH RO
 CREATE OR REPLACE TRIGGER guard_status BEFORE UPDATE OF status ON worker_tasks FOR EACH ROW
   WHEN (NEW.status IS DISTINCT FROM OLD.status
         AND NOT (OLD.status = 'pending' AND NEW.status = 'claimed' AND NEW.fence > OLD.fence AND NOT NEW.ready AND NOT NEW.blocked
-                 AND NEW.worker_id IS NOT NULL)   -- a claim: cheaper to see than the setting
+                 AND NEW.worker_id IS NOT NULL)   -- a claim: its columns are cheaper to compare than the setting is to read
         AND current_setting('drover.own', true) IS DISTINCT FROM 'on')
   EXECUTE FUNCTION worker_tasks_guard_status();
 

@@ -1,5 +1,4 @@
--- A store's reservation: the one task of the store that is ready or active, so which task may be claimed next. docs/task-lifecycle.md
--- explains it.
+-- A store's reservation is held by its one task that is ready or active; its other tasks wait for it. docs/task-lifecycle.md explains it.
 --
 -- Rules for the statements here and in the files after this one, so that no plan depends on statistics (a plan may be made while
 -- the table is empty and used when it is full). Functions that are called from outside pin their plans: no sequential scan, no

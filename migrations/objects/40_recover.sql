@@ -1,8 +1,9 @@
 -- Putting tasks back whose worker is gone.
 
--- Puts tasks back whose run ended without a settlement; the caller has locked them. The first loss costs nothing; a task that was
--- lost as a suspect three times fails, so that it ends no more processes. Without `blame` the loss is not the task's fault and
--- counts for nothing, and neither does that of a task which never began.
+-- Puts tasks back whose run ended without a settlement; the caller has locked them. `loss_count` counts losses; from the second on the
+-- task is a suspect, and each delays it for longer. `crash_count` counts those as a suspect: at the third the task fails, so that it ends
+-- no more processes. Without `blame` the loss is not the task's fault and is not counted, and neither is that of a task which never
+-- began.
 DROP FUNCTION IF EXISTS lose_tasks(bigint[], boolean);
 CREATE OR REPLACE FUNCTION lose_tasks(ids bigint[], blame boolean, attempt_outcome text, reason text, OUT requeued int, OUT failed int)
 LANGUAGE plpgsql AS $f$
@@ -120,7 +121,8 @@ BEGIN
   SELECT l.requeued, l.failed INTO requeued, failed FROM lose_tasks(held, blame, 'lost', 'its worker died or had to stop') l;
 END $f$;
 
--- Puts back tasks that were claimed and never begun, at no cost; returns how many. What runs already is not touched.
+-- Puts back tasks that were claimed and never begun, without counting a loss or a retry; returns how many. What runs already is not
+-- touched.
 CREATE OR REPLACE FUNCTION release_unstarted(ids bigint[], fences bigint[], workers text[]) RETURNS int LANGUAGE plpgsql
 SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_sort = off SET jit = off AS $f$

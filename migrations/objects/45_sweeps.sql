@@ -36,7 +36,7 @@ BEGIN
 END $f$;
 
 -- Reviews the reservations of one page of stores, which come by ascending id. `last_store` is where the next page goes on, null when
--- there is none: a page that is full has a successor.
+-- there is none: only after a full page may another one come.
 CREATE OR REPLACE FUNCTION review_page(stores bigint[], page int, OUT swept bigint, OUT last_store bigint) LANGUAGE plpgsql AS $f$
 BEGIN
   IF cardinality(stores) = page THEN last_store := stores[page]; END IF;
@@ -44,10 +44,11 @@ BEGIN
   IF swept > 0 THEN PERFORM pg_notify('drover_tasks', ''); END IF;
 END $f$;
 
--- What became due within the last `back`: tasks without a store, and the reservations of stores with ids above `after` (null: all).
--- `last_store` is where the next call goes on, null when there is no more. A store whose reservation is taken gets its turn when
--- that task ends.
-CREATE OR REPLACE FUNCTION sweep_due(back interval, after bigint, batch int, OUT swept bigint, OUT last_store bigint) LANGUAGE plpgsql
+-- What became due within the last `look_back`: tasks without a store, and the reservations of stores with ids above `after` (null: all).
+-- `last_store` is where the next call goes on, null when there is no more. Where a store has an active task, the end of that task gives
+-- the reservation on.
+DROP FUNCTION IF EXISTS sweep_due(interval, bigint, int);   -- `look_back` had another name
+CREATE OR REPLACE FUNCTION sweep_due(look_back interval, after bigint, batch int, OUT swept bigint, OUT last_store bigint) LANGUAGE plpgsql
 SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_sort = off SET jit = off SET lock_timeout = '100ms' AS $f$
 DECLARE
@@ -59,7 +60,7 @@ BEGIN
   IF after IS NULL THEN
     storeless := make_ready(ARRAY (
       SELECT w.id FROM waiting_tasks w
-       WHERE w.scheduled_for BETWEEN now() - back AND now() AND w.dispensary_id IS NULL
+       WHERE w.scheduled_for BETWEEN now() - look_back AND now() AND w.dispensary_id IS NULL
        ORDER BY w.scheduled_for
        LIMIT batch
          FOR UPDATE SKIP LOCKED));
@@ -67,7 +68,7 @@ BEGIN
   stores := ARRAY (
     SELECT DISTINCT due.dispensary_id
       FROM (SELECT w.dispensary_id FROM waiting_tasks w
-             WHERE w.scheduled_for BETWEEN now() - back AND now()
+             WHERE w.scheduled_for BETWEEN now() - look_back AND now()
              ORDER BY w.scheduled_for) due
      WHERE due.dispensary_id > coalesce(after, -9223372036854775808)
      ORDER BY due.dispensary_id
