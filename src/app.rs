@@ -37,7 +37,7 @@ pub struct PreparedApp(TreeDeps);
 
 #[derive(Debug, Error)]
 pub enum AppError {
-    #[error("the process could not be started")]
+    #[error("the database failed while the process started")]
     Db(#[from] DbError),
     /// A file or URL that the configuration names is wrong.
     #[error("{0}")]
@@ -111,7 +111,8 @@ impl PreparedApp {
     }
 }
 
-/// The payload files of this database, with a warning when their root is wrong. An unavailable root does not keep the process from
+/// The payload files of this database, with a warning when their root is wrong. `registers`: whether tasks run in this process, so
+/// that the root is registered as this database's. An unavailable root does not keep the process from
 /// starting: tasks that need it are snoozed.
 async fn payloads(root: &Path, client: &Client, registers: bool) -> Result<Payloads, DbError> {
     let payloads = Payloads::new(root, installation::storage_owner(client).await?);

@@ -88,7 +88,7 @@ pub enum PrivateServerError {
     UnsafeSocketDir(PathBuf),
     #[error("another process has held {lock} for {waited:?}: see with `fuser {lock}` which one, and end it")]
     Locked { lock: PathBuf, waited: Duration },
-    #[error("initdb failed: {0}")]
+    #[error("the private server's cluster could not be initialised: {0}")]
     Init(String),
     #[error("the private server did not start; {log} ends with:\n{tail}")]
     Start { log: PathBuf, tail: String },

@@ -66,7 +66,9 @@ pub async fn require_same_machine(request: Request, next: Next) -> Response {
 fn check_origin(request: &Request) -> Result<(), ApiError> {
     let host = host_of(request)?;
     if !is_loopback(host.host()) {
-        return Err(ApiError::Forbidden(format!("Host is {host}, which is no loopback name")));
+        return Err(ApiError::Forbidden(format!(
+            "Host is {host}, which is no loopback name: call the API as localhost or 127.0.0.1"
+        )));
     }
     check_site(request)?;
     let Some(origin) = request.headers().get(ORIGIN) else { return Ok(()) };

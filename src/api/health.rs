@@ -146,7 +146,9 @@ async fn migrations(client: &Client, known: &AtomicBool) -> Check {
             known.store(true, Ordering::Relaxed);
             Check::ok()
         }
-        Ok(status) => Check::degraded(format!("{} missing", status.missing())),
+        Ok(status) => {
+            Check::degraded(format!("migrations or objects missing: {}; run: drover migrate up", status.missing()))
+        }
         Err(migrate::MigrateError::Db(_)) => Check::degraded(UNKNOWN),
         Err(error) => Check::degraded(error),
     }

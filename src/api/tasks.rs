@@ -124,7 +124,7 @@ fn page_size<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error
     }
 }
 
-/// One role, or the old name of several. An empty word would mean any, and filter nothing.
+/// Roles as in `WORKER_ROLE`. The empty text would mean `any`, and leave out the other families.
 fn role_set<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<RoleSet>, D::Error> {
     let text = String::deserialize(deserializer)?;
     match text.is_empty() {

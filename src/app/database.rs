@@ -8,7 +8,7 @@ use crate::config::Config;
 use crate::db::{Db, DbError, PoolSizes};
 use crate::private_server::{self, PrivateServer, PrivateServerError};
 
-/// A database, with the lock on the private server when it is in one. Keep it for as long as the database is used.
+/// A database, with the lock on the private server where it is in that. Keep it for as long as the database is used.
 pub struct OpenDatabase {
     pub db: Db,
     /// May hold a password: not for display.
@@ -18,10 +18,20 @@ pub struct OpenDatabase {
 
 #[derive(Debug, Error)]
 pub enum OpenError {
-    #[error("no private database server")]
+    #[error("there is no private database server")]
     Private(#[from] PrivateServerError),
-    #[error("database.url cannot be used")]
-    BadUrl(#[from] DbError),
+    #[error("database.url: {0} (`drover config show --origin` tells where it is set)")]
+    BadUrl(String),
+}
+
+impl OpenError {
+    /// What is wrong with a URL is told by `DbError::Other`, whose own beginning says nothing more.
+    fn bad_url(error: DbError) -> OpenError {
+        match error {
+            DbError::Other(text) => OpenError::BadUrl(text),
+            other => OpenError::BadUrl(other.to_string()),
+        }
+    }
 }
 
 /// Starts or joins the private server unless there is a URL. Does not connect yet.
@@ -32,7 +42,8 @@ pub async fn open(config: &Config) -> Result<OpenDatabase, OpenError> {
         false => None,
     };
     let url = server.as_ref().map_or_else(|| settings.url.clone(), |server| server.url().to_owned());
-    let db = Db::new(&url, settings, PoolSizes { work: settings.pool_work, api: settings.pool_api })?;
+    let sizes = PoolSizes { work: settings.pool_work, api: settings.pool_api };
+    let db = Db::new(&url, settings, sizes).map_err(OpenError::bad_url)?;
     Ok(OpenDatabase { db, url, server })
 }
 
@@ -50,5 +61,21 @@ impl OpenDatabase {
     /// Passes the lock on the private server on to the program that this process executes.
     pub fn keep_through_exec(&self) -> Result<(), PrivateServerError> {
         self.server.as_ref().map_or(Ok(()), PrivateServer::keep_through_exec)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn an_unreadable_url_is_named_once_with_the_place_to_look() {
+        let config = Config::with(&[("database.url", "postgresql://me:sec@ret@db/x")]).unwrap();
+        let error = anyhow::Error::from(open(&config).await.err().unwrap());
+        assert_eq!(
+            format!("{error:#}"),
+            "database.url: the database URL cannot be read: it has a second @: encode the one in the password as %40 \
+             (`drover config show --origin` tells where it is set)"
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! `drover db`: prints the private database server's URL, opens psql on it, or stops it.
+//! `drover db`: opens psql on the database, whichever it is; starts the private server and prints its URL, or stops it.
 
 use std::os::unix::process::CommandExt;
 use std::process::{Command as Process, Stdio};
@@ -29,7 +29,7 @@ pub struct Args {
 enum Command {
     /// Start the private server and print its URL; it stops after 10 minutes without a client, or by `db stop`
     Url,
-    /// Open psql on the database, further arguments are psql's own
+    /// Open psql on the database, whether configured or private; further arguments are psql's own
     Psql {
         /// psql's own arguments, such as -c 'SELECT 1'
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]

@@ -1,15 +1,19 @@
 //! `drover doctor`: checks what drover needs on this machine, and names a remedy for each fault.
 
+use std::path::Path;
 use std::time::Duration;
 
+use anyhow::Context;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
+use super::env::database_name;
 use super::{Env, ExitCode, process};
 use crate::clock::Clock;
 use crate::db::migrate::{self, MigrateError};
 use crate::db::server_info::{self, ServerInfo};
 use crate::db::{Db, proxies};
+use crate::domain::proxy::PoolState;
 
 /// What 75 workers with their sockets and files need, with room to spare.
 const FILES_NEEDED: u64 = 4096;
@@ -30,7 +34,7 @@ struct Finding {
 }
 
 pub async fn run(_: Args, env: &Env) -> anyhow::Result<ExitCode> {
-    let mut findings = vec![configuration(env), storage(env), files()];
+    let mut findings = vec![configuration(env), storage(env.config.storage_root()), files()];
     findings.extend(database(env).await);
     env.out.rows(&findings, &["check", "result", "finding"], |finding| {
         let mark = if finding.ok { "ok" } else { "FAULT" };
@@ -56,11 +60,13 @@ fn configuration(env: &Env) -> Finding {
     Finding::well("configuration", format!("environment {environment}, keys: {keys}"))
 }
 
-fn storage(env: &Env) -> Finding {
-    let root = env.config.storage_root();
+fn storage(root: &Path) -> Finding {
     let shown = root.display();
-    match std::fs::create_dir_all(root).and_then(|()| tempfile::NamedTempFile::new_in(root)) {
-        Ok(_) => Finding::well("storage", format!("{shown} is writable")),
+    // a check makes nothing; a symbolic link whose target is missing is there
+    let nearest = root.ancestors().find(|dir| dir.symlink_metadata().is_ok()).unwrap_or(Path::new("."));
+    match tempfile::NamedTempFile::new_in(nearest) {
+        Ok(_) if nearest == root => Finding::well("storage", format!("{shown} is writable")),
+        Ok(_) => Finding::well("storage", format!("{shown} does not exist yet and can be made")),
         Err(error) => Finding::fault(
             "storage",
             format!("{shown} is not writable ({error})"),
@@ -100,7 +106,7 @@ async fn database(env: &Env) -> Vec<Finding> {
             findings.push(proxy_table(&db).await);
         }
         Ok(_) => {
-            findings.push(Finding::well("schema", "not up to date yet: the next start does it, or `drover migrate up`"))
+            findings.push(Finding::well("schema", "not up to date yet: the next service or command that writes brings it up to date, as `drover migrate up` does"))
         }
         Err(error) => findings.push(bad_schema(error)),
     }
@@ -117,9 +123,10 @@ fn bad_schema(error: MigrateError) -> Finding {
 
 async fn reach(env: &Env, clock: &Clock) -> anyhow::Result<(Db, &'static str, ServerInfo, Duration)> {
     let opened = env.database().await?;
-    let client = opened.db.client().await?;
+    let name = || database_name(opened);
+    let client = opened.db.client().await.with_context(name)?;
     let asked = clock.utc();
-    let info = server_info::read(&client).await?;
+    let info = server_info::read(&client).await.with_context(name)?;
     let skew = skew(info.now, asked, clock.utc());
     let kind = if opened.is_private() { "private server" } else { "server of database.url" };
     Ok((opened.db.clone(), kind, info, skew))
@@ -143,20 +150,34 @@ fn clocks(skew: Duration) -> Finding {
 }
 
 async fn proxy_table(db: &Db) -> Finding {
-    const REMEDY: &str = "import some: `drover proxies import FILE`";
     let counted = async { proxies::count(&db.client().await?).await }.await;
     match counted {
-        Ok(state) if state.active > 0 => {
-            Finding::well("proxies", format!("{} active, {} benched", state.active, state.benched))
-        }
-        Ok(state) if state.benched > 0 => Finding::fault(
-            "proxies",
-            format!("0 active, {} benched: nothing is fetched until one is active", state.benched),
-            "they are tried again by themselves; `drover proxies check` tries them now, `drover proxies list` shows their last errors",
-        ),
-        Ok(_) => Finding::fault("proxies", "none; roles that crawl do not start without one", REMEDY),
+        Ok(state) => pool(state),
         Err(error) => Finding::fault("proxies", error.to_string(), "see the database's log"),
     }
+}
+
+fn pool(state: PoolState) -> Finding {
+    let PoolState { active, benched, off } = state;
+    if active > 0 {
+        return Finding::well("proxies", format!("{active} active, {benched} benched"));
+    }
+    if benched > 0 {
+        return Finding::fault(
+            "proxies",
+            format!("0 active, {benched} benched: nothing is fetched until one is active"),
+            "they are tried again by themselves; `drover proxies check` tries them now, `drover proxies list` shows their last errors",
+        );
+    }
+    let remedy = match off {
+        0 => "import some: `drover proxies import FILE`",
+        _ => {
+            "import others (`drover proxies import FILE`), or switch these on: `UPDATE proxies SET is_active = true` at `drover db psql`"
+        }
+    };
+    let detail =
+        format!("0 active, {off} off: nothing is fetched, and `drover worker` does not start for roles that need one");
+    Finding::fault("proxies", detail, remedy)
 }
 
 #[cfg(test)]
@@ -165,6 +186,31 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
+
+    #[test]
+    fn a_storage_root_that_is_missing_is_not_made() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().join("share/drover");
+        let finding = storage(&root);
+        assert!(finding.ok && finding.detail.contains("can be made"), "{}", finding.detail);
+        assert!(!dir.path().join("share").exists());
+    }
+
+    #[test]
+    fn a_storage_root_that_leads_nowhere_is_a_fault() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().join("root");
+        std::os::unix::fs::symlink(dir.path().join("share"), &root).unwrap();
+        assert!(!storage(&root).ok);
+    }
+
+    #[test]
+    fn proxies_that_are_switched_off_are_not_reported_as_absent() {
+        let finding = pool(PoolState { active: 0, benched: 0, off: 3 });
+        assert!(!finding.ok && finding.detail.contains("3 off"), "{}", finding.detail);
+        let remedy = finding.remedy.unwrap_or_default();
+        assert!(remedy.contains("is_active"), "{remedy}");
+    }
 
     #[rstest]
     #[case::within_the_question(500, 0)]

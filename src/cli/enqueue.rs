@@ -11,10 +11,10 @@ use crate::domain::task_request::{BadField, TaskRequest};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The kind of work: payload_fetch, product_refresh, …
+    /// The kind of work: store_discovery, entry_point_discovery, product_discovery, payload_fetch, product_refresh or analytics_refresh
     #[arg(long)]
     role: String,
-    /// The store, for roles that work on one
+    /// The id of the store, for roles that work on one; `drover stores list` shows it
     #[arg(long, value_name = "ID", value_parser = values::whole_number)]
     dispensary: Option<StoreId>,
     /// The menu platform [default: the store's]
@@ -29,7 +29,7 @@ pub struct Args {
     /// Not before this time, such as 2025-01-10T08:00:00Z
     #[arg(long, value_name = "TIME", value_parser = values::time)]
     at: Option<DateTime<Utc>>,
-    /// Only one open task may have this key [default: role, store and payload]
+    /// A key that one open task at a time may have [default: role, store and payload]
     #[arg(long, value_name = "KEY")]
     dedup_key: Option<String>,
 }

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::Context;
 use tokio::runtime::Runtime;
 use tokio::sync::OnceCell;
 
@@ -11,7 +10,8 @@ use super::Stop;
 use super::output::Output;
 use crate::app::database::{self, OpenDatabase, OpenError};
 use crate::config::{Config, DatabaseUrl, LoadedConfig};
-use crate::db::{Db, migrate};
+use crate::db::migrate::{self, MigrateError};
+use crate::db::{Db, DbError};
 
 pub struct Env {
     pub config: Arc<Config>,
@@ -40,20 +40,46 @@ impl Env {
 
     /// The database, its schema brought up to date first. Starts the private server where there is no URL.
     pub async fn db(&self) -> anyhow::Result<Db> {
-        let OpenDatabase { db, url, .. } = self.database().await?;
-        migrate::up(db).await.with_context(|| DatabaseUrl::masked(url))?;
-        Ok(db.clone())
+        let opened = self.database().await?;
+        migrate::up(&opened.db).await.map_err(|error| schema_error(opened, error))?;
+        Ok(opened.db.clone())
     }
 
     /// For commands that only read: they change nothing, so an outdated schema is an error.
     pub async fn db_to_read(&self) -> anyhow::Result<Db> {
-        let OpenDatabase { db, url, .. } = self.database().await?;
-        migrate::require_current(db).await.with_context(|| DatabaseUrl::masked(url))?;
-        Ok(db.clone())
+        let opened = self.database().await?;
+        migrate::require_current(&opened.db).await.map_err(|error| schema_error(opened, error))?;
+        Ok(opened.db.clone())
     }
 
     /// The database as it is, whatever its schema.
     pub async fn database(&self) -> Result<&OpenDatabase, OpenError> {
         self.database.get_or_try_init(|| database::open(&self.config)).await
+    }
+}
+
+/// The error of comparing or changing the schema, with the database's name and, where it is at fault, what to do. The cause stays
+/// in the chain: the exit code is read off it.
+pub(super) fn schema_error(database: &OpenDatabase, error: MigrateError) -> anyhow::Error {
+    match error {
+        MigrateError::Db(error) => {
+            let context = format!("{} cannot be used; {}", database_name(database), remedy(database, &error));
+            anyhow::Error::from(error).context(context)
+        }
+        other => anyhow::Error::from(other).context(database_name(database)),
+    }
+}
+
+/// The name of a database in messages.
+pub(super) fn database_name(database: &OpenDatabase) -> String {
+    format!("the database {}", DatabaseUrl::masked(&database.url))
+}
+
+fn remedy(database: &OpenDatabase, error: &DbError) -> &'static str {
+    match error {
+        DbError::Unavailable(_) if database.is_private() => "see postgres/server.log in its data directory",
+        DbError::Unavailable(_) => "start its server, or correct database.url",
+        error if error.is_transient() => "try again",
+        _ => "see its server's log",
     }
 }

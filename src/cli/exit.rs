@@ -124,7 +124,7 @@ mod tests {
     #[case::usage(CliError::usage("no").into(), ExitCode::Usage)]
     #[case::bad_configuration(ConfigErrors::default().into(), ExitCode::BadConfig)]
     #[case::no_database(DbError::Unavailable("down".into()).into(), ExitCode::Unavailable)]
-    #[case::bad_database_url(OpenError::BadUrl(DbError::Other("no".into())).into(), ExitCode::BadConfig)]
+    #[case::bad_database_url(OpenError::BadUrl("no".into()).into(), ExitCode::BadConfig)]
     #[case::no_private_server(PrivateServerError::NoAccount.into(), ExitCode::Unavailable)]
     #[case::no_database_at_start(AppError::from(DbError::Unavailable("down".into())).into(), ExitCode::Unavailable)]
     #[case::bad_data_file(AppError::Services(ConfigErrors::default().into()).into(), ExitCode::BadConfig)]

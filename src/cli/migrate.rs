@@ -2,13 +2,11 @@
 //!
 //! Every process that writes does the same when it starts; the command serves deployments that migrate as a step of their own.
 
-use anyhow::Context;
 use clap::Subcommand;
 
+use super::env::schema_error;
 use super::output::time;
 use super::{Env, ExitCode};
-use crate::app::database::OpenDatabase;
-use crate::config::DatabaseUrl;
 use crate::db::migrate::{self, Report, Status};
 
 #[derive(Debug, clap::Args)]
@@ -28,19 +26,19 @@ enum Command {
 }
 
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
-    let OpenDatabase { db, url, .. } = env.database().await?;
-    let shown_url = || DatabaseUrl::masked(url);
+    let opened = env.database().await?;
+    let (db, named) = (&opened.db, |error| schema_error(opened, error));
     match args.command {
         Command::Up => {
-            env.out.either(&migrate::up(db).await.with_context(shown_url)?, applied)?;
+            env.out.either(&migrate::up(db).await.map_err(named)?, applied)?;
             Ok(ExitCode::Ok)
         }
         Command::Status => {
-            env.out.either(&migrate::status(db).await.with_context(shown_url)?, listing)?;
+            env.out.either(&migrate::status(db).await.map_err(named)?, listing)?;
             Ok(ExitCode::Ok)
         }
         Command::Check => {
-            let status = migrate::status(db).await.with_context(shown_url)?;
+            let status = migrate::status(db).await.map_err(named)?;
             env.out.either(&status, summary)?;
             Ok(if status.is_current() { ExitCode::Ok } else { ExitCode::Failure })
         }

@@ -73,24 +73,24 @@ enum Command {
     Api(api::Args),
     /// Show or check the configuration
     Config(config::Args),
-    /// Start, open or stop the private database server
+    /// Open psql on the database; start or stop the private server
     Db(db::Args),
     /// Crawl a simulated platform, in a temporary directory or in the one that --dir names
     #[cfg(feature = "demo")]
     Demo(demo::Args),
     /// Check what drover needs on this machine, and name a remedy for each fault
     Doctor(doctor::Args),
-    /// Queue one task
+    /// Add one task to the queue
     Enqueue(enqueue::Args),
     /// Bring the database's schema up to date
     Migrate(migrate::Args),
-    /// Show a kept upstream answer
+    /// Show a payload: what a platform answered to a crawl
     Payload(payload::Args),
     /// List or add the hashes of a platform's persisted queries
     Platforms(platforms::Args),
     /// Import, list and check proxies
     Proxies(proxies::Args),
-    /// Make tasks from schedules, and nothing else
+    /// Run the schedules, which make tasks periodically, and nothing else
     Scheduler(scheduler::Args),
     /// List schedules, or run one now
     Schedules(schedules::Args),
@@ -102,7 +102,7 @@ enum Command {
     Up(up::Args),
     /// Print the version
     Version(version::Args),
-    /// Run one pod of workers
+    /// Run one pod (a named group) of workers, without API and schedules
     Worker(worker::Args),
     /// List the workers of all processes
     Workers(workers::Args),

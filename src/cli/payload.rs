@@ -1,4 +1,4 @@
-//! `drover payload`: shows a kept upstream answer, its row and what its file holds.
+//! `drover payload`: shows a payload, its row and what its file holds.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ enum Command {
         /// Its id, which the result of a payload_fetch task holds
         #[arg(value_parser = values::whole_number)]
         id: PayloadId,
-        /// Print the answers of upstream as they came, in one JSON array
+        /// Print the platform's answers as they came, in one JSON array
         #[arg(long)]
         data: bool,
     },

@@ -36,7 +36,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
 async fn list(env: &Env) -> anyhow::Result<ExitCode> {
     let client = env.db_to_read().await?.client().await?;
     let found = schedules::list(&client).await?;
-    let headers = ["name", "role", "state", "interval", "prio", "last run", "tasks", "next run", "error"];
+    let headers = ["name", "role", "state", "recurrence", "prio", "last run", "tasks", "next run", "error"];
     env.out.rows(&found, &headers, cells)?;
     Ok(ExitCode::Ok)
 }

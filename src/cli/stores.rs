@@ -100,7 +100,7 @@ async fn import(path: &Path, env: &Env) -> anyhow::Result<ExitCode> {
     enqueue_look_ups(&tx, &mut result.imported).await?;
     tx.commit().await?;
     env.out
-        .either(&result, |done| format!("stores imported: {}, known before: {}", done.imported.len(), done.known))?;
+        .either(&result, |done| format!("stores imported: {}, known already: {}", done.imported.len(), done.known))?;
     Ok(ExitCode::Ok)
 }
 

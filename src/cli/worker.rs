@@ -10,13 +10,13 @@ use crate::domain::role::RoleSet;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Roles to claim: one, several with commas, or `any`
+    /// What to claim: `any` (all crawl roles), `media`, or roles with commas, such as payload_fetch,product_refresh
     #[arg(long, value_name = "ROLE")]
     role: Option<String>,
-    /// Workers in this pod
+    /// Workers in this pod [default: topology.workers_per_pod]
     #[arg(long, value_name = "N", value_parser = values::number(1..=u16::MAX))]
     workers: Option<u16>,
-    /// Tasks each worker runs at once
+    /// Tasks that each worker runs at once [default: topology.slots]
     #[arg(long, value_name = "N", value_parser = values::number(1..=u16::MAX))]
     slots: Option<u16>,
 }
@@ -50,7 +50,7 @@ async fn require_proxies(env: &Env, db: &Db) -> anyhow::Result<()> {
     if !roles.needs_proxy() || usable(db).await? {
         return Ok(());
     }
-    let text = "there is no proxy, and no request leaves without one: add some with `drover proxies import FILE`";
+    let text = "there is no proxy that is switched on, and no request leaves without one: add some with `drover proxies import FILE`";
     Err(CliError::bad_config(text).into())
 }
 

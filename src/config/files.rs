@@ -32,7 +32,7 @@ impl File<'static> {
     }
 }
 
-/// A data file of the configuration directory, which replaces the compiled one.
+/// A file of the configuration directory: settings, which are laid over the compiled ones, or data, which replace the compiled file.
 #[derive(Clone, Debug)]
 pub struct Overlay {
     pub path: PathBuf,

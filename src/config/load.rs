@@ -120,7 +120,8 @@ impl Stack {
         }
         let found = self.overlay(directory, environment, errors);
         if compiled.is_none() && !found {
-            errors.push("DROVER_ENV", "", format!("there is no {environment}.toml"));
+            let names = "choose development, test or production, or add that file to the configuration directory";
+            errors.push("DROVER_ENV", "", format!("there is no {environment}.toml: {names}"));
         }
     }
 

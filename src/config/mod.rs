@@ -202,7 +202,7 @@ pub struct Proxies {
     pub bench_cap: Duration,
     pub failures_to_bench: u32,
     pub blocks_to_bench: u32,
-    /// How often the oldest benched proxy is tried while none is active.
+    /// How often the oldest benched proxy is tried while none is active, and the last active one while it fails.
     #[serde(with = "durations")]
     pub revive_every: Duration,
     #[serde(with = "durations")]

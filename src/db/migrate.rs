@@ -50,7 +50,7 @@ pub enum MigrateError {
     Locked { name: String, source: DbError },
     #[error("the database lacks {missing} migrations or objects of this program; run: drover migrate up")]
     Outdated { missing: usize },
-    #[error("the database failed while its schema was compared or changed")]
+    #[error("the schema could not be compared or changed")]
     Db(#[from] DbError),
 }
 

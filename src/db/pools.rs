@@ -82,7 +82,7 @@ impl Db {
         self.begin_within(self.deadlines.transaction).await
     }
 
-    /// Begins a transaction that may take minutes: migrations.
+    /// Begins a transaction that may take minutes: a migration, or an import of stores.
     pub async fn begin_maintenance(&self) -> Result<Tx, DbError> {
         self.begin_within(self.deadlines.maintenance).await
     }

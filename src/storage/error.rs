@@ -11,12 +11,12 @@ use thiserror::Error;
 pub enum StorageError {
     /// Try again later: no partial file is left behind.
     #[error(
-        "no room to write {path}: {error}. Free space under the storage root, or raise its quota or the process's file size limit; the task is tried again"
+        "no room to write {path}: {error}. Free space under the storage root, or raise its quota or the process's file size limit"
     )]
     Full { path: String, error: io::Error },
     /// Try again later: the root itself cannot be used, whatever the file.
     #[error(
-        "the storage root {} cannot be used: {reason}. Mount it, or give this user the right to write there; the task is tried again",
+        "the storage root {} cannot be used: {reason}. Mount it, give this user the right to write there, or correct storage.root",
         .root.display()
     )]
     Unavailable { root: PathBuf, reason: String },

@@ -127,7 +127,9 @@ async fn a_database_that_is_away_is_an_exit_code_of_its_own() {
         let output = ended(drover().args(arguments).env("DATABASE_URL", NOBODY_LISTENS)).await;
         assert_eq!(output.status.code(), Some(69), "{arguments:?}");
         let message = String::from_utf8(output.stderr).unwrap();
-        assert!(message.contains("unavailable") && message.contains("me:***@127.0.0.1:1"), "{message}");
+        let database = "the database postgresql://me:***@127.0.0.1:1/drover ";
+        assert!(message.contains("unavailable") && message.contains(database), "{message}");
+        assert!(message.contains("start its server") && !message.contains("its schema"), "{message}");
         assert!(!message.contains("secret"), "{message}");
     }
 }
@@ -191,7 +193,9 @@ async fn doctor_names_what_is_missing_with_its_remedy() {
 
     let (code, findings) = ask(NOBODY_LISTENS).await;
     assert_eq!(code, Some(1));
-    assert!(find(&findings, "database")["remedy"].as_str().unwrap().contains("unset database.url"), "{findings}");
+    let database = find(&findings, "database");
+    assert!(database["remedy"].as_str().unwrap().contains("unset database.url"), "{findings}");
+    assert!(database["detail"].as_str().unwrap().contains("me:***@127.0.0.1:1"), "{findings}");
 
     let mut without_server = drover();
     without_server.args(["doctor", "--json"]).arg("--dir").arg(storage.path()).env("DROVER_PG_BIN", storage.path());

@@ -32,7 +32,7 @@ use crate::private_server;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Exit after one crawl; with 0 only when every task completed and the products equal the oracle's
+    /// Exit after one crawl; with 0 only when every task completed and the products equal what the simulator expects
     #[arg(long)]
     once: bool,
     /// How many stores to simulate [default: 60]

@@ -91,7 +91,7 @@ impl fmt::Display for Summary {
         writeln!(f, "Tasks       {completed} completed, {failed} failed, {cancelled} cancelled")?;
         writeln!(
             f,
-            "Proxies     {} benched; blocks survived {}, direct requests {}",
+            "Proxies     {} benched; blocked requests {}, requests without a proxy {}",
             self.proxies_benched, self.blocks_survived, self.direct_requests
         )?;
         match self.oracle.equal {

@@ -36,10 +36,10 @@ pub struct Draft {
     /// The store's city
     #[arg(long)]
     city: Option<String>,
-    /// Two letters, such as AZ
+    /// The store's state, two letters such as AZ
     #[arg(long)]
     state: Option<String>,
-    /// Such as America/Phoenix
+    /// The store's time zone, such as America/Phoenix [default: its state's]
     #[arg(long)]
     timezone: Option<String>,
 }

@@ -10,13 +10,13 @@ use crate::domain::store::StoreId;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// pending, claimed, running, completed, failed, cancelled or stale
+    /// pending, claimed, running, completed, failed, cancelled, or stale (its lease ran out)
     #[arg(long)]
     status: Option<ShownStatus>,
     /// One role, or several with commas
     #[arg(long)]
     role: Option<RoleSet>,
-    /// Of this store only
+    /// Only tasks of the store with this id
     #[arg(long, value_name = "ID", value_parser = values::whole_number)]
     dispensary: Option<StoreId>,
     /// How many, at most
@@ -32,7 +32,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     if !env.out.is_json() {
         env.out.line(summary(&counts::counts(&client).await?.all))?;
     }
-    let headers = ["id", "role", "store", "status", "prio", "tries", "worker", "created", "error"];
+    let headers = ["id", "role", "store", "status", "prio", "retries", "worker", "created", "error"];
     env.out.rows(&tasks, &headers, cells)?;
     Ok(ExitCode::Ok)
 }

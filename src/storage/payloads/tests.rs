@@ -288,6 +288,7 @@ async fn nothing_is_written_to_a_share_that_is_away_and_its_owner_is_seen_when_i
     ];
     for error in errors {
         assert!(matches!(error, StorageError::Unavailable { .. }) && error.is_outage(), "{error}");
+        assert!(!error.to_string().contains("task"), "a command has none: {error}");
     }
     assert_eq!(payloads.sweep(next_day(), nothing_known).await.unwrap(), SweepReport::default());
 
