@@ -399,6 +399,24 @@ async fn equal_ids_of_two_platforms_are_two_stores() {
 }
 
 #[tokio::test]
+async fn what_vanishes_of_one_platform_vanishes_of_no_other() {
+    let sim = simulator(Settings { stores: 2, products_per_store: 20..=20, ..Settings::default() });
+    let harness = harness(&sim).await;
+    // of the other platform so many that they would make the state's answer a suspicious one
+    let gone = "INSERT INTO dutchie_discovery_locations (platform, platform_dispensary_id, name, found_in)
+                SELECT 'other', 'gone ' || n, 'Gone', $1::text FROM generate_series(1, 9) n
+                UNION ALL SELECT 'dutchie', 'gone 1', 'Gone', $1";
+    harness.store.database.raw.execute(gone, &[&sim.stores()[0].state]).await.unwrap();
+
+    harness.settle(Role::StoreDiscovery, json!({})).await;
+
+    let vanished = "SELECT string_agg(platform || ' ' || platform_dispensary_id, ', ')
+                      FROM dutchie_discovery_locations WHERE vanished_at IS NOT NULL";
+    let vanished: Option<String> = harness.store.database.raw.query_one(vanished, &[]).await.unwrap().get(0);
+    assert_eq!(vanished.as_deref(), Some("dutchie gone 1"));
+}
+
+#[tokio::test]
 async fn an_import_by_its_address_alone_is_not_doubled() {
     let sim = simulator(Settings { stores: 3, products_per_store: 20..=20, ..Settings::default() });
     let harness = harness(&sim).await;
