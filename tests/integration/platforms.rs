@@ -201,6 +201,19 @@ async fn an_address_that_leads_nowhere_is_not_found() {
 }
 
 #[tokio::test]
+async fn an_address_that_leads_to_a_closed_or_test_store_is_not_found() {
+    let mut field = PlatformHarness::of_one_store();
+    let decoys = field.sim.decoys().to_vec();
+    let is_closed = |decoy: &&StoreSeed| decoy.status == "closed";
+    assert!(decoys.iter().any(|decoy| is_closed(&decoy)) && decoys.iter().any(|decoy| !is_closed(&decoy)));
+    for decoy in decoys {
+        let store = Store { platform_dispensary_id: None, ..dispensary(&decoy) };
+        let found = field.resolve(&store).await;
+        assert!(matches!(found, Err(FetchError::NotFound { .. })), "{}: {found:?}", decoy.name);
+    }
+}
+
+#[tokio::test]
 async fn discovery_sees_all_and_refuses_what_sells_nothing() {
     let mut field = PlatformHarness::new(Settings { stores: 18, products_per_store: 20..=20, ..Settings::default() });
     let point = DiscoveryPoint { latitude: 33.45, longitude: -112.07, miles: 5000.0 };
