@@ -2,6 +2,7 @@
 
 use std::process::Output;
 
+use rstest::rstest;
 use serde_json::Value;
 
 use crate::support::{self, TestDatabase, drover};
@@ -27,6 +28,21 @@ async fn a_store_is_added_once_and_listed() {
     let listed = stdout(&run(&database, &["stores", "list", "--json"]).await);
     assert_eq!(listed.as_array().unwrap().len(), 1);
     assert_eq!((&listed[0]["state"], &listed[0]["crawl_enabled"]), (&"AZ".into(), &true.into()));
+}
+
+#[rstest]
+#[case::its_slug(["--slug", "a-shop"], ["--slug", "a-shop"])]
+#[case::its_slug_in_an_address(["--slug", "a-shop"], ["--menu-url", "https://dutchie.com/stores/a-shop"])]
+#[case::its_address(["--menu-url", "https://dutchie.com/dispensary/a-shop"], ["--menu-url", "https://dutchie.com/stores/a-shop"])]
+#[case::its_address_as_a_slug(["--menu-url", "https://dutchie.com/dispensary/a-shop"], ["--slug", "a-shop"])]
+#[tokio::test]
+async fn a_store_known_without_an_id_is_not_added_with_one(#[case] known: [&str; 2], #[case] given: [&str; 2]) {
+    let database = support::database().await;
+    let add =
+        async |more: &[&str]| run(&database, &[["stores", "add", "--name", "A Shop"].as_slice(), more].concat()).await;
+    assert!(add(&known).await.status.success());
+    let doubled = add(&[["--platform-id", "0123"], given].concat()).await;
+    assert_eq!(doubled.status.code(), Some(4), "{doubled:?}");
 }
 
 #[tokio::test]

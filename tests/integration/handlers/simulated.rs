@@ -12,6 +12,7 @@ use drover::domain::store::Platform;
 use drover::handlers::TaskError;
 use drover::simulated;
 use drover::stealth::{FetchError, Request, RequestKind, Response, SessionAsk, States};
+use rstest::rstest;
 use serde_json::json;
 use sim::{Fault, FaultKind, OracleProduct, Refusal, Settings, Simulator, StoreSeed};
 
@@ -416,14 +417,16 @@ async fn what_vanishes_of_one_platform_vanishes_of_no_other() {
     assert_eq!(vanished.as_deref(), Some("dutchie gone 1"));
 }
 
+#[rstest]
+#[case::by_its_address_alone(None, Some("https://dutchie.com/embedded-menu/SLUG/?x=1"))]
+#[case::by_its_slug_alone(Some("SLUG"), None)]
 #[tokio::test]
-async fn an_import_by_its_address_alone_is_not_doubled() {
+async fn an_import_without_a_state_is_not_doubled(#[case] slug: Option<&str>, #[case] address: Option<&str>) {
     let sim = simulator(Settings { stores: 3, products_per_store: 20..=20, ..Settings::default() });
     let harness = harness(&sim).await;
-    let seed = sim.stores()[0].clone();
-    let imported = "UPDATE dispensaries SET platform_dispensary_id = NULL, slug = NULL, state = NULL, menu_url = $1";
-    let address = format!("https://dutchie.com/embedded-menu/{}/?x=1", seed.cname);
-    harness.store.database.raw.execute(imported, &[&address]).await.unwrap();
+    let of_seed = |text: Option<&str>| text.map(|text| text.replace("SLUG", &sim.stores()[0].cname));
+    let imported = "UPDATE dispensaries SET platform_dispensary_id = NULL, state = NULL, slug = $1, menu_url = $2";
+    harness.store.database.raw.execute(imported, &[&of_seed(slug), &of_seed(address)]).await.unwrap();
 
     harness.settle(Role::StoreDiscovery, json!({})).await;
 
