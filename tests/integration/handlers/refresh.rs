@@ -1,5 +1,6 @@
 //! `product_refresh`: which payload it reads, and what it refuses.
 
+use chrono::TimeDelta;
 use drover::domain::role::Role;
 use drover::handlers::{Outcome, TaskError};
 use rstest::rstest;
@@ -28,6 +29,15 @@ async fn without_an_id_the_stores_latest_payload_is_refreshed() {
     assert_eq!((&settled.result["new"], &settled.result["snapshots"]), (&json!(1), &json!(1)));
     assert!(harness.store.row("new").await.is_some());
     assert!(settled.next.is_empty());
+}
+
+#[tokio::test]
+async fn a_payload_from_the_future_is_kept_as_one_of_now() {
+    let harness = HandlerHarness::new().await;
+    let ahead = harness.payload(at(0) + TimeDelta::days(2), &[&page(&["a"])]).await;
+    let of_now =
+        format!("SELECT count(*) FROM raw_crawl_payloads WHERE id = {} AND fetched_at <= clock_timestamp()", ahead.id);
+    assert_eq!(harness.store.count(&of_now).await, 1, "it would be its store's newest until then");
 }
 
 #[tokio::test]
