@@ -111,6 +111,15 @@ async fn a_session_stays_itself_on_one_connection() {
 }
 
 #[tokio::test]
+async fn an_answer_is_read_on_the_threads_for_cpu_work() {
+    let origin = Origin::plain().await;
+    let mut session = Setup::default().sessions(&willing(&origin, 1).await).open(SessionAsk::default());
+    let thread = |_: &Response| Ok(std::thread::current().name().unwrap_or_default().to_owned());
+    let (_, read_on) = session.send(&request(RequestKind::Fetch, "http"), thread).await.unwrap();
+    assert!(read_on.starts_with("cpu-"), "{read_on}");
+}
+
+#[tokio::test]
 async fn tls_tickets_are_used_within_a_session_and_never_carried_into_another() {
     let ca = Ca::new();
     let origin = Origin::tls(&ca, &["http/1.1"]).await;
