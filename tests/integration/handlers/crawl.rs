@@ -303,6 +303,15 @@ async fn an_option_that_goes_out_of_stock_by_misses_says_so_in_its_history() {
 }
 
 #[tokio::test]
+async fn an_option_that_goes_out_of_stock_as_its_store_closes_says_so_in_its_history() {
+    let store = TestStore::new().await;
+    store.crawl(0, vec![product("a")]).await;
+    store.seen_closed().await;
+    assert_eq!(store.close().await, 1);
+    assert_eq!(history(&store, "a").await, ["1g/0 1000 t", "1g/1 1500 t", "1g/0 1000 f", "1g/1 1500 f"]);
+}
+
+#[tokio::test]
 async fn months_of_history_have_partitions() {
     let store = TestStore::new().await;
     let sql = "SELECT count(*) FROM pg_inherits WHERE inhparent = 'store_product_variant_history'::regclass";
