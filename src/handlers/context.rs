@@ -87,10 +87,10 @@ impl Context {
         let id = self.dispensary_id.ok_or_else(|| TaskError::permanent(NO_STORE))?;
         let client = self.services.db.client().await?;
         let store = db::stores::get(&client, id).await?;
-        let store = store.ok_or_else(|| TaskError::permanent(format!("dispensary {id} does not exist")))?;
+        let store = store.ok_or_else(|| TaskError::permanent(format!("store {id} does not exist")))?;
         Ok(match store.crawl_enabled {
             true => TaskStore::Enabled(store),
-            false => TaskStore::Disabled { reason: format!("dispensary {id} is disabled") },
+            false => TaskStore::Disabled { reason: format!("store {id} is disabled") },
         })
     }
 }

@@ -52,7 +52,7 @@ async fn reject_duplicate(ctx: &Context, store: &Store, found: &StoreRef) -> Res
     let client = ctx.services.db.client().await?;
     match db::stores::of_platform_id(&client, store.platform, id).await? {
         Some(existing) if existing != store.id => Err(TaskError::permanent(format!(
-            "dispensary {} is a duplicate of dispensary {existing}: both are {id} at {}; set crawl_enabled = false for one of them",
+            "store {} is a duplicate of store {existing}: both are {id} at {}; set crawl_enabled = false for one of them",
             store.id, store.platform
         ))),
         _ => Ok(()),

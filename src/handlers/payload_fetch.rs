@@ -48,7 +48,7 @@ pub async fn run(ctx: &Context, _: args::PayloadFetch) -> Result<Outcome, TaskEr
 
 fn no_platform_id(store: StoreId) -> String {
     format!(
-        "dispensary {store} has no platform id yet: `drover enqueue --role entry_point_discovery --dispensary {store}` looks it up"
+        "store {store} has no platform id yet: `drover enqueue --role entry_point_discovery --dispensary {store}` looks it up"
     )
 }
 

@@ -50,8 +50,8 @@ async fn find_payload(ctx: &Context, store: StoreId, id: Option<i64>) -> Result<
     };
     found.ok_or_else(|| {
         TaskError::permanent(match id {
-            Some(id) => format!("no_payload: dispensary {store} has no payload {id}"),
-            None => format!("no_payload: dispensary {store} has no payload yet: enqueue a payload_fetch first"),
+            Some(id) => format!("no_payload: store {store} has no payload {id}"),
+            None => format!("no_payload: store {store} has no payload yet: enqueue a payload_fetch first"),
         })
     })
 }

@@ -109,7 +109,7 @@ async fn a_task_of_a_disabled_store_is_cancelled(#[case] role: Role) {
     harness.store.database.raw.batch_execute("UPDATE dispensaries SET crawl_enabled = false").await.unwrap();
 
     let Ok(Outcome::Cancel { reason }) = harness.run(role, json!({})).await else { panic!("it was not cancelled") };
-    assert_eq!(reason, format!("dispensary {} is disabled", harness.store.id));
+    assert_eq!(reason, format!("store {} is disabled", harness.store.id));
 }
 
 #[tokio::test]
@@ -119,7 +119,7 @@ async fn a_store_without_a_platform_id_is_not_fetched() {
     let Ok(Outcome::Cancel { reason }) = harness.run(Role::PayloadFetch, json!({})).await else {
         panic!("not cancelled")
     };
-    assert!(reason.starts_with(&format!("dispensary {} has no platform id yet", harness.store.id)), "{reason}");
+    assert!(reason.starts_with(&format!("store {} has no platform id yet", harness.store.id)), "{reason}");
 }
 
 #[rstest]

@@ -284,7 +284,7 @@ async fn two_addresses_of_one_store_are_told_apart_from_two_stores() {
     let Err(TaskError::Permanent { reason }) = harness.run(Role::EntryPointDiscovery, json!({})).await else {
         panic!("the twin was not noticed")
     };
-    assert!(reason.contains(&format!("dispensary {twin}")), "{reason}");
+    assert!(reason.contains(&format!("store {twin}")), "{reason}");
 }
 
 #[tokio::test]
