@@ -15,7 +15,7 @@ use thiserror::Error;
 pub enum NormaliseError {
     #[error("page {page} is no menu page: {why}")]
     NotAMenu { page: usize, why: String },
-    #[error("page {page} ends in the middle")]
+    #[error("page {page} is cut off")]
     Truncated { page: usize },
     #[error("page {page} carries errors beside its data")]
     HasErrors { page: usize },

@@ -108,7 +108,7 @@ fn is_stale(error: &Value) -> bool {
 
 /// Counted against no proxy and tried again.
 fn truncated(response: &Response) -> FetchError {
-    FetchError::Http { host: response.host.clone(), reason: "its answer ends in the middle".to_owned() }
+    FetchError::Http { host: response.host.clone(), reason: "the answer is cut off".to_owned() }
 }
 
 /// Counted against no proxy, tried again, never kept: another store's answer, from a cache or a filter that was ignored.
