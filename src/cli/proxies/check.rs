@@ -1,8 +1,8 @@
 //! `drover proxies check`: sends one real request to the platform through each proxy, as tasks do.
 //!
 //! Every request goes through the proxy that is checked, and the platform's rate limit holds for all checks together. Each check
-//! asks for the stores around another point, so that no two send the same request. The table of proxies is only read: the pools
-//! of running workers judge health.
+//! asks for the stores around the next point, so that those at the same time send different requests. The table of proxies is only
+//! read: the pools of running workers judge health.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
