@@ -42,7 +42,7 @@ pub async fn list(client: &Client) -> Result<Vec<WorkerDocument>, DbError> {
 
 /// Removes workers that have left in good order.
 pub async fn deregister(client: &Client, worker_ids: &[String]) -> Result<(), DbError> {
-    client.execute("DELETE FROM worker_registry WHERE worker_id = ANY ($1)", &[&worker_ids]).await?;
+    client.execute(include_str!("sql/workers/deregister.sql"), &[&worker_ids]).await?;
     Ok(())
 }
 
@@ -53,7 +53,7 @@ pub async fn sweep(client: &Client) -> Result<u64, DbError> {
 
 /// The pods that have a live worker.
 pub async fn live_pods(client: &Client) -> Result<Vec<String>, DbError> {
-    let rows = client.query("SELECT DISTINCT pod FROM worker_registry WHERE status <> 'offline'", &[]).await?;
+    let rows = client.query(include_str!("sql/workers/live_pods.sql"), &[]).await?;
     first_columns(&rows)
 }
 
@@ -83,7 +83,7 @@ pub async fn open_commands(
 /// Marks these commands as delivered.
 pub async fn mark_taken(client: &Client, commands: &[OpenCommand]) -> Result<(), DbError> {
     let ids: Vec<i64> = commands.iter().map(|open| open.id).collect();
-    client.execute("UPDATE worker_commands SET taken_at = now() WHERE id = ANY ($1)", &[&ids]).await?;
+    client.execute(include_str!("sql/workers/mark_taken.sql"), &[&ids]).await?;
     Ok(())
 }
 
