@@ -129,6 +129,59 @@ fn every_statement_file_is_used() {
 }
 
 #[test]
+fn only_calls_of_functions_have_no_file() {
+    let writes =
+        |text: &str| ["INSERT INTO ", "UPDATE ", "DELETE FROM ", "WITH "].iter().any(|verb| text.starts_with(verb));
+    // what it reads from is a table, not the result of a function
+    let reads = |text: &str| {
+        let source = text.strip_prefix("SELECT ").and_then(|rest| rest.split_once(" FROM "));
+        source.is_some_and(|(_, source)| !source.split(' ').next().unwrap().contains('('))
+    };
+    let database = product().filter(|file| file.path.starts_with("src/db/"));
+    let inline = database.flat_map(|file| {
+        let found: Vec<String> = file
+            .strings
+            .iter()
+            .filter(|text| writes(text) || reads(text))
+            .map(|sql| format!("{}: {sql}", file.path))
+            .collect();
+        found
+    });
+    assert_none(inline.collect());
+}
+
+/// The columns in a part of a statement: its words, or what follows `prefix` in those that begin with it.
+fn columns<'a>(sql: &'a str, from: &str, to: &str, prefix: &str) -> Vec<&'a str> {
+    let part = sql.split_once(from).unwrap().1.split_once(to).unwrap().0;
+    let words = part.split(|c: char| !(c.is_alphanumeric() || "_.$".contains(c)));
+    words.filter_map(|word| word.strip_prefix(prefix)).filter(|word| !word.is_empty()).collect()
+}
+
+#[test]
+fn the_upsert_of_products_compares_updates_and_inserts_the_same_columns() {
+    let sql = fs::read_to_string(root().join("src/db/sql/products/upsert.sql")).unwrap();
+    let given = columns(&sql, "AS f (", ")", "");
+    let [first @ "provider_product_id", given @ .., "n"] = given.as_slice() else { panic!("{given:?}") };
+    let [compared @ .., "upstream_updated_at"] = given else { panic!("{given:?}") };
+
+    let stored = columns(&sql, "was_in_stock,", "IS DISTINCT FROM", "p.");
+    assert_eq!(stored, [compared, &["consecutive_misses"]].concat());
+    assert_eq!(columns(&sql, "IS DISTINCT FROM", "AS differs", "f."), compared);
+
+    let set = columns(&sql, "SET ", "consecutive_misses = $4", "");
+    let pairs: Vec<&str> = given.iter().flat_map(|column| [*column, "m"]).collect();
+    let unprefixed: Vec<&str> = set.iter().map(|word| if word.starts_with("m.") { "m" } else { word }).collect();
+    assert_eq!(unprefixed, pairs);
+    assert_eq!(columns(&sql, "SET ", "consecutive_misses = $4", "m."), given);
+
+    let inserted = columns(&sql, "INSERT INTO store_products\n", ")", "");
+    let before = ["id", "dispensary_id", "provider", *first];
+    let after = ["consecutive_misses", "first_seen_at", "last_seen_at"];
+    assert_eq!(inserted, [before.as_slice(), given, &after].concat());
+    assert_eq!(columns(&sql, "SELECT m.id", "FROM matched m", "m."), [&[*first], given].concat());
+}
+
+#[test]
 fn migrations_have_numbers_of_their_own() {
     let mut seen = BTreeSet::new();
     let mut wrong = Vec::new();
