@@ -13,7 +13,8 @@ CREATE TABLE IF NOT EXISTS schema_objects (
 );
 DO $$
 BEGIN
-  IF NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'schema_objects'::regclass AND attname = 'revision') THEN   -- ADD COLUMN IF NOT EXISTS locks even then
+  -- ADD COLUMN IF NOT EXISTS locks even where it exists
+  IF NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'schema_objects'::regclass AND attname = 'revision') THEN
     ALTER TABLE schema_objects ADD COLUMN revision int NOT NULL DEFAULT 0;
   END IF;
 END $$;

@@ -34,8 +34,8 @@ history AS (
   INSERT INTO store_product_variant_history
          (store_product_id, option_label, nth, crawl_id, crawled_at, size_mg, size_ml, price_rec, price_med, special_price_rec,
           special_price_med, quantity, quantity_censored, is_in_stock, gone)
-  SELECT store_product_id, option_label, nth, $5::bigint, $6::timestamptz, size_mg, size_ml, price_rec, price_med, special_price_rec, special_price_med,
-         quantity, quantity_censored, is_in_stock, false
+  SELECT store_product_id, option_label, nth, $5::bigint, $6::timestamptz, size_mg, size_ml, price_rec, price_med, special_price_rec,
+         special_price_med, quantity, quantity_censored, is_in_stock, false
     FROM variants
       ON CONFLICT DO NOTHING
 )

@@ -1,5 +1,6 @@
--- products/upsert.sql: brings a store's rows to what the payload says and answers, in its order, with each product's id and what became of it.
--- Needs the store's row locked. $1 store, $2 platform, $3 when the payload was fetched, $4 misses of the rows written, then one array a column
+-- products/upsert.sql: brings a store's rows to what the payload says and answers, in its order, with each product's id and what became
+-- of it. Needs the store's row locked. $1 store, $2 platform, $3 when the payload was fetched, $4 misses of the rows written, then one
+-- array a column
 WITH matched AS MATERIALIZED (      -- joined once and by index; ids are drawn here, so that nothing has to be joined again
   SELECT f.*, coalesce(p.id, nextval('store_products_id_seq')) AS id, p.is_in_stock AS was_in_stock,
          (p.enterprise_product_id, p.name_raw, p.brand_name_raw, p.category, p.subcategory, p.strain_type, p.price_rec, p.price_med,
@@ -10,7 +11,8 @@ WITH matched AS MATERIALIZED (      -- joined once and by index; ids are drawn h
          (f.enterprise_product_id, f.name_raw, f.brand_name_raw, f.category, f.subcategory, f.strain_type, f.price_rec, f.price_med,
           f.special_price_rec, f.special_price_med, f.is_on_special, f.thc_min, f.thc_max, f.thc_unit, f.cbd_min, f.cbd_max,
           f.cbd_unit, f.quantity, f.quantity_censored, f.is_in_stock, f.stock_status, f.image_url, f.brand_image_url, f.specials,
-          f.upstream_created_at, $4::smallint) AS differs      -- upstream_updated_at alone is no change: a sync of the shop's point-of-sale system moves it
+          -- upstream_updated_at alone is no change: a sync of the shop's point-of-sale system moves it
+          f.upstream_created_at, $4::smallint) AS differs
     FROM unnest($5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::int[], $13::int[], $14::int[],
                 $15::int[], $16::bool[], $17::float8[], $18::float8[], $19::text[], $20::float8[], $21::float8[], $22::text[], $23::int[],
                 $24::bool[], $25::bool[], $26::text[], $27::text[], $28::text[], $29::jsonb[], $30::timestamptz[], $31::timestamptz[])

@@ -1,5 +1,6 @@
 -- products/write_variants.sql: brings the variants of the products $1 to what the payload says; equal rows are not touched. Each change of
--- price or stock is a row of the history. $1 products of the payload, $2 payload (column crawl_id), $3 when it was fetched, then one array a column
+-- price or stock is a row of the history. $1 products of the payload, $2 payload (column crawl_id), $3 when it was fetched, then one
+-- array a column
 WITH listed AS MATERIALIZED (
   SELECT *
     FROM unnest($4::bigint[], $5::text[], $6::smallint[], $7::bigint[], $8::float8[], $9::int[], $10::int[], $11::int[], $12::int[],

@@ -1,5 +1,6 @@
 -- stores/find_known.sql: the store that a new one would double: of the same platform id, or, where one of the two has no id yet, of the
--- same slug or menu address. `entry`: the part of the menu's address that names the store. $1 platform, $2 platform id, $3 menu address, $4 slug
+-- same slug or menu address. `entry`: the part of the menu's address that names the store. $1 platform, $2 platform id,
+-- $3 menu address, $4 slug
 WITH given AS MATERIALIZED (
   SELECT menu_entry($3) AS entry
 ),
