@@ -49,7 +49,7 @@ struct Check {
 }
 
 pub async fn run(env: &Env) -> anyhow::Result<ExitCode> {
-    let rows = db::proxies::load(&env.db().await?.client().await?).await?;
+    let rows = db::proxies::load(&env.db_to_read().await?.client().await?).await?;
     let rows: Vec<ProxyRow> = rows.into_iter().filter(|row| row.stored != StoredState::Off).collect();
     if rows.is_empty() {
         return Err(CliError::not_found("no proxy to check: add some with `drover proxies import FILE`").into());
