@@ -17,6 +17,7 @@ use tokio::sync::watch;
 use crate::support::{FaultProxy, TestDatabase, database, database_settings, until};
 
 const LOST_ANSWERS: usize = 200;
+const LOST_IN_A_ROW: usize = 3;
 const TASKS: usize = 4;
 const WORKER: &str = "worker-without-answers";
 
@@ -26,24 +27,54 @@ async fn a_claim_whose_answer_is_lost_is_given_back_within_seconds_without_blame
     let network = FaultProxy::start(&database.url).await;
     let held_tasks = HeldTasks::default();
     let claimer = claimer(&network, &held_tasks);
-    let new: Vec<NewTask> = (0..TASKS).map(|_| NewTask::new(Role::AnalyticsRefresh)).collect();
-    tasks::enqueue(&database.db.client().await.unwrap(), &new).await.unwrap();
+    enqueue(&database, TASKS).await;
 
     for lost in 1..=LOST_ANSWERS {
         network.lose_answer_with(WORKER);
-        let claims = (0..TASKS).map(|task_actor| {
-            let (roles, worker_id) = (RoleSet::any(), WORKER.to_owned());
-            claimer.claim(ClaimRequest { roles, worker_id, task_actor })
-        });
-        drop(join_all(claims).await); // grants of later round trips are given back by their drop
+        ask_for_tasks(&claimer).await;
         assert_eq!(network.lost_answers(), lost);
-        let pending = "SELECT count(*) FROM worker_tasks WHERE status = 'pending' AND ready";
-        until("every task is back", Duration::from_secs(5), async || count(&database, pending).await == TASKS as i64)
-            .await;
+        until_all_are_back(&database, TASKS).await;
     }
     let blamed = "SELECT count(*) FROM worker_tasks WHERE loss_count + crash_count + retry_count > 0";
     assert_eq!(count(&database, blamed).await, 0);
     assert_eq!(held_tasks.count(), 0);
+}
+
+#[tokio::test]
+async fn answers_that_are_lost_in_a_row_keep_no_more_tasks_than_one() {
+    let database = database().await;
+    let network = FaultProxy::start(&database.url).await;
+    let held_tasks = HeldTasks::default();
+    let claimer = claimer(&network, &held_tasks);
+    // a claim that was sent while another one is unanswered would get tasks of its own
+    enqueue(&database, LOST_IN_A_ROW * TASKS).await;
+
+    network.lose_answers_with(WORKER, LOST_IN_A_ROW);
+    for _ in 0..LOST_IN_A_ROW {
+        ask_for_tasks(&claimer).await;
+    }
+    until_all_are_back(&database, LOST_IN_A_ROW * TASKS).await;
+    assert_eq!(network.lost_answers(), LOST_IN_A_ROW);
+    assert_eq!(held_tasks.count(), 0);
+}
+
+/// One request for each of `TASKS` task actors. What they get goes back when it is dropped.
+async fn ask_for_tasks(claimer: &Claimer) {
+    let claims = (0..TASKS).map(|task_actor| {
+        let (roles, worker_id) = (RoleSet::any(), WORKER.to_owned());
+        claimer.claim(ClaimRequest { roles, worker_id, task_actor })
+    });
+    drop(join_all(claims).await);
+}
+
+async fn enqueue(database: &TestDatabase, count: usize) {
+    let new: Vec<NewTask> = (0..count).map(|_| NewTask::new(Role::AnalyticsRefresh)).collect();
+    tasks::enqueue(&database.db.client().await.unwrap(), &new).await.unwrap();
+}
+
+async fn until_all_are_back(database: &TestDatabase, tasks: usize) {
+    let pending = "SELECT count(*) FROM worker_tasks WHERE status = 'pending' AND ready";
+    until("every task is back", Duration::from_secs(5), async || count(database, pending).await == tasks as i64).await;
 }
 
 fn claimer(network: &FaultProxy, held_tasks: &HeldTasks) -> Claimer {
