@@ -331,3 +331,20 @@ async fn work_goes_on_when_the_sampler_of_resources_dies_while_they_are_short() 
     farm.enqueue(Role::PayloadFetch).await;
     farm.until_crawled().await;
 }
+
+#[tokio::test]
+async fn the_leases_of_a_process_are_short_as_soon_as_it_drains() {
+    let farm = Farm::with_stores(1).await;
+    farm.sim.add_fault(sim::Fault::new(sim::FaultKind::Hang));
+    farm.leaves_open_tasks("it is dropped in its drain");
+    farm.enqueue(Role::PayloadFetch).await;
+    let mut command = farm.drover(&["worker"]);
+    command.env("DROVER__QUEUE__LEASE", "10m").env("DROVER__WORKER__GRACE", "10m");
+    // the next regular renewal would come too late
+    let worker = Child::spawn(command.env("DROVER__QUEUE__HEARTBEAT", "5m"));
+    farm.until_counted("it runs", "SELECT count(*) FROM worker_tasks WHERE status = 'running'", 1).await;
+
+    worker.signal(Signal::SIGTERM);
+    let short = "SELECT count(*) FROM worker_tasks WHERE status = 'running' AND lease_expires_at < now() + interval '31 seconds'";
+    farm.until_counted("its lease ends soon", short, 1).await;
+}
