@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
+use chrono::TimeDelta;
 use drover::clock::Clock;
 use drover::db;
 use drover::db::demo_report::products::{self, ProductRecord};
@@ -74,14 +75,19 @@ async fn crawl_after_crawl_the_tables_equal_the_oracle() {
     assert_eq!(sim.counts().direct_connections, 0);
 }
 
+const DAY: TimeDelta = TimeDelta::days(1);
+
+#[rstest]
+#[case::is_ahead([DAY, TimeDelta::zero()])]
+#[case::is_behind([TimeDelta::zero(), -DAY])]
 #[tokio::test]
-async fn a_worker_whose_clock_is_a_day_ahead_freezes_no_store() {
+async fn a_store_is_not_frozen_by_a_worker_whose_clock(#[case] wrong_by: [TimeDelta; 2]) {
     let sim = simulator(Settings { stores: 1, products_per_store: 60..=60, ..Settings::default() });
     let mut harness = harness(&sim).await;
     let seed = sim.stores()[0].clone();
     become_store(&harness, &seed, Some(&seed.platform_dispensary_id)).await;
-    let ahead = harness.services.clock.utc() + Duration::from_secs(24 * 3600);
-    for (crawl_number, clock) in [(1, Clock::manual(ahead)), (2, Clock::system())] {
+    for (crawl_number, wrong_by) in (1..).zip(wrong_by) {
+        let clock = Clock::manual(Clock::system().utc() + wrong_by);
         Arc::get_mut(&mut harness.services).unwrap().clock = clock;
         sim.set_crawl(crawl_number);
         assert_eq!(crawl(&harness).await.result["order"], "newest", "crawl {crawl_number}");
