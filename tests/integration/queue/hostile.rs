@@ -3,7 +3,7 @@
 
 use drover::db::task_views::{self, TaskFilter, counts};
 use drover::db::tasks::{AttemptOutcome, RecoveryCounts, Settlement};
-use drover::db::{payloads, query_hashes, schedules, stores, workers};
+use drover::db::{migrate, payloads, query_hashes, schedules, stores, workers};
 use drover::domain::store::Platform;
 use rstest::rstest;
 use serde_json::json;
@@ -160,11 +160,11 @@ async fn people_see_a_task_whatever_its_times_and_documents_are(
     assert_eq!(counts::ready(&client).await.unwrap().len(), 1);
 }
 
-/// Every column of times of these tables holds `time`.
+/// Every time in the database is `time`.
 async fn write_times(queue: &Queue, time: &str) {
-    let columns = "SELECT table_name::text, column_name::text FROM information_schema.columns \
-                   WHERE table_schema = 'public' AND data_type = 'timestamp with time zone' \
-                   AND table_name IN ('dispensaries', 'raw_crawl_payloads', 'worker_registry', 'query_hashes')";
+    let columns = "SELECT table_name::text, column_name::text \
+                   FROM information_schema.columns JOIN information_schema.tables USING (table_schema, table_name) \
+                   WHERE table_schema = 'public' AND table_type = 'BASE TABLE' AND data_type = 'timestamp with time zone'";
     for row in queue.database.raw.query(columns, &[]).await.unwrap() {
         let (table, column): (String, String) = (row.get(0), row.get(1));
         queue.sql(&format!("UPDATE {table} SET {column} = '{time}'")).await;
@@ -185,11 +185,16 @@ async fn lists_show_rows_whatever_their_times_are(
              VALUES ({store}, 'dutchie', 'payloads/x', repeat('0', 64), 1, 1, 1, 1, now());
              INSERT INTO worker_registry (worker_id, friendly_name, pod, role, roles, status, max_concurrent_tasks)
              VALUES ('w', 'w', 'p', 'any', '{{}}', 'active', 1);
-             INSERT INTO query_hashes (platform, operation, hash) VALUES ('dutchie', 'q', repeat('0', 64))"
+             INSERT INTO query_hashes (platform, operation, hash) VALUES ('dutchie', 'q', repeat('0', 64));
+             INSERT INTO task_totals (role, status, tasks, as_of) VALUES ('payload_fetch', 'completed', 7, now())"
         ))
         .await;
+    schedules::ensure_defaults(&queue.client().await).await.unwrap();
     write_times(&queue, time).await;
     let client = queue.client().await;
+    assert!(migrate::status(&queue.database.db).await.unwrap().is_current());
+    assert_eq!(counts::counts(&client).await.unwrap().all.completed, 7);
+    assert_eq!(schedules::list(&client).await.unwrap().len(), 3);
     assert_eq!(stores::list(&client).await.unwrap().len(), 1);
     let payload = payloads::latest(&client, store).await.unwrap().unwrap();
     assert!(payloads::get(&client, payload.id).await.unwrap().is_some());
@@ -232,6 +237,21 @@ async fn a_schedule_with_odd_times_holds_up_no_other(
         ran.contains(&"payload_fetch_all".to_owned()) && ran.contains(&"store_discovery_dutchie".to_owned()),
         "{ran:?}"
     );
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_schedule_is_triggered_whatever_the_times_of_its_last_run_are(
+    #[values("-infinity", "infinity", "294276-12-31", "4713-01-01 BC")] time: &str,
+) {
+    let queue = Queue::new().await;
+    schedules::ensure_defaults(&queue.client().await).await.unwrap();
+    let trigger = async || schedules::trigger(&queue.database.db, "analytics_refresh").await.unwrap();
+    trigger().await;
+    queue.sql(&format!("UPDATE schedule_runs SET due_at = '{time}', created_at = clock_timestamp()")).await;
+    assert!(trigger().await.already_made, "it was just made");
+    queue.sql(&format!("UPDATE schedule_runs SET created_at = '{time}'")).await;
+    assert!(!trigger().await.already_made, "it was not made within the last seconds");
 }
 
 #[rstest]

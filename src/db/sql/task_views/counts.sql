@@ -17,4 +17,4 @@ WITH open AS (
 ), counted AS (
   SELECT role, status, tasks, NULL::timestamptz AS as_of FROM open UNION ALL SELECT * FROM ended
 )
-SELECT coalesce(c.as_of, now()) AS as_of, c.role, c.status, c.tasks FROM (SELECT) always LEFT JOIN counted c ON true
+SELECT json_time(coalesce(c.as_of, now())) AS as_of, c.role, c.status, c.tasks FROM (SELECT) always LEFT JOIN counted c ON true
