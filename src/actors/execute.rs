@@ -83,7 +83,7 @@ impl Executor {
 }
 
 impl<'a> Run<'a> {
-    fn new(executor: &'a Executor, task: &'a ClaimedTask) -> Self {
+    pub fn new(executor: &'a Executor, task: &'a ClaimedTask) -> Self {
         let services = executor.services.clone();
         let context = handlers::Context::new(services, task.lease.id, task.dispensary_id, task.platform.clone());
         Run { executor, task, context: Arc::new(context), started: Instant::now() }

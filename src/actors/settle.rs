@@ -247,3 +247,82 @@ impl Retries {
         self.lifecycle.phase() >= Phase::Releasing
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use futures_util::future::{BoxFuture, ready};
+    use serde_json::{Value, json};
+    use tokio::sync::{mpsc, watch};
+
+    use super::*;
+    use crate::actors::claimer::{Claimer, ClaimerDeps};
+    use crate::actors::held_tasks::HeldTasks;
+    use crate::actors::restart_limit::RestartLimit;
+    use crate::app;
+    use crate::clock::Clock;
+    use crate::config::Config;
+    use crate::db::tasks::ClaimedTask;
+    use crate::db::{Db, PoolSizes};
+    use crate::domain::proxy::PoolState;
+    use crate::domain::role::Role;
+    use crate::domain::task::{LeaseTimes, TaskLease};
+    use crate::stealth::{FetchError, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxySource};
+    use crate::storage::Payloads;
+
+    struct NoProxies;
+
+    impl ProxySource for NoProxies {
+        fn lease(&self, ask: ProxyAsk) -> BoxFuture<'_, Result<ProxyLease, FetchError>> {
+            Box::pin(ready(Err(FetchError::NoProxy { host: ask.host })))
+        }
+
+        fn report(&self, _: ProxyId, _: ProxyOutcome, _: Instant) {}
+    }
+
+    /// Of a process without proxies that never connects to its database.
+    fn executor() -> Executor {
+        let config = Config::with(&[]).unwrap();
+        let db = Db::new("postgres://db.invalid/drover", &config.database, PoolSizes { work: 1, api: 1 }).unwrap();
+        let payloads = Payloads::new("payloads", "a test");
+        let services = app::services(&config, &db, payloads, &Clock::system(), Arc::new(NoProxies)).unwrap();
+        let lifecycle = Lifecycle::default();
+        let claimer = Claimer::start(ClaimerDeps {
+            db: db.clone(),
+            times: LeaseTimes { lease: Duration::from_secs(60), heartbeat: Duration::from_secs(10) },
+            lifecycle: lifecycle.clone(),
+            held_tasks: HeldTasks::default(),
+            proxies: watch::channel(PoolState::default()).1,
+            can_write_payloads: watch::channel(true).1,
+            restart_limit: RestartLimit::new(1, Duration::from_secs(1)),
+        });
+        Executor::new(db, claimer, Arc::new(services), Arc::new(config), lifecycle)
+    }
+
+    fn task() -> ClaimedTask {
+        ClaimedTask {
+            lease: TaskLease { id: 1, fence: 1, worker_id: "w".to_owned() },
+            role: Role::AnalyticsRefresh,
+            dispensary_id: None,
+            platform: None,
+            payload: json!({}),
+            priority: 0,
+            retry_count: 0,
+            loss_count: 0,
+            waited: Duration::ZERO,
+        }
+    }
+
+    #[tokio::test]
+    async fn a_commit_starts_what_the_handler_asked_for_after_it() {
+        let (executor, task) = (executor(), task());
+        let (seen, mut results) = mpsc::channel(1);
+        let hook = |committed: Committed| async move { seen.send(committed.result).await.unwrap() };
+        let mut done = Outcome::done(Value::Null).after(hook);
+        let committed = Committed { result: json!({ "bytes": 3 }), next: Vec::new(), data: None };
+        Run::new(&executor, &task).after_commit(&mut done, committed);
+        drop(done); // and with it a hook that was not started
+        assert_eq!(results.recv().await, Some(json!({ "bytes": 3 })));
+    }
+}
