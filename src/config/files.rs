@@ -2,6 +2,7 @@
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use nix::unistd::geteuid;
 
@@ -15,6 +16,8 @@ const ENVIRONMENTS: [File<'static>; 3] = [
     File::compiled("test", include_str!("../../config/test.toml")),
     File::compiled("production", include_str!("../../config/production.toml")),
 ];
+
+const WRITABLE_BY_ALL: u32 = 0o002;
 
 /// A file's text and what to call it in messages.
 pub struct File<'a> {
@@ -48,41 +51,62 @@ pub struct Overlays {
 }
 
 /// The files of one directory; without a directory there are none.
-pub struct Directory(Option<PathBuf>);
+#[derive(Default)]
+pub struct Directory {
+    path: Option<PathBuf>,
+    /// Who may own its files; None = any account, since the directory was named.
+    owners: Option<Vec<u32>>,
+}
 
 impl Directory {
-    /// `--config DIR`, which must exist; else `./config` where there is one. One that belongs to another account is refused: its
+    /// `--config DIR`, which must exist; else `./config` where there is one. One that another account may change is refused: its
     /// settings name programs that would run under this account.
     pub fn find(named: Option<&Path>, sudo_uid: Option<&str>, errors: &mut ConfigErrors) -> Directory {
-        let Some(named) = named else {
-            let usual = PathBuf::from("config");
-            let Ok(file) = usual.join("default.toml").metadata() else { return Directory(None) };
-            let trusted = [Some(geteuid().as_raw()), Some(0), sudo_uid.and_then(|uid| uid.parse().ok())];
-            if !trusted.contains(&Some(file.uid())) {
-                let problem =
-                    format!("belongs to another account (uid {}); to use it, give --config config", file.uid());
-                errors.push("./config", "", problem);
-            }
-            return Directory(Some(usual));
-        };
+        let Some(named) = named else { return Directory::usual(sudo_uid, errors) };
         if !named.is_dir() {
             errors.push("--config", "", format!("{} is not a directory", named.display()));
-            return Directory(None);
+            return Directory::default();
         }
-        Directory(Some(named.to_owned()))
+        Directory { path: Some(named.to_owned()), owners: None }
+    }
+
+    fn usual(sudo_uid: Option<&str>, errors: &mut ConfigErrors) -> Directory {
+        let path = PathBuf::from("config");
+        if !path.join("default.toml").exists() {
+            return Directory::default();
+        }
+        let by_sudo = sudo_uid.and_then(|uid| uid.parse().ok());
+        let owners: Vec<u32> = [geteuid().as_raw(), 0].into_iter().chain(by_sudo).collect();
+        let checked = path.symlink_metadata().map_err(unreadable).and_then(|found| check_owner(&found, &owners));
+        if let Err(problem) = checked {
+            errors.push("./config", "", problem);
+            return Directory::default();
+        }
+        Directory { path: Some(path), owners: Some(owners) }
     }
 
     /// None when there is no such file; one that cannot be read is a fault.
     pub fn read(&self, name: &str, errors: &mut ConfigErrors) -> Option<Overlay> {
-        let path = self.0.as_ref()?.join(format!("{name}.toml"));
-        match std::fs::read_to_string(&path) {
+        let path = self.path.as_ref()?.join(format!("{name}.toml"));
+        let file = match fs::File::open(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
+            opened => opened,
+        };
+        match file.map_err(unreadable).and_then(|file| self.text_of(file)) {
             Ok(text) => Some(Overlay { path, text }),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
-            Err(error) => {
-                errors.push(path.display().to_string(), "", format!("cannot be read: {error}"));
+            Err(problem) => {
+                errors.push(path.display().to_string(), "", problem);
                 None
             }
         }
+    }
+
+    /// A link is followed: only those who may change the directory can have put it there.
+    fn text_of(&self, file: fs::File) -> Result<String, String> {
+        if let Some(owners) = &self.owners {
+            check_owner(&file.metadata().map_err(unreadable)?, owners)?;
+        }
+        io::read_to_string(file).map_err(unreadable)
     }
 
     pub fn overlays(&self, errors: &mut ConfigErrors) -> Overlays {
@@ -92,6 +116,24 @@ impl Directory {
             dutchie: self.read("dutchie", errors),
         }
     }
+}
+
+/// Whether only `owners` decide what the file or directory holds.
+fn check_owner(found: &fs::Metadata, owners: &[u32]) -> Result<(), String> {
+    let problem = if found.is_symlink() {
+        "is a link".to_owned()
+    } else if !owners.contains(&found.uid()) {
+        format!("belongs to another account (uid {})", found.uid())
+    } else if found.mode() & WRITABLE_BY_ALL != 0 {
+        "may be changed by every account".to_owned()
+    } else {
+        return Ok(());
+    };
+    Err(format!("{problem}; to use it, give --config config"))
+}
+
+fn unreadable(error: io::Error) -> String {
+    format!("cannot be read: {error}")
 }
 
 /// The compiled file of an environment; None for one that drover does not define.

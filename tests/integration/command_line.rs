@@ -1,5 +1,7 @@
 //! What scripts rely on: exit codes, data on stdout, one JSON object a line on a stderr that is no terminal.
 
+use std::os::unix::fs::{PermissionsExt, chown, symlink};
+use std::path::Path;
 use std::process::{Output, Stdio};
 
 use nix::sys::signal::Signal;
@@ -109,7 +111,7 @@ async fn a_config_directory_of_another_account_is_used_only_when_it_is_named() {
     std::fs::create_dir(dir.path().join("config")).unwrap();
     let file = dir.path().join("config/default.toml");
     std::fs::write(&file, "[log]\nlevel = \"warn\"\n").unwrap();
-    std::os::unix::fs::chown(&file, Some(4711), None).unwrap();
+    chown(&file, Some(4711), None).unwrap();
 
     let trusting = ended(drover().args(["config", "show"]).current_dir(dir.path())).await;
     let text = String::from_utf8_lossy(&trusting.stderr).into_owned();
@@ -119,6 +121,54 @@ async fn a_config_directory_of_another_account_is_used_only_when_it_is_named() {
     assert_eq!(named.status.code(), Some(0), "{}", String::from_utf8_lossy(&named.stderr));
     let by_sudo = ended(drover().args(["config", "show"]).env("SUDO_UID", "4711").current_dir(dir.path())).await;
     assert_eq!(by_sudo.status.code(), Some(0), "{}", String::from_utf8_lossy(&by_sudo.stderr));
+}
+
+#[tokio::test]
+async fn an_unnamed_config_directory_that_another_account_may_change_is_refused() {
+    if !nix::unistd::Uid::effective().is_root() {
+        println!("skipped: only root can give a directory to another account");
+        return;
+    }
+    type Change = fn(&Path);
+    let cases: [(Change, &str); 6] = [
+        (|config| chown(config, Some(4711), None).unwrap(), "./config: belongs to another account (uid 4711)"),
+        (|config| set_mode(config, 0o777), "./config: may be changed by every account"),
+        (moved_behind_a_link, "./config: is a link"),
+        (|config| owned_by_a_stranger(config, "development.toml"), "development.toml: belongs to another account"),
+        (|config| set_mode(&config.join("default.toml"), 0o666), "default.toml: may be changed by every account"),
+        (|config| owned_by_a_stranger(config, "dutchie.toml"), "dutchie.toml: belongs to another account"),
+    ];
+    for (change, problem) in cases {
+        let dir = tempfile::tempdir().unwrap();
+        let config = dir.path().join("config");
+        std::fs::create_dir(&config).unwrap();
+        // as in a directory that Kubernetes mounts
+        std::fs::write(dir.path().join("data.toml"), "").unwrap();
+        symlink("../data.toml", config.join("default.toml")).unwrap();
+        let believed = ended(drover().args(["config", "show"]).current_dir(dir.path())).await;
+        assert_eq!(believed.status.code(), Some(0), "{}", String::from_utf8_lossy(&believed.stderr));
+
+        change(&config);
+        let refused = ended(drover().args(["config", "show"]).current_dir(dir.path())).await;
+        let text = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert_eq!(refused.status.code(), Some(78), "{problem}: {text}");
+        assert!(text.contains(problem) && text.contains("--config config"), "{problem}: {text}");
+    }
+}
+
+fn owned_by_a_stranger(config: &Path, name: &str) {
+    std::fs::write(config.join(name), "").unwrap();
+    chown(config.join(name), Some(4711), None).unwrap();
+}
+
+fn moved_behind_a_link(config: &Path) {
+    let target = config.with_file_name("elsewhere");
+    std::fs::rename(config, &target).unwrap();
+    symlink(target, config).unwrap();
+}
+
+fn set_mode(path: &Path, mode: u32) {
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
 }
 
 #[tokio::test]
