@@ -99,8 +99,8 @@ struct HostFailures {
     blocks_in_a_row: u32,
     benches: u32,
     benched_until: Option<Instant>,
-    /// The first suspicion since the last success.
-    first_suspicion: Option<Instant>,
+    /// Since the last success.
+    last_suspicion: Option<Instant>,
     last: Instant,
 }
 
@@ -201,9 +201,9 @@ impl Health {
         }
     }
 
-    /// Either the proxy or `host` failed. Gives the time of the first such failure at `host` since the last success there.
-    pub fn suspected(&mut self, host: &str, now: Instant) -> Instant {
-        *self.failures_at(host, now).first_suspicion.get_or_insert(now)
+    /// Either the proxy or `host` failed. Gives the time of the previous such failure at `host` since the last success there.
+    pub fn suspected(&mut self, host: &str, now: Instant) -> Option<Instant> {
+        self.failures_at(host, now).last_suspicion.replace(now)
     }
 
     /// A block by `host`. Gives the end of the bench at that host when this block led to one.
@@ -297,7 +297,7 @@ impl Health {
             blocks_in_a_row: 0,
             benches: 0,
             benched_until: None,
-            first_suspicion: None,
+            last_suspicion: None,
             last: now,
         });
         failures.last = now;

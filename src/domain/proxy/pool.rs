@@ -89,8 +89,8 @@ impl Pool {
 
     /// Takes note of the end of a request that was `sent` then. Outcomes of proxies that are gone are ignored.
     ///
-    /// A suspicion counts as a failure once a request to the host has succeeded through another proxy since the first suspicion in a
-    /// row: then it is the proxy that fails. Until then none is blamed.
+    /// A suspicion counts as a failure when a request to the host has succeeded through another proxy since this proxy's previous
+    /// suspicion: then it is the proxy that fails. Else none is blamed.
     pub fn report(&mut self, id: ProxyId, outcome: &ProxyOutcome, sent: Instant, now: Instant) -> Option<Notice> {
         match outcome {
             ProxyOutcome::Success { host, took } => self.succeeded(id, host, *took, sent, now),
@@ -197,7 +197,7 @@ impl Pool {
     }
 
     fn suspected(&mut self, id: ProxyId, failure: ProxyFailure<'_>, now: Instant) -> Option<Notice> {
-        let since = self.members.get_mut(&id)?.health.suspected(failure.host, now);
+        let since = self.members.get_mut(&id)?.health.suspected(failure.host, now)?;
         if !self.last_successes.another_succeeded(id, failure.host, since) {
             return None;
         }

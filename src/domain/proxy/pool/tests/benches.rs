@@ -34,6 +34,19 @@ fn silence_benches_the_proxy_when_its_host_answers_others() {
     assert!(scene.is_benched(1));
 }
 
+#[test]
+fn one_answer_between_two_outages_of_a_host_benches_no_proxy() {
+    let mut scene = Scene::of(2);
+    scene.report(1, &silence());
+    scene.passes(secs(61));
+    scene.report(2, &success());
+    for _ in 0..50 {
+        scene.passes(secs(1));
+        scene.report(1, &silence());
+    }
+    assert!(!scene.is_benched(1));
+}
+
 #[rstest]
 #[case::silent_to_all(None)]
 #[case::another_host_answered(Some((2, "other.test")))]
