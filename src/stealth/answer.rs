@@ -35,6 +35,15 @@ pub(super) fn judge(url: &Url, head: &Parts, now: DateTime<Utc>) -> Result<(), F
     }
 }
 
+/// The error of a head, and of the first bytes of its body: a failure is a challenge where they are HTML, whatever the head names
+/// them.
+pub(super) fn judge_beginning(error: FetchError, beginning: &[u8]) -> FetchError {
+    match error {
+        FetchError::Http { host, .. } if looks_like_html(beginning) => FetchError::Challenged { host },
+        error => error,
+    }
+}
+
 /// An answer whose status alone makes it useless.
 pub(super) fn status_error(host: &str, status: StatusCode) -> FetchError {
     FetchError::Http { host: host.to_owned(), reason: format!("status {}", status.as_u16()) }

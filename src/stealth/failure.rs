@@ -33,7 +33,7 @@ impl Failure {
         Failure { error, outcome: ProxyOutcome::Neutral, needs_other_proxy: false }
     }
 
-    /// An answer that was rejected by its head (`answer::judge`); its body was not read.
+    /// An answer that was rejected by its head (`answer::judge`); of its body no more than the beginning was read.
     pub fn by_head(error: FetchError, host: &str) -> Self {
         Failure::response(error, host, ProxyOutcome::Answered)
     }

@@ -108,7 +108,9 @@ impl Route {
         // a head that is rejected needs no body, which may never come
         if let Err(error) = answer::judge(&request.url, &head, deps.clock.utc()) {
             deps.answered();
-            self.connection = deps.transport.skip(body).await.then_some(connection);
+            let skipped = deps.transport.skip(body).await;
+            self.connection = skipped.is_whole.then_some(connection);
+            let error = answer::judge_beginning(error, &skipped.beginning);
             return Err(Failure::by_head(deps.hold_off_if_throttled(error), request.host()));
         }
         let answer = deps.transport.collect(request, head, body, memory).await?;

@@ -62,6 +62,13 @@ enum Sender {
     Http2(http2::SendRequest<Full<Bytes>>),
 }
 
+/// What was read of a body that is of no use.
+pub(super) struct Skipped {
+    pub beginning: Bytes,
+    /// Whether its connection can carry the next request.
+    pub is_whole: bool,
+}
+
 /// An answer with its whole body, still in its content coding.
 pub(super) struct Answer {
     pub status: StatusCode,
@@ -135,19 +142,25 @@ impl Transport {
         Ok(Answer { status: head.status, headers: head.headers, raw: raw.freeze() })
     }
 
-    /// Reads past a body that is of no use, so that its connection can carry the next request. False when that is not worth it.
-    pub async fn skip(&self, mut body: Incoming) -> bool {
+    /// Reads past a body that is of no use, so that its connection can carry the next request, unless that is not worth it.
+    pub async fn skip(&self, mut body: Incoming) -> Skipped {
+        let mut beginning = Bytes::new();
         let skipped = async {
             let mut bytes = 0;
             while let Some(frame) = body.frame().await {
-                bytes += frame.ok()?.data_ref().map_or(0, Bytes::len);
+                let data = frame.ok()?.into_data().unwrap_or_default();
+                bytes += data.len();
+                if beginning.is_empty() {
+                    beginning = data;
+                }
                 if bytes > MAX_SKIPPED_BYTES {
                     return None;
                 }
             }
             Some(())
         };
-        timeout(MAX_SKIP, skipped).await.ok().flatten().is_some()
+        let is_whole = timeout(MAX_SKIP, skipped).await.ok().flatten().is_some();
+        Skipped { beginning, is_whole }
     }
 
     async fn next_chunk(&self, url: &Url, body: &mut Incoming) -> Result<Option<Bytes>, Failure> {

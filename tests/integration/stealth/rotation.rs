@@ -34,6 +34,8 @@ fn user_agents(seen: &[Seen]) -> Vec<String> {
 #[case::captcha_of_a_firewall(Reply::html(405))]
 #[case::unavailable_page(Reply::html(503))]
 #[case::html_of_an_error(Reply::html(500))]
+#[case::html_of_an_error_without_its_type(Reply::untyped_html(503))]
+#[case::html_of_an_error_that_claims_to_be_json(Reply::status(500).body(b"\n<html>no</html>"))]
 #[case::a_redirect_to_a_challenge(Reply::status(302).with("location", "https://challenge.test/?from=menu"))]
 #[tokio::test]
 async fn a_block_changes_proxy_and_browser_and_empties_the_jar(#[case] refusal: Reply) {
@@ -55,6 +57,7 @@ async fn a_block_changes_proxy_and_browser_and_empties_the_jar(#[case] refusal: 
 #[rstest]
 #[case::refused(Reply::status(403))]
 #[case::a_page(Reply::html(200))]
+#[case::a_page_without_its_type(Reply::untyped_html(503))]
 #[tokio::test]
 async fn a_refusal_whose_body_never_ends_is_a_refusal(#[case] refusal: Reply) {
     let origin = Origin::plain().await;
@@ -266,6 +269,7 @@ async fn the_time_of_an_answer_ends_with_its_last_byte_and_not_with_its_reading(
 #[rstest]
 #[case::broken_server(Reply::status(500))]
 #[case::unavailable(Reply::status(503))]
+#[case::a_text(Reply::status(500).body(b"upstream connect error"))]
 #[tokio::test]
 async fn a_failure_of_the_origin_is_retried_on_its_connection_and_blames_no_proxy(#[case] trouble: Reply) {
     let origin = Origin::plain().await;

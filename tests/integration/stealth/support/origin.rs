@@ -72,6 +72,11 @@ impl Reply {
         Reply { fields: Vec::new(), ..Reply::status(status) }.with("content-type", "text/html").body(b"<html>no</html>")
     }
 
+    /// As HTML that no Content-Type names.
+    pub fn untyped_html(status: u16) -> Self {
+        Reply { fields: Vec::new(), ..Reply::html(status) }
+    }
+
     pub fn with(mut self, name: &'static str, value: &str) -> Self {
         self.fields.push((name, value.to_owned()));
         self
