@@ -44,10 +44,15 @@ pub struct PageSummary {
 }
 
 impl PageSummary {
-    /// The store that most products are of, where it is not the one that was asked for.
+    /// The store that most of the others are of, where fewer than half of the products that name a store name the one that was
+    /// asked for.
     pub fn other_store(&self, asked: &str) -> Option<&str> {
-        let (store, count) = self.stores.iter().max_by_key(|(_, count)| **count)?;
-        (store != asked && count * 2 > self.items).then_some(store)
+        let ours = self.stores.get(asked).copied().unwrap_or_default();
+        if ours * 2 >= self.stores.values().sum() {
+            return None;
+        }
+        let others = self.stores.iter().filter(|(store, _)| *store != asked);
+        others.max_by_key(|(_, count)| **count).map(|(store, _)| store.as_str())
     }
 }
 

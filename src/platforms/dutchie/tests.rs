@@ -281,6 +281,9 @@ fn a_part_of_an_answer_is_no_menu() {
 #[case::ours(&["6405ef617056e8014d79101b", "6405ef617056e8014d79101b"], true)]
 #[case::one_of_another(&["6405ef617056e8014d79101b", "6405ef617056e8014d79101b", "other"], true)]
 #[case::of_another(&["other", "other", "6405ef617056e8014d79101b"], false)]
+#[case::of_two_others(&["one", "one", "other", "other", "6405ef617056e8014d79101b"], false)]
+#[case::half_of_others(&["one", "other", "6405ef617056e8014d79101b", "6405ef617056e8014d79101b"], true)]
+#[case::of_none_that_is_named(&[], true)]
 fn a_menu_of_another_store_is_not_read(#[case] stores: &[&str], #[case] is_read: bool) {
     let products: Vec<Value> = stores.iter().enumerate().map(|(n, id)| json!({"_id": n, "DispensaryID": id})).collect();
     let body = json!({"data": {"filteredProducts": {"products": products, "queryInfo": {"totalCount": stores.len()}}}});
