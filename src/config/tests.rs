@@ -137,6 +137,7 @@ fn every_fault_is_told_at_once_with_its_place_and_key() {
 #[case::host(&[("DROVER__HTTP__HOST_ALLOWLIST", "a.example,https://b.example/")], "'https://b.example/' is not a host")]
 #[case::role_of_a_retry(&[("DROVER__QUEUE__RETRY_BASE_BY_ROLE__FETCH", "1s")], "unknown role 'fetch'")]
 #[case::negative(&[("DROVER__HTTP__MAX_PAGES", "-1")], "http.max_pages")]
+#[case::page(&[("DROVER__PLATFORM__DUTCHIE__PER_PAGE", "1001")], "at most 1000")]
 #[case::environment(&[("DROVER_ENV", "staging")], "there is no staging.toml: choose development, test or production")]
 #[case::section(&[("DROVER__QUEUE", "x")], "is a section")]
 fn a_contradiction_is_refused(#[case] set: &[(&str, &str)], #[case] expected: &str) {

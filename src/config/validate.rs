@@ -10,6 +10,8 @@ use crate::domain::role::{Role, RoleSet};
 
 const MIN_LEASE: Duration = Duration::from_millis(500);
 const MIN_TICK: Duration = Duration::from_millis(10);
+/// A platform may send four times as many, and no more than that are read from one page.
+const MAX_PER_PAGE: u32 = 1000;
 
 impl Config {
     pub(super) fn validate(&self, settings: &[Setting], errors: &mut ConfigErrors) {
@@ -126,6 +128,8 @@ impl Config {
 
         let dutchie = &self.platform.dutchie;
         rules.min_count("platform.dutchie.per_page", dutchie.per_page as usize, 1);
+        let fits = dutchie.per_page <= MAX_PER_PAGE;
+        rules.require(fits, "platform.dutchie.per_page", &format!("must be at most {MAX_PER_PAGE}"));
         rules.share("platform.dutchie.min_coverage", dutchie.min_coverage);
         let path = dutchie.api_path.starts_with('/');
         rules.require(path, "platform.dutchie.api_path", "must begin with a slash");

@@ -86,7 +86,10 @@ pub fn normalise(pages: &[&[u8]]) -> Result<NormalMenu, NormaliseError> {
     let mut items: Vec<(String, WireProduct<'_>)> = Vec::new();
     let mut position: HashMap<String, usize> = HashMap::new();
     for (number, page) in pages.iter().enumerate() {
-        let Items { products, not_objects } = read_page(number, page)?.items;
+        let Page { items: Items { products, not_objects }, has_odd_total, .. } = read_page(number, page)?;
+        if has_odd_total {
+            reader::push(&mut warnings, None, "odd_total", format!("page {number}: an announced total is no count"));
+        }
         let mut unreadable = |what: String| reader::push(&mut warnings, None, "unreadable_item", what);
         if not_objects > 0 {
             unreadable(format!("page {number}: {not_objects} items that are no objects"));

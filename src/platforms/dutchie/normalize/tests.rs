@@ -352,6 +352,16 @@ fn a_summary_names_the_ids_that_become_products() {
     assert_eq!((summary.items, summary.total_count, summary.total_pages), (3, Some(3), Some(1)));
 }
 
+#[rstest]
+#[case::none_announced(json!({"totalCount": null}), &[])]
+#[case::below_zero(json!({"totalCount": -1}), &["odd_total"])]
+#[case::no_number(json!({"totalCount": 1, "totalPages": "many"}), &["odd_total"])]
+fn a_total_that_is_no_count_leaves_a_warning(#[case] totals: Value, #[case] warned: &[&str]) {
+    let body = json!({"data": {"filteredProducts": {"products": [item(json!({}))], "queryInfo": totals}}});
+    let menu = normalise(&[body.to_string().as_bytes()]).unwrap();
+    assert_eq!(kinds(&menu), warned);
+}
+
 #[test]
 fn a_page_of_more_than_was_asked_for_is_refused() {
     let body = page(&vec![json!(0); 401]);

@@ -53,6 +53,8 @@ pub struct Page<'a> {
     pub items: Items<'a>,
     pub total_count: Option<usize>,
     pub total_pages: Option<usize>,
+    /// A total that is there and is no count.
+    pub has_odd_total: bool,
 }
 
 /// The elements of a page. Those that are no objects are counted, not kept.
@@ -80,7 +82,13 @@ impl<'a> Answer<'a> {
         let menu = self.data?.filtered_products?;
         let QueryInfo { total_count, total_pages } = menu.query_info.unwrap_or_default();
         let total = |raw: Raw<'_>| decimal::total(raw?.get());
-        Some(Page { items: menu.products?, total_count: total(total_count), total_pages: total(total_pages) })
+        let is_odd = |raw: Raw<'_>| raw.is_some() && total(raw).is_none();
+        Some(Page {
+            items: menu.products?,
+            total_count: total(total_count),
+            total_pages: total(total_pages),
+            has_odd_total: is_odd(total_count) || is_odd(total_pages),
+        })
     }
 }
 
