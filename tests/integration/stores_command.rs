@@ -89,6 +89,24 @@ async fn a_list_is_imported_and_again_without_doubling() {
 }
 
 #[tokio::test]
+async fn a_store_is_known_however_its_name_is_spelt() {
+    let database = support::database().await;
+    let add =
+        async |key: &str, name: &str| run(&database, &["stores", "add", "--name", "A", key, name, "--json"]).await;
+    stdout(&add("--menu-url", "https://dutchie.com/dispensary/Deeply-Rooted").await);
+    stdout(&add("--slug", "Other-Shop").await);
+
+    for (key, name) in [
+        ("--slug", "deeply-rooted"),
+        ("--menu-url", "https://dutchie.com/stores/deeply-ROOTED"),
+        ("--slug", "other-shop"),
+        ("--menu-url", "https://dutchie.com/stores/other-shop"),
+    ] {
+        assert_eq!(add(key, name).await.status.code(), Some(4), "{key} {name}");
+    }
+}
+
+#[tokio::test]
 async fn a_payload_that_does_not_exist_is_not_found() {
     let database = support::database().await;
     assert_eq!(run(&database, &["payload", "show", "7"]).await.status.code(), Some(3));

@@ -424,13 +424,20 @@ async fn what_vanishes_of_one_platform_vanishes_of_no_other() {
 }
 
 #[rstest]
-#[case::by_its_address_alone(None, Some("https://dutchie.com/embedded-menu/SLUG/?x=1"))]
-#[case::by_its_slug_alone(Some("SLUG"), None)]
+#[case::by_its_address_alone(None, Some("https://dutchie.com/embedded-menu/SLUG/?x=1"), str::to_owned)]
+#[case::by_its_address_in_capitals(None, Some("https://dutchie.com/dispensary/SLUG"), str::to_uppercase)]
+#[case::by_its_slug_alone(Some("SLUG"), None, str::to_owned)]
+#[case::by_its_slug_in_capitals(Some("SLUG"), None, str::to_uppercase)]
 #[tokio::test]
-async fn an_import_without_a_state_is_not_doubled(#[case] slug: Option<&str>, #[case] address: Option<&str>) {
+async fn an_import_without_a_state_is_not_doubled(
+    #[case] slug: Option<&str>,
+    #[case] address: Option<&str>,
+    #[case] spell: fn(&str) -> String,
+) {
     let sim = simulator(Settings { stores: 3, products_per_store: 20..=20, ..Settings::default() });
     let harness = harness(&sim).await;
-    let of_seed = |text: Option<&str>| text.map(|text| text.replace("SLUG", &sim.stores()[0].cname));
+    let name = spell(&sim.stores()[0].cname);
+    let of_seed = |text: Option<&str>| text.map(|text| text.replace("SLUG", &name));
     let imported = "UPDATE dispensaries SET platform_dispensary_id = NULL, state = NULL, slug = $1, menu_url = $2";
     harness.store.database.raw.execute(imported, &[&of_seed(slug), &of_seed(address)]).await.unwrap();
 

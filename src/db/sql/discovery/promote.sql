@@ -1,7 +1,10 @@
 -- discovery/promote.sql: makes rows of `dispensaries` of the valid stores among $1 (ids of platform $2); a known one is updated, never doubled.
 -- Answers with the ids of the new ones.
 WITH valid AS MATERIALIZED (
-  SELECT l.*, d.id AS store_id      -- null: not known by this id
+  SELECT l.*,
+         lower(l.slug) AS lower_slug,
+         lower(l.platform_dispensary_id) AS lower_id,
+         d.id AS store_id      -- null: not known by this id
     FROM dutchie_discovery_locations l
     LEFT JOIN dispensaries d ON d.platform = l.platform AND d.platform_dispensary_id = l.platform_dispensary_id
    WHERE l.platform = $2
@@ -11,8 +14,8 @@ WITH valid AS MATERIALIZED (
 imported AS MATERIALIZED (      -- by hand or from a file, whose id has not been looked up yet
   SELECT id,
          state,
-         slug,
-         menu_entry(menu_url) AS entry      -- the part of the menu's address that names the store
+         lower(slug) AS lower_slug,
+         lower(menu_entry(menu_url)) AS lower_entry      -- the part of the menu's address that names the store
     FROM dispensaries
    WHERE platform = $2
      AND platform_dispensary_id IS NULL
@@ -23,8 +26,8 @@ adopted AS (      -- an imported store is the one that its slug or its menu's ad
     FROM (SELECT DISTINCT ON (v.platform_dispensary_id) i.id, v.platform_dispensary_id
             FROM imported i
             JOIN valid v
-              ON (i.slug = v.slug AND (i.state IS NULL OR i.state = v.state))
-              OR i.entry IN (v.slug, v.platform_dispensary_id)
+              ON (i.lower_slug = v.lower_slug AND (i.state IS NULL OR i.state = v.state))
+              OR i.lower_entry IN (v.lower_slug, v.lower_id)
            WHERE v.store_id IS NULL
            ORDER BY v.platform_dispensary_id, i.id) v
    WHERE d.id = v.id

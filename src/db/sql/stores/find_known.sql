@@ -1,6 +1,6 @@
 -- stores/find_known.sql: the store that a new one would double: of the same platform id, or, where one of the two has no id yet, of the
--- same slug or menu address. `entry`: the part of the menu's address that names the store. $1 platform, $2 platform id,
--- $3 menu address, $4 slug
+-- same slug or menu address, in any letter case. `entry`: the part of the menu's address that names the store.
+-- $1 platform, $2 platform id, $3 menu address, $4 slug
 WITH given AS MATERIALIZED (
   SELECT menu_entry($3) AS entry
 ),
@@ -13,12 +13,12 @@ alike AS MATERIALIZED (
   UNION ALL
   SELECT id, platform, platform_dispensary_id
     FROM dispensaries
-   WHERE menu_entry(menu_url) IN ((SELECT entry FROM given), $2, $4)
+   WHERE lower(menu_entry(menu_url)) IN ((SELECT lower(entry) FROM given), lower($2), lower($4))
      AND ($2 IS NULL OR platform_dispensary_id IS NULL)
   UNION ALL
   SELECT id, platform, platform_dispensary_id
     FROM dispensaries
-   WHERE slug IN ((SELECT entry FROM given), $4)
+   WHERE lower(slug) IN ((SELECT lower(entry) FROM given), lower($4))
      AND ($2 IS NULL OR platform_dispensary_id IS NULL)
 )
 SELECT id
