@@ -19,10 +19,24 @@ SELECT id, dispensary_id, role, priority, scheduled_for, updated_at
   FROM worker_tasks
  WHERE status = 'pending' AND NOT ready AND NOT blocked;
 
+-- Those of these stores of whose reservation, and of whose first waiting tasks, no other session has the rows locked.
+CREATE OR REPLACE FUNCTION unlocked_stores(stores bigint[]) RETURNS bigint[] LANGUAGE plpgsql AS $f$
+BEGIN
+  RETURN ARRAY (
+    SELECT s.store
+      FROM unnest(stores) AS s(store)
+     WHERE ARRAY (SELECT r.id FROM reservations r WHERE r.dispensary_id = s.store LIMIT 1)
+         = ARRAY (SELECT r.id FROM reservations r WHERE r.dispensary_id = s.store LIMIT 1 FOR UPDATE SKIP LOCKED)
+       AND ARRAY (SELECT w.id FROM waiting_tasks w WHERE w.dispensary_id = s.store ORDER BY w.priority DESC, w.id LIMIT 4)
+         = ARRAY (SELECT w.id FROM waiting_tasks w WHERE w.dispensary_id = s.store ORDER BY w.priority DESC, w.id LIMIT 4
+                     FOR UPDATE SKIP LOCKED));
+END $f$;
+
 -- Gives the reservation of each of these stores to its best waiting task that is due; returns how many got one. The n-th entry of
 -- `released` is a ready task of the n-th store, which gives the reservation up first; that of `other_than` is a role that must not get
--- it; null = none. Rows that another session has locked stay as they are. When another session takes one of the reservations
--- meanwhile, the statement fails: then each half of the stores is tried by itself, down to the one store that is left out.
+-- it; null = none. Rows that another session has locked stay as they are. The statement fails when another session takes one of the
+-- reservations meanwhile, or when a task cannot become ready: then the stores with locked rows are left out, and each half of the others
+-- is tried by itself, down to the one store that is left out or whose task fails.
 CREATE OR REPLACE FUNCTION give_reservations(stores bigint[], released bigint[], other_than text[])
 RETURNS bigint LANGUAGE plpgsql AS $f$
 DECLARE
@@ -30,6 +44,7 @@ DECLARE
   chosen bigint[];
   given bigint;
   half int := cardinality(stores) / 2;
+  unlocked bigint[];
 BEGIN
   BEGIN
     IF released IS NOT NULL THEN
@@ -52,8 +67,24 @@ BEGIN
     UPDATE worker_tasks t SET ready = true, updated_at = now() WHERE t.id = ANY (chosen);
     GET DIAGNOSTICS given = ROW_COUNT;
     RETURN given;
-  EXCEPTION WHEN unique_violation OR lock_not_available THEN
-    IF half = 0 THEN RETURN 0; END IF;
+  EXCEPTION
+    WHEN lock_not_available THEN   -- a wait each: with some tens of such stores, halves would take longer than a statement may
+      unlocked := unlocked_stores(stores);
+      IF cardinality(unlocked) < cardinality(stores) THEN
+        SELECT array_agg(s.store), array_agg(s.released), array_agg(s.other_than)
+          INTO stores, released, other_than
+          FROM unnest(stores, released, other_than) AS s(store, released, other_than)
+         WHERE s.store = ANY (unlocked);
+        RETURN coalesce(give_reservations(stores, released, other_than), 0);
+      END IF;
+      IF half = 0 THEN RETURN 0; END IF;
+    WHEN unique_violation THEN
+      IF half = 0 THEN RETURN 0; END IF;
+    WHEN data_exception OR integrity_constraint_violation OR program_limit_exceeded OR raise_exception THEN
+      IF half = 0 THEN
+        PERFORM set_aside(chosen[1], format('the task cannot become ready: %s', SQLERRM));
+        RETURN 0;
+      END IF;
   END;
   RETURN give_reservations(stores[:half], released[:half], other_than[:half])
        + give_reservations(stores[half + 1:], released[half + 1:], other_than[half + 1:]);
@@ -71,6 +102,20 @@ BEGIN
     LIMIT 1;
   IF NOT FOUND THEN RETURN 0; END IF;
   RETURN give_reservations(freed, NULL, NULL);
+END $f$;
+
+-- Ends a task that the queue cannot handle, so that the others go on. One that cannot even be ended stays as it is.
+CREATE OR REPLACE FUNCTION set_aside(task_id bigint, reason text) RETURNS void LANGUAGE plpgsql AS $f$
+DECLARE store bigint;
+BEGIN
+  UPDATE worker_tasks t
+     SET status = 'failed', ready = false, blocked = false, completed_at = clock_timestamp(), updated_at = clock_timestamp(),
+         dedup_key = NULL, error_message = left(reason, 2000)
+   WHERE t.id = task_id
+  RETURNING t.dispensary_id INTO store;
+  PERFORM promote_stores(ARRAY[store]);
+EXCEPTION WHEN data_exception OR integrity_constraint_violation OR program_limit_exceeded OR raise_exception THEN
+  RAISE WARNING 'task % cannot be ended: %', task_id, SQLERRM;
 END $f$;
 
 -- Moves the reservations of these stores where another task should have them, and returns how many moved: a free one goes to the best

@@ -75,18 +75,6 @@ BEGIN
   RETURN array_remove(suspect || picked, NULL);
 END $f$;
 
--- Ends a task that the queue cannot handle, so that the others go on.
-CREATE OR REPLACE FUNCTION set_aside(task_id bigint, reason text) RETURNS void LANGUAGE plpgsql AS $f$
-DECLARE store bigint;
-BEGIN
-  UPDATE worker_tasks t
-     SET status = 'failed', ready = false, blocked = false, completed_at = clock_timestamp(), updated_at = clock_timestamp(),
-         dedup_key = NULL, error_message = left(reason, 2000)
-   WHERE t.id = task_id
-  RETURNING t.dispensary_id INTO store;
-  PERFORM promote_stores(ARRAY[store]);
-END $f$;
-
 -- Claims tasks that the caller has locked: the n-th for the n-th of `claimers`.
 CREATE OR REPLACE FUNCTION claim_picked(picked bigint[], claimers text[], lease interval, token uuid) RETURNS void LANGUAGE plpgsql AS $f$
 DECLARE claim_time timestamptz := clock_timestamp();

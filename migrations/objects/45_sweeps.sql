@@ -1,5 +1,6 @@
 -- Periodic work. Each call is a short transaction of its own over at most `batch` stores or tasks, and waits at most 100 ms for a
--- lock: the caller repeats it until nothing is left.
+-- lock: the caller repeats it until nothing is left. Of those that are `exclusive` one runs at a time; people's `sweep_all` is not,
+-- since its transaction may stay open.
 
 DROP FUNCTION IF EXISTS sweep_due(interval);
 DROP FUNCTION IF EXISTS sweep_all();   -- 90_psql.sql has it
@@ -27,12 +28,18 @@ END $f$;
 
 -- Makes these waiting tasks ready, which the caller has locked, and returns how many.
 CREATE OR REPLACE FUNCTION make_ready(ids bigint[]) RETURNS bigint LANGUAGE plpgsql AS $f$
-DECLARE made bigint;
+DECLARE
+  made bigint;
+  half int := cardinality(ids) / 2;
 BEGIN
   UPDATE worker_tasks t SET ready = true, updated_at = now() WHERE t.id = ANY (ids);
   GET DIAGNOSTICS made = ROW_COUNT;
   IF made > 0 THEN PERFORM pg_notify('drover_tasks', ''); END IF;
   RETURN made;
+EXCEPTION WHEN data_exception OR integrity_constraint_violation OR program_limit_exceeded OR raise_exception THEN
+  IF half > 0 THEN RETURN make_ready(ids[:half]) + make_ready(ids[half + 1:]); END IF;
+  PERFORM set_aside(ids[1], format('the task cannot become ready: %s', SQLERRM));
+  RETURN 0;
 END $f$;
 
 -- Reviews the reservations of one page of stores, which come by ascending id. `last_store` is where the next page goes on, null when
@@ -77,7 +84,7 @@ BEGIN
 END $f$;
 
 -- Tasks whose dependencies have ended: unblocked, or cancelled by their policy. A dependency that is gone had ended long ago.
-CREATE OR REPLACE FUNCTION sweep_blocked(batch int) RETURNS bigint LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION sweep_blocked(batch int, exclusive boolean DEFAULT true) RETURNS bigint LANGUAGE plpgsql
 SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_sort = off SET jit = off SET lock_timeout = '100ms' AS $f$
 DECLARE
@@ -85,7 +92,7 @@ DECLARE
   decided record;
   swept bigint := 0;
 BEGIN
-  IF NOT try_lock_sweep() THEN RETURN 0; END IF;
+  IF exclusive AND NOT try_lock_sweep() THEN RETURN 0; END IF;
   FOR decided IN
     SELECT t.id, d.broken, d.broken IS NOT NULL AND t.depends_policy = 'cancel' AS is_cancelled
       FROM (SELECT b.id, b.depends_on, b.depends_policy FROM worker_tasks b
@@ -101,25 +108,29 @@ BEGIN
   LOOP
     PERFORM FROM worker_tasks t WHERE t.id = decided.id AND t.status = pending AND t.blocked FOR UPDATE SKIP LOCKED;
     CONTINUE WHEN NOT FOUND;
-    IF decided.is_cancelled THEN
-      UPDATE worker_tasks t
-         SET status = 'cancelled', blocked = false, updated_at = now(), completed_at = now(), dedup_key = NULL,
-             error_message = format('cancelled: task %s, on which it depends, did not complete', decided.broken)
-       WHERE t.id = decided.id;
-    ELSE
-      UPDATE worker_tasks t SET blocked = false, updated_at = now() WHERE t.id = decided.id;
-    END IF;
-    swept := swept + 1;
+    BEGIN
+      IF decided.is_cancelled THEN
+        UPDATE worker_tasks t
+           SET status = 'cancelled', blocked = false, updated_at = now(), completed_at = now(), dedup_key = NULL,
+               error_message = format('cancelled: task %s, on which it depends, did not complete', decided.broken)
+         WHERE t.id = decided.id;
+      ELSE
+        UPDATE worker_tasks t SET blocked = false, updated_at = now() WHERE t.id = decided.id;
+      END IF;
+      swept := swept + 1;
+    EXCEPTION WHEN data_exception OR integrity_constraint_violation OR program_limit_exceeded OR raise_exception THEN
+      PERFORM set_aside(decided.id, format('the task cannot be unblocked: %s', SQLERRM));
+    END;
   END LOOP;
   RETURN swept;
 END $f$;
 
 -- Waiting tasks without a store whose time has come, however long ago.
-CREATE OR REPLACE FUNCTION sweep_storeless(batch int) RETURNS bigint LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION sweep_storeless(batch int, exclusive boolean DEFAULT true) RETURNS bigint LANGUAGE plpgsql
 SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_sort = off SET jit = off SET lock_timeout = '100ms' AS $f$
 BEGIN
-  IF NOT try_lock_sweep() THEN RETURN 0; END IF;
+  IF exclusive AND NOT try_lock_sweep() THEN RETURN 0; END IF;
   RETURN make_ready(ARRAY (
     SELECT w.id FROM waiting_tasks w
      WHERE w.dispensary_id IS NULL AND is_due(w.scheduled_for)
@@ -130,13 +141,13 @@ END $f$;
 
 -- The reservations of the next `batch` stores with ids above `after` (null: from the first) that have a waiting task: what was
 -- written by hand, and what an enqueue and a completion missed that ran at once and did not see each other.
-CREATE OR REPLACE FUNCTION sweep_stores(after bigint, batch int, OUT swept bigint, OUT last_store bigint) LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION sweep_stores(after bigint, batch int, exclusive boolean DEFAULT true, OUT swept bigint, OUT last_store bigint) LANGUAGE plpgsql
 SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_sort = off SET jit = off SET lock_timeout = '100ms' AS $f$
 DECLARE stores bigint[];
 BEGIN
   swept := 0;
-  IF NOT try_lock_sweep() THEN RETURN; END IF;
+  IF exclusive AND NOT try_lock_sweep() THEN RETURN; END IF;
   WITH RECURSIVE waiting(store) AS (   -- a skip scan: one index probe a store, however many tasks wait
       (SELECT w.dispensary_id FROM waiting_tasks w
         WHERE w.dispensary_id > coalesce(after, -9223372036854775808)

@@ -105,6 +105,29 @@ async fn a_task_that_cannot_be_put_back_fails_and_the_others_come_back() {
 }
 
 #[rstest]
+#[case::of_a_store("NOT ready", Some(1), false)]
+#[case::of_no_store("NOT ready", None, false)]
+#[case::that_waited("blocked", None, true)]
+#[case::that_cannot_even_fail("false", Some(1), false)]
+#[tokio::test]
+async fn a_sweep_goes_past_a_task(#[case] allowed: &str, #[case] store: Option<StoreId>, #[case] is_blocked: bool) {
+    let queue = Queue::new().await;
+    let depends_on = if is_blocked { "'{0}'" } else { "NULL" };
+    let insert = format!(
+        "INSERT INTO worker_tasks (role, dispensary_id, depends_on) \
+         SELECT 'analytics_refresh', $1::bigint + n, {depends_on} FROM generate_series(1, 5) n RETURNING id"
+    );
+    let rows = queue.database.raw.query(&insert, &[&store]).await.unwrap();
+    let bad: i64 = rows[2].get(0);
+    let constraint = format!("id <> {bad} OR status = 'failed' AND {} OR {allowed}", allowed != "false");
+    queue.sql(&format!("ALTER TABLE worker_tasks ADD CONSTRAINT refuse CHECK ({constraint}) NOT VALID")).await;
+    queue.sweep_all().await;
+    assert_eq!(queue.number("SELECT count(*) FROM worker_tasks WHERE ready").await, 4);
+    let expected = if allowed == "false" { "pending" } else { "failed" };
+    assert_eq!(queue.task(bad).await["status"], json!(expected));
+}
+
+#[rstest]
 #[case::released(AttemptOutcome::Released)]
 #[case::failed(AttemptOutcome::Failed)]
 #[tokio::test]

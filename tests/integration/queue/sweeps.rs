@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use drover::db::task_requests::{self, RequestError};
 use drover::domain::task_request::TaskRequest;
+use rstest::rstest;
 use serde_json::json;
 
 use super::*;
@@ -22,19 +23,41 @@ async fn tasks_of_20_000_stores_inserted_by_hand_are_all_ready_within_10_seconds
     assert_eq!(queue.number("SELECT count(*) FROM worker_tasks WHERE ready").await, 20_000);
 }
 
+#[rstest]
+#[case::running("status = 'running'")]
+#[case::cancelled("status = 'cancelled'")]
 #[tokio::test]
-async fn a_store_that_a_person_keeps_locked_holds_up_no_other() {
+async fn stores_that_a_person_keeps_locked_hold_up_no_other(#[case] change: &str, #[values(1, 25, 200)] locked: i64) {
+    const STORES: i64 = 1000;
     let queue = Queue::new().await;
-    queue
-        .sql("INSERT INTO worker_tasks (role, dispensary_id) SELECT 'payload_fetch', n FROM generate_series(1, 40) n")
-        .await;
-    queue.sql("BEGIN; UPDATE worker_tasks SET status = 'running' WHERE dispensary_id = 7").await;
-    // the store's second task would wait for what the open transaction does with the first
+    let every_store = |role: &str| {
+        format!("INSERT INTO worker_tasks (role, dispensary_id) SELECT '{role}', n FROM generate_series(1, {STORES}) n")
+    };
+    queue.sql(&every_store("payload_fetch")).await;
+    let every = STORES / locked;
+    queue.sql(&format!("BEGIN; UPDATE worker_tasks SET {change} WHERE dispensary_id % {every} = 0")).await;
+    // a store's second task would wait for what the open transaction does with the first
     let client = queue.client().await;
-    client.batch("INSERT INTO worker_tasks (role, dispensary_id) VALUES ('product_refresh', 7)").await.unwrap();
-    assert_eq!(tasks::sweep_all(&client).await.unwrap(), 39);
+    client.batch(&every_store("product_refresh")).await.unwrap();
+    tasks::sweep_all(&client).await.unwrap();
+    let ready = "SELECT count(*) FROM worker_tasks WHERE ready AND dispensary_id % $1 <> 0";
+    let row = client.query_one(ready, &[&every]).await.unwrap();
+    assert_eq!(row.get::<_, i64>(0), STORES - locked);
+
     queue.sql("ROLLBACK").await;
-    assert_eq!(queue.sweep_all().await, 1);
+    queue.sweep_all().await;
+    assert_eq!(queue.number("SELECT count(*) FROM worker_tasks WHERE ready").await, STORES);
+}
+
+#[tokio::test]
+async fn due_tasks_come_while_a_person_has_swept_and_not_committed() {
+    let queue = Queue::new().await;
+    queue.sql("BEGIN; SELECT sweep_all()").await;
+    let client = queue.client().await;
+    client.batch("INSERT INTO worker_tasks (role) VALUES ('analytics_refresh')").await.unwrap();
+    client.batch("INSERT INTO worker_tasks (role, dispensary_id) VALUES ('payload_fetch', 1)").await.unwrap();
+    assert_eq!(tasks::sweep_all(&client).await.unwrap(), 2);
+    queue.sql("ROLLBACK").await;
 }
 
 #[tokio::test]
