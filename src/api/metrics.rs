@@ -92,8 +92,9 @@ fn tasks(counts: &TaskCounts) -> Result<IntGaugeVec, prometheus::Error> {
     let opts = Opts::new("drover_tasks", "Tasks in the queue; ended ones as counted in the last half minute");
     let gauge = IntGaugeVec::new(opts, &["role", "status"])?;
     for (role, of_role) in &counts.by_role {
-        for (status, tasks) in of_role.named() {
-            gauge.with_label_values(&[role.as_str(), status]).set(tasks);
+        let role = role.to_string();
+        for (status, tasks) in of_role.by_status() {
+            gauge.with_label_values(&[role.as_str(), status.into()]).set(tasks);
         }
     }
     Ok(gauge)
@@ -109,8 +110,9 @@ fn ready_tasks(ready: &[ReadyTasks]) -> Result<(IntGaugeVec, GaugeVec), promethe
         oldest.with_label_values(&[role.name()]).set(0.0);
     }
     for of_role in ready {
-        tasks.with_label_values(&[of_role.role.as_str()]).set(of_role.tasks);
-        oldest.with_label_values(&[of_role.role.as_str()]).set(of_role.oldest_seconds);
+        let role = of_role.role.to_string();
+        tasks.with_label_values(&[&role]).set(of_role.tasks);
+        oldest.with_label_values(&[&role]).set(of_role.oldest_seconds);
     }
     Ok((tasks, oldest))
 }

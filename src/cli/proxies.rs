@@ -14,7 +14,6 @@ use clap::Subcommand;
 use super::output::time;
 use super::{Env, ExitCode};
 use crate::db::proxies::{self, ProxyListing};
-use crate::domain::proxy::StoredState;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -57,7 +56,7 @@ fn row(proxy: &ProxyListing) -> Vec<String> {
         proxy.id.to_string(),
         address(&proxy.protocol, &proxy.host, proxy.port),
         proxy.username.clone().unwrap_or_default(),
-        proxy.state.clone(),
+        proxy.state.to_string(),
         proxy.success_count.to_string(),
         proxy.failure_count.to_string(),
         proxy.consecutive_403_count.to_string(),
@@ -69,14 +68,6 @@ fn row(proxy: &ProxyListing) -> Vec<String> {
 }
 
 /// As a URL, IPv6 in brackets.
-fn address(protocol: &str, host: &str, port: impl Display) -> String {
+fn address(protocol: impl Display, host: &str, port: impl Display) -> String {
     if host.contains(':') { format!("{protocol}://[{host}]:{port}") } else { format!("{protocol}://{host}:{port}") }
-}
-
-fn state_name(stored: StoredState) -> &'static str {
-    match stored {
-        StoredState::Active => "active",
-        StoredState::Benched { .. } => "benched",
-        StoredState::Off => "off",
-    }
 }

@@ -62,7 +62,7 @@ fn cells(schedule: &Schedule) -> Vec<String> {
     let hours = schedule.interval_hours.map(|hours| format!("every {hours} h"));
     vec![
         schedule.name.clone(),
-        schedule.role.clone(),
+        schedule.role.to_string(),
         if schedule.enabled { "on" } else { "off" }.to_owned(),
         schedule.cron.clone().or(hours).unwrap_or_default(),
         schedule.priority.to_string(),

@@ -6,30 +6,30 @@
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Utc};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
 
 use super::arrays::column;
-use super::row::{FromRow, read_all};
+use super::row::{FromRow, read_all, word};
 use super::{Client, Db, DbError};
-use crate::domain::proxy::ProxyEntry;
 use crate::domain::proxy::{
-    Change, CounterDelta, Counters, PoolState, Proxy, ProxyId, ProxyProtocol, ProxyRow, StoredState,
+    Change, CounterDelta, Counters, PoolState, Proxy, ProxyEntry, ProxyId, ProxyProtocol, ProxyRow, ShownState,
+    StoredState,
 };
+use crate::domain::vocabulary::{self, Word};
 
 /// Bytes of an error that are kept.
 const MAX_ERROR_BYTES: usize = 500;
 
 /// A proxy as people see it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProxyListing {
     pub id: ProxyId,
-    pub protocol: String,
+    pub protocol: Word<ProxyProtocol>,
     pub host: String,
     pub port: i32,
     pub username: Option<String>,
-    /// `active`, `benched` or `off`.
-    pub state: String,
+    pub state: ShownState,
     pub is_active: bool,
     pub state_code: Option<String>,
     pub timezone: Option<String>,
@@ -174,7 +174,7 @@ fn proxy(row: &Row) -> Result<Proxy, DbError> {
     let port: i32 = row.try_get("port")?;
     Ok(Proxy {
         id: row.try_get("id")?,
-        protocol: ProxyProtocol::from_name(&protocol).ok_or_else(|| unreadable("protocol", &protocol))?,
+        protocol: vocabulary::find(&protocol).ok_or_else(|| unreadable("protocol", &protocol))?,
         host: row.try_get("host")?,
         port: u16::try_from(port).map_err(|_| unreadable("port", &port.to_string()))?,
         username: row.try_get("username")?,
@@ -204,14 +204,16 @@ fn unreadable(what: &str, value: &str) -> DbError {
 
 impl FromRow for ProxyListing {
     fn from_row(row: &Row) -> Result<ProxyListing, DbError> {
+        let is_active = row.try_get("is_active")?;
+        let cooldown_until: Option<DateTime<Utc>> = row.try_get("cooldown_until")?;
         Ok(ProxyListing {
             id: row.try_get("id")?,
-            protocol: row.try_get("protocol")?,
+            protocol: word(row, "protocol")?,
             host: row.try_get("host")?,
             port: row.try_get("port")?,
             username: row.try_get("username")?,
-            state: row.try_get("state")?,
-            is_active: row.try_get("is_active")?,
+            state: ShownState::new(is_active, cooldown_until.is_some()),
+            is_active,
             state_code: row.try_get("state_code")?,
             timezone: row.try_get("timezone")?,
             last_used_at: row.try_get("last_used_at")?,
@@ -221,7 +223,7 @@ impl FromRow for ProxyListing {
             avg_response_time_ms: row.try_get("avg_response_time_ms")?,
             last_failure_at: row.try_get("last_failure_at")?,
             last_error: row.try_get("last_error")?,
-            cooldown_until: row.try_get("cooldown_until")?,
+            cooldown_until,
             created_at: row.try_get("created_at")?,
             updated_at: row.try_get("updated_at")?,
         })

@@ -6,11 +6,13 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
+use strum::VariantArray;
 use tokio_postgres::Row;
 use tokio_postgres::row::RowIndex;
 use tokio_postgres::types::FromSqlOwned;
 
 use super::DbError;
+use crate::domain::vocabulary::Word;
 
 /// A value read from one row of a statement.
 pub trait FromRow: Sized {
@@ -35,4 +37,17 @@ pub fn first_columns<T: FromSqlOwned>(rows: &[Row]) -> Result<Vec<T>, DbError> {
 /// A column that holds a word of the program, such as the name of a role.
 pub fn parsed<T: FromStr<Err: Display>>(row: &Row, column: impl RowIndex + Display) -> Result<T, DbError> {
     row.try_get::<_, &str>(column)?.parse().map_err(|unknown: T::Err| DbError::Other(unknown.to_string()))
+}
+
+/// A column whose words are those of `T`, or of a newer program.
+pub fn word<T: VariantArray + Copy + Into<&'static str>>(row: &Row, column: &str) -> Result<Word<T>, DbError> {
+    Ok(row.try_get::<_, String>(column)?.into())
+}
+
+/// As [`word`], of a column that may be NULL.
+pub fn optional_word<T>(row: &Row, column: &str) -> Result<Option<Word<T>>, DbError>
+where
+    T: VariantArray + Copy + Into<&'static str>,
+{
+    Ok(row.try_get::<_, Option<String>>(column)?.map(Word::from))
 }

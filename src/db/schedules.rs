@@ -2,20 +2,23 @@
 //! processes look for due ones. A schedule that cannot run keeps the reason in `last_error` and holds up no other.
 
 use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
 
-use super::row::{FromRow, first_column, read_all};
+use super::row::{FromRow, first_column, optional_word, read_all, word};
 use super::{Client, Db, DbError, Tx};
 use crate::domain::role::Role;
 use crate::domain::schedule::Recurrence;
+use crate::domain::store::Platform;
+use crate::domain::vocabulary::Word;
 
 /// A schedule as people see it.
-#[derive(Clone, Debug, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Schedule {
     pub id: i64,
     pub name: String,
-    pub role: String,
-    pub platform: Option<String>,
+    pub role: Word<Role>,
+    pub platform: Option<Word<Platform>>,
     pub state_code: Option<String>,
     pub enabled: bool,
     pub interval_hours: Option<f64>,
@@ -28,7 +31,7 @@ pub struct Schedule {
 }
 
 /// What one run of a schedule made.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Run {
     pub schedule: String,
     pub due_at: DateTime<Utc>,
@@ -206,8 +209,8 @@ impl FromRow for Schedule {
         Ok(Schedule {
             id: row.try_get("id")?,
             name: row.try_get("name")?,
-            role: row.try_get("role")?,
-            platform: row.try_get("platform")?,
+            role: word(row, "role")?,
+            platform: optional_word(row, "platform")?,
             state_code: row.try_get("state_code")?,
             enabled: row.try_get("enabled")?,
             interval_hours: row.try_get("interval_hours")?,

@@ -1,15 +1,16 @@
 //! `dispensaries`: the stores, where their menus are, and how far their crawls have come.
 
 use chrono::{DateTime, Utc};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
-use super::row::{FromRow, first_column, parsed, read_all};
+use super::row::{FromRow, first_column, parsed, read_all, word};
 use super::{Client, DbError, Tx};
 use crate::domain::payload::{Payload, PayloadId};
 use crate::domain::stock::PayloadPosition;
 use crate::domain::store::{Platform, Store, StoreId};
+use crate::domain::vocabulary::Word;
 
 /// How far a store's crawls have come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,11 +39,11 @@ pub struct NewStore {
 }
 
 /// A store as people see it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StoreListing {
     pub id: StoreId,
     pub name: String,
-    pub platform: String,
+    pub platform: Word<Platform>,
     pub platform_dispensary_id: Option<String>,
     pub slug: Option<String>,
     pub menu_url: Option<String>,
@@ -174,7 +175,7 @@ impl FromRow for StoreListing {
         Ok(StoreListing {
             id: row.try_get("id")?,
             name: row.try_get("name")?,
-            platform: row.try_get("platform")?,
+            platform: word(row, "platform")?,
             platform_dispensary_id: row.try_get("platform_dispensary_id")?,
             slug: row.try_get("slug")?,
             menu_url: row.try_get("menu_url")?,

@@ -12,7 +12,7 @@ use serde_json::Value;
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
-use super::row::{FromRow, first_columns, read_all};
+use super::row::{FromRow, first_columns, optional_word, read_all, word};
 use super::{Client, DbError};
 use crate::domain::role::{Role, RoleSet};
 use crate::domain::shown_status::ShownStatus;
@@ -49,7 +49,7 @@ pub struct TaskView {
     pub role: Word<Role>,
     pub dispensary_id: Option<StoreId>,
     pub dispensary_name: Option<String>,
-    pub platform: Option<String>,
+    pub platform: Option<Word<Platform>>,
     pub status: Word<ShownStatus>,
     pub priority: i32,
     pub scheduled_for: Option<DateTime<Utc>>,
@@ -150,11 +150,11 @@ impl FromRow for TaskView {
     fn from_row(row: &Row) -> Result<TaskView, DbError> {
         Ok(TaskView {
             id: row.try_get("id")?,
-            role: row.try_get::<_, String>("role")?.into(),
+            role: word(row, "role")?,
             dispensary_id: row.try_get("dispensary_id")?,
             dispensary_name: row.try_get("dispensary_name")?,
-            platform: row.try_get("platform")?,
-            status: row.try_get::<_, String>("status")?.into(),
+            platform: optional_word(row, "platform")?,
+            status: word(row, "status")?,
             priority: row.try_get("priority")?,
             scheduled_for: row.try_get("scheduled_for")?,
             payload: json(row, "payload").unwrap_or_default(),
@@ -187,7 +187,7 @@ impl FromRow for AttemptView {
         Ok(AttemptView {
             fence: row.try_get("fence")?,
             worker_id: row.try_get("worker_id")?,
-            outcome: row.try_get::<_, Option<String>>("outcome")?.map(Word::from),
+            outcome: optional_word(row, "outcome")?,
             error: row.try_get("error")?,
             claimed_at: row.try_get("claimed_at")?,
             finished_at: row.try_get("finished_at")?,

@@ -14,7 +14,8 @@ use std::fmt;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use strum::{Display, IntoStaticStr, VariantArray};
 
 pub use counters::{Change, CounterDelta, Counters};
 pub use health::{BenchLimits, Condition};
@@ -25,25 +26,17 @@ pub use pooled_proxy::PooledProxy;
 pub type ProxyId = i64;
 
 /// What the program can speak to a proxy. The table also allows `https`, which nothing here can use yet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, Display, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum ProxyProtocol {
     Http,
     Socks5,
 }
 
 impl ProxyProtocol {
-    pub const ALL: [ProxyProtocol; 2] = [ProxyProtocol::Http, ProxyProtocol::Socks5];
-
     pub fn name(self) -> &'static str {
-        match self {
-            ProxyProtocol::Http => "http",
-            ProxyProtocol::Socks5 => "socks5",
-        }
-    }
-
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|protocol| protocol.name() == name)
+        self.into()
     }
 }
 
@@ -150,4 +143,34 @@ pub enum StoredState {
     },
     /// Switched off by hand: not active, no cooldown, never tried.
     Off,
+}
+
+impl StoredState {
+    pub fn shown(self) -> ShownState {
+        match self {
+            StoredState::Active => ShownState::Active,
+            StoredState::Benched { .. } => ShownState::Benched,
+            StoredState::Off => ShownState::Off,
+        }
+    }
+}
+
+/// A proxy's state as people see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Display, IntoStaticStr, VariantArray)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum ShownState {
+    Active,
+    Benched,
+    Off,
+}
+
+impl ShownState {
+    pub fn new(is_active: bool, has_cooldown: bool) -> ShownState {
+        match (is_active, has_cooldown) {
+            (true, _) => ShownState::Active,
+            (false, true) => ShownState::Benched,
+            (false, false) => ShownState::Off,
+        }
+    }
 }

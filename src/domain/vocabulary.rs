@@ -18,7 +18,7 @@ pub fn words<T: VariantArray + Copy + Into<&'static str>>() -> String {
 }
 
 /// A word of the vocabulary `T`, or one that it does not have: written by a newer program, or by hand.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Word<T> {
     Known(T),

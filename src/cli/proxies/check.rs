@@ -13,13 +13,13 @@ use futures_util::future::{BoxFuture, ready};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::Serialize;
 
-use super::{address, state_name};
+use super::address;
 use crate::app::data::DataFiles;
 use crate::cli::{CliError, Env, ExitCode};
 use crate::clock::Clock;
 use crate::config::{self, Config};
 use crate::db;
-use crate::domain::proxy::{ProxyRow, StoredState};
+use crate::domain::proxy::{ProxyRow, ShownState, StoredState};
 use crate::domain::store::Platform;
 use crate::platforms::{DiscoveryPoint, Registry};
 use crate::stealth::session::SessionConfig;
@@ -41,7 +41,7 @@ const PLATFORM: Platform = Platform::DEFAULT;
 struct Check {
     id: ProxyId,
     proxy: String,
-    state: &'static str,
+    state: ShownState,
     ok: bool,
     latency_ms: Option<u64>,
     /// Why it failed.
@@ -62,7 +62,7 @@ pub async fn run(env: &Env) -> anyhow::Result<ExitCode> {
         vec![
             check.id.to_string(),
             check.proxy.clone(),
-            check.state.to_owned(),
+            check.state.to_string(),
             if check.ok { "ok" } else { "FAILED" }.to_owned(),
             check.latency_ms.map(|ms| ms.to_string()).unwrap_or_default(),
             check.reason.clone().unwrap_or_default(),
@@ -89,8 +89,8 @@ impl Check {
         };
         Check {
             id: row.proxy.id,
-            proxy: address(row.proxy.protocol.name(), &row.proxy.host, row.proxy.port),
-            state: state_name(row.stored),
+            proxy: address(row.proxy.protocol, &row.proxy.host, row.proxy.port),
+            state: row.stored.shown(),
             ok: reason.is_none(),
             latency_ms: latency.map(|took| took.as_millis() as u64),
             reason,

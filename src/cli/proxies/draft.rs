@@ -7,6 +7,7 @@ use serde::Deserialize;
 use url::{ParseError, Url};
 
 use crate::domain::proxy::{ProxyEntry, ProxyProtocol};
+use crate::domain::vocabulary;
 
 const EXPECTED: &str = "expected host:port, host:port:user:password or a URL";
 
@@ -151,13 +152,13 @@ fn port(text: &str) -> Result<u16, String> {
 
 fn protocol(text: &str) -> Result<ProxyProtocol, String> {
     let name = text.to_ascii_lowercase();
-    let known = ProxyProtocol::ALL.map(ProxyProtocol::name).join(", ");
+    let known = vocabulary::words::<ProxyProtocol>();
     match name.as_str() {
         "" => Ok(ProxyProtocol::Http),
         // the h asks for names to be resolved by the proxy, as they always are
         "socks5h" => Ok(ProxyProtocol::Socks5),
         "https" => Err(format!("protocol 'https' cannot be used yet: the protocols are {known}")),
-        name => ProxyProtocol::from_name(name).ok_or_else(|| match name.contains([':', '@']) {
+        name => vocabulary::find(name).ok_or_else(|| match name.contains([':', '@']) {
             true => format!("unknown protocol: the protocols are {known}"),
             false => format!("unknown protocol '{}': the protocols are {known}", begin(name)),
         }),

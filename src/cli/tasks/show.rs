@@ -21,7 +21,7 @@ fn text(detail: &TaskDetail) -> String {
         ("task", Some(format!("{} {}", task.id, task.role))),
         ("status", Some(task.status.to_string())),
         ("store", task.dispensary_id.map(|id| named(id, task.dispensary_name.as_deref()))),
-        ("platform", task.platform.clone()),
+        ("platform", task.platform.as_ref().map(ToString::to_string)),
         ("priority", Some(task.priority.to_string())),
         ("retries", Some(format!("{} of {}", task.retry_count, task.max_retries))),
         ("due", task.scheduled_for.map(time)),

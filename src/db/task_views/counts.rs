@@ -6,9 +6,11 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
 
-use crate::db::row::{FromRow, read_all};
+use crate::db::row::{FromRow, optional_word, read_all, word};
 use crate::db::{Client, DbError};
 use crate::domain::role::Role;
+use crate::domain::shown_status::ShownStatus;
+use crate::domain::vocabulary::{self, Word};
 
 /// Tasks by status; `claimed` and `running` without those that are stale.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,7 +29,7 @@ pub struct TaskCounts {
     #[serde(flatten)]
     pub all: Counts,
     /// Every crawl role, and others of the table that have tasks.
-    pub by_role: BTreeMap<String, Counts>,
+    pub by_role: BTreeMap<Word<Role>, Counts>,
     /// When the ended ones were counted; open ones are counted now.
     pub as_of: DateTime<Utc>,
 }
@@ -35,7 +37,7 @@ pub struct TaskCounts {
 /// The ready tasks of one role.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReadyTasks {
-    pub role: String,
+    pub role: Word<Role>,
     pub tasks: i64,
     /// How long the oldest has been due.
     pub oldest_seconds: f64,
@@ -44,7 +46,7 @@ pub struct ReadyTasks {
 /// Open tasks exactly, ended ones as last counted.
 pub async fn counts(client: &Client) -> Result<TaskCounts, DbError> {
     let rows = client.query(include_str!("../sql/task_views/counts.sql"), &[]).await?;
-    let known = Role::CRAWL.map(|role| (role.name().to_owned(), Counts::default()));
+    let known = Role::CRAWL.map(|role| (Word::Known(role), Counts::default()));
     let mut counted = TaskCounts { all: Counts::default(), by_role: known.into(), as_of: DateTime::<Utc>::MAX_UTC };
     for row in &rows {
         counted.add(row)?;
@@ -60,7 +62,7 @@ pub async fn ready(client: &Client) -> Result<Vec<ReadyTasks>, DbError> {
 impl FromRow for ReadyTasks {
     fn from_row(row: &Row) -> Result<ReadyTasks, DbError> {
         Ok(ReadyTasks {
-            role: row.try_get("role")?,
+            role: word(row, "role")?,
             tasks: row.try_get("tasks")?,
             oldest_seconds: row.try_get::<_, f64>("oldest_seconds")?.max(0.0),
         })
@@ -70,8 +72,9 @@ impl FromRow for ReadyTasks {
 impl TaskCounts {
     fn add(&mut self, row: &Row) -> Result<(), DbError> {
         self.as_of = self.as_of.min(row.try_get("as_of")?);
-        let Some(role) = row.try_get::<_, Option<String>>("role")? else { return Ok(()) };
-        let (status, tasks) = (row.try_get("status")?, row.try_get("tasks")?);
+        let Some(role) = optional_word(row, "role")? else { return Ok(()) };
+        let Some(status) = vocabulary::find(row.try_get("status")?) else { return Ok(()) };
+        let tasks = row.try_get("tasks")?;
         self.all.add(status, tasks);
         self.by_role.entry(role).or_default().add(status, tasks);
         Ok(())
@@ -79,28 +82,27 @@ impl TaskCounts {
 }
 
 impl Counts {
-    /// With the names of the statuses.
-    pub fn named(&self) -> [(&'static str, i64); 7] {
+    pub fn by_status(&self) -> [(ShownStatus, i64); 7] {
         [
-            ("pending", self.pending),
-            ("claimed", self.claimed),
-            ("running", self.running),
-            ("completed", self.completed),
-            ("failed", self.failed),
-            ("cancelled", self.cancelled),
-            ("stale", self.stale),
+            (ShownStatus::Pending, self.pending),
+            (ShownStatus::Claimed, self.claimed),
+            (ShownStatus::Running, self.running),
+            (ShownStatus::Completed, self.completed),
+            (ShownStatus::Failed, self.failed),
+            (ShownStatus::Cancelled, self.cancelled),
+            (ShownStatus::Stale, self.stale),
         ]
     }
 
-    fn add(&mut self, status: &str, tasks: i64) {
+    fn add(&mut self, status: ShownStatus, tasks: i64) {
         let place = match status {
-            "pending" => &mut self.pending,
-            "claimed" => &mut self.claimed,
-            "running" => &mut self.running,
-            "completed" => &mut self.completed,
-            "failed" => &mut self.failed,
-            "cancelled" => &mut self.cancelled,
-            _ => &mut self.stale,
+            ShownStatus::Pending => &mut self.pending,
+            ShownStatus::Claimed => &mut self.claimed,
+            ShownStatus::Running => &mut self.running,
+            ShownStatus::Completed => &mut self.completed,
+            ShownStatus::Failed => &mut self.failed,
+            ShownStatus::Cancelled => &mut self.cancelled,
+            ShownStatus::Stale => &mut self.stale,
         };
         *place += tasks;
     }

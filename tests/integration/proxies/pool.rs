@@ -11,7 +11,7 @@ use drover::actors::runner::RunnerHandle;
 use drover::clock::Clock;
 use drover::config;
 use drover::db::proxies::{self, ProxyListing};
-use drover::domain::proxy::PoolState;
+use drover::domain::proxy::{PoolState, ShownState};
 use drover::stealth::{FetchError, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxySource};
 
 use super::import;
@@ -174,7 +174,7 @@ async fn a_bench_in_one_process_is_followed_by_the_others() {
     let (one, other) = (Process::start(&database).await, Process::start(&database).await);
     one.is_refused(1);
     assert!(one.pool.flush(SOON).await);
-    assert_eq!(rows(&database).await[0].state, "benched");
+    assert_eq!(rows(&database).await[0].state, ShownState::Benched);
 
     let mut state = other.pool.state();
     other.passes(settings().flush_every).await;
@@ -195,13 +195,13 @@ async fn after_its_cooldown_the_next_request_is_the_probe() {
     process.passes(secs(31)).await;
     assert_eq!(process.state().active, 1);
     assert!(process.pool.flush(SOON).await);
-    assert_eq!(rows(&database).await[0].state, "benched", "it has proved nothing yet");
+    assert_eq!(rows(&database).await[0].state, ShownState::Benched, "it has proved nothing yet");
 
     let probe = process.lease().await.unwrap();
     process.succeeds(probe.proxy.id);
     assert!(process.pool.flush(SOON).await);
     let row = &rows(&database).await[0];
-    assert_eq!((row.state.as_str(), row.cooldown_until), ("active", None));
+    assert_eq!((row.state, row.cooldown_until), (ShownState::Active, None));
 }
 
 #[actix::test]

@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 use drover::clock::Clock;
 use drover::db::schedules::{self, Run};
+use drover::domain::vocabulary::Word;
 use serde_json::json;
 
 use super::*;
@@ -55,14 +56,13 @@ async fn the_defaults_are_there_and_due_at_once() {
     let queue = Queue::new().await;
     schedules::ensure_defaults(&queue.client().await).await.unwrap();
     let found = schedules::list(&queue.client().await).await.unwrap();
-    let named: Vec<_> =
-        found.iter().map(|s| (s.name.as_str(), s.role.as_str(), s.interval_hours, s.priority)).collect();
+    let named: Vec<_> = found.iter().map(|s| (s.name.as_str(), s.role.clone(), s.interval_hours, s.priority)).collect();
     assert_eq!(
         named,
         [
-            ("analytics_refresh", "analytics_refresh", Some(6.0), 0),
-            (ALL, "payload_fetch", Some(4.0), 0),
-            ("store_discovery_dutchie", "store_discovery", Some(24.0), 5)
+            ("analytics_refresh", Word::Known(Role::AnalyticsRefresh), Some(6.0), 0),
+            (ALL, Word::Known(Role::PayloadFetch), Some(4.0), 0),
+            ("store_discovery_dutchie", Word::Known(Role::StoreDiscovery), Some(24.0), 5)
         ]
     );
     assert!(found.iter().all(|schedule| schedule.next_run_at.unwrap() <= Clock::system().utc()));
@@ -86,7 +86,7 @@ async fn the_older_name_is_renamed_and_keeps_its_settings() {
     let found = schedules::list(&queue.client().await).await.unwrap();
     assert_eq!(found.len(), 3);
     let renamed = found.iter().find(|schedule| schedule.name == ALL).unwrap();
-    assert_eq!((renamed.interval_hours, renamed.role.as_str()), (Some(8.0), "payload_fetch"));
+    assert_eq!((renamed.interval_hours, &renamed.role), (Some(8.0), &Word::Known(Role::PayloadFetch)));
 }
 
 #[tokio::test]

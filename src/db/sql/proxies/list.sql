@@ -6,11 +6,6 @@ SELECT id, protocol, host, port, username, is_active, state_code, timezone,
        last_error,
        json_time(cooldown_until) AS cooldown_until,
        json_time(created_at) AS created_at,
-       json_time(updated_at) AS updated_at,
-       CASE
-         WHEN is_active THEN 'active'
-         WHEN cooldown_until IS NOT NULL THEN 'benched'
-         ELSE 'off'
-       END AS state
+       json_time(updated_at) AS updated_at
   FROM proxies
  ORDER BY id;
