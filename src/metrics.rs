@@ -16,6 +16,8 @@ static REGISTRY: LazyLock<Registry> = LazyLock::new(Registry::new);
 const SECONDS_OF_TASKS: [f64; 10] = [0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0, 120.0, 600.0];
 const SECONDS_OF_WAITS: [f64; 9] = [0.01, 0.1, 0.5, 1.0, 5.0, 30.0, 120.0, 600.0, 3600.0];
 const SECONDS_OF_REQUESTS: [f64; 10] = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0];
+/// Few, because every route has them.
+const SECONDS_OF_ANSWERS: [f64; 4] = [0.01, 0.1, 1.0, 10.0];
 const SHARES: [f64; 6] = [0.5, 0.9, 0.95, 0.98, 0.995, 1.0];
 
 /// One static for each metric, all of them registered before the first scrape.
@@ -69,6 +71,8 @@ metrics! {
     CHORE_TURNS: IntCounterVec = counters("drover_chore_turns_total", "Turns of periodic chores, by how they ended", &["chore", "result"]);
     CHORE_CHANGES: IntCounterVec = counters("drover_chore_changes_total", "Rows, files and partitions that chores changed", &["chore"]);
     CHORE_SECONDS: HistogramVec = histograms("drover_chore_seconds", "Length of a chore's turn", &["chore"], &SECONDS_OF_TASKS);
+    HTTP_REQUESTS: IntCounterVec = counters("drover_http_requests_total", "Requests that this process answered", &["route", "status"]);
+    HTTP_SECONDS: HistogramVec = histograms("drover_http_request_seconds", "From a request to the head of its answer", &["route"], &SECONDS_OF_ANSWERS);
     LOG_LINES_LOST: IntCounter = counter("drover_log_lines_lost_total", "Log lines dropped because the reader of stderr was too slow");
     SCHEDULE_TASKS: IntCounter = counter("drover_schedule_tasks_total", "Tasks that schedules made");
     BUILD_INFO: GaugeVec = gauges("drover_build_info", "1, with the version as label", &["version"]);

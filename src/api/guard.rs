@@ -1,10 +1,13 @@
 //! Middleware of every request: the check of its origin, the deadline, and the headers of each answer.
+//!
+//! Not layers of `tower-http`: its deadline answers without a body, so a problem document would have to be made afterwards; its
+//! request id is the client's where the client sends one; and what a panic becomes is ours to say in either case.
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
-use axum::extract::{Request, State};
+use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::{CACHE_CONTROL, HOST, ORIGIN, X_CONTENT_TYPE_OPTIONS};
 use axum::http::uri::Authority;
 use axum::http::{HeaderName, HeaderValue};
@@ -14,16 +17,22 @@ use futures_util::FutureExt;
 
 use super::ApiError;
 use super::error::{InternalCause, Problem};
-use crate::events;
+use crate::{events, metrics};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+/// The route of a request that no route answers.
+const NO_ROUTE: &str = "none";
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// Runs a request within `max_time`. Each answer gets a request id, `no-store` unless its endpoint sets another, and `nosniff`.
 pub async fn answer(State(max_time): State<Duration>, request: Request, next: Next) -> Response {
+    let route = request.extensions().get::<MatchedPath>().map_or(NO_ROUTE, MatchedPath::as_str).to_owned();
+    let timer = metrics::HTTP_SECONDS.with_label_values(&[route.as_str()]).start_timer();
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let request_id = format!("{:016x}", rand::random::<u64>());
     let mut response = run(max_time, request, next).await;
+    timer.observe_duration();
+    events::request_answered(&route, response.status().as_u16());
     if let Some(InternalCause(cause)) = response.extensions().get() {
         events::request_failed(method.as_str(), &path, response.status().as_u16(), &request_id, cause);
     }

@@ -4,6 +4,13 @@ use std::fmt;
 
 use tracing::{error, warn};
 
+use crate::metrics;
+
+/// `route` is the path as the table of routes has it.
+pub fn request_answered(route: &str, status: u16) {
+    metrics::HTTP_REQUESTS.with_label_values(&[route, &status.to_string()]).inc();
+}
+
 /// A request failed for a reason that is not its client's.
 pub fn request_failed(method: &str, path: &str, status: u16, request_id: &str, cause: &str) {
     match status {

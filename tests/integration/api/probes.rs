@@ -68,6 +68,23 @@ async fn a_probe_needs_one_connection_of_the_api_and_none_of_the_work() {
 }
 
 #[tokio::test]
+async fn requests_are_counted_by_route_and_never_by_address() {
+    let server = Server::start().await;
+    for path in ["/api/tasks/987001", "/api/tasks/987002", "/of-no-route-987003"] {
+        server.get(path).await.expect(404);
+    }
+    let text = server.get("/metrics").await.text();
+    for series in [
+        "drover_http_requests_total{route=\"/api/tasks/{id}\",status=\"404\"} ",
+        "drover_http_requests_total{route=\"none\",status=\"404\"} ",
+        "drover_http_request_seconds_count{route=\"/api/tasks/{id}\"} ",
+    ] {
+        assert!(text.contains(series), "{series}\n{text}");
+    }
+    assert!(!text.contains("98700"), "{text}");
+}
+
+#[tokio::test]
 async fn metrics_tell_of_the_process_and_of_the_service() {
     let server = Server::start().await;
     let sql = "INSERT INTO worker_tasks (role, created_at) VALUES ('analytics_refresh', now() - interval '90 seconds');
