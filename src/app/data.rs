@@ -1,15 +1,16 @@
-//! `DataFiles`: identities, states and the platform's data, shipped or from the configuration directory.
+//! `DataFiles`: identities, states and the platforms' data, shipped or from the configuration directory.
 //!
 //! In: the configuration. Out: all three, or every fault of any of them, by file.
 
 use crate::config::{Config, ConfigErrors, Overlay};
+use crate::platforms::PlatformData;
 use crate::platforms::dutchie::DutchieData;
 use crate::stealth::{Identities, States};
 
 pub struct DataFiles {
     pub identities: Identities,
     pub states: States,
-    pub dutchie: DutchieData,
+    pub platforms: PlatformData,
 }
 
 impl DataFiles {
@@ -24,7 +25,9 @@ impl DataFiles {
         note(&mut errors, &files.states, states.as_ref().err());
         note(&mut errors, &files.dutchie, dutchie.as_ref().err());
         match (identities, states, dutchie) {
-            (Ok(identities), Ok(states), Ok(dutchie)) => Ok(DataFiles { identities, states, dutchie }),
+            (Ok(identities), Ok(states), Ok(dutchie)) => {
+                Ok(DataFiles { identities, states, platforms: PlatformData { dutchie } })
+            }
             _ => Err(errors),
         }
     }

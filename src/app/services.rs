@@ -9,8 +9,7 @@ use crate::clock::Clock;
 use crate::config::{Config, ConfigErrors};
 use crate::db::Db;
 use crate::handlers::{ExhaustedHashAlarm, Services};
-use crate::platforms::Registry;
-use crate::platforms::dutchie::BadBaseUrl;
+use crate::platforms::{BadPlatform, Registry};
 use crate::stealth::{self, AllowList, ProxySource, Sessions, TlsSetupError};
 use crate::storage::Payloads;
 
@@ -18,8 +17,8 @@ use crate::storage::Payloads;
 pub enum ServicesError {
     #[error(transparent)]
     Data(#[from] ConfigErrors),
-    #[error("platform.dutchie.base_url: {0}")]
-    BaseUrl(BadBaseUrl),
+    #[error(transparent)]
+    Platform(#[from] BadPlatform),
     #[error("http.extra_ca_file: {0}")]
     Tls(TlsSetupError),
 }
@@ -31,12 +30,13 @@ pub fn services(
     clock: &Clock,
     proxies: Arc<dyn ProxySource>,
 ) -> Result<Services, ServicesError> {
-    let DataFiles { identities, states, dutchie: data } = DataFiles::load(config)?;
+    let DataFiles { identities, states, platforms } = DataFiles::load(config)?;
+    let platforms = Registry::new(config, platforms, &states)?;
     let sessions = Sessions::new(stealth::SessionConfig {
         proxies,
         identities,
-        states: states.clone(),
-        allowed_hosts: AllowList::new(allowed_hosts(config)),
+        states,
+        allowed_hosts: allowed_hosts(config, &platforms),
         http: config.http.clone(),
         proxy_config: config.proxies.clone(),
         politeness: config.politeness.clone(),
@@ -49,14 +49,33 @@ pub fn services(
         payloads,
         clock: clock.clone(),
         hash_alarm: ExhaustedHashAlarm::default(),
-        platforms: Registry::new(config, data).map_err(ServicesError::BaseUrl)?,
-        states,
+        platforms,
     })
 }
 
-/// The platform's own host and those the operator adds; a store's registered hosts come with its sessions.
-fn allowed_hosts(config: &Config) -> Vec<String> {
-    let platform = url::Url::parse(&config.platform.dutchie.base_url).ok();
-    let own = platform.as_ref().and_then(url::Url::host_str).map(str::to_owned);
-    own.into_iter().chain(config.http.host_allowlist.iter().cloned()).collect()
+/// The platforms' own hosts and those the operator adds; a store's registered hosts come with its sessions.
+fn allowed_hosts(config: &Config, platforms: &Registry) -> AllowList {
+    AllowList::new(platforms.api_hosts().chain(&config.http.host_allowlist).cloned())
+}
+
+#[cfg(test)]
+mod tests {
+    use strum::VariantArray;
+
+    use super::*;
+    use crate::domain::store::Platform;
+
+    #[test]
+    fn every_platforms_api_may_be_asked_and_so_may_the_operators_hosts() {
+        let config = Config::with(&[("http.host_allowlist", "menu.example")]).unwrap();
+        let DataFiles { states, platforms, .. } = DataFiles::load(&config).unwrap();
+        let platforms = Registry::new(&config, platforms, &states).unwrap();
+        let allowed = allowed_hosts(&config, &platforms);
+        for platform in Platform::VARIANTS {
+            let api = platforms.get(*platform).adapter.endpoint(None).unwrap();
+            assert!(allowed.check(&api).is_ok(), "{api}");
+        }
+        assert!(allowed.check(&"https://menu.example/graphql".parse().unwrap()).is_ok());
+        assert!(allowed.check(&"https://elsewhere.example/graphql".parse().unwrap()).is_err());
+    }
 }

@@ -12,7 +12,7 @@ use crate::db::{self, Db};
 use crate::domain::store::{Platform, Store, StoreId, UnknownPlatform};
 use crate::domain::task::TaskId;
 use crate::platforms::Registry;
-use crate::stealth::{Session, SessionAsk, Sessions, States, TraceHandle};
+use crate::stealth::{Session, SessionAsk, Sessions, TraceHandle};
 use crate::storage::Payloads;
 
 /// What all tasks of a process share.
@@ -23,8 +23,6 @@ pub struct Services {
     pub clock: Clock,
     pub platforms: Registry,
     pub hash_alarm: ExhaustedHashAlarm,
-    /// Where to look for stores.
-    pub states: States,
 }
 
 /// One run of a task, as its handler sees it.

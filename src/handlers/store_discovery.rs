@@ -56,11 +56,13 @@ struct DiscoveryReport {
     failed: BTreeMap<String, String>,
 }
 
-fn points(ctx: &Context, state: Option<&str>) -> Result<BTreeMap<String, Vec<DiscoveryPoint>>, TaskError> {
-    let wanted = |code: &str| state.is_none_or(|wanted| wanted.eq_ignore_ascii_case(code));
-    let states = ctx.services.states.iter().filter(|(code, row)| wanted(code) && !row.points.is_empty());
-    let points: BTreeMap<_, _> =
-        states.map(|(code, row)| (code.to_owned(), row.points.iter().map(DiscoveryPoint::from).collect())).collect();
+fn points(
+    ctx: &Context,
+    platform: Platform,
+    state: Option<&str>,
+) -> Result<BTreeMap<String, Vec<DiscoveryPoint>>, TaskError> {
+    let mut points = ctx.services.platforms.get(platform).discovery_points.clone();
+    points.retain(|code, _| state.is_none_or(|wanted| wanted.eq_ignore_ascii_case(code)));
     match (points.is_empty(), state) {
         (false, _) => Ok(points),
         (true, Some(state)) => Err(no_points(state)),
@@ -83,7 +85,7 @@ async fn discover_states(
     let mut report = DiscoveryReport::default();
     let mut failure = None;
     let deadline = ctx.services.clock.instant() + MAX_DISCOVERY_TIME;
-    let mut states = points(ctx, only_state)?.into_iter();
+    let mut states = points(ctx, platform, only_state)?.into_iter();
     let mut why_stopped = format!("this discovery had taken {MAX_DISCOVERY_TIME:?}");
     while ctx.services.clock.instant() < deadline
         && let Some((state, points)) = states.next()

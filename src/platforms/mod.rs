@@ -25,7 +25,7 @@ use crate::stealth::{FetchError, Request, Response};
 pub use crawler::{CrawlLimits, Crawler};
 pub use dutchie::Dutchie;
 pub use query_hashes::{HashObservation, QueryHashes};
-pub use registry::{PlatformEntry, Registry};
+pub use registry::{BadPlatform, PlatformData, PlatformEntry, Registry};
 
 /// A menu platform.
 ///

@@ -1,9 +1,12 @@
 //! `Registry`: the platforms that this program crawls, each with what a process must know of it.
 //!
-//! In: the configuration and the platforms' data files. Out: an entry for each [`Platform`]; a platform without an entry does not compile.
+//! In: the configuration and the data files. Out: an entry for each [`Platform`]; a platform without an entry does not compile.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use strum::VariantArray;
+use thiserror::Error;
 use tokio::sync::OnceCell;
 
 use super::dutchie::{BadBaseUrl, DutchieData};
@@ -11,7 +14,12 @@ use super::{Adapter, CrawlLimits, DiscoveryPoint, Dutchie, Query, QueryForm};
 use crate::config::Config;
 use crate::domain::query_hash::QueryHash;
 use crate::domain::store::Platform;
-use crate::stealth::{FetchError, Request};
+use crate::stealth::{FetchError, Request, States};
+
+/// The data files of the platforms, one field each.
+pub struct PlatformData {
+    pub dutchie: DutchieData,
+}
 
 pub struct Registry {
     dutchie: PlatformEntry,
@@ -19,6 +27,10 @@ pub struct Registry {
 
 pub struct PlatformEntry {
     pub adapter: Arc<dyn Adapter>,
+    /// Where its API is, beside the hosts that stores' rows name.
+    pub api_hosts: Vec<String>,
+    /// Where to look for its stores, by state. No state is without a point.
+    pub discovery_points: BTreeMap<String, Vec<DiscoveryPoint>>,
     /// The hashes of the platform's data file, newest first.
     pub shipped_hashes: Vec<QueryHash>,
     /// Set once this process has added the shipped hashes that the table lacks.
@@ -26,18 +38,22 @@ pub struct PlatformEntry {
     pub limits: CrawlLimits,
 }
 
+/// A platform's configuration that the adapter does not take.
+#[derive(Debug, Error)]
+pub enum BadPlatform {
+    #[error("platform.dutchie.base_url: {0}")]
+    Dutchie(BadBaseUrl),
+}
+
 impl Registry {
-    /// Fails when the configured base address is not one of a web server.
-    pub fn new(config: &Config, dutchie: DutchieData) -> Result<Registry, BadBaseUrl> {
-        let settings = &config.platform.dutchie;
-        Ok(Registry {
-            dutchie: PlatformEntry {
-                shipped_hashes: dutchie.hashes().to_vec(),
-                adapter: Arc::new(Dutchie::new(settings, dutchie)?),
-                hashes_added: OnceCell::new(),
-                limits: CrawlLimits { max_pages: config.http.max_pages as usize, min_coverage: settings.min_coverage },
-            },
-        })
+    /// Fails when a configured base address is not one of a web server.
+    pub fn new(config: &Config, data: PlatformData, states: &States) -> Result<Registry, BadPlatform> {
+        Ok(Registry { dutchie: dutchie(config, data.dutchie, states).map_err(BadPlatform::Dutchie)? })
+    }
+
+    /// Of all platforms.
+    pub fn api_hosts(&self) -> impl Iterator<Item = &String> {
+        Platform::VARIANTS.iter().flat_map(|platform| &self.get(*platform).api_hosts)
     }
 
     pub fn get(&self, platform: Platform) -> &PlatformEntry {
@@ -56,4 +72,26 @@ impl PlatformEntry {
         let form = hash.map_or(QueryForm::FullText, |known| QueryForm::Persisted(&known.hash));
         Ok(self.adapter.request(&query, form).map(|request| (query, request)))
     }
+}
+
+fn dutchie(config: &Config, data: DutchieData, states: &States) -> Result<PlatformEntry, BadBaseUrl> {
+    let settings = &config.platform.dutchie;
+    let shipped_hashes = data.hashes().to_vec();
+    let adapter = Dutchie::new(settings, data)?;
+    Ok(PlatformEntry {
+        api_hosts: adapter.api_host().map(str::to_owned).into_iter().collect(),
+        discovery_points: points_of_states(states),
+        adapter: Arc::new(adapter),
+        shipped_hashes,
+        hashes_added: OnceCell::new(),
+        limits: CrawlLimits { max_pages: config.http.max_pages as usize, min_coverage: settings.min_coverage },
+    })
+}
+
+/// The points of states.toml, for platforms that find stores around a point.
+fn points_of_states(states: &States) -> BTreeMap<String, Vec<DiscoveryPoint>> {
+    let with_points = states.iter().filter(|(_, state)| !state.points.is_empty());
+    with_points
+        .map(|(code, state)| (code.to_owned(), state.points.iter().map(DiscoveryPoint::from).collect()))
+        .collect()
 }

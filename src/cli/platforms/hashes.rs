@@ -79,7 +79,8 @@ async fn add(mut added: AddedHash, env: &Env) -> anyhow::Result<ExitCode> {
 
 /// Hashes of other operations would never be sent.
 fn require_operation(added: &AddedHash, env: &Env) -> anyhow::Result<()> {
-    let registry = Registry::new(&env.config, DataFiles::load(&env.config)?.dutchie)?;
+    let DataFiles { states, platforms, .. } = DataFiles::load(&env.config)?;
+    let registry = Registry::new(&env.config, platforms, &states)?;
     let known = registry.get(added.platform).adapter.operations();
     if known.contains(&added.operation.as_str()) {
         return Ok(());

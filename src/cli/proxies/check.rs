@@ -25,7 +25,6 @@ use crate::platforms::{DiscoveryPoint, Registry};
 use crate::stealth::session::SessionConfig;
 use crate::stealth::{
     AllowList, FetchError, Proxy, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxySource, SessionAsk, Sessions,
-    States,
 };
 
 /// Proxies checked at the same time.
@@ -108,16 +107,16 @@ struct Checker {
 
 impl Checker {
     fn new(config: &Config, rows: &[ProxyRow]) -> anyhow::Result<Checker> {
-        let DataFiles { identities, states, dutchie: data } = DataFiles::load(config)?;
-        let points = points(&states);
-        let registry = Registry::new(config, data)?;
-        let host = registry.get(PLATFORM).adapter.endpoint(None)?.host_str().unwrap_or_default().to_owned();
+        let DataFiles { identities, states, platforms } = DataFiles::load(config)?;
+        let registry = Registry::new(config, platforms, &states)?;
+        let platform = registry.get(PLATFORM);
+        let points = platform.discovery_points.values().flatten().cloned().collect();
         let proxies = Arc::new(OnceEach::new(rows));
         let sessions = Sessions::new(SessionConfig {
             proxies: proxies.clone(),
             identities,
             states,
-            allowed_hosts: AllowList::new([host]),
+            allowed_hosts: AllowList::new(platform.api_hosts.clone()),
             http: config::Http { whole_timeout: config.http.whole_timeout.min(MAX_CHECK_TIME), ..config.http.clone() },
             proxy_config: config::Proxies { rotations_per_request: 0, ..config.proxies.clone() },
             politeness: config.politeness.clone(),
@@ -146,10 +145,6 @@ impl Checker {
         };
         Ok((id, result))
     }
-}
-
-fn points(states: &States) -> Vec<DiscoveryPoint> {
-    states.iter().flat_map(|(_, state)| &state.points).map(DiscoveryPoint::from).collect()
 }
 
 /// A source that gives out each proxy once and keeps its outcome.

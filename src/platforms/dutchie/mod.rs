@@ -56,6 +56,10 @@ impl Dutchie {
         Ok(Dutchie { base_url, api_path: config.api_path.clone(), per_page: config.per_page, data })
     }
 
+    pub fn api_host(&self) -> Option<&str> {
+        self.base_url.host_str()
+    }
+
     fn stores_query(&self, endpoint: Url, referer: Url, filter: StoreFilter<'_>) -> Query {
         let cursor = match filter {
             StoreFilter::ByName { name_or_id } => json!(name_or_id),

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use drover::app;
 use drover::clock::Clock;
+use drover::config::Config;
 use drover::db;
 use drover::db::tasks::{ClaimBatch, ClaimedTask, NewTask};
 use drover::domain::payload::{NewPayload, PageQuestion, Payload};
@@ -34,13 +35,16 @@ impl HandlerHarness {
 
     /// With the platform at `base_url`, asked through `proxies`.
     pub async fn facing(base_url: &str, proxies: Vec<Proxy>) -> HandlerHarness {
+        HandlerHarness::configured(&test_config(base_url), proxies).await
+    }
+
+    pub async fn configured(config: &Config, proxies: Vec<Proxy>) -> HandlerHarness {
         let store = TestStore::new().await;
         let storage = tempfile::tempdir().unwrap();
-        let config = test_config(base_url);
         let proxies = Arc::new(RoundRobinProxies::new(proxies));
         let owner = db::installation::storage_owner(&store.database.db.client().await.unwrap()).await.unwrap();
         let payloads = Payloads::new(storage.path(), owner);
-        let services = app::services(&config, &store.database.db, payloads, &Clock::system(), proxies).unwrap();
+        let services = app::services(config, &store.database.db, payloads, &Clock::system(), proxies).unwrap();
         HandlerHarness { store, storage, services: Arc::new(services) }
     }
 

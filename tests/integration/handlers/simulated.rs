@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use chrono::TimeDelta;
 use drover::clock::Clock;
+use drover::config::Overlay;
 use drover::db;
 use drover::db::demo_report::products::{self, ProductRecord};
 use drover::domain::role::Role;
 use drover::domain::store::Platform;
 use drover::handlers::TaskError;
 use drover::simulated;
-use drover::stealth::{FetchError, Request, RequestKind, Response, SessionAsk, States};
+use drover::stealth::{FetchError, Request, RequestKind, Response, SessionAsk};
 use rstest::rstest;
 use serde_json::json;
 use sim::{Fault, FaultKind, OracleProduct, Refusal, Settings, Simulator, StoreSeed};
@@ -30,6 +31,17 @@ fn simulator(settings: Settings) -> Simulator {
 
 async fn harness(sim: &Simulator) -> HandlerHarness {
     HandlerHarness::facing(sim.base_url(), test_sessions::proxies(sim)).await
+}
+
+/// With `states` over the shipped ones.
+async fn harness_with_states(sim: &Simulator, states: String) -> HandlerHarness {
+    let mut config = test_sessions::test_config(sim.base_url());
+    config.overlays.states = Some(Overlay { path: "states.toml".into(), text: states });
+    HandlerHarness::configured(&config, test_sessions::proxies(sim)).await
+}
+
+fn discovery_states(harness: &HandlerHarness) -> BTreeSet<String> {
+    harness.services.platforms.get(Platform::Dutchie).discovery_points.keys().cloned().collect()
 }
 
 /// The harness's store becomes that of the simulator.
@@ -463,7 +475,7 @@ async fn a_platform_that_is_down_makes_no_store_vanish() {
 async fn states_that_did_not_answer_are_named_and_asked_by_tasks_of_their_own() {
     let sim = simulator(Settings { stores: 2, products_per_store: 20..=20, ..Settings::default() });
     let harness = harness(&sim).await;
-    let mut states: BTreeSet<String> = harness.services.states.iter().map(|(code, _)| code.to_owned()).collect();
+    let mut states = discovery_states(&harness);
     sim.add_fault(Fault::new(FaultKind::UnknownDispensary).times(1));
     sim.add_fault(Fault::new(FaultKind::GraphqlErrors { with_data: false }).times(1));
     sim.add_fault(Fault::new(FaultKind::Throttled { retry_after: Some(Duration::from_secs(600)) }));
@@ -498,7 +510,7 @@ async fn a_database_that_goes_away_between_two_states_costs_no_answer_of_the_fir
 
     let discovered = harness.settle(Role::StoreDiscovery, json!({})).await;
 
-    let states = harness.services.states.iter().count();
+    let states = discovery_states(&harness).len();
     assert_eq!(discovered.result["failed_states"].as_object().unwrap().len(), states - 1);
     assert_eq!(discovered.next.len(), states - 1, "each of them is asked by a task of its own");
 }
@@ -509,12 +521,11 @@ const TWO_POINTS: &str = "[AZ]\ntimezone = 'America/Phoenix'\nlocale = 'en-US'\n
 #[tokio::test]
 async fn a_point_that_fails_costs_no_store_that_was_found_around_another() {
     let sim = simulator(Settings { stores: 2, products_per_store: 20..=20, ..Settings::default() });
-    let mut harness = harness(&sim).await;
     let seed = &sim.stores()[0];
     let around_it = format!("{:?}, {:?}", seed.latitude, seed.longitude);
     // the first state of all, whose second point alone is refused of its points
     let two_points = TWO_POINTS.replace("AZ", "AK").replace("33.4, -112.0", &around_it);
-    Arc::get_mut(&mut harness.services).unwrap().states = States::load(Some(&two_points)).unwrap();
+    let harness = harness_with_states(&sim, two_points).await;
     sim.add_fault(Fault::new(FaultKind::GraphqlErrors { with_data: false }).after(1));
 
     let discovered = harness.settle(Role::StoreDiscovery, json!({})).await;
@@ -549,8 +560,7 @@ async fn tasks_that_wait_for_the_hashes_to_be_added_hold_no_connection() {
 #[tokio::test]
 async fn a_lone_state_of_which_one_point_fails_is_tried_again() {
     let sim = simulator(Settings { stores: 2, products_per_store: 20..=20, ..Settings::default() });
-    let mut harness = harness(&sim).await;
-    Arc::get_mut(&mut harness.services).unwrap().states = States::load(Some(TWO_POINTS)).unwrap();
+    let harness = harness_with_states(&sim, TWO_POINTS.to_owned()).await;
     sim.add_fault(Fault::new(FaultKind::UnknownDispensary).times(1));
     sim.add_fault(Fault::new(FaultKind::GraphqlErrors { with_data: false }));
     let ended = harness.run(Role::StoreDiscovery, json!({ "state_code": "AZ" })).await;
