@@ -61,9 +61,13 @@ impl HangLimits {
         let age = lifecycle.phase_age();
         match lifecycle.phase() {
             Phase::Running | Phase::Over => false,
-            Phase::Draining => age > self.drain.grace + self.drain.after_grace() + EXIT_MARGIN,
+            Phase::Draining => age > self.max_drain(),
             Phase::Releasing => age > self.drain.after_grace() + EXIT_MARGIN,
         }
+    }
+
+    fn max_drain(&self) -> Duration {
+        self.drain.grace + self.drain.after_grace() + EXIT_MARGIN
     }
 }
 
@@ -184,5 +188,19 @@ impl WatchedActor {
             }
         });
         Duration::ZERO
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_that_hangs_is_gone_within_two_minutes_by_default() {
+        let limits = HangLimits::from(&Config::with(&[]).unwrap());
+        // a hang and a late end are each noticed at the look that follows, and a ping is sent at a look
+        let noticed = limits.hung_after + 2 * limits.interval;
+        let gone = noticed + limits.max_drain() + limits.interval;
+        assert!(gone <= Duration::from_secs(120), "it takes {gone:?}");
     }
 }
