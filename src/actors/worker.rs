@@ -11,6 +11,7 @@ use actix::prelude::*;
 
 use super::deps::ActorDeps;
 use super::held_tasks::TaskActorId;
+use super::lifecycle::Phase;
 use super::messages::Tick;
 use super::plan::WorkerPlan;
 use super::recovery;
@@ -210,6 +211,14 @@ impl Actor for WorkerActor {
                 actor.register();
             }
         });
+        let lifecycle = self.deps.lifecycle.clone();
+        let drains = async move { lifecycle.reached(Phase::Draining).await };
+        // at once: should the process be killed while it drains, recovery blames none of its tasks
+        ctx.spawn(drains.into_actor(self).map(|(), actor, _| {
+            if !actor.task_ids().is_empty() {
+                actor.register();
+            }
+        }));
         ctx.notify(Wake);
     }
 }

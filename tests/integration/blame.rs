@@ -95,5 +95,22 @@ async fn a_start_after_every_process_was_away_blames_no_task() {
     assert_eq!(farm.count("SELECT sum(loss_count) FROM worker_tasks").await, 0);
 }
 
+#[tokio::test]
+async fn a_process_that_is_killed_while_it_drains_counts_against_no_task() {
+    let farm = farm_with_fetches_that_hang(1).await;
+    let _observer = observer(&farm).await;
+    farm.enqueue(Role::PayloadFetch).await;
+    let mut worker = Child::spawn(&mut farm.drover(&["worker", "--role", "payload_fetch"]));
+    farm.until_counted("it runs", "SELECT count(*) FROM worker_tasks WHERE status = 'running'", 1).await;
+
+    worker.signal(Signal::SIGTERM);
+    let draining = "SELECT least(count(*), 1) FROM worker_registry WHERE status = 'draining'";
+    farm.until_counted("it drains", draining, 1).await;
+    worker.signal(Signal::SIGKILL);
+    worker.ended(Duration::from_secs(10)).await;
+    farm.until_counted("it was recovered", "SELECT count(*) FROM past_attempts WHERE outcome = 'lost'", 1).await;
+    assert_eq!(farm.count("SELECT sum(loss_count) FROM worker_tasks").await, 0);
+}
+
 /// Longer than the lease and what counts as a break.
 const LONG_SILENT: &str = "SELECT count(*) FROM worker_tasks WHERE status = 'running' AND clock_timestamp() > last_heartbeat_at + interval '8 seconds'";

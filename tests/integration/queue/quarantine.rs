@@ -131,6 +131,20 @@ async fn a_process_that_lives_on_blames_no_task() {
 }
 
 #[tokio::test]
+async fn a_process_that_ended_while_it_drained_blames_no_task_however_late_that_is_seen() {
+    let queue = Queue::new().await;
+    let id = queue.add(fetch(1)).await;
+    queue.registered("now() - interval '1 hour'").await;
+    queue.sql("UPDATE worker_registry SET status = 'draining'").await;
+    let task = queue.claim_one().await;
+    workers::sweep(&queue.client().await).await.unwrap();
+    queue.lose(&task).await;
+    assert_eq!(queue.loss_count(id).await, json!(0));
+    workers::sweep(&queue.client().await).await.unwrap();
+    assert_eq!(queue.number("SELECT count(*) FROM worker_registry WHERE status = 'offline'").await, 1);
+}
+
+#[tokio::test]
 async fn a_process_that_has_not_been_seen_since_is_dead() {
     let queue = Queue::new().await;
     let id = queue.add(fetch(1)).await;
