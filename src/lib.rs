@@ -2,6 +2,7 @@
 //!
 //! The modules in reading order; who may import whom stands in ARCHITECTURE.md and is checked by `tests/tidy`.
 
+pub mod authorities;
 pub mod clock;
 pub mod config;
 pub mod cpu;

@@ -15,19 +15,20 @@ use std::task::{Context, Poll};
 use http::Uri;
 use hyper_rustls::{HttpsConnector, MaybeHttpsStream};
 use hyper_util::rt::TokioIo;
+use rustls::ClientConfig;
 use rustls::client::Resumption;
 use rustls::crypto::ring;
-use rustls::{ClientConfig, RootCertStore};
-use rustls_pki_types::CertificateDer;
-use rustls_pki_types::pem::PemObject;
 use thiserror::Error;
 use tokio::net::TcpStream;
 use tower_service::Service;
 
+use crate::authorities;
+
 #[derive(Debug, Error)]
 pub enum TlsSetupError {
-    #[error("{file}: {reason}")]
-    CaFile { file: String, reason: String },
+    /// The file, and what is wrong with it.
+    #[error("{0}")]
+    CaFile(String),
     #[error("TLS cannot be set up: {0}")]
     Provider(#[from] rustls::Error),
 }
@@ -60,11 +61,7 @@ pub fn check(extra_ca_file: Option<&Path>) -> Result<(), TlsSetupError> {
 }
 
 pub(super) fn config(extra_ca_file: Option<&Path>) -> Result<ClientConfig, TlsSetupError> {
-    let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
-    if let Some(file) = extra_ca_file {
-        add_ca_file(&mut roots, file)
-            .map_err(|reason| TlsSetupError::CaFile { file: file.display().to_string(), reason })?;
-    }
+    let roots = authorities::with_file(extra_ca_file).map_err(TlsSetupError::CaFile)?;
     let mut config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()?
         .with_root_certificates(roots)
@@ -90,14 +87,4 @@ impl Service<Uri> for OpenStream {
     fn call(&mut self, _: Uri) -> Self::Future {
         ready(self.0.take().map(TokioIo::new).ok_or_else(|| io::ErrorKind::NotConnected.into()))
     }
-}
-
-fn add_ca_file(roots: &mut RootCertStore, file: &Path) -> Result<(), String> {
-    let certificates = CertificateDer::pem_file_iter(file).map_err(|error| error.to_string())?;
-    let mut added = 0;
-    for certificate in certificates {
-        roots.add(certificate.map_err(|error| error.to_string())?).map_err(|error| error.to_string())?;
-        added += 1;
-    }
-    if added == 0 { Err("holds no certificate".to_owned()) } else { Ok(()) }
 }

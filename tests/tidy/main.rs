@@ -11,10 +11,10 @@ use std::fs;
 use source::{Source, files, root, rust_files};
 
 /// Below every module but domain.
-const COMMON: [&str; 8] = ["clock", "config", "cpu", "digest", "events", "log", "memory", "metrics"];
+const COMMON: [&str; 9] = ["authorities", "clock", "config", "cpu", "digest", "events", "log", "memory", "metrics"];
 
 /// What each module may import beside itself and [`COMMON`]. `*` = everything.
-const MAY_IMPORT: [(&str, &[&str]); 22] = [
+const MAY_IMPORT: [(&str, &[&str]); 23] = [
     ("main", &["*"]),
     ("cli", &["*"]),
     ("app", &["actors", "private_server", "db", "stealth", "storage", "handlers", "platforms", "domain"]),
@@ -31,6 +31,7 @@ const MAY_IMPORT: [(&str, &[&str]); 22] = [
     ("domain", &[]),
     ("config", &["domain"]),
     ("events", &["domain"]),
+    ("authorities", &[]),
     ("clock", &[]),
     ("cpu", &[]),
     ("digest", &[]),

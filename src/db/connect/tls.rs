@@ -1,14 +1,14 @@
 //! `TlsSettings`: what a database URL says about TLS, and the rustls configuration that follows.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{self, CryptoProvider};
-use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 
+use crate::authorities;
 use crate::config::DatabaseUrl;
 use crate::db::error::DbError;
 
@@ -50,22 +50,9 @@ impl TlsSettings {
     }
 
     fn roots(&self) -> Result<RootCertStore, DbError> {
-        let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
-        let Some(file) = &self.root_cert else { return Ok(roots) };
-        let unreadable = |cause: String| DbError::Other(format!("sslrootcert {}: {cause}", file.display()));
-        add_authorities(&mut roots, file).map_err(unreadable)?;
-        Ok(roots)
+        let unusable = |reason| DbError::Other(format!("sslrootcert {reason}"));
+        authorities::with_file(self.root_cert.as_deref()).map_err(unusable)
     }
-}
-
-fn add_authorities(roots: &mut RootCertStore, file: &Path) -> Result<(), String> {
-    let certificates = CertificateDer::pem_file_iter(file).map_err(|error| error.to_string())?;
-    let mut added = 0;
-    for certificate in certificates {
-        roots.add(certificate.map_err(|error| error.to_string())?).map_err(|error| error.to_string())?;
-        added += 1;
-    }
-    if added == 0 { Err("holds no certificate".to_owned()) } else { Ok(()) }
 }
 
 /// Accepts every certificate, as libpq does for `prefer` and `require`.
