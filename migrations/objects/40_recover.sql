@@ -65,8 +65,9 @@ BEGIN
 END $f$;
 
 -- Whether this run's process is known to have died alone. It is not when its worker's registry row was written after the lease had
--- run out (it lives: it was cut off, suspended or stuck) or says that it was draining (who stopped it did not wait for its end), when
--- the queue as a whole stood still meanwhile (`unbroken_since`, an outage or a suspended machine), and when it never had a lease.
+-- run out (it lives: it was cut off, suspended or stuck) or says that it drained with this task (what stopped it did not wait for its
+-- end), when the queue as a whole stood still meanwhile (`unbroken_since`, an outage or a suspended machine), and when it never had a
+-- lease.
 CREATE OR REPLACE FUNCTION died_alone(worker text, claim_time timestamptz, heartbeat timestamptz, lease_end timestamptz,
                                       unbroken_since timestamptz)
 RETURNS boolean LANGUAGE sql STABLE AS $f$
@@ -74,8 +75,8 @@ RETURNS boolean LANGUAGE sql STABLE AS $f$
      AND (unbroken_since IS NULL
           OR date_part('epoch', unbroken_since) <= (date_part('epoch', heartbeat) + date_part('epoch', lease_end)) / 2)
      AND (SELECT r.worker_id FROM worker_registry r
-           WHERE r.worker_id = worker AND r.started_at <= claim_time
-             AND (r.last_heartbeat_at > lease_end OR r.status = 'draining')) IS NULL
+           WHERE r.worker_id = worker
+             AND (r.drained_at >= claim_time OR r.last_heartbeat_at > lease_end AND r.started_at <= claim_time)) IS NULL
 $f$;
 
 -- Recovers at most 1,000 tasks whose lease has run out, or that gave no sign for `silence` (null: the lease alone decides). Any

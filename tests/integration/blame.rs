@@ -95,12 +95,16 @@ async fn a_start_after_every_process_was_away_blames_no_task() {
     assert_eq!(farm.count("SELECT sum(loss_count) FROM worker_tasks").await, 0);
 }
 
+#[rstest]
+#[case::and_stays_away(false)]
+#[case::and_is_started_again_under_its_name(true)]
 #[tokio::test]
-async fn a_process_that_is_killed_while_it_drains_counts_against_no_task() {
+async fn a_process_that_is_killed_while_it_drains_counts_against_no_task(#[case] is_started_again: bool) {
     let farm = farm_with_fetches_that_hang(1).await;
     let _observer = observer(&farm).await;
     farm.enqueue(Role::PayloadFetch).await;
-    let mut worker = Child::spawn(&mut farm.drover(&["worker", "--role", "payload_fetch"]));
+    let spawn = || Child::spawn(farm.drover(&["worker", "--role", "payload_fetch"]).env("WORKER_ID", "fixed"));
+    let mut worker = spawn();
     farm.until_counted("it runs", "SELECT count(*) FROM worker_tasks WHERE status = 'running'", 1).await;
 
     worker.signal(Signal::SIGTERM);
@@ -108,6 +112,7 @@ async fn a_process_that_is_killed_while_it_drains_counts_against_no_task() {
     farm.until_counted("it drains", draining, 1).await;
     worker.signal(Signal::SIGKILL);
     worker.ended(Duration::from_secs(10)).await;
+    let _next = is_started_again.then(spawn);
     farm.until_counted("it was recovered", "SELECT count(*) FROM past_attempts WHERE outcome = 'lost'", 1).await;
     assert_eq!(farm.count("SELECT sum(loss_count) FROM worker_tasks").await, 0);
 }

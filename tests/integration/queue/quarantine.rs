@@ -135,13 +135,16 @@ async fn a_process_that_ended_while_it_drained_blames_no_task_however_late_that_
     let queue = Queue::new().await;
     let id = queue.add(fetch(1)).await;
     queue.registered("now() - interval '1 hour'").await;
-    queue.sql("UPDATE worker_registry SET status = 'draining'").await;
     let task = queue.claim_one().await;
+    queue.sql("UPDATE worker_registry SET drained_at = clock_timestamp()").await;
     workers::sweep(&queue.client().await).await.unwrap();
     queue.lose(&task).await;
     assert_eq!(queue.loss_count(id).await, json!(0));
-    workers::sweep(&queue.client().await).await.unwrap();
-    assert_eq!(queue.number("SELECT count(*) FROM worker_registry WHERE status = 'offline'").await, 1);
+
+    queue.make_due(id).await;
+    let later_task = queue.claim_one().await;
+    queue.lose(&later_task).await;
+    assert_eq!(queue.loss_count(id).await, json!(1), "its successor did not drain");
 }
 
 #[tokio::test]

@@ -1,5 +1,4 @@
--- Silent workers are offline after three missed heartbeats, and forgotten after a day, as commands are. One that was draining stays so
--- until its tasks are recovered: they are not blamed for its end.
+-- Silent workers are offline after three missed heartbeats, and forgotten after a day, as commands are.
 WITH old_workers AS (
   DELETE FROM worker_registry WHERE status = 'offline' AND last_heartbeat_at < now() - interval '1 day'
 ), old_commands AS (
@@ -7,5 +6,3 @@ WITH old_workers AS (
 )
 UPDATE worker_registry SET status = 'offline', current_task_ids = '{}', active_task_count = 0
  WHERE status <> 'offline' AND last_heartbeat_at < now() - make_interval(secs => 3 * least(greatest(heartbeat_seconds, 1), 86400))
-   AND NOT (status = 'draining'
-            AND EXISTS (SELECT FROM worker_tasks t WHERE t.worker_id = worker_registry.worker_id AND t.status IN ('claimed', 'running')))
