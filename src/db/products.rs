@@ -9,7 +9,7 @@ use tokio_postgres::Row;
 use super::arrays::{column, potency_max, potency_min, potency_unit};
 use super::row::{FromRow, read_all};
 use super::{DbError, Tx};
-use crate::domain::product::{Product, Variant};
+use crate::domain::product::{Product, SpecialsJson, Variant};
 use crate::domain::stock::PayloadPosition;
 use crate::domain::store::{Platform, StoreId};
 
@@ -89,7 +89,7 @@ pub async fn upsert(
                 &column(products, |p| p.stock_status.name()),
                 &column(products, |p| p.image_url.as_deref()),
                 &column(products, |p| p.brand_image_url.as_deref()),
-                &column(products, |p| p.specials.as_ref()),
+                &column(products, |p| p.specials.as_ref().map(SpecialsJson::as_str)),
                 &column(products, |p| p.upstream_created_at),
                 &column(products, |p| p.upstream_updated_at),
             ],

@@ -3,6 +3,7 @@
 //! Nothing here knows tokio, hyper, Postgres, the environment or the clock: values go in, values come out.
 
 pub mod args;
+pub mod content_hash;
 pub mod payload;
 pub mod product;
 pub mod proxy;

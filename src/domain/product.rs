@@ -5,10 +5,11 @@
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde::Serialize;
 use strum::IntoStaticStr;
 use thiserror::Error;
+
+use super::content_hash;
 
 /// Why the answers of a crawl are no menu. Items that cannot be read are warnings, not errors.
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -44,7 +45,7 @@ impl NormalMenu {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Product {
     pub provider_product_id: String,
     pub enterprise_product_id: Option<String>,
@@ -65,16 +66,19 @@ pub struct Product {
     pub quantity_censored: bool,
     pub is_in_stock: bool,
     pub stock_status: StockStatus,
+    /// None where the platform does not say, or says neither.
+    pub upstream_status: Option<UpstreamStatus>,
     pub image_url: Option<String>,
     pub brand_image_url: Option<String>,
-    pub specials: Option<Value>,
+    pub specials: Option<SpecialsJson>,
     pub upstream_created_at: Option<DateTime<Utc>>,
     pub upstream_updated_at: Option<DateTime<Utc>>,
+    /// In the order of the menu: a variant's index is its position.
     pub variants: Vec<Variant>,
 }
 
 /// One option of a product. Its key within the product is (label, nth).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Variant {
     pub option_label: String,
     /// The n-th variant of that label, from 0: labels repeat.
@@ -92,7 +96,7 @@ pub struct Variant {
     pub is_in_stock: bool,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Potency {
     /// None = the platform knows the unit but no value, which is not the same as saying nothing (no `Potency` at all).
     pub min: Option<f64>,
@@ -101,8 +105,7 @@ pub struct Potency {
     pub unit: Option<PotencyUnit>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
 #[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
 pub enum PotencyUnit {
     Percentage,
@@ -116,8 +119,7 @@ impl PotencyUnit {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum StockStatus {
     InStock,
@@ -133,6 +135,42 @@ impl StockStatus {
     /// A product of unknown stock counts as sellable: the store lists it.
     pub fn is_sellable(self) -> bool {
         self != StockStatus::Oos
+    }
+}
+
+/// Whether the platform lists the product: one that is delisted is not sold out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum UpstreamStatus {
+    Active,
+    Inactive,
+}
+
+impl UpstreamStatus {
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
+}
+
+/// A product's specials: JSON that `jsonb` takes, and its hash, by which equal ones are found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SpecialsJson {
+    text: Box<str>,
+    hash: i64,
+}
+
+impl SpecialsJson {
+    pub fn new(json: String) -> Self {
+        SpecialsJson { hash: content_hash::of_text(&json), text: json.into() }
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Of the text alone: key order and white space count.
+    pub fn hash(&self) -> i64 {
+        self.hash
     }
 }
 

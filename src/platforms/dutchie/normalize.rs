@@ -159,7 +159,7 @@ fn normalise_product(id: String, item: &WireProduct<'_>, warnings: &mut Vec<Warn
     let mut read = Reader::new(&id, warnings);
     let pos = read.object(item.pos_meta_data, "POSMetaData").unwrap_or_default();
     let brand = brand(item, &mut read);
-    let Offer { variants, rec, med, quantity, stock_status } = offer::offer(item, &pos, &mut read);
+    let Offer { variants, rec, med, quantity, stock_status, upstream_status } = offer::offer(item, &pos, &mut read);
     let brand_name_raw = brand.name.or_else(|| read.text(item.brand_name, "brandName"));
     Product {
         enterprise_product_id: read.text(item.enterprise_product_id, "enterpriseProductId"),
@@ -179,6 +179,7 @@ fn normalise_product(id: String, item: &WireProduct<'_>, warnings: &mut Vec<Warn
         quantity_censored: variants.iter().any(|variant| variant.quantity_censored),
         is_in_stock: stock_status.is_sellable(),
         stock_status,
+        upstream_status,
         image_url: image(item, &mut read),
         brand_image_url: brand.image_url,
         specials: special::specials(item.special_data, &mut read),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use chrono::{DateTime, TimeDelta, Utc};
 use drover::db::{self, DbError, stores::NewStore};
 use drover::domain::payload::Payload;
-use drover::domain::product::{Product, StockStatus, Variant};
+use drover::domain::product::{Product, SpecialsJson, StockStatus, UpstreamStatus, Variant};
 use drover::domain::stock::{self, Stock};
 use drover::domain::store::{Platform, StoreId};
 use drover::handlers::product_refresh::write::{Counts, MenuWrite};
@@ -162,9 +162,10 @@ pub fn product(id: &str) -> Product {
         quantity_censored: false,
         is_in_stock: true,
         stock_status: StockStatus::InStock,
+        upstream_status: Some(UpstreamStatus::Active),
         image_url: None,
         brand_image_url: None,
-        specials: Some(serde_json::json!({"saleSpecials": [{"specialName": "Ten off"}]})),
+        specials: Some(SpecialsJson::new(r#"{"saleSpecials":[{"specialName":"Ten off"}]}"#.to_owned())),
         upstream_created_at: None,
         upstream_updated_at: None,
         variants: vec![variant("1g", 0, 1000), variant("1g", 1, 1500)],

@@ -15,7 +15,7 @@ WITH matched AS MATERIALIZED (      -- joined once and by index; ids are drawn h
           f.upstream_created_at, $4::smallint) AS differs
     FROM unnest($5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::int[], $13::int[], $14::int[],
                 $15::int[], $16::bool[], $17::float8[], $18::float8[], $19::text[], $20::float8[], $21::float8[], $22::text[], $23::int[],
-                $24::bool[], $25::bool[], $26::text[], $27::text[], $28::text[], $29::jsonb[], $30::timestamptz[], $31::timestamptz[])
+                $24::bool[], $25::bool[], $26::text[], $27::text[], $28::text[], $29::text[]::jsonb[], $30::timestamptz[], $31::timestamptz[])
          WITH ORDINALITY
       AS f (provider_product_id, enterprise_product_id, name_raw, brand_name_raw, category, subcategory, strain_type, price_rec,
             price_med, special_price_rec, special_price_med, is_on_special, thc_min, thc_max, thc_unit, cbd_min, cbd_max, cbd_unit,

@@ -7,7 +7,7 @@ use super::reader::Reader;
 use super::size::{self, Size};
 use super::stock::{self, OptionStock};
 use super::wire::{Measurements, PosMetaData, Raw, WireProduct};
-use crate::domain::product::{StockStatus, Variant};
+use crate::domain::product::{StockStatus, UpstreamStatus, Variant};
 
 /// The label of an option that has none.
 const NO_LABEL: &str = "N/A";
@@ -20,6 +20,7 @@ pub struct Offer {
     /// Summed over the options that have one; none where nothing is left of those and another's is unknown.
     pub quantity: Option<i32>,
     pub stock_status: StockStatus,
+    pub upstream_status: Option<UpstreamStatus>,
 }
 
 /// Price and special price of one and the same option.
@@ -34,7 +35,7 @@ pub fn offer(item: &WireProduct<'_>, pos: &PosMetaData<'_>, read: &mut Reader<'_
     let labels = labels(item, &prices, read);
     let stocks = stock::by_option(item, pos, &labels, read);
     let weights = net_weights(item, labels.len(), read);
-    let is_sold = is_sold(item, read);
+    let Listing { is_sold, upstream_status } = listing(item, read);
 
     let stock_status = product_status(is_sold, &stocks);
     let quantity = stocks.iter().filter_map(|stock| stock.quantity).reduce(i32::saturating_add);
@@ -65,6 +66,7 @@ pub fn offer(item: &WireProduct<'_>, pos: &PosMetaData<'_>, read: &mut Reader<'_
         variants,
         quantity,
         stock_status,
+        upstream_status,
     }
 }
 
@@ -94,13 +96,23 @@ fn product_status(is_sold: bool, stocks: &[OptionStock]) -> StockStatus {
     best.unwrap_or_else(|| status(is_sold, None))
 }
 
-/// `Status` Active; one that is missing says nothing against the product.
-fn is_sold(item: &WireProduct<'_>, read: &mut Reader<'_>) -> bool {
-    let Some(status) = read.text(item.status, "Status") else { return true };
-    if !["Active", "Inactive"].contains(&status.as_str()) {
+struct Listing {
+    is_sold: bool,
+    upstream_status: Option<UpstreamStatus>,
+}
+
+/// `Status` Active is sold; one that is missing says nothing against the product, one that is unknown does.
+fn listing(item: &WireProduct<'_>, read: &mut Reader<'_>) -> Listing {
+    let Some(status) = read.text(item.status, "Status") else { return Listing { is_sold: true, upstream_status: None } };
+    let upstream_status = match status.as_str() {
+        "Active" => Some(UpstreamStatus::Active),
+        "Inactive" => Some(UpstreamStatus::Inactive),
+        _ => None,
+    };
+    if upstream_status.is_none() {
         read.warn("unknown_status", &status);
     }
-    status == "Active"
+    Listing { is_sold: upstream_status == Some(UpstreamStatus::Active), upstream_status }
 }
 
 fn labels(item: &WireProduct<'_>, prices: &Prices, read: &mut Reader<'_>) -> Vec<String> {

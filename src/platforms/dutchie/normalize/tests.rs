@@ -7,7 +7,7 @@ use rstest::rstest;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::domain::product::{Potency, PotencyUnit, StockStatus};
+use crate::domain::product::{Potency, PotencyUnit, StockStatus, UpstreamStatus};
 
 /// An ordinary product; each case lays its trap over it.
 fn item(trap: Value) -> Value {
@@ -174,6 +174,28 @@ fn a_product_is_in_stock_as_long_as_one_option_may_be() {
     assert_eq!(in_stock, [false, true]);
 }
 
+#[rstest]
+#[case::active(json!("Active"), Some(UpstreamStatus::Active), &[])]
+#[case::inactive(json!("Inactive"), Some(UpstreamStatus::Inactive), &[])]
+#[case::unsaid(json!(null), None, &[])]
+#[case::unknown(json!("Retired"), None, &["unknown_status"])]
+fn a_product_is_listed_as_the_platform_says(
+    #[case] status: Value,
+    #[case] expected: Option<UpstreamStatus>,
+    #[case] warned: &[&str],
+) {
+    let menu = menu(&[item(json!({"Status": status}))]);
+    assert_eq!(menu.products[0].upstream_status, expected);
+    assert_eq!(kinds(&menu), warned);
+}
+
+#[test]
+fn variants_stand_in_the_order_of_the_menu() {
+    let product = product(json!({"Options": ["28g", "1g", "N/A", "3.5g"], "recPrices": [9, 1, 5, 3]}));
+    let labels: Vec<_> = product.variants.iter().map(|variant| variant.option_label.as_str()).collect();
+    assert_eq!(labels, ["28g", "1g", "N/A", "3.5g"]);
+}
+
 fn potency_of(min: Option<f64>, max: Option<f64>, unit: Option<PotencyUnit>) -> Option<Potency> {
     Some(Potency { min, max, unit })
 }
@@ -207,16 +229,38 @@ fn an_image_is_the_first_live_one(#[case] trap: Value, #[case] expected: Option<
     assert_eq!(product(trap).image_url.as_deref(), expected);
 }
 
+/// The specials of a product whose `specialData` is this text.
+fn specials(special_data: &str) -> (Option<String>, Vec<&'static str>) {
+    let page = String::from_utf8(page(&[item(json!({"specialData": "HERE"}))])).unwrap();
+    let menu = normalise(&[page.replace("\"HERE\"", special_data).as_bytes()]).unwrap();
+    (menu.products[0].specials.as_ref().map(|specials| specials.as_str().to_owned()), kinds(&menu))
+}
+
+#[rstest]
+#[case::as_it_stands(r#"{"saleSpecials":[{"specialName":"35% off","n":[1,-2,3.5,true,null,{}]}]}"#, r#"{"saleSpecials":[{"specialName":"35% off","n":[1,-2,3.5,true,null,{}]}]}"#)]
+#[case::without_white_space(r#"{ "saleSpecials" : [ 1 , 2 ] , "x" : { } }"#, r#"{"saleSpecials":[1,2],"x":{}}"#)]
+#[case::in_its_own_order(r#"{"z":1,"saleSpecials":[1],"a":2}"#, r#"{"z":1,"saleSpecials":[1],"a":2}"#)]
+#[case::less_the_staff_id(r#"{"createdBy":"5f5a","bogoSpecials":[{"a":{"value":5,"createdBy":{"id":[1]}}}],"saleSpecials":null}"#, r#"{"bogoSpecials":[{"a":{"value":5}}],"saleSpecials":null}"#)]
+#[case::with_an_escaped_staff_id(r#"{"saleSpecials":[{"created\u0042y":"5f5a"}]}"#, r#"{"saleSpecials":[{}]}"#)]
+#[case::without_a_nul(r#"{"saleSpecials":["a\u0000b"],"a\u0000":1}"#, r#"{"saleSpecials":["ab"]}"#)]
+#[case::escaped_as_needed(r#"{"saleSpecials":["\u00e9\ud83d\ude00\"\/\n"]}"#, "{\"saleSpecials\":[\"é😀\\\"/\\n\"]}")]
+#[case::with_opaque_keys(r#"{"saleSpecials":[{"specialRestrictions":{"690a":{"discountType":"x"}}}]}"#, r#"{"saleSpecials":[{"specialRestrictions":{"690a":{"discountType":"x"}}}]}"#)]
+fn specials_are_kept_as_written_without_staff_ids(#[case] given: &str, #[case] expected: &str) {
+    assert_eq!(specials(given), (Some(expected.to_owned()), vec![]));
+}
+
+#[rstest]
+#[case::a_lone_surrogate(r#"{"saleSpecials":["\ud800"]}"#)]
+#[case::a_number_out_of_range(r#"{"saleSpecials":[1e999]}"#)]
+#[case::a_list(r#"[[1],[2]]"#)]
+#[case::too_deep(&format!(r#"{{"saleSpecials":{}{}}}"#, "[".repeat(2000), "]".repeat(2000)))]
+fn specials_that_a_database_refuses_are_left_out(#[case] given: &str) {
+    assert_eq!(specials(given), (None, vec!["bad_field"]));
+}
+
 #[test]
-fn specials_lose_the_staff_id_and_keep_the_rest() {
-    let sale =
-        json!({"specialName": "35% off", "createdBy": "5f5a", "specialRestrictions": {"690a": {"discountType": "x"}}});
-    let bogo = json!({"bogoRewards": [{"totalQuantity": {"quantity": 1}}], "itemsForAPrice": {"value": 5, "createdBy": "5f5a"}});
-    let specials = product(json!({"specialData": {"saleSpecials": [sale], "bogoSpecials": [bogo]}})).specials.unwrap();
-    assert!(!specials.to_string().contains("createdBy"));
-    assert_eq!(specials["saleSpecials"][0]["specialName"], "35% off");
-    assert_eq!(specials["saleSpecials"][0]["specialRestrictions"]["690a"]["discountType"], "x");
-    assert_eq!(specials["bogoSpecials"][0]["bogoRewards"][0]["totalQuantity"]["quantity"], 1);
+fn of_lists_given_twice_the_last_one_counts() {
+    assert_eq!(specials(r#"{"saleSpecials":[1],"saleSpecials":[]}"#), (None, vec![]));
 }
 
 #[rstest]
@@ -313,7 +357,7 @@ fn text_that_a_database_refuses_is_cleaned() {
     let only_what_is_refused = item(json!({"Name": "\u{0} \u{0}", "cName": "animal-mntz"}));
     assert_eq!(menu(&[only_what_is_refused]).products[0].name_raw, "animal-mntz");
     assert_eq!(product.variants[0].option_label.len(), 200);
-    assert_eq!(product.specials.unwrap()["saleSpecials"][0]["specialName"], "ab");
+    assert_eq!(product.specials.unwrap().as_str(), r#"{"saleSpecials":[{"specialName":"ab"}]}"#);
 }
 
 #[rstest]

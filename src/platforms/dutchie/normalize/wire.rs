@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use super::decimal;
 use product::Element;
 
-pub use product::WireProduct;
+pub use product::{Key, WireProduct};
 
 pub type Raw<'a> = Option<&'a RawValue>;
 

@@ -177,7 +177,7 @@ impl<'de> Visitor<'de> for ProductVisitor {
 }
 
 /// A key without a copy, unless it is written with escapes.
-struct Key<'a>(Cow<'a, str>);
+pub struct Key<'a>(pub Cow<'a, str>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
