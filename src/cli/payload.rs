@@ -7,8 +7,8 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::{CliError, Env, ExitCode, values};
+use crate::domain::menu::NormalMenu;
 use crate::domain::payload::{Payload, PayloadId};
-use crate::domain::product::NormalMenu;
 use crate::storage::{Payloads, StoredMenu};
 use crate::{db, platforms};
 
@@ -67,7 +67,7 @@ impl PayloadSummary {
     fn new(payload: Payload, stored: &StoredMenu, menu: &NormalMenu) -> Self {
         let in_stock = menu.products.iter().filter(|product| product.is_in_stock).count();
         let (pages, products) = (stored.pages().len(), menu.products.len());
-        PayloadSummary { payload, pages, products, in_stock, warnings: menu.warnings_by_kind() }
+        PayloadSummary { payload, pages, products, in_stock, warnings: menu.warnings.by_kind() }
     }
 }
 

@@ -2,48 +2,10 @@
 //!
 //! Money is integer cents, sizes are canonical, what the platform did not say is `None`.
 
-use std::collections::BTreeMap;
-
 use chrono::{DateTime, Utc};
-use serde::Serialize;
 use strum::IntoStaticStr;
-use thiserror::Error;
 
 use super::content_hash;
-
-/// Why the answers of a crawl are no menu. Items that cannot be read are warnings, not errors.
-#[derive(Debug, Error, PartialEq, Eq)]
-pub enum NormaliseError {
-    #[error("page {page} is no menu page: {why}")]
-    NotAMenu { page: usize, why: String },
-    #[error("page {page} is cut off")]
-    Truncated { page: usize },
-    #[error("page {page} carries errors beside its data")]
-    HasErrors { page: usize },
-    #[error("the menu has more than {most} options")]
-    TooLarge { most: usize },
-}
-
-/// A menu after normalisation: products in feed order, one per provider id, and what was odd about them.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct NormalMenu {
-    pub products: Vec<Product>,
-    /// Bounded; the first of many.
-    pub warnings: Vec<Warning>,
-    /// Keys of items that are neither read nor known to be there, and on how many items; bounded.
-    pub unknown_keys: BTreeMap<String, u32>,
-}
-
-impl NormalMenu {
-    /// How many warnings there are of each kind.
-    pub fn warnings_by_kind(&self) -> BTreeMap<&'static str, usize> {
-        let mut kinds = BTreeMap::new();
-        for warning in &self.warnings {
-            *kinds.entry(warning.kind).or_default() += 1;
-        }
-        kinds
-    }
-}
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Product {
@@ -172,13 +134,4 @@ impl SpecialsJson {
     pub fn hash(&self) -> i64 {
         self.hash
     }
-}
-
-/// Something odd in the feed that did not stop the product: data beside the products, never an error.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Warning {
-    pub provider_product_id: Option<String>,
-    /// What kind of oddity, a closed set of snake_case words: they become counters.
-    pub kind: &'static str,
-    pub detail: String,
 }

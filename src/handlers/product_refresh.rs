@@ -10,8 +10,8 @@ use serde_json::json;
 use super::context::TaskStore;
 use super::{Context, Outcome, TaskError, Written};
 use crate::domain::args;
+use crate::domain::menu::NormalMenu;
 use crate::domain::payload::Payload;
-use crate::domain::product::NormalMenu;
 use crate::domain::store::StoreId;
 use crate::events::DataWritten;
 use crate::storage::StoredMenu;
@@ -26,7 +26,7 @@ pub async fn run(ctx: &Context, args: args::ProductRefresh) -> Result<Outcome, T
     let payload = find_payload(ctx, store.id, args.payload_id).await?;
     let menu = read_menu(ctx, &payload).await?;
 
-    let mut result = json!({ "payload_id": payload.id, "warnings": menu.warnings_by_kind() });
+    let mut result = json!({ "payload_id": payload.id, "warnings": menu.warnings.by_kind() });
     if !menu.unknown_keys.is_empty() {
         result["unknown_keys"] = json!(menu.unknown_keys);
     }

@@ -8,6 +8,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::{Adapter, DiscoveryPoint, Menu, MenuPage, MenuPart, Query, QueryForm, QueryHashes, StoreRef};
+use crate::domain::menu::MenuBuilder;
 use crate::domain::payload::{FetchStart, MAX_MENU_BYTES, PageQuestion, is_whole};
 use crate::domain::store::{FoundStore, RejectionReason, Store};
 use crate::memory::{MemoryPermit, SMALL_MENU};
@@ -58,9 +59,9 @@ impl Crawler<'_> {
             }
         }
         if next.is_some() {
-            return Err(FetchError::MorePages { seen: pages.ids.len(), max_pages: self.limits.max_pages });
+            return Err(FetchError::MorePages { seen: pages.normal.len(), max_pages: self.limits.max_pages });
         }
-        pages.check(self.limits, self.adapter.announces_total())?;
+        check(pages.normal.len(), pages.total_count, self.limits, self.adapter.announces_total())?;
         pages.into_menu(self.adapter.as_ref(), store, start, self.session.memory())
     }
 
@@ -139,7 +140,7 @@ type Read<T> = fn(&dyn Adapter, &Query, &Response) -> Result<T, FetchError>;
 #[derive(Default)]
 struct PagesSoFar {
     pages: Vec<MenuPage>,
-    ids: HashSet<String>,
+    normal: MenuBuilder,
     /// The most that upstream ever announced: totals drift while a store is being edited.
     total_count: Option<usize>,
     /// Without any coding, as a payload's reader inflates them.
@@ -155,35 +156,16 @@ impl PagesSoFar {
         if self.bytes > MAX_MENU_BYTES {
             return Err(FetchError::MenuTooLarge { limit: MAX_MENU_BYTES });
         }
+        self.normal
+            .add(part.page)
+            .map_err(|error| FetchError::Decode { host: response.host.clone(), reason: error.to_string() })?;
         let is_gzip = response.is_gzip();
         let bytes = if is_gzip { response.raw } else { response.body };
         self.kept += bytes.len();
         let question = PageQuestion { operation: query.operation.to_owned(), cursor: query.cursor.clone() };
         self.pages.push(MenuPage { bytes, is_gzip, question });
-        self.ids.extend(part.ids);
         self.total_count = self.total_count.max(part.total_count);
         Ok(part.next)
-    }
-
-    fn check(&self, limits: CrawlLimits, announces_total: bool) -> Result<(), FetchError> {
-        let seen = self.ids.len();
-        let total = match self.total_count {
-            Some(0) if seen > 0 => None,
-            total => total,
-        };
-        let Some(total) = total else {
-            // without the total that this platform announces it may be any part of a menu
-            let may_be_whole = seen == 0 || !announces_total;
-            return if may_be_whole { Ok(()) } else { Err(FetchError::Unannounced { seen }) };
-        };
-        if seen == 0 && total > 0 {
-            return Err(FetchError::Empty);
-        }
-        let count = |items: usize| i32::try_from(items).unwrap_or(i32::MAX);
-        if is_whole(count(seen), count(total), limits.min_coverage) {
-            return Ok(());
-        }
-        Err(FetchError::Incomplete { seen, total, min_coverage: limits.min_coverage })
     }
 
     fn into_menu(
@@ -200,12 +182,39 @@ impl PagesSoFar {
             platform_dispensary_id: id
                 .ok_or_else(|| FetchError::NotFound { what: format!("store '{}' has no platform id", store.name) })?,
             fetched_at: start.at,
-            total_count: self.total_count.unwrap_or(self.ids.len()),
-            product_count: self.ids.len(),
+            total_count: self.total_count.unwrap_or(self.normal.len()),
+            product_count: self.normal.len(),
+            normal: self.normal.build(),
             pages: self.pages,
             memory,
         })
     }
+}
+
+/// Whether `seen` products are the menu of which `total_count` were announced.
+fn check(
+    seen: usize,
+    total_count: Option<usize>,
+    limits: CrawlLimits,
+    announces_total: bool,
+) -> Result<(), FetchError> {
+    let total = match total_count {
+        Some(0) if seen > 0 => None,
+        total => total,
+    };
+    let Some(total) = total else {
+        // without the total that this platform announces it may be any part of a menu
+        let may_be_whole = seen == 0 || !announces_total;
+        return if may_be_whole { Ok(()) } else { Err(FetchError::Unannounced { seen }) };
+    };
+    if seen == 0 && total > 0 {
+        return Err(FetchError::Empty);
+    }
+    let count = |items: usize| i32::try_from(items).unwrap_or(i32::MAX);
+    if is_whole(count(seen), count(total), limits.min_coverage) {
+        return Ok(());
+    }
+    Err(FetchError::Incomplete { seen, total, min_coverage: limits.min_coverage })
 }
 
 #[cfg(test)]
@@ -246,15 +255,6 @@ mod tests {
         assert_eq!(error.label(), "too_large");
     }
 
-    fn check(seen: usize, total_count: Option<usize>, announces_total: bool) -> &'static str {
-        let ids = (0..seen).map(|id| id.to_string()).collect();
-        let limits = CrawlLimits { max_pages: 40, min_coverage: 0.995 };
-        match (PagesSoFar { ids, total_count, ..PagesSoFar::default() }).check(limits, announces_total) {
-            Ok(()) => "whole",
-            Err(error) => error.label(),
-        }
-    }
-
     #[rstest]
     #[case::all(3, Some(3), true, "whole")]
     #[case::nothing_announced_and_nothing_there(0, Some(0), true, "whole")]
@@ -269,6 +269,8 @@ mod tests {
         #[case] announces_total: bool,
         #[case] expected: &str,
     ) {
-        assert_eq!(check(seen, total_count, announces_total), expected);
+        let limits = CrawlLimits { max_pages: 40, min_coverage: 0.995 };
+        let checked = check(seen, total_count, limits, announces_total);
+        assert_eq!(checked.map_or_else(|error| error.label(), |()| "whole"), expected);
     }
 }

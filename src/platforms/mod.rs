@@ -16,8 +16,8 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 use url::Url;
 
+use crate::domain::menu::{NormalMenu, NormalPage, NormaliseError};
 use crate::domain::payload::{PageQuestion, StoredPage};
-use crate::domain::product::{NormalMenu, NormaliseError};
 use crate::domain::store::{FoundStore, Platform, Store, StoreId};
 use crate::memory::MemoryPermit;
 use crate::stealth::{FetchError, Request, Response};
@@ -63,7 +63,7 @@ pub trait Adapter: Send + Sync {
     /// Judges and reads an answer to [`Adapter::discovery_query`].
     fn read_stores(&self, query: &Query, response: &Response) -> Result<Vec<FoundStore>, FetchError>;
 
-    /// Judges and reads an answer to [`Adapter::menu_query`] or to what followed from it.
+    /// Judges, reads and normalises an answer to [`Adapter::menu_query`] or to what followed from it.
     fn read_menu(&self, query: &Query, response: &Response) -> Result<MenuPart, FetchError>;
 }
 
@@ -102,8 +102,8 @@ pub enum QueryForm<'a> {
 /// What one answer holds of a menu, and what to ask next.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MenuPart {
-    /// The provider ids of its items, repetitions included.
-    pub ids: Vec<String>,
+    /// What it normalises to, as [`normalise`] makes it of the kept answer.
+    pub page: NormalPage,
     /// What upstream says the whole menu holds.
     pub total_count: Option<usize>,
     /// None = the menu is at its end.
@@ -122,6 +122,8 @@ pub struct Menu {
     pub total_count: usize,
     /// Distinct provider ids over all pages.
     pub product_count: usize,
+    /// What the pages normalise to.
+    pub normal: NormalMenu,
     pub pages: Vec<MenuPage>,
     /// Held while `pages` are.
     pub memory: MemoryPermit,

@@ -7,8 +7,9 @@ use chrono::{DurationRound, TimeDelta};
 use drover::clock::Clock;
 use drover::config::Config;
 use drover::db::demo_report::products::{Offer, PotencyRecord, ProductRecord};
+use drover::domain::menu::NormalMenu;
 use drover::domain::payload::FetchStart;
-use drover::domain::product::{NormalMenu, Potency, Product};
+use drover::domain::product::{Potency, Product};
 use drover::domain::store::{FoundStore, Platform, Store};
 use drover::platforms::dutchie::DutchieData;
 use drover::platforms::{
@@ -101,7 +102,9 @@ async fn normalised(menu: Menu) -> NormalMenu {
     let file = payloads.write(content).await.unwrap();
     let stored = payloads.read(&file.storage_path, &file.sha256).await.unwrap();
     assert_eq!(stored.head, head);
-    drover::platforms::normalise(Platform::Dutchie, &stored.pages()).unwrap()
+    let normal = drover::platforms::normalise(Platform::Dutchie, &stored.pages()).unwrap();
+    assert_eq!(normal, menu.normal, "a payload's file holds what its fetch has seen");
+    normal
 }
 
 /// A product as the tables hold it after its first crawl.
@@ -152,7 +155,7 @@ async fn every_menu_becomes_what_the_oracle_says() {
         assert!(menu.pages.iter().all(|page| page.is_gzip), "upstream answers gzip, which is kept as it came");
         let count = menu.product_count;
         let menu = normalised(menu).await;
-        assert_eq!((menu.products.len(), menu.warnings.as_slice()), (count, [].as_slice()));
+        assert_eq!((menu.products.len(), menu.warnings.is_empty()), (count, true));
         let truth = oracle.iter().find(|store| store.platform_dispensary_id == seed.platform_dispensary_id).unwrap();
         must_equal(&menu, truth);
     }

@@ -6,8 +6,8 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::normalize::first_of::FirstOf;
-use super::normalize::{self, PageSummary};
-use crate::domain::product::NormaliseError;
+use super::normalize::{self, PageRead};
+use crate::domain::menu::NormaliseError;
 use crate::domain::store::FoundStore;
 use crate::stealth::{FetchError, Response};
 
@@ -26,14 +26,19 @@ const MAX_STORES: usize = 5000;
 /// A store or an error takes a few kilobytes; parsed it takes many times its text.
 const MAX_VALUE_BYTES: usize = 64 << 10;
 
-/// Reads one page of a menu.
-pub fn read_menu_page(operation: &str, response: &Response, max_items: usize) -> Result<PageSummary, FetchError> {
-    match normalize::summarise(&response.body, max_items) {
+/// Reads the page of that number of a menu.
+pub fn read_menu_page(
+    operation: &str,
+    response: &Response,
+    number: usize,
+    max_items: usize,
+) -> Result<PageRead, FetchError> {
+    match normalize::read_page(number, &response.body, max_items) {
         Ok(page) => response.require_success().map(|()| page),
         Err(NormaliseError::HasErrors { .. }) => Err(graphql_error(operation, response)),
         Err(NormaliseError::Truncated { .. }) => Err(truncated(response)),
         Err(NormaliseError::NotAMenu { why, .. }) => response.require_success().and(Err(unreadable(response, why))),
-        Err(error @ NormaliseError::TooLarge { .. }) => Err(unreadable(response, error.to_string())),
+        Err(error @ NormaliseError::TooLarge) => Err(unreadable(response, error.to_string())),
     }
 }
 

@@ -154,15 +154,16 @@ impl Adapter for Dutchie {
     }
 
     fn read_menu(&self, query: &Query, response: &Response) -> Result<MenuPart, FetchError> {
-        let page = answers::read_menu_page(query.operation, response, MAX_PAGE_FACTOR * self.per_page as usize)?;
         let cursor: MenuCursor = requests::cursor(query)?;
-        if let Some(other) = page.other_store(cursor.dispensary_id()) {
+        let max_items = MAX_PAGE_FACTOR * self.per_page as usize;
+        let read = answers::read_menu_page(query.operation, response, cursor.page(), max_items)?;
+        if let Some(other) = read.other_store(cursor.dispensary_id()) {
             return Err(answers::wrong_store_error(response, cursor.dispensary_id(), other));
         }
-        let next = cursor.after(&page, self.per_page);
+        let next = cursor.after(&read, self.per_page);
         Ok(MenuPart {
-            ids: page.ids,
-            total_count: page.total_count,
+            page: read.page,
+            total_count: read.total_count,
             next: next.map(|cursor| self.menu_page_query(query.endpoint.clone(), query.referer.clone(), &cursor)),
         })
     }

@@ -1,7 +1,8 @@
 //! Reads Dutchie's menu pages into products.
 //!
 //! Pure: no clock, no network, no database. In: the pages of one crawl, as JSON text. Out: one [`Product`] per provider id, with
-//! oddities as warnings beside them; only a page that is no menu page at all is an error.
+//! oddities as warnings beside them; only a page that is no menu page at all is an error. A fetch reads each page as it comes, a
+//! replay all of them again.
 
 mod decimal;
 pub mod first_of;
@@ -13,28 +14,22 @@ mod special;
 mod stock;
 mod wire;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use chrono::{DateTime, NaiveDateTime, Utc};
 use serde_json::value::RawValue;
 
-use crate::domain::product::{NormalMenu, NormaliseError, Product, Warning};
+use crate::domain::menu::{MenuBuilder, NormalMenu, NormalPage, NormaliseError, Warning, Warnings};
+use crate::domain::product::Product;
 use offer::Offer;
 use reader::Reader;
 pub(super) use wire::has_errors;
 use wire::{Brand, Image, Items, Page, WireProduct};
 
-/// Unknown keys that are counted by name; a feed that invents more of them is not worth more memory.
-const MAX_UNKNOWN_KEYS: usize = 64;
-const MAX_KEY_BYTES: usize = 64;
-/// Options of a menu: twenty times those of the largest real one. A hostile menu of a few megabytes could name millions.
-const MAX_OPTIONS: usize = 100_000;
-
-/// What a page holds, as far as a crawl must know before anyone normalises it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PageSummary {
-    /// The provider ids that [`normalise`] would make products of, in feed order, repetitions included.
-    pub ids: Vec<String>,
+/// One page, normalised, and what a crawl must know of it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PageRead {
+    pub page: NormalPage,
     /// Items on the page, readable or not.
     pub items: usize,
     pub total_count: Option<usize>,
@@ -43,7 +38,7 @@ pub struct PageSummary {
     pub stores: HashMap<String, usize>,
 }
 
-impl PageSummary {
+impl PageRead {
     /// The store that most of the others are of, where fewer than half of the products that name a store name the one that was
     /// asked for.
     pub fn other_store(&self, asked: &str) -> Option<&str> {
@@ -56,20 +51,47 @@ impl PageSummary {
     }
 }
 
-/// Reads ids and totals of one page of at most `max_items`.
-pub fn summarise(page: &[u8], max_items: usize) -> Result<PageSummary, NormaliseError> {
-    let page = read_page(0, page)?;
-    if page.items.len() > max_items {
-        let why = format!("{} products on one page, more than {max_items}", page.items.len());
-        return Err(NormaliseError::NotAMenu { page: 0, why });
+/// Normalises the pages of one crawl.
+pub fn normalise(pages: &[&[u8]]) -> Result<NormalMenu, NormaliseError> {
+    let mut menu = MenuBuilder::default();
+    for (number, body) in pages.iter().enumerate() {
+        menu.add(read_page(number, body, wire::MAX_ITEMS)?.page)?;
     }
-    Ok(PageSummary {
-        ids: page.items.products.iter().filter_map(provider_id).collect(),
-        items: page.items.len(),
-        total_count: page.total_count,
-        total_pages: page.total_pages,
-        stores: count_stores(&page.items.products),
-    })
+    Ok(menu.build())
+}
+
+/// Normalises one page of at most `max_items`.
+pub fn read_page(number: usize, body: &[u8], max_items: usize) -> Result<PageRead, NormaliseError> {
+    let Page { items, total_count, total_pages, has_odd_total } = parse(number, body)?;
+    if items.len() > max_items {
+        let why = format!("{} products on one page, more than {max_items}", items.len());
+        return Err(NormaliseError::NotAMenu { page: number, why });
+    }
+    let stores = count_stores(&items.products);
+    let page = normal_page(number, &items, has_odd_total)?;
+    Ok(PageRead { page, items: items.len(), total_count, total_pages, stores })
+}
+
+fn normal_page(number: usize, items: &Items<'_>, has_odd_total: bool) -> Result<NormalPage, NormaliseError> {
+    let mut page = NormalPage::default();
+    let warning =
+        |kind, what: String| Warning { provider_product_id: None, kind, detail: format!("page {number}: {what}") };
+    if has_odd_total {
+        page.warnings.push(warning("odd_total", "an announced total is no count".to_owned()));
+    }
+    if items.not_objects > 0 {
+        page.warnings.push(warning("unreadable_item", format!("{} items that are no objects", items.not_objects)));
+    }
+    for item in &items.products {
+        let Some(id) = provider_id(item) else {
+            page.warnings.push(warning("unreadable_item", "an item without an id".to_owned()));
+            continue;
+        };
+        item.unknown.iter().for_each(|key| page.unknown_keys.add(key, 1));
+        let product = normalise_product(id, item, &mut page.warnings);
+        page.push(product)?;
+    }
+    Ok(page)
 }
 
 fn count_stores(products: &[WireProduct<'_>]) -> HashMap<String, usize> {
@@ -80,50 +102,9 @@ fn count_stores(products: &[WireProduct<'_>]) -> HashMap<String, usize> {
     stores
 }
 
-/// Normalises the pages of one crawl. Pages may overlap (ties in the feed's order): of equal ids the last one read wins.
-pub fn normalise(pages: &[&[u8]]) -> Result<NormalMenu, NormaliseError> {
-    let mut warnings = Vec::new();
-    let mut items: Vec<(String, WireProduct<'_>)> = Vec::new();
-    let mut position: HashMap<String, usize> = HashMap::new();
-    for (number, page) in pages.iter().enumerate() {
-        let Page { items: Items { products, not_objects }, has_odd_total, .. } = read_page(number, page)?;
-        if has_odd_total {
-            reader::push(&mut warnings, None, "odd_total", format!("page {number}: an announced total is no count"));
-        }
-        let mut unreadable = |what: String| reader::push(&mut warnings, None, "unreadable_item", what);
-        if not_objects > 0 {
-            unreadable(format!("page {number}: {not_objects} items that are no objects"));
-        }
-        for item in products {
-            let Some(id) = provider_id(&item) else {
-                unreadable(format!("page {number}: an item without an id"));
-                continue;
-            };
-            match position.get(&id) {
-                Some(&at) => items[at].1 = item,
-                None => {
-                    position.insert(id.clone(), items.len());
-                    items.push((id, item));
-                }
-            }
-        }
-    }
-    let unknown_keys = count_unknown_keys(&items);
-    let (mut products, mut options) = (Vec::with_capacity(items.len()), 0);
-    for (id, item) in items {
-        let product = normalise_product(id, &item, &mut warnings);
-        options += product.variants.len();
-        if options > MAX_OPTIONS {
-            return Err(NormaliseError::TooLarge { most: MAX_OPTIONS });
-        }
-        products.push(product);
-    }
-    Ok(NormalMenu { products, warnings, unknown_keys })
-}
-
-fn read_page(number: usize, page: &[u8]) -> Result<Page<'_>, NormaliseError> {
+fn parse(number: usize, body: &[u8]) -> Result<Page<'_>, NormaliseError> {
     let not_a_menu = |why: String| NormaliseError::NotAMenu { page: number, why };
-    let text = std::str::from_utf8(page).map_err(|error| match error.error_len() {
+    let text = std::str::from_utf8(body).map_err(|error| match error.error_len() {
         None => NormaliseError::Truncated { page: number },
         Some(_) => not_a_menu(error.to_string()),
     })?;
@@ -142,20 +123,7 @@ fn provider_id(item: &WireProduct<'_>) -> Option<String> {
     [item.id, item.id_alias].into_iter().find_map(reader::key_text)
 }
 
-fn count_unknown_keys(items: &[(String, WireProduct<'_>)]) -> BTreeMap<String, u32> {
-    let mut counts: BTreeMap<String, u32> = BTreeMap::new();
-    for key in items.iter().flat_map(|(_, item)| &item.unknown) {
-        let key = &key[..key.floor_char_boundary(MAX_KEY_BYTES)];
-        if let Some(count) = counts.get_mut(key) {
-            *count += 1;
-        } else if counts.len() < MAX_UNKNOWN_KEYS {
-            counts.insert(key.to_owned(), 1);
-        }
-    }
-    counts
-}
-
-fn normalise_product(id: String, item: &WireProduct<'_>, warnings: &mut Vec<Warning>) -> Product {
+fn normalise_product(id: String, item: &WireProduct<'_>, warnings: &mut Warnings) -> Product {
     let mut read = Reader::new(&id, warnings);
     let pos = read.object(item.pos_meta_data, "POSMetaData").unwrap_or_default();
     let brand = brand(item, &mut read);

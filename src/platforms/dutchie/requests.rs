@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use url::Url;
 
 use super::menu_url::MenuUrl;
-use super::normalize::PageSummary;
+use super::normalize::PageRead;
 use crate::domain::store::Store;
 use crate::platforms::Query;
 use crate::stealth::{FetchError, Request, RequestKind};
@@ -28,12 +28,16 @@ impl MenuCursor {
         &self.dispensary_id
     }
 
+    pub fn page(&self) -> usize {
+        self.page as usize
+    }
+
     pub fn first(dispensary_id: String) -> Self {
         MenuCursor { dispensary_id, page: 0, total_pages: None }
     }
 
     /// The next page, unless `answer` was the last one, or empty.
-    pub fn after(&self, answer: &PageSummary, per_page: u32) -> Option<MenuCursor> {
+    pub fn after(&self, answer: &PageRead, per_page: u32) -> Option<MenuCursor> {
         let announced = || {
             let by_count = answer.total_count.map(|count| count.div_ceil(per_page as usize));
             answer.total_pages.or(by_count).map(|pages| u32::try_from(pages).unwrap_or(u32::MAX))

@@ -266,7 +266,7 @@ fn a_page_of_four_times_what_was_asked_for_is_the_most_that_is_read() {
         let body = page(&vec!["a"; count], json!(count), json!(1));
         adapter().read_menu(&query, &answer(200, &body))
     };
-    assert_eq!(read(400).unwrap().ids.len(), 400);
+    assert_eq!(read(400).unwrap().page.products().len(), 400);
     assert_eq!(class(read(401).unwrap_err()), "unreadable");
 }
 

@@ -1,5 +1,8 @@
 //! The tolerant decimal reader: numbers come as JSON numbers, as strings, with currency signs. Money never passes through a float.
 
+use std::borrow::Cow;
+use std::iter::repeat;
+
 use super::reader::unquoted;
 
 /// Powers of ten beyond this are no price.
@@ -10,15 +13,15 @@ pub fn cents(json: &str) -> Option<i32> {
     let text = plain(json)?;
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => (mantissa, exponent.parse().ok()?),
-        None => (text.as_str(), 0),
+        None => (&*text, 0),
     };
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let digits = [whole, fraction].concat();
-    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let digits = || whole.bytes().chain(fraction.bytes());
+    let is_number = digits().next().is_some() && digits().all(|byte| byte.is_ascii_digit());
     if !is_number || !(-MAX_EXPONENT..=MAX_EXPONENT).contains(&exponent) {
         return None;
     }
-    rounded(digits.as_bytes(), i32::try_from(whole.len()).ok()? + exponent + 2)
+    rounded(digits(), i32::try_from(whole.len()).ok()? + exponent + 2)
 }
 
 /// The number as a float, for what is measured and not paid.
@@ -37,10 +40,10 @@ pub fn total(json: &str) -> Option<usize> {
 }
 
 /// The digits before `places` as a number, rounded half up by the digit behind them.
-fn rounded(digits: &[u8], places: i32) -> Option<i32> {
+fn rounded(digits: impl Iterator<Item = u8>, places: i32) -> Option<i32> {
     let mut amount: i32 = 0;
-    for place in 0..=places {
-        let digit = digits.get(usize::try_from(place).ok()?).map_or(0, |digit| i32::from(digit - b'0'));
+    for (place, digit) in (0..=places).zip(digits.chain(repeat(b'0'))) {
+        let digit = i32::from(digit - b'0');
         if place == places {
             return amount.checked_add(i32::from(digit >= 5));
         }
@@ -50,12 +53,22 @@ fn rounded(digits: &[u8], places: i32) -> Option<i32> {
 }
 
 /// The bare number: without quotes, blanks, a leading `$` or `+`, and thousands separators.
-fn plain(json: &str) -> Option<String> {
-    let text = if json.starts_with('"') { unquoted(json)? } else { json.into() };
-    let text = text.trim().trim_start_matches(['$', '+']).trim_start();
-    let text = if text.contains(',') { without_thousands(text)? } else { text.to_owned() };
+fn plain(json: &str) -> Option<Cow<'_, str>> {
+    let text = match json.starts_with('"') {
+        true => unquoted(json)?,
+        false => Cow::Borrowed(json),
+    };
+    let text = match text {
+        Cow::Borrowed(text) => Cow::Borrowed(without_sign(text)),
+        Cow::Owned(text) => Cow::Owned(without_sign(&text).to_owned()),
+    };
+    let text = if text.contains(',') { Cow::Owned(without_thousands(&text)?) } else { text };
     let sign = usize::from(text.starts_with('-'));
     text[sign..].starts_with(|c: char| c.is_ascii_digit() || c == '.').then_some(text)
+}
+
+fn without_sign(text: &str) -> &str {
+    text.trim().trim_start_matches(['$', '+']).trim_start()
 }
 
 /// `1,234.50` → `1234.50`; a comma anywhere else is a decimal comma or worse, and not guessed at.

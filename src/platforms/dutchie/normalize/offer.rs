@@ -103,7 +103,9 @@ struct Listing {
 
 /// `Status` Active is sold; one that is missing says nothing against the product, one that is unknown does.
 fn listing(item: &WireProduct<'_>, read: &mut Reader<'_>) -> Listing {
-    let Some(status) = read.text(item.status, "Status") else { return Listing { is_sold: true, upstream_status: None } };
+    let Some(status) = read.text(item.status, "Status") else {
+        return Listing { is_sold: true, upstream_status: None };
+    };
     let upstream_status = match status.as_str() {
         "Active" => Some(UpstreamStatus::Active),
         "Inactive" => Some(UpstreamStatus::Inactive),

@@ -7,25 +7,13 @@ use serde_json::value::RawValue;
 
 use super::first_of::FirstOf;
 use super::wire::Raw;
-use crate::domain::product::Warning;
+use crate::domain::menu::{Warning, Warnings};
 
-/// More than enough to see what is wrong with a feed.
-const MAX_WARNINGS: usize = 500;
 /// Ids and labels are parts of unique keys, and an index entry has a limit.
 const MAX_KEY_BYTES: usize = 200;
 const MAX_TEXT_BYTES: usize = 2000;
 /// Options of a product, and so prices, stock rows and images.
 const MAX_LIST: usize = 200;
-const MAX_DETAIL_BYTES: usize = 200;
-
-/// Adds a warning, while there is room.
-pub fn push(warnings: &mut Vec<Warning>, id: Option<&str>, kind: &'static str, mut detail: String) {
-    if warnings.len() == MAX_WARNINGS {
-        return;
-    }
-    detail.truncate(detail.floor_char_boundary(MAX_DETAIL_BYTES));
-    warnings.push(Warning { provider_product_id: id.map(str::to_owned), kind, detail });
-}
 
 /// A text that may be part of a key: present, not blank, not longer than an index takes.
 pub fn key_text(raw: Raw<'_>) -> Option<String> {
@@ -34,16 +22,17 @@ pub fn key_text(raw: Raw<'_>) -> Option<String> {
 
 pub struct Reader<'w> {
     id: &'w str,
-    warnings: &'w mut Vec<Warning>,
+    warnings: &'w mut Warnings,
 }
 
 impl<'w> Reader<'w> {
-    pub fn new(id: &'w str, warnings: &'w mut Vec<Warning>) -> Self {
+    pub fn new(id: &'w str, warnings: &'w mut Warnings) -> Self {
         Reader { id, warnings }
     }
 
     pub fn warn(&mut self, kind: &'static str, detail: &str) {
-        push(self.warnings, Some(self.id), kind, detail.to_owned());
+        let provider_product_id = Some(self.id.to_owned());
+        self.warnings.push(Warning { provider_product_id, kind, detail: detail.to_owned() });
     }
 
     /// A string, or a number as its text. Trimmed; blank is absent.
