@@ -13,7 +13,7 @@ pub mod allowlist;
 mod answer;
 pub mod consistency;
 mod data_file;
-mod decode;
+pub mod decode;
 mod deps;
 pub mod error;
 mod failure;
