@@ -8,6 +8,7 @@ pub mod config;
 pub mod cpu;
 pub mod digest;
 pub mod events;
+pub mod inflate;
 pub mod log;
 pub mod memory;
 pub mod metrics;

@@ -11,12 +11,13 @@ use http::response::Parts;
 use http::{HeaderMap, StatusCode, header};
 use url::Url;
 
-use super::decode::{self, DecodeError};
+use super::decode;
 use super::error::FetchError;
 use super::fingerprint::Fingerprint;
 use super::request::Response;
 use super::transport::{self, Answer};
 use crate::cpu;
+use crate::inflate::InflateError;
 use crate::memory::{MemoryPermit, SMALL_BODY};
 
 /// What status and headers say by themselves. A block is a status that browsers get when they are not welcome, HTML where
@@ -81,9 +82,9 @@ async fn inflate(host: &str, raw: &Bytes, coding: &str, limit: usize) -> Result<
     let inflated = cpu::run(move || decode::decode(&raw, &coding, limit)).await;
     let host = host.to_owned();
     inflated.map_err(|fault| match fault {
-        DecodeError::Truncated => FetchError::Http { host, reason: fault.to_string() },
-        DecodeError::Broken(reason) => FetchError::Decode { host, reason },
-        DecodeError::TooLarge { limit } => FetchError::TooLarge { host, limit },
+        InflateError::Truncated => FetchError::Http { host, reason: fault.to_string() },
+        InflateError::Broken(reason) => FetchError::Decode { host, reason },
+        InflateError::TooLarge { limit } => FetchError::TooLarge { host, limit },
     })
 }
 

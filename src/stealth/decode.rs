@@ -4,12 +4,13 @@
 
 use std::io::{self, ErrorKind};
 
-use async_compression::tokio::bufread::{BrotliDecoder, DeflateDecoder, GzipDecoder, ZlibDecoder, ZstdDecoder};
+use async_compression::tokio::bufread::{BrotliDecoder, DeflateDecoder, ZlibDecoder, ZstdDecoder};
 use async_compression::zstd::DParameter;
 use bytes::Bytes;
 use futures_util::FutureExt;
-use thiserror::Error;
 use tokio::io::{AsyncRead, AsyncReadExt};
+
+use crate::inflate::{self, InflateError};
 
 /// What can be decoded, and hence what a fingerprint may offer.
 pub const CODINGS: [&str; 4] = ["gzip", "deflate", "br", "zstd"];
@@ -17,26 +18,12 @@ pub const CODINGS: [&str; 4] = ["gzip", "deflate", "br", "zstd"];
 /// The window browsers allow (8 MiB): more would let an answer of a few bytes claim 128 MiB.
 const ZSTD_WINDOW_LOG: u32 = 23;
 
-#[derive(Debug, Error)]
-pub enum DecodeError {
-    #[error("the body ends too early")]
-    Truncated,
-    #[error("{0}")]
-    Broken(String),
-    #[error("more than {limit} bytes")]
-    TooLarge { limit: usize },
-}
-
 /// Decodes `raw` from `coding` (lower case), to at most `limit` bytes.
-pub fn decode(raw: &Bytes, coding: &str, limit: usize) -> Result<Bytes, DecodeError> {
+pub fn decode(raw: &Bytes, coding: &str, limit: usize) -> Result<Bytes, InflateError> {
     let raw = raw.as_ref();
     match coding {
         _ if raw.is_empty() => Ok(Bytes::new()),
-        "gzip" => {
-            let mut decoder = GzipDecoder::new(raw);
-            decoder.multiple_members(true);
-            collect(decoder, limit)
-        }
+        "gzip" => inflate::gzip(raw, limit).map(Bytes::from),
         "deflate" if has_zlib_header(raw) => collect(ZlibDecoder::new(raw), limit),
         "deflate" => collect(DeflateDecoder::new(raw), limit),
         "br" => collect(BrotliDecoder::new(raw), limit),
@@ -45,7 +32,7 @@ pub fn decode(raw: &Bytes, coding: &str, limit: usize) -> Result<Bytes, DecodeEr
             decoder.multiple_members(true);
             collect(decoder, limit)
         }
-        other => Err(DecodeError::Broken(format!("unknown coding '{other}'"))),
+        other => Err(InflateError::Broken(format!("unknown coding '{other}'"))),
     }
 }
 
@@ -54,21 +41,21 @@ fn has_zlib_header(raw: &[u8]) -> bool {
     matches!(raw, [cmf, flags, ..] if cmf & 0x0f == 8 && (u16::from(*cmf) << 8 | u16::from(*flags)).is_multiple_of(31))
 }
 
-fn collect(decoder: impl AsyncRead + Unpin, limit: usize) -> Result<Bytes, DecodeError> {
+fn collect(decoder: impl AsyncRead + Unpin, limit: usize) -> Result<Bytes, InflateError> {
     let mut body = Vec::new();
     let mut bounded = decoder.take(limit as u64 + 1);
     // the source is a slice: it is never pending
     let read = bounded.read_to_end(&mut body).now_or_never();
     read.unwrap_or_else(|| Err(io::Error::other("the decoder waits for more"))).map_err(decode_error)?;
     if body.len() > limit {
-        return Err(DecodeError::TooLarge { limit });
+        return Err(InflateError::TooLarge { limit });
     }
     Ok(Bytes::from(body))
 }
 
-fn decode_error(error: io::Error) -> DecodeError {
+fn decode_error(error: io::Error) -> InflateError {
     match error.kind() {
-        ErrorKind::UnexpectedEof => DecodeError::Truncated,
-        _ => DecodeError::Broken(error.to_string()),
+        ErrorKind::UnexpectedEof => InflateError::Truncated,
+        _ => InflateError::Broken(error.to_string()),
     }
 }

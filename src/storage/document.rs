@@ -2,13 +2,12 @@
 //!
 //! An answer that came gzipped becomes a member as it is: compressing it again would take more CPU than the rest of a crawl.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::ops::Range;
 
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use flate2::Compression;
-use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -16,14 +15,13 @@ use thiserror::Error;
 
 use crate::domain::payload::{MAX_MENU_BYTES, PageQuestion, StoredPage};
 use crate::domain::store::{Platform, StoreId};
+use crate::inflate::{self, InflateError};
 
 const VERSION: u32 = 1;
 /// Measured on menu pages: three fifths of level 6's time for a sixth more bytes.
 const LEVEL: Compression = Compression::new(3);
 /// Pages, and what a document holds beside them. A hostile one is not inflated further.
-const MAX_DOCUMENT_BYTES: u64 = (MAX_MENU_BYTES + (1 << 20)) as u64;
-/// What menu pages inflate to, roughly; only a first guess of a buffer.
-const DEFAULT_RATIO: usize = 13;
+const MAX_DOCUMENT_BYTES: usize = MAX_MENU_BYTES + (1 << 20);
 
 /// The facts at the head of a payload.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -75,9 +73,7 @@ impl StoredMenu {
 #[derive(Debug, Error)]
 pub enum Damage {
     #[error("{0}")]
-    Gzip(#[from] io::Error),
-    #[error("larger than {MAX_DOCUMENT_BYTES} bytes when inflated")]
-    TooLarge,
+    Gzip(#[from] InflateError),
     #[error("{0}")]
     Json(#[from] serde_json::Error),
     #[error("it has version {0}, and this program reads version {VERSION}")]
@@ -108,7 +104,7 @@ pub fn encode(content: &PayloadContent) -> io::Result<Vec<u8>> {
 
 /// Reads the bytes of a payload file back.
 pub fn decode(file: &[u8]) -> Result<StoredMenu, Damage> {
-    let document = String::from_utf8(inflate(file)?).map_err(|_| Damage::Utf8)?;
+    let document = String::from_utf8(inflate::gzip(file, MAX_DOCUMENT_BYTES)?).map_err(|_| Damage::Utf8)?;
     read(document)
 }
 
@@ -116,15 +112,6 @@ fn member(file: &mut Vec<u8>, text: &[u8]) -> io::Result<()> {
     let mut encoder = GzEncoder::new(file, LEVEL);
     encoder.write_all(text)?;
     encoder.finish().map(drop)
-}
-
-fn inflate(file: &[u8]) -> Result<Vec<u8>, Damage> {
-    let mut document = Vec::with_capacity(file.len().saturating_mul(DEFAULT_RATIO).min(MAX_DOCUMENT_BYTES as usize));
-    MultiGzDecoder::new(file).take(MAX_DOCUMENT_BYTES + 1).read_to_end(&mut document)?;
-    if document.len() as u64 > MAX_DOCUMENT_BYTES {
-        return Err(Damage::TooLarge);
-    }
-    Ok(document)
 }
 
 fn read(document: String) -> Result<StoredMenu, Damage> {
@@ -225,7 +212,8 @@ mod tests {
     #[test]
     fn the_document_has_the_fields_of_its_contract() {
         let file = encode(&PayloadContent { head: head(), pages: vec![plain("{}")] }).unwrap();
-        let document: serde_json::Value = serde_json::from_slice(&inflate(&file).unwrap()).unwrap();
+        let document: serde_json::Value =
+            serde_json::from_slice(&inflate::gzip(&file, MAX_DOCUMENT_BYTES).unwrap()).unwrap();
         let expected = serde_json::json!({
             "version": 1, "platform": "dutchie", "dispensary_id": 7, "platform_dispensary_id": "a\"b}",
             "fetched_at": "2025-09-16T13:41:58.081Z", "total_count": 3, "pages": [{}],

@@ -11,10 +11,11 @@ use std::fs;
 use source::{Source, files, root, rust_files};
 
 /// Below every module but domain.
-const COMMON: [&str; 9] = ["authorities", "clock", "config", "cpu", "digest", "events", "log", "memory", "metrics"];
+const COMMON: [&str; 10] =
+    ["authorities", "clock", "config", "cpu", "digest", "events", "inflate", "log", "memory", "metrics"];
 
 /// What each module may import beside itself and [`COMMON`]. `*` = everything.
-const MAY_IMPORT: [(&str, &[&str]); 23] = [
+const MAY_IMPORT: [(&str, &[&str]); 24] = [
     ("main", &["*"]),
     ("cli", &["*"]),
     ("app", &["actors", "private_server", "db", "stealth", "storage", "handlers", "platforms", "domain"]),
@@ -35,6 +36,7 @@ const MAY_IMPORT: [(&str, &[&str]); 23] = [
     ("clock", &[]),
     ("cpu", &[]),
     ("digest", &[]),
+    ("inflate", &[]),
     ("log", &[]),
     ("memory", &[]),
     ("metrics", &[]),
