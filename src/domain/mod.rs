@@ -4,6 +4,7 @@
 
 pub mod args;
 pub mod content_hash;
+pub mod host;
 pub mod menu;
 pub mod payload;
 pub mod product;

@@ -1,0 +1,290 @@
+//! `HostState`: what all processes together know of one host, and what may be sent to it now.
+//!
+//! In: what a process saw since its last exchange ([`HostReport`]), the database's time. Out: the next state, notices, a
+//! [`Permission`]. Its parts: [`breaker`], [`hold`], [`rate`]. Pure: the row of the table `hosts` is locked and stored by its
+//! caller, so that each report is applied once, after those before it.
+
+pub mod breaker;
+pub mod hold;
+pub mod rate;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use serde::{Deserialize, Serialize};
+
+pub use breaker::{Breaker, BreakerState, Opening, ProbeNumber, Verdict};
+pub use hold::{Hold, Throttle};
+pub use rate::{Latency, Rate};
+
+/// A process that has not been heard of for so long has no share of the rate.
+const PROCESS_AGE: TimeDelta = TimeDelta::seconds(30);
+
+/// How long a task waits while the probe of another one is under way.
+const PROBE_WAIT: Duration = Duration::from_secs(5);
+
+/// The numbers of `[politeness]` that the rules need.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HostLimits {
+    /// Of all processes together, a second; 0 = no limit.
+    pub rate: f64,
+    /// Share of refused requests that opens the breaker; 0 = it never opens.
+    pub share_to_open: f64,
+    /// Requests of the window below which no share is taken.
+    pub min_requests: f64,
+    /// After this time a request has about a third of its weight.
+    pub window: Duration,
+    /// Holds in a row that open the breaker; 0 = none does.
+    pub holds_to_open: u32,
+    pub open_base: Duration,
+    pub open_cap: Duration,
+    /// A probe that has not ended by then is lost.
+    pub probe_time: Duration,
+    pub hold_cap: Duration,
+}
+
+/// What one process saw of a host, since its last exchange.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct HostReport {
+    /// Answers, also those of the next two.
+    pub answers: i64,
+    /// Blocks and challenges.
+    pub refusals: i64,
+    /// 429, or 503 with Retry-After.
+    pub throttles: i64,
+    /// The latest throttle.
+    pub throttle: Option<Throttle>,
+    pub latency: Latency,
+    pub probe: Option<(ProbeNumber, Verdict)>,
+    pub asks_probe: bool,
+}
+
+/// What became of a report.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Applied {
+    pub notice: Option<HostNotice>,
+    /// The probe that was asked for.
+    pub probe: Option<ProbeNumber>,
+    /// How long the throttle of the report holds the host.
+    pub hold: Option<Duration>,
+}
+
+/// What an operator should learn about a host.
+#[derive(Clone, Debug, PartialEq)]
+pub enum HostNotice {
+    /// An alarm: nothing is sent to it until `probe_in` is over.
+    Opened { why: String, probe_in: Duration },
+    ProbeFailed { why: String, probe_in: Duration },
+    Closed,
+}
+
+/// What may be sent now.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Permission {
+    Free,
+    Held { left: Duration, status: u16 },
+    Refusing(Refusing),
+    /// A single request, by the one process that gets it.
+    ProbeDue,
+}
+
+/// Why nothing is sent, and for how long.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Refusing {
+    pub why: String,
+    pub since: DateTime<Utc>,
+    pub left: Duration,
+    pub is_probed: bool,
+}
+
+/// One row of the table `hosts`, by its columns.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HostState {
+    #[serde(flatten)]
+    pub breaker: Breaker,
+    #[serde(flatten)]
+    pub hold: Hold,
+    #[serde(flatten)]
+    pub rate: Rate,
+    #[serde(flatten)]
+    pub window: Window,
+    pub answers: i64,
+    pub refusals: i64,
+    pub throttles: i64,
+    /// Who asks the host, and when each was last heard of.
+    pub processes: BTreeMap<String, DateTime<Utc>>,
+}
+
+/// Answers and refusals, each weighing less as it grows older.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Window {
+    pub window_at: Option<DateTime<Utc>>,
+    pub window_answers: f64,
+    pub window_refusals: f64,
+}
+
+impl HostState {
+    pub fn new(now: DateTime<Utc>) -> Self {
+        HostState {
+            breaker: Breaker::new(now),
+            hold: Hold::default(),
+            rate: Rate::default(),
+            window: Window::default(),
+            answers: 0,
+            refusals: 0,
+            throttles: 0,
+            processes: BTreeMap::new(),
+        }
+    }
+
+    /// The state after what `process` reports.
+    pub fn apply(&mut self, process: &str, report: &HostReport, limits: &HostLimits, now: DateTime<Utc>) -> Applied {
+        self.count(report, limits, now);
+        self.note_process(process, now);
+        let hold = self.hold(report, limits, now);
+        let notice = self.judge_probe(report, limits, now).or_else(|| self.judge_window(report, limits, now));
+        let is_trouble = hold.is_some() || matches!(notice, Some(HostNotice::Opened { .. }));
+        self.rate.adapt(limits.rate, is_trouble, report.latency, now);
+        let probe = if report.asks_probe { self.take_probe(limits, now) } else { None };
+        Applied { notice, probe, hold }
+    }
+
+    pub fn permission(&self, now: DateTime<Utc>) -> Permission {
+        let held = self.hold.left(now);
+        match (self.breaker.state, self.breaker.probe_in(now)) {
+            (BreakerState::Closed, _) => match held {
+                Some(left) => Permission::Held { left, status: self.hold.status() },
+                None => Permission::Free,
+            },
+            (BreakerState::Open, left) if held.is_some() || !left.is_zero() => {
+                Permission::Refusing(self.refusing(left.max(held.unwrap_or_default())))
+            }
+            (BreakerState::HalfOpen, left) if !left.is_zero() => {
+                Permission::Refusing(self.refusing(left.min(PROBE_WAIT)))
+            }
+            (BreakerState::Open | BreakerState::HalfOpen, _) => Permission::ProbeDue,
+        }
+    }
+
+    /// Processes that share the host; at least one.
+    pub fn process_count(&self) -> usize {
+        self.processes.len().max(1)
+    }
+
+    fn refusing(&self, left: Duration) -> Refusing {
+        Refusing {
+            why: self.breaker.why.clone().unwrap_or_default(),
+            since: self.breaker.refuses_since.unwrap_or(self.breaker.breaker_since),
+            left,
+            is_probed: self.breaker.state == BreakerState::HalfOpen,
+        }
+    }
+
+    fn count(&mut self, report: &HostReport, limits: &HostLimits, now: DateTime<Utc>) {
+        self.answers += report.answers;
+        self.refusals += report.refusals;
+        self.throttles += report.throttles;
+        self.window.add(report, limits.window, now);
+    }
+
+    fn note_process(&mut self, process: &str, now: DateTime<Utc>) {
+        self.processes.retain(|_, heard| now.signed_duration_since(*heard) < PROCESS_AGE);
+        self.processes.insert(process.to_owned(), now);
+    }
+
+    /// How long the report's throttle holds the host. Answers during a hold are to requests sent before it, and end no streak.
+    fn hold(&mut self, report: &HostReport, limits: &HostLimits, now: DateTime<Utc>) -> Option<Duration> {
+        let is_accepted = report.answers > report.refusals + report.throttles;
+        if is_accepted && self.hold.left(now).is_none() {
+            self.hold.holds_in_a_row = 0;
+        }
+        report.throttle.map(|throttle| self.hold.extend(throttle, limits.hold_cap, now))
+    }
+
+    fn judge_probe(&mut self, report: &HostReport, limits: &HostLimits, now: DateTime<Utc>) -> Option<HostNotice> {
+        let (number, verdict) = report.probe?;
+        match self.breaker.end_probe(number, verdict, limits, now)? {
+            BreakerState::Closed => {
+                self.window = Window::default();
+                self.hold.holds_in_a_row = 0;
+                Some(HostNotice::Closed)
+            }
+            _ => Some(HostNotice::ProbeFailed { why: self.breaker.why.clone()?, probe_in: self.breaker.probe_in(now) }),
+        }
+    }
+
+    fn judge_window(&mut self, report: &HostReport, limits: &HostLimits, now: DateTime<Utc>) -> Option<HostNotice> {
+        if self.breaker.state != BreakerState::Closed || limits.share_to_open <= 0.0 {
+            return None;
+        }
+        let why = self.why_to_open(report, limits)?;
+        self.breaker.open(Opening { why: why.clone(), is_first: true }, limits, now);
+        Some(HostNotice::Opened { why, probe_in: self.breaker.probe_in(now) })
+    }
+
+    /// What the host does, where that opens the breaker.
+    fn why_to_open(&self, report: &HostReport, limits: &HostLimits) -> Option<String> {
+        let holds = self.hold.holds_in_a_row;
+        if report.throttle.is_some() && limits.holds_to_open > 0 && holds >= limits.holds_to_open {
+            return Some(format!("throttles us (status {}, {holds} times in a row)", self.hold.status()));
+        }
+        let share = self.window.share_of_refusals();
+        let is_refusal = report.refusals > 0 && share >= limits.share_to_open;
+        let is_enough = self.window.window_answers.round() >= limits.min_requests;
+        (is_refusal && is_enough).then(|| format!("refuses {:.0} % of requests", share * 100.0))
+    }
+
+    fn take_probe(&mut self, limits: &HostLimits, now: DateTime<Utc>) -> Option<ProbeNumber> {
+        if self.permission(now) != Permission::ProbeDue {
+            return None;
+        }
+        self.breaker.begin_probe(limits, now)
+    }
+}
+
+impl HostReport {
+    pub fn is_empty(&self) -> bool {
+        *self == HostReport::default()
+    }
+
+    /// Adds what happened after `self`.
+    pub fn absorb(&mut self, later: HostReport) {
+        self.answers += later.answers;
+        self.refusals += later.refusals;
+        self.throttles += later.throttles;
+        self.throttle = later.throttle.or(self.throttle);
+        self.latency.absorb(later.latency);
+        self.probe = later.probe.or(self.probe);
+        self.asks_probe |= later.asks_probe;
+    }
+}
+
+impl Window {
+    fn add(&mut self, report: &HostReport, window: Duration, now: DateTime<Utc>) {
+        let age = self.window_at.map_or(0.0, |at| now.signed_duration_since(at).as_seconds_f64().max(0.0));
+        let weight = (-age / window.as_secs_f64().max(1e-3)).exp();
+        self.window_at = Some(now);
+        self.window_answers = self.window_answers * weight + report.answers as f64;
+        self.window_refusals = self.window_refusals * weight + report.refusals as f64;
+    }
+
+    fn share_of_refusals(&self) -> f64 {
+        if self.window_answers > 0.0 { self.window_refusals / self.window_answers } else { 0.0 }
+    }
+}
+
+/// `now` + `by`, at most a year: the table refuses times that Rust cannot read.
+fn later(now: DateTime<Utc>, by: Duration) -> DateTime<Utc> {
+    const YEAR: TimeDelta = TimeDelta::days(365);
+    let by = TimeDelta::from_std(by).unwrap_or(YEAR).min(YEAR);
+    now.checked_add_signed(by).unwrap_or(now)
+}
+
+/// What is left until `at`; zero once it has passed.
+fn left(at: Option<DateTime<Utc>>, now: DateTime<Utc>) -> Duration {
+    at.and_then(|at| at.signed_duration_since(now).to_std().ok()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;
