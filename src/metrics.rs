@@ -58,6 +58,8 @@ metrics! {
     REQUESTS: IntCounterVec = counters("drover_requests_total", "Requests to platforms, by how they went", &["outcome"]);
     FETCH_SECONDS: Histogram = histogram("drover_fetch_seconds", "Length of a request to a platform", &SECONDS_OF_REQUESTS);
     FETCH_BYTES: IntCounter = counter("drover_fetch_bytes_total", "Bytes of bodies as received");
+    BREAKER_OPENS: IntCounter = counter("drover_host_breaker_opens_total", "Times that this process opened a host's breaker");
+    HOSTS_REFUSING: IntGauge = int_gauge("drover_hosts_refusing", "Hosts with an open breaker, as this process sees them");
     ROTATIONS: IntCounterVec = counters("drover_rotations_total", "Changes of proxy and identity", &["reason"]);
 
     // data

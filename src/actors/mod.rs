@@ -24,6 +24,7 @@ pub mod deps;
 pub mod execute;
 pub mod heartbeat;
 pub mod held_tasks;
+pub mod hosts;
 pub mod lifecycle;
 pub mod messages;
 pub mod panics;

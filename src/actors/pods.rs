@@ -19,16 +19,17 @@ use super::proxy_pool::{ProxyPool, ProxyPoolDeps};
 use super::supervisor::{StartPods, StartProxyPool, SupervisorActor};
 use super::tree::{DrainLimits, MAX_LAST_WRITES, StartError, TreeDeps};
 use super::watchdog::Watchdog;
-use super::{registration, resources};
+use super::{hosts, registration, resources};
 use crate::db::{DbError, listen, tasks};
 use crate::domain::task::{Blame, TaskLease};
 use crate::events;
 use crate::handlers::Services;
-use crate::stealth::ProxySource;
+use crate::stealth::{ProxySource, Sessions};
 
 pub struct Pods {
     deps: ActorDeps,
     proxies: ProxyPool,
+    sessions: Sessions,
     worker_ids: Vec<String>,
 }
 
@@ -56,6 +57,8 @@ impl Pods {
         let pool = supervisor.send(StartProxyPool(pool_deps.clone())).await.map_err(|_| StartError::Actors)?;
         let proxies = ProxyPool::new(pool, &pool_deps);
         let services = Arc::new(services(Arc::new(proxies.clone())).map_err(StartError::Services)?);
+        tokio::spawn(hosts::keep_sharing(services.sessions.clone(), config.proxies.flush_every, lifecycle.clone()));
+        let sessions = services.sessions.clone();
         let claimer = Claimer::start(ClaimerDeps {
             db: db.clone(),
             times,
@@ -86,7 +89,7 @@ impl Pods {
         events::workers_planned(worker_ids.len(), worker_ids.len() * deps.config.topology.slots);
         let pods = StartPods { deps: deps.clone(), pods: plan.pods };
         supervisor.send(pods).await.map_err(|_| StartError::Actors)?;
-        Ok(Pods { deps, proxies, worker_ids })
+        Ok(Pods { deps, proxies, sessions, worker_ids })
     }
 
     pub fn proxies(&self) -> &ProxyPool {
@@ -107,7 +110,8 @@ impl Pods {
         // a settlement that is under way may end
         let _ = tokio::time::timeout(limits.stop_grace, held_tasks.until_empty()).await;
         let put_back = self.put_back(self.deps.held_tasks.take_all());
-        tokio::join!(put_back, self.proxies.flush(MAX_LAST_WRITES), self.deregister());
+        let hosts = tokio::time::timeout(MAX_LAST_WRITES, self.sessions.exchange_hosts());
+        let _ = tokio::join!(put_back, self.proxies.flush(MAX_LAST_WRITES), self.deregister(), hosts);
     }
 
     /// Puts tasks back whose bodies did not stop: the fence keeps those bodies from writing.

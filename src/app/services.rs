@@ -5,6 +5,7 @@ use std::sync::Arc;
 use thiserror::Error;
 
 use super::data::DataFiles;
+use crate::actors::hosts::SharedHosts;
 use crate::clock::Clock;
 use crate::config::{Config, ConfigErrors};
 use crate::db::Db;
@@ -40,6 +41,7 @@ pub fn services(
         http: config.http.clone(),
         proxy_config: config.proxies.clone(),
         politeness: config.politeness.clone(),
+        host_table: Some(Arc::new(SharedHosts::new(db, config))),
         clock: clock.clone(),
     })
     .map_err(ServicesError::Tls)?;

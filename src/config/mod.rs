@@ -29,6 +29,7 @@ pub use files::{Overlay, Overlays};
 pub use load::{Flag, LoadedConfig, Sources};
 pub use show::Setting;
 
+use crate::domain::host::HostLimits;
 use crate::domain::task::LeaseTimes;
 
 #[derive(Clone, Debug, Deserialize)]
@@ -233,9 +234,9 @@ pub struct Http {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Politeness {
-    /// Per host; 0 = no limit.
+    /// Per host, of all processes together; 0 = no limit.
     pub requests_per_second: f64,
-    /// Per host; 0 = no limit.
+    /// Per host, of all processes together; 0 = no limit.
     pub concurrency: usize,
     #[serde(with = "durations")]
     pub page_pause_min: Duration,
@@ -243,6 +244,34 @@ pub struct Politeness {
     pub page_pause_max: Duration,
     #[serde(with = "durations")]
     pub retry_after_cap: Duration,
+    /// Share of refused requests that opens a host's breaker; 0 = it never opens.
+    pub breaker_share: f64,
+    pub breaker_requests: u32,
+    #[serde(with = "durations")]
+    pub breaker_window: Duration,
+    /// Holds in a row that open it as well; 0 = none do.
+    pub breaker_holds: u32,
+    #[serde(with = "durations")]
+    pub breaker_base: Duration,
+    #[serde(with = "durations")]
+    pub breaker_cap: Duration,
+}
+
+impl Politeness {
+    /// What the rules of `domain::host` need; a probe may take as long as a `whole` request.
+    pub fn host_limits(&self, whole: Duration) -> HostLimits {
+        HostLimits {
+            rate: self.requests_per_second,
+            share_to_open: self.breaker_share,
+            min_requests: f64::from(self.breaker_requests),
+            window: self.breaker_window,
+            holds_to_open: self.breaker_holds,
+            open_base: self.breaker_base,
+            open_cap: self.breaker_cap,
+            probe_time: whole,
+            hold_cap: self.retry_after_cap,
+        }
+    }
 }
 
 #[derive(Clone, Debug, Deserialize)]

@@ -125,6 +125,12 @@ impl Config {
         rules.require(ordered, "politeness.page_pause_min", "must not be longer than politeness.page_pause_max");
         let rate = pause.requests_per_second;
         rules.require(rate.is_finite() && rate >= 0.0, "politeness.requests_per_second", "must be 0 or more");
+        rules.share("politeness.breaker_share", pause.breaker_share);
+        rules.min_count("politeness.breaker_requests", pause.breaker_requests as usize, 1);
+        rules.min_duration("politeness.breaker_window", pause.breaker_window, Duration::from_secs(1));
+        rules.min_duration("politeness.breaker_base", pause.breaker_base, MIN_TICK);
+        let grows = pause.breaker_base <= pause.breaker_cap;
+        rules.require(grows, "politeness.breaker_base", "must not be longer than politeness.breaker_cap");
 
         let dutchie = &self.platform.dutchie;
         rules.min_count("platform.dutchie.per_page", dutchie.per_page as usize, 1);

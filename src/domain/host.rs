@@ -74,8 +74,14 @@ pub struct Applied {
 #[derive(Clone, Debug, PartialEq)]
 pub enum HostNotice {
     /// An alarm: nothing is sent to it until `probe_in` is over.
-    Opened { why: String, probe_in: Duration },
-    ProbeFailed { why: String, probe_in: Duration },
+    Opened {
+        why: String,
+        probe_in: Duration,
+    },
+    ProbeFailed {
+        why: String,
+        probe_in: Duration,
+    },
     Closed,
 }
 
@@ -83,7 +89,10 @@ pub enum HostNotice {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Permission {
     Free,
-    Held { left: Duration, status: u16 },
+    Held {
+        left: Duration,
+        status: u16,
+    },
     Refusing(Refusing),
     /// A single request, by the one process that gets it.
     ProbeDue,
@@ -167,18 +176,19 @@ impl HostState {
         }
     }
 
-    /// Processes that share the host; at least one.
-    pub fn process_count(&self) -> usize {
-        self.processes.len().max(1)
-    }
-
-    fn refusing(&self, left: Duration) -> Refusing {
+    /// What the host does, where nothing may be sent to it for `left`.
+    pub fn refusing(&self, left: Duration) -> Refusing {
         Refusing {
             why: self.breaker.why.clone().unwrap_or_default(),
             since: self.breaker.refuses_since.unwrap_or(self.breaker.breaker_since),
             left,
             is_probed: self.breaker.state == BreakerState::HalfOpen,
         }
+    }
+
+    /// Processes that share the host; at least one.
+    pub fn process_count(&self) -> usize {
+        self.processes.len().max(1)
     }
 
     fn count(&mut self, report: &HostReport, limits: &HostLimits, now: DateTime<Utc>) {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tracing::{debug, error, info, warn};
 
+use crate::domain::host::HostNotice;
 use crate::domain::proxy::{Notice, PoolState, Proxy};
 use crate::domain::store::Platform;
 use crate::metrics;
@@ -31,6 +32,27 @@ pub fn no_proxy_brings_answers(error: &dyn fmt::Display) {
 /// `endpoint` refuses every hash that is known of `operation`: its stores are crawled by its full text, or not at all.
 pub fn hashes_exhausted(platform: Platform, operation: &str, endpoint: &str) {
     error!(%platform, operation, endpoint, "{endpoint} of {platform} refuses every known hash of {operation}: add the current one with `drover platforms hashes add {operation} HASH`");
+}
+
+pub fn host_notice(host: &str, notice: &HostNotice) {
+    match notice {
+        HostNotice::Opened { why, probe_in } => {
+            metrics::BREAKER_OPENS.inc();
+            error!(host, "{host} {why}: nothing is sent to it for {probe_in:.0?}, and then one probe");
+        }
+        HostNotice::ProbeFailed { why, probe_in } => {
+            warn!(host, "{host} refused the probe ({why}): nothing is sent to it for {probe_in:.0?}");
+        }
+        HostNotice::Closed => info!(host, "{host} accepts requests again"),
+    }
+}
+
+/// What is known of a host could not be shared. `again`: the exchange before failed too, and was logged.
+pub fn host_table_failed(host: &str, error: &str, again: bool) {
+    match again {
+        true => debug!(host, "What is known of {host} still cannot be shared: {error}"),
+        false => warn!(host, "What is known of {host} cannot be shared, and is kept here: {error}"),
+    }
 }
 
 pub fn proxy_notice(notice: &Notice) {

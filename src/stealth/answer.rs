@@ -117,8 +117,8 @@ fn leads_elsewhere(url: &Url, headers: &HeaderMap) -> bool {
 /// Seconds, or a date in any of the three forms of HTTP; a date in the past is no wait.
 fn retry_after(headers: &HeaderMap, now: DateTime<Utc>) -> Option<Duration> {
     let text = headers.get(header::RETRY_AFTER)?.to_str().ok()?.trim();
-    if let Ok(seconds) = text.parse() {
-        return Some(Duration::from_secs(seconds));
+    if !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit()) {
+        return Some(Duration::from_secs(text.parse().unwrap_or(u64::MAX)));
     }
     let date = DateTime::<Utc>::from(httpdate::parse_http_date(text).ok()?);
     Some((date - now).to_std().unwrap_or_default())
@@ -179,6 +179,12 @@ mod tests {
     #[case::a_date_of_rfc_850(429, &[("retry-after", "Wednesday, 21-Oct-26 07:28:30 GMT")], throttled(429, Some(30)))]
     #[case::a_date_of_asctime(429, &[("retry-after", "Wed Oct 21 07:28:30 2026")], throttled(429, Some(30)))]
     #[case::a_past_date(429, &[("retry-after", "Wed, 21 Oct 2026 07:00:00 GMT")], throttled(429, Some(0)))]
+    #[case::absurd(429, &[("retry-after", "99999999999999999999999")], throttled(429, Some(u64::MAX)))]
+    #[case::a_far_date(429, &[("retry-after", "Wed, 21 Oct 2099 07:28:00 GMT")], throttled(429, Some(2_303_683_200)))]
+    #[case::negative(429, &[("retry-after", "-5")], throttled(429, None))]
+    #[case::a_fraction(429, &[("retry-after", "1.5")], throttled(429, None))]
+    #[case::empty(429, &[("retry-after", "")], throttled(429, None))]
+    #[case::no_date(429, &[("retry-after", "soon")], throttled(429, None))]
     #[case::no_time_given(429, &[], throttled(429, None))]
     #[case::throttled_by_a_page(429, &[HTML], throttled(429, None))]
     #[case::busy(503, &[("retry-after", "5")], throttled(503, Some(5)))]

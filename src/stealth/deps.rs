@@ -71,17 +71,6 @@ impl SessionDeps {
         FetchError::ProxyOutage { host: host.to_owned(), reason: error.to_string() }
     }
 
-    /// Holds the host off for all sessions when the error is `Throttled`; the error then carries the capped wait.
-    pub fn hold_off_if_throttled(&self, error: FetchError) -> FetchError {
-        match error {
-            FetchError::Throttled { host, status, retry_after } => {
-                let retry_after = Some(self.host_limits.hold_off(&host, status, retry_after));
-                FetchError::Throttled { host, status, retry_after }
-            }
-            other => other,
-        }
-    }
-
     fn alarm_is_due(&self) -> bool {
         let now = self.clock.instant();
         let mut alarmed = lock(&self.answers.alarmed);

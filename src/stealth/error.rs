@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
+use crate::domain::host::Refusing;
 use crate::domain::proxy::ProxyId;
 use crate::memory::MAX_LARGE;
 
@@ -32,6 +33,9 @@ pub enum FetchError {
     ProxyOutage { host: String, reason: String },
     #[error("{host} throttles us (status {status})")]
     Throttled { host: String, status: u16, retry_after: Option<Duration> },
+    /// Its breaker is open: nothing is sent to it but one probe now and then.
+    #[error("{host} {} since {} UTC; {}", refusing.why, refusing.since.format("%H:%M"), next_probe(refusing))]
+    HostRefuses { host: String, refusing: Box<Refusing> },
     /// Too many requests of this process wait for the same host.
     #[error("rate limiter for {host}: no permit within {waited:?}")]
     RateLimitTimeout { host: String, waited: Duration },
@@ -105,6 +109,7 @@ impl FetchError {
             }
             FetchError::NoMemory { .. } => Disposition::Snooze { after: Some(NO_MEMORY_PAUSE) },
             FetchError::Throttled { retry_after, .. } => Disposition::Snooze { after: *retry_after },
+            FetchError::HostRefuses { refusing, .. } => Disposition::Snooze { after: Some(refusing.left) },
             FetchError::Unreachable { .. }
             | FetchError::Timeout { .. }
             | FetchError::Http { .. }
@@ -136,6 +141,7 @@ impl FetchError {
             FetchError::RateLimitTimeout { .. } => "permit_timeout",
             FetchError::NoMemory { .. } => "no_memory",
             FetchError::Throttled { .. } => "throttled",
+            FetchError::HostRefuses { .. } => "host_refuses",
             FetchError::Timeout { .. } => "timeout",
             FetchError::Http { .. } => "http",
             FetchError::Rejected { .. } => "graphql",
@@ -149,5 +155,12 @@ impl FetchError {
             FetchError::Unannounced { .. } => "unannounced",
             FetchError::Incomplete { .. } | FetchError::MorePages { .. } => "incomplete",
         }
+    }
+}
+
+fn next_probe(refusing: &Refusing) -> String {
+    match refusing.is_probed {
+        true => "a probe is under way".to_owned(),
+        false => format!("next probe in {} s", refusing.left.as_secs_f64().ceil()),
     }
 }

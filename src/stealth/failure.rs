@@ -1,7 +1,11 @@
 //! `Failure`: a request that went wrong: the error for the caller, and the outcome for the source of the proxies.
 
+use std::time::Duration;
+
 use super::error::{Disposition, FetchError};
+use super::host_limits::Seen;
 use super::proxy::{ProxyId, ProxyOutcome};
+use crate::domain::host::Throttle;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Failure {
@@ -52,6 +56,27 @@ impl Failure {
     /// Whether the host answered, whatever it said.
     pub fn is_answer(&self) -> bool {
         matches!(self.outcome, ProxyOutcome::Answered | ProxyOutcome::Blocked { .. } | ProxyOutcome::Success { .. })
+    }
+
+    /// What it says about the host.
+    pub fn seen(&self) -> Seen {
+        match (&self.error, &self.outcome) {
+            (FetchError::Throttled { status, retry_after, .. }, _) => {
+                Seen::Throttled(Throttle { status: *status, retry_after: *retry_after })
+            }
+            _ if self.is_block() => Seen::Refused,
+            (_, ProxyOutcome::Success { took, .. }) => Seen::Accepted(Some(*took)),
+            (_, ProxyOutcome::Answered) => Seen::Accepted(None),
+            _ => Seen::Nothing,
+        }
+    }
+
+    /// With the wait that the host gets instead of the one that it asked for.
+    pub fn held_for(mut self, hold: Option<Duration>) -> Self {
+        if let FetchError::Throttled { retry_after, .. } = &mut self.error {
+            *retry_after = hold.or(*retry_after);
+        }
+        self
     }
 
     /// Whether the route is still worth keeping: the answer came whole, and is no block.

@@ -1,103 +1,124 @@
-//! The load of this process on each host: requests a second, requests at once, and the waits that hosts ask for.
+//! What this process may send to each host now: its share of the rate and of the requests at once, the waits that hosts ask for,
+//! and their breakers.
 //!
 //! One [`HostRateLimits`] is shared by all sessions of the process. It must not know proxies or identities: a host goes in, a
-//! [`RequestPermit`] comes out.
+//! [`RequestPermit`] comes out, and what was [`Seen`] goes back.
 
 use std::collections::HashMap;
-use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::error::FetchError;
+use super::host_limiter::{HostLimiter, LimiterDeps};
+use super::host_table::HostTable;
 use crate::clock::Clock;
-use crate::config;
-use crate::domain::retry;
+use crate::domain::host::{HostReport, Latency, Permission, ProbeNumber, Refusing, Throttle, Verdict};
+use crate::{config, metrics};
 
 /// Hosts that are remembered; beyond it those not in use are forgotten.
 const MAX_HOSTS: usize = 1024;
 /// A hold that ends within this is waited for here; for a longer one the task is snoozed.
 const SHORT_HOLD: Duration = Duration::from_secs(5);
-/// The least wait: a host that says "0 s" or names a time in the past would be asked without end.
-const MIN_HOLD: Duration = Duration::from_secs(1);
-/// Between two requests to a host, however low its rate: the limiter counts in 64 bits of nanoseconds.
-const MAX_PERIOD: Duration = Duration::from_secs(24 * 3600);
-/// The first hold after a 429 that names no time.
-const DEFAULT_HOLD: Duration = Duration::from_secs(30);
+/// How long a task waits when it is not known whether it may send the probe.
+const UNKNOWN_WAIT: Duration = Duration::from_secs(5);
 
 pub(super) struct HostRateLimits {
     config: config::Politeness,
     longest_wait: Duration,
-    clock: Clock,
+    deps: Arc<LimiterDeps>,
     hosts: Mutex<HashMap<String, Arc<HostLimiter>>>,
 }
 
-/// The right to send one request to a host, until it is dropped. The host's limiter is not forgotten meanwhile.
+/// The right to send one request to a host, until what was seen is [noted](HostRateLimits::note) or it is dropped. The host's
+/// limiter is not forgotten meanwhile.
 pub(super) struct RequestPermit {
-    _limiter: Arc<HostLimiter>,
+    limiter: Arc<HostLimiter>,
+    probe: Option<ProbeNumber>,
     _permit: Option<OwnedSemaphorePermit>,
 }
 
-struct HostLimiter {
-    rate: Option<DefaultDirectRateLimiter>,
-    permits: Option<Arc<Semaphore>>,
-    hold: Mutex<Hold>,
+impl RequestPermit {
+    /// Whether it is the one request by which an open breaker tries its host.
+    pub fn is_probe(&self) -> bool {
+        self.probe.is_some()
+    }
 }
 
-/// Until when a host is not asked, because it answered 429, or 503 with Retry-After.
-#[derive(Default)]
-struct Hold {
-    until: Option<Instant>,
-    /// Of the answer that led to it.
-    status: u16,
-    /// Holds of the default length since the host last accepted a request.
-    in_a_row: u32,
+/// How a request ended, as far as its host is concerned.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Seen {
+    /// It took the request; how long the answer took, where all of it was read.
+    Accepted(Option<Duration>),
+    Refused,
+    Throttled(Throttle),
+    /// No answer: the proxy, or what lies behind it.
+    Nothing,
 }
 
 impl HostRateLimits {
-    pub fn new(config: config::Politeness, longest_wait: Duration, clock: Clock) -> Self {
-        HostRateLimits { config, longest_wait, clock, hosts: Mutex::default() }
+    /// Without a `table`, this process has the hosts for itself. `longest_wait` also bounds a request.
+    pub fn new(
+        config: config::Politeness,
+        longest_wait: Duration,
+        clock: Clock,
+        table: Option<Arc<dyn HostTable>>,
+    ) -> Self {
+        let limits = config.host_limits(longest_wait);
+        let deps = Arc::new(LimiterDeps { table, limits, concurrency: config.concurrency, clock });
+        HostRateLimits { config, longest_wait, deps, hosts: Mutex::default() }
     }
 
-    /// Waits until `host` may be asked. [`FetchError::Throttled`] when it has asked for a long wait.
+    /// The reason why `host` may not be asked now, where there is one that lasts.
+    pub async fn check(&self, host: &str) -> Result<(), FetchError> {
+        let limiter = self.limiter(host);
+        limiter.refresh().await;
+        match limiter.permission() {
+            Permission::Held { left, status } if left > SHORT_HOLD => Err(throttled(host, status, left)),
+            Permission::Refusing(refusing) => Err(refused(host, refusing)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Waits until `host` may be asked. [`FetchError::Throttled`] when it has asked for a long wait, [`FetchError::HostRefuses`] while
+    /// its breaker is open.
     pub async fn permit(&self, host: &str) -> Result<RequestPermit, FetchError> {
         let limiter = self.limiter(host);
         let permit = async {
-            self.wait_out_hold(host, &limiter).await?;
-            let permit = limiter.wait_for_permit().await;
+            limiter.refresh().await;
+            wait_out_hold(&limiter).await?;
+            let permit = limiter.wait_for_turn().await;
             // the host may have asked another session to wait meanwhile
-            self.wait_out_hold(host, &limiter).await?;
-            Ok(RequestPermit { _permit: permit, _limiter: Arc::clone(&limiter) })
+            let probe = until_free(&limiter).await?;
+            Ok(RequestPermit { limiter: Arc::clone(&limiter), probe, _permit: permit })
         };
         let waited = self.longest_wait;
         let timed_out = |_| Err(FetchError::RateLimitTimeout { host: host.to_owned(), waited });
         tokio::time::timeout(waited, permit).await.unwrap_or_else(timed_out)
     }
 
-    /// The host throttles us by an answer of this `status`: no session of this process asks it again before `retry_after`. Without
-    /// one the hold is 30 s and doubles each time, until the host [accepts](Self::note_accepted) a request. Gives the wait, which is
-    /// capped.
-    pub fn hold_off(&self, host: &str, status: u16, retry_after: Option<Duration>) -> Duration {
-        let now = self.clock.instant();
-        let limiter = self.limiter(host);
-        let mut hold = lock(&limiter.hold);
-        let cap = self.config.retry_after_cap;
-        let wait = match retry_after {
-            Some(wait) => wait.min(cap),
-            None => hold.next_default(cap, now),
-        };
-        let capped = wait.max(MIN_HOLD);
-        if hold.until < Some(now + capped) {
-            (hold.until, hold.status) = (Some(now + capped), status);
+    /// Ends the permit. What changes how the host is to be asked is shared at once, the rest with the next exchange. Gives how long
+    /// a throttle holds the host, which is capped.
+    pub async fn note(&self, mut permit: RequestPermit, seen: Seen) -> Option<Duration> {
+        let probe = permit.probe.take();
+        let report = seen.report(probe);
+        let limiter = Arc::clone(&permit.limiter);
+        drop(permit);
+        if probe.is_none() && matches!(seen, Seen::Accepted(_) | Seen::Nothing) {
+            limiter.note(report);
+            return None;
         }
-        capped
+        limiter.exchange(report).await.hold
     }
 
-    /// Notes that the host has answered a request without throttling it.
-    pub fn note_accepted(&self, host: &str) {
-        lock(&self.limiter(host).hold).in_a_row = 0;
+    /// Shares what was not shared at once.
+    pub async fn exchange_all(&self) {
+        let limiters: Vec<_> = lock(&self.hosts).values().cloned().collect();
+        for limiter in limiters.iter().filter(|limiter| limiter.has_unsaved()) {
+            limiter.exchange(HostReport::default()).await;
+        }
+        metrics::HOSTS_REFUSING.set(limiters.iter().filter(|limiter| limiter.is_refused()).count() as i64);
     }
 
     /// The pause before the next page; `share` is a random number in 0…1.
@@ -106,67 +127,87 @@ impl HostRateLimits {
         self.config.page_pause_min + range.mul_f64(share.clamp(0.0, 1.0))
     }
 
-    async fn wait_out_hold(&self, host: &str, limiter: &HostLimiter) -> Result<(), FetchError> {
-        while let Some(left) = limiter.held_for(self.clock.instant()) {
-            if left > SHORT_HOLD {
-                let status = lock(&limiter.hold).status;
-                return Err(FetchError::Throttled { host: host.to_owned(), status, retry_after: Some(left) });
-            }
-            tokio::time::sleep(left).await;
-        }
-        Ok(())
-    }
-
     fn limiter(&self, host: &str) -> Arc<HostLimiter> {
-        let now = self.clock.instant();
         let mut hosts = lock(&self.hosts);
         if hosts.len() >= MAX_HOSTS && !hosts.contains_key(host) {
-            hosts.retain(|_, limiter| Arc::strong_count(limiter) > 1 || limiter.held_for(now).is_some());
+            hosts.retain(|_, limiter| {
+                Arc::strong_count(limiter) > 1 || limiter.has_unsaved() || limiter.permission() != Permission::Free
+            });
         }
-        Arc::clone(hosts.entry(host.to_owned()).or_insert_with(|| Arc::new(HostLimiter::new(&self.config))))
+        let make = || Arc::new(HostLimiter::new(host, Arc::clone(&self.deps)));
+        Arc::clone(hosts.entry(host.to_owned()).or_insert_with(make))
     }
 }
 
-impl HostLimiter {
-    fn new(config: &config::Politeness) -> Self {
-        HostLimiter {
-            rate: quota(config.requests_per_second).map(RateLimiter::direct),
-            permits: (config.concurrency > 0).then(|| Arc::new(Semaphore::new(config.concurrency))),
-            hold: Mutex::default(),
+async fn wait_out_hold(limiter: &HostLimiter) -> Result<(), FetchError> {
+    while let Permission::Held { left, status } = limiter.permission() {
+        if left > SHORT_HOLD {
+            return Err(throttled(&limiter.host, status, left));
         }
+        tokio::time::sleep(left).await;
     }
+    Ok(())
+}
 
-    async fn wait_for_permit(&self) -> Option<OwnedSemaphorePermit> {
-        let permit = match &self.permits {
-            // the semaphore is never closed
-            Some(permits) => Arc::clone(permits).acquire_owned().await.ok(),
-            None => None,
+/// Waits out a hold, and asks for the probe where one is due.
+async fn until_free(limiter: &Arc<HostLimiter>) -> Result<Option<ProbeNumber>, FetchError> {
+    wait_out_hold(limiter).await?;
+    match limiter.permission() {
+        Permission::Refusing(refusing) => return Err(refused(&limiter.host, refusing)),
+        Permission::Free | Permission::Held { .. } => return Ok(None),
+        Permission::ProbeDue => {}
+    }
+    let asked = limiter.exchange(HostReport { asks_probe: true, ..HostReport::default() }).await;
+    match (asked.probe, limiter.permission()) {
+        (Some(probe), _) => Ok(Some(probe)),
+        (None, Permission::Free) => Ok(None),
+        (None, Permission::Held { left, status }) => Err(throttled(&limiter.host, status, left)),
+        (None, Permission::Refusing(refusing)) => Err(refused(&limiter.host, refusing)),
+        // the table does not answer
+        (None, Permission::ProbeDue) => Err(refused(&limiter.host, limiter.refusing(UNKNOWN_WAIT))),
+    }
+}
+
+fn throttled(host: &str, status: u16, left: Duration) -> FetchError {
+    FetchError::Throttled { host: host.to_owned(), status, retry_after: Some(left) }
+}
+
+fn refused(host: &str, refusing: Refusing) -> FetchError {
+    FetchError::HostRefuses { host: host.to_owned(), refusing: Box::new(refusing) }
+}
+
+impl Seen {
+    fn report(self, probe: Option<ProbeNumber>) -> HostReport {
+        let (answers, refusals, throttles) = match self {
+            Seen::Accepted(_) => (1, 0, 0),
+            Seen::Refused => (1, 1, 0),
+            Seen::Throttled(_) => (1, 0, 1),
+            Seen::Nothing => (0, 0, 0),
         };
-        if let Some(rate) = &self.rate {
-            rate.until_ready().await;
+        let mut latency = Latency::default();
+        if let Seen::Accepted(Some(took)) = self {
+            latency.observe(took);
         }
-        permit
+        let throttle = if let Seen::Throttled(throttle) = self { Some(throttle) } else { None };
+        let probe = probe.map(|number| (number, self.verdict()));
+        HostReport { answers, refusals, throttles, throttle, latency, probe, asks_probe: false }
     }
 
-    fn held_for(&self, now: Instant) -> Option<Duration> {
-        let until = lock(&self.hold).until;
-        until.and_then(|until| until.checked_duration_since(now)).filter(|left| !left.is_zero())
+    fn verdict(self) -> Verdict {
+        match self {
+            Seen::Accepted(_) => Verdict::Accepted,
+            Seen::Refused | Seen::Throttled(_) => Verdict::Refused,
+            Seen::Nothing => Verdict::Unknown,
+        }
     }
 }
 
-/// Evenly spaced, without a burst. None = no limit.
-fn quota(per_second: f64) -> Option<Quota> {
-    let period = (per_second > 0.0).then(|| Duration::try_from_secs_f64(1.0 / per_second))?;
-    Quota::with_period(period.unwrap_or(MAX_PERIOD).min(MAX_PERIOD)).map(|quota| quota.allow_burst(NonZeroU32::MIN))
-}
-
-impl Hold {
-    /// Answers of 429 that arrive during a hold are to requests sent before it: they do not double it.
-    fn next_default(&mut self, cap: Duration, now: Instant) -> Duration {
-        if self.until.is_none_or(|until| until <= now) {
-            self.in_a_row = self.in_a_row.saturating_add(1);
+/// A probe whose task was stopped has no verdict.
+impl Drop for RequestPermit {
+    fn drop(&mut self) {
+        if self.probe.is_some() {
+            self.limiter.note(Seen::Nothing.report(self.probe));
         }
-        retry::doubling(DEFAULT_HOLD, cap, self.in_a_row.saturating_sub(1))
     }
 }
 
@@ -176,55 +217,29 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[cfg(test)]
 mod tests {
-    use rstest::rstest;
-
     use super::*;
 
     const HOST: &str = "menu.test";
     const SECOND: Duration = Duration::from_secs(1);
 
-    fn limits(clock: &Clock) -> HostRateLimits {
-        let politeness = config::Politeness {
-            requests_per_second: 0.0,
-            concurrency: 0,
-            page_pause_min: Duration::ZERO,
-            page_pause_max: Duration::ZERO,
-            retry_after_cap: 900 * SECOND,
-        };
-        HostRateLimits::new(politeness, SECOND, clock.clone())
+    fn politeness() -> config::Politeness {
+        let quiet = [("politeness.requests_per_second", "0"), ("politeness.concurrency", "0")];
+        config::Config::with(&quiet).unwrap().politeness
     }
 
-    #[test]
-    fn a_hold_without_a_time_doubles_up_to_the_cap_and_begins_again_after_an_answer() {
-        let clock = Clock::manual(chrono::DateTime::UNIX_EPOCH);
-        let limits = limits(&clock);
-        let mut holds = Vec::new();
-        for _ in 0..7 {
-            let hold = limits.hold_off(HOST, 429, None);
-            assert_eq!(limits.hold_off(HOST, 429, None), hold, "the other request under way gets the same hold");
-            clock.advance(hold);
-            holds.push(hold.as_secs());
-        }
-        assert_eq!(holds, [30, 60, 120, 240, 480, 900, 900]);
-        limits.note_accepted(HOST);
-        assert_eq!(limits.hold_off(HOST, 429, None), 30 * SECOND);
+    fn limits(politeness: config::Politeness, clock: &Clock) -> HostRateLimits {
+        HostRateLimits::new(politeness, SECOND, clock.clone(), None)
     }
 
-    #[rstest]
-    #[case::at_once(Some(Duration::ZERO))]
-    #[case::later(Some(30 * SECOND))]
-    #[case::without_a_time(None)]
-    fn no_cap_takes_away_the_least_wait(#[case] retry_after: Option<Duration>) {
-        let clock = Clock::manual(chrono::DateTime::UNIX_EPOCH);
-        let politeness = config::Politeness { retry_after_cap: Duration::ZERO, ..limits(&clock).config };
-        let limits = HostRateLimits::new(politeness, SECOND, clock);
-        assert_eq!(limits.hold_off(HOST, 429, retry_after), MIN_HOLD);
+    async fn see(limits: &HostRateLimits, seen: Seen) -> Option<Duration> {
+        let permit = limits.permit(HOST).await.unwrap();
+        limits.note(permit, seen).await
     }
 
     #[tokio::test]
     async fn a_host_with_a_request_under_way_is_not_forgotten_however_many_there_are() {
-        let politeness = config::Politeness { concurrency: 1, ..limits(&Clock::system()).config };
-        let limits = HostRateLimits::new(politeness, Duration::ZERO, Clock::system());
+        let politeness = config::Politeness { concurrency: 1, ..politeness() };
+        let limits = HostRateLimits::new(politeness, Duration::from_millis(100), Clock::system(), None);
         let _under_way = limits.permit(HOST).await;
         for nth in 0..=MAX_HOSTS {
             assert!(limits.permit(&format!("{nth}.test")).await.is_ok());
@@ -232,23 +247,45 @@ mod tests {
         assert!(limits.permit(HOST).await.is_err());
     }
 
-    #[rstest]
-    #[case::none(0.0, false)]
-    #[case::ordinary(5.0, true)]
-    #[case::one_in_centuries(1e-12, true)]
-    #[case::one_in_an_eternity(1e-300, true)]
-    fn every_rate_above_zero_is_a_limit(#[case] per_second: f64, #[case] is_limited: bool) {
-        let limiter = quota(per_second).map(RateLimiter::direct);
-        assert_eq!(limiter.is_some_and(|limiter| limiter.check().is_ok()), is_limited);
-    }
-
     #[tokio::test]
     async fn a_held_host_is_not_asked() {
         let clock = Clock::manual(chrono::DateTime::UNIX_EPOCH);
-        let limits = limits(&clock);
-        limits.hold_off(HOST, 503, None);
+        let limits = limits(politeness(), &clock);
+        let throttle = Throttle { status: 503, retry_after: None };
+        assert_eq!(see(&limits, Seen::Throttled(throttle)).await, Some(30 * SECOND));
         assert!(matches!(limits.permit(HOST).await, Err(FetchError::Throttled { status: 503, .. })));
         assert!(limits.permit("other.test").await.is_ok());
+        clock.advance(30 * SECOND);
+        assert!(limits.permit(HOST).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn a_host_that_refuses_gets_one_probe_after_a_pause_and_is_free_when_it_accepts_it() {
+        let clock = Clock::manual(chrono::DateTime::UNIX_EPOCH);
+        let limits = limits(config::Politeness { breaker_requests: 3, ..politeness() }, &clock);
+        for _ in 0..3 {
+            see(&limits, Seen::Refused).await;
+        }
+        let error = limits.permit(HOST).await.err().unwrap();
+        let told = "menu.test refuses 100 % of requests since 00:00 UTC; next probe in 30 s";
+        assert_eq!(error.to_string(), told);
+        assert!(limits.check(HOST).await.is_err());
+
+        clock.advance(30 * SECOND);
+        let probe = limits.permit(HOST).await.unwrap();
+        assert!(limits.permit(HOST).await.is_err(), "one at a time");
+        limits.note(probe, Seen::Accepted(None)).await;
+        assert!(limits.permit(HOST).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn a_probe_whose_task_is_stopped_is_sent_again_later() {
+        let clock = Clock::manual(chrono::DateTime::UNIX_EPOCH);
+        let limits = limits(config::Politeness { breaker_requests: 1, ..politeness() }, &clock);
+        see(&limits, Seen::Refused).await;
+        clock.advance(30 * SECOND);
+        drop(limits.permit(HOST).await.unwrap());
+        limits.exchange_all().await;
         clock.advance(30 * SECOND);
         assert!(limits.permit(HOST).await.is_ok());
     }

@@ -15,6 +15,7 @@ use super::deps::{Exchange, SessionDeps};
 use super::error::FetchError;
 use super::failure::Failure;
 use super::headers;
+use super::host_limits::{RequestPermit, Seen};
 use super::identity::Identity;
 use super::jar::Jar;
 use super::proxy::{ProxyId, ProxyLease, ProxyOutcome};
@@ -45,10 +46,11 @@ impl Route {
         !self.lease.is_revoked()
     }
 
-    /// One try, reported to the source of the proxies. The time that it took ends with the last byte.
+    /// One try, reported to the source of the proxies and to the host's limiter. The time that it took ends with the last byte.
     pub async fn attempt<T: Send + 'static>(
         &mut self,
         exchange: &Exchange<'_>,
+        permit: RequestPermit,
         read: impl FnOnce(&Response) -> Result<T, FetchError> + Send + 'static,
     ) -> Result<(Response, T), Failure> {
         let Exchange { deps, trace, request, .. } = exchange;
@@ -68,12 +70,20 @@ impl Route {
             Ok((response, _)) => (success, "ok", response.raw.len() as u64),
             Err(failure) => (failure.outcome.clone(), failure.error.label(), 0),
         };
-        if result.as_ref().is_err_and(Failure::is_block) {
+        let is_block = result.as_ref().is_err_and(Failure::is_block);
+        if is_block {
             trace.blocked();
         }
+        // what the host does to all is not counted against the proxy of its probe
+        let outcome = if is_block && permit.is_probe() { ProxyOutcome::Answered } else { outcome };
         deps.proxies.report(self.lease.proxy.id, outcome, sent);
         events::request_finished(request.host(), label, bytes, took);
-        result
+        let seen = match &result {
+            Ok(_) => Seen::Accepted(Some(took)),
+            Err(failure) => failure.seen(),
+        };
+        let hold = deps.host_limits.note(permit, seen).await;
+        result.map_err(|failure| failure.held_for(hold))
     }
 
     async fn read<T: Send + 'static>(
@@ -111,11 +121,10 @@ impl Route {
             let skipped = deps.transport.skip(body).await;
             self.connection = skipped.is_whole.then_some(connection);
             let error = answer::judge_beginning(error, &skipped.beginning);
-            return Err(Failure::by_head(deps.hold_off_if_throttled(error), request.host()));
+            return Err(Failure::by_head(error, request.host()));
         }
         let answer = deps.transport.collect(request, head, body, memory).await?;
         deps.answered();
-        deps.host_limits.note_accepted(request.host());
         self.connection = Some(connection);
         Ok(answer)
     }

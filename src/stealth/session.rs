@@ -16,6 +16,7 @@ use super::deps::{Answers, Exchange, SessionDeps};
 use super::error::FetchError;
 use super::failure::Failure;
 use super::host_limits::HostRateLimits;
+use super::host_table::HostTable;
 use super::identity::{Identities, Identity};
 use super::locale::{StateLocale, States};
 use super::proxy::{ProxyAsk, ProxyId, ProxySource};
@@ -38,6 +39,8 @@ pub struct SessionConfig {
     pub http: config::Http,
     pub proxy_config: config::Proxies,
     pub politeness: config::Politeness,
+    /// Where processes share what they know of hosts; None = this process has them for itself.
+    pub host_table: Option<Arc<dyn HostTable>>,
     pub clock: Clock,
 }
 
@@ -82,12 +85,22 @@ impl Sessions {
             identities: config.identities,
             states: config.states,
             allowed: config.allowed_hosts,
-            host_limits: HostRateLimits::new(config.politeness, config.http.whole_timeout, config.clock.clone()),
+            host_limits: HostRateLimits::new(
+                config.politeness,
+                config.http.whole_timeout,
+                config.clock.clone(),
+                config.host_table,
+            ),
             transport: Transport::new(config.http)?,
             limits,
             clock: config.clock,
             answers: Answers::default(),
         })))
+    }
+
+    /// Shares with other processes what was seen of hosts and not shared at once.
+    pub async fn exchange_hosts(&self) {
+        self.0.host_limits.exchange_all().await;
     }
 
     /// A session for one task. It asks for a proxy when it first sends.
@@ -129,6 +142,8 @@ impl Session {
         let exchange = Exchange { deps: &deps, trace: &trace, request, memory: &memory };
         let mut tries = Tries::of(request);
         loop {
+            // no proxy is taken for a host that may not be asked
+            deps.host_limits.check(request.host()).await?;
             let mut route = match self.route.take().filter(Route::is_usable) {
                 Some(route) => route,
                 None => self.open_route(request, &tries).await?,
@@ -145,18 +160,21 @@ impl Session {
             if !route.is_usable() {
                 continue;
             }
-            let failure = match route.attempt(&exchange, read.clone()).await {
+            let failure = match route.attempt(&exchange, permit, read.clone()).await {
                 Ok(answer) => {
                     self.route = Some(route);
                     return Ok(answer);
                 }
                 Err(failure) => failure,
             };
-            drop(permit);
             tries.note(&failure, deps.clock.instant());
             match self.next_step(&failure, &tries) {
                 Step::GiveUp => {
                     self.route = failure.keeps_route().then_some(route);
+                    if failure.is_block() {
+                        // the host refuses all of us: the task waits, and has not failed
+                        deps.host_limits.check(request.host()).await?;
+                    }
                     return Err(tries.verdict(&deps, failure.error));
                 }
                 Step::Rotate => tries.leave(&route, &failure),

@@ -13,6 +13,7 @@ mod deadlines;
 mod explain;
 mod frozen;
 mod handlers;
+mod hosts;
 mod kill;
 mod listen;
 mod lost_commits;

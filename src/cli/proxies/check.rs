@@ -120,6 +120,7 @@ impl Checker {
             http: config::Http { whole_timeout: config.http.whole_timeout.min(MAX_CHECK_TIME), ..config.http.clone() },
             proxy_config: config::Proxies { rotations_per_request: 0, ..config.proxies.clone() },
             politeness: config.politeness.clone(),
+            host_table: None,
             clock: Clock::system(),
         })?;
         Ok(Checker { sessions, proxies, registry, points })

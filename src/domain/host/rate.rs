@@ -46,7 +46,8 @@ impl Rate {
             (self.rate, self.configured_rate) = (configured, configured);
             self.rate_changed_at = None;
         }
-        let steps = self.rate_changed_at.map_or(1, |at| now.signed_duration_since(at).num_seconds() / STEP.num_seconds());
+        let steps =
+            self.rate_changed_at.map_or(1, |at| now.signed_duration_since(at).num_seconds() / STEP.num_seconds());
         if steps < 1 || configured <= 0.0 {
             return;
         }

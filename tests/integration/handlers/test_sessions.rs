@@ -68,6 +68,7 @@ pub fn sessions(proxies: Vec<Proxy>, host: &str) -> Sessions {
         http: config.http,
         proxy_config: config.proxies,
         politeness: config.politeness,
+        host_table: None,
         clock: Clock::system(),
     })
     .unwrap()
@@ -86,6 +87,7 @@ pub fn test_config(base_url: &str) -> Config {
         ("politeness.concurrency", "0"),
         ("politeness.page_pause_min", "0s"),
         ("politeness.page_pause_max", "0s"),
+        ("politeness.breaker_share", "0"),
         ("politeness.retry_after_cap", "1s"),
     ])
     .unwrap()

@@ -147,6 +147,7 @@ fn sessions(proxy_port: u16) -> Sessions {
         http: config::Http { whole_timeout: Duration::from_secs(120), ..config.http },
         proxy_config: config.proxies,
         politeness: config.politeness,
+        host_table: None,
         clock: Clock::system(),
     })
     .unwrap()

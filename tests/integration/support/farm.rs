@@ -99,6 +99,7 @@ impl Farm {
             ("DROVER__POLITENESS__CONCURRENCY", "0"),
             ("DROVER__POLITENESS__PAGE_PAUSE_MIN", "0s"),
             ("DROVER__POLITENESS__PAGE_PAUSE_MAX", "0s"),
+            ("DROVER__POLITENESS__BREAKER_SHARE", "0"),
         ];
         command.args(args).envs(settings).env_remove("FAILPOINTS");
         command

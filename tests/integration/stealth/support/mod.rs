@@ -50,6 +50,7 @@ impl Setup {
             http: self.http,
             proxy_config: rotations(),
             politeness: self.politeness,
+            host_table: None,
             clock: Clock::system(),
         })
         .unwrap()
@@ -86,6 +87,7 @@ pub fn no_politeness() -> config::Politeness {
         concurrency: 0,
         page_pause_min: Duration::ZERO,
         page_pause_max: Duration::ZERO,
+        breaker_share: 0.0,
         ..support::config(&[]).politeness
     }
 }

@@ -1,0 +1,254 @@
+//! `HostLimiter`: one host as this process sees it: the shared state as last read, what has to be added to it, and this process's
+//! share of the rate.
+//!
+//! Without a [`HostTable`], and while it fails, the rules are applied here alone. It must not know proxies or requests.
+
+use std::num::NonZeroU32;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use chrono::{DateTime, TimeDelta, Utc};
+use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::host_table::{Exchanged, HostTable};
+use crate::clock::Clock;
+use crate::domain::host::{Applied, HostLimits, HostReport, HostState, Permission, Refusing};
+use crate::events;
+
+/// How old the view may become while the host is asked.
+const MAX_AGE: Duration = Duration::from_secs(10);
+/// Between two requests to a host, however low its rate: the limiter counts in 64 bits of nanoseconds.
+const MAX_PERIOD: Duration = Duration::from_secs(24 * 3600);
+
+/// What all limiters of a process share.
+pub(super) struct LimiterDeps {
+    pub table: Option<Arc<dyn HostTable>>,
+    pub limits: HostLimits,
+    /// Requests at once, of all processes together; 0 = no limit.
+    pub concurrency: usize,
+    pub clock: Clock,
+}
+
+pub(super) struct HostLimiter {
+    pub host: String,
+    deps: Arc<LimiterDeps>,
+    view: Mutex<View>,
+    pace: Mutex<Pace>,
+    /// One exchange at a time, so that no view is replaced by an older one.
+    turn: tokio::sync::Mutex<()>,
+}
+
+struct View {
+    state: HostState,
+    /// When the state was read, by both clocks.
+    read: (DateTime<Utc>, Instant),
+    exchanged: Option<Instant>,
+    table_fails: bool,
+    unsaved: HostReport,
+}
+
+/// This process's share of the rate and of the requests at once, as last made.
+#[derive(Default)]
+struct Pace {
+    per_second: f64,
+    rate: Option<Arc<DefaultDirectRateLimiter>>,
+    concurrency: usize,
+    permits: Option<Arc<Semaphore>>,
+}
+
+impl HostLimiter {
+    pub fn new(host: &str, deps: Arc<LimiterDeps>) -> Self {
+        let read = (deps.clock.utc(), deps.clock.instant());
+        let view = View {
+            state: HostState::new(read.0),
+            read,
+            exchanged: None,
+            table_fails: false,
+            unsaved: HostReport::default(),
+        };
+        HostLimiter {
+            host: host.to_owned(),
+            deps,
+            view: Mutex::new(view),
+            pace: Mutex::default(),
+            turn: tokio::sync::Mutex::default(),
+        }
+    }
+
+    pub fn permission(&self) -> Permission {
+        let now = self.deps.clock.instant();
+        let view = lock(&self.view);
+        view.state.permission(view.now(now))
+    }
+
+    /// What is told where nothing may be sent for `left`.
+    pub fn refusing(&self, left: Duration) -> Refusing {
+        lock(&self.view).state.refusing(left)
+    }
+
+    /// Notes what happened, for the next exchange.
+    pub fn note(&self, report: HostReport) {
+        lock(&self.view).unsaved.absorb(report);
+    }
+
+    pub fn has_unsaved(&self) -> bool {
+        !lock(&self.view).unsaved.is_empty()
+    }
+
+    pub fn is_refused(&self) -> bool {
+        matches!(self.permission(), Permission::Refusing(_) | Permission::ProbeDue)
+    }
+
+    /// Learns what the other processes know, unless that was lately.
+    pub async fn refresh(self: &Arc<Self>) {
+        let now = self.deps.clock.instant();
+        let exchanged = lock(&self.view).exchanged;
+        if exchanged.is_none_or(|at| now.saturating_duration_since(at) >= MAX_AGE) {
+            self.exchange(HostReport::default()).await;
+        }
+    }
+
+    /// Adds `report`, and all that was noted before, to what the processes share.
+    pub async fn exchange(self: &Arc<Self>, report: HostReport) -> Applied {
+        let begun = self.deps.clock.instant();
+        self.note(report);
+        let limiter = Arc::clone(self);
+        // it goes on when the session that asked for it is dropped: the report is out of `unsaved` meanwhile
+        tokio::spawn(async move { limiter.exchange_in_turn(begun).await }).await.unwrap_or_default()
+    }
+
+    async fn exchange_in_turn(&self, begun: Instant) -> Applied {
+        let _turn = self.turn.lock().await;
+        let report = {
+            let mut view = lock(&self.view);
+            if view.unsaved.is_empty() && view.exchanged >= Some(begun) {
+                // the one before took the report along
+                return Applied { hold: view.held(self.deps.clock.instant()), ..Applied::default() };
+            }
+            std::mem::take(&mut view.unsaved)
+        };
+        let applied = match &self.deps.table {
+            None => self.apply_here(&report),
+            Some(table) => match table.exchange(&self.host, report.clone()).await {
+                Ok(exchanged) => self.adopt(exchanged),
+                Err(error) => self.keep(report, &error),
+            },
+        };
+        lock(&self.view).exchanged = Some(self.deps.clock.instant());
+        if let Some(notice) = &applied.notice {
+            events::host_notice(&self.host, notice);
+        }
+        applied
+    }
+
+    fn adopt(&self, exchanged: Exchanged) -> Applied {
+        let Exchanged { state, now, applied } = exchanged;
+        let mut view = lock(&self.view);
+        (view.state, view.read, view.table_fails) = (state, (now, self.deps.clock.instant()), false);
+        applied
+    }
+
+    /// The table fails: the report is judged here, and added to the table later. Only the table gives out probes.
+    fn keep(&self, mut report: HostReport, error: &str) -> Applied {
+        report.asks_probe = false;
+        let applied = self.apply_here(&report);
+        let mut view = lock(&self.view);
+        report.absorb(std::mem::take(&mut view.unsaved));
+        view.unsaved = report;
+        let failed_before = std::mem::replace(&mut view.table_fails, true);
+        events::host_table_failed(&self.host, error, failed_before);
+        applied
+    }
+
+    fn apply_here(&self, report: &HostReport) -> Applied {
+        let mut view = lock(&self.view);
+        let now = view.now(self.deps.clock.instant());
+        view.state.apply("", report, &self.deps.limits, now)
+    }
+
+    /// Waits for this process's next turn at the host.
+    pub async fn wait_for_turn(&self) -> Option<OwnedSemaphorePermit> {
+        let (rate, permits) = self.share();
+        let permit = match permits {
+            // the semaphore is never closed
+            Some(permits) => permits.acquire_owned().await.ok(),
+            None => None,
+        };
+        if let Some(rate) = rate {
+            rate.until_ready().await;
+        }
+        permit
+    }
+
+    /// The limits of this process. One that has changed begins anew: for a moment more may be under way.
+    fn share(&self) -> (Option<Arc<DefaultDirectRateLimiter>>, Option<Arc<Semaphore>>) {
+        let (rate, processes) = {
+            let view = lock(&self.view);
+            (view.state.rate.rate, view.state.process_count())
+        };
+        let mut pace = lock(&self.pace);
+        pace.set_rate(rate / processes as f64);
+        pace.set_concurrency(match self.deps.concurrency {
+            0 => 0,
+            all => (all / processes).max(1),
+        });
+        (pace.rate.clone(), pace.permits.clone())
+    }
+}
+
+impl View {
+    /// The shared clock's time; it does not jump with the system's clock.
+    fn now(&self, now: Instant) -> DateTime<Utc> {
+        let (utc, instant) = self.read;
+        let passed = TimeDelta::from_std(now.saturating_duration_since(instant)).unwrap_or_default();
+        utc.checked_add_signed(passed).unwrap_or(utc)
+    }
+
+    fn held(&self, now: Instant) -> Option<Duration> {
+        self.state.hold.left(self.now(now))
+    }
+}
+
+impl Pace {
+    fn set_rate(&mut self, per_second: f64) {
+        if self.per_second != per_second {
+            self.per_second = per_second;
+            self.rate = quota(per_second).map(|quota| Arc::new(RateLimiter::direct(quota)));
+        }
+    }
+
+    fn set_concurrency(&mut self, concurrency: usize) {
+        if self.concurrency != concurrency {
+            self.concurrency = concurrency;
+            self.permits = (concurrency > 0).then(|| Arc::new(Semaphore::new(concurrency)));
+        }
+    }
+}
+
+/// Evenly spaced, without a burst. None = no limit.
+fn quota(per_second: f64) -> Option<Quota> {
+    let period = (per_second > 0.0).then(|| Duration::try_from_secs_f64(1.0 / per_second))?;
+    Quota::with_period(period.unwrap_or(MAX_PERIOD).min(MAX_PERIOD)).map(|quota| quota.allow_burst(NonZeroU32::MIN))
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::none(0.0, false)]
+    #[case::ordinary(5.0, true)]
+    #[case::one_in_centuries(1e-12, true)]
+    #[case::one_in_an_eternity(1e-300, true)]
+    fn every_rate_above_zero_is_a_limit(#[case] per_second: f64, #[case] is_limited: bool) {
+        let limiter = quota(per_second).map(RateLimiter::direct);
+        assert_eq!(limiter.is_some_and(|limiter| limiter.check().is_ok()), is_limited);
+    }
+}

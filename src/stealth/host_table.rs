@@ -1,0 +1,21 @@
+//! `HostTable`: where processes share what they know of hosts.
+//!
+//! In: what this process saw of one host. Out: what all of them know of it. It must not know how it is stored.
+
+use chrono::{DateTime, Utc};
+use futures_util::future::BoxFuture;
+
+use crate::domain::host::{Applied, HostReport, HostState};
+
+/// The owner of the shared states.
+pub trait HostTable: Send + Sync {
+    /// Adds `report` to the host's state, after those of other processes. The error is for people: nothing is known then.
+    fn exchange(&self, host: &str, report: HostReport) -> BoxFuture<'static, Result<Exchanged, String>>;
+}
+
+pub struct Exchanged {
+    pub state: HostState,
+    /// The time of `state`, by the clock that all processes share.
+    pub now: DateTime<Utc>,
+    pub applied: Applied,
+}

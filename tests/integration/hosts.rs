@@ -1,0 +1,149 @@
+//! What several processes know of a host together, and send to it.
+
+use std::time::Duration;
+
+use drover::actors::hosts::SharedHosts;
+use drover::db::hosts;
+use drover::domain::host::{BreakerState, HostReport, Permission, Throttle, Verdict};
+use drover::domain::role::Role;
+use drover::stealth::{Exchanged, HostTable};
+use serde_json::{Value, json};
+use sim::{Fault, FaultKind, Refusal};
+use tokio::process::Command;
+
+use crate::support::{Child, Farm, PATIENCE, TestDatabase, config, database, drover, until};
+
+const HOST: &str = "menu.test";
+/// What `drover worker` may run at once in these tests.
+const SLOTS: u64 = 4;
+
+fn process(database: &TestDatabase) -> SharedHosts {
+    let settings = [("politeness.breaker_requests", "4"), ("politeness.breaker_base", "100ms")];
+    SharedHosts::new(&database.db, &config(&settings))
+}
+
+async fn report(process: &SharedHosts, report: HostReport) -> Exchanged {
+    process.exchange(HOST, report).await.unwrap()
+}
+
+fn refused(requests: i64) -> HostReport {
+    HostReport { answers: requests, refusals: requests, ..HostReport::default() }
+}
+
+fn asks_probe() -> HostReport {
+    HostReport { asks_probe: true, ..HostReport::default() }
+}
+
+#[tokio::test]
+async fn processes_add_to_what_the_others_counted() {
+    let database = database().await;
+    let processes = [process(&database), process(&database)];
+    let accepted = || HostReport { answers: 1, ..HostReport::default() };
+    let exchanges = (0..40).map(|nth| report(&processes[nth % 2], accepted()));
+    futures_util::future::join_all(exchanges).await;
+    let after = report(&processes[0], HostReport::default()).await.state;
+    assert_eq!((after.answers, after.process_count()), (40, 2));
+}
+
+#[tokio::test]
+async fn refusals_of_all_processes_open_the_breaker_and_one_of_them_gets_the_probe() {
+    let database = database().await;
+    let processes = [process(&database), process(&database), process(&database)];
+    assert!(report(&processes[0], refused(2)).await.applied.notice.is_none());
+    assert!(report(&processes[1], refused(2)).await.applied.notice.is_some());
+    let seen = report(&processes[2], asks_probe()).await;
+    assert_eq!(seen.applied.probe, None);
+    assert!(matches!(seen.state.permission(seen.now), Permission::Refusing(_)));
+
+    until("the probe is due", PATIENCE, async || {
+        let seen = report(&processes[2], HostReport::default()).await;
+        seen.state.permission(seen.now) == Permission::ProbeDue
+    })
+    .await;
+    let asks = (0..30).map(|nth| report(&processes[nth % 3], asks_probe()));
+    let probes: Vec<_> =
+        futures_util::future::join_all(asks).await.iter().filter_map(|asked| asked.applied.probe).collect();
+    assert_eq!(probes, [1]);
+
+    let accepted = HostReport { probe: Some((1, Verdict::Accepted)), ..HostReport::default() };
+    report(&processes[1], accepted).await;
+    assert_eq!(report(&processes[0], HostReport::default()).await.state.breaker.state, BreakerState::Closed);
+}
+
+#[tokio::test]
+async fn a_hold_is_shared_and_the_operator_ends_it() {
+    let database = database().await;
+    let processes = [process(&database), process(&database)];
+    let throttle = Some(Throttle { status: 429, retry_after: Some(Duration::from_secs(600)) });
+    report(&processes[0], HostReport { answers: 1, throttles: 1, throttle, ..HostReport::default() }).await;
+    let seen = report(&processes[1], HostReport::default()).await;
+    assert!(matches!(seen.state.permission(seen.now), Permission::Held { status: 429, .. }), "{:?}", seen.state);
+    hosts::reset(&database.db.client().await.unwrap(), HOST).await.unwrap();
+    let seen = report(&processes[1], HostReport::default()).await;
+    assert_eq!(seen.state.permission(seen.now), Permission::Free);
+}
+
+async fn said(database: &TestDatabase, args: &[&str]) -> (i32, String) {
+    let output = drover().args(args).env("DATABASE_URL", &database.url).output().await.unwrap();
+    (output.status.code().unwrap(), String::from_utf8(output.stdout).unwrap())
+}
+
+#[tokio::test]
+async fn the_operator_sees_what_a_host_does_and_can_have_it_forgotten() {
+    let database = database().await;
+    let settings = [("politeness.breaker_requests", "4"), ("politeness.breaker_base", "2m")];
+    report(&SharedHosts::new(&database.db, &config(&settings)), refused(4)).await;
+
+    let (code, list) = said(&database, &["hosts", "--json"]).await;
+    let list: Vec<Value> = serde_json::from_str(&list).unwrap();
+    assert_eq!((code, list.len()), (0, 1));
+    assert_eq!(
+        (&list[0]["host"], &list[0]["breaker"], &list[0]["refusals"]),
+        (&json!(HOST), &json!("open"), &json!(4))
+    );
+    let does = list[0]["does"].as_str().unwrap();
+    assert!(does.starts_with("refuses 100 % of requests since ") && does.contains("; next probe in 1"), "{does}");
+    let (_, shown) = said(&database, &["hosts", "show", HOST]).await;
+    assert!(shown.starts_with("menu.test refuses 100 % of requests since "), "{shown}");
+
+    assert_eq!(said(&database, &["hosts", "reset", HOST]).await.0, 0);
+    assert_eq!(said(&database, &["hosts", "show", HOST]).await.0, 3, "not found");
+}
+
+fn worker(farm: &Farm) -> Command {
+    let mut command = farm.drover(&["worker", "--workers", "2", "--slots", "2"]);
+    command.envs([
+        ("DROVER__POLITENESS__BREAKER_SHARE", "0.5"),
+        ("DROVER__POLITENESS__BREAKER_REQUESTS", "12"),
+        ("DROVER__POLITENESS__BREAKER_BASE", "1s"),
+        ("DROVER__POLITENESS__BREAKER_CAP", "2s"),
+        ("DROVER__PROXIES__FLUSH_EVERY", "500ms"),
+        ("DROVER__PROXIES__BENCH_BASE", "100ms"),
+        ("DROVER__PROXIES__BENCH_CAP", "200ms"),
+    ]);
+    command
+}
+
+#[tokio::test]
+async fn two_processes_send_a_blocking_host_together_what_one_may_and_crawl_it_once_it_is_well() {
+    let farm = Farm::with_stores(30).await;
+    let storm = farm.sim.add_fault(Fault::new(FaultKind::Blocked(Refusal::ChallengeForbidden)));
+    farm.enqueue(Role::PayloadFetch).await;
+    let refuses = ["refuses"];
+    let _workers = [0, 1].map(|_| Child::spawn(&mut worker(&farm)).allow_errors(&refuses));
+
+    let probes = "SELECT coalesce(max(probe), 0)::bigint FROM hosts";
+    until("some probes were sent", PATIENCE, async || farm.count(probes).await >= 3).await;
+    let sent = farm.sim.counts().requests;
+    let probes = farm.count(probes).await as u64;
+    // what opened the breaker, and what was under way then
+    let allowed = 12 + 2 * SLOTS;
+    assert!(sent <= allowed + probes, "{sent} requests, {probes} of them probes");
+    let waiting = "SELECT count(*) FROM worker_tasks WHERE status = 'pending' AND error_message LIKE '%refuses 100 % of requests since%'";
+    farm.until_counted("every task waits and says why", waiting, 30).await;
+
+    farm.sim.remove_fault(storm);
+    farm.until_crawled().await;
+    let retries = "SELECT coalesce(sum(retry_count), 0)::bigint FROM worker_tasks";
+    assert_eq!(farm.count(retries).await, 0, "a task that waits spends no retry");
+}
