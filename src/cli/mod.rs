@@ -17,6 +17,7 @@ mod db;
 mod doctor;
 mod enqueue;
 mod env;
+mod hosts;
 mod http;
 mod input;
 mod list_file;
@@ -82,6 +83,8 @@ enum Command {
     Doctor(doctor::Args),
     /// Add one task to the queue
     Enqueue(enqueue::Args),
+    /// List the hosts that were asked and what they do, show or reset one
+    Hosts(hosts::Args),
     /// Bring the database's schema up to date
     Migrate(migrate::Args),
     /// Show a payload: what a platform answered to a crawl
@@ -118,6 +121,7 @@ impl Command {
             Command::Demo(args) => demo::run(args, env).await,
             Command::Doctor(args) => doctor::run(args, env).await,
             Command::Enqueue(args) => enqueue::run(args, env).await,
+            Command::Hosts(args) => hosts::run(args, env).await,
             Command::Migrate(args) => migrate::run(args, env).await,
             Command::Payload(args) => payload::run(args, env).await,
             Command::Platforms(args) => platforms::run(args, env).await,
