@@ -129,7 +129,7 @@ impl Bench {
             panic!("the run ended early")
         };
         let tx = self.services.db.begin().await.unwrap();
-        handlers::commit(tx, &task, &done, &Value::Null).await.unwrap();
+        handlers::commit(tx, &task, &done, &Value::Null, None).await.unwrap();
     }
 
     /// What earlier runs have chained would keep the new task waiting, and is cancelled.

@@ -57,3 +57,39 @@ BEGIN
   IF promote_stores(ARRAY[task.dispensary_id]) > 0 OR is_ready THEN PERFORM pg_notify('drover_tasks', ''); END IF;
   RETURN new_status;
 END $f$;
+
+-- Completes a run and starts the one task that it chained, in the same slot: the new task is never pending, and takes over its store's
+-- reservation. `settlement` is {result, detail}, `spec` a task as enqueue_tasks takes it, due now and of the same store. Returns the new
+-- task's id; null where another task of the store is active or ready (written by hand): then it waits like any other chained task.
+-- Otherwise as settle_task.
+CREATE OR REPLACE FUNCTION complete_and_start(held_id bigint, held_fence bigint, held_worker text, settlement jsonb, spec jsonb,
+                                              lease interval, OUT started bigint)
+LANGUAGE plpgsql
+SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+SET enable_sort = off SET jit = off SET lock_timeout = '1s' AS $f$
+DECLARE
+  active CONSTANT text[] := ARRAY['claimed', 'running'];
+  start_time timestamptz := clock_timestamp();
+BEGIN
+  -- as for a claim: a forgotten fence would be given out twice
+  IF current_setting('synchronous_commit') = 'off' THEN PERFORM set_config('synchronous_commit', 'on', true); END IF;
+  UPDATE worker_tasks t
+     SET status = 'completed', completed_at = start_time, updated_at = start_time, result = nullif(settlement->'result', 'null'),
+         error_message = NULL, detail = nullif(settlement->'detail', 'null'), dedup_key = NULL, snoozed_since = NULL, loss_count = 0,
+         crash_count = 0
+   WHERE t.id = held_id AND t.fence = held_fence AND t.worker_id = held_worker AND t.status = ANY (active)
+     AND t.lease_expires_at > start_time;
+  IF NOT FOUND THEN
+    RAISE no_data_found USING MESSAGE = format('a lease of task %s with fence %s for %s', held_id, held_fence, held_worker);
+  END IF;
+  INSERT INTO worker_tasks (role, dispensary_id, platform, priority, payload, parent_task_id, status, ready, worker_id, fence,
+                            claimed_at, started_at, last_heartbeat_at, lease_expires_at)
+  SELECT s.role, s.dispensary_id, s.platform, s.priority, s.payload, s.parent_task_id, 'running', false, held_worker, 1,
+         start_time, start_time, start_time, start_time + lease
+    FROM jsonb_to_record(spec) AS s(role text, dispensary_id bigint, platform text, priority int, payload jsonb, parent_task_id bigint)
+  ON CONFLICT DO NOTHING
+  RETURNING id INTO started;
+  IF started IS NULL THEN
+    PERFORM enqueue_tasks(jsonb_build_array(spec));
+  END IF;
+END $f$;

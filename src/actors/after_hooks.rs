@@ -62,7 +62,7 @@ mod tests {
     use crate::handlers::{Done, Outcome};
 
     fn committed(result: Value) -> Committed {
-        Committed { result, next: Vec::new(), data: None }
+        Committed { result, next: Vec::new(), data: None, started: None }
     }
 
     fn hook(done: Done) -> After {

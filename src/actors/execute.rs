@@ -1,6 +1,7 @@
 //! `Executor` and `Run`: one run of a claimed task on the runtime, outside of any actor: start, body, end.
 //!
-//! In: a claimed task and its stop signal ([`Stop`]). Out: how the run ended. `settle` writes that end. It must not know actors.
+//! In: a claimed task and its stop signal ([`Stop`]). Out: how the run ended. `settle` writes that end. A chained task that it started
+//! runs next, in the same slot. It must not know actors.
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
@@ -20,8 +21,9 @@ use super::lifecycle::Lifecycle;
 use crate::config::Config;
 use crate::db::tasks::{self, ClaimedTask};
 use crate::db::{Db, DbError};
+use crate::domain::role::RoleSet;
 use crate::events;
-use crate::handlers::{self, Outcome, TaskError};
+use crate::handlers::{self, FetchedMenu, Outcome, StartedTask, TaskError};
 
 /// What every run needs. Cheap to clone.
 #[derive(Clone)]
@@ -38,8 +40,17 @@ pub struct Executor {
 pub(super) struct Run<'a> {
     pub executor: &'a Executor,
     pub task: &'a ClaimedTask,
+    /// What a chained task must be of to go on in this slot.
+    pub roles: &'a RoleSet,
     context: Arc<handlers::Context>,
     started: Instant,
+}
+
+/// A chained task that was started by the end of a run.
+pub(super) struct NextRun {
+    pub started: StartedTask,
+    /// When its body stops by itself, unless the lease is renewed.
+    pub stop_at: Instant,
 }
 
 /// How the body ended.
@@ -66,41 +77,65 @@ impl Executor {
         Executor { db, claimer, services, config, lifecycle, after_hooks: AfterHooks::default() }
     }
 
-    /// Runs a granted task to its end. A panic, in the body or once around it, is a failed attempt. After a second one nothing is
-    /// written, and the lease runs out.
-    pub async fn run(&self, grant: TaskGrant) {
-        let TaskGrant { task, mut guard } = grant;
+    /// Runs a granted task to its end, and then what it chained in its slot.
+    pub async fn run(&self, grant: TaskGrant, roles: &RoleSet) {
+        let mut next = Some(grant);
+        while let Some(grant) = next {
+            next = self.run_one(grant, roles).await;
+        }
+    }
+
+    /// A panic, in the body or once around it, is a failed attempt. After a second one nothing is written, and the lease runs out.
+    async fn run_one(&self, grant: TaskGrant, roles: &RoleSet) -> Option<TaskGrant> {
+        let TaskGrant { task, mut guard, menu } = grant;
         guard.begin();
         let span = tracing::info_span!("task", task = task.lease.id, fence = task.lease.fence, role = %task.role, worker = %task.lease.worker_id);
-        let run = Run::new(self, &task);
+        let is_started = menu.is_some();
+        let run = Run::new(self, &task, roles, menu);
         let whole = async {
-            if let Err(panic) = AssertUnwindSafe(run.execute(&mut guard.stop)).catch_unwind().await {
-                run.fail(panic_error(panic)).await;
+            match AssertUnwindSafe(run.execute(is_started, &mut guard.stop)).catch_unwind().await {
+                Ok(next) => next,
+                Err(panic) => {
+                    run.fail(panic_error(panic)).await;
+                    None
+                }
             }
         };
-        whole.instrument(span).await;
+        let NextRun { started: StartedTask { task, menu }, stop_at } = whole.instrument(span).await?;
+        let guard = guard.hand_on(task.lease.clone(), stop_at, &self.db)?;
+        events::task_claimed(&run_event(&task), task.waited);
+        Some(TaskGrant { task, guard, menu: Some(menu) })
     }
 }
 
 impl<'a> Run<'a> {
-    pub fn new(executor: &'a Executor, task: &'a ClaimedTask) -> Self {
+    pub fn new(executor: &'a Executor, task: &'a ClaimedTask, roles: &'a RoleSet, menu: Option<FetchedMenu>) -> Self {
         let services = executor.services.clone();
         let context = handlers::Context::new(services, task.lease.id, task.dispensary_id, task.platform.clone());
-        Run { executor, task, context: Arc::new(context), started: Instant::now() }
+        Run { executor, task, roles, context: Arc::new(context.with_menu(menu)), started: Instant::now() }
     }
 
-    async fn execute(&self, stop: &mut oneshot::Receiver<Stop>) {
-        match self.start().await {
-            Ok(true) => {}
-            Ok(false) => return self.report_lost(),
-            Err(error) => return self.fail(error.into()).await,
+    /// Returns the chained task that its end has started.
+    async fn execute(&self, is_started: bool, stop: &mut oneshot::Receiver<Stop>) -> Option<NextRun> {
+        if !is_started && !self.start().await {
+            return None;
         }
         let end = self.wait_for_body(self.spawn_body(), stop).await;
-        self.settle(end).await;
+        self.settle(end).await
+    }
+
+    /// Whether it may go on.
+    async fn start(&self) -> bool {
+        match self.try_start().await {
+            Ok(true) => return true,
+            Ok(false) => self.report_lost(),
+            Err(error) => self.fail(error.into()).await,
+        }
+        false
     }
 
     /// `false`: the lease is lost.
-    async fn start(&self) -> Result<bool, DbError> {
+    async fn try_start(&self) -> Result<bool, DbError> {
         fail::fail_point!("execute.start");
         tasks::start(&self.executor.db.client().await?, &self.task.lease).await
     }

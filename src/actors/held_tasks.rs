@@ -79,6 +79,12 @@ impl HeldTasks {
         stop_signal
     }
 
+    /// Puts a chained task of the same slot in the place of its parent, whose run has ended. None: the parent was taken meanwhile.
+    pub fn replace(&self, parent: &TaskLease, lease: TaskLease, stop_at: Instant) -> Option<oneshot::Receiver<Stop>> {
+        let task_actor = self.change(|inner| inner.remove(parent))?.task.task_actor;
+        Some(self.enter(HeldTask { lease, task_actor, is_suspect: false, stop_at }))
+    }
+
     /// To be kept from before a claim is decided upon until what it brought is entered.
     pub fn hold_drain(&self) -> DrainHold {
         self.change(|inner| inner.drain_holds += 1);

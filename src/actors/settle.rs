@@ -1,30 +1,33 @@
 //! How a run's end is written: effects and status in one transaction, a status alone, or with the claimer's next round trip.
 //!
-//! In: how the body ended. Out: a settled task, an event, and a hook that runs after a commit. A database that is away, silent or
+//! In: how the body ended. Out: a settled task, an event, a hook that runs after a commit, and the chained task that goes on in the
+//! same slot. A database that is away, silent or
 //! busy with a deadlock costs a finished run nothing: what it fetched is kept and written again for as long as its lease can last.
 //! It must not know why the body ended so.
 
 use std::time::{Duration, Instant};
 
-use super::execute::{BodyEnd, Executor, Run};
+use super::execute::{BodyEnd, Executor, NextRun, Run};
 use super::lifecycle::{Lifecycle, Phase};
 use crate::db::DbError;
 use crate::db::tasks::{self, AttemptOutcome, Completion, EndedAttempt, Settlement};
 use crate::domain::retry;
 use crate::events;
-use crate::handlers::{self, CommitError, Committed, Done, Outcome, TaskError};
+use crate::handlers::{self, CommitError, Committed, Done, Outcome, Slot, TaskError};
 
 impl Run<'_> {
-    pub async fn settle(&self, result: BodyEnd) {
+    /// Returns the chained task that goes on in this slot.
+    pub async fn settle(&self, result: BodyEnd) -> Option<NextRun> {
         match result {
-            BodyEnd::Lost => self.report_lost(),
-            BodyEnd::Released => self.settle_status(Settlement::released("given back by a stopping worker")).await,
-            BodyEnd::Failed(error) => self.fail(error).await,
+            BodyEnd::Outcome(Outcome::Done(done)) => return self.finish(done).await,
             BodyEnd::Outcome(Outcome::Cancel { reason }) => {
                 self.settle_status(Settlement::new(AttemptOutcome::Cancelled, Some(reason))).await
             }
-            BodyEnd::Outcome(Outcome::Done(done)) => self.finish(done).await,
+            BodyEnd::Failed(error) => self.fail(error).await,
+            BodyEnd::Released => self.settle_status(Settlement::released("given back by a stopping worker")).await,
+            BodyEnd::Lost => self.report_lost(),
         }
+        None
     }
 
     pub async fn fail(&self, error: TaskError) {
@@ -56,9 +59,10 @@ impl Run<'_> {
         after.map_or(own, |after| after.max(own)).min(queue.retry_cap)
     }
 
-    async fn finish(&self, done: Done) {
+    async fn finish(&self, done: Done) -> Option<NextRun> {
         if done.write.is_none() && done.next.is_empty() && done.after.is_none() {
-            return self.complete_in_batch(done.result).await;
+            self.complete_in_batch(done.result).await;
+            return None;
         }
         self.commit(done).await
     }
@@ -76,50 +80,61 @@ impl Run<'_> {
     }
 
     /// Commits the run's effects, again and again while the reason of the failure may pass.
-    async fn commit(&self, mut done: Done) {
+    async fn commit(&self, mut done: Done) -> Option<NextRun> {
         let mut retries = self.retries();
         let mut unknown = None;
         loop {
+            let sent = Instant::now();
             let error = match self.try_commit(&done).await {
-                Ok(committed) => return self.after_commit(&mut done, committed),
+                Ok(committed) => return self.after_commit(&mut done, committed, sent),
                 Err(CommitError::LeaseLost) => None,
                 Err(CommitError::RolledBack(error)) => Some(error),
                 Err(CommitError::Unknown(error, committed)) => {
-                    unknown = Some(committed);
+                    unknown = Some((committed, sent));
                     Some(error)
                 }
             };
             // a try whose answer was lost may have gone through, and then every later one fails
-            if let Some(committed) = unknown.take() {
+            if let Some((committed, sent)) = unknown.take() {
                 match self.ended_attempt().await {
                     Some(ended) if ended.matches(AttemptOutcome::Completed) => {
-                        return self.after_commit(&mut done, committed);
+                        return self.after_commit(&mut done, committed, sent);
                     }
-                    Some(_) => return self.report_fenced(),
-                    None => unknown = Some(committed),
+                    Some(_) => {
+                        self.report_fenced();
+                        return None;
+                    }
+                    None => unknown = Some((committed, sent)),
                 }
             }
             match error {
-                None => return self.report_fenced(),
-                Some(error) if retries.wait_after(&error).await => {}
-                Some(error) => return self.fail(error.into()).await,
+                Some(error) if retries.wait_after(&error).await => continue,
+                Some(error) => self.fail(error.into()).await,
+                None => self.report_fenced(),
             }
+            return None;
         }
     }
 
     async fn try_commit(&self, done: &Done) -> Result<Committed, CommitError> {
-        let tx = self.executor.db.begin().await.map_err(CommitError::RolledBack)?;
-        handlers::commit(tx, self.task, done, &self.detail()).await
+        let Executor { config, db, lifecycle, .. } = self.executor;
+        let tx = db.begin().await.map_err(CommitError::RolledBack)?;
+        // a process that ends starts nothing
+        let slot = lifecycle.is_running().then(|| Slot { roles: self.roles.roles(), lease: config.queue.lease });
+        handlers::commit(tx, self.task, done, &self.detail(), slot).await
     }
 
-    fn after_commit(&self, done: &mut Done, committed: Committed) {
+    fn after_commit(&self, done: &mut Done, mut committed: Committed, sent: Instant) -> Option<NextRun> {
         if let Some(data) = &committed.data {
             events::data_written(data);
         }
+        let stop_at = sent + self.executor.config.lease_times().self_stop();
+        let next = committed.started.take().map(|started| NextRun { started, stop_at });
         if let Some(hook) = done.after.take() {
             self.executor.after_hooks.spawn(self.task.lease.id, hook, committed);
         }
-        self.report_completed()
+        self.report_completed();
+        next
     }
 
     /// Writes an end without effects. When the database stays away, the lease runs out and the task is recovered.
@@ -266,7 +281,7 @@ mod tests {
     use crate::db::tasks::ClaimedTask;
     use crate::db::{Db, PoolSizes};
     use crate::domain::proxy::PoolState;
-    use crate::domain::role::Role;
+    use crate::domain::role::{Role, RoleSet};
     use crate::domain::task::{LeaseTimes, TaskLease};
     use crate::stealth::{FetchError, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxySource};
     use crate::storage::Payloads;
@@ -320,8 +335,8 @@ mod tests {
         let (seen, mut results) = mpsc::channel(1);
         let hook = |committed: Committed| async move { seen.send(committed.result).await.unwrap() };
         let mut done = Outcome::done(Value::Null).after(hook);
-        let committed = Committed { result: json!({ "bytes": 3 }), next: Vec::new(), data: None };
-        Run::new(&executor, &task).after_commit(&mut done, committed);
+        let committed = Committed { result: json!({ "bytes": 3 }), next: Vec::new(), data: None, started: None };
+        Run::new(&executor, &task, &RoleSet::any(), None).after_commit(&mut done, committed, Instant::now());
         drop(done); // and with it a hook that was not started
         assert_eq!(results.recv().await, Some(json!({ "bytes": 3 })));
     }

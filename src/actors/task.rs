@@ -1,4 +1,4 @@
-//! `TaskActor`: asks for one task, spawns its run and reports to its worker.
+//! `TaskActor`: asks for one task, spawns its run, with what it chains in the same slot, and reports to its worker.
 //!
 //! In: a grant of the claimer. Out: messages to its worker. Temporary: it ends with its task, or at once when there is none. What
 //! it held when it dies is in [`HeldTasks`](super::held_tasks::HeldTasks). It must not know what its task does.
@@ -60,8 +60,8 @@ impl TaskActor {
     fn run(&mut self, grant: TaskGrant, ctx: &mut Context<Self>) {
         self.deps.worker.do_send(TaskClaimed { task_actor: self.deps.id });
         events::task_claimed(&run_event(&grant.task), grant.task.waited);
-        let executor = self.deps.executor.clone();
-        let run = tokio::spawn(async move { executor.run(grant).await });
+        let (executor, roles) = (self.deps.executor.clone(), self.deps.roles.clone());
+        let run = tokio::spawn(async move { executor.run(grant, &roles).await });
         // an error is a panic, which was logged where it happened
         ctx.spawn(run.into_actor(self).map(|_, actor, ctx| actor.end(true, ctx)));
         fail::fail_point!("actor.task.spawned");

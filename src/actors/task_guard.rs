@@ -3,6 +3,8 @@
 //! In: a claimed task. Out: its stop signal. Dropped before the run has begun, it gives the task back, so that an actor that dies
 //! between claim and run loses none. Once the run has begun, the drop only removes the entry. It must not know what the task does.
 
+use std::time::Instant;
+
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
@@ -27,6 +29,23 @@ impl TaskGuard {
         let lease = task.lease.clone();
         let stop = held_tasks.enter(task);
         TaskGuard { lease, stop, held_tasks: held_tasks.clone(), give_back_to: Some(db.clone()) }
+    }
+
+    /// The guard of a chained task that this run has started in its slot. When the slot's actor is dead, the chained task goes back.
+    pub fn hand_on(self, lease: TaskLease, stop_at: Instant, db: &Db) -> Option<TaskGuard> {
+        let held_tasks = self.held_tasks.clone();
+        let drain_hold = held_tasks.hold_drain();
+        match held_tasks.replace(&self.lease, lease.clone(), stop_at) {
+            Some(stop) => Some(TaskGuard { lease, stop, held_tasks, give_back_to: Some(db.clone()) }),
+            None => {
+                let db = db.clone();
+                tokio::spawn(async move {
+                    give_back(db, held_tasks, lease).await;
+                    drop(drain_hold);
+                });
+                None
+            }
+        }
     }
 
     /// From here on the run itself writes how it ended.

@@ -9,7 +9,7 @@ use crate::actors::hosts::SharedHosts;
 use crate::clock::Clock;
 use crate::config::{Config, ConfigErrors};
 use crate::db::Db;
-use crate::handlers::{ExhaustedHashAlarm, Services};
+use crate::handlers::{ExhaustedHashAlarm, KnownHashes, Services};
 use crate::platforms::{BadPlatform, Registry};
 use crate::stealth::{self, AllowList, ProxySource, Sessions, TlsSetupError};
 use crate::storage::Payloads;
@@ -51,6 +51,7 @@ pub fn services(
         payloads,
         clock: clock.clone(),
         hash_alarm: ExhaustedHashAlarm::default(),
+        known_hashes: KnownHashes::default(),
         platforms,
     })
 }

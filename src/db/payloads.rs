@@ -41,7 +41,7 @@ pub async fn believe_small_menu(
     first_column(&client.query_one(sql, &[&store, &start.at, &products, &proxy]).await?)
 }
 
-pub async fn insert(tx: &Tx, payload: &NewPayload) -> Result<PayloadId, DbError> {
+pub async fn insert(tx: &Tx, payload: &NewPayload) -> Result<Payload, DbError> {
     let row = tx
         .query_one(
             include_str!("sql/payloads/insert.sql"),
@@ -59,7 +59,7 @@ pub async fn insert(tx: &Tx, payload: &NewPayload) -> Result<PayloadId, DbError>
             ],
         )
         .await?;
-    first_column(&row)
+    Payload::from_row(&row)
 }
 
 pub async fn get(client: &Client, id: PayloadId) -> Result<Option<Payload>, DbError> {

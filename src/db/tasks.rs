@@ -2,7 +2,8 @@
 //!
 //! The only module that writes a task's status. What a run writes is fenced by (id, fence, worker): a lost lease is
 //! [`DbError::Missing`] from [`settle()`], `false` from [`start`], and absent from [`ClaimBatchResult::settled`]. The rules are SQL
-//! functions in `migrations/objects/` (`enqueue_tasks`, `settle_and_claim`, `settle_task`, `renew_tasks`, `recover_tasks`, `sweep_…`).
+//! functions in `migrations/objects/` (`enqueue_tasks`, `settle_and_claim`, `settle_task`, `complete_and_start`,
+//! `renew_tasks`, `recover_tasks`, `sweep_…`).
 
 mod claims;
 mod leases;
@@ -16,7 +17,7 @@ pub use self::claims::{
     ClaimBatch, ClaimBatchResult, ClaimToken, ClaimedTask, Completion, claimed_with, settle_and_claim, start,
 };
 pub use self::leases::{RecoveryCounts, lost, recover, recover_all, recover_held, release_unstarted, renew};
-pub use self::settle::{AttemptOutcome, EndedAttempt, Settlement, ended_attempt, settle};
+pub use self::settle::{AttemptOutcome, EndedAttempt, Settlement, complete_and_start, ended_attempt, settle};
 pub use self::sweeps::{
     prune, refresh_totals, refresh_totals_unless_recent, sweep_all, sweep_all_unless_recent, sweep_due,
     sweep_due_unless_recent,

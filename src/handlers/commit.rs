@@ -1,13 +1,19 @@
 //! The end of a finished run: the handler's writes, its follow-ups and the fenced change of the task's status, in one transaction.
+//! The one follow-up of a run that parsed its input already may be started by it, in the same slot.
 //!
 //! In: an open transaction, the claimed task and what its handler returned. Out: [`Committed`], or why it is not. `actors/settle`, the
 //! handlers' tests and the benchmark end their runs here. It decides nothing about retries.
 
+use std::time::Duration;
+
 use serde_json::Value;
 
 use super::outcome::{Done, FollowUp, Written};
+use super::product_refresh::FetchedMenu;
 use crate::db::tasks::{self, AttemptOutcome, ClaimedTask, NewTask, Settlement};
 use crate::db::{DbError, Tx};
+use crate::domain::role::Role;
+use crate::domain::task::TaskLease;
 use crate::events::DataWritten;
 
 /// What a run has written.
@@ -19,6 +25,25 @@ pub struct Committed {
     pub next: Vec<FollowUp>,
     /// What was written, for the metrics.
     pub data: Option<DataWritten>,
+    /// The follow-up, when it was started.
+    pub started: Option<StartedTask>,
+}
+
+/// A chained task that runs already, without ever having been pending.
+#[derive(Debug)]
+pub struct StartedTask {
+    pub task: ClaimedTask,
+    /// What its parent's run had parsed.
+    pub menu: FetchedMenu,
+}
+
+/// The slot of a run: what may be started in it when the run ends.
+#[derive(Clone, Copy, Debug)]
+pub struct Slot<'a> {
+    /// What its worker may run.
+    pub roles: &'a [Role],
+    /// How long the new lease is.
+    pub lease: Duration,
 }
 
 #[derive(Debug)]
@@ -31,16 +56,17 @@ pub enum CommitError {
     Unknown(DbError, Committed),
 }
 
-/// Commits a finished run. `detail` is the attempt's. After [`CommitError::RolledBack`] it may be called again, with a new
-/// transaction.
-pub async fn commit(tx: Tx, task: &ClaimedTask, done: &Done, detail: &Value) -> Result<Committed, CommitError> {
-    let committed = write(&tx, task, done).await.map_err(CommitError::RolledBack)?;
-    let settlement = Settlement {
-        result: Some(committed.result.clone()),
-        detail: detail.clone(),
-        ..Settlement::new(AttemptOutcome::Completed, None)
-    };
-    tasks::settle(&tx, &task.lease, &settlement).await.map_err(|error| match error {
+/// Commits a finished run. `detail` is the attempt's. Without a `slot` no follow-up is started. After [`CommitError::RolledBack`] it
+/// may be called again, with a new transaction.
+pub async fn commit(
+    tx: Tx,
+    task: &ClaimedTask,
+    done: &Done,
+    detail: &Value,
+    slot: Option<Slot<'_>>,
+) -> Result<Committed, CommitError> {
+    let written = write(&tx, done).await.map_err(CommitError::RolledBack)?;
+    let committed = settle(&tx, task, written, detail, slot).await.map_err(|error| match error {
         DbError::Missing(_) => CommitError::LeaseLost,
         error => CommitError::RolledBack(error),
     })?;
@@ -51,19 +77,67 @@ pub async fn commit(tx: Tx, task: &ClaimedTask, done: &Done, detail: &Value) -> 
     }
 }
 
-async fn write(tx: &Tx, task: &ClaimedTask, done: &Done) -> Result<Committed, DbError> {
-    let Written { result: additions, next, data } = match &done.write {
+/// The handler's writes, with what it wanted whatever they learn.
+async fn write(tx: &Tx, done: &Done) -> Result<(Value, Written), DbError> {
+    let mut written = match &done.write {
         Some(write) => write.run(tx).await?,
         None => Written::default(),
     };
     let mut result = done.result.clone();
     if let Value::Object(fields) = &mut result {
-        fields.extend(additions);
+        fields.append(&mut written.result);
     }
-    let next: Vec<FollowUp> = done.next.iter().cloned().chain(next).collect();
+    written.next = done.next.iter().cloned().chain(written.next).collect();
+    Ok((result, written))
+}
+
+/// Chains and settles.
+async fn settle(
+    tx: &Tx,
+    task: &ClaimedTask,
+    (result, written): (Value, Written),
+    detail: &Value,
+    slot: Option<Slot<'_>>,
+) -> Result<Committed, DbError> {
+    let Written { next, data, menu, .. } = written;
+    let settlement = Settlement {
+        result: Some(result.clone()),
+        detail: detail.clone(),
+        ..Settlement::new(AttemptOutcome::Completed, None)
+    };
     let new_tasks: Vec<NewTask> = next.iter().map(|follow_up| new_task(task, follow_up)).collect();
-    tasks::enqueue(tx, &new_tasks).await?;
-    Ok(Committed { result, next, data })
+    let started = match (slot, menu, new_tasks.as_slice()) {
+        (Some(slot), Some(menu), [only]) if slot.takes(task, only) => {
+            let lease = tasks::complete_and_start(tx, &task.lease, &settlement, only, slot.lease).await?;
+            lease.map(|lease| StartedTask { task: started_task(lease, only), menu })
+        }
+        _ => {
+            tasks::enqueue(tx, &new_tasks).await?;
+            tasks::settle(tx, &task.lease, &settlement).await?;
+            None
+        }
+    };
+    Ok(Committed { result, next, data, started })
+}
+
+impl Slot<'_> {
+    fn takes(&self, task: &ClaimedTask, next: &NewTask) -> bool {
+        self.roles.contains(&next.role) && next.dispensary_id == task.dispensary_id
+    }
+}
+
+fn started_task(lease: TaskLease, new: &NewTask) -> ClaimedTask {
+    ClaimedTask {
+        lease,
+        role: new.role,
+        dispensary_id: new.dispensary_id,
+        platform: new.platform.clone(),
+        payload: new.payload.clone(),
+        priority: new.priority,
+        retry_count: 0,
+        loss_count: 0,
+        waited: Duration::ZERO,
+    }
 }
 
 fn new_task(parent: &ClaimedTask, follow_up: &FollowUp) -> NewTask {

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Value, json};
 
-use super::{ExhaustedHashAlarm, TaskError};
+use super::product_refresh::FetchedMenu;
+use super::{ExhaustedHashAlarm, KnownHashes, TaskError};
 use crate::clock::Clock;
 use crate::db::{self, Db};
 use crate::domain::store::{Platform, Store, StoreId, UnknownPlatform};
@@ -23,6 +24,7 @@ pub struct Services {
     pub clock: Clock,
     pub platforms: Registry,
     pub hash_alarm: ExhaustedHashAlarm,
+    pub known_hashes: KnownHashes,
 }
 
 /// One run of a task, as its handler sees it.
@@ -32,6 +34,8 @@ pub struct Context {
     pub dispensary_id: Option<StoreId>,
     /// As the task names it, which may be one that this program does not know.
     platform: Option<String>,
+    /// Of a refresh that was started in the slot of its fetch.
+    menu: Mutex<Option<FetchedMenu>>,
     run_trace: RunTrace,
 }
 
@@ -58,7 +62,18 @@ impl Context {
         dispensary_id: Option<StoreId>,
         platform: Option<String>,
     ) -> Self {
-        Context { services, task_id, dispensary_id, platform, run_trace: RunTrace::default() }
+        Context { services, task_id, dispensary_id, platform, menu: Mutex::default(), run_trace: RunTrace::default() }
+    }
+
+    /// With what the run before it in the same slot has parsed.
+    pub fn with_menu(mut self, menu: Option<FetchedMenu>) -> Self {
+        self.menu = Mutex::new(menu);
+        self
+    }
+
+    /// What the run before it in the same slot has parsed; once.
+    pub fn take_menu(&self) -> Option<FetchedMenu> {
+        self.menu.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// A session whose requests belong to this run.

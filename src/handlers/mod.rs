@@ -12,16 +12,19 @@ pub mod product_refresh;
 
 mod analytics_refresh;
 mod entry_point_discovery;
+mod known_hashes;
 mod payload_fetch;
 mod platform_client;
 mod store_discovery;
 
 use serde_json::Value;
 
-pub use commit::{CommitError, Committed, commit};
+pub use commit::{CommitError, Committed, Slot, StartedTask, commit};
 pub use context::{Context, Services};
 pub use hash_alarm::ExhaustedHashAlarm;
+pub use known_hashes::KnownHashes;
 pub use outcome::{After, Done, FollowUp, Outcome, TaskError, Write, Written};
+pub use product_refresh::FetchedMenu;
 
 use crate::domain::args::Args;
 use crate::domain::role::Role;

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use thiserror::Error;
 
 use super::commit::Committed;
+use super::product_refresh::FetchedMenu;
 use crate::db::{DbError, Tx};
 use crate::domain::role::Role;
 use crate::domain::store::{Platform, StoreId};
@@ -74,6 +75,8 @@ pub struct Written {
     pub result: Map<String, Value>,
     pub next: Vec<FollowUp>,
     pub data: Option<DataWritten>,
+    /// For the one follow-up, a refresh: it may begin at once in the slot of this run.
+    pub menu: Option<FetchedMenu>,
 }
 
 impl Outcome {

@@ -1,7 +1,7 @@
 //! `payload_fetch` and `product_discovery`: ask the menu platform for a store's whole menu and keep the raw answer.
 //!
-//! In: a crawlable store. Out: a payload file, its row, and one chained `product_refresh`. It may run twice, and then leaves a
-//! file without a row, which the sweep sets aside.
+//! In: a crawlable store. Out: a payload file, its row, and one chained `product_refresh`, which may go on in the same slot with
+//! what was fetched. It may run twice, and then leaves a file without a row, which the sweep sets aside.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ use super::{Context, FollowUp, Outcome, TaskError, Written};
 use crate::db;
 use crate::db::products::ProductScope;
 use crate::domain::args;
-use crate::domain::payload::{FetchStart, NewPayload, PayloadId};
+use crate::domain::payload::{FetchStart, NewPayload, Payload};
 use crate::domain::role::Role;
 use crate::domain::store::{Store, StoreId};
 use crate::events::DataWritten;
@@ -34,12 +34,13 @@ pub async fn run(ctx: &Context, _: args::PayloadFetch) -> Result<Outcome, TaskEr
 
     let done = Outcome::done(result(&payload)).write(payload, |payload, tx| {
         Box::pin(async move {
-            let payload_id = db::payloads::insert(tx, payload).await?;
+            let payload = db::payloads::insert(tx, payload).await?;
             db::stores::record_fetch(tx, payload.dispensary_id).await?;
             Ok(Written {
-                result: [("payload_id".to_owned(), json!(payload_id))].into_iter().collect(),
-                next: vec![refresh_task(payload, payload_id)],
+                result: [("payload_id".to_owned(), json!(payload.id))].into_iter().collect(),
+                next: vec![refresh_task(&payload)],
                 data: Some(DataWritten::Payload { bytes: payload.bytes as u64, coverage: payload.coverage }),
+                menu: Some(payload.into()),
             })
         })
     });
@@ -127,12 +128,12 @@ fn new_payload(ctx: &Context, menu: &Menu, file: PayloadFile) -> NewPayload {
     }
 }
 
-fn refresh_task(payload: &NewPayload, payload_id: PayloadId) -> FollowUp {
+fn refresh_task(payload: &Payload) -> FollowUp {
     FollowUp {
         role: Role::ProductRefresh,
         dispensary_id: Some(payload.dispensary_id),
         platform: Some(payload.platform),
         priority: None,
-        args: json!({ "payload_id": payload_id }),
+        args: json!({ "payload_id": payload.id }),
     }
 }

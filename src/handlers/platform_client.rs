@@ -5,7 +5,7 @@
 
 use url::{Position, Url};
 
-use super::{Context, TaskError};
+use super::{Context, Services, TaskError};
 use crate::db::{self, DbError};
 use crate::domain::store::{Platform, Store};
 use crate::events;
@@ -61,19 +61,18 @@ impl<'a> PlatformClient<'a> {
     /// Saves which hashes worked, and raises the alarm for an operation that has none left; to be called however the requests ended.
     /// Observations that cannot be saved will be made again, and are no reason to throw an answer away.
     pub async fn end(mut self) {
+        let Services { hash_alarm, known_hashes, clock, .. } = &*self.ctx.services;
+        let now = clock.instant();
         for operation in self.hashes.exhausted() {
-            self.ctx.services.hash_alarm.raise(
-                self.platform,
-                operation,
-                &self.endpoint,
-                self.ctx.services.clock.instant(),
-            );
+            hash_alarm.raise(self.platform, operation, &self.endpoint, now);
         }
         let observations = self.hashes.take_observations();
+        let observations = known_hashes.to_record(self.platform, &self.endpoint, observations, now);
         if observations.is_empty() {
             return;
         }
         if let Err(error) = self.save(observations).await {
+            known_hashes.forget(self.platform, &self.endpoint);
             events::hash_observations_lost(&error);
         }
     }
@@ -97,14 +96,19 @@ impl<'a> PlatformClient<'a> {
 /// The hashes that may work at `endpoint`. The first task of a process adds those of the data file that the table lacks, so that
 /// an edited file or a newer release helps.
 async fn known_hashes(ctx: &Context, platform: Platform, endpoint: &str) -> Result<QueryHashes, TaskError> {
-    let entry = ctx.services.platforms.get(platform);
+    let Services { db, platforms, known_hashes, clock, .. } = &*ctx.services;
+    let now = clock.instant();
+    if let Some(fresh) = known_hashes.fresh(platform, endpoint, now) {
+        return Ok(QueryHashes::new(fresh));
+    }
+    let entry = platforms.get(platform);
     let add = async || {
         // a connection of its own: those who wait for this to end must hold none
-        let client = ctx.services.db.client().await?;
+        let client = db.client().await?;
         db::query_hashes::add(&client, platform, &entry.shipped_hashes).await.map(drop)
     };
     entry.hashes_added.get_or_try_init(add).await?;
-    let client = ctx.services.db.client().await?;
-    let known = db::query_hashes::candidates(&client, platform, endpoint).await?;
+    let known = db::query_hashes::candidates(&db.client().await?, platform, endpoint).await?;
+    known_hashes.keep(platform, endpoint, &known, now);
     Ok(QueryHashes::new(known))
 }

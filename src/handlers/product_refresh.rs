@@ -1,9 +1,12 @@
 //! `product_refresh`: turns a kept payload into products, snapshots and stock. It never asks the menu platform.
 //!
-//! In: a payload's id, or none for the store's latest. Out: the writes of one [`MenuWrite`] and their counts. Any payload may be
-//! replayed at any time: what it may still change depends on its place among its store's payloads.
+//! In: a payload's id, or none for the store's latest; or what the fetch before it in the same slot has parsed already. Out: the writes
+//! of one [`MenuWrite`] and their counts. Any payload may be replayed at any time: what it may still change depends on its place among
+//! its store's payloads.
 
 pub mod write;
+
+use std::sync::Arc;
 
 use serde_json::json;
 
@@ -14,24 +17,50 @@ use crate::domain::menu::NormalMenu;
 use crate::domain::payload::Payload;
 use crate::domain::store::StoreId;
 use crate::events::DataWritten;
+use crate::memory::MemoryPermit;
 use crate::storage::StoredMenu;
 use crate::{db, platforms};
 use write::MenuWrite;
 
-pub async fn run(ctx: &Context, args: args::ProductRefresh) -> Result<Outcome, TaskError> {
-    let store = match ctx.store().await? {
-        TaskStore::Enabled(store) => store,
-        TaskStore::Disabled { reason } => return Ok(Outcome::Cancel { reason }),
-    };
-    let payload = find_payload(ctx, store.id, args.payload_id).await?;
-    let menu = read_menu(ctx, &payload).await?;
+/// A menu on its way from the fetch to its refresh, in memory. The payload file holds the same and stays the truth: after a crash, and
+/// for every later refresh.
+#[derive(Clone, Debug)]
+pub struct FetchedMenu {
+    pub payload: Payload,
+    /// None: only the file has it.
+    pub menu: Option<Arc<NormalMenu>>,
+    /// Held while the products are.
+    pub memory: MemoryPermit,
+}
 
+pub async fn run(ctx: &Context, args: args::ProductRefresh) -> Result<Outcome, TaskError> {
+    let FetchedMenu { payload, menu, memory } = match ctx.take_menu() {
+        Some(fetched) => fetched,
+        None => match ctx.store().await? {
+            TaskStore::Enabled(store) => find_payload(ctx, store.id, args.payload_id).await?.into(),
+            TaskStore::Disabled { reason } => return Ok(Outcome::Cancel { reason }),
+        },
+    };
+    let menu = match menu {
+        Some(menu) => menu,
+        None => Arc::new(read_menu(ctx, &payload).await?),
+    };
+    Ok(refresh(ctx, payload, menu, memory))
+}
+
+impl From<Payload> for FetchedMenu {
+    fn from(payload: Payload) -> FetchedMenu {
+        FetchedMenu { payload, menu: None, memory: MemoryPermit::default() }
+    }
+}
+
+fn refresh(ctx: &Context, payload: Payload, menu: Arc<NormalMenu>, memory: MemoryPermit) -> Outcome {
     let mut result = json!({ "payload_id": payload.id, "warnings": menu.warnings.by_kind() });
     if !menu.unknown_keys.is_empty() {
         result["unknown_keys"] = json!(menu.unknown_keys);
     }
     let min_coverage = ctx.services.platforms.get(payload.platform).limits.min_coverage;
-    let menu_write = MenuWrite { payload, products: menu.products, min_coverage };
+    let menu_write = MenuWrite { payload, menu, min_coverage, memory };
     let done = Outcome::done(result).write(menu_write, |menu_write, tx| {
         Box::pin(async move {
             let counts = menu_write.write(tx).await?;
@@ -39,7 +68,7 @@ pub async fn run(ctx: &Context, args: args::ProductRefresh) -> Result<Outcome, T
             Ok(Written { result: counts.into(), data, ..Written::default() })
         })
     });
-    Ok(done.into())
+    done.into()
 }
 
 async fn find_payload(ctx: &Context, store: StoreId, id: Option<i64>) -> Result<Payload, TaskError> {

@@ -167,7 +167,7 @@ impl DiscoveryReport {
         Ok(Written {
             result: result.into_iter().map(|(key, value)| (key.to_owned(), value)).collect(),
             next: new.into_iter().map(|store| FollowUp::first_fetch(platform, store)).collect(),
-            data: None,
+            ..Written::default()
         })
     }
 }

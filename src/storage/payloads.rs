@@ -6,8 +6,8 @@
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -30,6 +30,8 @@ const MAX_FILE_BYTES: u64 = 128 << 20;
 const MAX_NAMES: i64 = 1000;
 /// What must be free before a menu is fetched; more than most payloads take.
 const MIN_ROOM: usize = 256 << 10;
+/// For so long a write or check that found the root usable is believed.
+const CHECK_EVERY: Duration = Duration::from_secs(1);
 /// A share whose server is unreachable blocks its callers without end: so many threads at most wait for it.
 const MAX_OPERATIONS: usize = 32;
 /// Longer than any file operation here takes on a share that answers.
@@ -45,6 +47,8 @@ pub struct Payloads {
     operations: Arc<Semaphore>,
     /// Whether the last write or check found the root usable.
     can_write: Arc<watch::Sender<bool>>,
+    /// When a write or check last did.
+    usable_at: Arc<Mutex<Option<Instant>>>,
 }
 
 /// A payload that is durable.
@@ -65,6 +69,7 @@ impl Payloads {
             owner: owner.into(),
             operations: Arc::new(Semaphore::new(MAX_OPERATIONS)),
             can_write: Arc::new(watch::Sender::new(true)),
+            usable_at: Arc::default(),
         }
     }
 
@@ -75,8 +80,11 @@ impl Payloads {
     }
 
     /// Checks that there is room for a payload, before a menu is fetched that could not be written. It waits for the disk only after
-    /// a write that failed: each fetch asks.
+    /// a write that failed: each fetch asks. What was found a moment ago still holds.
     pub async fn check_room(&self) -> Result<(), StorageError> {
+        if self.was_usable_lately() {
+            return Ok(());
+        }
         let write = if *self.can_write.borrow() { durable::write_unsynced } else { durable::write_temporary };
         let checked = self.blocking_within(MAX_CHECK_WAIT, move |root, owner| {
             owner::register(root, owner)?;
@@ -93,8 +101,14 @@ impl Payloads {
         self.can_write.subscribe()
     }
 
+    fn was_usable_lately(&self) -> bool {
+        let usable_at = *self.usable_at.lock().unwrap_or_else(PoisonError::into_inner);
+        usable_at.is_some_and(|at| at.elapsed() < CHECK_EVERY)
+    }
+
     fn note_write<T>(&self, written: Result<T, StorageError>) -> Result<T, StorageError> {
         let can_write = !matches!(written, Err(StorageError::Full { .. } | StorageError::Unavailable { .. }));
+        *self.usable_at.lock().unwrap_or_else(PoisonError::into_inner) = written.is_ok().then(Instant::now);
         self.can_write.send_if_modified(|now| std::mem::replace(now, can_write) != can_write);
         written
     }

@@ -25,6 +25,7 @@ mod private_server;
 mod proxies;
 mod queue;
 mod roles;
+mod same_slot;
 mod signals;
 mod statements;
 mod stealth;

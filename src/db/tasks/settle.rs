@@ -5,13 +5,15 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio_postgres::Row;
 
-use super::{Client, DbError};
+use super::{Client, DbError, NewTask};
 use crate::db::row::{FromRow, first_column};
-use crate::domain::task::{RecordedOutcome, TaskLease};
+use crate::domain::task::{RecordedOutcome, TaskId, TaskLease};
 use crate::domain::vocabulary::Word;
 
 /// Bytes of an error that are kept.
 const MAX_ERROR_BYTES: usize = 8192;
+/// Of a task that has run once.
+const FIRST_FENCE: i64 = 1;
 
 /// How a run ended, as it is settled; [`RecordedOutcome`] is how the history then has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,6 +107,26 @@ pub async fn settle(client: &Client, lease: &TaskLease, settlement: &Settlement)
         )
         .await?;
     first_column(&row)
+}
+
+/// Completes a run like [`settle`] and starts `next`, which is of the same store, for the same worker. Returns the lease of `next`, which
+/// is running then; none where it could not start, and waits as any other chained task.
+pub async fn complete_and_start(
+    client: &Client,
+    lease: &TaskLease,
+    settlement: &Settlement,
+    next: &NewTask,
+    length: Duration,
+) -> Result<Option<TaskLease>, DbError> {
+    let spec = serde_json::to_value(next).map_err(|error| DbError::Other(error.to_string()))?;
+    let row = client
+        .query_one(
+            "SELECT complete_and_start($1, $2, $3, $4, $5, make_interval(secs => $6))",
+            &[&lease.id, &lease.fence, &lease.worker_id, &settlement.to_json(), &spec, &length.as_secs_f64()],
+        )
+        .await?;
+    let started: Option<TaskId> = first_column(&row)?;
+    Ok(started.map(|id| TaskLease { id, fence: FIRST_FENCE, worker_id: lease.worker_id.clone() }))
 }
 
 /// An attempt that has ended, as the history has it.

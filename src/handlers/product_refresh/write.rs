@@ -4,6 +4,8 @@
 //! and last_seen_at, and products that have no row.
 //! In: products in the menu's order. Out: [`Counts`]. It must not know files or platforms.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -11,15 +13,19 @@ use crate::db::products::{Change, ProductId, ProductScope, UpsertResult};
 use crate::db::stores::CrawlState;
 use crate::db::{self, DbError, Tx};
 use crate::domain::payload::Payload;
+use crate::domain::menu::NormalMenu;
 use crate::domain::product::Product;
 use crate::domain::stock::{MISSES_TO_OUT_OF_STOCK, PayloadOrder, PayloadPosition, Stock};
 use crate::events::ProductChanges;
+use crate::memory::MemoryPermit;
 
 pub struct MenuWrite {
     pub payload: Payload,
-    pub products: Vec<Product>,
+    pub menu: Arc<NormalMenu>,
     /// From this coverage on, a product that the menu lacks has a miss.
     pub min_coverage: f64,
+    /// Held while the products are.
+    pub memory: MemoryPermit,
 }
 
 /// What a refresh did; part of the task's result.
@@ -79,11 +85,11 @@ impl MenuWrite {
     }
 
     async fn write_current(&self, tx: &Tx, order: PayloadOrder, state: CrawlState) -> Result<Counts, DbError> {
-        let upserted = db::products::upsert(tx, self.scope(), self.payload.fetched_at, 0, &self.products).await?;
+        let upserted = db::products::upsert(tx, self.scope(), self.payload.fetched_at, 0, &self.menu.products).await?;
         let ids: Vec<ProductId> = upserted.iter().map(|product| product.id).collect();
-        db::products::write_variants(tx, self.position(), &ids, &self.products).await?;
+        db::products::write_variants(tx, self.position(), &ids, &self.menu.products).await?;
         let mut counts = self.count(&upserted);
-        counts.snapshots = self.write_snapshots(tx, &ids, &self.products).await?;
+        counts.snapshots = self.write_snapshots(tx, &ids, &self.menu.products).await?;
         if order == PayloadOrder::Newest && self.is_complete() {
             let missed =
                 db::products::record_misses(tx, self.scope(), self.position(), &ids, state.last_complete_at).await?;
@@ -97,23 +103,23 @@ impl MenuWrite {
     /// Current rows belong to the `newest` payload: this adds snapshots, moves first_seen_at and last_seen_at, and adds products that
     /// have no row.
     async fn write_older(&self, tx: &Tx, newest: PayloadPosition) -> Result<Counts, DbError> {
-        let known = db::products::find(tx, self.scope(), &self.products).await?;
+        let known = db::products::find(tx, self.scope(), &self.menu.products).await?;
         let known_ids: Vec<ProductId> = known.iter().copied().flatten().collect();
         db::products::widen_seen(tx, &known_ids, self.payload.fetched_at).await?;
         let unknown = self.unknown(&known);
-        let mut counts = Counts { products: self.products.len(), new: unknown.len(), ..Counts::default() };
+        let mut counts = Counts { products: self.menu.products.len(), new: unknown.len(), ..Counts::default() };
         let added = match unknown.as_slice() {
             [] => Vec::new(),
             some => self.add_unknown(tx, newest, some).await?,
         };
         let mut added = added.into_iter();
         let ids: Vec<ProductId> = known.into_iter().filter_map(|id| id.or_else(|| added.next())).collect();
-        counts.snapshots = self.write_snapshots(tx, &ids, &self.products).await?;
+        counts.snapshots = self.write_snapshots(tx, &ids, &self.menu.products).await?;
         Ok(counts)
     }
 
     fn unknown(&self, known: &[Option<ProductId>]) -> Vec<Product> {
-        let pairs = self.products.iter().zip(known);
+        let pairs = self.menu.products.iter().zip(known);
         pairs.filter(|(_, id)| id.is_none()).map(|(product, _)| product.clone()).collect()
     }
 
@@ -143,7 +149,7 @@ impl MenuWrite {
     fn count(&self, upserted: &[UpsertResult]) -> Counts {
         let of = |change: Change| upserted.iter().filter(|product| product.change == change).count();
         let moved = |was: bool, is: bool| {
-            let pairs = upserted.iter().zip(&self.products);
+            let pairs = upserted.iter().zip(&self.menu.products);
             pairs.filter(|(before, now)| before.was_in_stock == Some(was) && now.is_in_stock == is).count() as i64
         };
         Counts {

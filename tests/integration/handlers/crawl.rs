@@ -6,9 +6,9 @@ use drover::db::discovery;
 use drover::domain::product::StockStatus;
 use drover::domain::stock::{PayloadOrder, Stock};
 use drover::domain::store::Platform;
-use drover::handlers::product_refresh::write::{Counts, MenuWrite};
+use drover::handlers::product_refresh::write::Counts;
 
-use super::test_store::{MIN_COVERAGE, TestStore, at, product, variant};
+use super::test_store::{TestStore, at, menu_write, product, variant};
 use crate::support;
 
 fn in_stock(misses: i16) -> Stock {
@@ -344,7 +344,7 @@ async fn what_a_refresh_commits_while_its_store_closes_is_out_of_stock_too() {
     store.seen_closed().await;
     let (payload, products) = (store.payload(0, 1, 1.0).await, vec![product("a")]);
     let refreshing = store.database.db.begin().await.unwrap();
-    MenuWrite { payload, products, min_coverage: MIN_COVERAGE }.write(&refreshing).await.unwrap();
+    menu_write(payload, products).write(&refreshing).await.unwrap();
 
     let closing = store.close();
     let committing = async {

@@ -68,7 +68,7 @@ impl HandlerHarness {
             Outcome::Cancel { reason } => panic!("it ended early: {reason}"),
         };
         let tx = self.services.db.begin().await.unwrap();
-        let committed = handlers::commit(tx, task, &done, &Value::Null).await.unwrap();
+        let committed = handlers::commit(tx, task, &done, &Value::Null, None).await.unwrap();
         let chained = format!("SELECT count(*) FROM worker_tasks WHERE parent_task_id = {}", task.lease.id);
         assert_eq!(self.store.count(&chained).await, committed.next.len() as i64, "{committed:?}");
         committed
@@ -128,10 +128,9 @@ impl HandlerHarness {
             fetched_at,
         };
         let tx = self.services.db.begin().await.unwrap();
-        let id = db::payloads::insert(&tx, &row).await.unwrap();
+        let payload = db::payloads::insert(&tx, &row).await.unwrap();
         tx.commit().await.unwrap();
-        let client = self.services.db.client().await.unwrap();
-        db::payloads::get(&client, id).await.unwrap().unwrap()
+        payload
     }
 }
 

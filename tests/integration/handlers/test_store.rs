@@ -5,10 +5,12 @@ use std::sync::Arc;
 use chrono::{DateTime, TimeDelta, Utc};
 use drover::db::{self, DbError, stores::NewStore};
 use drover::domain::payload::Payload;
+use drover::domain::menu::NormalMenu;
 use drover::domain::product::{Product, SpecialsJson, StockStatus, UpstreamStatus, Variant};
 use drover::domain::stock::{self, Stock};
 use drover::domain::store::{Platform, StoreId};
 use drover::handlers::product_refresh::write::{Counts, MenuWrite};
+use drover::memory::MemoryPermit;
 
 use crate::support::{self, TestDatabase};
 
@@ -28,6 +30,12 @@ pub struct Row {
     pub first_seen_at: DateTime<Utc>,
     /// As the API and the command line show it.
     pub last_seen_at: DateTime<Utc>,
+}
+
+/// What a refresh of these products writes.
+pub fn menu_write(payload: Payload, products: Vec<Product>) -> MenuWrite {
+    let menu = Arc::new(NormalMenu { products, ..NormalMenu::default() });
+    MenuWrite { payload, menu, min_coverage: MIN_COVERAGE, memory: MemoryPermit::default() }
 }
 
 impl TestStore {
@@ -70,7 +78,7 @@ impl TestStore {
     }
 
     pub async fn try_refresh(&self, payload: &Payload, products: Vec<Product>) -> Result<Counts, DbError> {
-        let crawl = MenuWrite { payload: payload.clone(), products, min_coverage: MIN_COVERAGE };
+        let crawl = menu_write(payload.clone(), products);
         let tx = self.database.db.begin().await?;
         let counts = crawl.write(&tx).await?;
         tx.commit().await?;

@@ -11,6 +11,7 @@ mod race;
 mod registry;
 mod reservations;
 mod retention;
+mod same_slot;
 mod schedules;
 mod settle;
 mod sweeps;
