@@ -48,7 +48,7 @@ pub(super) struct Run<'a> {
 
 /// A chained task that was started by the end of a run.
 pub(super) struct NextRun {
-    pub started: StartedTask,
+    pub started: Box<StartedTask>,
     /// When its body stops by itself, unless the lease is renewed.
     pub stop_at: Instant,
 }
@@ -101,7 +101,8 @@ impl Executor {
                 }
             }
         };
-        let NextRun { started: StartedTask { task, menu }, stop_at } = whole.instrument(span).await?;
+        let NextRun { started, stop_at } = whole.instrument(span).await?;
+        let StartedTask { task, menu } = *started;
         let guard = guard.hand_on(task.lease.clone(), stop_at, &self.db)?;
         events::task_claimed(&run_event(&task), task.waited);
         Some(TaskGrant { task, guard, menu: Some(menu) })

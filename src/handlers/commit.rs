@@ -26,7 +26,7 @@ pub struct Committed {
     /// What was written, for the metrics.
     pub data: Option<DataWritten>,
     /// The follow-up, when it was started.
-    pub started: Option<StartedTask>,
+    pub started: Option<Box<StartedTask>>,
 }
 
 /// A chained task that runs already, without ever having been pending.
@@ -109,7 +109,7 @@ async fn settle(
     let started = match (slot, menu, new_tasks.as_slice()) {
         (Some(slot), Some(menu), [only]) if slot.takes(task, only) => {
             let lease = tasks::complete_and_start(tx, &task.lease, &settlement, only, slot.lease).await?;
-            lease.map(|lease| StartedTask { task: started_task(lease, only), menu })
+            lease.map(|lease| Box::new(StartedTask { task: started_task(lease, only), menu }))
         }
         _ => {
             tasks::enqueue(tx, &new_tasks).await?;

@@ -69,6 +69,7 @@ impl KnownHashes {
         let Some(known) = endpoints.get_mut(&key) else { return observations };
         known.recorded.retain(|_, at| now.saturating_duration_since(*at) < RECORD_EVERY);
         observations.retain(|observation| match observation {
+            HashObservation::Worked(hash) if known.recorded.contains_key(hash) => false,
             HashObservation::Worked(hash) => known.recorded.insert(hash.clone(), now).is_none(),
             HashObservation::NotFound(_) => true,
         });
@@ -113,7 +114,8 @@ mod tests {
     fn a_success_is_recorded_once_a_minute() {
         let (known, now) = (KnownHashes::default(), Instant::now());
         known.keep(PLATFORM, HERE, &[hash("a"), hash("b")], now);
-        let record = |names: &[&str], at| known.to_record(PLATFORM, HERE, names.iter().copied().map(worked).collect(), at);
+        let record =
+            |names: &[&str], at| known.to_record(PLATFORM, HERE, names.iter().copied().map(worked).collect(), at);
         assert_eq!(record(&["a"], now), [worked("a")]);
         assert_eq!(record(&["a", "b"], now + RECORD_EVERY / 2), [worked("b")]);
         assert_eq!(record(&["a"], now + RECORD_EVERY), [worked("a")]);
