@@ -3,11 +3,13 @@
 //! In: a crawlable store. Out: a payload file, its row, and one chained `product_refresh`, which may go on in the same slot with
 //! what was fetched. It may run twice, and then leaves a file without a row, which the sweep sets aside.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::context::TaskStore;
 use super::platform_client::PlatformClient;
-use super::{Context, FollowUp, Outcome, TaskError, Written};
+use super::{Context, FetchedMenu, FollowUp, Outcome, TaskError, Written};
 use crate::db;
 use crate::db::products::ProductScope;
 use crate::domain::args;
@@ -32,7 +34,10 @@ pub async fn run(ctx: &Context, _: args::PayloadFetch) -> Result<Outcome, TaskEr
     let file = ctx.services.payloads.write(PayloadContent::from(&menu)).await?;
     let payload = new_payload(ctx, &menu, file);
 
-    let done = Outcome::done(result(&payload)).write(payload, |payload, tx| {
+    // the pages are in the file, and go; the products stay for the refresh
+    let Menu { normal, memory, .. } = menu;
+    let fetched = (payload, Arc::new(normal), memory);
+    let done = Outcome::done(result(&fetched.0)).write(fetched, |(payload, menu, memory), tx| {
         Box::pin(async move {
             let payload = db::payloads::insert(tx, payload).await?;
             db::stores::record_fetch(tx, payload.dispensary_id).await?;
@@ -40,7 +45,7 @@ pub async fn run(ctx: &Context, _: args::PayloadFetch) -> Result<Outcome, TaskEr
                 result: [("payload_id".to_owned(), json!(payload.id))].into_iter().collect(),
                 next: vec![refresh_task(&payload)],
                 data: Some(DataWritten::Payload { bytes: payload.bytes as u64, coverage: payload.coverage }),
-                menu: Some(payload.into()),
+                menu: Some(FetchedMenu { payload, menu: Some(menu.clone()), memory: memory.clone() }),
             })
         })
     });

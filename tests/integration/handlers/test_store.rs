@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use drover::db::{self, DbError, stores::NewStore};
-use drover::domain::payload::Payload;
 use drover::domain::menu::NormalMenu;
+use drover::domain::payload::Payload;
 use drover::domain::product::{Product, SpecialsJson, StockStatus, UpstreamStatus, Variant};
 use drover::domain::stock::{self, Stock};
 use drover::domain::store::{Platform, StoreId};
