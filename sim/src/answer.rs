@@ -89,7 +89,7 @@ impl Page<'_> {
             _ => menu.page(self.number, self.size),
         };
         let truth = |row: &menu::Row| {
-            let product = Product::of(world.seed, &world.brands, store, row.product, crawl);
+            let product = world.product(store, row.product, crawl);
             if row.superseded { product.superseded() } else { product }
         };
         let products: Vec<Product<'_>> = rows.iter().map(truth).collect();

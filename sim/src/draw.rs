@@ -20,6 +20,7 @@ pub(crate) enum Topic {
     Stock,
     Special,
     Look,
+    Reprice,
 }
 
 #[derive(Clone, Debug)]

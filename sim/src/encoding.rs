@@ -7,7 +7,7 @@ use http::HeaderMap;
 use http::header::ACCEPT_ENCODING;
 use tokio::io::AsyncReadExt;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Coding {
     Gzip,
     Brotli,

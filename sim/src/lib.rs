@@ -39,6 +39,7 @@ mod encoding;
 mod faults;
 mod hashes;
 mod origin;
+mod pages;
 mod proxy;
 mod reply;
 mod request;

@@ -85,7 +85,7 @@ pub(crate) fn store(world: &World, store: &StoreSeed, crawl: u32) -> OracleStore
 
 fn product(world: &World, store: &StoreSeed, index: u64, crawl: u32) -> Option<OracleProduct> {
     let last_seen_crawl = presence::last_seen(world.seed, store.index, index, crawl)?;
-    let truth = Product::of(world.seed, &world.brands, store, index, last_seen_crawl);
+    let truth = world.product(store, index, last_seen_crawl);
     let misses = (crawl - last_seen_crawl).min(MISSES_OUT_OF_STOCK);
     let is_gone = misses == MISSES_OUT_OF_STOCK;
     let stock = if is_gone { "oos" } else { seen_stock(&truth) };

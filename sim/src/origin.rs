@@ -14,12 +14,12 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 
-use crate::answer;
 use crate::encoding::Coding;
 use crate::faults::{FaultKind, Refusal};
 use crate::reply::{self, Body};
 use crate::request::{Ask, GraphqlRequest, Operation};
 use crate::world::World;
+use crate::{answer, pages};
 
 const MAX_REQUEST_BODY: usize = 256 * 1024;
 const CHALLENGE: &str = "<!DOCTYPE html><html><head><title>Just a moment...</title></head><body>\
@@ -127,8 +127,9 @@ async fn execute(
     if let Some(reason) = wrong {
         return Ok(reply::error(StatusCode::OK, reason, "BAD_USER_INPUT")?);
     }
-    let body = answer::answer(world, graphql, fault.as_ref())?;
-    let response = reply::encoded(Coding::choose(headers, world.coding), body, fault.as_ref()).await?;
+    let coding = Coding::choose(headers, world.coding);
+    let bytes = pages::coded(world, graphql, coding, fault.as_ref()).await?;
+    let response = reply::json(coding, bytes, fault.as_ref())?;
     world.counters.note(|counts| counts.answered += u64::from(fault.is_none()));
     Ok(response)
 }

@@ -166,10 +166,22 @@ impl<'a> Product<'a> {
     }
 
     /// The same product as an earlier page may still show it when pages overlap: dearer by a dollar.
-    pub(crate) fn superseded(mut self) -> Self {
-        for offer in &mut self.offers {
-            offer.rec.regular.0 += 1000;
-            offer.med.regular.0 += 1000;
+    pub(crate) fn superseded(self) -> Self {
+        self.dearer_by_a_dollar()
+    }
+
+    /// The same product a day later, dearer by a dollar.
+    pub(crate) fn repriced(mut self) -> Self {
+        self.updated_ms += DAY_MS;
+        self.dearer_by_a_dollar()
+    }
+
+    fn dearer_by_a_dollar(mut self) -> Self {
+        for price in self.offers.iter_mut().flat_map(|offer| [&mut offer.rec, &mut offer.med]) {
+            price.regular.0 += 1000;
+            if let Special::NotLower(special) = &mut price.special {
+                special.0 += 1000;
+            }
         }
         self
     }

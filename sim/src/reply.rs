@@ -17,16 +17,8 @@ use crate::faults::FaultKind;
 
 pub(crate) type Body = BoxBody<Bytes, io::Error>;
 
-/// A JSON answer in that coding, whole unless `fault` breaks it.
-pub(crate) async fn encoded(
-    coding: Option<Coding>,
-    body: Vec<u8>,
-    fault: Option<&FaultKind>,
-) -> io::Result<Response<Body>> {
-    let mut bytes = match coding {
-        Some(coding) => Bytes::from(coding.encode(&body).await?),
-        None => Bytes::from(body),
-    };
+/// A JSON answer in the coding that `bytes` have, whole unless `fault` breaks it.
+pub(crate) fn json(coding: Option<Coding>, mut bytes: Bytes, fault: Option<&FaultKind>) -> io::Result<Response<Body>> {
     let mut response = Response::builder().header(CONTENT_TYPE, "application/json; charset=utf-8");
     if let Some(coding) = coding {
         response = response.header(CONTENT_ENCODING, coding.name());

@@ -22,9 +22,13 @@ pub struct Settings {
     pub latency: Duration,
     /// How long a client may take to send a request, and a kept connection may be idle.
     pub client_timeout: Duration,
+    /// Keep every menu page as it was coded first, so that serving it again costs next to nothing: for benches.
+    pub keep_pages: bool,
     /// The content coding of answers to clients that offer it; without one it is gzip.
     pub coding: Option<Coding>,
     pub proxies: usize,
+    /// All proxies speak HTTP and want no credentials; otherwise they differ.
+    pub plain_proxies: bool,
     /// How many of the proxies, from the first, the origin starts to refuse after `block_after` requests each.
     pub blocked_proxies: usize,
     pub block_after: u64,
@@ -47,8 +51,10 @@ impl Default for Settings {
             crawl: 1,
             latency: Duration::ZERO,
             client_timeout: Duration::from_secs(30),
+            keep_pages: false,
             coding: None,
             proxies: 8,
+            plain_proxies: false,
             blocked_proxies: 2,
             // early, while all its sessions are open: what is blocked once is avoided, and might never be benched
             block_after: 1,

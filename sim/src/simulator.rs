@@ -2,7 +2,7 @@
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -15,14 +15,16 @@ use crate::brand::Brands;
 use crate::captured::CapturedPage;
 use crate::catalogue::{Catalogue, StoreSeed};
 use crate::counters::{Counters, Counts};
+use crate::encoding::Coding;
 use crate::faults::{Fault, FaultId, Faults, Refusal};
 use crate::hashes::Hashes;
 use crate::oracle::{self, OracleStore};
+use crate::pages::Pages;
 use crate::proxy::{self, Outgoing, ProxyAddress, ProxyFault, ProxyProtocol, ProxyState};
 use crate::request::Operation;
 use crate::settings::Settings;
 use crate::world::World;
-use crate::{menu, origin};
+use crate::{menu, origin, pages};
 
 pub struct Simulator {
     world: Arc<World>,
@@ -56,6 +58,8 @@ impl Simulator {
             hashes: Hashes::new(),
             counters: Counters::new(settings.proxies),
             crawl: AtomicU32::new(settings.crawl),
+            repriced: AtomicU64::new(0),
+            pages: settings.keep_pages.then(Pages::default),
         };
         let world = Arc::new(world);
         let (stop, stopped) = oneshot::channel();
@@ -91,6 +95,23 @@ impl Simulator {
     /// Goes to another crawl: prices, stock and vanishings change at once.
     pub fn set_crawl(&self, crawl: u32) {
         self.world.set_crawl(crawl);
+    }
+
+    /// From now on so many percent of the products are dearer by a dollar than in their crawl: the menus differ in nothing else.
+    pub fn set_repriced(&self, percent: u64) {
+        self.world.repriced.store(percent, Ordering::Relaxed);
+    }
+
+    /// Writes and codes every page of the menus as they are now, so that none is made while it is asked for. Does nothing unless
+    /// the settings keep pages.
+    pub async fn render_menus(&self, per_page: usize, coding: Coding) -> Result<()> {
+        for store in self.generated() {
+            let pages = menu::Menu::of(self.world.seed, store, self.crawl()).total().div_ceil(per_page);
+            for page in 0..pages {
+                pages::render(&self.world, store, page, per_page, coding).await?;
+            }
+        }
+        Ok(())
     }
 
     /// What a product table must hold after crawls 1 … `crawl` were completed for every generated store.
@@ -203,12 +224,18 @@ fn tls_acceptor(config: Arc<ServerConfig>) -> TlsAcceptor {
 }
 
 fn proxy_states(settings: &Settings, listeners: &[TcpListener]) -> Result<Vec<ProxyState>> {
+    let address = |index, at| if settings.plain_proxies { plain_proxy(at) } else { proxy_address(index, at) };
     let state = |(index, listener): (usize, &TcpListener)| {
         let refusal = Refusal::ALL[index % Refusal::ALL.len()];
         let block = (index < settings.blocked_proxies).then_some((settings.block_after, refusal));
-        Ok(ProxyState::new(proxy_address(index, listener.local_addr()?), block))
+        Ok(ProxyState::new(address(index, listener.local_addr()?), block))
     };
     listeners.iter().enumerate().map(state).collect()
+}
+
+fn plain_proxy(address: SocketAddr) -> ProxyAddress {
+    let (host, port) = (address.ip().to_string(), address.port());
+    ProxyAddress { protocol: ProxyProtocol::Http, host, port, username: None, password: None }
 }
 
 /// Every third speaks SOCKS5; half of those, and of the others, want credentials, which hold what must be percent-encoded in a URL.

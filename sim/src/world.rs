@@ -1,16 +1,19 @@
 //! `World`: what the origin and the proxies share.
 
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::brand::Brands;
 use crate::captured::CapturedPage;
-use crate::catalogue::Catalogue;
+use crate::catalogue::{Catalogue, StoreSeed};
 use crate::counters::Counters;
+use crate::draw::{Draw, Topic};
 use crate::encoding::Coding;
 use crate::faults::Faults;
 use crate::hashes::Hashes;
+use crate::pages::Pages;
+use crate::product::Product;
 use crate::proxy::{Outgoing, ProxyState};
 
 pub(crate) struct World {
@@ -28,6 +31,10 @@ pub(crate) struct World {
     pub(crate) hashes: Hashes,
     pub(crate) counters: Counters,
     pub(crate) crawl: AtomicU32,
+    /// How many percent of the products have other prices than the crawl alone would give them.
+    pub(crate) repriced: AtomicU64,
+    /// None = pages are not kept.
+    pub(crate) pages: Option<Pages>,
 }
 
 impl World {
@@ -37,5 +44,15 @@ impl World {
 
     pub(crate) fn set_crawl(&self, crawl: u32) {
         self.crawl.store(crawl, Ordering::Relaxed);
+    }
+
+    pub(crate) fn repriced(&self) -> u64 {
+        self.repriced.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn product(&self, store: &StoreSeed, index: u64, crawl: u32) -> Product<'_> {
+        let product = Product::of(self.seed, &self.brands, store, index, crawl);
+        let is_repriced = Draw::of(self.seed, Topic::Reprice, &[store.index, index]).percent(self.repriced());
+        if is_repriced { product.repriced() } else { product }
     }
 }

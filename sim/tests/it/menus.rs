@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
-use sim::{Settings, Simulator};
+use sim::{Coding, Settings, Simulator};
 
 use crate::support::{menu_page, small};
 
@@ -136,5 +136,40 @@ async fn the_default_world_has_about_fifteen_thousand_products() {
         let sum: usize = sizes.iter().sum();
         assert!((13_000..=17_500).contains(&sum), "seed {seed}: {sum}");
         assert!(sizes.iter().filter(|count| **count > 1000).count() >= 2, "{sizes:?}");
+    }
+}
+
+#[tokio::test]
+async fn repriced_menus_have_other_prices_and_nothing_else() {
+    let sim = Simulator::start(small()).unwrap();
+    let before = sim.oracle(1);
+    sim.set_repriced(10);
+    let (mut all, mut dearer) = (0, 0);
+    for (before, after) in before.iter().zip(sim.oracle(1)) {
+        for (before, after) in before.products.iter().zip(after.products) {
+            all += 1;
+            if *before == after {
+                continue;
+            }
+            dearer += 1;
+            assert_eq!(after.variants[0].price_rec, before.variants[0].price_rec.map(|price| price + 100));
+            assert_eq!((after.is_on_special, after.quantity), (before.is_on_special, before.quantity));
+        }
+    }
+    assert!((5..15).contains(&(100 * dearer / all)), "{dearer} of {all}");
+}
+
+#[tokio::test]
+async fn kept_pages_are_those_of_the_menu_as_it_is() {
+    let sim = Simulator::start(Settings { keep_pages: true, ..small() }).unwrap();
+    let other = Simulator::start(small()).unwrap();
+    sim.render_menus(100, Coding::Gzip).await.unwrap();
+    let store = &sim.stores()[0].platform_dispensary_id;
+    for repriced in [0, 100, 0] {
+        sim.set_repriced(repriced);
+        other.set_repriced(repriced);
+        for _ in 0..2 {
+            assert_eq!(whole_menu(&sim, store, 100).await, whole_menu(&other, store, 100).await);
+        }
     }
 }
