@@ -1,0 +1,172 @@
+//! drover as a peer: `drover worker` with its defaults, without back-off and politeness, its info log in a file.
+
+use std::fs::File;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use chrono::{DateTime, TimeDelta};
+use drover::config::Config;
+use drover::db::demo_report::products;
+use drover::db::stores::NewStore;
+use drover::db::{Db, PoolSizes, migrate, proxies, schedules, stores, workers};
+use drover::domain::proxy::{ProxyEntry, ProxyProtocol};
+use drover::domain::store::Platform;
+use tokio::process::Command;
+
+use crate::processes;
+use crate::server::connect;
+use crate::stand::{Site, Store};
+use crate::sums::{self, SumsByStore};
+
+const SCHEDULE: &str = "payload_fetch_all";
+const WORKERS: usize = 5;
+const START_DEADLINE: Duration = Duration::from_secs(60);
+const CRAWL_DEADLINE: Duration = Duration::from_secs(900);
+/// Between two looks at the queue.
+const POLL: Duration = Duration::from_millis(5);
+/// A process is idle once it has used no CPU for so long.
+const IDLE: Duration = Duration::from_millis(300);
+const IS_OPEN: &str =
+    "SELECT EXISTS (SELECT FROM worker_tasks WHERE status IN ('pending', 'claimed', 'running', 'blocked'))";
+
+pub struct Worker {
+    process: tokio::process::Child,
+    db: Db,
+    observer: tokio_postgres::Client,
+}
+
+/// Makes the schema, and adds stores, proxies and schedules.
+pub async fn seed(url: &str, site: &Site) -> Result<()> {
+    let db = open(url)?;
+    migrate::up(&db).await?;
+    let entries: Vec<ProxyEntry> = site.proxies.iter().map(proxy).collect();
+    proxies::import(&db, &entries).await?;
+    let tx = db.begin_maintenance().await?;
+    for store in &site.stores {
+        stores::add(&tx, &new_store(store)).await?;
+    }
+    tx.commit().await?;
+    schedules::ensure_defaults(&db.client().await?).await?;
+    Ok(())
+}
+
+impl Worker {
+    /// Returns once it is idle. `slots`: of each worker, where not the default.
+    pub async fn start(url: &str, site: &Site, dir: &Path, slots: Option<u16>) -> Result<Worker> {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_drover"));
+        let log = File::create(dir.join("worker.log"))?;
+        command.arg("worker").env_clear().envs(settings(url, site, dir));
+        command.args(slots.map(|slots| format!("--slots={slots}")));
+        command.current_dir(dir).stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).kill_on_drop(true);
+        let process = command.spawn().context("drover worker")?;
+        let worker = Worker { process, db: open(url)?, observer: connect(url).await? };
+        tokio::time::timeout(START_DEADLINE, worker.until_idle()).await.context("drover worker does not start")??;
+        Ok(worker)
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.process.id().unwrap_or_default()
+    }
+
+    /// Runs the schedule for the n-th time, and returns when another connection sees no open task.
+    pub async fn crawl(&self, nth: usize) -> Result<()> {
+        let due_at = DateTime::UNIX_EPOCH + TimeDelta::hours(nth as i64);
+        let run = schedules::run_for(&self.db, SCHEDULE, due_at).await?;
+        anyhow::ensure!(run.tasks > 0, "the schedule made no task");
+        tokio::time::timeout(CRAWL_DEADLINE, self.until_done()).await.context("the crawl does not end")?
+    }
+
+    pub async fn stop(mut self) -> Result<()> {
+        let pid = nix::unistd::Pid::from_raw(self.pid() as i32);
+        nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGTERM)?;
+        let status = tokio::time::timeout(START_DEADLINE, self.process.wait()).await??;
+        anyhow::ensure!(status.success(), "drover worker ended with {status}");
+        Ok(())
+    }
+
+    /// What the tables hold, and how many snapshots there are.
+    pub async fn rows(&self) -> Result<(SumsByStore, i64)> {
+        let client = self.db.maintenance_client().await?;
+        let records = products::all(&client, Platform::Dutchie).await?;
+        let count = "SELECT count(*) FROM store_product_snapshots";
+        let snapshots = self.observer.query_one(count, &[]).await?.try_get(0)?;
+        Ok((sums::of_records(records.into_iter()), snapshots))
+    }
+
+    async fn until_idle(&self) -> Result<()> {
+        while workers::list(&self.db.client().await?).await?.len() < WORKERS {
+            tokio::time::sleep(POLL).await;
+        }
+        let mut used = processes::cpu(self.pid())?;
+        loop {
+            tokio::time::sleep(IDLE).await;
+            let now = processes::cpu(self.pid())?;
+            if now == used {
+                return Ok(());
+            }
+            used = now;
+        }
+    }
+
+    async fn until_done(&self) -> Result<()> {
+        let is_open = self.observer.prepare(IS_OPEN).await?;
+        while self.observer.query_one(&is_open, &[]).await?.try_get(0)? {
+            tokio::time::sleep(POLL).await;
+        }
+        Ok(())
+    }
+}
+
+fn open(url: &str) -> Result<Db> {
+    let config = Config::with(&[])?;
+    Ok(Db::new(url, &config.database, PoolSizes { work: 2, api: 1 })?)
+}
+
+fn settings(url: &str, site: &Site, dir: &Path) -> Vec<(&'static str, String)> {
+    let fixed = [
+        ("DROVER_ENV", "production"),
+        ("RUST_LOG", "info"),
+        ("DROVER__HTTP__HOST_ALLOWLIST", "127.0.0.1"),
+        ("DROVER__WORKER__MEMORY_BACKOFF_THRESHOLD", "0"),
+        ("DROVER__WORKER__CPU_BACKOFF_THRESHOLD", "0"),
+        ("DROVER__POLITENESS__REQUESTS_PER_SECOND", "0"),
+        ("DROVER__POLITENESS__CONCURRENCY", "0"),
+        ("DROVER__POLITENESS__PAGE_PAUSE_MIN", "0s"),
+        ("DROVER__POLITENESS__PAGE_PAUSE_MAX", "0s"),
+    ];
+    let made = [
+        ("DATABASE_URL", url.to_owned()),
+        ("DROVER__PLATFORM__DUTCHIE__BASE_URL", site.base_url.clone()),
+        ("DROVER__STORAGE__ROOT", dir.join("storage").display().to_string()),
+    ];
+    fixed.into_iter().map(|(key, value)| (key, value.to_owned())).chain(made).collect()
+}
+
+fn proxy((host, port): &(String, u16)) -> ProxyEntry {
+    ProxyEntry {
+        protocol: ProxyProtocol::Http,
+        host: host.clone(),
+        port: *port,
+        username: None,
+        password: None,
+        state_code: None,
+        timezone: None,
+    }
+}
+
+fn new_store(store: &Store) -> NewStore {
+    NewStore {
+        name: store.name.clone(),
+        platform: Platform::Dutchie,
+        platform_dispensary_id: Some(store.platform_dispensary_id.clone()),
+        slug: Some(store.slug.clone()),
+        menu_url: Some(store.menu_url.clone()),
+        api_host: None,
+        api_path: store.api_path.clone(),
+        city: Some(store.city.clone()),
+        state: Some(store.state.clone()),
+        timezone: Some(store.timezone.clone()),
+    }
+}

@@ -1,0 +1,182 @@
+//! The stand: the simulated upstream and its forward proxies in a process of their own, which also knows the rows that a right
+//! crawler ends with. [`main`] is that process, [`Stand`] its handle.
+//!
+//! Pages are rendered and coded before anything is measured. A line of JSON on stdin is a command, a line on stdout its answer;
+//! the end of stdin ends the process.
+
+use std::io::{BufRead, Write};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use drover::simulated;
+use serde::{Deserialize, Serialize};
+use sim::{Coding, Operation, Settings, Simulator, StoreSeed};
+
+use crate::child::Child;
+use crate::sums::{self, SumsByStore};
+
+/// Products asked for in one page, by every peer.
+pub const PER_PAGE: usize = 100;
+const PROXIES: usize = 8;
+/// Of all products that a simulated store ever has, about so many are on its first menu.
+const SHARE_ON_MENU: f64 = 0.844;
+
+/// What to crawl.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Menus {
+    pub stores: usize,
+    /// On one menu, about.
+    pub products: usize,
+    pub latency: Duration,
+}
+
+/// Where it is, for a crawler.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Site {
+    pub base_url: String,
+    /// The newest hash of a menu's query.
+    pub query_hash: String,
+    /// Host and port.
+    pub proxies: Vec<(String, u16)>,
+    pub stores: Vec<Store>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Store {
+    pub platform_dispensary_id: String,
+    pub name: String,
+    pub slug: String,
+    pub menu_url: String,
+    pub api_path: Option<String>,
+    pub city: String,
+    pub state: String,
+    pub timezone: String,
+}
+
+#[derive(Serialize, Deserialize)]
+enum Command {
+    /// Serve menus on which so many percent of the products have other prices, and tell what their rows sum up to.
+    Serve { repriced: u64 },
+    /// Tell how many requests there were.
+    Count,
+}
+
+/// Requests that reached the upstream since it began.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Requests {
+    pub menu_pages: u64,
+    /// Whole, right answers.
+    pub answered: u64,
+    /// Past the proxies.
+    pub direct: u64,
+}
+
+pub struct Stand {
+    pub site: Site,
+    child: Child,
+}
+
+impl Stand {
+    pub async fn start(menus: Menus) -> Result<Stand> {
+        let mut child = Child::spawn(&mut Child::of_this_program("stand")?)?;
+        child.send(&menus).await?;
+        Ok(Stand { site: child.receive().await?, child })
+    }
+
+    /// Returns once the pages are rendered.
+    pub async fn serve(&mut self, repriced: u64) -> Result<SumsByStore> {
+        self.child.send(&Command::Serve { repriced }).await?;
+        self.child.receive().await
+    }
+
+    pub async fn requests(&mut self) -> Result<Requests> {
+        self.child.send(&Command::Count).await?;
+        self.child.receive().await
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.pid()
+    }
+}
+
+/// The process: reads what to simulate, tells where it is, and follows commands.
+pub fn main() -> Result<()> {
+    let mut lines = std::io::stdin().lock().lines();
+    let menus: Menus = serde_json::from_str(&lines.next().context("no settings")??)?;
+    let sim = Simulator::start(settings(menus))?;
+    tell(&site(&sim))?;
+    let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    for line in lines {
+        match serde_json::from_str(&line?)? {
+            Command::Serve { repriced } => {
+                sim.set_repriced(repriced);
+                runtime.block_on(sim.render_menus(PER_PAGE, Coding::Gzip))?;
+                tell(&expected(&sim))?;
+            }
+            Command::Count => tell(&requests(&sim))?,
+        }
+    }
+    Ok(())
+}
+
+fn settings(menus: Menus) -> Settings {
+    let ever = (menus.products as f64 / SHARE_ON_MENU).round() as usize;
+    Settings {
+        stores: menus.stores,
+        products_per_store: ever..=ever,
+        latency: menus.latency,
+        coding: Some(Coding::Gzip),
+        keep_pages: true,
+        proxies: PROXIES,
+        plain_proxies: true,
+        blocked_proxies: 0,
+        ..Settings::default()
+    }
+}
+
+fn site(sim: &Simulator) -> Site {
+    let proxies = sim.proxies().into_iter().map(|proxy| (proxy.host, proxy.port)).collect();
+    Site {
+        base_url: sim.base_url().to_owned(),
+        query_hash: sim::history(Operation::FilteredProducts)[0].to_owned(),
+        proxies,
+        stores: sim.stores().iter().map(store).collect(),
+    }
+}
+
+fn store(seed: &StoreSeed) -> Store {
+    Store {
+        platform_dispensary_id: seed.platform_dispensary_id.clone(),
+        name: seed.name.clone(),
+        slug: seed.slug.clone(),
+        menu_url: seed.menu_url.clone(),
+        api_path: seed.api_path.clone(),
+        city: seed.city.clone(),
+        state: seed.state.clone(),
+        timezone: seed.timezone.clone(),
+    }
+}
+
+fn expected(sim: &Simulator) -> SumsByStore {
+    let stores = sim.oracle(sim.crawl());
+    let records = stores.iter().flat_map(|store| {
+        store.products.iter().map(|truth| simulated::product_record(&store.platform_dispensary_id, truth))
+    });
+    sums::of_records(records)
+}
+
+fn requests(sim: &Simulator) -> Requests {
+    let counts = sim.counts();
+    Requests {
+        menu_pages: counts.filtered_products,
+        answered: counts.answered,
+        direct: counts.direct + counts.direct_connections,
+    }
+}
+
+fn tell(answer: &impl Serialize) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    serde_json::to_writer(&mut out, answer)?;
+    out.write_all(b"\n")?;
+    Ok(out.flush()?)
+}
