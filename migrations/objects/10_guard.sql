@@ -103,6 +103,19 @@ BEGIN
   RETURN NULL;
 END $f$;
 
+-- Nor have products and their variants, which every refresh writes: whatever deletes stores or products deletes those here.
+CREATE OR REPLACE FUNCTION dispensaries_forget_products() RETURNS trigger LANGUAGE plpgsql AS $f$
+BEGIN
+  DELETE FROM store_products p USING gone WHERE p.dispensary_id = gone.id;
+  RETURN NULL;
+END $f$;
+
+CREATE OR REPLACE FUNCTION store_products_forget_variants() RETURNS trigger LANGUAGE plpgsql AS $f$
+BEGIN
+  DELETE FROM store_product_variants v USING gone WHERE v.store_product_id = gone.id;
+  RETURN NULL;
+END $f$;
+
 -- A schedule written by hand gets the current name of its role. Where its recurrence (interval or cron line) was changed,
 -- next_run_at becomes a time that is too far away: the program replaces such a time by the next one of the recurrence
 -- (schedules/correct_next_run.sql), since SQL reads no cron line.

@@ -31,3 +31,9 @@ CREATE OR REPLACE TRIGGER forget_attempts AFTER DELETE ON worker_tasks REFERENCI
 CREATE OR REPLACE TRIGGER guard_off BEFORE UPDATE OF crawl_enabled ON dispensaries FOR EACH ROW
   WHEN (OLD.crawl_enabled AND NOT NEW.crawl_enabled AND NEW.disabled_reason IS NOT DISTINCT FROM OLD.disabled_reason)
   EXECUTE FUNCTION dispensaries_guard_off();
+
+CREATE OR REPLACE TRIGGER forget_products AFTER DELETE ON dispensaries REFERENCING OLD TABLE AS gone
+  FOR EACH STATEMENT EXECUTE FUNCTION dispensaries_forget_products();
+
+CREATE OR REPLACE TRIGGER forget_variants AFTER DELETE ON store_products REFERENCING OLD TABLE AS gone
+  FOR EACH STATEMENT EXECUTE FUNCTION store_products_forget_variants();

@@ -97,10 +97,11 @@ impl Client {
         self.state.discard.store(true, Ordering::Relaxed);
     }
 
-    async fn within<T>(
-        &self,
-        call: impl AsyncFnOnce(&Object) -> Result<T, tokio_postgres::Error>,
-    ) -> Result<T, DbError> {
+    /// Runs a call under the deadline.
+    pub(super) async fn within<T, E>(&self, call: impl AsyncFnOnce(&Object) -> Result<T, E>) -> Result<T, DbError>
+    where
+        DbError: From<E>,
+    {
         let Some(object) = self.object.as_ref().filter(|_| !self.state.gave_up.load(Ordering::Relaxed)) else {
             return Err(DbError::Unavailable("the connection was closed after an earlier deadline".to_owned()));
         };

@@ -23,13 +23,19 @@ pub mod stores;
 pub mod task_requests;
 pub mod task_views;
 pub mod tasks;
+pub mod variant_history;
+pub mod variants;
 pub mod workers;
 
 mod arrays;
 mod client;
+mod copy;
 mod pools;
 mod row;
 
 pub use client::{Client, Tx};
 pub use error::DbError;
 pub use pools::{Db, PoolSizes};
+
+/// Rows that one statement binds as arrays, at most: a message of tens of thousands would be held whole on both sides.
+const MAX_BATCH: usize = 1000;

@@ -1,19 +1,19 @@
-//! `store_products` and `store_product_variants`: the current row of each product and its variants.
+//! `store_products`: the current row of each product.
 //!
-//! Every function here needs the store's row locked ([`super::stores::lock`]): then no other transaction writes its products, and an
-//! unchanged row is neither written nor locked. In: products in the payload's order. Out: ids in the same order, and counts.
+//! Every function here needs the store's row locked ([`super::stores::lock`]): then no other transaction writes its products.
+//! Nothing here compares: which rows are new or changed is `domain/menu_diff`'s to say.
 
 use chrono::{DateTime, Utc};
 use tokio_postgres::Row;
+use tokio_postgres::types::Type;
 
 use super::arrays::{column, potency_max, potency_min, potency_unit};
-use super::row::{FromRow, read_all};
-use super::{DbError, Tx};
-use crate::domain::product::{Product, SpecialsJson, Variant};
-use crate::domain::stock::PayloadPosition;
+use super::copy::{CopyTarget, JsonbText, copy_in};
+use super::row::{FromRow, first_columns, read_all};
+use super::{DbError, MAX_BATCH, Tx};
+use crate::domain::menu_diff::KnownProduct;
+use crate::domain::product::{Product, ProductId, SpecialsJson};
 use crate::domain::store::{Platform, StoreId};
-
-pub type ProductId = i64;
 
 /// Whose products: a store's, as one platform (column `provider`) names them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,93 +22,168 @@ pub struct ProductScope {
     pub platform: Platform,
 }
 
-/// What became of one product of the payload.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UpsertResult {
+/// A product of a menu on its way into its row.
+#[derive(Clone, Copy, Debug)]
+pub struct ProductWrite<'a> {
     pub id: ProductId,
-    pub change: Change,
-    /// None = it was not known before.
-    pub was_in_stock: Option<bool>,
+    /// None = the row is to be written again at the next refresh.
+    pub content_hash: Option<i64>,
+    pub product: &'a Product,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
-    New,
-    Changed,
-    Unchanged,
+const NEW: CopyTarget = CopyTarget {
+    sql: include_str!("sql/products/copy.sql"),
+    types: &[
+        Type::INT8,
+        Type::INT8,
+        Type::TEXT,
+        Type::TEXT,
+        Type::INT2,
+        Type::TIMESTAMPTZ,
+        Type::TIMESTAMPTZ,
+        Type::INT8,
+        Type::TEXT,
+        Type::TEXT,
+        Type::TEXT,
+        Type::TEXT,
+        Type::TEXT,
+        Type::TEXT,
+        Type::INT4,
+        Type::INT4,
+        Type::INT4,
+        Type::INT4,
+        Type::BOOL,
+        Type::FLOAT8,
+        Type::FLOAT8,
+        Type::TEXT,
+        Type::FLOAT8,
+        Type::FLOAT8,
+        Type::TEXT,
+        Type::INT4,
+        Type::BOOL,
+        Type::BOOL,
+        Type::TEXT,
+        Type::TEXT,
+        Type::TEXT,
+        Type::TEXT,
+        Type::JSONB,
+        Type::TIMESTAMPTZ,
+        Type::TIMESTAMPTZ,
+    ],
+};
+
+/// Every product that the store has.
+pub async fn known(tx: &Tx, scope: ProductScope) -> Result<Vec<KnownProduct>, DbError> {
+    let sql = include_str!("sql/products/known.sql");
+    read_all(&tx.query(sql, &[&scope.dispensary_id, &scope.platform.name()]).await?)
 }
 
-/// What a complete crawl changed of the products that it did not contain.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct MissCounts {
-    /// Products with one miss more.
-    pub missed: i64,
-    /// Those of them that went out of stock by it.
-    pub out_of_stock: i64,
+/// Ids for that many new products.
+pub async fn reserve_ids(tx: &Tx, count: usize) -> Result<Vec<ProductId>, DbError> {
+    if count == 0 {
+        return Ok(Vec::new());
+    }
+    let count = i64::try_from(count).map_err(|error| DbError::Other(error.to_string()))?;
+    first_columns(&tx.query(include_str!("sql/products/reserve_ids.sql"), &[&count]).await?)
 }
 
-/// Brings the store's rows to what the payload says: one [`UpsertResult`] a product, in the payload's order.
-///
-/// `misses` is what the rows written get: 0 unless the payload is older than what the store has already.
-pub async fn upsert(
+/// Adds products that have no row yet. `misses` is 0 unless their payload is older than what the store has already.
+pub async fn insert(
     tx: &Tx,
     scope: ProductScope,
     fetched_at: DateTime<Utc>,
     misses: i16,
-    products: &[Product],
-) -> Result<Vec<UpsertResult>, DbError> {
-    let rows = tx
-        .query(
-            include_str!("sql/products/upsert.sql"),
-            &[
-                &scope.dispensary_id,
-                &scope.platform.name(),
-                &fetched_at,
-                &misses,
-                &column(products, |p| p.provider_product_id.as_str()),
-                &column(products, |p| p.enterprise_product_id.as_deref()),
-                &column(products, |p| p.name_raw.as_str()),
-                &column(products, |p| p.brand_name_raw.as_deref()),
-                &column(products, |p| p.category.as_deref()),
-                &column(products, |p| p.subcategory.as_deref()),
-                &column(products, |p| p.strain_type.as_deref()),
-                &column(products, |p| p.price_rec),
-                &column(products, |p| p.price_med),
-                &column(products, |p| p.special_price_rec),
-                &column(products, |p| p.special_price_med),
-                &column(products, |p| p.is_on_special),
-                &column(products, |p| potency_min(&p.thc)),
-                &column(products, |p| potency_max(&p.thc)),
-                &column(products, |p| potency_unit(&p.thc)),
-                &column(products, |p| potency_min(&p.cbd)),
-                &column(products, |p| potency_max(&p.cbd)),
-                &column(products, |p| potency_unit(&p.cbd)),
-                &column(products, |p| p.quantity),
-                &column(products, |p| p.quantity_censored),
-                &column(products, |p| p.is_in_stock),
-                &column(products, |p| p.stock_status.name()),
-                &column(products, |p| p.image_url.as_deref()),
-                &column(products, |p| p.brand_image_url.as_deref()),
-                &column(products, |p| p.specials.as_ref().map(SpecialsJson::as_str)),
-                &column(products, |p| p.upstream_created_at),
-                &column(products, |p| p.upstream_updated_at),
-            ],
-        )
-        .await?;
-    read_all(&rows)
+    new: &[ProductWrite<'_>],
+) -> Result<(), DbError> {
+    copy_in(tx, &NEW, new, |encoder, ProductWrite { id, content_hash, product: p }| {
+        encoder.row(&[
+            id,
+            &scope.dispensary_id,
+            &scope.platform.name(),
+            &p.provider_product_id,
+            &misses,
+            &fetched_at,
+            &fetched_at,
+            content_hash,
+            &p.enterprise_product_id,
+            &p.name_raw,
+            &p.brand_name_raw,
+            &p.category,
+            &p.subcategory,
+            &p.strain_type,
+            &p.price_rec,
+            &p.price_med,
+            &p.special_price_rec,
+            &p.special_price_med,
+            &p.is_on_special,
+            &potency_min(&p.thc),
+            &potency_max(&p.thc),
+            &potency_unit(&p.thc),
+            &potency_min(&p.cbd),
+            &potency_max(&p.cbd),
+            &potency_unit(&p.cbd),
+            &p.quantity,
+            &p.quantity_censored,
+            &p.is_in_stock,
+            &p.stock_status.name(),
+            &p.upstream_status.map(|status| status.name()),
+            &p.image_url,
+            &p.brand_image_url,
+            &p.specials.as_ref().map(|specials| JsonbText(specials.as_str())),
+            &p.upstream_created_at,
+            &p.upstream_updated_at,
+        ])
+    })
+    .await?;
+    Ok(())
 }
 
-/// The ids of those of `products` that the store has, `None` for those it has not; in the order of `products`.
-pub async fn find(tx: &Tx, scope: ProductScope, products: &[Product]) -> Result<Vec<Option<ProductId>>, DbError> {
-    let wanted = column(products, |p| p.provider_product_id.as_str());
-    let rows = tx
-        .query(include_str!("sql/products/find.sql"), &[&scope.dispensary_id, &scope.platform.name(), &wanted])
-        .await?;
-    let mut known = std::collections::HashMap::with_capacity(rows.len());
-    for row in &rows {
-        known.insert(row.try_get::<_, &str>(0)?, row.try_get::<_, ProductId>(1)?);
+/// Writes products of the menu over their rows, which have no miss any more.
+pub async fn update(tx: &Tx, fetched_at: DateTime<Utc>, changed: &[ProductWrite<'_>]) -> Result<(), DbError> {
+    for batch in changed.chunks(MAX_BATCH) {
+        update_batch(tx, fetched_at, batch).await?;
     }
-    Ok(wanted.iter().map(|id| known.get(id).copied()).collect())
+    Ok(())
+}
+
+async fn update_batch(tx: &Tx, fetched_at: DateTime<Utc>, changed: &[ProductWrite<'_>]) -> Result<(), DbError> {
+    tx.execute(
+        include_str!("sql/products/update.sql"),
+        &[
+            &fetched_at,
+            &column(changed, |w| w.id),
+            &column(changed, |w| w.content_hash),
+            &column(changed, |w| w.product.enterprise_product_id.as_deref()),
+            &column(changed, |w| w.product.name_raw.as_str()),
+            &column(changed, |w| w.product.brand_name_raw.as_deref()),
+            &column(changed, |w| w.product.category.as_deref()),
+            &column(changed, |w| w.product.subcategory.as_deref()),
+            &column(changed, |w| w.product.strain_type.as_deref()),
+            &column(changed, |w| w.product.price_rec),
+            &column(changed, |w| w.product.price_med),
+            &column(changed, |w| w.product.special_price_rec),
+            &column(changed, |w| w.product.special_price_med),
+            &column(changed, |w| w.product.is_on_special),
+            &column(changed, |w| potency_min(&w.product.thc)),
+            &column(changed, |w| potency_max(&w.product.thc)),
+            &column(changed, |w| potency_unit(&w.product.thc)),
+            &column(changed, |w| potency_min(&w.product.cbd)),
+            &column(changed, |w| potency_max(&w.product.cbd)),
+            &column(changed, |w| potency_unit(&w.product.cbd)),
+            &column(changed, |w| w.product.quantity),
+            &column(changed, |w| w.product.quantity_censored),
+            &column(changed, |w| w.product.is_in_stock),
+            &column(changed, |w| w.product.stock_status.name()),
+            &column(changed, |w| w.product.upstream_status.map(|status| status.name())),
+            &column(changed, |w| w.product.image_url.as_deref()),
+            &column(changed, |w| w.product.brand_image_url.as_deref()),
+            &column(changed, |w| w.product.specials.as_ref().map(SpecialsJson::as_str)),
+            &column(changed, |w| w.product.upstream_created_at),
+            &column(changed, |w| w.product.upstream_updated_at),
+        ],
+    )
+    .await?;
+    Ok(())
 }
 
 /// Widens `first_seen_at` and `last_seen_at` of these products to `fetched_at`: an older payload had them.
@@ -117,69 +192,21 @@ pub async fn widen_seen(tx: &Tx, ids: &[ProductId], fetched_at: DateTime<Utc>) -
     Ok(())
 }
 
-/// Brings the variants of `products` (whose ids are `ids`) to what `payload` says; vanished variants are deleted. What changes of
-/// a variant's prices and stock becomes a row of its history.
-pub async fn write_variants(
-    tx: &Tx,
-    payload: PayloadPosition,
-    ids: &[ProductId],
-    products: &[Product],
-) -> Result<(), DbError> {
-    let variants: Vec<(ProductId, &Variant)> = ids
-        .iter()
-        .zip(products)
-        .flat_map(|(id, product)| product.variants.iter().map(|variant| (*id, variant)))
-        .collect();
-    tx.execute(
-        include_str!("sql/products/write_variants.sql"),
-        &[
-            &ids,
-            &payload.id,
-            &payload.fetched_at,
-            &column(&variants, |(id, _)| *id),
-            &column(&variants, |(_, v)| v.option_label.as_str()),
-            &column(&variants, |(_, v)| v.nth),
-            &column(&variants, |(_, v)| v.size_mg),
-            &column(&variants, |(_, v)| v.size_ml),
-            &column(&variants, |(_, v)| v.price_rec),
-            &column(&variants, |(_, v)| v.price_med),
-            &column(&variants, |(_, v)| v.special_price_rec),
-            &column(&variants, |(_, v)| v.special_price_med),
-            &column(&variants, |(_, v)| v.quantity),
-            &column(&variants, |(_, v)| v.quantity_censored),
-            &column(&variants, |(_, v)| v.is_in_stock),
-        ],
-    )
-    .await?;
+/// Counts a miss for each of these products. `previous` = when the last complete crawl before this one was fetched, which is when a
+/// product at its first miss was last seen.
+pub async fn record_misses(tx: &Tx, ids: &[ProductId], previous: Option<DateTime<Utc>>) -> Result<(), DbError> {
+    tx.execute(include_str!("sql/products/record_misses.sql"), &[&ids, &previous]).await?;
     Ok(())
 }
 
-/// Counts a miss for every product in `scope` that is not among `seen`, those of `payload`. `previous` = when the last complete crawl before
-/// this one was fetched, which is when a product at its first miss was last seen.
-pub async fn record_misses(
-    tx: &Tx,
-    scope: ProductScope,
-    payload: PayloadPosition,
-    seen: &[ProductId],
-    previous: Option<DateTime<Utc>>,
-) -> Result<MissCounts, DbError> {
-    let row = tx
-        .query_one(
-            include_str!("sql/products/record_misses.sql"),
-            &[&scope.dispensary_id, &scope.platform.name(), &seen, &previous, &payload.id, &payload.fetched_at],
-        )
-        .await?;
-    Ok(MissCounts { missed: row.try_get("missed")?, out_of_stock: row.try_get("out_of_stock")? })
-}
-
-impl FromRow for UpsertResult {
-    fn from_row(row: &Row) -> Result<UpsertResult, DbError> {
-        let was_in_stock: Option<bool> = row.try_get("was_in_stock")?;
-        let change = match (was_in_stock, row.try_get("differs")?) {
-            (None, _) => Change::New,
-            (Some(_), true) => Change::Changed,
-            (Some(_), false) => Change::Unchanged,
-        };
-        Ok(UpsertResult { id: row.try_get("id")?, change, was_in_stock })
+impl FromRow for KnownProduct {
+    fn from_row(row: &Row) -> Result<KnownProduct, DbError> {
+        Ok(KnownProduct {
+            id: row.try_get("id")?,
+            provider_product_id: row.try_get("provider_product_id")?,
+            content_hash: row.try_get("content_hash")?,
+            is_in_stock: row.try_get("is_in_stock")?,
+            misses: row.try_get("consecutive_misses")?,
+        })
     }
 }

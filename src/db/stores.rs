@@ -21,6 +21,8 @@ pub struct CrawlState {
     pub last_complete_at: Option<DateTime<Utc>>,
     /// Whether it is to be crawled at all.
     pub is_enabled: bool,
+    /// Whether the content hashes of its products are those of the newest payload. A process of the release before keeps none.
+    pub has_hashes: bool,
 }
 
 /// A store to be added, by hand or from a file.
@@ -60,7 +62,7 @@ pub async fn get(client: &Client, id: StoreId) -> Result<Option<Store>, DbError>
     client.query_opt(include_str!("sql/stores/get.sql"), &[&id]).await?.as_ref().map(Store::from_row).transpose()
 }
 
-/// Locks the store's row until the transaction ends: every transaction that writes its products does this first.
+/// Locks the store's row until the transaction ends, and pins its plans: every transaction that writes its products does this first.
 pub async fn lock(tx: &Tx, id: StoreId) -> Result<CrawlState, DbError> {
     let row = tx
         .query_opt(include_str!("sql/stores/lock.sql"), &[&id])
@@ -72,6 +74,7 @@ pub async fn lock(tx: &Tx, id: StoreId) -> Result<CrawlState, DbError> {
         newest: payload.zip(fetched_at).map(|(id, fetched_at)| PayloadPosition { fetched_at, id }),
         last_complete_at: row.try_get("last_complete_at")?,
         is_enabled: row.try_get("crawl_enabled")?,
+        has_hashes: row.try_get("has_hashes")?,
     })
 }
 

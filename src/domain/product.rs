@@ -7,6 +7,9 @@ use strum::IntoStaticStr;
 
 use super::content_hash;
 
+/// Of a row of `store_products`.
+pub type ProductId = i64;
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct Product {
     pub provider_product_id: String,

@@ -4,6 +4,7 @@
 //! of one [`MenuWrite`] and their counts. Any payload may be replayed at any time: what it may still change depends on its place among
 //! its store's payloads.
 
+mod variants;
 pub mod write;
 
 use std::sync::Arc;

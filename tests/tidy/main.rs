@@ -161,27 +161,21 @@ fn columns<'a>(sql: &'a str, from: &str, to: &str, prefix: &str) -> Vec<&'a str>
 }
 
 #[test]
-fn the_upsert_of_products_compares_updates_and_inserts_the_same_columns() {
-    let sql = fs::read_to_string(root().join("src/db/sql/products/upsert.sql")).unwrap();
-    let given = columns(&sql, "AS f (", ")", "");
-    let [first @ "provider_product_id", given @ .., "n"] = given.as_slice() else { panic!("{given:?}") };
-    let [compared @ .., "upstream_updated_at"] = given else { panic!("{given:?}") };
-
-    let stored = columns(&sql, "was_in_stock,", "IS DISTINCT FROM", "p.");
-    assert_eq!(stored, [compared, &["consecutive_misses"]].concat());
-    assert_eq!(columns(&sql, "IS DISTINCT FROM", "AS differs", "f."), compared);
-
-    let set = columns(&sql, "SET ", "consecutive_misses = $4", "");
-    let pairs: Vec<&str> = given.iter().flat_map(|column| [*column, "m"]).collect();
-    let unprefixed: Vec<&str> = set.iter().map(|word| if word.starts_with("m.") { "m" } else { word }).collect();
-    assert_eq!(unprefixed, pairs);
-    assert_eq!(columns(&sql, "SET ", "consecutive_misses = $4", "m."), given);
-
-    let inserted = columns(&sql, "INSERT INTO store_products\n", ")", "");
-    let before = ["id", "dispensary_id", "provider", *first];
-    let after = ["consecutive_misses", "first_seen_at", "last_seen_at"];
-    assert_eq!(inserted, [before.as_slice(), given, &after].concat());
-    assert_eq!(columns(&sql, "SELECT m.id", "FROM matched m", "m."), [&[*first], given].concat());
+fn products_are_added_and_updated_by_the_same_columns() {
+    let read = |name: &str| fs::read_to_string(root().join("src/db/sql/products").join(name)).unwrap();
+    let (copy, update) = (read("copy.sql"), read("update.sql"));
+    let added = columns(&copy, "COPY store_products\n", ")", "");
+    let given = columns(&update, "AS f (", ")", "");
+    let ["id", updated @ ..] = given.as_slice() else { panic!("{given:?}") };
+    assert!(added.ends_with(&updated[1..]), "{added:?} do not end with {updated:?}");
+    assert_eq!(columns(&update, "SET ", "FROM unnest", "f."), updated);
+    assert_none(
+        updated
+            .iter()
+            .filter(|column| !update.contains(&format!(" {column} = f.{column}")))
+            .map(|c| (*c).to_owned())
+            .collect(),
+    );
 }
 
 #[test]

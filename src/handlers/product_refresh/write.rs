@@ -4,17 +4,21 @@
 //! and last_seen_at, and products that have no row.
 //! In: products in the menu's order. Out: [`Counts`]. It must not know files or platforms.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
+use chrono::{DateTime, Utc};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::db::products::{Change, ProductId, ProductScope, UpsertResult};
+use super::variants::VariantWrites;
+use crate::db::products::{ProductScope, ProductWrite};
 use crate::db::stores::CrawlState;
 use crate::db::{self, DbError, Tx};
 use crate::domain::menu::NormalMenu;
+use crate::domain::menu_diff::{Change, KnownProduct, MenuDiff};
 use crate::domain::payload::Payload;
-use crate::domain::product::Product;
+use crate::domain::product::{Product, ProductId};
 use crate::domain::stock::{MISSES_TO_OUT_OF_STOCK, PayloadOrder, PayloadPosition, Stock};
 use crate::events::ProductChanges;
 use crate::memory::MemoryPermit;
@@ -76,25 +80,43 @@ impl MenuWrite {
         if !state.is_enabled {
             return Ok(Counts { store_is_disabled: true, ..Counts::default() });
         }
+        let known = db::products::known(tx, self.scope()).await?;
         let order = PayloadOrder::of(self.position(), state.newest);
         let counts = match (order, state.newest) {
-            (PayloadOrder::Older, Some(newest)) => self.write_older(tx, newest).await?,
-            _ => self.write_current(tx, order, state).await?,
+            (PayloadOrder::Older, Some(newest)) => self.write_older(tx, newest, known).await?,
+            _ => self.write_current(tx, order, state, known).await?,
         };
         Ok(Counts { order: Some(order), ..counts })
     }
 
-    async fn write_current(&self, tx: &Tx, order: PayloadOrder, state: CrawlState) -> Result<Counts, DbError> {
-        let upserted = db::products::upsert(tx, self.scope(), self.payload.fetched_at, 0, &self.menu.products).await?;
-        let ids: Vec<ProductId> = upserted.iter().map(|product| product.id).collect();
-        db::products::write_variants(tx, self.position(), &ids, &self.menu.products).await?;
-        let mut counts = self.count(&upserted);
-        counts.snapshots = self.write_snapshots(tx, &ids, &self.menu.products).await?;
+    async fn write_current(
+        &self,
+        tx: &Tx,
+        order: PayloadOrder,
+        state: CrawlState,
+        mut known: Vec<KnownProduct>,
+    ) -> Result<Counts, DbError> {
+        let may_be_written = order == PayloadOrder::Replay || !(state.has_hashes || known.is_empty());
+        if may_be_written {
+            known.iter_mut().for_each(|row| row.content_hash = None);
+        }
+        let hashes: Vec<i64> = self.products().iter().map(Product::content_hash).collect();
+        let diff = MenuDiff::new(self.products(), &hashes, known);
+        let ids = self.ids(tx, &diff.changes).await?;
+        let menu: Vec<Listed<'_>> = self.listed(&ids, &hashes, &diff.changes).collect();
+
+        let new = writes(&menu, |change| change == Change::New);
+        db::products::insert(tx, self.scope(), self.payload.fetched_at, 0, &new).await?;
+        let changed = writes(&menu, |change| matches!(change, Change::Changed { .. }));
+        db::products::update(tx, self.payload.fetched_at, &changed).await?;
+        let variants = VariantWrites::find(tx, &new, &changed).await?;
+        variants.write(tx, self.position(), may_be_written).await?;
+
+        let mut counts = count(&menu);
+        counts.snapshots = self.write_snapshots(tx, &ids, may_be_written).await?;
         if order == PayloadOrder::Newest && self.is_complete() {
-            let missed =
-                db::products::record_misses(tx, self.scope(), self.position(), &ids, state.last_complete_at).await?;
-            counts.missed = missed.missed;
-            counts.out_of_stock += missed.out_of_stock;
+            counts.missed = diff.absent.len() as i64;
+            counts.out_of_stock += self.record_misses(tx, &diff.absent, state.last_complete_at).await? as i64;
         }
         db::stores::record_crawl(tx, &self.payload, self.is_complete()).await?;
         Ok(counts)
@@ -102,25 +124,18 @@ impl MenuWrite {
 
     /// Current rows belong to the `newest` payload: this adds snapshots, moves first_seen_at and last_seen_at, and adds products that
     /// have no row.
-    async fn write_older(&self, tx: &Tx, newest: PayloadPosition) -> Result<Counts, DbError> {
-        let known = db::products::find(tx, self.scope(), &self.menu.products).await?;
-        let known_ids: Vec<ProductId> = known.iter().copied().flatten().collect();
+    async fn write_older(&self, tx: &Tx, newest: PayloadPosition, known: Vec<KnownProduct>) -> Result<Counts, DbError> {
+        let hashes = vec![0; self.products().len()]; // nothing that is known is written, whatever its content
+        let changes = MenuDiff::new(self.products(), &hashes, known).changes;
+        let known_ids: Vec<ProductId> = changes.iter().filter_map(|change| change.id()).collect();
         db::products::widen_seen(tx, &known_ids, self.payload.fetched_at).await?;
-        let unknown = self.unknown(&known);
-        let mut counts = Counts { products: self.menu.products.len(), new: unknown.len(), ..Counts::default() };
-        let added = match unknown.as_slice() {
-            [] => Vec::new(),
-            some => self.add_unknown(tx, newest, some).await?,
-        };
-        let mut added = added.into_iter();
-        let ids: Vec<ProductId> = known.into_iter().filter_map(|id| id.or_else(|| added.next())).collect();
-        counts.snapshots = self.write_snapshots(tx, &ids, &self.menu.products).await?;
-        Ok(counts)
-    }
-
-    fn unknown(&self, known: &[Option<ProductId>]) -> Vec<Product> {
-        let pairs = self.menu.products.iter().zip(known);
-        pairs.filter(|(_, id)| id.is_none()).map(|(product, _)| product.clone()).collect()
+        let ids = self.ids(tx, &changes).await?;
+        let new = changes.len() - known_ids.len();
+        if new > 0 {
+            self.add_unknown(tx, newest, &ids, &changes).await?;
+        }
+        let snapshots = self.write_snapshots(tx, &ids, true).await?;
+        Ok(Counts { products: self.products().len(), new, snapshots, ..Counts::default() })
     }
 
     /// Adds products that have no row, with one miss for each complete crawl since this payload, as if payloads had been written in
@@ -129,38 +144,72 @@ impl MenuWrite {
         &self,
         tx: &Tx,
         newest: PayloadPosition,
-        products: &[Product],
-    ) -> Result<Vec<ProductId>, DbError> {
+        ids: &[ProductId],
+        changes: &[Change],
+    ) -> Result<(), DbError> {
         let Payload { dispensary_id, fetched_at, .. } = self.payload;
         let since =
             db::payloads::complete_between(tx, dispensary_id, fetched_at, newest.fetched_at, self.min_coverage).await?;
         let misses = i16::try_from(since).map_or(MISSES_TO_OUT_OF_STOCK, |since| since.min(MISSES_TO_OUT_OF_STOCK));
-        let products: Vec<Product> = products.iter().map(|product| missed_since(product, misses)).collect();
-        let upserted = db::products::upsert(tx, self.scope(), fetched_at, misses, &products).await?;
-        let ids: Vec<ProductId> = upserted.iter().map(|product| product.id).collect();
-        db::products::write_variants(tx, self.position(), &ids, &products).await?;
-        Ok(ids)
+        let menu = ids.iter().zip(self.products()).zip(changes);
+        let unknown = menu.filter(|(_, change)| **change == Change::New);
+        let missed: Vec<(ProductId, Product)> =
+            unknown.map(|((id, product), _)| (*id, missed_since(product, misses))).collect();
+        let new: Vec<ProductWrite<'_>> =
+            missed.iter().map(|(id, product)| ProductWrite { id: *id, content_hash: None, product }).collect();
+        db::products::insert(tx, self.scope(), fetched_at, misses, &new).await?;
+        VariantWrites::find(tx, &new, &[]).await?.write(tx, self.position(), false).await
     }
 
-    async fn write_snapshots(&self, tx: &Tx, ids: &[ProductId], products: &[Product]) -> Result<u64, DbError> {
-        db::snapshots::insert(tx, self.payload.id, self.payload.fetched_at, ids, products).await
+    /// The ids of the products, in the menu's order; new ones get theirs here.
+    async fn ids(&self, tx: &Tx, changes: &[Change]) -> Result<Vec<ProductId>, DbError> {
+        let new = changes.iter().filter(|change| **change == Change::New).count();
+        let mut reserved = db::products::reserve_ids(tx, new).await?.into_iter();
+        Ok(changes.iter().filter_map(|change| change.id().or_else(|| reserved.next())).collect())
     }
 
-    fn count(&self, upserted: &[UpsertResult]) -> Counts {
-        let of = |change: Change| upserted.iter().filter(|product| product.change == change).count();
-        let moved = |was: bool, is: bool| {
-            let pairs = upserted.iter().zip(&self.menu.products);
-            pairs.filter(|(before, now)| before.was_in_stock == Some(was) && now.is_in_stock == is).count() as i64
+    fn listed<'a>(
+        &'a self,
+        ids: &'a [ProductId],
+        hashes: &'a [i64],
+        changes: &'a [Change],
+    ) -> impl Iterator<Item = Listed<'a>> {
+        let rows = ids.iter().zip(hashes).zip(self.products());
+        let writes = rows.map(|((id, hash), product)| ProductWrite { id: *id, content_hash: Some(*hash), product });
+        writes.zip(changes).map(|(write, change)| Listed { write, change: *change })
+    }
+
+    /// `may_be_written` = some of them may be there already.
+    async fn write_snapshots(&self, tx: &Tx, ids: &[ProductId], may_be_written: bool) -> Result<u64, DbError> {
+        let written = match may_be_written {
+            true => db::snapshots::of_crawl(tx, self.position()).await?,
+            false => HashSet::new(),
         };
-        Counts {
-            products: upserted.len(),
-            new: of(Change::New),
-            changed: of(Change::Changed),
-            unchanged: of(Change::Unchanged),
-            out_of_stock: moved(true, false),
-            back_in_stock: moved(false, true),
-            ..Counts::default()
+        let menu = ids.iter().copied().zip(self.products());
+        let missing: Vec<(ProductId, &Product)> = menu.filter(|(id, _)| !written.contains(id)).collect();
+        db::snapshots::insert(tx, self.position(), &missing).await
+    }
+
+    /// Counts a miss for each of these rows; returns how many of them go out of stock by it.
+    async fn record_misses(
+        &self,
+        tx: &Tx,
+        absent: &[KnownProduct],
+        previous: Option<DateTime<Utc>>,
+    ) -> Result<usize, DbError> {
+        let ids: Vec<ProductId> = absent.iter().map(|row| row.id).collect();
+        if !ids.is_empty() {
+            db::products::record_misses(tx, &ids, previous).await?;
         }
+        let sold_out: Vec<ProductId> = absent.iter().filter(|row| row.goes_out_of_stock()).map(|row| row.id).collect();
+        if !sold_out.is_empty() {
+            db::variants::put_out_of_stock(tx, &sold_out, self.position()).await?;
+        }
+        Ok(sold_out.len())
+    }
+
+    fn products(&self) -> &[Product] {
+        &self.menu.products
     }
 
     fn is_complete(&self) -> bool {
@@ -173,6 +222,36 @@ impl MenuWrite {
 
     fn scope(&self) -> ProductScope {
         ProductScope { dispensary_id: self.payload.dispensary_id, platform: self.payload.platform }
+    }
+}
+
+/// A product of the menu, its row's id and what becomes of the row.
+struct Listed<'a> {
+    write: ProductWrite<'a>,
+    change: Change,
+}
+
+fn writes<'a>(menu: &[Listed<'a>], is_meant: impl Fn(Change) -> bool) -> Vec<ProductWrite<'a>> {
+    menu.iter().filter(|listed| is_meant(listed.change)).map(|listed| listed.write).collect()
+}
+
+fn count(menu: &[Listed<'_>]) -> Counts {
+    let of = |is_meant: fn(&Change) -> bool| menu.iter().filter(|listed| is_meant(&listed.change)).count();
+    let moved = |was: bool, is: bool| {
+        let moves = |listed: &&Listed<'_>| {
+            matches!(listed.change, Change::Changed { was_in_stock, .. } if was_in_stock == was)
+                && listed.write.product.is_in_stock == is
+        };
+        menu.iter().filter(moves).count() as i64
+    };
+    Counts {
+        products: menu.len(),
+        new: of(|change| matches!(change, Change::New)),
+        changed: of(|change| matches!(change, Change::Changed { .. })),
+        unchanged: of(|change| matches!(change, Change::Unchanged { .. })),
+        out_of_stock: moved(true, false),
+        back_in_stock: moved(false, true),
+        ..Counts::default()
     }
 }
 

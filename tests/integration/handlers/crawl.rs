@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use drover::db::discovery;
-use drover::domain::product::StockStatus;
+use drover::domain::product::{StockStatus, UpstreamStatus};
 use drover::domain::stock::{PayloadOrder, Stock};
 use drover::domain::store::Platform;
 use drover::handlers::product_refresh::write::Counts;
@@ -66,7 +66,7 @@ async fn a_changed_product_alone_is_written() {
 }
 
 #[tokio::test]
-async fn options_follow_the_feed_where_the_product_itself_stays_as_it_was() {
+async fn a_product_whose_options_alone_change_is_a_changed_one() {
     let store = TestStore::new().await;
     store.crawl(0, vec![product("a"), product("b")]).await;
 
@@ -74,7 +74,7 @@ async fn options_follow_the_feed_where_the_product_itself_stays_as_it_was() {
     regrouped.variants = vec![variant("1g", 0, 1000), variant("3.5g", 0, 3000)];
     let counts = store.crawl(1, vec![regrouped, product("b")]).await;
 
-    assert_eq!(counts.unchanged, 2);
+    assert_eq!((counts.changed, counts.unchanged), (1, 1));
     let sql = "SELECT string_agg(format('%s/%s=%s', option_label, nth, v.price_rec), ' ' ORDER BY option_label, nth)
                  FROM store_product_variants v JOIN store_products p ON p.id = store_product_id WHERE provider_product_id = $1";
     let labels = async |id: &str| store.database.raw.query_one(sql, &[&id]).await.unwrap().get::<_, String>(0);
@@ -384,4 +384,43 @@ async fn a_crawl_time_ahead_of_the_clock_moves_no_sighting_into_the_future() {
     store.crawl(1, vec![product("b")]).await;
     assert_eq!(store.row("a").await.unwrap().stock, in_stock(1));
     assert_eq!(store.count("SELECT count(*) FROM store_products WHERE last_seen_at > now()").await, 0);
+}
+
+#[tokio::test]
+async fn what_a_process_that_keeps_no_hashes_has_written_is_written_again() {
+    let store = TestStore::new().await;
+    store.crawl(0, vec![product("a")]).await;
+    let other_process = "UPDATE store_products SET price_rec = 1; UPDATE store_product_variants SET price_rec = 1;
+                         UPDATE dispensaries SET hashed_payload_id = NULL";
+    store.database.raw.batch_execute(other_process).await.unwrap();
+    let counts = store.crawl(1, vec![product("a")]).await;
+    assert_eq!((counts.changed, counts.snapshots), (1, 1));
+    assert_eq!(store.row("a").await.unwrap().price_rec, Some(1000));
+    assert_eq!(store.count("SELECT min(price_rec)::bigint FROM store_product_variants").await, 1000);
+    assert_eq!(store.crawl(2, vec![product("a")]).await.unchanged, 1);
+}
+
+#[tokio::test]
+async fn a_store_that_is_deleted_takes_its_products_and_their_options_along() {
+    let store = TestStore::new().await;
+    store.crawl(0, vec![product("a")]).await;
+    store.beside("Another Store").await.crawl(1, vec![product("b")]).await;
+    store.database.raw.execute("DELETE FROM dispensaries WHERE id = $1", &[&store.id]).await.unwrap();
+    assert_eq!(store.count("SELECT count(*) FROM store_products").await, 1);
+    assert_eq!(store.count("SELECT count(*) FROM store_product_variants").await, 2);
+}
+
+#[tokio::test]
+async fn options_keep_their_places_on_the_menu_and_products_what_the_platform_says_of_them() {
+    let store = TestStore::new().await;
+    store.crawl(0, vec![product("a")]).await;
+    let mut moved = product("a");
+    moved.upstream_status = Some(UpstreamStatus::Inactive);
+    moved.variants = vec![variant("2g", 0, 2000), variant("1g", 1, 1500), variant("1g", 0, 1000)];
+    store.crawl(1, vec![moved]).await;
+    let sql =
+        "SELECT p.upstream_status || ': ' || string_agg(format('%s/%s', option_label, nth), ' ' ORDER BY v.position)
+                 FROM store_products p JOIN store_product_variants v ON v.store_product_id = p.id GROUP BY p.id";
+    let kept: String = store.database.raw.query_one(sql, &[]).await.unwrap().get(0);
+    assert_eq!(kept, "inactive: 2g/0 1g/1 1g/0");
 }

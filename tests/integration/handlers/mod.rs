@@ -5,6 +5,7 @@ mod crawl;
 mod harness;
 mod histories;
 mod housekeeping;
+mod plans;
 mod refresh;
 mod simulated;
 mod suspicious;

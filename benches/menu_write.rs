@@ -1,0 +1,298 @@
+//! What a refresh costs the database: the transaction that writes a menu of 500 products (950 options, specials on a quarter of them),
+//! by itself. Time, Postgres' CPU (all its processes), WAL and buffers a product, for a store's first menu, the same again, and one of
+//! which a tenth has changed. Medians of the stores. The server is a private one with its ordinary settings.
+//!
+//! `cargo bench --bench menu_write [-- --large]`: with `--large` the same on a database of 1,000,000 products and 10,000,000 snapshots,
+//! interleaved store by store.
+
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
+
+use std::os::unix::fs::PermissionsExt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use chrono::{DateTime, TimeDelta, Utc};
+use drover::clock::Clock;
+use drover::config::Config;
+use drover::db::stores::NewStore;
+use drover::db::{self, Db, PoolSizes, migrate};
+use drover::domain::menu::NormalMenu;
+use drover::domain::product::{Product, SpecialsJson, StockStatus, UpstreamStatus, Variant};
+use drover::domain::store::{Platform, StoreId};
+use drover::handlers::product_refresh::write::MenuWrite;
+use drover::memory::MemoryPermit;
+use drover::private_server::{self, Options};
+use tokio_postgres::Client;
+
+const STORES: usize = 21;
+const PRODUCTS: usize = 500;
+const CRAWLS: [&str; 3] = ["first menu", "the same again", "a tenth changed"];
+const CONNECTIONS: usize = 2;
+
+/// 2,000 stores of 500 products and 1,000 options, each crawled ten times.
+const FILL: &str = "
+    INSERT INTO dispensaries (id, name, platform) SELECT 100000 + n, 'Store ' || n, 'dutchie' FROM generate_series(1, 2000) n;
+    INSERT INTO store_products (id, dispensary_id, provider, provider_product_id, name_raw, brand_name_raw, category, price_rec,
+                                is_on_special, quantity, quantity_censored, is_in_stock, stock_status, first_seen_at, last_seen_at)
+      SELECT 10000000 + n, 100001 + (n - 1) / 500, 'dutchie', md5(n::text), 'Product of a menu ' || n, 'Brand', 'Flower', 1000,
+             false, 10, false, true, 'in_stock', now(), now()
+        FROM generate_series(1, 1000000) n;
+    INSERT INTO store_product_variants (store_product_id, option_label, nth, price_rec, quantity, quantity_censored, is_in_stock)
+      SELECT 10000000 + n, label, 0, 1000, 5, false, true FROM generate_series(1, 1000000) n, unnest(ARRAY['1g', '3.5g']) label;
+    INSERT INTO store_product_variant_history (store_product_id, option_label, nth, crawl_id, crawled_at, price_rec, quantity,
+                                               quantity_censored, is_in_stock, gone)
+      SELECT 10000000 + n, label, 0, 1, date_trunc('hour', now()), 1000, 5, false, true, false
+        FROM generate_series(1, 1000000) n, unnest(ARRAY['1g', '3.5g']) label;";
+const FILL_CRAWL: &str = "
+    INSERT INTO store_product_snapshots (store_product_id, crawl_id, crawled_at, price_rec, is_on_special, quantity, quantity_censored,
+                                         is_in_stock, stock_status, thc_min, thc_max, thc_unit)
+      SELECT 10000000 + n, $1::bigint * 2000 + (n - 1) / 500, date_trunc('hour', now()), 1000, false, 10, false, true, 'in_stock', 20.5, 22.5,
+             'PERCENTAGE'
+        FROM generate_series(1, 1000000) n";
+
+struct Side {
+    name: &'static str,
+    db: Db,
+    raw: Client,
+    server: u32,
+    figures: Vec<[Figures; 3]>,
+}
+
+/// Of one menu, a product each but the time.
+#[derive(Clone, Copy, Default)]
+struct Figures {
+    milliseconds: f64,
+    cpu_micros: f64,
+    wal_bytes: f64,
+    buffers: f64,
+}
+
+#[tokio::main]
+async fn main() {
+    let dir = tempfile::Builder::new().prefix("drover-bench-").tempdir().unwrap();
+    std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let options =
+        Options { keeper: Some(env!("CARGO_BIN_EXE_drover").into()), linger: Duration::ZERO, ..Options::default() };
+    let server = private_server::start_with(dir.path(), options).await.unwrap();
+
+    let mut sides = vec![Side::new("empty", server.url()).await];
+    if std::env::args().any(|argument| argument == "--large") {
+        let large = Side::new("large", server.url()).await;
+        large.fill().await;
+        sides.push(large);
+    }
+    for store in 0..STORES {
+        for side in &mut sides {
+            side.store(store).await;
+        }
+    }
+    sides.iter().for_each(Side::report);
+    if let [empty, large] = sides.as_slice() {
+        for (crawl, name) in CRAWLS.iter().enumerate() {
+            let ratio = large.median(crawl).milliseconds / empty.median(crawl).milliseconds;
+            println!("large to empty, {name:<16} {ratio:.2} x");
+        }
+    }
+    drop((sides, server));
+    private_server::stop(dir.path()).await.unwrap();
+}
+
+impl Side {
+    async fn new(name: &'static str, url: &str) -> Side {
+        let (admin, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await.unwrap();
+        tokio::spawn(connection);
+        admin.batch_execute(&format!("CREATE DATABASE bench_{name}")).await.unwrap();
+        let url = url.replacen("/drover", &format!("/bench_{name}"), 1);
+        let config = Config::with(&[]).unwrap();
+        let db = Db::new(&url, &config.database, PoolSizes { work: CONNECTIONS, api: 1 }).unwrap();
+        migrate::up(&db).await.unwrap();
+        let (raw, connection) = tokio_postgres::connect(&url, tokio_postgres::NoTls).await.unwrap();
+        tokio::spawn(connection);
+        let backend: i32 = raw.query_one("SELECT pg_backend_pid()", &[]).await.unwrap().get(0);
+        Side { name, db, raw, server: parent(backend as u32), figures: Vec::new() }
+    }
+
+    async fn fill(&self) {
+        self.raw.batch_execute(FILL).await.unwrap();
+        for crawl in 0..10_i64 {
+            self.raw.execute(FILL_CRAWL, &[&crawl]).await.unwrap();
+        }
+        self.raw.batch_execute("VACUUM ANALYZE; CHECKPOINT").await.unwrap();
+    }
+
+    async fn store(&mut self, n: usize) {
+        let store = self.add_store(n).await;
+        let start = Clock::system().utc() - TimeDelta::minutes(5);
+        let mut figures = [Figures::default(); 3];
+        for (crawl, figures) in figures.iter_mut().enumerate() {
+            *figures = self.crawl(store, start + TimeDelta::seconds(crawl as i64), menu(crawl == 2)).await;
+        }
+        self.figures.push(figures);
+    }
+
+    async fn add_store(&self, n: usize) -> StoreId {
+        let store = NewStore {
+            name: format!("Store {n}"),
+            platform: Platform::Dutchie,
+            platform_dispensary_id: Some(format!("id {n}")),
+            slug: None,
+            menu_url: None,
+            api_host: None,
+            api_path: None,
+            city: None,
+            state: None,
+            timezone: None,
+        };
+        let tx = self.db.begin().await.unwrap();
+        let id = db::stores::add(&tx, &store).await.unwrap();
+        tx.commit().await.unwrap();
+        id
+    }
+
+    async fn crawl(&self, store: StoreId, at: DateTime<Utc>, products: Vec<Product>) -> Figures {
+        let sql = "INSERT INTO raw_crawl_payloads (dispensary_id, platform, storage_path, sha256, bytes, product_count, total_count, coverage, fetched_at)
+                   VALUES ($1, 'dutchie', 'payloads/' || gen_random_uuid(), repeat('0', 64), 1, $2, $2, 1, $3) RETURNING id";
+        let count = products.len() as i32;
+        let id: i64 = self.raw.query_one(sql, &[&store, &count, &at]).await.unwrap().get(0);
+        let payload = db::payloads::get(&self.db.client().await.unwrap(), id).await.unwrap().unwrap();
+        let menu = Arc::new(NormalMenu { products, ..NormalMenu::default() });
+        let write = MenuWrite { payload, menu, min_coverage: 0.995, memory: MemoryPermit::default() };
+
+        let (wal, buffers, cpu_before) = (self.wal().await, self.buffers().await, cpu(self.server));
+        let begun = Instant::now();
+        let tx = self.db.begin().await.unwrap();
+        write.write(&tx).await.unwrap();
+        tx.commit().await.unwrap();
+        let milliseconds = begun.elapsed().as_secs_f64() * 1000.0;
+        let a_product = |total: f64| total / PRODUCTS as f64;
+        Figures {
+            milliseconds,
+            cpu_micros: a_product((cpu(self.server) - cpu_before) * 1e-3),
+            wal_bytes: a_product(self.wal().await - wal),
+            buffers: a_product(self.buffers().await - buffers),
+        }
+    }
+
+    async fn wal(&self) -> f64 {
+        let sql = "SELECT (pg_current_wal_insert_lsn() - '0/0')::float8";
+        self.raw.query_one(sql, &[]).await.unwrap().get(0)
+    }
+
+    /// Pages that the sessions of the pool have looked at; each reports its own.
+    async fn buffers(&self) -> f64 {
+        let mut clients = Vec::new();
+        for _ in 0..CONNECTIONS {
+            clients.push(self.db.client().await.unwrap());
+        }
+        for client in &clients {
+            client.query("SELECT pg_stat_force_next_flush()", &[]).await.unwrap();
+        }
+        let sql = "SELECT (blks_hit + blks_read)::float8 FROM pg_stat_database WHERE datname = current_database()";
+        self.raw.query_one(sql, &[]).await.unwrap().get(0)
+    }
+
+    fn median(&self, crawl: usize) -> Figures {
+        let of = |read: fn(&Figures) -> f64| {
+            let mut values: Vec<f64> = self.figures.iter().map(|figures| read(&figures[crawl])).collect();
+            values.sort_by(f64::total_cmp);
+            values[values.len() / 2]
+        };
+        Figures {
+            milliseconds: of(|f| f.milliseconds),
+            cpu_micros: of(|f| f.cpu_micros),
+            wal_bytes: of(|f| f.wal_bytes),
+            buffers: of(|f| f.buffers),
+        }
+    }
+
+    fn report(&self) {
+        for (crawl, name) in CRAWLS.iter().enumerate() {
+            let Figures { milliseconds, cpu_micros, wal_bytes, buffers } = self.median(crawl);
+            println!(
+                "{:<6} {name:<16} {milliseconds:6.1} ms; a product: Postgres {cpu_micros:5.1} us, WAL {wal_bytes:6.0} bytes, {buffers:5.1} buffers",
+                self.name
+            );
+        }
+    }
+}
+
+fn menu(is_changed: bool) -> Vec<Product> {
+    (0..PRODUCTS).map(|n| product(n, is_changed && n.is_multiple_of(10))).collect()
+}
+
+fn product(n: usize, is_changed: bool) -> Product {
+    let price = 1000 + n as i32 + i32::from(is_changed);
+    let labels = if n.is_multiple_of(10) { ["1g", ""] } else { ["1g", "3.5g"] };
+    Product {
+        provider_product_id: format!("60f1a2b3c4d5e6f7{n:08x}"),
+        enterprise_product_id: Some(format!("70f1a2b3c4d5e6f7{n:08x}")),
+        name_raw: format!("Product of a menu, with a name of common length {n}"),
+        brand_name_raw: Some("A Brand".to_owned()),
+        category: Some("Flower".to_owned()),
+        subcategory: Some("premium-flower".to_owned()),
+        strain_type: Some("Hybrid".to_owned()),
+        price_rec: Some(price),
+        price_med: Some(price),
+        special_price_rec: n.is_multiple_of(4).then_some(price - 100),
+        special_price_med: None,
+        is_on_special: n.is_multiple_of(4),
+        thc: None,
+        cbd: None,
+        quantity: Some(8),
+        quantity_censored: false,
+        is_in_stock: true,
+        stock_status: StockStatus::InStock,
+        upstream_status: Some(UpstreamStatus::Active),
+        image_url: Some(format!("https://images.dutchie.com/60f1a2b3c4d5e6f7{n:08x}")),
+        brand_image_url: None,
+        specials: n.is_multiple_of(4).then(|| specials(n % 5)),
+        upstream_created_at: None,
+        upstream_updated_at: None,
+        variants: labels.iter().filter(|label| !label.is_empty()).map(|label| variant(label, price)).collect(),
+    }
+}
+
+/// About two kilobytes.
+fn specials(n: usize) -> SpecialsJson {
+    let rules: Vec<String> = (0..20)
+        .map(|rule| format!(r#"{{"specialName":"Special {n}","specialId":"60f1a2b3{rule:08x}","discount":{rule},"itemsForAPrice":null}}"#))
+        .collect();
+    SpecialsJson::new(format!(r#"{{"saleSpecials":[{}]}}"#, rules.join(",")))
+}
+
+fn variant(label: &str, price: i32) -> Variant {
+    Variant {
+        option_label: label.to_owned(),
+        nth: 0,
+        size_mg: Some(1000),
+        size_ml: None,
+        price_rec: Some(price),
+        price_med: Some(price),
+        special_price_rec: None,
+        special_price_med: None,
+        quantity: Some(4),
+        quantity_censored: false,
+        is_in_stock: true,
+    }
+}
+
+fn parent(process: u32) -> u32 {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
+    stat.rsplit(") ").next().unwrap().split(' ').nth(1).unwrap().parse().unwrap()
+}
+
+/// Nanoseconds that the server's processes have run.
+fn cpu(server: u32) -> f64 {
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let is_child = |pid: &u32| {
+        std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| {
+            stat.rsplit(") ").next().and_then(|rest| rest.split(' ').nth(1)?.parse().ok()) == Some(server)
+        })
+    };
+    let nanos = |pid: u32| {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/schedstat")).ok()?;
+        stat.split(' ').next()?.parse::<f64>().ok()
+    };
+    pids.filter(is_child).filter_map(nanos).sum()
+}

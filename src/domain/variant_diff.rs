@@ -1,0 +1,154 @@
+//! `VariantDiff`: what a menu changes of the variants that a product's row has.
+//!
+//! In: the rows of one product and its variants on the menu. Out: what is added, updated and removed, and what of it belongs to the
+//! history, which keeps each change of price or stock.
+
+use super::product::Variant;
+
+/// A row of a variant.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredVariant {
+    /// Its place on the menu; None in rows that an earlier release wrote.
+    pub position: Option<i16>,
+    pub variant: Variant,
+}
+
+/// A variant with its place on the menu.
+pub type Placed<'a> = (i16, &'a Variant);
+
+#[derive(Debug, Default, PartialEq)]
+pub struct VariantDiff<'a> {
+    pub added: Vec<Placed<'a>>,
+    pub updated: Vec<Placed<'a>>,
+    /// Those of `updated` whose price or stock differs.
+    pub repriced: Vec<&'a Variant>,
+    pub removed: Vec<Variant>,
+}
+
+impl<'a> VariantDiff<'a> {
+    /// Variants are told apart by label and number, which are distinct on either side. A product has few: each is compared with each.
+    pub fn new(mut stored: Vec<StoredVariant>, listed: &'a [Variant]) -> VariantDiff<'a> {
+        let mut diff = VariantDiff::default();
+        for (position, variant) in placed(listed) {
+            let Some(at) = stored.iter().position(|row| has_same_key(&row.variant, variant)) else {
+                diff.added.push((position, variant));
+                continue;
+            };
+            let row = stored.swap_remove(at);
+            if row.position != Some(position) || row.variant != *variant {
+                diff.updated.push((position, variant));
+            }
+            if is_repriced(&row.variant, variant) {
+                diff.repriced.push(variant);
+            }
+        }
+        diff.removed = stored.into_iter().map(|row| row.variant).collect();
+        diff
+    }
+}
+
+/// Each variant with its place; beyond the smallint's range, which no menu reaches, they share the last one.
+pub fn placed(listed: &[Variant]) -> impl Iterator<Item = Placed<'_>> {
+    listed.iter().enumerate().map(|(index, variant)| (i16::try_from(index).unwrap_or(i16::MAX), variant))
+}
+
+fn has_same_key(one: &Variant, other: &Variant) -> bool {
+    one.nth == other.nth && one.option_label == other.option_label
+}
+
+/// A changed size is no history: it mends what was read before.
+fn is_repriced(before: &Variant, after: &Variant) -> bool {
+    let offer = |variant: &Variant| {
+        let prices = [variant.price_rec, variant.price_med, variant.special_price_rec, variant.special_price_med];
+        (prices, variant.quantity, variant.quantity_censored, variant.is_in_stock)
+    };
+    offer(before) != offer(after)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+
+    fn variant(label: &str, price: i32) -> Variant {
+        Variant {
+            option_label: label.to_owned(),
+            nth: 0,
+            size_mg: Some(1000),
+            size_ml: None,
+            price_rec: Some(price),
+            price_med: None,
+            special_price_rec: None,
+            special_price_med: None,
+            quantity: Some(4),
+            quantity_censored: false,
+            is_in_stock: true,
+        }
+    }
+
+    fn stored(position: i16, variant: Variant) -> StoredVariant {
+        StoredVariant { position: Some(position), variant }
+    }
+
+    /// Numbers of variants added, updated, repriced and removed.
+    fn counts(rows: Vec<StoredVariant>, listed: &[Variant]) -> [usize; 4] {
+        let diff = VariantDiff::new(rows, listed);
+        [diff.added.len(), diff.updated.len(), diff.repriced.len(), diff.removed.len()]
+    }
+
+    #[rstest]
+    #[case::as_it_was(variant("1g", 10), [0, 0, 0, 0])]
+    #[case::dearer(variant("1g", 11), [0, 1, 1, 0])]
+    #[case::sold_out(Variant { is_in_stock: false, ..variant("1g", 10) }, [0, 1, 1, 0])]
+    #[case::fewer_left(Variant { quantity: Some(3), ..variant("1g", 10) }, [0, 1, 1, 0])]
+    #[case::of_another_size(Variant { size_mg: Some(999), ..variant("1g", 10) }, [0, 1, 0, 0])]
+    #[case::another_label(variant("2g", 10), [1, 0, 0, 1])]
+    #[case::another_number(Variant { nth: 1, ..variant("1g", 10) }, [1, 0, 0, 1])]
+    fn one_variant_is_compared(#[case] listed: Variant, #[case] expected: [usize; 4]) {
+        assert_eq!(counts(vec![stored(0, variant("1g", 10))], &[listed]), expected);
+    }
+
+    #[test]
+    fn a_new_place_on_the_menu_is_an_update_and_no_history() {
+        let rows = vec![stored(0, variant("1g", 10)), stored(1, variant("2g", 20))];
+        assert_eq!(counts(rows, &[variant("2g", 20), variant("1g", 10)]), [0, 2, 0, 0]);
+        let unplaced = StoredVariant { position: None, variant: variant("1g", 10) };
+        assert_eq!(counts(vec![unplaced], &[variant("1g", 10)]), [0, 1, 0, 0]);
+    }
+
+    fn any_variants() -> impl Strategy<Value = Vec<Variant>> {
+        let rows = prop::collection::btree_map((0..4u8, 0..2i16), (0..3i32, any::<bool>()), 0..8);
+        let rows = rows.prop_map(|rows: BTreeMap<_, _>| {
+            let read = |((label, nth), (price, is_in_stock)): ((u8, i16), (i32, bool))| Variant {
+                nth,
+                is_in_stock,
+                ..variant(&label.to_string(), price)
+            };
+            rows.into_iter().map(read).collect::<Vec<_>>()
+        });
+        rows.prop_shuffle()
+    }
+
+    proptest! {
+        #[test]
+        fn applied_to_the_rows_it_makes_the_menu(before in any_variants(), after in any_variants()) {
+            let rows: Vec<StoredVariant> = placed(&before).map(|(place, variant)| stored(place, variant.clone())).collect();
+            let diff = VariantDiff::new(rows.clone(), &after);
+
+            let untouched = |row: &&StoredVariant| {
+                let is = |other: &Variant| has_same_key(&row.variant, other);
+                !diff.removed.iter().any(is) && !diff.updated.iter().any(|(_, variant)| is(variant))
+            };
+            let kept = rows.iter().filter(untouched).map(|row| (row.position.unwrap_or(-1), row.variant.clone()));
+            let written = diff.added.iter().chain(&diff.updated).map(|(place, variant)| (*place, (*variant).clone()));
+            let mut result: Vec<(i16, Variant)> = kept.chain(written).collect();
+            result.sort_by_key(|(place, _)| *place);
+            let menu: Vec<(i16, Variant)> = placed(&after).map(|(place, variant)| (place, variant.clone())).collect();
+            prop_assert_eq!(result, menu);
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! `VariantWrites`: the variants of products that a payload adds or changes, and what of it belongs to their history.
+//!
+//! In: those products with their ids. It reads the variants of changed products and writes what differs.
+
+use crate::db::products::ProductWrite;
+use crate::db::variant_history::VariantChange;
+use crate::db::variants::VariantWrite;
+use crate::db::{DbError, Tx, variant_history, variants};
+use crate::domain::product::{ProductId, Variant};
+use crate::domain::stock::PayloadPosition;
+use crate::domain::variant_diff::{Placed, VariantDiff, placed};
+
+#[derive(Default)]
+pub struct VariantWrites<'a> {
+    added: Vec<VariantWrite<'a>>,
+    updated: Vec<VariantWrite<'a>>,
+    /// Of `updated`, those whose price or stock differs.
+    repriced: Vec<(ProductId, &'a Variant)>,
+    removed: Vec<(ProductId, Variant)>,
+}
+
+impl<'a> VariantWrites<'a> {
+    pub async fn find(
+        tx: &Tx,
+        new: &[ProductWrite<'a>],
+        changed: &[ProductWrite<'a>],
+    ) -> Result<VariantWrites<'a>, DbError> {
+        let mut writes = VariantWrites::default();
+        for write in new {
+            writes.added.extend(placed(&write.product.variants).map(|placed| variant_write(write.id, placed)));
+        }
+        let ids: Vec<ProductId> = changed.iter().map(|write| write.id).collect();
+        let mut stored = variants::of_products(tx, &ids).await?;
+        for write in changed {
+            let rows = stored.remove(&write.id).unwrap_or_default();
+            writes.add(write.id, VariantDiff::new(rows, &write.product.variants));
+        }
+        Ok(writes)
+    }
+
+    fn add(&mut self, id: ProductId, diff: VariantDiff<'a>) {
+        self.added.extend(diff.added.into_iter().map(|placed| variant_write(id, placed)));
+        self.updated.extend(diff.updated.into_iter().map(|placed| variant_write(id, placed)));
+        self.repriced.extend(diff.repriced.into_iter().map(|variant| (id, variant)));
+        self.removed.extend(diff.removed.into_iter().map(|variant| (id, variant)));
+    }
+
+    /// `may_be_written` = the payload may have written history before, which this corrects.
+    pub async fn write(&self, tx: &Tx, payload: PayloadPosition, may_be_written: bool) -> Result<(), DbError> {
+        variants::delete(tx, &self.removed).await?;
+        variants::update(tx, &self.updated).await?;
+        variants::insert(tx, &self.added).await?;
+        let history = self.history();
+        if may_be_written {
+            variant_history::forget(tx, payload, &history).await?;
+        }
+        variant_history::insert(tx, payload, &history).await
+    }
+
+    fn history(&self) -> Vec<VariantChange<'_>> {
+        let change = |product_id, variant, is_gone| VariantChange { product_id, variant, is_gone };
+        let added = self.added.iter().map(|write| change(write.product_id, write.variant, false));
+        let repriced = self.repriced.iter().map(|(id, variant)| change(*id, *variant, false));
+        let removed = self.removed.iter().map(|(id, variant)| change(*id, variant, true));
+        added.chain(repriced).chain(removed).collect()
+    }
+}
+
+fn variant_write(product_id: ProductId, (position, variant): Placed<'_>) -> VariantWrite<'_> {
+    VariantWrite { product_id, position, variant }
+}
