@@ -110,23 +110,25 @@ impl HostLimiter {
     }
 
     /// Adds `report`, and all that was noted before, to what the processes share.
-    pub async fn exchange(self: &Arc<Self>, report: HostReport) -> Applied {
+    pub async fn exchange(self: &Arc<Self>, mut report: HostReport) -> Applied {
         let begun = self.deps.clock.instant();
+        // not noted: an exchange that took it along would be given the probe
+        let asks_probe = std::mem::take(&mut report.asks_probe);
         self.note(report);
         let limiter = Arc::clone(self);
         // it goes on when the session that asked for it is dropped: the report is out of `unsaved` meanwhile
-        tokio::spawn(async move { limiter.exchange_in_turn(begun).await }).await.unwrap_or_default()
+        tokio::spawn(async move { limiter.exchange_in_turn(begun, asks_probe).await }).await.unwrap_or_default()
     }
 
-    async fn exchange_in_turn(&self, begun: Instant) -> Applied {
+    async fn exchange_in_turn(&self, begun: Instant, asks_probe: bool) -> Applied {
         let _turn = self.turn.lock().await;
         let report = {
             let mut view = lock(&self.view);
-            if view.unsaved.is_empty() && view.exchanged >= Some(begun) {
+            if !asks_probe && view.unsaved.is_empty() && view.exchanged >= Some(begun) {
                 // the one before took the report along
                 return Applied { hold: view.held(self.deps.clock.instant()), ..Applied::default() };
             }
-            std::mem::take(&mut view.unsaved)
+            HostReport { asks_probe, ..std::mem::take(&mut view.unsaved) }
         };
         let applied = match &self.deps.table {
             None => self.apply_here(&report),
@@ -238,9 +240,58 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[cfg(test)]
 mod tests {
+    use chrono::DateTime;
+    use futures_util::future::BoxFuture;
     use rstest::rstest;
 
     use super::*;
+    use crate::config::Config;
+
+    /// A table that answers once it is let.
+    struct SlowTable {
+        state: Arc<Mutex<HostState>>,
+        limits: HostLimits,
+        answers: Arc<Semaphore>,
+    }
+
+    impl HostTable for SlowTable {
+        fn exchange(&self, _: &str, report: HostReport) -> BoxFuture<'static, Result<Exchanged, String>> {
+            let (state, limits, answers) = (self.state.clone(), self.limits.clone(), self.answers.clone());
+            Box::pin(async move {
+                answers.acquire().await.map_err(|closed| closed.to_string())?.forget();
+                let mut state = lock(&state);
+                let now = DateTime::UNIX_EPOCH;
+                let applied = state.apply("a", &report, &limits, now);
+                Ok(Exchanged { state: state.clone(), now, applied })
+            })
+        }
+    }
+
+    fn refused() -> HostReport {
+        HostReport { answers: 1, refusals: 1, ..HostReport::default() }
+    }
+
+    #[tokio::test]
+    async fn a_probe_is_given_to_the_exchange_that_asks_for_it() {
+        let politeness = Config::with(&[]).unwrap().politeness;
+        let limits = HostLimits { min_requests: 1.0, open_base: Duration::ZERO, ..politeness.host_limits(MAX_AGE) };
+        let answers = Arc::new(Semaphore::new(0));
+        let state = Arc::new(Mutex::new(HostState::new(DateTime::UNIX_EPOCH)));
+        let table = SlowTable { state, limits: limits.clone(), answers: answers.clone() };
+        let deps = LimiterDeps { table: Some(Arc::new(table)), limits, concurrency: 0, clock: Clock::system() };
+        let limiter = Arc::new(HostLimiter::new("menu.test", Arc::new(deps)));
+
+        let asks_probe = || HostReport { asks_probe: true, ..HostReport::default() };
+        // the first has its turn, and the others wait for theirs
+        let reports = [refused(), refused(), asks_probe()].map(|report| limiter.exchange(report));
+        let let_all = async {
+            tokio::task::yield_now().await;
+            answers.add_permits(3);
+        };
+        let (applied, ()) = tokio::join!(futures_util::future::join_all(reports), let_all);
+        let probes: Vec<_> = applied.into_iter().map(|applied| applied.probe.is_some()).collect();
+        assert_eq!(probes, [false, false, true]);
+    }
 
     #[rstest]
     #[case::none(0.0, false)]
