@@ -120,7 +120,13 @@ pub async fn put_out_of_stock(tx: &Tx, ids: &[ProductId], payload: PayloadPositi
 
 impl FromRow for StoredVariant {
     fn from_row(row: &Row) -> Result<StoredVariant, DbError> {
-        let variant = Variant {
+        Ok(StoredVariant { position: row.try_get("position")?, variant: Variant::from_row(row)? })
+    }
+}
+
+impl FromRow for Variant {
+    fn from_row(row: &Row) -> Result<Variant, DbError> {
+        Ok(Variant {
             option_label: row.try_get("option_label")?,
             nth: row.try_get("nth")?,
             size_mg: row.try_get("size_mg")?,
@@ -132,7 +138,6 @@ impl FromRow for StoredVariant {
             quantity: row.try_get("quantity")?,
             quantity_censored: row.try_get("quantity_censored")?,
             is_in_stock: row.try_get("is_in_stock")?,
-        };
-        Ok(StoredVariant { position: row.try_get("position")?, variant })
+        })
     }
 }

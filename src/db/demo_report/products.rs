@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use tokio_postgres::Row;
 
+use crate::db::row::FromRow;
 use crate::db::{Client, DbError};
 use crate::domain::product::Variant;
 use crate::domain::store::Platform;
@@ -55,7 +56,7 @@ pub async fn all(client: &Client, platform: Platform) -> Result<Vec<ProductRecor
     let platform = platform.name();
     let mut variants: HashMap<i64, Vec<Variant>> = HashMap::new();
     for row in client.query(include_str!("../sql/demo_report/variants.sql"), &[&platform]).await? {
-        variants.entry(row.try_get("store_product_id")?).or_default().push(variant(&row)?);
+        variants.entry(row.try_get("store_product_id")?).or_default().push(Variant::from_row(&row)?);
     }
     let mut snapshots: HashMap<i64, Offer> = HashMap::new();
     for row in client.query(include_str!("../sql/demo_report/snapshots.sql"), &[&platform]).await? {
@@ -107,21 +108,5 @@ fn offer(row: &Row) -> Result<Offer, DbError> {
         quantity_censored: row.try_get("quantity_censored")?,
         is_in_stock: row.try_get("is_in_stock")?,
         stock_status: row.try_get("stock_status")?,
-    })
-}
-
-fn variant(row: &Row) -> Result<Variant, DbError> {
-    Ok(Variant {
-        option_label: row.try_get("option_label")?,
-        nth: row.try_get("nth")?,
-        size_mg: row.try_get("size_mg")?,
-        size_ml: row.try_get("size_ml")?,
-        price_rec: row.try_get("price_rec")?,
-        price_med: row.try_get("price_med")?,
-        special_price_rec: row.try_get("special_price_rec")?,
-        special_price_med: row.try_get("special_price_med")?,
-        quantity: row.try_get("quantity")?,
-        quantity_censored: row.try_get("quantity_censored")?,
-        is_in_stock: row.try_get("is_in_stock")?,
     })
 }
