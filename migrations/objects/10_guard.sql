@@ -107,6 +107,7 @@ END $f$;
 CREATE OR REPLACE FUNCTION dispensaries_forget_products() RETURNS trigger LANGUAGE plpgsql AS $f$
 BEGIN
   DELETE FROM store_products p USING gone WHERE p.dispensary_id = gone.id;
+  DELETE FROM store_specials s USING gone WHERE s.dispensary_id = gone.id;
   RETURN NULL;
 END $f$;
 

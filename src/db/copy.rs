@@ -8,7 +8,7 @@ use std::error::Error;
 use bytes::{BufMut, Bytes, BytesMut};
 use deadpool_postgres::Object;
 use futures_util::SinkExt;
-use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
+use tokio_postgres::types::{IsNull, ToSql, Type};
 
 use super::{Client, DbError};
 
@@ -94,22 +94,4 @@ async fn send<T>(
     encoder.message.put_i16(END);
     sink.send(encoder.message.freeze()).await?;
     Ok(sink.as_mut().finish().await?)
-}
-
-/// JSON text as the column type `jsonb` takes it.
-#[derive(Debug)]
-pub struct JsonbText<'a>(pub &'a str);
-
-impl ToSql for JsonbText<'_> {
-    fn to_sql(&self, _: &Type, out: &mut BytesMut) -> Result<IsNull, EncodeError> {
-        out.put_u8(1); // the version of the format
-        out.put_slice(self.0.as_bytes());
-        Ok(IsNull::No)
-    }
-
-    fn accepts(type_: &Type) -> bool {
-        *type_ == Type::JSONB
-    }
-
-    to_sql_checked!();
 }

@@ -19,6 +19,7 @@ pub mod query_hashes;
 pub mod schedules;
 pub mod server_info;
 pub mod snapshots;
+pub mod specials;
 pub mod stores;
 pub mod task_requests;
 pub mod task_views;

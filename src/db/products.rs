@@ -8,7 +8,7 @@ use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
 use super::arrays::{column, potency_max, potency_min, potency_unit};
-use super::copy::{CopyTarget, JsonbText, copy_in};
+use super::copy::{CopyTarget, copy_in};
 use super::row::{FromRow, first_columns, read_all};
 use super::{DbError, MAX_BATCH, Tx};
 use crate::domain::menu_diff::KnownProduct;
@@ -66,7 +66,7 @@ const NEW: CopyTarget = CopyTarget {
         Type::TEXT,
         Type::TEXT,
         Type::TEXT,
-        Type::JSONB,
+        Type::INT8,
         Type::TIMESTAMPTZ,
         Type::TIMESTAMPTZ,
     ],
@@ -129,7 +129,7 @@ pub async fn insert(
             &p.upstream_status.map(|status| status.name()),
             &p.image_url,
             &p.brand_image_url,
-            &p.specials.as_ref().map(|specials| JsonbText(specials.as_str())),
+            &p.specials.as_ref().map(SpecialsJson::hash),
             &p.upstream_created_at,
             &p.upstream_updated_at,
         ])
@@ -177,7 +177,7 @@ async fn update_batch(tx: &Tx, fetched_at: DateTime<Utc>, changed: &[ProductWrit
             &column(changed, |w| w.product.upstream_status.map(|status| status.name())),
             &column(changed, |w| w.product.image_url.as_deref()),
             &column(changed, |w| w.product.brand_image_url.as_deref()),
-            &column(changed, |w| w.product.specials.as_ref().map(SpecialsJson::as_str)),
+            &column(changed, |w| w.product.specials.as_ref().map(SpecialsJson::hash)),
             &column(changed, |w| w.product.upstream_created_at),
             &column(changed, |w| w.product.upstream_updated_at),
         ],

@@ -2,6 +2,8 @@
 //!
 //! Money is integer cents, sizes are canonical, what the platform did not say is `None`.
 
+use std::sync::Arc;
+
 use chrono::{DateTime, Utc};
 use strum::IntoStaticStr;
 
@@ -117,10 +119,10 @@ impl UpstreamStatus {
     }
 }
 
-/// A product's specials: JSON that `jsonb` takes, and its hash, by which equal ones are found.
+/// A product's specials: JSON that `jsonb` takes, and its hash, by which equal ones are found. A clone shares the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpecialsJson {
-    text: Box<str>,
+    text: Arc<str>,
     hash: i64,
 }
 

@@ -109,6 +109,7 @@ impl MenuWrite {
         db::products::insert(tx, self.scope(), self.payload.fetched_at, 0, &new).await?;
         let changed = writes(&menu, |change| matches!(change, Change::Changed { .. }));
         db::products::update(tx, self.payload.fetched_at, &changed).await?;
+        self.write_specials(tx, &new, &changed).await?;
         let variants = VariantWrites::find(tx, &new, &changed).await?;
         variants.write(tx, self.position(), may_be_written).await?;
 
@@ -158,7 +159,23 @@ impl MenuWrite {
         let new: Vec<ProductWrite<'_>> =
             missed.iter().map(|(id, product)| ProductWrite { id: *id, content_hash: None, product }).collect();
         db::products::insert(tx, self.scope(), fetched_at, misses, &new).await?;
+        self.write_specials(tx, &new, &[]).await?;
         VariantWrites::find(tx, &new, &[]).await?.write(tx, self.position(), false).await
+    }
+
+    /// After the products: what none of them has any more goes when others come.
+    async fn write_specials(
+        &self,
+        tx: &Tx,
+        new: &[ProductWrite<'_>],
+        changed: &[ProductWrite<'_>],
+    ) -> Result<(), DbError> {
+        let store = self.payload.dispensary_id;
+        let added = db::specials::add(tx, store, new).await? + db::specials::add(tx, store, changed).await?;
+        if added > 0 && !changed.is_empty() {
+            db::specials::forget_unused(tx, store).await?;
+        }
+        Ok(())
     }
 
     /// The ids of the products, in the menu's order; new ones get theirs here.

@@ -23,6 +23,7 @@ use crate::domain::menu::{MenuBuilder, NormalMenu, NormalPage, NormaliseError, W
 use crate::domain::product::Product;
 use offer::Offer;
 use reader::Reader;
+use special::PageSpecials;
 pub(super) use wire::has_errors;
 use wire::{Brand, Image, Items, Page, WireProduct};
 
@@ -82,13 +83,14 @@ fn normal_page(number: usize, items: &Items<'_>, has_odd_total: bool) -> Result<
     if items.not_objects > 0 {
         page.warnings.push(warning("unreadable_item", format!("{} items that are no objects", items.not_objects)));
     }
+    let mut specials = PageSpecials::default();
     for item in &items.products {
         let Some(id) = provider_id(item) else {
             page.warnings.push(warning("unreadable_item", "an item without an id".to_owned()));
             continue;
         };
         item.unknown.iter().for_each(|key| page.unknown_keys.add(key, 1));
-        let product = normalise_product(id, item, &mut page.warnings);
+        let product = normalise_product(id, item, &mut specials, &mut page.warnings);
         page.push(product)?;
     }
     Ok(page)
@@ -123,7 +125,12 @@ fn provider_id(item: &WireProduct<'_>) -> Option<String> {
     [item.id, item.id_alias].into_iter().find_map(reader::key_text)
 }
 
-fn normalise_product(id: String, item: &WireProduct<'_>, warnings: &mut Warnings) -> Product {
+fn normalise_product<'a>(
+    id: String,
+    item: &WireProduct<'a>,
+    specials: &mut PageSpecials<'a>,
+    warnings: &mut Warnings,
+) -> Product {
     let mut read = Reader::new(&id, warnings);
     let pos = read.object(item.pos_meta_data, "POSMetaData").unwrap_or_default();
     let brand = brand(item, &mut read);
@@ -150,7 +157,7 @@ fn normalise_product(id: String, item: &WireProduct<'_>, warnings: &mut Warnings
         upstream_status,
         image_url: image(item, &mut read),
         brand_image_url: brand.image_url,
-        specials: special::specials(item.special_data, &mut read),
+        specials: specials.read(item.special_data, &mut read),
         upstream_created_at: time(item.created_at, "createdAt", &mut read),
         upstream_updated_at: time(item.updated_at, "updatedAt", &mut read),
         variants,

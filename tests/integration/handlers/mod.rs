@@ -8,6 +8,7 @@ mod housekeeping;
 mod plans;
 mod refresh;
 mod simulated;
+mod specials;
 mod suspicious;
 pub mod test_sessions;
 mod test_store;

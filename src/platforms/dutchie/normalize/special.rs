@@ -3,6 +3,7 @@
 //! It is copied from text to text, since a parsed value takes many times its size. What is copied is JSON that `jsonb` takes: nested
 //! as deep as the JSON reader allows, with whole surrogate pairs, numbers in range and no NUL.
 
+use std::collections::HashMap;
 use std::fmt;
 
 use serde::Deserialize;
@@ -16,8 +17,24 @@ const STAFF_ID: &str = "createdBy";
 /// Real ones have a few kilobytes.
 const MAX_BYTES: usize = 64 << 10;
 
-/// The object with the platform's own key names; None when both lists are empty. Prices are never computed from them.
-pub fn specials(raw: Raw<'_>, read: &mut Reader<'_>) -> Option<SpecialsJson> {
+/// The specials of a page by their raw text: a sale covers many products.
+#[derive(Default)]
+pub struct PageSpecials<'a>(HashMap<&'a str, SpecialsJson>);
+
+impl<'a> PageSpecials<'a> {
+    /// The object with the platform's own key names; None when both lists are empty. Prices are never computed from them.
+    pub fn read(&mut self, raw: Raw<'a>, read: &mut Reader<'_>) -> Option<SpecialsJson> {
+        let text = raw?.get();
+        if let Some(known) = self.0.get(text) {
+            return Some(known.clone());
+        }
+        let specials = specials(raw, read)?;
+        self.0.insert(text, specials.clone());
+        Some(specials)
+    }
+}
+
+fn specials(raw: Raw<'_>, read: &mut Reader<'_>) -> Option<SpecialsJson> {
     let size = raw?.get().len();
     if size > MAX_BYTES {
         read.warn("too_large", &format!("specialData has {size} bytes"));

@@ -1,0 +1,10 @@
+-- Specials, which products of a store share.
+
+-- A product's specials; null without any.
+CREATE OR REPLACE FUNCTION product_specials(product store_products) RETURNS jsonb LANGUAGE sql STABLE AS $f$
+  SELECT coalesce(product.specials,
+                  (SELECT s.specials
+                     FROM store_specials s
+                    WHERE s.dispensary_id = product.dispensary_id
+                      AND s.hash = product.specials_hash));
+$f$;
