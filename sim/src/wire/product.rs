@@ -212,7 +212,7 @@ impl<'a> WireProduct<'a> {
             rec_prices: listed(product.lists_rec_prices, &product.offers, |offer| offer.rec.regular),
             rec_special_prices: specials(product, true, |offer| offer.rec.special),
             special: (product.sale != Sale::None).then_some(true),
-            special_data: special_data(&mut product.special_look.clone(), product.sale, category.name),
+            special_data: special_data(&mut product.special_look.clone(), product.sale),
             status: if product.active { "Active" } else { "Inactive" },
             strain_type: product.strain_type,
             subcategory: product.subcategory,

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use crate::category::CATEGORIES;
 use crate::draw::Draw;
 use crate::product::Sale;
 
@@ -15,7 +16,9 @@ pub(crate) struct SpecialData {
     typename: &'static str,
 }
 
-pub(crate) fn special_data(draw: &mut Draw, sale: Sale, category: &str) -> Option<SpecialData> {
+/// A sale covers products of many kinds: what it says does not depend on the product.
+pub(crate) fn special_data(draw: &mut Draw, sale: Sale) -> Option<SpecialData> {
+    let category = draw.pick(CATEGORIES).name;
     let (bogo_specials, sale_specials) = match sale {
         Sale::None => return None,
         Sale::Priced => (draw.percent(20).then(Vec::new), Some(sale_specials(draw, category))),
