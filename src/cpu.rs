@@ -1,6 +1,6 @@
 //! `cpu::run`: the bounded pool for work that burns CPU (inflating, JSON, normalising).
 //!
-//! max(1, cores − 1) threads at lower priority, so that heartbeats and sockets are never late because of a parse.
+//! A thread a core, at lower priority, so that heartbeats and sockets are never late because of a parse.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::LazyLock;
@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 static POOL: LazyLock<Option<rayon::ThreadPool>> = LazyLock::new(|| {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     rayon::ThreadPoolBuilder::new()
-        .num_threads(cores.saturating_sub(1).max(1))
+        .num_threads(cores)
         .thread_name(|n| format!("cpu-{n}"))
         .start_handler(|_| lower_priority())
         .build()
