@@ -19,7 +19,10 @@ pub struct Counts {
     pub dispensary_search: u64,
     /// Requests with the full text of a query (POST).
     pub full_text: u64,
-    /// Neither of the three, or malformed.
+    /// Requests of Dutchie Plus with a key, and those with none or another one.
+    pub plus_menus: u64,
+    pub key_refused: u64,
+    /// Neither of these, or malformed.
     pub other: u64,
     /// Whole, correct answers with data to one of the three operations.
     pub answered: u64,

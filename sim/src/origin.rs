@@ -19,7 +19,7 @@ use crate::faults::{FaultKind, Refusal};
 use crate::reply::{self, Body};
 use crate::request::{Ask, GraphqlRequest, Operation};
 use crate::world::World;
-use crate::{answer, pages};
+use crate::{answer, pages, plus};
 
 const MAX_REQUEST_BODY: usize = 256 * 1024;
 const CHALLENGE: &str = "<!DOCTYPE html><html><head><title>Just a moment...</title></head><body>\
@@ -85,6 +85,10 @@ fn server(client_timeout: Duration, is_http2: bool) -> auto::Builder<TokioExecut
 async fn respond(world: &World, request: Request<Incoming>, proxy: Option<usize>) -> io::Result<Response<Body>> {
     let _in_flight = InFlight::of(world, proxy);
     let (path, headers) = (request.uri().path().to_owned(), request.headers().clone());
+    if path == plus::PATH {
+        tokio::time::sleep(world.latency).await;
+        return plus::respond(world, request).await;
+    }
     if !is_graphql(&path) {
         world.counters.note(|counts| counts.other += 1);
         return Ok(reply::plain(StatusCode::NOT_FOUND, "text/plain", "not found"));

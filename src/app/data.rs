@@ -1,10 +1,11 @@
 //! `DataFiles`: identities, states and the platforms' data, shipped or from the configuration directory.
 //!
-//! In: the configuration. Out: all three, or every fault of any of them, by file.
+//! In: the configuration. Out: all of them, or every fault of any of them, by file.
 
 use crate::config::{Config, ConfigErrors, Overlay};
 use crate::platforms::PlatformData;
 use crate::platforms::dutchie::DutchieData;
+use crate::platforms::dutchie_plus::DutchiePlusData;
 use crate::stealth::{Identities, States};
 
 pub struct DataFiles {
@@ -19,14 +20,16 @@ impl DataFiles {
         let identities = Identities::load(text(&files.identities)).map_err(|error| error.errors);
         let states = States::load(text(&files.states)).map_err(|error| error.errors);
         let dutchie = DutchieData::load(text(&files.dutchie)).map_err(|bad| vec![bad.to_string()]);
+        let dutchie_plus = DutchiePlusData::load(text(&files.dutchie_plus)).map_err(|bad| vec![bad.to_string()]);
 
         let mut errors = ConfigErrors::default();
         note(&mut errors, &files.identities, identities.as_ref().err());
         note(&mut errors, &files.states, states.as_ref().err());
         note(&mut errors, &files.dutchie, dutchie.as_ref().err());
-        match (identities, states, dutchie) {
-            (Ok(identities), Ok(states), Ok(dutchie)) => {
-                Ok(DataFiles { identities, states, platforms: PlatformData { dutchie } })
+        note(&mut errors, &files.dutchie_plus, dutchie_plus.as_ref().err());
+        match (identities, states, dutchie, dutchie_plus) {
+            (Ok(identities), Ok(states), Ok(dutchie), Ok(dutchie_plus)) => {
+                Ok(DataFiles { identities, states, platforms: PlatformData { dutchie, dutchie_plus } })
             }
             _ => Err(errors),
         }
@@ -63,8 +66,9 @@ mod tests {
         config.overlays.identities = overlay("x/identities.toml", "nonsense = 1");
         config.overlays.states = overlay("x/states.toml", "ZZ = 3");
         config.overlays.dutchie = overlay("x/dutchie.toml", "schema = 999");
+        config.overlays.dutchie_plus = overlay("x/dutchie_plus.toml", "schema = 999");
         let message = DataFiles::load(&config).err().unwrap().to_string();
-        for file in ["x/identities.toml: ", "x/states.toml: ", "x/dutchie.toml: "] {
+        for file in ["x/identities.toml: ", "x/states.toml: ", "x/dutchie.toml: ", "x/dutchie_plus.toml: "] {
             assert!(message.contains(file), "{message}");
         }
     }

@@ -70,7 +70,8 @@ mod tests {
 
     #[test]
     fn every_platforms_api_may_be_asked_and_so_may_the_operators_hosts() {
-        let config = Config::with(&[("http.host_allowlist", "menu.example")]).unwrap();
+        let set = [("http.host_allowlist", "menu.example"), ("platform.dutchie_plus.key", "a-key")];
+        let config = Config::with(&set).unwrap();
         let DataFiles { states, platforms, .. } = DataFiles::load(&config).unwrap();
         let platforms = Registry::new(&config, platforms, &states).unwrap();
         let allowed = allowed_hosts(&config, &platforms);

@@ -48,6 +48,7 @@ pub struct Overlays {
     pub identities: Option<Overlay>,
     pub states: Option<Overlay>,
     pub dutchie: Option<Overlay>,
+    pub dutchie_plus: Option<Overlay>,
 }
 
 /// The files of one directory; without a directory there are none.
@@ -114,6 +115,7 @@ impl Directory {
             identities: self.read("identities", errors),
             states: self.read("states", errors),
             dutchie: self.read("dutchie", errors),
+            dutchie_plus: self.read("dutchie_plus", errors),
         }
     }
 }

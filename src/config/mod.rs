@@ -9,6 +9,7 @@ mod errors;
 mod files;
 mod layers;
 mod load;
+mod secret;
 mod show;
 mod sizes;
 #[cfg(test)]
@@ -27,6 +28,7 @@ pub use database_url::DatabaseUrl;
 pub use errors::{ConfigErrors, Fault};
 pub use files::{Overlay, Overlays};
 pub use load::{Flag, LoadedConfig, Sources};
+pub use secret::Secret;
 pub use show::Setting;
 
 use crate::domain::host::HostLimits;
@@ -278,6 +280,7 @@ impl Politeness {
 #[serde(deny_unknown_fields)]
 pub struct Platforms {
     pub dutchie: Dutchie,
+    pub dutchie_plus: DutchiePlus,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -289,6 +292,15 @@ pub struct Dutchie {
     pub per_page: u32,
     /// A crawl that holds less of the announced products fails.
     pub min_coverage: f64,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DutchiePlus {
+    pub base_url: String,
+    pub api_path: String,
+    /// Empty = the platform's stores are not crawled.
+    pub key: Secret,
 }
 
 #[derive(Clone, Debug, Deserialize)]

@@ -14,6 +14,9 @@ pub struct Setting {
     pub origin: String,
 }
 
+/// Keys of type [`Secret`](super::Secret).
+const SECRETS: [&str; 1] = ["platform.dutchie_plus.key"];
+
 /// Every leaf of the merged configuration, sorted by key.
 pub fn settings(merged: &config::Config) -> Vec<Setting> {
     let mut found = Vec::new();
@@ -37,6 +40,8 @@ fn walk(key: &str, value: &Value, found: &mut Vec<Setting>) {
 fn shown(key: &str, value: &Value) -> serde_json::Value {
     match &value.kind {
         ValueKind::String(url) if key == "database.url" => DatabaseUrl::masked(url).into(),
+        ValueKind::String(text) if text.is_empty() => "".into(),
+        _ if SECRETS.contains(&key) => "***".into(),
         ValueKind::String(text) => text.clone().into(),
         ValueKind::I64(number) => (*number).into(),
         ValueKind::Float(number) => (*number).into(),

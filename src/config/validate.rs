@@ -141,6 +141,14 @@ impl Config {
         rules.require(path, "platform.dutchie.api_path", "must begin with a slash");
         let web = url::Url::parse(&dutchie.base_url).is_ok_and(|url| matches!(url.scheme(), "http" | "https"));
         rules.require(web, "platform.dutchie.base_url", "must be an http or https address");
+
+        let plus = &self.platform.dutchie_plus;
+        let path = plus.api_path.starts_with('/');
+        rules.require(path, "platform.dutchie_plus.api_path", "must begin with a slash");
+        let sealed = url::Url::parse(&plus.base_url).is_ok_and(|url| keeps_a_key_secret(&url));
+        rules.require(sealed, "platform.dutchie_plus.base_url", "must be an https address: proxies would read the key");
+        let fits_a_header = plus.key.reveal().bytes().all(|byte| byte.is_ascii_graphic());
+        rules.require(fits_a_header, "platform.dutchie_plus.key", "has a blank or a character that no header takes");
     }
 
     fn server_rules(&self, rules: &mut Rules) {
@@ -159,6 +167,16 @@ impl Config {
             rules.refuse("log.level", format!("'{}' is no log level: {error}", self.log.level));
         }
     }
+}
+
+/// On its way through a proxy; a loopback address is a test's.
+fn keeps_a_key_secret(url: &url::Url) -> bool {
+    let is_loopback = match url.host() {
+        Some(url::Host::Ipv4(address)) => address.is_loopback(),
+        Some(url::Host::Ipv6(address)) => address.is_loopback(),
+        _ => false,
+    };
+    url.scheme() == "https" || (url.scheme() == "http" && is_loopback)
 }
 
 /// Collects faults, with the origin of each key.

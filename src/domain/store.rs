@@ -16,6 +16,8 @@ pub type StoreId = i64;
 #[strum(serialize_all = "snake_case")]
 pub enum Platform {
     Dutchie,
+    /// Dutchie's API for partners, by a key.
+    DutchiePlus,
 }
 
 impl Platform {

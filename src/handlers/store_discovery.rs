@@ -62,6 +62,10 @@ fn points(
     state: Option<&str>,
 ) -> Result<BTreeMap<String, Vec<DiscoveryPoint>>, TaskError> {
     let mut points = ctx.services.platforms.get(platform).discovery_points.clone();
+    if points.is_empty() && platform != Platform::DEFAULT {
+        let why = format!("{platform} lists no stores: import them with `drover stores import`");
+        return Err(TaskError::permanent(why));
+    }
     points.retain(|code, _| state.is_none_or(|wanted| wanted.eq_ignore_ascii_case(code)));
     match (points.is_empty(), state) {
         (false, _) => Ok(points),

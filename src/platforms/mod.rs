@@ -5,10 +5,14 @@
 
 pub mod crawler;
 pub mod dutchie;
+pub mod dutchie_plus;
 pub mod hosts;
 pub mod query_hashes;
 pub mod registry;
 
+mod graphql;
+mod offer;
+mod reading;
 mod us_states;
 
 use bytes::Bytes;
@@ -24,6 +28,7 @@ use crate::stealth::{FetchError, Request, Response};
 
 pub use crawler::{CrawlLimits, Crawler};
 pub use dutchie::Dutchie;
+pub use dutchie_plus::DutchiePlus;
 pub use query_hashes::{HashObservation, QueryHashes};
 pub use registry::{BadPlatform, PlatformData, PlatformEntry, Registry};
 
@@ -73,6 +78,10 @@ pub fn normalise(platform: Platform, pages: &[StoredPage<'_>]) -> Result<NormalM
         Platform::Dutchie => {
             let bodies: Vec<&[u8]> = pages.iter().map(|page| page.body).collect();
             dutchie::normalize::normalise(&bodies)
+        }
+        Platform::DutchiePlus => {
+            let bodies: Vec<&[u8]> = pages.iter().map(|page| page.body).collect();
+            dutchie_plus::normalize::normalise(&bodies)
         }
     }
 }

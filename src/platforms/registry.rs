@@ -10,7 +10,8 @@ use thiserror::Error;
 use tokio::sync::OnceCell;
 
 use super::dutchie::{BadBaseUrl, DutchieData};
-use super::{Adapter, CrawlLimits, DiscoveryPoint, Dutchie, Query, QueryForm};
+use super::dutchie_plus::DutchiePlusData;
+use super::{Adapter, CrawlLimits, DiscoveryPoint, Dutchie, DutchiePlus, Query, QueryForm};
 use crate::config::Config;
 use crate::domain::query_hash::QueryHash;
 use crate::domain::store::Platform;
@@ -19,17 +20,19 @@ use crate::stealth::{FetchError, Request, States};
 /// The data files of the platforms, one field each.
 pub struct PlatformData {
     pub dutchie: DutchieData,
+    pub dutchie_plus: DutchiePlusData,
 }
 
 pub struct Registry {
     dutchie: PlatformEntry,
+    dutchie_plus: PlatformEntry,
 }
 
 pub struct PlatformEntry {
     pub adapter: Arc<dyn Adapter>,
     /// Where its API is, beside the hosts that stores' rows name.
     pub api_hosts: Vec<String>,
-    /// Where to look for its stores, by state. No state is without a point.
+    /// Where to look for its stores, by state; none where it lists no stores. No state is without a point.
     pub discovery_points: BTreeMap<String, Vec<DiscoveryPoint>>,
     /// The hashes of the platform's data file, newest first.
     pub shipped_hashes: Vec<QueryHash>,
@@ -43,12 +46,17 @@ pub struct PlatformEntry {
 pub enum BadPlatform {
     #[error("platform.dutchie.base_url: {0}")]
     Dutchie(BadBaseUrl),
+    #[error("platform.dutchie_plus.base_url: {0}")]
+    DutchiePlus(url::ParseError),
 }
 
 impl Registry {
     /// Fails when a configured base address is not one of a web server.
     pub fn new(config: &Config, data: PlatformData, states: &States) -> Result<Registry, BadPlatform> {
-        Ok(Registry { dutchie: dutchie(config, data.dutchie, states).map_err(BadPlatform::Dutchie)? })
+        Ok(Registry {
+            dutchie: dutchie(config, data.dutchie, states).map_err(BadPlatform::Dutchie)?,
+            dutchie_plus: dutchie_plus(config, data.dutchie_plus).map_err(BadPlatform::DutchiePlus)?,
+        })
     }
 
     /// Of all platforms.
@@ -59,6 +67,7 @@ impl Registry {
     pub fn get(&self, platform: Platform) -> &PlatformEntry {
         match platform {
             Platform::Dutchie => &self.dutchie,
+            Platform::DutchiePlus => &self.dutchie_plus,
         }
     }
 }
@@ -85,6 +94,19 @@ fn dutchie(config: &Config, data: DutchieData, states: &States) -> Result<Platfo
         shipped_hashes,
         hashes_added: OnceCell::new(),
         limits: CrawlLimits { max_pages: config.http.max_pages as usize, min_coverage: settings.min_coverage },
+    })
+}
+
+/// One answer is the whole menu, and announces no total.
+fn dutchie_plus(config: &Config, data: DutchiePlusData) -> Result<PlatformEntry, url::ParseError> {
+    let adapter = DutchiePlus::new(&config.platform.dutchie_plus, data)?;
+    Ok(PlatformEntry {
+        api_hosts: adapter.api_host().map(str::to_owned).into_iter().collect(),
+        discovery_points: BTreeMap::new(),
+        adapter: Arc::new(adapter),
+        shipped_hashes: Vec::new(),
+        hashes_added: OnceCell::new(),
+        limits: CrawlLimits { max_pages: 1, min_coverage: config.platform.dutchie.min_coverage },
     })
 }
 

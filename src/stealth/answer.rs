@@ -14,7 +14,7 @@ use url::Url;
 use super::decode;
 use super::error::FetchError;
 use super::fingerprint::Fingerprint;
-use super::request::Response;
+use super::request::{Request, Response};
 use super::transport::{self, Answer};
 use crate::cpu;
 use crate::inflate::InflateError;
@@ -33,6 +33,14 @@ pub(super) fn judge(url: &Url, head: &Parts, now: DateTime<Utc>) -> Result<(), F
         status @ 300..=399 if leads_elsewhere(url, &head.headers) => Err(FetchError::Blocked { host, status }),
         300..=399 | 500..=599 => Err(status_error(&host, head.status)),
         _ => Ok(()),
+    }
+}
+
+/// 401 to a request with a key refuses the key, whatever the proxy.
+pub(super) fn judge_key(error: FetchError, request: &Request) -> FetchError {
+    match error {
+        FetchError::Blocked { host, status: 401 } if request.has_key() => FetchError::KeyRefused { host },
+        error => error,
     }
 }
 

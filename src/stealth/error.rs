@@ -49,6 +49,9 @@ pub enum FetchError {
     /// The platform answered the operation with errors of its own.
     #[error("{operation} was answered with errors: {message}")]
     Rejected { operation: String, message: String },
+    /// The platform does not take the key that the request carries.
+    #[error("{host} refuses the configured key: ask the platform for a valid one, then set it")]
+    KeyRefused { host: String },
     /// The platform no longer knows the operation in the form in which it was asked.
     #[error("no known query hash of {operation} works at {host}")]
     UnknownQuery { operation: String, host: String },
@@ -123,9 +126,10 @@ impl FetchError {
             | FetchError::MorePages { .. }
             | FetchError::Unannounced { .. }
             | FetchError::Incomplete { .. } => Disposition::FailAttempt,
-            FetchError::NotFound { .. } | FetchError::NotAddressable { .. } | FetchError::NotAllowed { .. } => {
-                Disposition::Permanent
-            }
+            FetchError::NotFound { .. }
+            | FetchError::NotAddressable { .. }
+            | FetchError::NotAllowed { .. }
+            | FetchError::KeyRefused { .. } => Disposition::Permanent,
         }
     }
 
@@ -145,6 +149,7 @@ impl FetchError {
             FetchError::Timeout { .. } => "timeout",
             FetchError::Http { .. } => "http",
             FetchError::Rejected { .. } => "graphql",
+            FetchError::KeyRefused { .. } => "key_refused",
             FetchError::UnknownQuery { .. } | FetchError::FullTextRejected { .. } => "hash_stale",
             FetchError::Empty => "empty",
             FetchError::NotFound { .. } => "not_found",

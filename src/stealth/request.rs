@@ -1,6 +1,8 @@
 //! `Request` and `Response`: what a platform wants sent, and what came back, its body as received (`raw`) and
 //! decoded (`body`).
 
+use std::fmt;
+
 use bytes::Bytes;
 use http::{HeaderMap, Method, StatusCode};
 use serde::Deserialize;
@@ -40,7 +42,7 @@ impl RequestKind {
 }
 
 /// A request as the platform means it; the identity adds the browser's own headers and the order of all.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Request {
     pub kind: RequestKind,
     pub url: Url,
@@ -62,6 +64,11 @@ impl Request {
         self.script_headers.iter().find(|(set, _)| set.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
     }
 
+    /// Whether it carries a key, which only the one that it was given to takes.
+    pub fn has_key(&self) -> bool {
+        self.script_header("authorization").is_some()
+    }
+
     pub fn is_same_origin(&self) -> bool {
         self.url.origin() == self.referer.origin()
     }
@@ -74,6 +81,15 @@ impl Request {
             _ => false,
         };
         !self.is_same_origin() && !self.script_headers.iter().all(is_safelisted)
+    }
+}
+
+/// Without the values of headers and the body: a key may be among them.
+impl fmt::Debug for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let headers: Vec<_> = self.script_headers.iter().map(|(name, _)| name).collect();
+        let url = self.url.as_str();
+        f.debug_struct("Request").field("kind", &self.kind).field("url", &url).field("headers", &headers).finish()
     }
 }
 

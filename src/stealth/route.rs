@@ -120,7 +120,7 @@ impl Route {
             deps.answered();
             let skipped = deps.transport.skip(body).await;
             self.connection = skipped.is_whole.then_some(connection);
-            let error = answer::judge_beginning(error, &skipped.beginning);
+            let error = answer::judge_key(answer::judge_beginning(error, &skipped.beginning), request);
             return Err(Failure::by_head(error, request.host()));
         }
         let answer = deps.transport.collect(request, head, body, memory).await?;

@@ -4,9 +4,9 @@ use serde_json::Value;
 use url::Url;
 
 use super::menu_url::MenuUrl;
-use super::normalize::reader;
 use super::requests;
 use crate::domain::store::{FoundStore, RejectionReason};
+use crate::platforms::reading::reader;
 use crate::platforms::us_states;
 
 /// Words in the names of stores that sell nothing ("dnu": do not use).

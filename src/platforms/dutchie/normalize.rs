@@ -4,12 +4,7 @@
 //! oddities as warnings beside them; only a page that is no menu page at all is an error. A fetch reads each page as it comes, a
 //! replay all of them again.
 
-mod decimal;
-pub mod first_of;
 mod offer;
-mod potency;
-pub(super) mod reader;
-mod size;
 mod special;
 mod stock;
 mod wire;
@@ -20,9 +15,10 @@ use chrono::{DateTime, NaiveDateTime, Utc};
 use serde_json::value::RawValue;
 
 use crate::domain::menu::{MenuBuilder, NormalMenu, NormalPage, NormaliseError, Warning, Warnings};
-use crate::domain::product::Product;
-use offer::Offer;
-use reader::Reader;
+use crate::domain::product::{Product, UpstreamStatus};
+use crate::platforms::offer::Offer;
+use crate::platforms::reading::potency;
+use crate::platforms::reading::reader::{self, Reader};
 use special::PageSpecials;
 pub(super) use wire::has_errors;
 use wire::{Brand, Image, Items, Page, WireProduct};
@@ -134,7 +130,8 @@ fn normalise_product<'a>(
     let mut read = Reader::new(&id, warnings);
     let pos = read.object(item.pos_meta_data, "POSMetaData").unwrap_or_default();
     let brand = brand(item, &mut read);
-    let Offer { variants, rec, med, quantity, stock_status, upstream_status } = offer::offer(item, &pos, &mut read);
+    let Listing { is_sold, upstream_status } = listing(item, &mut read);
+    let offer = Offer::new(offer::options(item, &pos, &mut read), is_sold);
     let brand_name_raw = brand.name.or_else(|| read.text(item.brand_name, "brandName"));
     Product {
         enterprise_product_id: read.text(item.enterprise_product_id, "enterpriseProductId"),
@@ -143,26 +140,47 @@ fn normalise_product<'a>(
         category: read.text(item.category, "type"),
         subcategory: read.text(item.subcategory, "subcategory"),
         strain_type: read.text(item.strain_type, "strainType").filter(|strain| strain != "N/A"),
-        price_rec: rec.price,
-        price_med: med.price,
-        special_price_rec: rec.special,
-        special_price_med: med.special,
-        is_on_special: variants.iter().any(|v| v.special_price_rec.is_some() || v.special_price_med.is_some()),
+        price_rec: offer.rec.price,
+        price_med: offer.med.price,
+        special_price_rec: offer.rec.special,
+        special_price_med: offer.med.special,
+        is_on_special: offer.is_on_special(),
         thc: potency::potency(item.thc_content, "THCContent", &mut read),
         cbd: potency::potency(item.cbd_content, "CBDContent", &mut read),
-        quantity,
-        quantity_censored: variants.iter().any(|variant| variant.quantity_censored),
-        is_in_stock: stock_status.is_sellable(),
-        stock_status,
+        quantity: offer.quantity,
+        quantity_censored: offer.is_quantity_censored(),
+        is_in_stock: offer.stock_status.is_sellable(),
+        stock_status: offer.stock_status,
         upstream_status,
         image_url: image(item, &mut read),
         brand_image_url: brand.image_url,
         specials: specials.read(item.special_data, &mut read),
         upstream_created_at: time(item.created_at, "createdAt", &mut read),
         upstream_updated_at: time(item.updated_at, "updatedAt", &mut read),
-        variants,
+        variants: offer.variants,
         provider_product_id: id,
     }
+}
+
+struct Listing {
+    is_sold: bool,
+    upstream_status: Option<UpstreamStatus>,
+}
+
+/// `Status` Active is sold; one that is missing says nothing against the product, one that is unknown does.
+fn listing(item: &WireProduct<'_>, read: &mut Reader<'_>) -> Listing {
+    let Some(status) = read.text(item.status, "Status") else {
+        return Listing { is_sold: true, upstream_status: None };
+    };
+    let upstream_status = match status.as_str() {
+        "Active" => Some(UpstreamStatus::Active),
+        "Inactive" => Some(UpstreamStatus::Inactive),
+        _ => None,
+    };
+    if upstream_status.is_none() {
+        read.warn("unknown_status", &status);
+    }
+    Listing { is_sold: upstream_status == Some(UpstreamStatus::Active), upstream_status }
 }
 
 fn name(item: &WireProduct<'_>, read: &mut Reader<'_>) -> Option<String> {

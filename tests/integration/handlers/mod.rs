@@ -2,6 +2,7 @@
 
 mod captured_page;
 mod crawl;
+mod dutchie_plus;
 mod harness;
 mod histories;
 mod housekeeping;

@@ -1,120 +1,26 @@
-//! What is offered: a variant per option with its prices and stock, and what that makes of the product as a whole.
+//! The options of a product: labels, prices and net weights, which are lists aligned by index, and stock.
 
-use std::collections::HashMap;
+use serde_json::value::RawValue;
 
-use super::decimal;
-use super::reader::Reader;
-use super::size::{self, Size};
-use super::stock::{self, OptionStock};
-use super::wire::{Measurements, PosMetaData, Raw, WireProduct};
-use crate::domain::product::{StockStatus, UpstreamStatus, Variant};
+use super::stock;
+use super::wire::{Measurements, PosMetaData, WireProduct};
+use crate::platforms::offer::{NO_LABEL, OptionOffer, OptionPrice};
+use crate::platforms::reading::reader::Reader;
+use crate::platforms::reading::{Raw, decimal};
 
-/// The label of an option that has none.
-const NO_LABEL: &str = "N/A";
-
-pub struct Offer {
-    pub variants: Vec<Variant>,
-    /// Of the option that costs least, for everyone and for patients.
-    pub rec: LowestPrice,
-    pub med: LowestPrice,
-    /// Summed over the options that have one; none where nothing is left of those and another's is unknown.
-    pub quantity: Option<i32>,
-    pub stock_status: StockStatus,
-    pub upstream_status: Option<UpstreamStatus>,
-}
-
-/// Price and special price of one and the same option.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LowestPrice {
-    pub price: Option<i32>,
-    pub special: Option<i32>,
-}
-
-pub fn offer(item: &WireProduct<'_>, pos: &PosMetaData<'_>, read: &mut Reader<'_>) -> Offer {
+pub fn options(item: &WireProduct<'_>, pos: &PosMetaData<'_>, read: &mut Reader<'_>) -> Vec<OptionOffer> {
     let prices = Prices::read(item, read);
     let labels = labels(item, &prices, read);
     let stocks = stock::by_option(item, pos, &labels, read);
     let weights = net_weights(item, labels.len(), read);
-    let Listing { is_sold, upstream_status } = listing(item, read);
-
-    let stock_status = product_status(is_sold, &stocks);
-    let quantity = stocks.iter().filter_map(|stock| stock.quantity).reduce(i32::saturating_add);
-    let quantity = quantity.filter(|_| stock_status != StockStatus::Unknown);
-    let nths = nths(&labels);
-    let variants = labels.into_iter().zip(nths).enumerate();
-    let variants = variants.map(|(index, (option_label, nth))| {
-        let size = size::size(&option_label).or(weights.get(index).copied().flatten().map(Size::Mg));
-        let (price, stock) = (prices.at(index), stocks[index]);
-        Variant {
-            option_label,
-            nth,
-            size_mg: size.and_then(|size| if let Size::Mg(mg) = size { Some(mg) } else { None }),
-            size_ml: size.and_then(|size| if let Size::Ml(ml) = size { Some(ml) } else { None }),
-            price_rec: price.rec,
-            price_med: price.med,
-            special_price_rec: price.special_rec,
-            special_price_med: price.special_med,
-            quantity: stock.quantity,
-            quantity_censored: stock.censored,
-            is_in_stock: status(is_sold, stock.quantity).is_sellable(),
-        }
+    let options = labels.into_iter().zip(stocks).enumerate();
+    let options = options.map(|(index, (label, stock))| OptionOffer {
+        label,
+        net_weight_mg: weights.get(index).copied().flatten(),
+        price: prices.at(index),
+        stock,
     });
-    let variants: Vec<Variant> = variants.collect();
-    Offer {
-        rec: lowest(variants.iter().map(|variant| (variant.price_rec, variant.special_price_rec))),
-        med: lowest(variants.iter().map(|variant| (variant.price_med, variant.special_price_med))),
-        variants,
-        quantity,
-        stock_status,
-        upstream_status,
-    }
-}
-
-/// A price of nothing is a placeholder, unless there is no other.
-fn lowest(prices: impl Iterator<Item = (Option<i32>, Option<i32>)>) -> LowestPrice {
-    let prices = prices.filter_map(|(price, special)| Some((price?, special)));
-    let lowest = prices.min_by_key(|(price, special)| (*price == 0, special.unwrap_or(*price)));
-    lowest.map(|(price, special)| LowestPrice { price: Some(price), special }).unwrap_or_default()
-}
-
-fn status(is_sold: bool, quantity: Option<i32>) -> StockStatus {
-    match (is_sold, quantity) {
-        (false, _) | (true, Some(..=0)) => StockStatus::Oos,
-        (true, None) => StockStatus::Unknown,
-        (true, Some(_)) => StockStatus::InStock,
-    }
-}
-
-/// A product is as well in stock as the best of its options; one without options says nothing of its stock.
-fn product_status(is_sold: bool, stocks: &[OptionStock]) -> StockStatus {
-    let rank = |status: &StockStatus| match status {
-        StockStatus::InStock => 2,
-        StockStatus::Unknown => 1,
-        StockStatus::Oos => 0,
-    };
-    let best = stocks.iter().map(|stock| status(is_sold, stock.quantity)).max_by_key(rank);
-    best.unwrap_or_else(|| status(is_sold, None))
-}
-
-struct Listing {
-    is_sold: bool,
-    upstream_status: Option<UpstreamStatus>,
-}
-
-/// `Status` Active is sold; one that is missing says nothing against the product, one that is unknown does.
-fn listing(item: &WireProduct<'_>, read: &mut Reader<'_>) -> Listing {
-    let Some(status) = read.text(item.status, "Status") else {
-        return Listing { is_sold: true, upstream_status: None };
-    };
-    let upstream_status = match status.as_str() {
-        "Active" => Some(UpstreamStatus::Active),
-        "Inactive" => Some(UpstreamStatus::Inactive),
-        _ => None,
-    };
-    if upstream_status.is_none() {
-        read.warn("unknown_status", &status);
-    }
-    Listing { is_sold: upstream_status == Some(UpstreamStatus::Active), upstream_status }
+    options.collect()
 }
 
 fn labels(item: &WireProduct<'_>, prices: &Prices, read: &mut Reader<'_>) -> Vec<String> {
@@ -128,17 +34,6 @@ fn labels(item: &WireProduct<'_>, prices: &Prices, read: &mut Reader<'_>) -> Vec
     options.into_iter().map(|raw| read.label(raw, "Options").unwrap_or_else(|| NO_LABEL.to_owned())).collect()
 }
 
-/// For each label, how many equal ones stand before it.
-fn nths(labels: &[String]) -> Vec<i16> {
-    let mut seen: HashMap<&str, i16> = HashMap::new();
-    let nth = |label| {
-        let count = seen.entry(label).or_default();
-        *count = count.saturating_add(1);
-        *count - 1
-    };
-    labels.iter().map(String::as_str).map(nth).collect()
-}
-
 /// The real mass of each option in mg, where it is stated for every one of them.
 fn net_weights(item: &WireProduct<'_>, options: usize, read: &mut Reader<'_>) -> Vec<Option<i64>> {
     let measurements: Option<Measurements<'_>> = read.object(item.measurements, "measurements");
@@ -148,24 +43,16 @@ fn net_weights(item: &WireProduct<'_>, options: usize, read: &mut Reader<'_>) ->
     if !in_milligrams || values.len() != options {
         return Vec::new();
     }
-    let mg = |raw: &serde_json::value::RawValue| decimal::count(raw.get()).filter(|mg| *mg > 0).map(i64::from);
+    let mg = |raw: &RawValue| decimal::count(raw.get()).filter(|mg| *mg > 0).map(i64::from);
     values.into_iter().map(mg).collect()
 }
 
-/// The price lists, aligned with the options by index. They are the truth: nothing is recomputed from specials.
+/// The price lists. They are the truth: nothing is recomputed from specials.
 struct Prices {
     rec: Vec<Option<i32>>,
     med: Vec<Option<i32>>,
     special_rec: Vec<Option<i32>>,
     special_med: Vec<Option<i32>>,
-}
-
-#[derive(Clone, Copy)]
-struct OptionPrice {
-    rec: Option<i32>,
-    med: Option<i32>,
-    special_rec: Option<i32>,
-    special_med: Option<i32>,
 }
 
 impl Prices {
@@ -189,28 +76,16 @@ impl Prices {
 
     fn at(&self, index: usize) -> OptionPrice {
         let at = |list: &[Option<i32>]| list.get(index).copied().flatten();
-        let (rec, med) = (at(&self.rec), at(&self.med));
         OptionPrice {
-            rec,
-            med,
-            special_rec: sale(rec, at(&self.special_rec)),
-            special_med: sale(med, at(&self.special_med)),
+            rec: at(&self.rec),
+            med: at(&self.med),
+            special_rec: at(&self.special_rec),
+            special_med: at(&self.special_med),
         }
     }
 }
 
-/// 0 means no sale, and a sale that is not lower is none.
-fn sale(price: Option<i32>, special: Option<i32>) -> Option<i32> {
-    special.filter(|special| *special > 0 && price.is_some_and(|price| *special < price))
-}
-
 fn amounts(raw: Raw<'_>, field: &'static str, read: &mut Reader<'_>) -> Vec<Option<i32>> {
     let amounts = read.list(raw, field);
-    amounts
-        .into_iter()
-        .map(|raw| match raw.get() {
-            "null" => None,
-            json => decimal::cents(json).or_else(|| read.bad_field(field, "an amount")),
-        })
-        .collect()
+    amounts.into_iter().map(|raw| read.amount(Some(raw), field)).collect()
 }

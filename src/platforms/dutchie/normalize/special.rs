@@ -9,9 +9,10 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::reader::Reader;
-use super::wire::{Key, Raw};
+use super::wire::Key;
 use crate::domain::product::SpecialsJson;
+use crate::platforms::reading::Raw;
+use crate::platforms::reading::reader::Reader;
 
 const STAFF_ID: &str = "createdBy";
 /// Real ones have a few kilobytes.

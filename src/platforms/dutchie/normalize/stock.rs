@@ -1,19 +1,13 @@
 //! How much of each option there is: from the point of sale (`POSMetaData.children`), else from the manual inventory, else
 //! unknown.
 
-use super::decimal;
-use super::reader::Reader;
-use super::wire::{PosMetaData, Raw, StockRow, WireProduct};
+use super::wire::{PosMetaData, StockRow, WireProduct};
+use crate::platforms::offer::OptionStock;
+use crate::platforms::reading::reader::Reader;
+use crate::platforms::reading::{Raw, decimal};
 
 /// Upstream caps POS quantities: 25 means 25 or more. Manual inventory is not capped.
 const POS_CAP: i32 = 25;
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct OptionStock {
-    pub quantity: Option<i32>,
-    /// `quantity` is upstream's cap: the real number may be higher.
-    pub censored: bool,
-}
 
 struct Row {
     option: Option<String>,

@@ -7,14 +7,12 @@ use std::fmt;
 
 use serde::Deserialize;
 use serde::de::{self, Deserializer, SeqAccess, Visitor};
-use serde_json::value::RawValue;
 
-use super::decimal;
 use product::Element;
 
 pub use product::{Key, WireProduct};
 
-pub type Raw<'a> = Option<&'a RawValue>;
+use crate::platforms::reading::{Raw, decimal};
 
 /// A whole response body.
 #[derive(Deserialize)]
@@ -164,15 +162,6 @@ pub struct StockRow<'a> {
     pub quantity_available: Raw<'a>,
     #[serde(borrow)]
     pub inventory: Raw<'a>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub struct Content<'a> {
-    #[serde(borrow)]
-    pub unit: Raw<'a>,
-    #[serde(borrow)]
-    pub range: Raw<'a>,
 }
 
 #[derive(Default, Deserialize)]

@@ -8,7 +8,7 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{self, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::Raw;
+use crate::platforms::reading::Raw;
 
 /// Unknown keys that are kept of one product.
 const MAX_UNKNOWN_KEYS_PER_PRODUCT: usize = 64;

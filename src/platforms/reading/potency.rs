@@ -1,9 +1,19 @@
-//! `THCContent` and `CBDContent`: absent, empty or a value, in three units; in old data, the bare number or a text.
+//! Potencies (Dutchie's `THCContent` and `CBDContent`): absent, empty or a value, in three units; in old data, the bare number or a text.
 
-use super::decimal;
+use serde::Deserialize;
+
 use super::reader::{Reader, unquoted};
-use super::wire::{Content, Raw};
+use super::{Raw, decimal};
 use crate::domain::product::{Potency, PotencyUnit};
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Content<'a> {
+    #[serde(borrow)]
+    unit: Raw<'a>,
+    #[serde(borrow)]
+    range: Raw<'a>,
+}
 
 /// None = the feed says nothing; a [`Potency`] without values = it names a unit and no value.
 pub fn potency(raw: Raw<'_>, field: &'static str, read: &mut Reader<'_>) -> Option<Potency> {

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::first_of::FirstOf;
-use super::wire::Raw;
+use super::{Raw, decimal};
 use crate::domain::menu::{Warning, Warnings};
 
 /// Ids and labels are parts of unique keys, and an index entry has a limit.
@@ -48,6 +48,14 @@ impl<'w> Reader<'w> {
         let mut text = self.text(Some(raw), field)?;
         text.truncate(text.floor_char_boundary(MAX_KEY_BYTES));
         Some(text)
+    }
+
+    /// An amount of money in cents; null is none.
+    pub fn amount(&mut self, raw: Raw<'_>, field: &'static str) -> Option<i32> {
+        match raw?.get() {
+            "null" => None,
+            json => decimal::cents(json).or_else(|| self.bad_field(field, "an amount")),
+        }
     }
 
     /// The first raw elements of a list; null is an empty one.

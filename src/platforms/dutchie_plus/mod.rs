@@ -1,0 +1,137 @@
+//! Dutchie Plus: the API that Dutchie opens to partners by a key. One call answers a retailer's whole menu.
+//!
+//! It lists no retailers: stores come by import, with the retailer's id as their platform id. The key goes to the configured address
+//! and to no other, whatever a store's row says.
+
+mod data;
+pub mod normalize;
+
+use bytes::Bytes;
+use serde_json::json;
+use serde_json::value::RawValue;
+use url::Url;
+
+use super::{Adapter, DiscoveryPoint, MenuPart, Query, QueryForm, graphql};
+use crate::config::{self, Secret};
+use crate::domain::menu::NormaliseError;
+use crate::domain::store::{FoundStore, Platform, Store};
+use crate::stealth::{FetchError, Request, RequestKind, Response};
+
+pub use data::{DataError, DutchiePlusData};
+
+const MENU_OPERATION: &str = "menu";
+
+pub struct DutchiePlus {
+    endpoint: Url,
+    key: Secret,
+    data: DutchiePlusData,
+}
+
+impl DutchiePlus {
+    /// Fails when the configured address is no URL.
+    pub fn new(config: &config::DutchiePlus, data: DutchiePlusData) -> Result<Self, url::ParseError> {
+        let endpoint = Url::parse(&config.base_url)?.join(&config.api_path)?;
+        Ok(DutchiePlus { endpoint, key: config.key.clone(), data })
+    }
+
+    /// Where the API is; none without a key, since nothing is sent then.
+    pub fn api_host(&self) -> Option<&str> {
+        self.endpoint.host_str().filter(|_| !self.key.is_empty())
+    }
+}
+
+impl Adapter for DutchiePlus {
+    fn platform(&self) -> Platform {
+        Platform::DutchiePlus
+    }
+
+    fn operations(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn announces_total(&self) -> bool {
+        false
+    }
+
+    fn endpoint(&self, _: Option<&Store>) -> Result<Url, FetchError> {
+        Ok(self.endpoint.clone())
+    }
+
+    fn resolve_query(&self, store: &Store) -> Result<Query, FetchError> {
+        let reason = "has no retailer id: import it again with its id as platform_dispensary_id";
+        Err(FetchError::NotAddressable { store: store.name.clone(), reason })
+    }
+
+    fn discovery_query(&self, _: &DiscoveryPoint) -> Result<Query, FetchError> {
+        let what = "Dutchie Plus lists no retailers: import them with `drover stores import`".to_owned();
+        Err(FetchError::NotFound { what })
+    }
+
+    fn menu_query(&self, store: &Store) -> Result<Query, FetchError> {
+        if self.key.is_empty() {
+            let reason = "platform.dutchie_plus.key is not set".to_owned();
+            return Err(FetchError::NotAllowed { what: "the Dutchie Plus API".to_owned(), reason });
+        }
+        let Some(id) = &store.platform_dispensary_id else {
+            return self.resolve_query(store);
+        };
+        let mut referer = self.endpoint.clone();
+        referer.set_path("/");
+        let endpoint = self.endpoint.clone();
+        let variables = json!({ "retailerId": id }).to_string();
+        Ok(Query { operation: MENU_OPERATION, endpoint, referer, variables, cursor: json!(id) })
+    }
+
+    fn request(&self, query: &Query, form: QueryForm<'_>) -> Option<Request> {
+        if form != QueryForm::FullText {
+            return None;
+        }
+        let variables: &RawValue = serde_json::from_str(&query.variables).ok()?;
+        let text = self.data.menu_document();
+        // in the order of a GraphQL client
+        let body = [
+            ("operationName", json!(query.operation).to_string()),
+            ("variables", variables.get().to_owned()),
+            ("query", json!(text).to_string()),
+        ];
+        let fields: Vec<String> = body.iter().map(|(name, value)| format!("\"{name}\":{value}")).collect();
+        let script_headers = vec![
+            ("accept", "application/json".to_owned()),
+            ("content-type", "application/json".to_owned()),
+            ("authorization", format!("Bearer {}", self.key.reveal())),
+        ];
+        Some(Request {
+            kind: RequestKind::FetchWithBody,
+            url: query.endpoint.clone(),
+            referer: query.referer.clone(),
+            script_headers,
+            body: Some(Bytes::from(format!("{{{}}}", fields.join(",")))),
+        })
+    }
+
+    fn read_store(&self, _: &Query, response: &Response) -> Result<Option<FoundStore>, FetchError> {
+        Err(graphql::unreadable(response, "Dutchie Plus was asked for no store".to_owned()))
+    }
+
+    fn read_stores(&self, _: &Query, response: &Response) -> Result<Vec<FoundStore>, FetchError> {
+        Err(graphql::unreadable(response, "Dutchie Plus was asked for no stores".to_owned()))
+    }
+
+    fn read_menu(&self, query: &Query, response: &Response) -> Result<MenuPart, FetchError> {
+        match normalize::read_menu(0, &response.body) {
+            Ok(read) => {
+                response.require_success()?;
+                Ok(MenuPart { page: read.page, total_count: read.total_count, next: None })
+            }
+            Err(NormaliseError::HasErrors { .. }) => Err(graphql::errors(query.operation, response)),
+            Err(NormaliseError::Truncated { .. }) => Err(graphql::truncated(response)),
+            Err(NormaliseError::NotAMenu { why, .. }) => {
+                response.require_success().and(Err(graphql::unreadable(response, why)))
+            }
+            Err(error @ NormaliseError::TooLarge) => Err(graphql::unreadable(response, error.to_string())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

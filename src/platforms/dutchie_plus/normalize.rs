@@ -1,0 +1,153 @@
+//! Reads Dutchie Plus' answer into products.
+//!
+//! Pure: no clock, no network, no database. In: an answer, as JSON text. Out: one [`Product`] per provider id, with oddities as warnings
+//! beside them; only an answer that is no menu is an error.
+
+mod wire;
+mod words;
+
+use crate::domain::menu::{MenuBuilder, NormalMenu, NormalPage, NormaliseError, Warning, Warnings};
+use crate::domain::product::Product;
+use crate::platforms::offer::{NO_LABEL, Offer, OptionOffer, OptionPrice, OptionStock};
+use crate::platforms::reading::reader::{self, Reader};
+use crate::platforms::reading::{Raw, decimal, potency};
+use wire::{Answer, Brand, MAX_PRODUCTS, Menu, WireProduct, WireVariant};
+
+/// A menu, and how many products it announced.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MenuRead {
+    pub page: NormalPage,
+    pub total_count: Option<usize>,
+}
+
+/// Normalises the answers of one crawl.
+pub fn normalise(answers: &[&[u8]]) -> Result<NormalMenu, NormaliseError> {
+    let mut menu = MenuBuilder::default();
+    for (number, body) in answers.iter().enumerate() {
+        menu.add(read_menu(number, body)?.page)?;
+    }
+    Ok(menu.build())
+}
+
+/// Normalises one answer; `number` names it in errors.
+pub fn read_menu(number: usize, body: &[u8]) -> Result<MenuRead, NormaliseError> {
+    let Menu { products, products_count } = parse(number, body)?;
+    let not_a_menu = |why: String| NormaliseError::NotAMenu { page: number, why };
+    let products = products.ok_or_else(|| not_a_menu("no products in it".to_owned()))?;
+    if products.dropped > 0 {
+        return Err(not_a_menu(format!("more than {MAX_PRODUCTS} products")));
+    }
+    let mut page = NormalPage::default();
+    for raw in products.kept {
+        match item(raw.get()) {
+            Some((id, item)) => {
+                let product = product(id, &item, &mut page.warnings);
+                page.push(product)?;
+            }
+            None => page.warnings.push(unreadable()),
+        }
+    }
+    Ok(MenuRead { page, total_count: products_count.and_then(|raw| decimal::total(raw.get())) })
+}
+
+fn unreadable() -> Warning {
+    Warning { provider_product_id: None, kind: "unreadable_item", detail: "no product with an id".to_owned() }
+}
+
+fn parse(number: usize, body: &[u8]) -> Result<Menu<'_>, NormaliseError> {
+    let answer: Answer<'_> = serde_json::from_slice(body).map_err(|error| match error.is_eof() {
+        true => NormaliseError::Truncated { page: number },
+        false => NormaliseError::NotAMenu { page: number, why: error.to_string() },
+    })?;
+    if answer.errors.is_some_and(|errors| errors.get() != "[]") {
+        return Err(NormaliseError::HasErrors { page: number });
+    }
+    let menu = answer.data.and_then(|data| data.menu);
+    menu.ok_or_else(|| NormaliseError::NotAMenu { page: number, why: "no menu in it".to_owned() })
+}
+
+/// None for what is no object, and for one without an id that could be a key.
+fn item(text: &str) -> Option<(String, WireProduct<'_>)> {
+    // a list would be read as an object's fields in order
+    let item: WireProduct<'_> = if text.starts_with('{') { serde_json::from_str(text).ok()? } else { return None };
+    Some((reader::key_text(item.id)?, item))
+}
+
+fn product(id: String, item: &WireProduct<'_>, warnings: &mut Warnings) -> Product {
+    let mut read = Reader::new(&id, warnings);
+    let brand: Brand<'_> = read.object(item.brand, "brand").unwrap_or_default();
+    // whatever is on this menu is sold
+    let offer = Offer::new(options(item.variants, &mut read), true);
+    Product {
+        enterprise_product_id: read.text(item.enterprise_product_id, "enterpriseProductId"),
+        name_raw: name(item, &mut read).unwrap_or_else(|| id.clone()),
+        brand_name_raw: read.text(brand.name, "brand.name"),
+        category: read.text(item.category, "category").and_then(words::category),
+        subcategory: read.text(item.subcategory, "subcategory").and_then(words::subcategory),
+        strain_type: read.text(item.strain_type, "strainType").and_then(words::strain_type),
+        price_rec: offer.rec.price,
+        price_med: offer.med.price,
+        special_price_rec: offer.rec.special,
+        special_price_med: offer.med.special,
+        is_on_special: offer.is_on_special(),
+        thc: potency::potency(item.potency_thc, "potencyThc", &mut read),
+        cbd: potency::potency(item.potency_cbd, "potencyCbd", &mut read),
+        quantity: offer.quantity,
+        quantity_censored: offer.is_quantity_censored(),
+        is_in_stock: offer.stock_status.is_sellable(),
+        stock_status: offer.stock_status,
+        upstream_status: None,
+        image_url: read.text(item.image, "image"),
+        brand_image_url: read.text(brand.image_url, "brand.imageUrl"),
+        specials: None,
+        upstream_created_at: None,
+        upstream_updated_at: None,
+        variants: offer.variants,
+        provider_product_id: id,
+    }
+}
+
+fn name(item: &WireProduct<'_>, read: &mut Reader<'_>) -> Option<String> {
+    let name = read.text(item.name, "name");
+    if name.is_none() {
+        read.warn("no_name", "no name");
+    }
+    name
+}
+
+fn options(variants: Raw<'_>, read: &mut Reader<'_>) -> Vec<OptionOffer> {
+    let variants = read.list(variants, "variants");
+    variants
+        .into_iter()
+        .filter_map(|raw| {
+            let variant: WireVariant<'_> = read.object(Some(raw), "variants")?;
+            Some(option(&variant, read))
+        })
+        .collect()
+}
+
+fn option(variant: &WireVariant<'_>, read: &mut Reader<'_>) -> OptionOffer {
+    OptionOffer {
+        label: label(variant, read).unwrap_or_else(|| NO_LABEL.to_owned()),
+        net_weight_mg: None,
+        price: OptionPrice {
+            rec: read.amount(variant.price_rec, "priceRec"),
+            med: read.amount(variant.price_med, "priceMed"),
+            special_rec: read.amount(variant.special_price_rec, "specialPriceRec"),
+            special_med: read.amount(variant.special_price_med, "specialPriceMed"),
+        },
+        stock: OptionStock { quantity: variant.quantity.and_then(|raw| decimal::count(raw.get())), censored: false },
+    }
+}
+
+/// The option, or the end of the variant's id.
+fn label(variant: &WireVariant<'_>, read: &mut Reader<'_>) -> Option<String> {
+    let named = variant.option.and_then(|raw| read.label(raw, "option"));
+    named.or_else(|| {
+        let id = reader::key_text(variant.id)?;
+        id.split_once('~').map(|(_, option)| option.to_owned()).filter(|option| !option.is_empty())
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,67 @@
+//! What answers of GraphQL servers have in common: errors beside or in place of data, a query that is not known, an answer that is cut.
+//!
+//! In: an answer that the session took for one. Out: the [`FetchError`] that it stands for. It must not know a platform's data.
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::reading::first_of::FirstOf;
+use crate::stealth::{FetchError, Response};
+
+/// How a server says that it does not know a hash, as a code or as a message.
+const STALE: [&str; 4] = [
+    "PERSISTED_QUERY_NOT_FOUND",
+    "PersistedQueryNotFound",
+    "PERSISTED_QUERY_NOT_SUPPORTED",
+    "PersistedQueryNotSupported",
+];
+const UNAUTHENTICATED: [&str; 2] = ["UNAUTHENTICATED", "FORBIDDEN"];
+const MAX_MESSAGE_CHARS: usize = 200;
+/// Errors of one answer that are looked at.
+const MAX_ERRORS: usize = 20;
+/// An error or another small object takes a few kilobytes; parsed it takes many times its text.
+const MAX_VALUE_BYTES: usize = 64 << 10;
+
+#[derive(Deserialize)]
+struct Errors<'a> {
+    #[serde(borrow)]
+    errors: FirstOf<'a, MAX_ERRORS>,
+}
+
+/// The error of an answer that carries `errors`.
+pub fn errors(operation: &str, response: &Response) -> FetchError {
+    let errors = serde_json::from_slice(&response.body).map_or(Vec::new(), |answer: Errors<'_>| answer.errors.kept);
+    let errors: Vec<Value> = errors.into_iter().filter_map(small_value).collect();
+    let operation = operation.to_owned();
+    if errors.iter().any(|error| says(error, &STALE)) {
+        return FetchError::UnknownQuery { operation, host: response.host.clone() };
+    }
+    if errors.iter().any(|error| says(error, &UNAUTHENTICATED)) {
+        return FetchError::KeyRefused { host: response.host.clone() };
+    }
+    let message = errors.iter().find_map(|error| error["message"].as_str()).unwrap_or("no message");
+    FetchError::Rejected { operation, message: message.chars().take(MAX_MESSAGE_CHARS).collect() }
+}
+
+fn says(error: &Value, words: &[&str]) -> bool {
+    let said = [&error["extensions"]["code"], &error["message"]];
+    said.into_iter().filter_map(Value::as_str).any(|word| words.contains(&word))
+}
+
+/// None when it is too large to be what is expected.
+pub fn small_value(raw: &RawValue) -> Option<Value> {
+    if raw.get().len() > MAX_VALUE_BYTES {
+        return None;
+    }
+    serde_json::from_str(raw.get()).ok()
+}
+
+/// Counted against no proxy and tried again.
+pub fn truncated(response: &Response) -> FetchError {
+    FetchError::Http { host: response.host.clone(), reason: "the answer is cut off".to_owned() }
+}
+
+pub fn unreadable(response: &Response, why: String) -> FetchError {
+    FetchError::Decode { host: response.host.clone(), reason: why }
+}

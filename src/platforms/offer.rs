@@ -1,0 +1,141 @@
+//! `Offer`: what the options of a product make of it as a whole.
+//!
+//! In: each option with its prices and stock, in the menu's order. Out: the variants, and the product's own price, quantity and stock.
+//! The rules are every platform's; it must not know where an option's fields stand in an answer.
+
+use std::collections::HashMap;
+
+use super::reading::size::{self, Size};
+use crate::domain::product::{StockStatus, Variant};
+
+/// The label of an option that has none.
+pub const NO_LABEL: &str = "N/A";
+
+pub struct Offer {
+    pub variants: Vec<Variant>,
+    /// Of the option that costs least, for everyone and for patients.
+    pub rec: LowestPrice,
+    pub med: LowestPrice,
+    /// Summed over the options that have one; none where nothing is left of those and another's is unknown.
+    pub quantity: Option<i32>,
+    pub stock_status: StockStatus,
+}
+
+/// Price and special price of one and the same option.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LowestPrice {
+    pub price: Option<i32>,
+    pub special: Option<i32>,
+}
+
+pub struct OptionOffer {
+    pub label: String,
+    /// Where the label states no size.
+    pub net_weight_mg: Option<i64>,
+    pub price: OptionPrice,
+    pub stock: OptionStock,
+}
+
+/// In cents.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OptionPrice {
+    pub rec: Option<i32>,
+    pub med: Option<i32>,
+    pub special_rec: Option<i32>,
+    pub special_med: Option<i32>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OptionStock {
+    pub quantity: Option<i32>,
+    /// `quantity` is upstream's cap: the real number may be higher.
+    pub censored: bool,
+}
+
+impl Offer {
+    /// `is_sold`: whether the platform lists the product as one that can be bought.
+    pub fn new(options: Vec<OptionOffer>, is_sold: bool) -> Offer {
+        let stock_status = product_status(is_sold, options.iter().map(|option| option.stock));
+        let quantity = options.iter().filter_map(|option| option.stock.quantity).reduce(i32::saturating_add);
+        let nths = nths(&options);
+        let variants = options.into_iter().zip(nths).map(|(option, nth)| option.into_variant(nth, is_sold));
+        let variants: Vec<Variant> = variants.collect();
+        Offer {
+            rec: lowest(variants.iter().map(|variant| (variant.price_rec, variant.special_price_rec))),
+            med: lowest(variants.iter().map(|variant| (variant.price_med, variant.special_price_med))),
+            quantity: quantity.filter(|_| stock_status != StockStatus::Unknown),
+            stock_status,
+            variants,
+        }
+    }
+
+    pub fn is_on_special(&self) -> bool {
+        self.variants.iter().any(|variant| variant.special_price_rec.is_some() || variant.special_price_med.is_some())
+    }
+
+    pub fn is_quantity_censored(&self) -> bool {
+        self.variants.iter().any(|variant| variant.quantity_censored)
+    }
+}
+
+impl OptionOffer {
+    fn into_variant(self, nth: i16, is_sold: bool) -> Variant {
+        let size = size::size(&self.label).or(self.net_weight_mg.map(Size::Mg));
+        let OptionPrice { rec, med, special_rec, special_med } = self.price;
+        Variant {
+            option_label: self.label,
+            nth,
+            size_mg: size.and_then(|size| if let Size::Mg(mg) = size { Some(mg) } else { None }),
+            size_ml: size.and_then(|size| if let Size::Ml(ml) = size { Some(ml) } else { None }),
+            price_rec: rec,
+            price_med: med,
+            special_price_rec: sale(rec, special_rec),
+            special_price_med: sale(med, special_med),
+            quantity: self.stock.quantity,
+            quantity_censored: self.stock.censored,
+            is_in_stock: status(is_sold, self.stock.quantity).is_sellable(),
+        }
+    }
+}
+
+/// A price of nothing is a placeholder, unless there is no other.
+fn lowest(prices: impl Iterator<Item = (Option<i32>, Option<i32>)>) -> LowestPrice {
+    let prices = prices.filter_map(|(price, special)| Some((price?, special)));
+    let lowest = prices.min_by_key(|(price, special)| (*price == 0, special.unwrap_or(*price)));
+    lowest.map(|(price, special)| LowestPrice { price: Some(price), special }).unwrap_or_default()
+}
+
+/// 0 means no sale, and a sale that is not lower is none.
+fn sale(price: Option<i32>, special: Option<i32>) -> Option<i32> {
+    special.filter(|special| *special > 0 && price.is_some_and(|price| *special < price))
+}
+
+fn status(is_sold: bool, quantity: Option<i32>) -> StockStatus {
+    match (is_sold, quantity) {
+        (false, _) | (true, Some(..=0)) => StockStatus::Oos,
+        (true, None) => StockStatus::Unknown,
+        (true, Some(_)) => StockStatus::InStock,
+    }
+}
+
+/// A product is as well in stock as the best of its options; one without options says nothing of its stock.
+fn product_status(is_sold: bool, stocks: impl Iterator<Item = OptionStock>) -> StockStatus {
+    let rank = |status: &StockStatus| match status {
+        StockStatus::InStock => 2,
+        StockStatus::Unknown => 1,
+        StockStatus::Oos => 0,
+    };
+    let best = stocks.map(|stock| status(is_sold, stock.quantity)).max_by_key(rank);
+    best.unwrap_or_else(|| status(is_sold, None))
+}
+
+/// For each option, how many of the same label stand before it.
+fn nths(options: &[OptionOffer]) -> Vec<i16> {
+    let mut seen: HashMap<&str, i16> = HashMap::new();
+    let nth = |option| {
+        let count = seen.entry(option).or_default();
+        *count = count.saturating_add(1);
+        *count - 1
+    };
+    options.iter().map(|option| option.label.as_str()).map(nth).collect()
+}

@@ -1,0 +1,14 @@
+//! What the answers of any platform are read with: fields as raw JSON text, numbers in whatever form they come, sizes, potencies.
+//!
+//! Pure, and tolerant: one field of a wrong type spoils nothing but itself. It must not know a platform's fields.
+
+pub mod decimal;
+pub mod first_of;
+pub mod potency;
+pub mod reader;
+pub mod size;
+
+use serde_json::value::RawValue;
+
+/// A field as it came; none where it is absent or null.
+pub type Raw<'a> = Option<&'a RawValue>;

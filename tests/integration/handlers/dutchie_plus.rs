@@ -1,0 +1,111 @@
+//! Stores by Dutchie Plus, the whole way: one call behind a key, through the proxies, to rows.
+
+use std::collections::BTreeMap;
+
+use drover::config::Config;
+use drover::db::demo_report::products::{self, ProductRecord};
+use drover::domain::role::Role;
+use drover::domain::store::Platform;
+use drover::handlers::TaskError;
+use serde_json::json;
+use sim::{OracleProduct, Settings, Simulator};
+
+use super::harness::HandlerHarness;
+use super::test_sessions;
+
+fn simulator() -> Simulator {
+    let settings = Settings { stores: 1, products_per_store: 250..=250, ..Settings::default() };
+    Simulator::start(Settings { proxies: 3, blocked_proxies: 0, ..settings }).unwrap()
+}
+
+fn config(sim: &Simulator, key: &str) -> Config {
+    let mut config = test_sessions::test_config("https://dutchie.com");
+    config.platform.dutchie_plus.base_url = sim.base_url().to_owned();
+    config.platform.dutchie_plus.key = key.into();
+    config
+}
+
+/// Its store is the simulator's, by the id of its retailer.
+async fn harness(sim: &Simulator, key: &str) -> HandlerHarness {
+    let harness = HandlerHarness::configured(&config(sim, key), test_sessions::proxies(sim)).await;
+    let sql = "UPDATE dispensaries SET platform = 'dutchie_plus', platform_dispensary_id = $1, slug = NULL, api_host = 'elsewhere.example'";
+    harness.store.database.raw.execute(sql, &[&sim.stores()[0].platform_dispensary_id]).await.unwrap();
+    harness
+}
+
+async fn records(harness: &HandlerHarness) -> BTreeMap<String, ProductRecord> {
+    let client = harness.services.db.client().await.unwrap();
+    let records = products::all(&client, Platform::DutchiePlus).await.unwrap();
+    records.into_iter().map(|record| (record.provider_product_id.clone(), record)).collect()
+}
+
+/// What both ways of one platform say of a product.
+fn compare(record: &ProductRecord, truth: &OracleProduct) {
+    let id = &truth.provider_product_id;
+    assert_eq!((&record.name, record.category.as_deref()), (&truth.name, Some(truth.category)), "{id}");
+    assert_eq!(record.subcategory.as_deref(), truth.subcategory, "{id}");
+    let offer = &record.offer;
+    assert_eq!((offer.price_rec, offer.special_price_rec), (truth.price_rec, truth.special_price_rec), "{id}");
+    assert_eq!((offer.price_med, offer.special_price_med), (truth.price_med, truth.special_price_med), "{id}");
+    assert_eq!((offer.stock_status.as_str(), offer.is_in_stock), (truth.stock_status, truth.is_in_stock), "{id}");
+    for variant in &truth.variants {
+        let of_label = |row: &&drover::domain::product::Variant| {
+            (row.option_label.as_str(), row.nth) == (variant.label, variant.nth)
+        };
+        let row = record.variants.iter().find(of_label).unwrap_or_else(|| panic!("{id}: {}", variant.label));
+        assert_eq!((row.price_rec, row.special_price_rec), (variant.price_rec, variant.special_price_rec), "{id}");
+        assert_eq!((row.price_med, row.special_price_med), (variant.price_med, variant.special_price_med), "{id}");
+        assert!(variant.quantity_censored || row.quantity == variant.quantity, "{id}: {row:?}");
+    }
+}
+
+/// Why a fetch fails for good.
+async fn refusal(harness: &HandlerHarness) -> String {
+    match harness.run(Role::PayloadFetch, json!({})).await {
+        Err(TaskError::Permanent { reason }) => reason,
+        other => panic!("{:?}", other.err()),
+    }
+}
+
+#[tokio::test]
+async fn one_call_behind_the_key_is_a_whole_crawl() {
+    let sim = simulator();
+    let harness = harness(&sim, sim::PLUS_KEY).await;
+    for crawl in 1..=3 {
+        sim.set_crawl(crawl);
+        let fetched = harness.settle(Role::PayloadFetch, json!({})).await;
+        let refresh = &fetched.next[0];
+        harness.settle(refresh.role, refresh.args.clone()).await;
+
+        let records = records(&harness).await;
+        let truths = sim.oracle(crawl).remove(0).products;
+        // the inactive ones are not on this menu
+        let listed: Vec<_> = truths.iter().filter(|truth| truth.is_present).collect();
+        let found: Vec<_> =
+            listed.iter().filter_map(|truth| Some((records.get(&truth.provider_product_id)?, truth))).collect();
+        assert!(found.len() * 100 > listed.len() * 90, "{} of {}", found.len(), listed.len());
+        let active = found.iter().filter(|(record, _)| record.consecutive_misses == 0);
+        active.for_each(|(record, truth)| compare(record, truth));
+    }
+    let counts = sim.counts();
+    assert_eq!((counts.plus_menus, counts.direct, counts.key_refused), (3, 0, 0));
+}
+
+#[tokio::test]
+async fn a_key_that_is_refused_fails_for_good_and_blames_no_proxy() {
+    let sim = simulator();
+    let harness = harness(&sim, "another-key").await;
+    let reason = refusal(&harness).await;
+    assert_eq!(reason, "127.0.0.1 refuses the configured key: ask the platform for a valid one, then set it");
+    let counts = sim.counts();
+    assert_eq!((counts.requests, counts.key_refused), (1, 1));
+}
+
+#[tokio::test]
+async fn without_a_key_nothing_is_sent() {
+    let sim = simulator();
+    let harness = harness(&sim, "").await;
+    let reason = refusal(&harness).await;
+    assert!(reason.contains("platform.dutchie_plus.key is not set"), "{reason}");
+    assert_eq!(sim.counts().requests, 0);
+}
