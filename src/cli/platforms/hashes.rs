@@ -85,6 +85,9 @@ fn require_operation(added: &AddedHash, env: &Env) -> anyhow::Result<()> {
     if known.contains(&added.operation.as_str()) {
         return Ok(());
     }
+    if known.is_empty() {
+        return Err(CliError::usage(format!("{} is not asked by hashes", added.platform)).into());
+    }
     let (operation, platform, known) = (&added.operation, added.platform, known.join(", "));
     Err(CliError::usage(format!("{platform} has no operation '{operation}': the operations are {known}")).into())
 }
