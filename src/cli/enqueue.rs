@@ -53,7 +53,8 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::Ok)
 }
 
-fn cli_error(error: RequestError) -> anyhow::Error {
+/// The error with the name of the flag that is at fault.
+pub(super) fn cli_error(error: RequestError) -> anyhow::Error {
     match error {
         RequestError::Bad(BadField { field, fault }) => CliError::usage(format!("{}: {fault}", flag(field))).into(),
         RequestError::Missing { field, what } => {

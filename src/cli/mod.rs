@@ -24,6 +24,7 @@ mod list_file;
 mod migrate;
 mod payload;
 mod platforms;
+mod progress;
 mod scheduler;
 mod schedules;
 mod service;
@@ -87,7 +88,7 @@ enum Command {
     Hosts(hosts::Args),
     /// Bring the database's schema up to date
     Migrate(migrate::Args),
-    /// Show a payload: what a platform answered to a crawl
+    /// Show a payload (what a platform answered to a crawl), or replay payloads
     Payload(payload::Args),
     /// List or add the hashes of a platform's persisted queries
     Platforms(platforms::Args),

@@ -1,4 +1,6 @@
-//! `drover payload`: shows a payload, its row and what its file holds.
+//! `drover payload`: shows a payload, its row and what its file holds; replays payloads.
+
+mod replay;
 
 use std::collections::BTreeMap;
 
@@ -29,6 +31,9 @@ enum Command {
         #[arg(long)]
         data: bool,
     },
+    /// Turn kept payloads into products once more, by tasks: after an improvement of how they are read. A store's newest payload
+    /// rewrites its products, older ones add what is missing. What was cut goes on where it was
+    Replay(replay::Args),
 }
 
 #[derive(Serialize)]
@@ -42,7 +47,13 @@ struct PayloadSummary {
 }
 
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
-    let Command::Show { id, data } = args.command;
+    match args.command {
+        Command::Show { id, data } => show(id, data, env).await,
+        Command::Replay(args) => replay::run(args, env).await,
+    }
+}
+
+async fn show(id: PayloadId, data: bool, env: &Env) -> anyhow::Result<ExitCode> {
     let client = env.db_to_read().await?.client().await?;
     let payload = db::payloads::get(&client, id).await?;
     let payload = payload.ok_or_else(|| CliError::not_found(format!("payload {id} does not exist")))?;

@@ -1,7 +1,7 @@
 //! `Stop`: the first Ctrl-C or SIGTERM asks to drain, the second to stop at once.
 //!
 //! Signals are handled from the start of the process, since PID 1 of a container ignores signals without a handler. Until a
-//! command calls [`Stop::take_over`], the first signal ends it.
+//! command calls [`Stop::take_over`] or [`Stop::end_after_part`], the first signal ends it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,6 +22,8 @@ pub struct Stop {
     by_ctrl_c: Arc<AtomicBool>,
     /// The command drains by itself.
     taken_over: Arc<AtomicBool>,
+    /// The command ends by itself after the part that it works on; the second signal does not wait for that.
+    ends_after_part: Arc<AtomicBool>,
 }
 
 impl Stop {
@@ -43,9 +45,18 @@ impl Stop {
         self.clone()
     }
 
-    /// Returns at the first signal, unless the command drains by itself.
+    /// From now on the caller looks at `drain` after each part of its work; the second signal ends the command.
+    pub fn end_after_part(&self) -> Stop {
+        self.ends_after_part.store(true, Ordering::Relaxed);
+        self.clone()
+    }
+
+    /// Returns at the signal that ends the command, whatever it does: the first, unless the command ends by itself.
     pub async fn ends_command(&self) {
         self.drain.cancelled().await;
+        if self.ends_after_part.load(Ordering::Relaxed) {
+            self.now.cancelled().await;
+        }
         if self.taken_over.load(Ordering::Relaxed) {
             std::future::pending().await
         }

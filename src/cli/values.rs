@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, Days, NaiveDate, NaiveTime, Utc};
 
 /// An id or another number whose range is checked later.
 pub fn whole_number(text: &str) -> Result<i64, String> {
@@ -27,6 +27,22 @@ pub fn time(text: &str) -> Result<DateTime<Utc>, String> {
     text.parse().map_err(|_| "expected a time such as 2025-01-10T08:00:00Z".to_owned())
 }
 
+/// The beginning of a span of time: a time, or a day, from its first moment in UTC.
+pub fn since(text: &str) -> Result<DateTime<Utc>, String> {
+    time_or_day(text, 0)
+}
+
+/// The end of a span of time: a time, or a day, which is part of the span.
+pub fn until(text: &str) -> Result<DateTime<Utc>, String> {
+    time_or_day(text, 1)
+}
+
+fn time_or_day(text: &str, days_later: u64) -> Result<DateTime<Utc>, String> {
+    let day = text.parse::<NaiveDate>().ok().and_then(|day| day.checked_add_days(Days::new(days_later)));
+    let time = day.map(|day| day.and_time(NaiveTime::MIN).and_utc()).or_else(|| text.parse().ok());
+    time.ok_or_else(|| "expected a day such as 2025-01-10, or a time such as 2025-01-10T08:00:00Z".to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -44,5 +60,13 @@ mod tests {
     fn values_within_their_range_are_read() {
         assert_eq!((whole_number("7"), number(1..=500_u16)("500")), (Ok(7), Ok(500)));
         assert_eq!(time("2025-01-10T08:00:00+01:00").unwrap().to_rfc3339(), "2025-01-10T07:00:00+00:00");
+    }
+
+    #[test]
+    fn a_span_of_days_holds_its_last_day() {
+        assert_eq!(since("2025-01-10").unwrap().to_rfc3339(), "2025-01-10T00:00:00+00:00");
+        assert_eq!(until("2025-01-10").unwrap().to_rfc3339(), "2025-01-11T00:00:00+00:00");
+        assert_eq!(until("2025-01-10T08:00:00Z").unwrap().to_rfc3339(), "2025-01-10T08:00:00+00:00");
+        assert!(since("yesterday").unwrap_err().contains("2025-01-10"));
     }
 }

@@ -12,6 +12,7 @@ pub mod hosts;
 pub mod installation;
 pub mod listen;
 pub mod migrate;
+pub mod payload_replays;
 pub mod payloads;
 pub mod products;
 pub mod proxies;

@@ -155,6 +155,12 @@ pub async fn list(client: &Client) -> Result<Vec<StoreListing>, DbError> {
     read_all(&client.query(include_str!("sql/stores/list.sql"), &[]).await?)
 }
 
+/// The first of these stores that does not exist.
+pub async fn first_missing(client: &Client, ids: &[StoreId]) -> Result<Option<StoreId>, DbError> {
+    let row = client.query_opt(include_str!("sql/stores/first_missing.sql"), &[&ids]).await?;
+    row.as_ref().map(first_column).transpose()
+}
+
 impl FromRow for Store {
     fn from_row(row: &Row) -> Result<Store, DbError> {
         Ok(Store {

@@ -3,6 +3,7 @@
 //! In: the pages of a crawl. Out: the path, size and hash of a file, which is durable before they are returned and never changed
 //! afterwards. A file whose row was never written is swept.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -145,6 +146,21 @@ impl Payloads {
         cpu::run(move || decode(&bytes, path, &expected).map(work)).await
     }
 
+    /// Which of these payloads are no files. An error where the whole root is away.
+    pub async fn missing(&self, storage_paths: Vec<String>) -> Result<HashSet<String>, StorageError> {
+        self.blocking(move |root, _| {
+            if owner::read(root)?.is_none() && !storage_paths.is_empty() {
+                return Err(no_owner(root));
+            }
+            let is_missing = |path: &String| {
+                let file = layout::resolve(root, path);
+                !file.is_some_and(|file| fs::symlink_metadata(file).is_ok_and(|file| file.is_file()))
+            };
+            Ok(storage_paths.into_iter().filter(is_missing).collect())
+        })
+        .await
+    }
+
     /// Runs file work on a thread that may block. It gets the root and the owner.
     pub(super) async fn blocking<T: Send + 'static>(
         &self,
@@ -203,11 +219,15 @@ fn read_file(root: &Path, path: &str) -> Result<Vec<u8>, StorageError> {
             Err(StorageError::Corrupt { path: path.to_owned(), reason: format!("larger than {MAX_FILE_BYTES} bytes") })
         }
         Ok(_) => Ok(bytes),
-        // a root without an owner is the mount point of a share that is not mounted
-        Err(_) if owner::read(root)?.is_none() => Err(StorageError::unavailable(root, "it has no payloads/.database")),
+        Err(_) if owner::read(root)?.is_none() => Err(no_owner(root)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Err(StorageError::Missing { path: path.to_owned() }),
         Err(error) => Err(StorageError::from_io(path, error)),
     }
+}
+
+/// A root without an owner is the mount point of a share that is not mounted.
+fn no_owner(root: &Path) -> StorageError {
+    StorageError::unavailable(root, "it has no payloads/.database")
 }
 
 fn decode(bytes: &[u8], path: String, expected: &str) -> Result<StoredMenu, StorageError> {

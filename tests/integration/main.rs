@@ -24,6 +24,7 @@ mod platforms;
 mod private_server;
 mod proxies;
 mod queue;
+mod replays;
 mod roles;
 mod same_slot;
 mod signals;

@@ -1,0 +1,325 @@
+//! `drover payload replay`: kept payloads become products once more, by tasks of the role product_refresh, so that a better normaliser
+//! reaches old data.
+//!
+//! In: one payload, or a choice of stores and times. Out: tasks, queued part by part in the order of the fetches. It reads no menu: it
+//! looks only whether the files are there.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use serde_json::json;
+
+use crate::cli::progress::Progress;
+use crate::cli::{CliError, Env, ExitCode, enqueue, values};
+use crate::db::payload_replays::{self, Replay, ReplayChoice, ReplayPayload};
+use crate::db::{self, Client, Db, DbError, task_requests};
+use crate::domain::payload::PayloadId;
+use crate::domain::role::Role;
+use crate::domain::stock::PayloadPosition;
+use crate::domain::store::StoreId;
+use crate::domain::task_request::TaskRequest;
+use crate::storage::Payloads;
+
+/// Payloads whose tasks are queued in one transaction.
+const PART: usize = 1_000;
+/// So many tasks of replays may wait to be claimed.
+const MAX_OPEN: u64 = 10_000;
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
+/// Missing files that are listed; further ones are counted.
+const MAX_LISTED: usize = 100;
+/// Another command may queue tasks for the same payloads this often in a row.
+const MAX_TRIES: usize = 5;
+const MAX_STORES: usize = 10_000;
+
+#[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("choice").required(true).multiple(true))]
+pub struct Args {
+    /// One payload, whatever its age
+    #[arg(group = "choice", conflicts_with_all = ["store", "since", "until", "all", "dry_run", "restart"], value_parser = values::whole_number)]
+    id: Option<PayloadId>,
+    /// Only of these stores
+    #[arg(long, group = "choice", value_name = "ID", num_args = 1.., value_parser = values::whole_number)]
+    store: Vec<StoreId>,
+    /// Only those fetched on this day (UTC) or at this time, or later
+    #[arg(long, group = "choice", value_name = "DAY|TIME", value_parser = values::since)]
+    since: Option<DateTime<Utc>>,
+    /// Only those fetched on this day or earlier, or before this time
+    #[arg(long, group = "choice", value_name = "DAY|TIME", value_parser = values::until)]
+    until: Option<DateTime<Utc>>,
+    /// Every payload of every store
+    #[arg(long, group = "choice", conflicts_with_all = ["store", "since", "until"])]
+    all: bool,
+    /// Say what would be queued, and queue nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Begin with the first payload, although a replay of the same choice was cut
+    #[arg(long)]
+    restart: bool,
+}
+
+#[derive(Debug, Default, Serialize)]
+struct Answer {
+    dry_run: bool,
+    /// It went on with a replay that was cut.
+    resumed: bool,
+    /// Tasks made; with `dry_run`, to be made.
+    queued: u64,
+    /// Payloads that an open task replays already.
+    already_queued: u64,
+    /// Payloads of stores that are not to be crawled.
+    of_disabled_stores: u64,
+    bytes: u64,
+    missing: u64,
+    /// The first of them.
+    missing_files: Vec<MissingFile>,
+    /// Not looked at, because the command was stopped.
+    remaining: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct MissingFile {
+    payload_id: PayloadId,
+    dispensary_id: StoreId,
+    storage_path: String,
+}
+
+pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
+    if let Some(id) = args.id {
+        return one(id, env).await;
+    }
+    let (dry_run, restart) = (args.dry_run, args.restart);
+    let choice = choice(args)?;
+    let db = if dry_run { env.db_to_read().await? } else { env.db().await? };
+    let client = db.client().await?;
+    if let Some(id) = db::stores::first_missing(&client, choice.stores.as_deref().unwrap_or_default()).await? {
+        return Err(
+            CliError::not_found(format!("store {id} does not exist: `drover stores list` shows the ids")).into()
+        );
+    }
+    let earlier = if restart { None } else { payload_replays::resume(&client, &choice).await? };
+    let resumed = earlier.is_some();
+    let replay = match earlier {
+        Some(replay) => replay,
+        None if dry_run => payload_replays::plan(&client, &choice).await?,
+        None => {
+            payload_replays::abandon(&client, &choice).await?;
+            payload_replays::begin(&client, &choice).await?
+        }
+    };
+    let owner = db::installation::storage_owner(&client).await?;
+    drop(client);
+    let work = Work {
+        files: Payloads::new(env.config.storage_root(), owner),
+        progress: Progress::begin(env, "payloads"),
+        answer: Answer { dry_run, resumed, ..Answer::default() },
+        db,
+        choice,
+        replay,
+    };
+    let answer = work.run().await?;
+    env.out.either(&answer, text)?;
+    Ok(code(&answer))
+}
+
+fn choice(args: Args) -> Result<ReplayChoice, CliError> {
+    let mut stores = args.store;
+    stores.sort_unstable();
+    stores.dedup();
+    if stores.len() > MAX_STORES {
+        return Err(CliError::usage(format!("{} stores; at most {MAX_STORES} can be named", stores.len())));
+    }
+    if args.since.zip(args.until).is_some_and(|(since, until)| since >= until) {
+        return Err(CliError::usage("--since is not before --until: nothing is fetched in between"));
+    }
+    let stores = (!stores.is_empty()).then_some(stores);
+    Ok(ReplayChoice { since: args.since, until: args.until, stores })
+}
+
+async fn one(id: PayloadId, env: &Env) -> anyhow::Result<ExitCode> {
+    let client = env.db().await?.client().await?;
+    let payload = db::payloads::get(&client, id).await?;
+    let payload = payload.ok_or_else(|| CliError::not_found(format!("payload {id} does not exist")))?;
+    let files = Payloads::new(env.config.storage_root(), db::installation::storage_owner(&client).await?);
+    if !files.missing(vec![payload.storage_path.clone()]).await?.is_empty() {
+        return Err(
+            CliError::not_found(format!("the file of payload {id} is missing: {}", payload.storage_path)).into()
+        );
+    }
+    let request = TaskRequest {
+        role: Role::ProductRefresh.name().to_owned(),
+        dispensary_id: Some(payload.dispensary_id),
+        payload: json!({ "payload_id": id }),
+        ..TaskRequest::default()
+    };
+    let task = task_requests::enqueue(&client, request).await.map_err(enqueue::cli_error)?;
+    env.out.either(&json!({ "task_id": task, "payload_id": id }), |_| format!("task {task}: payload {id}"))?;
+    Ok(ExitCode::Ok)
+}
+
+/// A replay under way.
+struct Work {
+    db: Db,
+    files: Payloads,
+    progress: Progress,
+    choice: ReplayChoice,
+    replay: Replay,
+    answer: Answer,
+}
+
+impl Work {
+    async fn run(mut self) -> anyhow::Result<Answer> {
+        let client = self.db.client().await?;
+        let mut remaining = payload_replays::remaining(&client, &self.replay, &self.choice).await?;
+        drop(client);
+        self.progress.set_total(remaining);
+        while !self.progress.is_stopped() {
+            let looked_at = self.part().await?;
+            self.progress.advance(looked_at);
+            remaining = remaining.saturating_sub(looked_at);
+            if looked_at == 0 {
+                return self.finish().await;
+            }
+        }
+        Ok(Answer { remaining, ..self.answer })
+    }
+
+    /// Queues the next part; returns how many payloads it looked at.
+    async fn part(&mut self) -> anyhow::Result<u64> {
+        fail::fail_point!("replay.part");
+        if !self.answer.dry_run {
+            self.wait_for_room().await?;
+        }
+        for _ in 0..MAX_TRIES {
+            let page = payload_replays::page(&self.client().await?, &self.replay, &self.choice, PART as i64).await?;
+            let Some(last) = page.last() else { return Ok(0) };
+            let last = PayloadPosition { fetched_at: last.fetched_at, id: last.id };
+            let looked_at = page.len() as u64;
+            let sorted = self.sort(page).await?;
+            match self.queue(&sorted.to_queue, last).await {
+                Ok(queued) => {
+                    self.answer.add(sorted, queued);
+                    return Ok(looked_at);
+                }
+                // another command has just queued one of them
+                Err(DbError::Conflict { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(CliError::conflict("other commands queue tasks for the same payloads; try again").into())
+    }
+
+    async fn queue(&mut self, payloads: &[ReplayPayload], last: PayloadPosition) -> Result<u64, DbError> {
+        if self.answer.dry_run {
+            self.replay.skip_to(last);
+            return Ok(payloads.len() as u64);
+        }
+        Ok(payload_replays::queue_part(&self.db, &mut self.replay, payloads, last).await? as u64)
+    }
+
+    /// So that a long replay does not fill the queue: workers take its tasks when nothing else waits.
+    async fn wait_for_room(&self) -> anyhow::Result<()> {
+        while !self.progress.is_stopped() {
+            if payload_replays::open_tasks(&self.client().await?).await? < MAX_OPEN {
+                break;
+            }
+            self.progress.says("waits for workers to run what is queued");
+            self.progress.pause(POLL_INTERVAL).await;
+        }
+        self.progress.says("");
+        Ok(())
+    }
+
+    async fn sort(&self, page: Vec<ReplayPayload>) -> anyhow::Result<Sorted> {
+        let paths = page.iter().map(|payload| payload.storage_path.clone()).collect();
+        let missing = self.files.missing(paths).await?;
+        let mut sorted = Sorted::default();
+        for payload in page {
+            match () {
+                () if missing.contains(&payload.storage_path) => sorted.missing.push(payload),
+                () if !payload.is_enabled => sorted.of_disabled_stores += 1,
+                () if payload.is_queued => sorted.already_queued += 1,
+                () => sorted.to_queue.push(payload),
+            }
+        }
+        Ok(sorted)
+    }
+
+    async fn finish(self) -> anyhow::Result<Answer> {
+        if !self.answer.dry_run {
+            payload_replays::finish(&self.client().await?, &self.replay).await?;
+        }
+        Ok(self.answer)
+    }
+
+    async fn client(&self) -> Result<Client, DbError> {
+        self.db.client().await
+    }
+}
+
+/// A part's payloads by what becomes of them.
+#[derive(Default)]
+struct Sorted {
+    to_queue: Vec<ReplayPayload>,
+    missing: Vec<ReplayPayload>,
+    of_disabled_stores: u64,
+    already_queued: u64,
+}
+
+impl Answer {
+    fn add(&mut self, sorted: Sorted, queued: u64) {
+        self.queued += queued;
+        self.already_queued += sorted.already_queued;
+        self.of_disabled_stores += sorted.of_disabled_stores;
+        self.bytes += sorted.to_queue.iter().map(|payload| payload.bytes.unsigned_abs()).sum::<u64>();
+        self.missing += sorted.missing.len() as u64;
+        let room = MAX_LISTED.saturating_sub(self.missing_files.len());
+        self.missing_files.extend(sorted.missing.into_iter().take(room).map(MissingFile::from));
+    }
+}
+
+impl From<ReplayPayload> for MissingFile {
+    fn from(payload: ReplayPayload) -> MissingFile {
+        let ReplayPayload { id: payload_id, dispensary_id, storage_path, .. } = payload;
+        MissingFile { payload_id, dispensary_id, storage_path }
+    }
+}
+
+fn code(answer: &Answer) -> ExitCode {
+    match answer {
+        Answer { remaining: 1.., .. } => ExitCode::Interrupted,
+        Answer { missing: 1.., .. } => ExitCode::PartialFailure,
+        _ => ExitCode::Ok,
+    }
+}
+
+fn text(answer: &Answer) -> String {
+    let mut lines: Vec<String> = answer
+        .missing_files
+        .iter()
+        .map(|file| {
+            format!("missing: {} (payload {} of store {})", file.storage_path, file.payload_id, file.dispensary_id)
+        })
+        .collect();
+    let unlisted = answer.missing - answer.missing_files.len() as u64;
+    if unlisted > 0 {
+        lines.push(format!("and {unlisted} files more"));
+    }
+    let done = if answer.dry_run { "would be queued" } else { "queued" };
+    let went_on = if answer.resumed { ", going on where the last replay of this choice was cut" } else { "" };
+    lines.push(format!("payloads {done}: {} ({} bytes){went_on}", answer.queued, answer.bytes));
+    let left_out = [
+        ("queued already", answer.already_queued),
+        ("of stores that are switched off", answer.of_disabled_stores),
+        ("without a file", answer.missing),
+    ];
+    let left_out: Vec<String> =
+        left_out.iter().filter(|(_, count)| *count > 0).map(|(what, count)| format!("{what}: {count}")).collect();
+    if !left_out.is_empty() {
+        lines.push(format!("left out: {}", left_out.join(", ")));
+    }
+    if answer.remaining > 0 {
+        lines.push(format!("stopped; {} remain: the same command goes on with them", answer.remaining));
+    }
+    lines.join("\n")
+}
