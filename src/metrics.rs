@@ -66,6 +66,7 @@ metrics! {
     PAYLOADS: IntCounter = counter("drover_payloads_total", "Payload files written");
     PAYLOAD_BYTES: IntCounter = counter("drover_payload_bytes_total", "Bytes of payload files written");
     PRODUCTS: IntCounterVec = counters("drover_products_total", "Products refreshed", &["change"]);
+    RETENTION_REMOVED: IntCounterVec = counters("drover_retention_removed_total", "What retention removed", &["kind"]);
     COVERAGE: Histogram = histogram("drover_crawl_coverage_ratio", "Share of the announced products that a crawl holds", &SHARES);
 
     // system

@@ -17,6 +17,7 @@ use crate::db::{Client, Db, DbError, schedules, snapshots, tasks, workers};
 use crate::events;
 use crate::handlers::TaskError;
 use crate::handlers::housekeeping::Housekeeping;
+use crate::handlers::retention::RetentionRun;
 
 /// How far back the frequent sweep looks at least. What it misses, the full sweep finds.
 const MIN_SWEEP_WINDOW: Duration = Duration::from_secs(30);
@@ -51,6 +52,8 @@ pub enum Chore {
     Prune,
     /// Sets payload files without a row aside.
     Files,
+    /// Removes payloads and snapshots that are older than the operator wants.
+    Retention,
     /// Looks whether payloads can be written again.
     Storage,
     /// Makes the snapshots' partitions of this month and the next.
@@ -82,7 +85,7 @@ pub struct ChoreDeps {
 
 impl Chore {
     /// Those of every process.
-    pub const COMMON: [Chore; 8] = [
+    pub const COMMON: [Chore; 9] = [
         Chore::SweepDue,
         Chore::SweepAll,
         Chore::Recover,
@@ -90,6 +93,7 @@ impl Chore {
         Chore::Totals,
         Chore::Prune,
         Chore::Files,
+        Chore::Retention,
         Chore::Partitions,
     ];
 
@@ -107,7 +111,7 @@ impl Chore {
             Chore::Registry => REGISTRY_INTERVAL,
             Chore::Totals => TOTALS_INTERVAL,
             Chore::Prune => config.retention.prune_every,
-            Chore::Files => FILES_INTERVAL,
+            Chore::Files | Chore::Retention => FILES_INTERVAL,
             Chore::Storage => STORAGE_INTERVAL,
             Chore::Partitions => PARTITIONS_INTERVAL,
         }
@@ -149,6 +153,12 @@ impl Chore {
                 let swept = housekeeping.sweep_files(config.queue.lease).await?;
                 events::payloads_swept(swept.set_aside, swept.removed);
                 (swept.set_aside + swept.removed) as u64
+            }
+            Chore::Retention => {
+                let run = RetentionRun { ages: &config.retention, dry_run: false, goes_on: &|_| true };
+                let report = housekeeping.retain(run).await?;
+                events::retention_applied(report.payloads.files, report.payloads.bytes, report.partitions.len());
+                report.changed()
             }
             Chore::Storage => housekeeping.check_storage().await.map(|()| 0)?,
             Chore::Partitions => u64::try_from(snapshots::ensure_partitions(&db.client().await?).await?).unwrap_or(0),

@@ -25,6 +25,7 @@ mod migrate;
 mod payload;
 mod platforms;
 mod progress;
+mod retention;
 mod scheduler;
 mod schedules;
 mod service;
@@ -94,11 +95,13 @@ enum Command {
     Platforms(platforms::Args),
     /// Import, list and check proxies
     Proxies(proxies::Args),
+    /// Remove crawled data that is older than the configuration wants
+    Retention(retention::Args),
     /// Run the schedules, which make tasks periodically, and nothing else
     Scheduler(scheduler::Args),
-    /// List schedules, or run one now
+    /// List, add or change schedules, or run one now
     Schedules(schedules::Args),
-    /// Add, import or list stores
+    /// Add, import, group or list stores
     Stores(stores::Args),
     /// List, show and follow tasks
     Tasks(tasks::Args),
@@ -127,6 +130,7 @@ impl Command {
             Command::Payload(args) => payload::run(args, env).await,
             Command::Platforms(args) => platforms::run(args, env).await,
             Command::Proxies(args) => proxies::run(args, env).await,
+            Command::Retention(args) => retention::run(args, env).await,
             Command::Scheduler(args) => scheduler::run(args, env).await,
             Command::Schedules(args) => schedules::run(args, env).await,
             Command::Stores(args) => stores::run(args, env).await,

@@ -340,6 +340,12 @@ pub struct Retention {
     #[serde(with = "durations")]
     pub prune_every: Duration,
     pub prune_batch: i64,
+    /// None = kept for ever.
+    #[serde(with = "durations::optional")]
+    pub payloads: Option<Duration>,
+    /// None = kept for ever.
+    #[serde(with = "durations::optional")]
+    pub snapshots: Option<Duration>,
 }
 
 #[derive(Clone, Debug, Deserialize)]

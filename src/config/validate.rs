@@ -10,6 +10,8 @@ use crate::domain::role::{Role, RoleSet};
 
 const MIN_LEASE: Duration = Duration::from_millis(500);
 const MIN_TICK: Duration = Duration::from_millis(10);
+/// Of data that retention removes: what a crawl has just fetched is never among it.
+const MIN_AGE: Duration = Duration::from_secs(24 * 3600);
 /// A platform may send four times as many, and no more than that are read from one page.
 const MAX_PER_PAGE: u32 = 1000;
 
@@ -161,6 +163,11 @@ impl Config {
         rules.min_duration("api.request_timeout", self.api.request_timeout, MIN_TICK);
         rules.min_duration("retention.prune_every", self.retention.prune_every, MIN_TICK);
         rules.require(self.retention.prune_batch >= 1, "retention.prune_batch", "must be at least 1");
+        for (key, age) in
+            [("retention.payloads", self.retention.payloads), ("retention.snapshots", self.retention.snapshots)]
+        {
+            rules.min_duration(key, age.unwrap_or(MIN_AGE), MIN_AGE);
+        }
         rules.one_of("log.format", &self.log.format, &["auto", "pretty", "json"]);
         rules.one_of("log.color", &self.log.color, &["auto", "always", "never"]);
         if let Err(error) = self.log.level.parse::<tracing_subscriber::filter::Targets>() {

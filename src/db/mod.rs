@@ -12,6 +12,8 @@ pub mod hosts;
 pub mod installation;
 pub mod listen;
 pub mod migrate;
+pub mod partitions;
+pub mod payload_removals;
 pub mod payload_replays;
 pub mod payloads;
 pub mod products;

@@ -7,9 +7,10 @@ use chrono::{DateTime, Utc};
 use tokio_postgres::Row;
 
 use super::products::ProductScope;
-use super::row::{FromRow, first_column, parsed};
-use super::{Client, DbError, Tx};
-use crate::domain::payload::{self, FetchStart, NewPayload, Payload, PayloadId, SweepTimes};
+use super::row::{FromRow, first_column, first_columns, parsed};
+use super::{Client, Db, DbError, Tx};
+use crate::domain::payload::{self, FetchStart, NewPayload, Payload, PayloadId, Removed, SweepTimes};
+use crate::domain::stock::PayloadPosition;
 use crate::domain::store::StoreId;
 
 /// At most so many payloads are counted for one store; it makes fewer in years.
@@ -87,7 +88,41 @@ pub async fn any(client: &Client) -> Result<bool, DbError> {
     first_column(&client.query_one(include_str!("sql/payloads/any.sql"), &[]).await?)
 }
 
-/// Which of these storage paths have a row: the others may be deleted once they are old enough.
+/// Payloads fetched before `before`, in the order of their fetches, that come after `after`; at most `limit`.
+pub async fn aged(
+    client: &Client,
+    before: DateTime<Utc>,
+    after: PayloadPosition,
+    limit: i64,
+) -> Result<Vec<PayloadPosition>, DbError> {
+    let sql = include_str!("sql/payloads/aged.sql");
+    let rows = client.query(sql, &[&before, &after.fetched_at, &after.id, &limit]).await?;
+    rows.iter()
+        .map(|row| Ok(PayloadPosition { fetched_at: row.try_get("fetched_at")?, id: row.try_get("id")? }))
+        .collect()
+}
+
+/// How many of these payloads nothing needs: not the newest of their store, nor of an open task.
+pub async fn expendable(client: &Client, ids: &[PayloadId]) -> Result<Removed, DbError> {
+    removed(&client.query_one(include_str!("sql/payloads/expendable.sql"), &[&ids]).await?)
+}
+
+/// Deletes the rows of those payloads that nothing needs; their files are `payload_removals` from now on.
+pub async fn expire(db: &Db, ids: &[PayloadId]) -> Result<Removed, DbError> {
+    let tx = db.begin().await?;
+    let locked: Vec<PayloadId> = first_columns(&tx.query(include_str!("sql/payloads/lock.sql"), &[&ids]).await?)?;
+    // a statement of its own, after the lock: it sees the tasks of whoever had the rows locked
+    let gone = removed(&tx.query_one(include_str!("sql/payloads/expire.sql"), &[&locked]).await?)?;
+    tx.commit().await?;
+    Ok(gone)
+}
+
+pub(super) fn removed(row: &Row) -> Result<Removed, DbError> {
+    let of = |column| row.try_get::<_, i64>(column).map(i64::unsigned_abs);
+    Ok(Removed { files: of("files")?, bytes: of("bytes")? })
+}
+
+/// Which of these storage paths have a row, or had one that retention deleted: the others may be set aside once they are old enough.
 pub async fn known(client: &Client, paths: &[String]) -> Result<HashSet<String>, DbError> {
     let rows = client.query(include_str!("sql/payloads/known.sql"), &[&paths]).await?;
     rows.iter().map(first_column).collect()

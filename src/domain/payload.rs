@@ -1,5 +1,7 @@
 //! What is known of a payload: a raw upstream answer kept gzipped, and its row in `raw_crawl_payloads`.
 
+use std::ops::AddAssign;
+
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -89,6 +91,20 @@ pub struct SweepTimes {
     pub now: DateTime<Utc>,
     /// A file that was fetched before it and has no row never gets one.
     pub before: DateTime<Utc>,
+}
+
+/// Payload files that are, or would be, removed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Removed {
+    pub files: u64,
+    pub bytes: u64,
+}
+
+impl AddAssign for Removed {
+    fn add_assign(&mut self, other: Removed) {
+        self.files += other.files;
+        self.bytes += other.bytes;
+    }
 }
 
 impl Payload {

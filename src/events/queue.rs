@@ -110,6 +110,19 @@ pub fn payloads_swept(set_aside: usize, removed: usize) {
     }
 }
 
+pub fn retention_applied(files: u64, bytes: u64, partitions: usize) {
+    metrics::RETENTION_REMOVED.with_label_values(&["payload"]).inc_by(files);
+    metrics::RETENTION_REMOVED.with_label_values(&["partition"]).inc_by(partitions as u64);
+    if files > 0 || partitions > 0 {
+        info!(
+            files,
+            bytes,
+            partitions,
+            "Older than retention: removed {files} payloads of {bytes} bytes, {partitions} partitions"
+        );
+    }
+}
+
 /// Later requests observe the same again.
 pub fn hash_observations_lost(error: &dyn fmt::Display) {
     warn!("Which query hashes worked could not be saved: {error}");

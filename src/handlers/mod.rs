@@ -9,6 +9,7 @@ pub mod hash_alarm;
 pub mod housekeeping;
 pub mod outcome;
 pub mod product_refresh;
+pub mod retention;
 
 mod analytics_refresh;
 mod entry_point_discovery;

@@ -57,6 +57,11 @@ pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
     fs::rename(from, to)
 }
 
+/// Makes what was created or removed in `dir` last, also after a crash.
+pub fn sync(dir: &Path) -> io::Result<()> {
+    File::open(dir)?.sync_all()
+}
+
 fn create_parent(path: &Path) -> io::Result<()> {
     create_dir(path.parent().ok_or(io::ErrorKind::InvalidInput)?)
 }

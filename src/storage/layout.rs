@@ -53,6 +53,13 @@ pub fn day(dir: &str) -> Option<NaiveDate> {
     (day.format("%Y/%m/%d").to_string() == date).then_some(day)
 }
 
+/// Whether `dir` is the directory of a day, a month or a year of payloads.
+pub fn is_date(dir: &str) -> bool {
+    let parts = dir.strip_prefix(PAYLOADS).and_then(|rest| rest.strip_prefix('/'));
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|digit| digit.is_ascii_digit());
+    parts.is_some_and(|parts| parts.split('/').all(is_number) && parts.split('/').count() <= 3)
+}
+
 /// The day of the directory `payloads/.orphans/{day}`; none for any other.
 pub fn orphan_day(dir: &str) -> Option<NaiveDate> {
     dir.strip_prefix(ORPHANS)?.strip_prefix('/')?.parse().ok()
@@ -107,6 +114,17 @@ mod tests {
     #[case::no_day("payloads/2025/02/30", false)]
     fn only_our_own_directories_are_days(#[case] dir: &str, #[case] ours: bool) {
         assert_eq!(day(dir).is_some(), ours);
+    }
+
+    #[rstest]
+    #[case::a_day("payloads/2025/01/10", true)]
+    #[case::a_month("payloads/2025/01", true)]
+    #[case::all_of_them("payloads", false)]
+    #[case::orphans("payloads/.orphans", false)]
+    #[case::below_a_day("payloads/2025/01/10/1", false)]
+    #[case::elsewhere("images/2025", false)]
+    fn days_months_and_years_are_dates(#[case] dir: &str, #[case] date: bool) {
+        assert_eq!(is_date(dir), date);
     }
 
     #[rstest]

@@ -9,6 +9,7 @@ pub mod error;
 pub mod layout;
 mod owner;
 pub mod payloads;
+mod remove;
 mod sweep;
 
 pub use error::StorageError;

@@ -8,6 +8,7 @@ mod histories;
 mod housekeeping;
 mod plans;
 mod refresh;
+mod retention;
 mod simulated;
 mod specials;
 mod suspicious;

@@ -1,2 +1,4 @@
--- payloads/known.sql: which of the files $1 have a row.
-SELECT storage_path FROM raw_crawl_payloads WHERE storage_path = ANY($1);
+-- payloads/known.sql: which of the files $1 have a row, or had one that retention deleted.
+SELECT storage_path FROM raw_crawl_payloads WHERE storage_path = ANY($1)
+UNION ALL
+SELECT storage_path FROM payload_removals WHERE storage_path = ANY($1);

@@ -1,0 +1,50 @@
+-- What retention may remove. It runs when somebody has set an age, and never waits long for a lock.
+
+-- Whether a payload is kept whatever its age: the newest of its store, the one that the store's products are of, or one that an open
+-- task turns into products. Each kind of open task by the partial index that holds just it.
+CREATE OR REPLACE FUNCTION is_payload_needed(payload_id bigint, store bigint, fetched timestamptz) RETURNS boolean LANGUAGE sql STABLE AS $f$
+  SELECT NOT EXISTS (SELECT FROM raw_crawl_payloads newer
+                      WHERE newer.dispensary_id = store AND (newer.fetched_at, newer.id) > (fetched, payload_id))
+      OR EXISTS (SELECT FROM dispensaries d WHERE d.id = store AND d.last_payload_id = payload_id)
+      OR EXISTS (SELECT FROM worker_tasks t
+                  WHERE t.dispensary_id = store AND t.role = 'product_refresh' AND t.payload->>'payload_id' = payload_id::text
+                    AND (t.status = 'pending' AND t.ready OR t.status IN ('claimed', 'running')))
+      OR EXISTS (SELECT FROM worker_tasks t
+                  WHERE t.dispensary_id = store AND t.role = 'product_refresh' AND t.payload->>'payload_id' = payload_id::text
+                    AND t.status = 'pending' AND NOT t.ready AND NOT t.blocked)
+      OR EXISTS (SELECT FROM worker_tasks t
+                  WHERE t.dispensary_id = store AND t.role = 'product_refresh' AND t.payload->>'payload_id' = payload_id::text
+                    AND t.status = 'pending' AND t.blocked)
+$f$;
+
+-- The month partitions of snapshots and of variants' history that end before `before`, oldest first. `row_count` is what the last ANALYZE
+-- saw, counted where there was none.
+CREATE OR REPLACE FUNCTION old_partitions(before timestamptz)
+RETURNS TABLE (name text, ends_at timestamptz, row_count bigint, bytes bigint) LANGUAGE plpgsql AS $f$
+DECLARE analysed bigint;
+BEGIN
+  FOR name, ends_at, analysed, bytes IN
+    SELECT p.relname, p.ends_at, p.reltuples::bigint, pg_total_relation_size(p.oid)
+      FROM (SELECT c.oid, c.relname, c.reltuples,
+                   substring(pg_get_expr(c.relpartbound, c.oid) FROM 'TO \(''([^'']+)''\)')::timestamptz AS ends_at
+              FROM pg_inherits i
+              JOIN pg_class c ON c.oid = i.inhrelid
+             WHERE i.inhparent IN ('store_product_snapshots'::regclass, 'store_product_variant_history'::regclass)) p
+     WHERE p.ends_at <= before
+     ORDER BY p.ends_at, p.relname
+  LOOP
+    row_count := analysed;
+    IF row_count < 0 THEN EXECUTE format('SELECT count(*) FROM %I', name) INTO row_count; END IF;
+    RETURN NEXT;
+  END LOOP;
+END $f$;
+
+-- Drops a partition that `old_partitions` names; false when it has gone. It locks the whole table for a moment, and waits for that at
+-- most a second, in which others wait behind it.
+CREATE OR REPLACE FUNCTION drop_old_partition(partition text, before timestamptz) RETURNS boolean LANGUAGE plpgsql
+SET lock_timeout = '1s' AS $f$
+BEGIN
+  IF NOT EXISTS (SELECT FROM old_partitions(before) o WHERE o.name = partition) THEN RETURN false; END IF;
+  EXECUTE format('DROP TABLE %I', partition);
+  RETURN true;
+END $f$;

@@ -1,0 +1,107 @@
+//! `drover retention run`: removes crawled data that is older than the configuration wants, as every service does each hour.
+
+use std::time::Duration;
+
+use clap::Subcommand;
+use humantime::format_duration;
+use serde::Serialize;
+
+use super::output::counted;
+use super::progress::Progress;
+use super::{CliError, Env, ExitCode};
+use crate::db::installation;
+use crate::handlers::housekeeping::Housekeeping;
+use crate::handlers::retention::{RetentionReport, RetentionRun};
+use crate::storage::Payloads;
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Remove payloads, snapshots and history of variants older than retention.payloads and retention.snapshots
+    Run {
+        /// Say what would go, and remove nothing
+        #[arg(long)]
+        dry_run: bool,
+    },
+}
+
+#[derive(Serialize)]
+struct Answer {
+    dry_run: bool,
+    #[serde(flatten)]
+    report: RetentionReport,
+}
+
+pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
+    let Command::Run { dry_run } = args.command;
+    let ages = &env.config.retention;
+    if ages.payloads.is_none() && ages.snapshots.is_none() {
+        return Err(CliError::usage(
+            "neither retention.payloads nor retention.snapshots is set, so everything is kept: set an age, such as 90d",
+        )
+        .into());
+    }
+    let db = if dry_run { env.db_to_read().await? } else { env.db().await? };
+    let owner = installation::storage_owner(&db.client().await?).await?;
+    let housekeeping = Housekeeping { db, payloads: Payloads::new(env.config.storage_root(), owner) };
+    let progress = Progress::begin(env, "parts");
+    let goes_on = |_: &RetentionReport| {
+        progress.advance(1);
+        !progress.is_stopped()
+    };
+    let report = housekeeping.retain(RetentionRun { ages, dry_run, goes_on: &goes_on }).await?;
+    let is_stopped = progress.is_stopped();
+    drop(progress);
+    let answer = Answer { dry_run, report };
+    env.out.either(&answer, |answer| text(answer, env))?;
+    Ok(match is_stopped {
+        true => ExitCode::Interrupted,
+        false => code(&answer.report),
+    })
+}
+
+fn code(report: &RetentionReport) -> ExitCode {
+    let is_whole = report.files_left == 0 && report.partitions_in_use.is_empty() && report.payloads_left.is_none();
+    if is_whole { ExitCode::Ok } else { ExitCode::PartialFailure }
+}
+
+/// In days where it is whole days, which no other unit tells as well.
+fn age_text(age: Duration) -> String {
+    const DAY: u64 = 24 * 3600;
+    match (age.as_secs() / DAY, age.as_secs() % DAY) {
+        (days, 0) => counted(days as i64, "day"),
+        _ => format_duration(age).to_string(),
+    }
+}
+
+fn text(answer: &Answer, env: &Env) -> String {
+    let Answer { dry_run, report } = answer;
+    let done = if *dry_run { "would go" } else { "removed" };
+    let older = |age: Option<Duration>| age.map(|age| format!("older than {}", age_text(age)));
+    let mut lines = Vec::new();
+    if let Some(age) = older(env.config.retention.payloads) {
+        let files = counted(report.payloads.files as i64, "file");
+        lines.push(format!("payloads {age}: {files} of {} bytes {done}", report.payloads.bytes));
+    }
+    if let Some(age) = older(env.config.retention.snapshots) {
+        let partitions = counted(report.partitions.len() as i64, "partition");
+        lines.push(format!(
+            "snapshots and history {age}: {partitions} and {} rows beside them {done}",
+            report.loose_rows
+        ));
+        let listed = report.partitions.iter();
+        lines.extend(listed.map(|old| format!("  {}: about {} rows, {} bytes", old.name, old.rows, old.bytes)));
+    }
+    lines.extend(report.payloads_left.map(|why| format!("payloads are left alone: {why}")));
+    if report.files_left > 0 {
+        lines
+            .push(format!("{} cannot be removed; the next run tries again", counted(report.files_left as i64, "file")));
+    }
+    lines.extend(report.partitions_in_use.iter().map(|name| format!("{name} is in use; the next run tries again")));
+    lines.join("\n")
+}

@@ -1,0 +1,14 @@
+-- payloads/expire.sql: deletes those of the locked payloads $1 that nothing needs; their files are to be removed. Answers with how many,
+-- and their bytes.
+WITH gone AS (
+  DELETE FROM raw_crawl_payloads
+   WHERE id = ANY ($1)
+     AND NOT is_payload_needed(id, dispensary_id, fetched_at)
+  RETURNING storage_path, bytes
+),
+noted AS (
+  INSERT INTO payload_removals (storage_path, bytes)
+  SELECT storage_path, bytes FROM gone
+      ON CONFLICT DO NOTHING
+)
+SELECT count(*) AS files, coalesce(sum(bytes), 0)::bigint AS bytes FROM gone;
