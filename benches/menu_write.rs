@@ -142,6 +142,7 @@ impl Side {
             city: None,
             state: None,
             timezone: None,
+            groups: Vec::new(),
         };
         let tx = self.db.begin().await.unwrap();
         let id = db::stores::add(&tx, &store).await.unwrap();

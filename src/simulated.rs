@@ -36,6 +36,7 @@ pub fn store(seed: &StoreSeed) -> NewStore {
         city: Some(seed.city.clone()),
         state: Some(seed.state.clone()),
         timezone: Some(seed.timezone.clone()),
+        groups: Vec::new(),
     }
 }
 

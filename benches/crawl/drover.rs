@@ -168,5 +168,6 @@ fn new_store(store: &Store) -> NewStore {
         city: Some(store.city.clone()),
         state: Some(store.state.clone()),
         timezone: Some(store.timezone.clone()),
+        groups: Vec::new(),
     }
 }

@@ -19,10 +19,24 @@ CREATE OR REPLACE FUNCTION open_task(task_role text, store bigint) RETURNS bigin
     END
 $f$;
 
+-- Whether a schedule is for a store, as far as platform, state and group say.
+CREATE OR REPLACE FUNCTION is_for_store(s task_schedules, d dispensaries) RETURNS boolean LANGUAGE sql STABLE AS $f$
+  SELECT (s.platform IS NULL OR d.platform = s.platform)
+     AND (s.state_code IS NULL OR d.state = s.state_code)
+     AND (s.group_name IS NULL OR s.group_name = ANY (d.groups))
+$f$;
+
+-- Whether a schedule without a group leaves a store to one with: of the same role, switched on, and for a group that the store is in.
+CREATE OR REPLACE FUNCTION is_left_to_group(s task_schedules, d dispensaries) RETURNS boolean LANGUAGE sql STABLE AS $f$
+  SELECT s.group_name IS NULL
+     AND EXISTS (SELECT FROM task_schedules own
+                  WHERE own.role = s.role AND own.enabled AND own.group_name IS NOT NULL AND is_for_store(own, d))
+$f$;
+
 DROP FUNCTION IF EXISTS has_open_task(text, bigint);
 DROP FUNCTION IF EXISTS generate_tasks(text, boolean, text, text, jsonb, int, bigint);
 
--- One generation of a schedule: a task for each crawlable store, or one task where the role has no stores; returns how many. While
+-- One generation of a schedule: a task for each crawlable store that it is for, or one task where the role has no stores; returns how many. While
 -- another session generates tasks of that role: lock_not_available.
 CREATE OR REPLACE FUNCTION generate_tasks(schedule bigint, task_role text, per_store boolean) RETURNS int LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off AS $f$
@@ -40,8 +54,8 @@ BEGIN
       INTO specs
       FROM dispensaries d
      WHERE d.crawl_enabled AND d.platform_dispensary_id IS NOT NULL
-       AND (s.platform IS NULL OR d.platform = s.platform)
-       AND (s.state_code IS NULL OR d.state = s.state_code)
+       AND is_for_store(s, d)
+       AND (d.groups = '{}' OR NOT is_left_to_group(s, d))      -- most stores are in none, and a call costs
        AND open_task(task_role, d.id) IS NULL;
   ELSIF open_task(task_role, NULL) IS NULL THEN
     specs := jsonb_build_array(jsonb_build_object(

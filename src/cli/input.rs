@@ -1,9 +1,11 @@
-//! `Input`: a list that a command reads from a file or from standard input, as text of a bounded size.
+//! `Input`: a list that a command reads from a file or from standard input, as text of a bounded size; and what becomes of the lines
+//! of it that are refused.
 
-use std::fs::File;
-use std::io::{self, ErrorKind, Read};
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
+use super::list_file::{self, BadLine};
 use super::{CliError, ExitCode};
 
 /// Several times the longest list that `list_file` accepts.
@@ -40,6 +42,66 @@ pub fn refusal(faults: &[String]) -> CliError {
     }
     lines.push("nothing was imported".to_owned());
     CliError::usage(lines.join("\n"))
+}
+
+/// What becomes of refused lines: without a file for them they refuse the whole list; else they go there, each below its faults, so
+/// that the file can be corrected and imported. `header`: the list's own first line.
+pub fn skip_bad(
+    name: &str,
+    header: Option<&str>,
+    bad: &[BadLine<'_>],
+    skip_bad: Option<&Path>,
+) -> Result<(), CliError> {
+    let Some(path) = skip_bad else {
+        return if bad.is_empty() { Ok(()) } else { Err(refusal(&list_file::faults(name, bad))) };
+    };
+    if fs::canonicalize(path).is_ok_and(|path| fs::canonicalize(name).is_ok_and(|list| list == path)) {
+        return Err(CliError::usage("--skip-bad names the list itself: name another file"));
+    }
+    write_bad(path, header, bad).map_err(|error| CliError {
+        code: ExitCode::Failure,
+        message: format!("{} cannot be written: {error}; nothing was imported", path.display()),
+    })
+}
+
+/// How an import ended that left out so many entries, because it was stopped or because of their faults.
+pub fn code(remaining: usize, refused: usize) -> ExitCode {
+    match (remaining, refused) {
+        (1.., _) => ExitCode::Interrupted,
+        (0, 1..) => ExitCode::PartialFailure,
+        (0, 0) => ExitCode::Ok,
+    }
+}
+
+/// The same in words.
+pub fn outcome(remaining: usize, refused: usize, skip_bad: Option<&Path>) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let (1.., Some(path)) = (refused, skip_bad) {
+        lines.push(format!("lines refused: {refused}, written to {}", path.display()));
+    }
+    if remaining > 0 {
+        lines.push(format!("stopped; {remaining} remain: the same command imports them, and doubles nothing"));
+    }
+    lines
+}
+
+/// Whole or not at all, and readable by nobody else: lines may hold passwords.
+fn write_bad(path: &Path, header: Option<&str>, bad: &[BadLine<'_>]) -> io::Result<()> {
+    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let file = tempfile::NamedTempFile::new_in(dir)?;
+    let mut out = io::BufWriter::new(&file);
+    if let Some(header) = header {
+        writeln!(out, "{header}")?;
+    }
+    for line in bad {
+        for fault in &line.faults {
+            writeln!(out, "# line {}: {}", line.number, fault.replace(char::is_control, " "))?;
+        }
+        writeln!(out, "{}", line.text)?;
+    }
+    out.flush()?;
+    drop(out);
+    file.persist(path).map(drop).map_err(|error| error.error)
 }
 
 fn read_all(file: PathBuf) -> io::Result<String> {

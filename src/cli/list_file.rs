@@ -25,25 +25,38 @@ pub fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     numbered.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
 }
 
-/// Hands every line to `read`; returns all faults at once, each with file and line.
+/// A line that is refused, and everything that is wrong with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadLine<'a> {
+    pub number: usize,
+    pub text: &'a str,
+    pub faults: Vec<String>,
+}
+
+/// Hands every line to `read`; returns those that it refuses. An error where the list is too long.
 pub fn read_lines<'a>(
     file: &str,
     lines: impl Iterator<Item = (usize, &'a str)>,
     mut read: impl FnMut(usize, &'a str) -> Result<(), Vec<String>>,
-) -> Result<(), Vec<String>> {
-    let mut faults = Vec::new();
-    for (n, line) in lines {
-        if n > MAX_LINES {
-            faults.push(at(file, n, format!("a list may have {MAX_LINES} lines at most")));
-            break;
+) -> Result<Vec<BadLine<'a>>, String> {
+    let mut bad = Vec::new();
+    for (number, text) in lines {
+        if number > MAX_LINES {
+            return Err(at(file, number, format!("a list may have {MAX_LINES} lines at most")));
         }
-        let result = match line.contains(char::is_control) {
+        let result = match text.contains(char::is_control) {
             true => Err(vec!["control characters (CR, LF, NUL and the like) are refused".to_owned()]),
-            false => read(n, line),
+            false => read(number, text),
         };
-        faults.extend(result.err().into_iter().flatten().map(|fault| at(file, n, fault)));
+        bad.extend(result.err().map(|faults| BadLine { number, text, faults }));
     }
-    if faults.is_empty() { Ok(()) } else { Err(faults) }
+    Ok(bad)
+}
+
+/// Every fault with its file and line.
+pub fn faults(file: &str, bad: &[BadLine<'_>]) -> Vec<String> {
+    let of_line = |line: &BadLine<'_>| line.faults.iter().map(|fault| at(file, line.number, fault)).collect::<Vec<_>>();
+    bad.iter().flat_map(of_line).collect()
 }
 
 /// `proxies.csv line 14: port 99999 is out of range (1–65535)`

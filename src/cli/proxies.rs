@@ -7,7 +7,6 @@ mod draft;
 mod import;
 
 use std::fmt::Display;
-use std::path::PathBuf;
 
 use clap::Subcommand;
 
@@ -23,11 +22,8 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Add proxies from a CSV with a header, or from lines and URLs; nothing is added when any line is wrong
-    Import {
-        /// Columns: host, port, protocol, username, password, state_code, timezone; - reads standard input
-        file: PathBuf,
-    },
+    /// Add proxies from a CSV with a header, or from lines and URLs, part by part; nothing is added when any line is wrong
+    Import(import::Args),
     /// Show every proxy and how it has behaved
     List,
     /// Try every proxy that is not switched off; exit code 5 when some failed, 1 when all did
@@ -36,7 +32,7 @@ enum Command {
 
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     match args.command {
-        Command::Import { file } => import::run(&file, env).await,
+        Command::Import(args) => import::run(args, env).await,
         Command::List => list(env).await,
         Command::Check => check::run(env).await,
     }

@@ -1,4 +1,6 @@
-//! `drover schedules`: lists the schedules, which make tasks periodically, and runs one now.
+//! `drover schedules`: lists the schedules, which make tasks periodically, adds and changes them, and runs one now.
+
+mod edit;
 
 use clap::Subcommand;
 
@@ -19,6 +21,15 @@ pub struct Args {
 enum Command {
     /// List the schedules with their last and next run
     List,
+    /// Add a schedule, such as: schedules add rivals --group rivals --every 1h
+    Add(edit::Add),
+    /// Change a schedule
+    Edit(edit::Edit),
+    /// Remove a schedule; its tasks stay. The default ones come back at the next start: `edit --enabled false` switches one off
+    Remove {
+        /// Its name, as `schedules list` shows it
+        name: String,
+    },
     /// Run a schedule now; a second time within 10 seconds makes no further tasks
     Trigger {
         /// Its name, as `schedules list` shows it
@@ -29,6 +40,9 @@ enum Command {
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     match args.command {
         Command::List => list(env).await,
+        Command::Add(args) => edit::add(args, env).await,
+        Command::Edit(args) => edit::edit(args, env).await,
+        Command::Remove { name } => edit::remove(&name, env).await,
         Command::Trigger { name } => trigger(&name, env).await,
     }
 }
@@ -36,7 +50,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
 async fn list(env: &Env) -> anyhow::Result<ExitCode> {
     let client = env.db_to_read().await?.client().await?;
     let found = schedules::list(&client).await?;
-    let headers = ["name", "role", "state", "recurrence", "prio", "last run", "tasks", "next run", "error"];
+    let headers = ["name", "role", "state", "group", "recurrence", "prio", "last run", "tasks", "next run", "error"];
     env.out.rows(&found, &headers, cells)?;
     Ok(ExitCode::Ok)
 }
@@ -64,6 +78,7 @@ fn cells(schedule: &Schedule) -> Vec<String> {
         schedule.name.clone(),
         schedule.role.to_string(),
         if schedule.enabled { "on" } else { "off" }.to_owned(),
+        schedule.group_name.clone().unwrap_or_default(),
         schedule.cron.clone().or(hours).unwrap_or_default(),
         schedule.priority.to_string(),
         schedule.last_run_at.map(time).unwrap_or_default(),

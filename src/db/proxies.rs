@@ -3,6 +3,7 @@
 //! Only [`load`] returns passwords. Cooldowns follow the database's clock: [`load`] returns the time that is left, [`flush`]
 //! takes the time that a cooldown lasts.
 
+use std::ops::AddAssign;
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Utc};
@@ -52,6 +53,14 @@ pub struct ImportCounts {
     pub created: usize,
     pub updated: usize,
     pub unchanged: usize,
+}
+
+impl AddAssign for ImportCounts {
+    fn add_assign(&mut self, other: ImportCounts) {
+        self.created += other.created;
+        self.updated += other.updated;
+        self.unchanged += other.unchanged;
+    }
 }
 
 /// Every proxy that the program can speak to, off ones too.

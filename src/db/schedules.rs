@@ -20,6 +20,7 @@ pub struct Schedule {
     pub role: Word<Role>,
     pub platform: Option<Word<Platform>>,
     pub state_code: Option<String>,
+    pub group_name: Option<String>,
     pub enabled: bool,
     pub interval_hours: Option<f64>,
     pub cron: Option<String>,
@@ -41,6 +42,29 @@ pub struct Run {
     /// Why the schedule did not run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<String>,
+}
+
+/// A schedule to be added.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewSchedule {
+    pub name: String,
+    pub role: Role,
+    pub platform: Option<Platform>,
+    pub state_code: Option<String>,
+    /// Only its stores; schedules of the role without a group leave them out.
+    pub group_name: Option<String>,
+    pub priority: i32,
+    pub recurrence: Recurrence,
+}
+
+/// What is to change of a schedule; none = stays.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ScheduleChange {
+    pub recurrence: Option<Recurrence>,
+    /// `Some(None)` = no group.
+    pub group_name: Option<Option<String>>,
+    pub priority: Option<i32>,
+    pub enabled: Option<bool>,
 }
 
 /// What Rust reads of a schedule to find its due times; the rest stays in the database.
@@ -103,6 +127,75 @@ pub async fn run_for(db: &Db, name: &str, due_at: DateTime<Utc>) -> Result<Run, 
 
 pub async fn list(client: &Client) -> Result<Vec<Schedule>, DbError> {
     read_all(&client.query(include_str!("sql/schedules/list.sql"), &[]).await?)
+}
+
+/// Adds a schedule; one with an interval is due at once. `Conflict` when its name is taken, `Other` when it would never run.
+pub async fn add(client: &Client, new: &NewSchedule) -> Result<(), DbError> {
+    let (now, next) = next_run(client, &new.name, &new.recurrence).await?;
+    let (hours, cron) = columns(Some(&new.recurrence));
+    let first = if cron.is_some() { next } else { now };
+    client
+        .execute(
+            include_str!("sql/schedules/add.sql"),
+            &[
+                &new.name,
+                &new.role.name(),
+                &new.platform.map(Platform::name),
+                &new.state_code,
+                &new.group_name,
+                &new.priority,
+                &hours,
+                &cron,
+                &first,
+            ],
+        )
+        .await?;
+    Ok(())
+}
+
+/// Changes a schedule; with another recurrence it runs next at its next time. `Missing` when there is none of that name, `Other` when
+/// it would never run.
+pub async fn edit(client: &Client, name: &str, change: &ScheduleChange) -> Result<(), DbError> {
+    let next = match &change.recurrence {
+        Some(recurrence) => Some(next_run(client, name, recurrence).await?.1),
+        None => None,
+    };
+    let (hours, cron) = columns(change.recurrence.as_ref());
+    let (changes_group, group) = (change.group_name.is_some(), change.group_name.clone().flatten());
+    let edit = include_str!("sql/schedules/edit.sql");
+    let changed = client
+        .execute(edit, &[&name, &hours, &cron, &changes_group, &group, &change.priority, &change.enabled, &next])
+        .await?;
+    require(changed, name)
+}
+
+/// Removes a schedule with its runs; its tasks stay. `Missing` when there is none of that name.
+pub async fn remove(client: &Client, name: &str) -> Result<(), DbError> {
+    require(client.execute(include_str!("sql/schedules/remove.sql"), &[&name]).await?, name)
+}
+
+fn require(rows: u64, name: &str) -> Result<(), DbError> {
+    if rows == 0 { Err(DbError::Missing(format!("a schedule named '{name}'"))) } else { Ok(()) }
+}
+
+fn columns(recurrence: Option<&Recurrence>) -> (Option<f64>, Option<&str>) {
+    match recurrence {
+        Some(Recurrence::EveryHours(hours)) => (Some(*hours), None),
+        Some(Recurrence::Cron(line)) => (None, Some(line)),
+        None => (None, None),
+    }
+}
+
+/// The database's time, and the next run after it by this recurrence.
+async fn next_run(
+    client: &Client,
+    name: &str,
+    recurrence: &Recurrence,
+) -> Result<(DateTime<Utc>, DateTime<Utc>), DbError> {
+    let row = client.query_one(include_str!("sql/schedules/anchor.sql"), &[&name]).await?;
+    let (anchor, now) = (row.try_get("created_at")?, row.try_get("now")?);
+    let next = recurrence.next_after(anchor, now).map_err(|bad| DbError::Other(bad.to_string()))?;
+    Ok((now, next))
 }
 
 /// Runs are kept for a month: what keeps a due time from being run twice is needed for as long as that time can come again.
@@ -212,6 +305,7 @@ impl FromRow for Schedule {
             role: word(row, "role")?,
             platform: optional_word(row, "platform")?,
             state_code: row.try_get("state_code")?,
+            group_name: row.try_get("group_name")?,
             enabled: row.try_get("enabled")?,
             interval_hours: row.try_get("interval_hours")?,
             cron: row.try_get("cron")?,

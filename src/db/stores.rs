@@ -3,10 +3,10 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
-use tokio_postgres::types::Type;
 
+use super::arrays::column;
 use super::row::{FromRow, first_column, parsed, read_all, word};
-use super::{Client, DbError, Tx};
+use super::{Client, Db, DbError, Tx};
 use crate::domain::payload::{Payload, PayloadId};
 use crate::domain::stock::PayloadPosition;
 use crate::domain::store::{Platform, Store, StoreId};
@@ -38,6 +38,8 @@ pub struct NewStore {
     pub city: Option<String>,
     pub state: Option<String>,
     pub timezone: Option<String>,
+    /// Names without semicolons.
+    pub groups: Vec<String>,
 }
 
 /// A store as people see it.
@@ -51,6 +53,7 @@ pub struct StoreListing {
     pub menu_url: Option<String>,
     pub city: Option<String>,
     pub state: Option<String>,
+    pub groups: Vec<String>,
     pub crawl_enabled: bool,
     pub last_fetch_at: Option<DateTime<Utc>>,
     pub last_crawl_at: Option<DateTime<Utc>>,
@@ -122,27 +125,43 @@ pub async fn add(tx: &Tx, store: &NewStore) -> Result<StoreId, DbError> {
                 &store.city,
                 &store.state,
                 &store.timezone,
+                &store.groups,
             ],
         )
         .await?;
     first_column(&row)
 }
 
-/// The store that `store` would double: of the same platform id; or, where one of the two has none, of the same menu address or slug.
-pub async fn find_known(client: &Client, store: &NewStore) -> Result<Option<StoreId>, DbError> {
-    // planned each time: an import begins with an empty table and ends with a full one
-    let rows = client
-        .query_planned(
-            include_str!("sql/stores/find_known.sql"),
+/// What became of a store that was to be added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AddedStore {
+    pub id: StoreId,
+    /// It was there before, or came before in the same list, and is not changed: one of the same platform id; or, where one of the
+    /// two has none, of the same menu address or slug.
+    pub is_known: bool,
+}
+
+/// Adds the stores that are not known yet. Answers in their order. `Conflict` when another transaction adds one of them now.
+pub async fn add_unless_known(tx: &Tx, stores: &[NewStore]) -> Result<Vec<AddedStore>, DbError> {
+    let rows = tx
+        .query(
+            include_str!("sql/stores/add_unless_known.sql"),
             &[
-                (&store.platform.name(), Type::TEXT),
-                (&store.platform_dispensary_id, Type::TEXT),
-                (&store.menu_url, Type::TEXT),
-                (&store.slug, Type::TEXT),
+                &column(stores, |store| store.name.as_str()),
+                &column(stores, |store| store.platform.name()),
+                &column(stores, |store| store.platform_dispensary_id.as_deref()),
+                &column(stores, |store| store.slug.as_deref()),
+                &column(stores, |store| store.menu_url.as_deref()),
+                &column(stores, |store| store.api_host.as_deref()),
+                &column(stores, |store| store.api_path.as_deref()),
+                &column(stores, |store| store.city.as_deref()),
+                &column(stores, |store| store.state.as_deref()),
+                &column(stores, |store| store.timezone.as_deref()),
+                &column(stores, |store| store.groups.join(";")),
             ],
         )
         .await?;
-    rows.first().map(first_column).transpose()
+    rows.iter().map(|row| Ok(AddedStore { id: row.try_get("store_id")?, is_known: row.try_get("is_known")? })).collect()
 }
 
 /// Which store has this id at its platform.
@@ -151,8 +170,29 @@ pub async fn of_platform_id(client: &Client, platform: Platform, id: &str) -> Re
     row.as_ref().map(first_column).transpose()
 }
 
-pub async fn list(client: &Client) -> Result<Vec<StoreListing>, DbError> {
-    read_all(&client.query(include_str!("sql/stores/list.sql"), &[]).await?)
+/// All stores, or those of a group.
+pub async fn list(client: &Client, group: Option<&str>) -> Result<Vec<StoreListing>, DbError> {
+    read_all(&client.query(include_str!("sql/stores/list.sql"), &[&group]).await?)
+}
+
+/// Puts stores into a group, each once; returns how many were not in it. `Missing` when one does not exist: none is changed.
+pub async fn tag(db: &Db, group: &str, ids: &[StoreId]) -> Result<u64, DbError> {
+    change_groups(db, include_str!("sql/stores/tag.sql"), group, ids).await
+}
+
+/// Takes stores out of a group; returns how many were in it. `Missing` when one does not exist: none is changed.
+pub async fn untag(db: &Db, group: &str, ids: &[StoreId]) -> Result<u64, DbError> {
+    change_groups(db, include_str!("sql/stores/untag.sql"), group, ids).await
+}
+
+async fn change_groups(db: &Db, sql: &str, group: &str, ids: &[StoreId]) -> Result<u64, DbError> {
+    let tx = db.begin().await?;
+    if let Some(id) = first_missing(&tx, ids).await? {
+        return Err(DbError::Missing(format!("store {id}")));
+    }
+    let changed = tx.execute(sql, &[&group, &ids]).await?;
+    tx.commit().await?;
+    Ok(changed)
 }
 
 /// The first of these stores that does not exist.
@@ -190,6 +230,7 @@ impl FromRow for StoreListing {
             menu_url: row.try_get("menu_url")?,
             city: row.try_get("city")?,
             state: row.try_get("state")?,
+            groups: row.try_get("groups")?,
             crawl_enabled: row.try_get("crawl_enabled")?,
             last_fetch_at: row.try_get("last_fetch_at")?,
             last_crawl_at: row.try_get("last_crawl_at")?,

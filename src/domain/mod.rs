@@ -4,6 +4,7 @@
 
 pub mod args;
 pub mod content_hash;
+pub mod group;
 pub mod host;
 pub mod menu;
 pub mod menu_diff;

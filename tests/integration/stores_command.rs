@@ -5,7 +5,7 @@ use std::process::Output;
 use rstest::rstest;
 use serde_json::Value;
 
-use crate::support::{self, TestDatabase, drover};
+use crate::support::{self, Child, PATIENCE, TestDatabase, drover, until};
 
 async fn run(database: &TestDatabase, args: &[&str]) -> Output {
     drover().env("DATABASE_URL", &database.url).args(args).output().await.unwrap()
@@ -134,4 +134,138 @@ async fn a_long_list_of_menu_addresses_is_imported_once() {
 
     let again = stdout(&run(&database, &import).await);
     assert_eq!((again["imported"].as_array().unwrap().len(), &again["known"]), (0, &(MANY + 1).into()));
+}
+
+/// Of an import.
+const PART: usize = 1_000;
+
+/// A list of so many stores.
+fn long_list(stores: usize) -> (tempfile::TempDir, std::path::PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("stores.csv");
+    let lines: String = (0..stores).map(|n| format!("Shop {n},id-{n}\n")).collect();
+    std::fs::write(&file, format!("name,platform_dispensary_id\n{lines}")).unwrap();
+    (dir, file)
+}
+
+async fn stores(database: &TestDatabase) -> usize {
+    let count = database.raw.query_one("SELECT count(*) FROM dispensaries", &[]).await.unwrap();
+    usize::try_from(count.get::<_, i64>(0)).unwrap()
+}
+
+#[tokio::test]
+async fn bad_lines_go_to_a_file_that_can_be_corrected_and_imported() {
+    let database = support::database().await;
+    let dir = tempfile::tempdir().unwrap();
+    let (list, bad) = (dir.path().join("stores.csv"), dir.path().join("bad.csv"));
+    let text = "name,platform_dispensary_id,state,api_host\nA,1,AZ,\nB,2,Arizona,\nC,3,AZ,10.0.0.1\nD,1,AZ,\nE,5,AZ,\n";
+    std::fs::write(&list, text).unwrap();
+    let import = ["stores", "import", list.to_str().unwrap(), "--skip-bad", bad.to_str().unwrap(), "--json"];
+
+    let imported = run(&database, &import).await;
+    assert_eq!(imported.status.code(), Some(5), "{imported:?}");
+    let said: Value = serde_json::from_slice(&imported.stdout).unwrap();
+    assert_eq!((said["imported"].as_array().unwrap().len(), &said["refused"]), (2, &3.into()));
+    let refused = std::fs::read_to_string(&bad).unwrap();
+    let expected = "name,platform_dispensary_id,state,api_host\n\
+                    # line 3: state 'ARIZONA' is not two letters such as AZ\nB,2,Arizona,\n\
+                    # line 4: api_host 10.0.0.1 is not a public host: correct it, or add it to http.host_allowlist\nC,3,AZ,10.0.0.1\n\
+                    # line 5: platform_dispensary_id '1' is in line 2 already\nD,1,AZ,\n";
+    assert_eq!(refused, expected);
+
+    std::fs::write(&bad, refused.replace("Arizona", "AZ").replace("10.0.0.1\n", "\n").replace("D,1", "D,4")).unwrap();
+    let corrected = stdout(&run(&database, &["stores", "import", bad.to_str().unwrap(), "--json"]).await);
+    assert_eq!(corrected["imported"].as_array().unwrap().len(), 3);
+}
+
+#[tokio::test]
+async fn the_list_itself_is_never_overwritten_by_its_bad_lines() {
+    let database = support::database().await;
+    let (_dir, file) = long_list(1);
+    let list = file.to_str().unwrap();
+    assert_eq!(run(&database, &["stores", "import", list, "--skip-bad", list]).await.status.code(), Some(2));
+    assert!(std::fs::read_to_string(&file).unwrap().contains("Shop 0"));
+}
+
+#[tokio::test]
+async fn an_import_that_was_killed_is_repeated_without_doubling() {
+    let database = support::database().await;
+    let (_dir, file) = long_list(2 * PART + 500);
+    let import = ["stores", "import", file.to_str().unwrap(), "--json"];
+    let mut command = drover();
+    command.env("DATABASE_URL", &database.url).args(import).env("FAILPOINTS", "stores.import_part=1*off->pause");
+    let mut killed = Child::spawn(&mut command);
+    until("the first part is there", PATIENCE, async || stores(&database).await == PART).await;
+    killed.kill().await.unwrap();
+
+    let again = stdout(&run(&database, &import).await);
+    assert_eq!((again["imported"].as_array().unwrap().len(), &again["known"]), (PART + 500, &PART.into()));
+    assert_eq!(stores(&database).await, 2 * PART + 500);
+}
+
+#[tokio::test]
+async fn ctrl_c_ends_an_import_after_its_part_and_says_how_many_remain() {
+    let database = support::database().await;
+    let (_dir, file) = long_list(2 * PART + 500);
+    let mut command = drover();
+    command.env("DATABASE_URL", &database.url).args(["stores", "import", file.to_str().unwrap(), "--json"]);
+    let mut stopped = Child::spawn(command.env("FAILPOINTS", "stores.import_part=1*off->sleep(3000)"));
+    until("the first part is there", PATIENCE, async || stores(&database).await == PART).await;
+    stopped.signal(nix::sys::signal::Signal::SIGINT);
+
+    assert_eq!(stopped.ended(PATIENCE).await.code(), Some(130));
+    let said: Value = serde_json::from_str(&stopped.stdout().concat()).unwrap();
+    let there = stores(&database).await;
+    assert_eq!(said["imported"].as_array().unwrap().len(), there);
+    assert_eq!(said["remaining"], 2 * PART + 500 - there);
+    assert!(there < 2 * PART + 500);
+}
+
+#[tokio::test]
+async fn stores_are_grouped_and_listed_by_group() {
+    let database = support::database().await;
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("stores.csv");
+    std::fs::write(&file, "name,platform_dispensary_id,groups\nA,1,Rivals;az\nB,2,\nC,3,a b\n").unwrap();
+    let imported = stdout(&run(&database, &["stores", "import", file.to_str().unwrap(), "--json"]).await);
+    let id = |n: usize| imported["imported"][n]["id"].to_string();
+
+    let tagged = stdout(&run(&database, &["stores", "tag", "RIVALS", &id(0), &id(1), "--json"]).await);
+    assert_eq!((&tagged["group"], &tagged["changed"]), (&"rivals".into(), &1.into()));
+    let names = async |group: &str| {
+        let listed = stdout(&run(&database, &["stores", "list", "--group", group, "--json"]).await);
+        listed.as_array().unwrap().iter().map(|store| store["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!((names("rivals").await, names("b").await), (vec!["A".to_owned(), "B".to_owned()], vec!["C".to_owned()]));
+    stdout(&run(&database, &["stores", "untag", "rivals", &id(0), "--json"]).await);
+    assert_eq!(names("rivals").await, ["B"]);
+    assert_eq!(run(&database, &["stores", "tag", "rivals", "777"]).await.status.code(), Some(3));
+    assert_eq!(run(&database, &["stores", "tag", "no,name", "1"]).await.status.code(), Some(2));
+}
+
+#[tokio::test]
+async fn a_schedule_of_ones_own_is_added_changed_and_removed() {
+    let database = support::database().await;
+    let schedules = async |args: &[&str]| run(&database, &[&["schedules"], args, &["--json"]].concat()).await;
+    let added = stdout(&schedules(&["add", "rivals", "--group", "rivals", "--every", "30m"]).await);
+    assert_eq!(
+        (&added["group_name"], &added["interval_hours"], &added["role"]),
+        (&"rivals".into(), &0.5.into(), &"payload_fetch".into())
+    );
+    assert_eq!(schedules(&["add", "rivals", "--every", "1h"]).await.status.code(), Some(4));
+    assert_eq!(schedules(&["add", "x"]).await.status.code(), Some(2), "it must say when");
+    assert_eq!(schedules(&["add", "x", "--cron", "often"]).await.status.code(), Some(2));
+    assert_eq!(
+        schedules(&["add", "x", "--role", "analytics_refresh", "--group", "a", "--every", "1h"]).await.status.code(),
+        Some(2)
+    );
+
+    let edited =
+        stdout(&schedules(&["edit", "rivals", "--cron", "0 0 6 * * *", "--no-group", "--enabled", "false"]).await);
+    let now = (&edited["group_name"], &edited["interval_hours"], &edited["cron"], &edited["enabled"]);
+    assert_eq!(now, (&Value::Null, &Value::Null, &"0 0 6 * * *".into(), &false.into()));
+    assert_eq!(schedules(&["edit", "rivals"]).await.status.code(), Some(2));
+    assert_eq!(schedules(&["edit", "nobody", "--enabled", "true"]).await.status.code(), Some(3));
+    stdout(&schedules(&["remove", "rivals"]).await);
+    assert_eq!(schedules(&["remove", "rivals"]).await.status.code(), Some(3));
 }

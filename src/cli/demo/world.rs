@@ -10,7 +10,7 @@ use sim::{Settings, Simulator};
 use super::state::State;
 use crate::cli::CliError;
 use crate::config::Config;
-use crate::db::stores;
+use crate::db::stores::{self, NewStore};
 use crate::db::{Db, proxies};
 use crate::domain::proxy::ProxyEntry;
 use crate::simulated;
@@ -80,12 +80,8 @@ pub async fn seed_database(db: &Db, sim: &Simulator) -> anyhow::Result<()> {
     let entries: Vec<ProxyEntry> = sim.proxies().into_iter().map(simulated::proxy).collect();
     proxies::import(db, &entries).await?;
     let tx = db.begin().await?;
-    for seed in sim.stores() {
-        let store = simulated::store(seed);
-        if stores::find_known(&tx, &store).await?.is_none() {
-            stores::add(&tx, &store).await?;
-        }
-    }
+    let stores: Vec<NewStore> = sim.stores().iter().map(simulated::store).collect();
+    stores::add_unless_known(&tx, &stores).await?;
     tx.commit().await?;
     Ok(())
 }

@@ -1,35 +1,72 @@
-//! `drover proxies import FILE|-`: adds the proxies of a list, or changes their credentials.
+//! `drover proxies import FILE|-`: adds the proxies of a list, or changes their credentials, part by part.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use anyhow::Context;
 use serde::Serialize;
 
 use super::list;
 use crate::cli::input::{self, Input};
+use crate::cli::progress::Progress;
 use crate::cli::{CliError, Env, ExitCode};
 use crate::db::proxies::{self, ImportCounts};
+
+/// Proxies that one transaction adds.
+const PART: usize = 1_000;
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Columns: host, port, protocol, username, password, state_code, timezone; - reads standard input
+    file: PathBuf,
+    /// Write lines with faults to this file, each below its faults, and import the others; without it they refuse the whole list
+    #[arg(long, value_name = "FILE")]
+    skip_bad: Option<PathBuf>,
+}
 
 #[derive(Serialize)]
 struct Answer {
     #[serde(flatten)]
     imported: ImportCounts,
     duplicates: Vec<String>,
+    /// Lines that were written to the file of `--skip-bad`.
+    refused: usize,
+    /// Not imported, because the command was stopped.
+    remaining: usize,
 }
 
-pub async fn run(file: &Path, env: &Env) -> anyhow::Result<ExitCode> {
-    let Input { name, text: list } = Input::read(file).await?;
-    let list = list::parse(&name, &list).map_err(|faults| input::refusal(&faults))?;
-    if list.entries.is_empty() {
+pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
+    let Input { name, text } = Input::read(&args.file).await?;
+    let list = list::read(&name, &text).map_err(|fault| input::refusal(&[fault]))?;
+    input::skip_bad(&name, list.header, &list.bad, args.skip_bad.as_deref())?;
+    if list.entries.is_empty() && list.bad.is_empty() {
         return Err(CliError::usage(format!("{name} holds no proxies")).into());
     }
-    let imported = proxies::import(&env.db().await?, &list.entries).await?;
-    env.out.either(&Answer { imported, duplicates: list.duplicates }, text)?;
-    Ok(ExitCode::Ok)
+    let db = env.db().await?;
+    let progress = Progress::begin(env, "proxies");
+    progress.set_total(list.entries.len() as u64);
+    let mut imported = ImportCounts::default();
+    let mut done = 0;
+    for part in list.entries.chunks(PART) {
+        if progress.is_stopped() {
+            break;
+        }
+        imported += proxies::import(&db, part)
+            .await
+            .with_context(|| format!("{done} of {} were imported; import the list again", list.entries.len()))?;
+        done += part.len();
+        progress.advance(part.len() as u64);
+    }
+    drop(progress);
+    let remaining = list.entries.len() - done;
+    let answer = Answer { imported, duplicates: list.duplicates, refused: list.bad.len(), remaining };
+    env.out.either(&answer, |answer| text_of(answer, args.skip_bad.as_deref()))?;
+    Ok(input::code(answer.remaining, answer.refused))
 }
 
-fn text(answer: &Answer) -> String {
+fn text_of(answer: &Answer, skip_bad: Option<&Path>) -> String {
     let ImportCounts { created, updated, unchanged } = answer.imported;
     let mut lines = answer.duplicates.clone();
     lines.push(format!("proxies added: {created}, changed: {updated}, unchanged: {unchanged}"));
+    lines.extend(input::outcome(answer.remaining, answer.refused, skip_bad));
     lines.join("\n")
 }

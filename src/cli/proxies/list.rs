@@ -1,38 +1,49 @@
 //! The proxy list as operators have it: a CSV with a header, or plain lines and URLs. Text in; checked entries, or every
 //! fault with its line, out.
 //!
-//! Any fault refuses the whole list. No message repeats a user or password.
+//! A line with a fault is refused; whether the others count is the caller's decision. No message repeats a user or password.
 
 use std::collections::HashMap;
 
 use super::draft::Draft;
-use crate::cli::list_file::{self, Columns, Header, at};
+use crate::cli::list_file::{self, BadLine, Columns, Header, at};
 use crate::domain::proxy::ProxyEntry;
 
 const COLUMNS: Columns =
     Columns { known: &["host", "port", "protocol", "username", "password", "state_code", "timezone"], required: 2 };
 
-/// A list without faults.
+/// What a list holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ProxyList {
+pub struct ProxyList<'a> {
     pub entries: Vec<ProxyEntry>,
     /// What was left out: of entries with the same address and user, the first counts.
     pub duplicates: Vec<String>,
+    pub bad: Vec<BadLine<'a>>,
+    /// Of a CSV.
+    pub header: Option<&'a str>,
 }
 
-/// Reads the list; `file` is only for the messages. A first line that names the column `host` makes it a CSV.
-pub fn parse(file: &str, text: &str) -> Result<ProxyList, Vec<String>> {
+/// Reads the list, or says what is wrong with all of it; `file` is only for the messages. A first line that names the column `host`
+/// makes it a CSV.
+pub fn read<'a>(file: &str, text: &'a str) -> Result<ProxyList<'a>, String> {
     let mut lines = list_file::lines(text).peekable();
-    let header = lines.next_if(|(_, line)| Header::names(line, "host"));
-    let header = header.map(|(n, line)| Header::parse(line, &COLUMNS).map_err(|fault| vec![at(file, n, fault)]));
+    let first = lines.next_if(|(_, line)| Header::names(line, "host"));
+    let header = first.map(|(n, line)| Header::parse(line, &COLUMNS).map_err(|fault| at(file, n, fault)));
     let header = header.transpose()?;
 
     let mut entries = Vec::new();
-    list_file::read_lines(file, lines, |n, line| {
+    let bad = list_file::read_lines(file, lines, |n, line| {
         entries.push((n, entry(line, header.as_ref())?));
         Ok(())
     })?;
-    Ok(without_duplicates(file, entries))
+    let (entries, duplicates) = without_duplicates(file, entries);
+    Ok(ProxyList { entries, duplicates, bad, header: first.map(|(_, line)| line) })
+}
+
+/// As [`read`], where any fault refuses the whole list.
+pub fn parse<'a>(file: &str, text: &'a str) -> Result<ProxyList<'a>, Vec<String>> {
+    let list = read(file, text).map_err(|fault| vec![fault])?;
+    if list.bad.is_empty() { Ok(list) } else { Err(list_file::faults(file, &list.bad)) }
 }
 
 fn entry(line: &str, header: Option<&Header>) -> Result<ProxyEntry, Vec<String>> {
@@ -44,20 +55,20 @@ fn entry(line: &str, header: Option<&Header>) -> Result<ProxyEntry, Vec<String>>
     draft.map_err(|fault| vec![fault])?.check()
 }
 
-fn without_duplicates(file: &str, found: Vec<(usize, ProxyEntry)>) -> ProxyList {
-    let mut list = ProxyList::default();
+fn without_duplicates(file: &str, found: Vec<(usize, ProxyEntry)>) -> (Vec<ProxyEntry>, Vec<String>) {
+    let (mut entries, mut duplicates) = (Vec::new(), Vec::new());
     let mut first_lines = HashMap::new();
     for (n, entry) in found {
         let key = (entry.protocol, entry.host.clone(), entry.port, entry.username.clone());
         match first_lines.get(&key) {
-            Some(first) => list.duplicates.push(at(file, n, format!("the same proxy as line {first}, left out"))),
+            Some(first) => duplicates.push(at(file, n, format!("the same proxy as line {first}, left out"))),
             None => {
                 first_lines.insert(key, n);
-                list.entries.push(entry);
+                entries.push(entry);
             }
         }
     }
-    list
+    (entries, duplicates)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use serde::Deserialize;
 use url::Url;
 
 use crate::db::stores::NewStore;
+use crate::domain::group;
 use crate::domain::store::Platform;
 
 /// Every field as written. Empty is the same as absent.
@@ -42,6 +43,9 @@ pub struct Draft {
     /// The store's time zone, such as America/Phoenix [default: its state's]
     #[arg(long)]
     timezone: Option<String>,
+    /// Groups that the store is in, with semicolons between them
+    #[arg(long, value_name = "GROUP;…")]
+    groups: Option<String>,
 }
 
 impl Draft {
@@ -52,6 +56,7 @@ impl Draft {
             "" => Ok(Platform::DEFAULT),
             word => word.parse().map_err(|unknown: crate::domain::store::UnknownPlatform| unknown.to_string()),
         };
+        let groups = group::names(&self.groups.unwrap_or_default());
         let store = NewStore {
             name,
             platform: *platform.as_ref().unwrap_or(&Platform::DEFAULT),
@@ -63,8 +68,9 @@ impl Draft {
             city: non_blank(self.city),
             state: non_blank(self.state).map(|state| state.to_ascii_uppercase()),
             timezone: non_blank(self.timezone),
+            groups: groups.clone().unwrap_or_default(),
         };
-        let faults: Vec<String> = platform.err().into_iter().chain(faults(&store)).collect();
+        let faults: Vec<String> = platform.err().into_iter().chain(groups.err()).chain(faults(&store)).collect();
         if faults.is_empty() { Ok(store) } else { Err(faults) }
     }
 }
@@ -174,6 +180,7 @@ mod tests {
     #[case::host_with_user(Draft { api_host: some("me@x.com"), ..draft() }, "api_host")]
     #[case::path(Draft { api_path: some("graphql"), ..draft() }, "api_path")]
     #[case::state(Draft { state: some("Arizona"), ..draft() }, "state 'ARIZONA'")]
+    #[case::groups(Draft { groups: some("a,b"), ..draft() }, "group 'a,b'")]
     #[case::timezone(Draft { timezone: some("MST"), ..draft() }, "timezone 'MST'")]
     fn each_fault_is_named(#[case] draft: Draft, #[case] fault: &str) {
         let faults = draft.check().unwrap_err();

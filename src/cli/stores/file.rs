@@ -1,9 +1,9 @@
-//! The store list: a CSV text with a header in; checked stores, or every fault with its line, out.
+//! The store list: a CSV text with a header in; checked stores, and the lines with faults, out.
 
 use std::collections::HashMap;
 
 use super::draft::Draft;
-use crate::cli::list_file::{self, Columns, Header, at};
+use crate::cli::list_file::{self, BadLine, Columns, Header, at};
 use crate::db::stores::NewStore;
 
 const COLUMNS: Columns = Columns {
@@ -18,20 +18,36 @@ const COLUMNS: Columns = Columns {
         "city",
         "state",
         "timezone",
+        "groups",
     ],
     required: 1,
 };
 
-/// Reads the list; `file` is only for the messages.
-pub fn parse(file: &str, text: &str) -> Result<Vec<NewStore>, Vec<String>> {
+/// What a list holds.
+#[derive(Debug)]
+pub struct StoreList<'a> {
+    pub stores: Vec<NewStore>,
+    pub bad: Vec<BadLine<'a>>,
+    pub header: &'a str,
+}
+
+/// Reads the list, or says what is wrong with all of it; `file` is only for the messages. `fault` finds what else is wrong with a store.
+pub fn read<'a>(
+    file: &str,
+    text: &'a str,
+    fault: impl Fn(&NewStore) -> Option<String>,
+) -> Result<StoreList<'a>, String> {
     let mut lines = list_file::lines(text);
-    let (n, line) = lines.next().unwrap_or((1, ""));
-    let header = Header::parse(line, &COLUMNS).map_err(|fault| vec![at(file, n, fault)])?;
+    let (n, first) = lines.next().unwrap_or((1, ""));
+    let header = Header::parse(first, &COLUMNS).map_err(|fault| at(file, n, fault))?;
 
     let mut stores = Vec::new();
     let mut first_lines = HashMap::new();
-    list_file::read_lines(file, lines, |n, line| {
+    let bad = list_file::read_lines(file, lines, |n, line| {
         let store = header.row::<Draft>(line).map_err(|fault| vec![fault])?.check()?;
+        if let Some(fault) = fault(&store) {
+            return Err(vec![fault]);
+        }
         if let Some(id) = &store.platform_dispensary_id {
             let first = *first_lines.entry((store.platform.name(), id.clone())).or_insert(n);
             if first != n {
@@ -41,7 +57,7 @@ pub fn parse(file: &str, text: &str) -> Result<Vec<NewStore>, Vec<String>> {
         stores.push(store);
         Ok(())
     })?;
-    Ok(stores)
+    Ok(StoreList { stores, bad, header: first })
 }
 
 #[cfg(test)]
@@ -49,6 +65,12 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
+
+    /// Where any fault refuses the whole list.
+    fn parse(file: &str, text: &str) -> Result<Vec<NewStore>, Vec<String>> {
+        let list = read(file, text, |_| None).map_err(|fault| vec![fault])?;
+        if list.bad.is_empty() { Ok(list.stores) } else { Err(list_file::faults(file, &list.bad)) }
+    }
 
     #[test]
     fn names_may_hold_commas_and_columns_come_in_any_order() {
@@ -95,9 +117,11 @@ mod tests {
     #[test]
     fn every_column_of_the_header_is_read() {
         let header = COLUMNS.known.join(",");
-        let text = format!("{header}\nA,dutchie,1,a,https://dutchie.com/a,h.example,/g,Mesa,AZ,America/Phoenix\n");
+        let text =
+            format!("{header}\nA,dutchie,1,a,https://dutchie.com/a,h.example,/g,Mesa,AZ,America/Phoenix,rivals;az\n");
         let store = parse("s.csv", &text).unwrap().remove(0);
         assert_eq!((store.city.as_deref(), store.timezone.as_deref()), (Some("Mesa"), Some("America/Phoenix")));
+        assert_eq!(store.groups, ["az", "rivals"]);
         assert_eq!((store.api_host.as_deref(), store.api_path.as_deref()), (Some("h.example"), Some("/g")));
     }
 }

@@ -143,6 +143,7 @@ pub fn new_store(name: &str) -> NewStore {
         city: None,
         state: Some("AZ".to_owned()),
         timezone: None,
+        groups: Vec::new(),
     }
 }
 

@@ -97,6 +97,21 @@ async fn closed_port() -> u16 {
 }
 
 #[tokio::test]
+async fn bad_lines_go_to_a_file_that_only_its_owner_reads() {
+    use std::os::unix::fs::PermissionsExt;
+    let database = database().await;
+    let dir = tempfile::tempdir().unwrap();
+    let bad = dir.path().join("bad.txt");
+    let list = "good.example:1\nbad.example:99999:me:s3cret\nfine.example:2\n";
+    let output = proxies(&database, &["import", "-", "--skip-bad", bad.to_str().unwrap(), "--json"], list).await;
+    assert_eq!(output.status.code(), Some(5), "{output:?}");
+    assert_eq!((&json(&output)["created"], &json(&output)["refused"]), (&2.into(), &1.into()));
+    let refused = std::fs::read_to_string(&bad).unwrap();
+    assert_eq!(refused, "# line 2: port 99999 is out of range (1–65535)\nbad.example:99999:me:s3cret\n");
+    assert_eq!(std::fs::metadata(&bad).unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+#[tokio::test]
 async fn a_check_tries_each_proxy_and_says_what_is_wrong_with_it() {
     let database = database().await;
     let ports = [

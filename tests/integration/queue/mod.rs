@@ -2,6 +2,7 @@
 
 mod capacity;
 mod claim;
+mod groups;
 mod hostile;
 mod lease;
 mod lock_order;

@@ -1,0 +1,64 @@
+-- Adding stores by hand or from a list.
+
+-- The store that a new one would double: of the same platform id, or, where one of the two has no id yet, of the same slug or menu
+-- address, in any letter case. Null: it is new. Each kind of likeness by its own index: a range in the index's order, which no other plan
+-- gives without a sort. With an equality, a plan made while the table is empty may walk another index from end to end.
+CREATE OR REPLACE FUNCTION known_store(of_platform text, platform_id text, address text, store_slug text) RETURNS bigint
+LANGUAGE plpgsql AS $f$
+DECLARE
+  entry CONSTANT text := menu_entry(address);      -- the part of the menu's address that names the store
+  found bigint;
+BEGIN
+  SELECT alike.id INTO found
+    FROM (
+      SELECT d.id, d.platform, d.platform_dispensary_id
+        FROM unnest(ARRAY[platform_id, entry]) AS k(key)
+       CROSS JOIN LATERAL (
+             SELECT s.id, s.platform, s.platform_dispensary_id FROM dispensaries s
+              WHERE s.platform = of_platform AND s.platform_dispensary_id BETWEEN k.key AND k.key
+              ORDER BY s.platform_dispensary_id) d
+      UNION ALL
+      SELECT d.id, d.platform, d.platform_dispensary_id
+        FROM unnest(ARRAY[lower(entry), lower(platform_id), lower(store_slug)]) AS k(key)
+       CROSS JOIN LATERAL (
+             SELECT s.id, s.platform, s.platform_dispensary_id FROM dispensaries s
+              WHERE lower(menu_entry(s.menu_url)) BETWEEN k.key AND k.key
+                AND (platform_id IS NULL OR s.platform_dispensary_id IS NULL)
+              ORDER BY lower(menu_entry(s.menu_url))) d
+      UNION ALL
+      SELECT d.id, d.platform, d.platform_dispensary_id
+        FROM unnest(ARRAY[lower(entry), lower(store_slug)]) AS k(key)
+       CROSS JOIN LATERAL (
+             SELECT s.id, s.platform, s.platform_dispensary_id FROM dispensaries s
+              WHERE lower(s.slug) BETWEEN k.key AND k.key
+                AND (platform_id IS NULL OR s.platform_dispensary_id IS NULL)
+              ORDER BY lower(s.slug)) d
+    ) alike
+   WHERE alike.platform = of_platform
+   ORDER BY alike.platform_dispensary_id = platform_id DESC NULLS LAST, alike.id
+   LIMIT 1;
+  RETURN found;
+END $f$;
+
+-- Adds stores, one array a column (groups with semicolons between them), unless they are known; a later one may double an earlier one. Answers in their order.
+CREATE OR REPLACE FUNCTION add_stores(names text[], platforms text[], platform_ids text[], slugs text[], menu_urls text[],
+  api_hosts text[], api_paths text[], cities text[], states text[], timezones text[], store_groups text[])
+RETURNS TABLE (store_id bigint, is_known boolean) LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET jit = off AS $f$
+DECLARE s record;
+BEGIN
+  FOR s IN SELECT * FROM unnest(names, platforms, platform_ids, slugs, menu_urls, api_hosts, api_paths, cities, states, timezones,
+                                      store_groups)
+                      AS t (name, platform, platform_id, slug, menu_url, api_host, api_path, city, state, timezone, groups)
+  LOOP
+    store_id := known_store(s.platform, s.platform_id, s.menu_url, s.slug);
+    is_known := store_id IS NOT NULL;
+    IF NOT is_known THEN
+      INSERT INTO dispensaries (name, platform, platform_dispensary_id, slug, menu_url, api_host, api_path, city, state, timezone, groups)
+      VALUES (s.name, s.platform, s.platform_id, s.slug, s.menu_url, s.api_host, s.api_path, s.city, s.state, s.timezone,
+              coalesce(string_to_array(s.groups, ';'), '{}'))
+      RETURNING id INTO store_id;
+    END IF;
+    RETURN NEXT;
+  END LOOP;
+END $f$;

@@ -1,0 +1,81 @@
+//! `drover stores import FILE|-`: adds the stores of a list, part by part, each in a transaction of its own.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use serde::Serialize;
+
+use super::{AddedStore, file, insert, private_host};
+use crate::cli::input::{self, Input};
+use crate::cli::progress::Progress;
+use crate::cli::{CliError, Env, ExitCode};
+
+/// Stores that one transaction adds.
+const PART: usize = 1_000;
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Columns: name, platform, platform_dispensary_id, slug, menu_url, api_host, api_path, city, state, timezone, groups
+    /// (with semicolons between them); - reads standard input
+    file: PathBuf,
+    /// Write lines with faults to this file, each below its faults, and import the others; without it they refuse the whole list
+    #[arg(long, value_name = "FILE")]
+    skip_bad: Option<PathBuf>,
+}
+
+#[derive(Default, Serialize)]
+struct Answer {
+    imported: Vec<AddedStore>,
+    /// Stores that existed already and are not changed.
+    known: usize,
+    /// Lines that were written to the file of `--skip-bad`.
+    refused: usize,
+    /// Not imported, because the command was stopped.
+    remaining: usize,
+}
+
+pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
+    let Input { name, text } = Input::read(&args.file).await?;
+    let list = file::read(&name, &text, |store| private_host(store, env)).map_err(|fault| input::refusal(&[fault]))?;
+    input::skip_bad(&name, Some(list.header), &list.bad, args.skip_bad.as_deref())?;
+    if list.stores.is_empty() && list.bad.is_empty() {
+        return Err(CliError::usage(format!("{name} holds no stores")).into());
+    }
+    let db = env.db().await?;
+    let progress = Progress::begin(env, "stores");
+    progress.set_total(list.stores.len() as u64);
+    let mut answer = Answer { refused: list.bad.len(), remaining: list.stores.len(), ..Answer::default() };
+    for part in list.stores.chunks(PART) {
+        fail::fail_point!("stores.import_part");
+        if progress.is_stopped() {
+            break;
+        }
+        let imported = async {
+            let tx = db.begin().await?;
+            let inserted = insert(&tx, part).await?;
+            tx.commit().await?;
+            Ok::<_, crate::db::DbError>(inserted)
+        };
+        let so_far = || format!("{} of {} stores came before; import the list again", answer.done(), list.stores.len());
+        let inserted = imported.await.with_context(so_far)?;
+        answer.known += inserted.known_count;
+        answer.imported.extend(inserted.added);
+        answer.remaining -= part.len();
+        progress.advance(part.len() as u64);
+    }
+    drop(progress);
+    env.out.either(&answer, |answer| text_of(answer, args.skip_bad.as_deref()))?;
+    Ok(input::code(answer.remaining, answer.refused))
+}
+
+impl Answer {
+    fn done(&self) -> usize {
+        self.imported.len() + self.known
+    }
+}
+
+fn text_of(answer: &Answer, skip_bad: Option<&Path>) -> String {
+    let mut lines = vec![format!("stores imported: {}, known already: {}", answer.imported.len(), answer.known)];
+    lines.extend(input::outcome(answer.remaining, answer.refused, skip_bad));
+    lines.join("\n")
+}

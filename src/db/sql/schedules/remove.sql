@@ -1,0 +1,2 @@
+-- $1 name
+DELETE FROM task_schedules WHERE name = $1

@@ -1,0 +1,3 @@
+-- stores/add_unless_known.sql: stores by hand or from a list, one array a column; those that are known stay as they are. In their order.
+SELECT store_id, is_known
+  FROM add_stores($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11);

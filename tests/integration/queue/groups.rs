@@ -1,0 +1,102 @@
+//! Groups of stores, and the schedules that are for one of them.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use drover::db::schedules::{self, NewSchedule, ScheduleChange};
+use drover::db::stores;
+use drover::domain::schedule::Recurrence;
+use rstest::rstest;
+
+use super::*;
+
+const GENERAL: &str = "payload_fetch_all";
+
+fn hourly(name: &str) -> NewSchedule {
+    NewSchedule {
+        name: name.to_owned(),
+        role: Role::PayloadFetch,
+        platform: None,
+        state_code: None,
+        group_name: Some(name.to_owned()),
+        priority: 0,
+        recurrence: Recurrence::EveryHours(1.0),
+    }
+}
+
+impl Queue {
+    /// The default schedules, and these.
+    async fn with_own_schedules(new: &[NewSchedule]) -> Queue {
+        let queue = Queue::new().await;
+        schedules::ensure_defaults(&queue.client().await).await.unwrap();
+        for schedule in new {
+            schedules::add(&queue.client().await, schedule).await.unwrap();
+        }
+        queue
+    }
+
+    /// The stores for which the schedule makes tasks, which end at once.
+    async fn generation(&self, schedule: &str) -> Vec<StoreId> {
+        let before: DateTime<Utc> = self.database.raw.query_one("SELECT clock_timestamp()", &[]).await.unwrap().get(0);
+        schedules::run_for(&self.database.db, schedule, before + TimeDelta::days(1)).await.unwrap();
+        let made = "SELECT dispensary_id FROM worker_tasks WHERE status = 'pending' ORDER BY dispensary_id";
+        let rows = self.database.raw.query(made, &[]).await.unwrap();
+        self.sql("UPDATE worker_tasks SET status = 'cancelled' WHERE status = 'pending'").await;
+        rows.iter().map(|row| row.get(0)).collect()
+    }
+}
+
+#[tokio::test]
+async fn a_group_with_a_schedule_of_its_own_is_left_out_by_the_general_one() {
+    let queue = Queue::with_own_schedules(&[hourly("rivals")]).await;
+    let ids = queue.stores(4).await;
+    stores::tag(&queue.database.db, "rivals", &ids[..2]).await.unwrap();
+    stores::tag(&queue.database.db, "others", &ids[1..3]).await.unwrap();
+
+    assert_eq!(queue.generation("rivals").await, ids[..2]);
+    assert_eq!(queue.generation(GENERAL).await, ids[2..], "the group others has no schedule");
+
+    let off = ScheduleChange { enabled: Some(false), ..ScheduleChange::default() };
+    schedules::edit(&queue.client().await, "rivals", &off).await.unwrap();
+    assert_eq!(queue.generation(GENERAL).await, ids, "nobody else crawls them now");
+}
+
+#[rstest]
+#[case::of_another_role(NewSchedule { role: Role::EntryPointDiscovery, ..hourly("rivals") })]
+#[case::of_another_state(NewSchedule { state_code: Some("CO".to_owned()), ..hourly("rivals") })]
+#[tokio::test]
+async fn a_schedule_that_is_not_for_a_store_takes_it_from_nobody(#[case] of_group: NewSchedule) {
+    let queue = Queue::with_own_schedules(&[of_group]).await;
+    let ids = queue.stores(2).await;
+    queue.sql("UPDATE dispensaries SET state = 'AZ'").await;
+    stores::tag(&queue.database.db, "rivals", &ids[..1]).await.unwrap();
+    assert_eq!(queue.generation(GENERAL).await, ids);
+}
+
+#[tokio::test]
+async fn a_store_that_leaves_its_group_comes_back_to_the_general_schedule() {
+    let queue = Queue::with_own_schedules(&[hourly("rivals")]).await;
+    let ids = queue.stores(2).await;
+    assert_eq!(stores::tag(&queue.database.db, "rivals", &ids).await.unwrap(), 2);
+    assert_eq!(stores::tag(&queue.database.db, "rivals", &ids).await.unwrap(), 0, "each is in it once");
+    assert_eq!(stores::untag(&queue.database.db, "rivals", &ids[..1]).await.unwrap(), 1);
+    assert_eq!(queue.generation(GENERAL).await, ids[..1]);
+    let missing = stores::tag(&queue.database.db, "rivals", &[ids[0], 77_777]).await;
+    assert!(
+        matches!(missing, Err(DbError::Missing(_))) && queue.generation(GENERAL).await == ids[..1],
+        "none is changed"
+    );
+}
+
+#[tokio::test]
+async fn another_recurrence_changes_the_next_run() {
+    let queue = Queue::with_own_schedules(&[hourly("rivals")]).await;
+    let daily = ScheduleChange { recurrence: Some(Recurrence::EveryHours(24.0)), ..ScheduleChange::default() };
+    schedules::edit(&queue.client().await, "rivals", &daily).await.unwrap();
+    let listed = schedules::list(&queue.client().await).await.unwrap();
+    let edited = listed.iter().find(|schedule| schedule.name == "rivals").unwrap();
+    assert_eq!(edited.interval_hours, Some(24.0));
+    let hours =
+        "SELECT (extract(epoch FROM next_run_at - now()) / 3600)::bigint FROM task_schedules WHERE name = 'rivals'";
+    assert_eq!(queue.number(hours).await, 24);
+    let never = NewSchedule { recurrence: Recurrence::Cron("0 0 0 31 2 *".to_owned()), ..hourly("never") };
+    assert!(schedules::add(&queue.client().await, &never).await.is_err());
+}
