@@ -99,12 +99,18 @@ fn store(settings: &Settings, base_url: &str, index: u64) -> StoreSeed {
         size: size(settings, index),
         stock_system: [StockSystem::Pos, StockSystem::Manual, StockSystem::Pos, StockSystem::Mixed]
             [(index % 4) as usize],
-        ..located(&mut draw, place, index, name, slug, cname)
+        ..located((&mut draw, settings.spread), place, index, name, (slug, cname))
     }
 }
 
-fn located(draw: &mut Draw, place: &Place, index: u64, name: String, slug: String, cname: String) -> StoreSeed {
-    StoreSeed {
+fn located(
+    (draw, spread): (&mut Draw, bool),
+    place: &Place,
+    index: u64,
+    name: String,
+    (slug, cname): (String, String),
+) -> StoreSeed {
+    let mut seed = StoreSeed {
         platform_dispensary_id: String::new(),
         name,
         slug,
@@ -117,14 +123,16 @@ fn located(draw: &mut Draw, place: &Place, index: u64, name: String, slug: Strin
         zip: format!("{:05}", place.zip + draw.below(80)),
         timezone: place.timezone.to_owned(),
         phone: format!("555-{:03}-{:04}", draw.below(1000), draw.below(10_000)),
-        latitude: place.latitude + draw.unit() * 0.5 - 0.25,
-        longitude: place.longitude + draw.unit() * 0.5 - 0.25,
+        latitude: 0.0,
+        longitude: 0.0,
         status: "open",
         captured: false,
         index,
         size: 0,
         stock_system: StockSystem::Manual,
-    }
+    };
+    (seed.latitude, seed.longitude) = place.position(spread, (draw.unit(), draw.unit()));
+    seed
 }
 
 /// Spread evenly over the range's skewed scale by the golden ratio, so that the sum hardly depends on the seed.
@@ -157,7 +165,13 @@ fn decoys(settings: &Settings, base_url: &str) -> Vec<StoreSeed> {
             platform_dispensary_id: id,
             menu_url: menu_url(base_url, 0, &slug),
             status: if *name == "Shuttered Orchard" { "closed" } else { "open" },
-            ..located(&mut draw, &PLACES[0], DECOY_KEYS + index, (*name).to_owned(), slug.clone(), slug.clone())
+            ..located(
+                (&mut draw, false),
+                &PLACES[0],
+                DECOY_KEYS + index,
+                (*name).to_owned(),
+                (slug.clone(), slug.clone()),
+            )
         }
     };
     names.iter().zip(0..).map(decoy).collect()
@@ -171,6 +185,12 @@ fn captured_store(settings: &Settings, base_url: &str, page: &CapturedPage) -> S
         menu_url: menu_url(base_url, 0, &slug),
         captured: true,
         size: page.total_count as u64,
-        ..located(&mut draw, &PLACES[8], CAPTURED_KEY, "Captured Page".to_owned(), slug.clone(), slug.clone())
+        ..located(
+            (&mut draw, false),
+            &PLACES[8],
+            CAPTURED_KEY,
+            "Captured Page".to_owned(),
+            (slug.clone(), slug.clone()),
+        )
     }
 }

@@ -16,6 +16,8 @@ pub struct Settings {
     pub stores: usize,
     /// Sizes are skewed: most stores are small, a few come near the end. The default makes 60 stores hold about 15,000 products.
     pub products_per_store: RangeInclusive<usize>,
+    /// Stores lie anywhere in their state, so that none sees them all around one point; else near one city.
+    pub spread: bool,
     /// The crawl that is served first, from 1; see `Simulator::set_crawl`.
     pub crawl: u32,
     /// Added to every answer of the origin.
@@ -48,6 +50,7 @@ impl Default for Settings {
             seed: 1,
             stores: 60,
             products_per_store: 20..=1372,
+            spread: false,
             crawl: 1,
             latency: Duration::ZERO,
             client_timeout: Duration::from_secs(30),

@@ -113,7 +113,13 @@ impl<'a> Run<'a> {
     pub fn new(executor: &'a Executor, task: &'a ClaimedTask, roles: &'a RoleSet, menu: Option<FetchedMenu>) -> Self {
         let services = executor.services.clone();
         let context = handlers::Context::new(services, task.lease.id, task.dispensary_id, task.platform.clone());
-        Run { executor, task, roles, context: Arc::new(context.with_menu(menu)), started: Instant::now() }
+        Run {
+            executor,
+            task,
+            roles,
+            context: Arc::new(context.with_menu(menu).with_lease(task.lease.clone())),
+            started: Instant::now(),
+        }
     }
 
     /// Returns the chained task that its end has started.

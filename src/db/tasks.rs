@@ -26,7 +26,7 @@ use super::row::first_column;
 use super::{Client, DbError};
 use crate::domain::role::Role;
 use crate::domain::store::StoreId;
-use crate::domain::task::TaskId;
+use crate::domain::task::{TaskId, TaskLease};
 
 /// The channel on which new work is announced.
 pub const WAKE_CHANNEL: &str = "drover_tasks";
@@ -67,6 +67,14 @@ impl NewTask {
             parent_task_id: None,
         }
     }
+}
+
+/// Notes how far a run is, for people.
+pub async fn note_progress(client: &Client, lease: &TaskLease, percent: u8, message: &str) -> Result<(), DbError> {
+    let sql = include_str!("sql/tasks/note_progress.sql");
+    let percent = i16::from(percent.min(100));
+    client.execute(sql, &[&lease.id, &lease.fence, &lease.worker_id, &percent, &message]).await?;
+    Ok(())
 }
 
 /// Inserts tasks in one statement and returns their ids in order. `Conflict` when a dedup key is queued already: nothing is inserted.

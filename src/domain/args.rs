@@ -17,11 +17,14 @@ pub enum Args {
     AnalyticsRefresh(AnalyticsRefresh),
 }
 
-/// Asks every state's discovery points, or one state's.
+/// Asks every state's discovery points, one state's, or some of one state's.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct StoreDiscovery {
     pub state_code: Option<String>,
+    /// Numbers of the state's points, from 0, as the configuration lists them; none = all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub points: Option<Vec<u32>>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

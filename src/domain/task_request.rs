@@ -20,6 +20,8 @@ const RETRIES: RangeInclusive<i64> = 0..=20;
 /// What the database and every client can write down.
 const YEARS: RangeInclusive<i32> = 1970..=9999;
 const MAX_DEPENDENCIES: usize = 100;
+/// More than any state has.
+const MAX_POINTS: usize = 1000;
 const MAX_KEY_BYTES: usize = 200;
 
 /// A former role: `product_refresh` where the payload has a `payload_id`, else `payload_fetch`.
@@ -135,6 +137,11 @@ fn check_payload(role: Role, payload: &Value) -> Result<(), BadField> {
         BadArgs::Payload { .. } => bad("payload", error),
     })?;
     let Args::StoreDiscovery(args) = args else { return Ok(()) };
+    if let Some(points) = &args.points
+        && (args.state_code.is_none() || points.len() > MAX_POINTS)
+    {
+        return Err(bad("payload", format!("points are at most {MAX_POINTS} numbers of a state_code's points")));
+    }
     match args.state_code {
         Some(code) if code.len() != 2 || !code.bytes().all(|letter| letter.is_ascii_uppercase()) => {
             Err(bad("payload", "state_code must be two capital letters, for example AZ"))
@@ -240,6 +247,7 @@ mod tests {
     #[case::retries(json!({"role": "analytics_refresh", "max_retries": -1}), "max_retries")]
     #[case::args(json!({"role": "analytics_refresh", "payload": {"x": 1}}), "payload")]
     #[case::state(json!({"role": "store_discovery", "platform": "dutchie", "payload": {"state_code": "az"}}), "payload")]
+    #[case::points_of_no_state(json!({"role": "store_discovery", "platform": "dutchie", "payload": {"points": [1]}}), "payload")]
     #[case::empty_key(json!({"role": "analytics_refresh", "dedup_key": ""}), "dedup_key")]
     #[case::broken_key(json!({"role": "analytics_refresh", "dedup_key": "a\u{0}"}), "dedup_key")]
     #[case::far_future(json!({"role": "analytics_refresh", "scheduled_for": "+12000-01-01T00:00:00Z"}), "scheduled_for")]

@@ -11,7 +11,7 @@ use super::{ExhaustedHashAlarm, KnownHashes, TaskError};
 use crate::clock::Clock;
 use crate::db::{self, Db};
 use crate::domain::store::{Platform, Store, StoreId, UnknownPlatform};
-use crate::domain::task::TaskId;
+use crate::domain::task::{TaskId, TaskLease};
 use crate::platforms::Registry;
 use crate::stealth::{Session, SessionAsk, Sessions, TraceHandle};
 use crate::storage::Payloads;
@@ -37,6 +37,8 @@ pub struct Context {
     /// Of a refresh that was started in the slot of its fetch.
     menu: Mutex<Option<FetchedMenu>>,
     run_trace: RunTrace,
+    /// None where no progress is noted.
+    lease: Option<TaskLease>,
 }
 
 /// The requests of one run so far. A clone reads the same while the body runs and after it failed.
@@ -62,7 +64,29 @@ impl Context {
         dispensary_id: Option<StoreId>,
         platform: Option<String>,
     ) -> Self {
-        Context { services, task_id, dispensary_id, platform, menu: Mutex::default(), run_trace: RunTrace::default() }
+        Context {
+            services,
+            task_id,
+            dispensary_id,
+            platform,
+            menu: Mutex::default(),
+            run_trace: RunTrace::default(),
+            lease: None,
+        }
+    }
+
+    /// Of the run, which notes its progress by it.
+    pub fn with_lease(mut self, lease: TaskLease) -> Self {
+        self.lease = Some(lease);
+        self
+    }
+
+    /// Tells people how far the run is. Best effort: it is no reason to fail.
+    pub async fn note_progress(&self, percent: u8, message: &str) {
+        let Some(lease) = &self.lease else { return };
+        if let Ok(client) = self.services.db.client().await {
+            let _ = db::tasks::note_progress(&client, lease, percent, message).await;
+        }
     }
 
     /// With what the run before it in the same slot has parsed.

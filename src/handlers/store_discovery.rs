@@ -1,13 +1,13 @@
-//! `store_discovery`: finds the stores of a platform around its discovery points (`points` in states.toml) and promotes the valid ones
-//! to rows of `dispensaries`.
+//! `store_discovery`: finds the stores of a platform around the points of each state (states.toml) and promotes the valid ones to rows of
+//! `dispensaries`.
 //!
-//! In: every state's points, or one state's. Out: all stores found are kept in `dutchie_discovery_locations`; known ones are updated,
-//! never doubled; those not found again are flagged as vanished; closed and vanished ones are disabled; new ones get their first fetch.
-//! The others are asked although one state fails: no store there counts as vanished, and a follow-up for that state asks it again. A
-//! task for one state fails with it.
+//! In: every state's points, one state's, or some of one state's. Out: all stores found are kept in `dutchie_discovery_locations`, one
+//! seen from several points once; known ones are updated, never doubled; those not found again are flagged as vanished; closed and
+//! vanished ones are disabled; new ones get their first fetch. The other points are asked although one fails: no store of its state
+//! counts as vanished, and a follow-up asks just the points that did not answer. A task of which no point answers fails.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -19,28 +19,77 @@ use crate::domain::args;
 use crate::domain::role::Role;
 use crate::domain::store::{FoundStore, Platform};
 use crate::platforms::DiscoveryPoint;
-use crate::stealth::FetchError;
 
-/// States are not asked any more after this long, so that what was found is written within the role's time limit.
+/// Points are not asked any more after this long, so that what was found is written within the role's time limit.
 const MAX_DISCOVERY_TIME: Duration = Duration::from_secs(45 * 60);
+/// After so many points of a state that fail one after the other, the rest of it is left to the follow-up.
+const MAX_FAILURES_IN_A_ROW: usize = 3;
+/// So many points are asked between two notes of the progress.
+const POINTS_A_NOTE: usize = 20;
 
 pub async fn run(ctx: &Context, args: args::StoreDiscovery) -> Result<Outcome, TaskError> {
     let platform = ctx.platform()?;
-    let report = discover_states(ctx, platform, args.state_code.as_deref()).await?;
+    let states = points(ctx, platform, &args)?;
+    let mut discovery = Discovery::new(ctx, platform, &states);
+    discovery.ask(&states, args.points.is_none()).await?;
+    let report = discovery.report;
     let mut done = Outcome::done(report.result());
-    done.next = report.failed.keys().map(|state| discovery_of(platform, state)).collect();
+    done.next = report.failed.iter().map(|(state, failure)| failure.follow_up(platform, state)).collect();
     let done = done.write(report, move |report, tx| Box::pin(report.write(tx, platform)));
     Ok(done.into())
 }
 
-/// A task for one state that did not answer, with retries of its own.
-fn discovery_of(platform: Platform, state: &str) -> FollowUp {
-    FollowUp {
-        role: Role::StoreDiscovery,
-        dispensary_id: None,
-        platform: Some(platform),
-        priority: Some(Role::StoreDiscovery.default_priority()),
-        args: json!({ "state_code": state }),
+/// A state's points with their numbers.
+type Points = Vec<(u32, DiscoveryPoint)>;
+
+fn points(
+    ctx: &Context,
+    platform: Platform,
+    args: &args::StoreDiscovery,
+) -> Result<BTreeMap<String, Points>, TaskError> {
+    let wanted = args.state_code.as_deref();
+    let is_wanted = |number: &u32| args.points.as_ref().is_none_or(|numbers| numbers.contains(number));
+    let all = &ctx.services.platforms.get(platform).discovery_points;
+    if all.is_empty() && platform != Platform::DEFAULT {
+        let why = format!("{platform} lists no stores: import them with `drover stores import`");
+        return Err(TaskError::permanent(why));
+    }
+    let states = all.iter().filter(|(code, _)| wanted.is_none_or(|wanted| wanted.eq_ignore_ascii_case(code)));
+    let states: BTreeMap<String, Points> = states
+        .map(|(code, points)| {
+            let numbered = (0..).zip(points.iter().cloned()).filter(|(number, _)| is_wanted(number));
+            (code.clone(), numbered.collect())
+        })
+        .filter(|(_, points): &(_, Points)| !points.is_empty())
+        .collect();
+    match (states.is_empty(), wanted) {
+        (false, _) => Ok(states),
+        (true, Some(state)) => Err(no_points(state)),
+        (true, None) => Err(TaskError::permanent("no state has discovery points: add `bounds` to states.toml")),
+    }
+}
+
+fn no_points(state: &str) -> TaskError {
+    TaskError::permanent(format!("state '{state}' has no such discovery points: add `bounds` for it to states.toml"))
+}
+
+/// Points of a state that did not answer.
+struct Failure {
+    reason: String,
+    /// None = all that the task was to ask.
+    points: Option<Vec<u32>>,
+}
+
+impl Failure {
+    fn follow_up(&self, platform: Platform, state: &str) -> FollowUp {
+        let args = args::StoreDiscovery { state_code: Some(state.to_owned()), points: self.points.clone() };
+        FollowUp {
+            role: Role::StoreDiscovery,
+            dispensary_id: None,
+            platform: Some(platform),
+            priority: Some(Role::StoreDiscovery.default_priority()),
+            args: json!(args),
+        }
     }
 }
 
@@ -53,94 +102,148 @@ struct DiscoveryReport {
     /// States all of whose points answered, with at least one store; only there can a store have vanished.
     answered_states: Vec<String>,
     /// Why each of the others did not.
-    failed: BTreeMap<String, String>,
+    failed: BTreeMap<String, Failure>,
 }
 
-fn points(
-    ctx: &Context,
-    platform: Platform,
-    state: Option<&str>,
-) -> Result<BTreeMap<String, Vec<DiscoveryPoint>>, TaskError> {
-    let mut points = ctx.services.platforms.get(platform).discovery_points.clone();
-    if points.is_empty() && platform != Platform::DEFAULT {
-        let why = format!("{platform} lists no stores: import them with `drover stores import`");
-        return Err(TaskError::permanent(why));
+/// What became of the points of a state.
+#[derive(Default)]
+struct StateAnswer {
+    stores: usize,
+    unanswered: Vec<u32>,
+    /// The first, or the one that the task must wait for.
+    error: Option<TaskError>,
+    failures_in_a_row: usize,
+}
+
+impl StateAnswer {
+    fn none(points: &Points, error: TaskError) -> StateAnswer {
+        let unanswered = points.iter().map(|(number, _)| *number).collect();
+        StateAnswer { unanswered, error: Some(error), ..StateAnswer::default() }
     }
-    points.retain(|code, _| state.is_none_or(|wanted| wanted.eq_ignore_ascii_case(code)));
-    match (points.is_empty(), state) {
-        (false, _) => Ok(points),
-        (true, Some(state)) => Err(no_points(state)),
-        (true, None) => Err(TaskError::permanent("no state has discovery points: add `points` to states.toml")),
+
+    fn succeed(&mut self, stores: usize) {
+        self.stores += stores;
+        self.failures_in_a_row = 0;
     }
-}
 
-fn no_points(state: &str) -> TaskError {
-    TaskError::permanent(format!("state '{state}' has no discovery points: add `points` for it to states.toml"))
-}
-
-/// Asks state after state, also after one that fails. Where the task must wait (no proxy, a host on hold, no database), the states
-/// behind it would meet the same and are not asked. An error when nothing was answered at all, or when the
-/// task is for one state: then that task is the one that asks it again.
-async fn discover_states(
-    ctx: &Context,
-    platform: Platform,
-    only_state: Option<&str>,
-) -> Result<DiscoveryReport, TaskError> {
-    let mut report = DiscoveryReport::default();
-    let mut failure = None;
-    let deadline = ctx.services.clock.instant() + MAX_DISCOVERY_TIME;
-    let mut states = points(ctx, platform, only_state)?.into_iter();
-    let mut why_stopped = format!("this discovery had taken {MAX_DISCOVERY_TIME:?}");
-    while ctx.services.clock.instant() < deadline
-        && let Some((state, points)) = states.next()
-    {
-        let Err(error) = discover_state(ctx, platform, &state, &points, &mut report).await else { continue };
-        report.failed.insert(state, error.to_string());
-        if matches!(error, TaskError::Snooze { .. }) {
-            why_stopped = error.to_string();
-            failure = Some(error);
-            break;
+    fn fail(&mut self, number: u32, error: TaskError) {
+        self.unanswered.push(number);
+        self.failures_in_a_row += 1;
+        if self.error.is_none() || matches!(error, TaskError::Snooze { .. }) {
+            self.error = Some(error);
         }
-        failure.get_or_insert(error);
     }
-    report.failed.extend(states.map(|(state, _)| (state, format!("not asked: {why_stopped}"))));
-    match failure {
-        Some(error) if only_state.is_some() || !report.has_answer => Err(error),
-        _ => Ok(report),
+
+    /// Its other points would meet the same.
+    fn is_at_its_end(&self) -> bool {
+        self.failures_in_a_row >= MAX_FAILURES_IN_A_ROW || matches!(self.error, Some(TaskError::Snooze { .. }))
     }
 }
 
-/// Asks around the points of a state; what was found before an error is kept.
-async fn discover_state(
-    ctx: &Context,
+fn late() -> TaskError {
+    TaskError::retry(format!("not asked: this discovery had taken {MAX_DISCOVERY_TIME:?}"))
+}
+
+/// A discovery under way.
+struct Discovery<'a> {
+    ctx: &'a Context,
     platform: Platform,
-    state: &str,
-    points: &[DiscoveryPoint],
-    report: &mut DiscoveryReport,
-) -> Result<(), TaskError> {
-    let mut platform_client = PlatformClient::for_state(ctx, platform, state).await?;
-    let answered = discover_points(&mut platform_client, state, points, report).await;
-    platform_client.end().await;
-    if answered? > 0 {
-        report.answered_states.push(state.to_owned());
-    }
-    Ok(())
+    deadline: Instant,
+    /// Points to be asked, and those that were.
+    total: usize,
+    asked: usize,
+    report: DiscoveryReport,
 }
 
-/// How many stores the points answered with.
-async fn discover_points(
-    platform_client: &mut PlatformClient<'_>,
-    state: &str,
-    points: &[DiscoveryPoint],
-    report: &mut DiscoveryReport,
-) -> Result<usize, FetchError> {
-    let mut count = 0;
-    for point in points {
-        let found = platform_client.crawler().discover(point).await?;
-        count += found.len();
-        report.add(state, found);
+impl<'a> Discovery<'a> {
+    fn new(ctx: &'a Context, platform: Platform, states: &BTreeMap<String, Points>) -> Self {
+        let deadline = ctx.services.clock.instant() + MAX_DISCOVERY_TIME;
+        let total = states.values().map(Vec::len).sum();
+        Discovery { ctx, platform, deadline, total, asked: 0, report: DiscoveryReport::default() }
     }
-    Ok(count)
+
+    /// Asks state after state, also after one that fails. Where the task must wait (no proxy, a host on hold, no database), the
+    /// points behind would meet the same and are not asked. An error when nothing was answered at all. `whole`: all points of each
+    /// state are asked.
+    async fn ask(&mut self, states: &BTreeMap<String, Points>, whole: bool) -> Result<(), TaskError> {
+        let mut failure = None;
+        let mut stopped = None;
+        for (state, points) in states {
+            let answer = match &stopped {
+                None if self.is_late() => StateAnswer::none(points, late()),
+                None => self.ask_state(state, points).await,
+                Some(reason) => StateAnswer::none(points, TaskError::retry(format!("not asked: {reason}"))),
+            };
+            let is_all = whole && answer.unanswered.len() == points.len();
+            match self.note(state, answer, whole, is_all) {
+                Some(error @ TaskError::Snooze { .. }) => {
+                    stopped = Some(error.to_string());
+                    failure = Some(error);
+                }
+                Some(error) => _ = failure.get_or_insert(error),
+                None => {}
+            }
+        }
+        match failure {
+            Some(error) if !self.report.has_answer => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    fn is_late(&self) -> bool {
+        self.ctx.services.clock.instant() >= self.deadline
+    }
+
+    /// Asks around the points of a state, also after one that fails.
+    async fn ask_state(&mut self, state: &str, points: &Points) -> StateAnswer {
+        let mut client = match PlatformClient::for_state(self.ctx, self.platform, state).await {
+            Ok(client) => client,
+            Err(error) => return StateAnswer::none(points, error),
+        };
+        let mut answer = StateAnswer::default();
+        for (number, point) in points {
+            if answer.is_at_its_end() || self.is_late() {
+                answer.unanswered.push(*number);
+                continue;
+            }
+            self.note_progress(state).await;
+            match client.crawler().discover(point).await {
+                Ok(found) => {
+                    answer.succeed(found.len());
+                    self.report.add(state, found);
+                }
+                Err(error) => answer.fail(*number, error.into()),
+            }
+            self.asked += 1;
+        }
+        client.end().await;
+        answer
+    }
+
+    /// Keeps what a state answered; returns the error of one that did not answer whole.
+    fn note(&mut self, state: &str, answer: StateAnswer, whole: bool, is_all: bool) -> Option<TaskError> {
+        let StateAnswer { stores, unanswered, error, .. } = answer;
+        if unanswered.is_empty() {
+            if whole && stores > 0 {
+                self.report.answered_states.push(state.to_owned());
+            }
+            return None;
+        }
+        let error = error.unwrap_or_else(late);
+        let points = (!is_all).then_some(unanswered);
+        self.report.failed.insert(state.to_owned(), Failure { reason: error.to_string(), points });
+        Some(error)
+    }
+
+    async fn note_progress(&self, state: &str) {
+        if !self.asked.is_multiple_of(POINTS_A_NOTE) {
+            return;
+        }
+        let (asked, total, found) = (self.asked, self.total, self.report.found.len());
+        let percent = u8::try_from(100 * asked / total.max(1)).unwrap_or(100);
+        let message = format!("{state}: {asked} of {total} points asked, {found} stores found");
+        self.ctx.note_progress(percent, &message).await;
+    }
 }
 
 impl DiscoveryReport {
@@ -156,7 +259,9 @@ impl DiscoveryReport {
         let rejected = self.found.values().filter(|found| found.store.rejection_reason.is_some()).count();
         let mut result = json!({ "found": self.found.len(), "rejected": rejected });
         if !self.failed.is_empty() {
-            result["failed_states"] = json!(self.failed);
+            let reasons: BTreeMap<&String, &String> =
+                self.failed.iter().map(|(state, failure)| (state, &failure.reason)).collect();
+            result["failed_states"] = json!(reasons);
         }
         result
     }

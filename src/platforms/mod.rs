@@ -11,6 +11,7 @@ pub mod query_hashes;
 pub mod registry;
 
 mod graphql;
+mod grid;
 mod offer;
 mod reading;
 mod us_states;

@@ -11,7 +11,7 @@ use tokio::sync::OnceCell;
 
 use super::dutchie::{BadBaseUrl, DutchieData};
 use super::dutchie_plus::DutchiePlusData;
-use super::{Adapter, CrawlLimits, DiscoveryPoint, Dutchie, DutchiePlus, Query, QueryForm};
+use super::{Adapter, CrawlLimits, DiscoveryPoint, Dutchie, DutchiePlus, Query, QueryForm, grid};
 use crate::config::Config;
 use crate::domain::query_hash::QueryHash;
 use crate::domain::store::Platform;
@@ -110,10 +110,12 @@ fn dutchie_plus(config: &Config, data: DutchiePlusData) -> Result<PlatformEntry,
     })
 }
 
-/// The points of states.toml, for platforms that find stores around a point.
+/// The points of states.toml, for platforms that find stores around a point: those that are written there, else a grid.
 fn points_of_states(states: &States) -> BTreeMap<String, Vec<DiscoveryPoint>> {
-    let with_points = states.iter().filter(|(_, state)| !state.points.is_empty());
-    with_points
-        .map(|(code, state)| (code.to_owned(), state.points.iter().map(DiscoveryPoint::from).collect()))
-        .collect()
+    let points = states.iter().map(|(code, state)| {
+        let written: Vec<DiscoveryPoint> = state.points.iter().map(DiscoveryPoint::from).collect();
+        let grid = || state.bounds.as_ref().map(grid::over).unwrap_or_default();
+        (code.to_owned(), if written.is_empty() { grid() } else { written })
+    });
+    points.filter(|(_, points)| !points.is_empty()).collect()
 }

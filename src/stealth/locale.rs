@@ -1,4 +1,4 @@
-//! `States`: the data of each US state, from `states.toml`: timezone, locale, points to look for stores around.
+//! `States`: the data of each US state, from `states.toml`: timezone, locale, where to look for stores.
 //!
 //! It must not know stores: a state's code goes in, a [`StateLocale`] comes out.
 
@@ -19,7 +19,10 @@ pub struct StateLocale {
     pub locale: String,
     /// For Accept-Language, best first.
     pub languages: Vec<String>,
-    /// Latitude, longitude, miles.
+    /// South, west, north, east: a grid of points over it is asked for stores.
+    pub bounds: Option<[f64; 4]>,
+    /// Latitude, longitude, miles; asked in the place of the grid.
+    #[serde(default)]
     pub points: Vec<[f64; 3]>,
 }
 
@@ -82,12 +85,16 @@ fn state_errors(code: &str, state: &StateLocale) -> Vec<String> {
     let is_code = code.len() == 2 && code.bytes().all(|letter| letter.is_ascii_uppercase());
     let is_tag = |tag: &String| !tag.is_empty() && tag.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'-');
     let is_point = |[lat, lng, miles]: &[f64; 3]| lat.abs() <= 90.0 && lng.abs() <= 180.0 && *miles > 0.0;
+    let is_rectangle = |[south, west, north, east]: &[f64; 4]| {
+        -90.0 <= *south && south < north && *north <= 90.0 && -180.0 <= *west && west < east && *east <= 180.0
+    };
     let checks = [
         (is_code, "a state is two capital letters"),
         (state.timezone.contains('/'), "timezone is no zone name such as America/Phoenix"),
         (is_tag(&state.locale), "locale is no language tag"),
         (!state.languages.is_empty() && state.languages.iter().all(is_tag), "languages are no language tags"),
         (state.points.iter().all(is_point), "a point is latitude, longitude, miles"),
+        (state.bounds.iter().all(is_rectangle), "bounds are south, west, north, east in degrees"),
     ];
     checks.into_iter().filter(|(good, _)| !good).map(|(_, error)| error.to_owned()).collect()
 }

@@ -28,6 +28,7 @@ fn text(detail: &TaskDetail) -> String {
         ("worker", task.worker_id.clone().map(|id| named(id, task.worker_name.as_deref()))),
         ("created", Some(time(task.created_at))),
         ("ended", task.completed_at.map(time)),
+        ("progress", task.progress_message.clone()),
         ("parent", task.parent_task_id.map(|id| id.to_string())),
         ("children", joined(&detail.children)),
         ("waits for", task.depends_on.as_deref().and_then(joined)),

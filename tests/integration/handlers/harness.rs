@@ -75,7 +75,8 @@ impl HandlerHarness {
     }
 
     pub fn context(&self, task: &ClaimedTask) -> Context {
-        Context::new(Arc::clone(&self.services), task.lease.id, task.dispensary_id, task.platform.clone())
+        let services = Arc::clone(&self.services);
+        Context::new(services, task.lease.id, task.dispensary_id, task.platform.clone()).with_lease(task.lease.clone())
     }
 
     /// A claimed task of the harness's store. What earlier runs have left open would keep it waiting, and is cancelled.

@@ -474,7 +474,7 @@ async fn a_platform_that_is_down_makes_no_store_vanish() {
 #[tokio::test]
 async fn states_that_did_not_answer_are_named_and_asked_by_tasks_of_their_own() {
     let sim = simulator(Settings { stores: 2, products_per_store: 20..=20, ..Settings::default() });
-    let harness = harness(&sim).await;
+    let harness = harness_with_states(&sim, ONE_POINT.to_owned()).await;
     let mut states = discovery_states(&harness);
     sim.add_fault(Fault::new(FaultKind::UnknownDispensary).times(1));
     sim.add_fault(Fault::new(FaultKind::GraphqlErrors { with_data: false }).times(1));
@@ -494,7 +494,7 @@ async fn states_that_did_not_answer_are_named_and_asked_by_tasks_of_their_own() 
 #[tokio::test]
 async fn a_database_that_goes_away_between_two_states_costs_no_answer_of_the_first() {
     let sim = simulator(Settings { stores: 2, products_per_store: 20..=20, ..Settings::default() });
-    let harness = harness(&sim).await;
+    let harness = harness_with_states(&sim, ONE_POINT.to_owned()).await;
     // a refused hash: the table is asked for hashes again before the next state
     sim.set_shard_stale("/api-3/graphql", true);
     // the first state's answer is noted as one that a hash worked for
@@ -517,6 +517,9 @@ async fn a_database_that_goes_away_between_two_states_costs_no_answer_of_the_fir
     assert_eq!(discovered.next.len(), states - 1, "each of them is asked by a task of its own");
 }
 
+/// The first state of all has one point.
+const ONE_POINT: &str = "[AK]\ntimezone = 'America/Anchorage'\nlocale = 'en-US'\nlanguages = ['en-US']\n\
+                         points = [[64.2, -152.5, 1200]]";
 const TWO_POINTS: &str = "[AZ]\ntimezone = 'America/Phoenix'\nlocale = 'en-US'\nlanguages = ['en-US']\n\
                           points = [[33.4, -112.0, 50], [35.2, -111.6, 50]]";
 
@@ -560,13 +563,48 @@ async fn tasks_that_wait_for_the_hashes_to_be_added_hold_no_connection() {
 }
 
 #[tokio::test]
-async fn a_lone_state_of_which_one_point_fails_is_tried_again() {
+async fn of_a_lone_state_just_the_point_that_failed_is_asked_again() {
     let sim = simulator(Settings { stores: 2, products_per_store: 20..=20, ..Settings::default() });
     let harness = harness_with_states(&sim, TWO_POINTS.to_owned()).await;
     sim.add_fault(Fault::new(FaultKind::UnknownDispensary).times(1));
     sim.add_fault(Fault::new(FaultKind::GraphqlErrors { with_data: false }));
-    let ended = harness.run(Role::StoreDiscovery, json!({ "state_code": "AZ" })).await;
-    assert!(matches!(ended, Err(TaskError::Retry { .. })), "{:?}", ended.err());
+    let discovered = harness.settle(Role::StoreDiscovery, json!({ "state_code": "AZ" })).await;
+    let [again] = discovered.next.as_slice() else { panic!("not one follow-up: {:?}", discovered.next) };
+    assert_eq!(again.args, json!({ "state_code": "AZ", "points": [1] }));
+
+    let ended = harness.run(Role::StoreDiscovery, again.args.clone()).await;
+    assert!(matches!(ended, Err(TaskError::Retry { .. })), "it fails once no point answers: {:?}", ended.err());
+}
+
+#[tokio::test]
+async fn stores_all_over_a_state_are_found_once_each() {
+    let sim = simulator(Settings { stores: 40, products_per_store: 20..=20, spread: true, ..Settings::default() });
+    let harness = harness(&sim).await;
+    let middle = sim.stores().iter().filter(|seed| seed.state == "AZ");
+    let latitudes: Vec<f64> = middle.map(|seed| seed.latitude).collect();
+    let height =
+        latitudes.iter().copied().fold(f64::MIN, f64::max) - latitudes.iter().copied().fold(f64::MAX, f64::min);
+    assert!(height * 69.0 > 200.0, "no point sees as far: {latitudes:?}");
+
+    let found = harness.settle(Role::StoreDiscovery, json!({})).await;
+    let mut wanted: BTreeSet<String> = sim.stores().iter().map(|seed| seed.platform_dispensary_id.clone()).collect();
+    wanted.extend(promoted_before(&harness));
+    assert_eq!(promoted(&harness).await, wanted);
+    assert_eq!(found.result["newStoreIds"].as_array().unwrap().len(), sim.stores().len());
+    assert_eq!(
+        found.result["found"],
+        sim.stores().len() + sim.decoys().len(),
+        "seen from several points, counted once"
+    );
+    let progress = "SELECT progress_percent::bigint FROM worker_tasks WHERE role = 'store_discovery'";
+    assert!(harness.store.count(progress).await > 90, "people see how far it is");
+    let twice = "SELECT count(*) - count(DISTINCT platform_dispensary_id) FROM dispensaries";
+    assert_eq!(harness.store.count(twice).await, 0);
+}
+
+/// The harness's own store.
+fn promoted_before(_: &HandlerHarness) -> [String; 1] {
+    ["id of Test Store".to_owned()]
 }
 
 #[tokio::test]
