@@ -3,7 +3,7 @@
 //! which a tenth has changed. Medians of the stores. The server is a private one with its ordinary settings.
 //!
 //! `cargo bench --bench menu_write [-- --large]`: with `--large` the same on a database of 1,000,000 products and 10,000,000 snapshots,
-//! interleaved store by store.
+//! interleaved store by store, and how long the histories of one option and of one product take to read there.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
@@ -43,6 +43,14 @@ const FILL: &str = "
                                                quantity_censored, is_in_stock, gone)
       SELECT 10000000 + n, label, 0, 1, date_trunc('hour', now()), 1000, 5, false, true, false
         FROM generate_series(1, 1000000) n, unnest(ARRAY['1g', '3.5g']) label;";
+/// Each takes a product's id.
+const HISTORIES: [(&str, &str); 2] = [
+    (
+        "an option's prices",
+        "SELECT * FROM store_product_variant_history WHERE store_product_id = $1 AND option_label = '1g' AND nth = 0 ORDER BY crawled_at",
+    ),
+    ("a product's snapshots", "SELECT * FROM store_product_snapshots WHERE store_product_id = $1 ORDER BY crawled_at"),
+];
 const FILL_CRAWL: &str = "
     INSERT INTO store_product_snapshots (store_product_id, crawl_id, crawled_at, price_rec, is_on_special, quantity, quantity_censored,
                                          is_in_stock, stock_status, thc_min, thc_max, thc_unit)
@@ -87,6 +95,9 @@ async fn main() {
         }
     }
     sides.iter().for_each(Side::report);
+    if let Some(large) = sides.get(1) {
+        large.histories().await;
+    }
     if let [empty, large] = sides.as_slice() {
         for (crawl, name) in CRAWLS.iter().enumerate() {
             let ratio = large.median(crawl).milliseconds / empty.median(crawl).milliseconds;
@@ -118,6 +129,22 @@ impl Side {
             self.raw.execute(FILL_CRAWL, &[&crawl]).await.unwrap();
         }
         self.raw.batch_execute("VACUUM ANALYZE; CHECKPOINT").await.unwrap();
+    }
+
+    /// Of products all over the tables, each read for the first time.
+    async fn histories(&self) {
+        for (name, sql) in HISTORIES {
+            let statement = self.raw.prepare(sql).await.unwrap();
+            let mut milliseconds = Vec::new();
+            let mut rows = 0;
+            for n in 0..21_i64 {
+                let begun = Instant::now();
+                rows = self.raw.query(&statement, &[&(10_000_001 + n * 47_000)]).await.unwrap().len();
+                milliseconds.push(begun.elapsed().as_secs_f64() * 1000.0);
+            }
+            milliseconds.sort_by(f64::total_cmp);
+            println!("{name:<22} {rows} rows, median {:.1} ms, longest {:.1} ms", milliseconds[10], milliseconds[20]);
+        }
     }
 
     async fn store(&mut self, n: usize) {

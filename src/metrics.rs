@@ -16,6 +16,7 @@ static REGISTRY: LazyLock<Registry> = LazyLock::new(Registry::new);
 const SECONDS_OF_TASKS: [f64; 10] = [0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0, 120.0, 600.0];
 const SECONDS_OF_WAITS: [f64; 9] = [0.01, 0.1, 0.5, 1.0, 5.0, 30.0, 120.0, 600.0, 3600.0];
 const SECONDS_OF_REQUESTS: [f64; 10] = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0];
+const SECONDS_OF_DELAYS: [f64; 9] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 1.0, 10.0];
 /// Few, because every route has them.
 const SECONDS_OF_ANSWERS: [f64; 4] = [0.01, 0.1, 1.0, 10.0];
 const SHARES: [f64; 6] = [0.5, 0.9, 0.95, 0.98, 0.995, 1.0];
@@ -40,6 +41,7 @@ metrics! {
     TASK_WAIT_SECONDS: HistogramVec = histograms("drover_task_wait_seconds", "From due to claimed", &["role"], &SECONDS_OF_WAITS);
     TASKS_RECOVERED: IntCounterVec = counters("drover_tasks_recovered_total", "Tasks whose lease had run out, by what became of them", &["result"]);
     TASKS_FENCED: IntCounter = counter("drover_tasks_fenced_total", "Results refused because the run had lost its lease");
+    HEARTBEAT_LATE_SECONDS: Histogram = histogram("drover_heartbeat_late_seconds", "From when leases were due to be renewed until they were", &SECONDS_OF_DELAYS);
     TASKS_LOST: IntCounter = counter("drover_tasks_lost_total", "Bodies stopped because their lease was lost");
 
     // workers

@@ -15,6 +15,7 @@ use drover::domain::proxy::{ProxyEntry, ProxyProtocol};
 use drover::domain::store::Platform;
 use tokio::process::Command;
 
+use crate::heartbeats;
 use crate::processes;
 use crate::server::connect;
 use crate::stand::{Site, Store};
@@ -31,8 +32,17 @@ const IDLE: Duration = Duration::from_millis(300);
 const IS_OPEN: &str =
     "SELECT EXISTS (SELECT FROM worker_tasks WHERE status IN ('pending', 'claimed', 'running', 'blocked'))";
 
+#[derive(Clone, Copy)]
+pub struct Options {
+    /// Of each worker, where not the default.
+    pub slots: Option<u16>,
+    pub shows_heartbeats: bool,
+}
+
 pub struct Worker {
     process: tokio::process::Child,
+    /// Where it tells its metrics, when its heartbeats are to be shown.
+    metrics: Option<u16>,
     db: Db,
     observer: tokio_postgres::Client,
 }
@@ -53,15 +63,22 @@ pub async fn seed(url: &str, site: &Site) -> Result<()> {
 }
 
 impl Worker {
-    /// Returns once it is idle. `slots`: of each worker, where not the default.
-    pub async fn start(url: &str, site: &Site, dir: &Path, slots: Option<u16>) -> Result<Worker> {
+    /// Returns once it is idle.
+    pub async fn start(url: &str, site: &Site, dir: &Path, options: Options) -> Result<Worker> {
+        let Options { slots, shows_heartbeats } = options;
+        let metrics = if shows_heartbeats { Some(heartbeats::port().await?) } else { None };
         let mut command = Command::new(env!("CARGO_BIN_EXE_drover"));
         let log = File::create(dir.join("worker.log"))?;
         command.arg("worker").env_clear().envs(settings(url, site, dir));
         command.args(slots.map(|slots| format!("--slots={slots}")));
+        // each slot has a session of its own
+        let sessions = usize::from(slots.unwrap_or_default()) * WORKERS / site.proxies.len() + 1;
+        command.envs(slots.map(|_| ("DROVER__PROXIES__SESSIONS", sessions.to_string())));
+        command.envs(metrics.map(|port| ("DROVER__PROBES__LISTEN", format!("127.0.0.1:{port}"))));
+        command.envs(metrics.map(|_| ("DROVER__QUEUE__HEARTBEAT", heartbeats::INTERVAL)));
         command.current_dir(dir).stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).kill_on_drop(true);
         let process = command.spawn().context("drover worker")?;
-        let worker = Worker { process, db: open(url)?, observer: connect(url).await? };
+        let worker = Worker { process, metrics, db: open(url)?, observer: connect(url).await? };
         tokio::time::timeout(START_DEADLINE, worker.until_idle()).await.context("drover worker does not start")??;
         Ok(worker)
     }
@@ -79,6 +96,9 @@ impl Worker {
     }
 
     pub async fn stop(mut self) -> Result<()> {
+        if let Some(port) = self.metrics {
+            heartbeats::print(port).await?;
+        }
         let pid = nix::unistd::Pid::from_raw(self.pid() as i32);
         nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGTERM)?;
         let status = tokio::time::timeout(START_DEADLINE, self.process.wait()).await??;

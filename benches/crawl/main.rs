@@ -1,7 +1,7 @@
 //! A whole crawl as a user sees it, beside others that do the same job, interleaved in one run; each result is verified.
 //!
 //! `cargo bench --bench crawl -- [--runs first,unchanged,changed,latency,small,scale] [--stores 100] [--products 500] [--rounds 5]
-//! [--slots N] [--peers] [--statements] [--json]`
+//! [--slots N] [--peers] [--statements] [--heartbeats] [--json]`
 //!
 //! The stand (`stand.rs`) is one process with the simulated upstream and eight forward proxies, which serves pages that were
 //! rendered before. The peers write into databases of one private Postgres (`server.rs`), made anew for each round:
@@ -38,6 +38,7 @@
 mod bare;
 mod child;
 mod drover;
+mod heartbeats;
 mod peer;
 mod processes;
 mod report;
@@ -76,6 +77,9 @@ struct Args {
     /// Show after each of drover's crawls which statements took Postgres' time; that costs time itself
     #[arg(long)]
     statements: bool,
+    /// Renew drover's leases every 50 ms, and show after each of its crawls how late that was
+    #[arg(long)]
+    heartbeats: bool,
     /// One object a line instead of a table
     #[arg(long)]
     json: bool,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use tokio::process::Command;
 
 use crate::child::Child;
-use crate::drover::{self, Worker};
+use crate::drover::{self, Options, Worker};
 use crate::server::{Server, connect};
 use crate::stand::{PER_PAGE, Site};
 use crate::sums::{self, SumsByStore};
@@ -99,10 +99,10 @@ impl Peer {
     }
 
     /// Starts the peer's process, which then waits for its first order. `dir` is its own, and empty.
-    pub async fn start(self, server: &Server, site: &Site, dir: &Path, slots: Option<u16>) -> Result<Crawler> {
+    pub async fn start(self, server: &Server, site: &Site, dir: &Path, options: Options) -> Result<Crawler> {
         let url = server.url(&self.database());
         let process = match self {
-            Peer::Drover => Process::Drover(Worker::start(&url, site, dir, slots).await?),
+            Peer::Drover => Process::Drover(Worker::start(&url, site, dir, options).await?),
             Peer::Bare => Process::Program(program(&mut Child::of_this_program("bare")?, &url, site, dir).await?),
             Peer::Asyncio => Process::Program(program(&mut script("asyncio_copy.py"), &url, site, dir).await?),
             Peer::Scrapy => Process::Program(program(&mut script("scrapy_pipeline.py"), &url, site, dir).await?),

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use serde::Serialize;
 
+use crate::drover::Options;
 use crate::peer::{Crawler, Peer};
 use crate::server::Server;
 use crate::stand::{Menus, Stand};
@@ -42,7 +43,7 @@ struct Workload {
 
 struct Bench<'a> {
     server: &'a Server,
-    slots: Option<u16>,
+    options: Options,
     shows_statements: bool,
     stand: Stand,
     /// What the tables must sum up to: now, and with other prices.
@@ -92,7 +93,8 @@ impl<'a> Bench<'a> {
         let changes = workload.runs.contains(&Run::Changed);
         let repriced = if changes { stand.serve(CHANGED_PERCENT).await? } else { SumsByStore::new() };
         let expected = stand.serve(0).await?;
-        Ok(Bench { server, slots: args.slots, shows_statements: args.statements, stand, expected, repriced })
+        let options = Options { slots: args.slots, shows_heartbeats: args.heartbeats };
+        Ok(Bench { server, options, shows_statements: args.statements, stand, expected, repriced })
     }
 
     async fn round(&mut self, peer: Peer, round: usize, runs: &[Run]) -> Result<Vec<Figure>> {
@@ -108,7 +110,7 @@ impl<'a> Bench<'a> {
     }
 
     async fn crawl(&mut self, peer: Peer, run: Run, nth: usize, dir: &Path) -> Result<Figure> {
-        let mut crawler = peer.start(self.server, &self.stand.site, dir, self.slots).await?;
+        let mut crawler = peer.start(self.server, &self.stand.site, dir, self.options).await?;
         let shows_statements = self.shows_statements && peer == Peer::Drover;
         if shows_statements {
             statements::forget(self.server.admin()).await?;

@@ -61,6 +61,7 @@ impl Heartbeat {
 
     async fn renew_all(&self) {
         let mut connection = Connection { server: self.server.clone(), client: None };
+        let mut due = Instant::now();
         loop {
             let is_running = self.lifecycle.is_running();
             let times = if is_running { self.times } else { lease_times_while_draining(self.times) };
@@ -68,7 +69,9 @@ impl Heartbeat {
             if !leases.is_empty() {
                 fail::fail_point!("heartbeat");
                 self.renew(&mut connection, leases, times).await;
+                events::leases_renewed(due.elapsed());
             }
+            due = Instant::now() + times.heartbeat;
             tokio::select! {
                 () = tokio::time::sleep(times.heartbeat) => {}
                 // the leases are shortened at once

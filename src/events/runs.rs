@@ -106,6 +106,11 @@ pub fn settle_failed(task: TaskId, error: &dyn fmt::Display) {
     warn!(task, "The outcome of task {task} could not be written: {error}");
 }
 
+/// The process's leases were renewed so long after they were due to be.
+pub fn leases_renewed(late: Duration) {
+    metrics::HEARTBEAT_LATE_SECONDS.observe(late.as_secs_f64());
+}
+
 /// Leases are not renewed; each body stops by itself before its own runs out.
 pub fn heartbeat_failed(error: &dyn fmt::Display) {
     warn!("Leases could not be renewed: {error}");
