@@ -128,7 +128,9 @@ impl Side {
         for crawl in 0..10_i64 {
             self.raw.execute(FILL_CRAWL, &[&crawl]).await.unwrap();
         }
-        self.raw.batch_execute("VACUUM ANALYZE; CHECKPOINT").await.unwrap();
+        for settle in ["VACUUM ANALYZE", "CHECKPOINT"] {
+            self.raw.batch_execute(settle).await.unwrap();
+        }
     }
 
     /// Of products all over the tables, each read for the first time.
