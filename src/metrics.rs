@@ -62,6 +62,7 @@ metrics! {
     FETCH_BYTES: IntCounter = counter("drover_fetch_bytes_total", "Bytes of bodies as received");
     BREAKER_OPENS: IntCounter = counter("drover_host_breaker_opens_total", "Times that this process opened a host's breaker");
     HOSTS_REFUSING: IntGauge = int_gauge("drover_hosts_refusing", "Hosts with an open breaker, as this process sees them");
+    ROBOTS_FORBIDDEN: IntCounterVec = counters("drover_robots_forbidden_total", "Requests that a robots.txt forbids, by what is done about it", &["policy"]);
     ROTATIONS: IntCounterVec = counters("drover_rotations_total", "Changes of proxy and identity", &["reason"]);
 
     // data

@@ -155,6 +155,7 @@ fn settings(url: &str, site: &Site, dir: &Path) -> Vec<(&'static str, String)> {
         ("DROVER__POLITENESS__CONCURRENCY", "0"),
         ("DROVER__POLITENESS__PAGE_PAUSE_MIN", "0s"),
         ("DROVER__POLITENESS__PAGE_PAUSE_MAX", "0s"),
+        ("DROVER__POLITENESS__ROBOTS", "ignore"),
     ];
     let made = [
         ("DATABASE_URL", url.to_owned()),

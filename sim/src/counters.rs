@@ -22,7 +22,9 @@ pub struct Counts {
     /// Requests of Dutchie Plus with a key, and those with none or another one.
     pub plus_menus: u64,
     pub key_refused: u64,
-    /// Neither of these, or malformed.
+    /// Requests for `/robots.txt`.
+    pub robots: u64,
+    /// None of these, or malformed.
     pub other: u64,
     /// Whole, correct answers with data to one of the three operations.
     pub answered: u64,

@@ -59,5 +59,5 @@ pub use oracle::{OraclePotency, OracleProduct, OracleStore, OracleVariant};
 pub use plus::PLUS_KEY;
 pub use proxy::{ProxyAddress, ProxyFault, ProxyProtocol};
 pub use request::Operation;
-pub use settings::Settings;
+pub use settings::{Robots, Settings};
 pub use simulator::Simulator;

@@ -1,7 +1,7 @@
 //! The origin: the fake Dutchie's HTTP server. It checks what the real one insists on, blocks by proxy, and breaks on demand.
 
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use http::{HeaderMap, Method, Request, Response, StatusCode};
@@ -18,6 +18,7 @@ use crate::encoding::Coding;
 use crate::faults::{FaultKind, Refusal};
 use crate::reply::{self, Body};
 use crate::request::{Ask, GraphqlRequest, Operation};
+use crate::settings::Robots;
 use crate::world::World;
 use crate::{answer, pages, plus};
 
@@ -89,6 +90,9 @@ async fn respond(world: &World, request: Request<Incoming>, proxy: Option<usize>
         tokio::time::sleep(world.latency).await;
         return plus::respond(world, request).await;
     }
+    if path == "/robots.txt" {
+        return robots(world);
+    }
     if !is_graphql(&path) {
         world.counters.note(|counts| counts.other += 1);
         return Ok(reply::plain(StatusCode::NOT_FOUND, "text/plain", "not found"));
@@ -104,6 +108,13 @@ async fn respond(world: &World, request: Request<Incoming>, proxy: Option<usize>
             Ok(reply::error(StatusCode::BAD_REQUEST, &reason, "BAD_REQUEST")?)
         }
     }
+}
+
+fn robots(world: &World) -> io::Result<Response<Body>> {
+    world.counters.note(|counts| counts.robots += 1);
+    let robots = world.robots.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let Robots { status, text } = robots.unwrap_or(Robots { status: 404, text: "not found".to_owned() });
+    reply::text(StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), text)
 }
 
 async fn execute(

@@ -57,6 +57,12 @@ pub(crate) fn plain(status: StatusCode, content_type: &'static str, text: &'stat
     response
 }
 
+/// As a text file.
+pub(crate) fn text(status: StatusCode, text: String) -> io::Result<Response<Body>> {
+    let response = Response::builder().status(status).header(CONTENT_TYPE, "text/plain; charset=utf-8");
+    response.body(whole(Bytes::from(text))).map_err(io::Error::other)
+}
+
 fn whole(bytes: Bytes) -> Body {
     Full::new(bytes).map_err(|never| match never {}).boxed()
 }

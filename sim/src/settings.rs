@@ -9,6 +9,13 @@ use tokio_rustls::rustls::ServerConfig;
 
 use crate::encoding::Coding;
 
+/// An answer to `/robots.txt`: its status and its text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Robots {
+    pub status: u16,
+    pub text: String,
+}
+
 #[derive(Clone, Debug)]
 pub struct Settings {
     pub seed: u64,
@@ -36,6 +43,8 @@ pub struct Settings {
     pub block_after: u64,
     /// A real `FilteredProducts` response, served as a store of its own.
     pub captured_page: Option<PathBuf>,
+    /// What the origin answers to `/robots.txt`; see `Simulator::set_robots`.
+    pub robots: Option<Robots>,
     /// The origin's port on 127.0.0.1; 0 = any.
     pub port: u16,
     /// The proxies' ports, in order; missing ones and 0 = any.
@@ -62,6 +71,7 @@ impl Default for Settings {
             // early, while all its sessions are open: what is blocked once is avoided, and might never be benched
             block_after: 1,
             captured_page: None,
+            robots: None,
             port: 0,
             proxy_ports: Vec::new(),
             tls: None,

@@ -1,8 +1,8 @@
 //! `Simulator`: the handle to a running world. Dropping it ends the world and frees its ports.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ use crate::oracle::{self, OracleStore};
 use crate::pages::Pages;
 use crate::proxy::{self, Outgoing, ProxyAddress, ProxyFault, ProxyProtocol, ProxyState};
 use crate::request::Operation;
-use crate::settings::Settings;
+use crate::settings::{Robots, Settings};
 use crate::world::World;
 use crate::{menu, origin, pages};
 
@@ -58,6 +58,7 @@ impl Simulator {
             hashes: Hashes::new(),
             counters: Counters::new(settings.proxies),
             crawl: AtomicU32::new(settings.crawl),
+            robots: Mutex::new(settings.robots),
             repriced: AtomicU64::new(0),
             pages: settings.keep_pages.then(Pages::default),
         };
@@ -147,6 +148,11 @@ impl Simulator {
         if let Some(hash) = hash {
             self.world.hashes.know(operation, hash);
         }
+    }
+
+    /// What the origin answers to `/robots.txt` from now on; none = 404.
+    pub fn set_robots(&self, robots: Option<Robots>) {
+        *self.world.robots.lock().unwrap_or_else(PoisonError::into_inner) = robots;
     }
 
     /// A stale shard (`/api-3/graphql`) knows the hashes that are retired everywhere else, and none that came since.

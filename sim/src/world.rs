@@ -1,6 +1,7 @@
 //! `World`: what the origin and the proxies share.
 
 use std::net::SocketAddr;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -15,6 +16,7 @@ use crate::hashes::Hashes;
 use crate::pages::Pages;
 use crate::product::Product;
 use crate::proxy::{Outgoing, ProxyState};
+use crate::settings::Robots;
 
 pub(crate) struct World {
     pub(crate) seed: u64,
@@ -30,6 +32,8 @@ pub(crate) struct World {
     pub(crate) faults: Faults,
     pub(crate) hashes: Hashes,
     pub(crate) counters: Counters,
+    /// None = there is no `/robots.txt`.
+    pub(crate) robots: Mutex<Option<Robots>>,
     pub(crate) crawl: AtomicU32,
     /// How many percent of the products have other prices than the crawl alone would give them.
     pub(crate) repriced: AtomicU64,

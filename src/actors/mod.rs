@@ -36,6 +36,7 @@ pub mod recovery;
 pub mod registration;
 pub mod resources;
 pub mod restart_limit;
+pub mod robots;
 pub mod root;
 pub mod runner;
 pub mod scheduler;

@@ -6,6 +6,7 @@ use thiserror::Error;
 
 use super::data::DataFiles;
 use crate::actors::hosts::SharedHosts;
+use crate::actors::robots::SharedRobots;
 use crate::clock::Clock;
 use crate::config::{Config, ConfigErrors};
 use crate::db::Db;
@@ -42,6 +43,7 @@ pub fn services(
         proxy_config: config.proxies.clone(),
         politeness: config.politeness.clone(),
         host_table: Some(Arc::new(SharedHosts::new(db, config))),
+        robots_table: Some(Arc::new(SharedRobots::new(db))),
         clock: clock.clone(),
     })
     .map_err(ServicesError::Tls)?;

@@ -1,15 +1,19 @@
 //! `drover hosts`: what each host does to all processes together, and what they may send it.
 
+mod robots;
+
 use std::fmt::Write;
 use std::time::Duration;
 
 use clap::Subcommand;
 use serde::Serialize;
 
+use robots::RobotsListing;
+
 use super::output::time;
 use super::{CliError, Env, ExitCode};
-use crate::db::DbError;
 use crate::db::hosts::{self, HostRow};
+use crate::db::{self, DbError};
 use crate::domain::host::{HostState, Permission};
 
 #[derive(Debug, clap::Args)]
@@ -24,7 +28,8 @@ enum Command {
     List,
     /// Show all that is known of one host
     Show { host: String },
-    /// Forget what is known of a host: its hold and its breaker end, within ten seconds for running workers
+    /// Forget what is known of a host: its hold and its breaker end, within ten seconds for running workers, and its robots.txt is
+    /// fetched again
     Reset { host: String },
 }
 
@@ -35,6 +40,14 @@ struct HostListing {
     does: String,
     #[serde(flatten)]
     state: HostState,
+}
+
+/// All that is known of one host.
+#[derive(Serialize)]
+struct HostDetail {
+    #[serde(flatten)]
+    listing: HostListing,
+    robots: Vec<RobotsListing>,
 }
 
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
@@ -67,7 +80,10 @@ async fn list(env: &Env) -> anyhow::Result<ExitCode> {
 async fn show(host: &str, env: &Env) -> anyhow::Result<ExitCode> {
     let client = env.db_to_read().await?.client().await?;
     let found = hosts::list(&client, Some(host)).await?.pop().ok_or_else(|| never_asked(host))?;
-    env.out.either(&HostListing::from(found), text)?;
+    let policy = env.config.politeness.robots_policy(host);
+    let robots = db::robots::of_host(&client, host).await?.into_iter().map(|row| RobotsListing::new(row, policy));
+    let shown = HostDetail { listing: found.into(), robots: robots.collect() };
+    env.out.either(&shown, text)?;
     Ok(ExitCode::Ok)
 }
 
@@ -77,6 +93,7 @@ async fn reset(host: &str, env: &Env) -> anyhow::Result<ExitCode> {
         Err(DbError::Missing(_)) => return Err(never_asked(host)),
         done => done?,
     }
+    db::robots::forget(&client, host).await?;
     env.out.either(&serde_json::json!({ "host": host, "reset": true }), |_| format!("{host} is forgotten"))?;
     Ok(ExitCode::Ok)
 }
@@ -119,7 +136,7 @@ fn rate(state: &HostState) -> String {
     }
 }
 
-fn text(listing: &HostListing) -> String {
+fn text(HostDetail { listing, robots }: &HostDetail) -> String {
     let HostListing { host, does, state } = listing;
     let mut text = format!("{host} {does}\n");
     let latency = state.rate.latency_ms.map(|ms| format!("{ms:.0} ms")).unwrap_or_default();
@@ -139,5 +156,6 @@ fn text(listing: &HostListing) -> String {
         // writing to a string cannot fail
         let _ = writeln!(text, "  {name:<16} {value}");
     }
+    text.extend(robots.iter().map(RobotsListing::text));
     text.trim_end().to_owned()
 }

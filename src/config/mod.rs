@@ -32,7 +32,9 @@ pub use secret::Secret;
 pub use show::Setting;
 
 use crate::domain::host::HostLimits;
+use crate::domain::robots::RobotsPolicy;
 use crate::domain::task::LeaseTimes;
+use crate::domain::vocabulary;
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -257,9 +259,20 @@ pub struct Politeness {
     pub breaker_base: Duration,
     #[serde(with = "durations")]
     pub breaker_cap: Duration,
+    /// A word of [`RobotsPolicy`].
+    pub robots: String,
+    /// `host=policy`, where it differs.
+    pub robots_by_host: Vec<String>,
 }
 
 impl Politeness {
+    pub fn robots_policy(&self, host: &str) -> RobotsPolicy {
+        let mut entries = self.robots_by_host.iter().filter_map(|entry| RobotsPolicy::of_host(entry));
+        let own = entries.find(|(name, _)| name.eq_ignore_ascii_case(host)).map(|(_, policy)| policy);
+        // the words were checked when they were read
+        own.or_else(|| vocabulary::find(&self.robots)).unwrap_or(RobotsPolicy::Report)
+    }
+
     /// What the rules of `domain::host` need; a probe may take as long as a `whole` request.
     pub fn host_limits(&self, whole: Duration) -> HostLimits {
         HostLimits {

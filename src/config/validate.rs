@@ -3,9 +3,12 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use strum::VariantArray;
+
 use super::Config;
 use super::errors::ConfigErrors;
 use super::show::Setting;
+use crate::domain::robots::RobotsPolicy;
 use crate::domain::role::{Role, RoleSet};
 
 const MIN_LEASE: Duration = Duration::from_millis(500);
@@ -133,6 +136,15 @@ impl Config {
         rules.min_duration("politeness.breaker_base", pause.breaker_base, MIN_TICK);
         let grows = pause.breaker_base <= pause.breaker_cap;
         rules.require(grows, "politeness.breaker_base", "must not be longer than politeness.breaker_cap");
+
+        let policies: Vec<&str> = RobotsPolicy::VARIANTS.iter().map(|policy| (*policy).into()).collect();
+        rules.one_of("politeness.robots", &pause.robots, &policies);
+        for entry in &pause.robots_by_host {
+            let is_good = RobotsPolicy::of_host(entry).is_some_and(|(host, _)| is_host(host));
+            let expected =
+                format!("'{entry}' is not a host and one of {}, as in menu.example.com=obey", policies.join(", "));
+            rules.require(is_good, "politeness.robots_by_host", &expected);
+        }
 
         let dutchie = &self.platform.dutchie;
         rules.min_count("platform.dutchie.per_page", dutchie.per_page as usize, 1);

@@ -19,6 +19,7 @@ pub mod payloads;
 pub mod products;
 pub mod proxies;
 pub mod query_hashes;
+pub mod robots;
 pub mod schedules;
 pub mod server_info;
 pub mod snapshots;

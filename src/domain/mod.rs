@@ -13,6 +13,7 @@ pub mod product;
 pub mod proxy;
 pub mod query_hash;
 pub mod retry;
+pub mod robots;
 pub mod role;
 pub mod schedule;
 pub mod shown_status;

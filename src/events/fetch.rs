@@ -7,6 +7,7 @@ use tracing::{debug, error, info, warn};
 
 use crate::domain::host::HostNotice;
 use crate::domain::proxy::{Notice, PoolState, Proxy};
+use crate::domain::robots::RobotsAnswer;
 use crate::domain::store::Platform;
 use crate::metrics;
 
@@ -53,6 +54,28 @@ pub fn host_table_failed(host: &str, error: &str, again: bool) {
         true => debug!(host, "What is known of {host} still cannot be shared: {error}"),
         false => warn!(host, "What is known of {host} cannot be shared, and is kept here: {error}"),
     }
+}
+
+/// A rule of the host's robots.txt that requests break, where that is only reported. Once a day for each.
+pub fn robots_forbid(host: &str, path: &str, rule: &str) {
+    warn!(
+        host,
+        path,
+        "{host} asks robots not to fetch {path} (robots.txt: '{rule}'); it is fetched all the same, because politeness.robots says report"
+    );
+}
+
+pub fn robots_fetched(host: &str, answer: &RobotsAnswer) {
+    match answer {
+        RobotsAnswer::Rules(text) => info!(host, bytes = text.len(), "{host} has a robots.txt"),
+        RobotsAnswer::NoRules => info!(host, "{host} has no robots.txt"),
+        RobotsAnswer::Unreachable { reason } => warn!(host, "The robots.txt of {host} cannot be had: {reason}"),
+    }
+}
+
+/// It is not known, and the request is sent all the same.
+pub fn robots_unknown(host: &str, error: &dyn fmt::Display) {
+    debug!(host, "The robots.txt of {host} is not known: {error}");
 }
 
 pub fn proxy_notice(notice: &Notice) {

@@ -85,6 +85,21 @@ pub(super) async fn read(
     Ok(Response { host: host.to_owned(), status, headers, raw, body, memory })
 }
 
+/// Takes the content coding off a small body.
+pub(super) async fn decoded(
+    host: &str,
+    headers: &HeaderMap,
+    raw: &Bytes,
+    offered: &Fingerprint,
+    limit: usize,
+) -> Result<Bytes, FetchError> {
+    match coding(headers).as_deref() {
+        None | Some("" | "identity") => Ok(raw.clone()),
+        Some(coding) if !offered.offers(coding) => Err(not_offered(host, coding)),
+        Some(coding) => inflate(host, raw, coding, limit).await,
+    }
+}
+
 async fn inflate(host: &str, raw: &Bytes, coding: &str, limit: usize) -> Result<Bytes, FetchError> {
     let (raw, coding) = (raw.clone(), coding.to_owned());
     let inflated = cpu::run(move || decode::decode(&raw, &coding, limit)).await;

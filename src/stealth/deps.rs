@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use super::allowlist::AllowList;
 use super::error::FetchError;
 use super::host_limits::HostRateLimits;
+use super::host_robots::HostRobots;
 use super::identity::Identities;
 use super::locale::States;
 use super::proxy::ProxySource;
@@ -30,6 +31,7 @@ pub(super) struct SessionDeps {
     pub allowed: AllowList,
     pub transport: Transport,
     pub host_limits: HostRateLimits,
+    pub robots: HostRobots,
     pub limits: RotationLimits,
     pub clock: Clock,
     pub answers: Answers,

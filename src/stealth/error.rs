@@ -75,12 +75,24 @@ pub enum FetchError {
     /// Not on the allow-list, or not an address that can be asked.
     #[error("{what} must not be contacted: {reason}")]
     NotAllowed { what: String, reason: String },
+    /// Its robots.txt forbids it, and `politeness.robots` says that it is obeyed.
+    #[error("{host} asks robots not to fetch {path_and_rule}, and politeness.robots obeys it")]
+    RobotsForbid { host: String, path_and_rule: String },
+    #[error("{host} is sent nothing until its robots.txt is known: {}", unknown.reason)]
+    RobotsUnknown { host: String, unknown: Box<UnknownRobots> },
     #[error("the crawl holds {seen} products, and how many there are was not announced")]
     Unannounced { seen: usize },
     #[error("the crawl holds {seen} of {total} products, a share below {min_coverage}")]
     Incomplete { seen: usize, total: usize, min_coverage: f64 },
     #[error("the menu has more than {max_pages} pages; {seen} products are on these. Raise http.max_pages")]
     MorePages { seen: usize, max_pages: usize },
+}
+
+/// Why the rules of a host are not known, and for how long its tasks wait.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UnknownRobots {
+    pub reason: String,
+    pub wait: Duration,
 }
 
 /// What follows from a [`FetchError`]. Callers act on this; only `platforms::crawler` matches on variants, for hashes and for menus
@@ -113,6 +125,7 @@ impl FetchError {
             FetchError::NoMemory { .. } => Disposition::Snooze { after: Some(NO_MEMORY_PAUSE) },
             FetchError::Throttled { retry_after, .. } => Disposition::Snooze { after: *retry_after },
             FetchError::HostRefuses { refusing, .. } => Disposition::Snooze { after: Some(refusing.left) },
+            FetchError::RobotsUnknown { unknown, .. } => Disposition::Snooze { after: Some(unknown.wait) },
             FetchError::Unreachable { .. }
             | FetchError::Timeout { .. }
             | FetchError::Http { .. }
@@ -129,7 +142,8 @@ impl FetchError {
             FetchError::NotFound { .. }
             | FetchError::NotAddressable { .. }
             | FetchError::NotAllowed { .. }
-            | FetchError::KeyRefused { .. } => Disposition::Permanent,
+            | FetchError::KeyRefused { .. }
+            | FetchError::RobotsForbid { .. } => Disposition::Permanent,
         }
     }
 
@@ -157,6 +171,7 @@ impl FetchError {
             FetchError::TooLarge { .. } | FetchError::MenuTooLarge { .. } => "too_large",
             FetchError::NotAddressable { .. } => "not_addressable",
             FetchError::NotAllowed { .. } => "refused",
+            FetchError::RobotsForbid { .. } | FetchError::RobotsUnknown { .. } => "robots",
             FetchError::Unannounced { .. } => "unannounced",
             FetchError::Incomplete { .. } | FetchError::MorePages { .. } => "incomplete",
         }

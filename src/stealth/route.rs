@@ -4,6 +4,8 @@
 //! In: one request and a reader of its answer. Out: the answer or a failure, reported to the source of the proxies. What
 //! follows a failure is not decided here.
 
+mod document;
+
 use std::sync::Arc;
 
 use http::{HeaderMap, StatusCode, header};
@@ -23,6 +25,8 @@ use super::proxy_connect;
 use super::request::{Request, Response};
 use super::transport::{self, Answer, Connection};
 use crate::{cpu, events};
+
+pub(super) use document::Document;
 
 pub(super) struct Route {
     lease: ProxyLease,

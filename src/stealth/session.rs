@@ -5,6 +5,8 @@
 //! [`Request`] and a reader of its answer go in, a [`Response`] with what was read, or the last [`FetchError`], comes out.
 //! Nothing leaves without a proxy.
 
+mod robots;
+
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -16,11 +18,13 @@ use super::deps::{Answers, Exchange, SessionDeps};
 use super::error::FetchError;
 use super::failure::Failure;
 use super::host_limits::HostRateLimits;
+use super::host_robots::HostRobots;
 use super::host_table::HostTable;
 use super::identity::{Identities, Identity};
 use super::locale::{StateLocale, States};
 use super::proxy::{ProxyAsk, ProxyId, ProxySource};
 use super::request::{Request, Response};
+use super::robots_table::RobotsTable;
 use super::rotation::{self, RotationLimits, Spent, Step};
 use super::route::Route;
 use super::tls::TlsSetupError;
@@ -41,6 +45,8 @@ pub struct SessionConfig {
     pub politeness: config::Politeness,
     /// Where processes share what they know of hosts; None = this process has them for itself.
     pub host_table: Option<Arc<dyn HostTable>>,
+    /// Where processes share what hosts answered to robots.txt; None = it is not asked for.
+    pub robots_table: Option<Arc<dyn RobotsTable>>,
     pub clock: Clock,
 }
 
@@ -85,6 +91,7 @@ impl Sessions {
             identities: config.identities,
             states: config.states,
             allowed: config.allowed_hosts,
+            robots: HostRobots::new(config.politeness.clone(), config.robots_table),
             host_limits: HostRateLimits::new(
                 config.politeness,
                 config.http.whole_timeout,
@@ -137,6 +144,7 @@ impl Session {
         read: impl Fn(&Response) -> Result<T, FetchError> + Clone + Send + 'static,
     ) -> Result<(Response, T), FetchError> {
         self.check(request)?;
+        self.check_robots(request).await?;
         let deps = Arc::clone(&self.deps);
         let (trace, memory) = (self.trace.clone(), self.memory.clone());
         let exchange = Exchange { deps: &deps, trace: &trace, request, memory: &memory };
@@ -144,10 +152,7 @@ impl Session {
         loop {
             // no proxy is taken for a host that may not be asked
             deps.host_limits.check(request.host()).await?;
-            let mut route = match self.route.take().filter(Route::is_usable) {
-                Some(route) => route,
-                None => self.open_route(request, &tries).await?,
-            };
+            let mut route = self.usable_route(request, &tries).await?;
             // a proxy before a permit: a session that waited for a proxy with a permit would keep it from those that have one
             let permit = match deps.host_limits.permit(request.host()).await {
                 Ok(permit) => permit,
@@ -238,6 +243,14 @@ impl Session {
             return Err(FetchError::NotAllowed { what: request.host().to_owned(), reason });
         }
         Ok(())
+    }
+
+    /// The present route where it still serves, else a new one.
+    async fn usable_route(&mut self, request: &Request, tries: &Tries) -> Result<Route, FetchError> {
+        match self.route.take().filter(Route::is_usable) {
+            Some(route) => Ok(route),
+            None => self.open_route(request, tries).await,
+        }
     }
 
     /// A new proxy, a new identity, an empty jar. When no proxy comes free for a further try, the last one's failure counts.

@@ -142,6 +142,23 @@ impl Transport {
         Ok(Answer { status: head.status, headers: head.headers, raw: raw.freeze() })
     }
 
+    /// The first `limit` bytes of a body, or a little more, and whether that is all of it.
+    pub async fn collect_beginning(
+        &self,
+        url: &Url,
+        mut body: Incoming,
+        limit: usize,
+    ) -> Result<(Bytes, bool), Failure> {
+        let mut raw = BytesMut::new();
+        while raw.len() <= limit {
+            match self.next_chunk(url, &mut body).await? {
+                Some(chunk) => raw.extend_from_slice(&chunk),
+                None => return Ok((raw.freeze(), true)),
+            }
+        }
+        Ok((raw.freeze(), false))
+    }
+
     /// Reads past a body that is of no use, so that its connection can carry the next request, unless that is not worth it.
     pub async fn skip(&self, mut body: Incoming) -> Skipped {
         let mut beginning = Bytes::new();

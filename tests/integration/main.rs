@@ -25,6 +25,7 @@ mod private_server;
 mod proxies;
 mod queue;
 mod replays;
+mod robots;
 mod roles;
 mod same_slot;
 mod signals;

@@ -65,6 +65,7 @@ pub fn adapt(config: &mut Config, sim: &Simulator) {
     config.politeness.page_pause_min = Duration::ZERO;
     config.politeness.page_pause_max = Duration::ZERO;
     config.politeness.breaker_share = 0.0;
+    config.politeness.robots = "ignore".to_owned();
     config.worker.role = String::new();
     config.worker.memory_backoff_threshold = 0.0;
     config.worker.cpu_backoff_threshold = 0.0;

@@ -121,6 +121,7 @@ impl Checker {
             proxy_config: config::Proxies { rotations_per_request: 0, ..config.proxies.clone() },
             politeness: config.politeness.clone(),
             host_table: None,
+            robots_table: None,
             clock: Clock::system(),
         })?;
         Ok(Checker { sessions, proxies, registry, points })

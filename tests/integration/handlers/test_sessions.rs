@@ -69,6 +69,7 @@ pub fn sessions(proxies: Vec<Proxy>, host: &str) -> Sessions {
         proxy_config: config.proxies,
         politeness: config.politeness,
         host_table: None,
+        robots_table: None,
         clock: Clock::system(),
     })
     .unwrap()

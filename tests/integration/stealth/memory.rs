@@ -148,6 +148,7 @@ fn sessions(proxy_port: u16) -> Sessions {
         proxy_config: config.proxies,
         politeness: config.politeness,
         host_table: None,
+        robots_table: None,
         clock: Clock::system(),
     })
     .unwrap()

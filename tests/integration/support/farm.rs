@@ -100,6 +100,7 @@ impl Farm {
             ("DROVER__POLITENESS__PAGE_PAUSE_MIN", "0s"),
             ("DROVER__POLITENESS__PAGE_PAUSE_MAX", "0s"),
             ("DROVER__POLITENESS__BREAKER_SHARE", "0"),
+            ("DROVER__POLITENESS__ROBOTS", "ignore"),
         ];
         command.args(args).envs(settings).env_remove("FAILPOINTS");
         command
@@ -118,6 +119,10 @@ impl Farm {
 
     pub async fn count(&self, sql: &str) -> i64 {
         self.db.client().await.unwrap().query_one(sql, &[]).await.unwrap().get(0)
+    }
+
+    pub async fn execute(&self, sql: &str) {
+        self.db.client().await.unwrap().execute(sql, &[]).await.unwrap();
     }
 
     /// Waits until that many rows answer `sql`, an outage of the database included.

@@ -51,6 +51,7 @@ impl Setup {
             proxy_config: rotations(),
             politeness: self.politeness,
             host_table: None,
+            robots_table: None,
             clock: Clock::system(),
         })
         .unwrap()

@@ -1,0 +1,52 @@
+//! `SharedRobots`: what hosts answered to robots.txt, shared through the table `robots`.
+//!
+//! In: what a session asks or has fetched. Out: what all processes know. The rules are `domain::robots`.
+
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+
+use crate::db::{self, Client, Db, DbError};
+use crate::domain::robots::{RobotsAnswer, RobotsRecord};
+use crate::stealth::RobotsTable;
+
+pub struct SharedRobots {
+    db: Db,
+}
+
+impl SharedRobots {
+    pub fn new(db: &Db) -> Self {
+        SharedRobots { db: db.clone() }
+    }
+}
+
+impl RobotsTable for SharedRobots {
+    fn read(&self, authority: &str) -> BoxFuture<'static, Result<RobotsRecord, String>> {
+        let (db, authority) = (self.db.clone(), authority.to_owned());
+        Box::pin(async move { db::robots::read(&client(&db).await?, &authority).await.map_err(text) })
+    }
+
+    fn take(&self, authority: &str, host: &str, limit: Duration) -> BoxFuture<'static, Result<bool, String>> {
+        let (db, authority, host) = (self.db.clone(), authority.to_owned(), host.to_owned());
+        Box::pin(async move { db::robots::take(&client(&db).await?, &authority, &host, limit).await.map_err(text) })
+    }
+
+    fn store(&self, authority: &str, answer: RobotsAnswer) -> BoxFuture<'static, Result<(), String>> {
+        let (db, authority) = (self.db.clone(), authority.to_owned());
+        Box::pin(async move { db::robots::store(&client(&db).await?, &authority, &answer).await.map_err(text) })
+    }
+
+    fn report(&self, authority: &str, rule: &str, path: &str) -> BoxFuture<'static, Result<bool, String>> {
+        let (db, authority) = (self.db.clone(), authority.to_owned());
+        let (rule, path) = (rule.to_owned(), path.to_owned());
+        Box::pin(async move { db::robots::report(&client(&db).await?, &authority, &rule, &path).await.map_err(text) })
+    }
+}
+
+async fn client(db: &Db) -> Result<Client, String> {
+    db.client().await.map_err(text)
+}
+
+fn text(error: DbError) -> String {
+    error.to_string()
+}

@@ -1,0 +1,205 @@
+//! What a session does about a host's robots.txt before it sends a request: looks up the rules, fetches the file where no process has
+//! it, and judges the request by them.
+//!
+//! The file is fetched as the session fetches all else, through its proxy and with its identity. Where it cannot be had, a policy of
+//! report sends the request all the same.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use url::Position;
+
+use super::{Session, Tries};
+use crate::domain::robots::{Known, Robots, RobotsAnswer, RobotsPolicy};
+use crate::events;
+use crate::stealth::deps::Exchange;
+use crate::stealth::error::{Disposition, FetchError, UnknownRobots};
+use crate::stealth::headers::authority;
+use crate::stealth::host_robots::Breach;
+use crate::stealth::request::{Request, RequestKind};
+use crate::stealth::robots_table::RobotsTable;
+use crate::stealth::route::Document;
+
+/// The whole fetch, redirects and tries included. Its task has a lease, and others may wait for it.
+const MAX_FETCH: Duration = Duration::from_secs(30);
+/// How long no other process begins it: the answer must be stored too.
+const TAKEN_FOR: Duration = Duration::from_secs(60);
+const MAX_REDIRECTS: usize = 5;
+/// By another proxy, where the first fails.
+const MAX_TRIES: u32 = 2;
+/// How long a task waits for a table that fails.
+const TABLE_WAIT: Duration = Duration::from_secs(5);
+
+impl Session {
+    /// The error where the host's rules, or that they are not known, keep `request` from being sent.
+    pub(super) async fn check_robots(&mut self, request: &Request) -> Result<(), FetchError> {
+        let deps = Arc::clone(&self.deps);
+        let policy = deps.robots.policy(request.host());
+        if policy == RobotsPolicy::Ignore {
+            return Ok(());
+        }
+        let robots = match (self.robots(request, policy).await, policy) {
+            (Ok(robots), _) => robots,
+            (Err(error), RobotsPolicy::Obey) => return Err(error),
+            (Err(error), _) => {
+                events::robots_unknown(request.host(), &error);
+                return Ok(());
+            }
+        };
+        let path = &request.url[Position::BeforePath..Position::AfterQuery];
+        let Some(rule) = robots.forbids(path) else { return Ok(()) };
+        let breach = Breach { host: request.host(), authority: authority(&request.url), path, rule };
+        deps.robots.forbidden(policy, breach, deps.clock.instant()).await
+    }
+
+    async fn robots(&mut self, request: &Request, policy: RobotsPolicy) -> Result<Arc<Robots>, FetchError> {
+        let deps = Arc::clone(&self.deps);
+        let known = deps.robots.of(authority(&request.url));
+        if let Some(fresh) = known.fresh(deps.clock.instant()) {
+            return Ok(fresh);
+        }
+        let _turn = match policy {
+            RobotsPolicy::Obey => known.turn.lock().await,
+            // another session is at it: this one need not wait for rules that it only reports
+            _ => known.turn.try_lock().map_err(|_| unknown(request, "it is being fetched", TABLE_WAIT))?,
+        };
+        if let Some(fresh) = known.fresh(deps.clock.instant()) {
+            return Ok(fresh);
+        }
+        let robots = match &deps.robots.table {
+            Some(table) => self.shared_robots(request, table.as_ref()).await?,
+            None => Robots::default(),
+        };
+        Ok(known.keep(robots, deps.clock.instant()))
+    }
+
+    /// What all processes know, after a fetch where it is this one's turn.
+    async fn shared_robots(&mut self, request: &Request, table: &dyn RobotsTable) -> Result<Robots, FetchError> {
+        let failed = |error: String| unknown(request, &error, TABLE_WAIT);
+        let (authority, host) = (authority(&request.url), request.host());
+        let mut record = table.read(authority).await.map_err(failed)?;
+        if record.is_due() && table.take(authority, host, TAKEN_FOR).await.map_err(failed)? {
+            let answer = self.fetch_robots(request).await?;
+            events::robots_fetched(host, &answer);
+            table.store(authority, answer).await.map_err(failed)?;
+            record = table.read(authority).await.map_err(failed)?;
+        }
+        match record.known() {
+            Known::Rules(robots) => Ok(robots),
+            Known::Nothing { reason, wait } => Err(unknown(request, &reason, wait)),
+        }
+    }
+
+    /// An error is about us: no proxy is free, or the host may not be asked now.
+    async fn fetch_robots(&mut self, page: &Request) -> Result<RobotsAnswer, FetchError> {
+        match tokio::time::timeout(MAX_FETCH, self.follow_to_robots(page)).await {
+            Ok(Err(error)) if error.disposition() != Disposition::TryAgain => Err(error),
+            Ok(Err(error)) => Ok(RobotsAnswer::Unreachable { reason: error.to_string() }),
+            Ok(Ok(answer)) => Ok(answer),
+            Err(_) => Ok(RobotsAnswer::Unreachable { reason: format!("no answer within {MAX_FETCH:?}") }),
+        }
+    }
+
+    async fn follow_to_robots(&mut self, page: &Request) -> Result<RobotsAnswer, FetchError> {
+        let mut request = robots_request(page);
+        for _ in 0..=MAX_REDIRECTS {
+            let document = self.document(&request).await?;
+            match document.redirect(&request.url) {
+                Some(url) if self.allowed.check(&url).is_ok() => request.url = url,
+                // it leads to where we may not look
+                Some(_) => return Ok(RobotsAnswer::NoRules),
+                None => return Ok(answer(document)),
+            }
+        }
+        Ok(RobotsAnswer::NoRules)
+    }
+
+    async fn document(&mut self, request: &Request) -> Result<Document, FetchError> {
+        let deps = Arc::clone(&self.deps);
+        let (trace, memory) = (self.trace.clone(), self.memory.clone());
+        let exchange = Exchange { deps: &deps, trace: &trace, request, memory: &memory };
+        let mut tries = Tries::of(request);
+        loop {
+            let mut route = self.usable_route(request, &tries).await?;
+            let permit = match deps.host_limits.permit(request.host()).await {
+                Ok(permit) => permit,
+                Err(error) => {
+                    self.route = Some(route);
+                    return Err(error);
+                }
+            };
+            let failure = match route.fetch_document(&exchange, permit).await {
+                Ok(document) => {
+                    self.route = Some(route);
+                    return Ok(document);
+                }
+                Err(failure) => failure,
+            };
+            tries.note(&failure, deps.clock.instant());
+            tries.made += 1;
+            if tries.made >= MAX_TRIES {
+                return Err(tries.verdict(&deps, failure.error));
+            }
+            tries.leave(&route, &failure);
+        }
+    }
+}
+
+/// As the page's script would ask for it.
+fn robots_request(page: &Request) -> Request {
+    let mut url = page.url.clone();
+    url.set_path("/robots.txt");
+    url.set_query(None);
+    let mut referer = url.clone();
+    referer.set_path("/");
+    Request { kind: RequestKind::Fetch, url, referer, script_headers: Vec::new(), body: None }
+}
+
+fn answer(document: Document) -> RobotsAnswer {
+    match document.status.as_u16() {
+        200..=299 => RobotsAnswer::Rules(document.text),
+        status @ (429 | 500..) => RobotsAnswer::Unreachable { reason: format!("status {status}") },
+        _ => RobotsAnswer::NoRules,
+    }
+}
+
+fn unknown(request: &Request, reason: &str, wait: Duration) -> FetchError {
+    let unknown = Box::new(UnknownRobots { reason: reason.to_owned(), wait });
+    FetchError::RobotsUnknown { host: request.host().to_owned(), unknown }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::StatusCode;
+    use rstest::rstest;
+    use url::Url;
+
+    use super::*;
+
+    #[rstest]
+    #[case::a_file(200, RobotsAnswer::Rules("x".to_owned()))]
+    #[case::none(404, RobotsAnswer::NoRules)]
+    #[case::not_for_us(403, RobotsAnswer::NoRules)]
+    #[case::a_redirect_to_nowhere(302, RobotsAnswer::NoRules)]
+    #[case::throttled(429, RobotsAnswer::Unreachable { reason: "status 429".to_owned() })]
+    #[case::down(503, RobotsAnswer::Unreachable { reason: "status 503".to_owned() })]
+    fn a_status_is_an_answer(#[case] status: u16, #[case] expected: RobotsAnswer) {
+        let status = StatusCode::from_u16(status).unwrap();
+        assert_eq!(answer(Document { status, location: None, text: "x".to_owned() }), expected);
+    }
+
+    #[test]
+    fn the_file_is_at_the_root_of_its_host() {
+        let url: Url = "https://menu.test:8443/api/graphql?a=b".parse().unwrap();
+        let page = Request {
+            kind: RequestKind::FetchWithBody,
+            referer: url.clone(),
+            url,
+            script_headers: Vec::new(),
+            body: Some("{}".into()),
+        };
+        let request = robots_request(&page);
+        assert_eq!(request.url.as_str(), "https://menu.test:8443/robots.txt");
+        assert!(request.body.is_none() && request.is_same_origin());
+    }
+}
