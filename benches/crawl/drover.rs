@@ -13,6 +13,7 @@ use drover::db::stores::NewStore;
 use drover::db::{Db, PoolSizes, migrate, proxies, schedules, stores, workers};
 use drover::domain::proxy::{ProxyEntry, ProxyProtocol};
 use drover::domain::store::Platform;
+use drover::secrets::SecretKeys;
 use tokio::process::Command;
 
 use crate::heartbeats;
@@ -52,7 +53,7 @@ pub async fn seed(url: &str, site: &Site) -> Result<()> {
     let db = open(url)?;
     migrate::up(&db).await?;
     let entries: Vec<ProxyEntry> = site.proxies.iter().map(proxy).collect();
-    proxies::import(&db, &entries).await?;
+    proxies::import(&db, &entries, &SecretKeys::default()).await?;
     let tx = db.begin_maintenance().await?;
     for store in &site.stores {
         stores::add(&tx, &new_store(store)).await?;

@@ -53,7 +53,7 @@ impl Pods {
         };
         heartbeat.start()?;
 
-        let pool_deps = ProxyPoolDeps::new(db.clone(), config.proxies.clone(), clock);
+        let pool_deps = ProxyPoolDeps::new(db.clone(), config.proxies.clone(), config.secrets.keys(), clock);
         let pool = supervisor.send(StartProxyPool(pool_deps.clone())).await.map_err(|_| StartError::Actors)?;
         let proxies = ProxyPool::new(pool, &pool_deps);
         let services = Arc::new(services(Arc::new(proxies.clone())).map_err(StartError::Services)?);

@@ -11,6 +11,7 @@
 mod handle;
 mod open_leases;
 mod table;
+mod unreadable;
 mod view;
 
 use std::collections::VecDeque;
@@ -29,10 +30,13 @@ use super::messages::Tick;
 use super::supervision::Rebuild;
 use crate::clock::Clock;
 use crate::db::Db;
+use crate::db::proxies::LoadedProxies;
 use crate::domain::proxy::{BenchLimits, CounterDelta, Pool, PoolState, ProxyAsk, ProxyId, ProxyOutcome};
+use crate::secrets::SecretKeys;
 use crate::stealth::ProxyLease;
 use crate::{config, events, supervised};
 use table::SyncResult;
+use unreadable::ToldUnreadable;
 
 /// How often benches end and waiting asks are tried again.
 const TICK_INTERVAL: Duration = Duration::from_millis(250);
@@ -46,6 +50,8 @@ pub struct ProxyPoolDeps {
     pub db: Db,
     pub config: Arc<config::Proxies>,
     pub clock: Clock,
+    keys: SecretKeys,
+    told_unreadable: ToldUnreadable,
     /// The pool's state; all zero until the table has been read for the first time, the last known one across a restart.
     pub state: watch::Sender<PoolState>,
     open_leases: OpenLeases,
@@ -54,11 +60,13 @@ pub struct ProxyPoolDeps {
 }
 
 impl ProxyPoolDeps {
-    pub fn new(db: Db, config: config::Proxies, clock: Clock) -> Self {
+    pub fn new(db: Db, config: config::Proxies, keys: SecretKeys, clock: Clock) -> Self {
         ProxyPoolDeps {
             db,
             config: Arc::new(config),
             clock,
+            keys,
+            told_unreadable: ToldUnreadable::default(),
             state: watch::Sender::new(PoolState::default()),
             open_leases: OpenLeases::default(),
             instances: Arc::default(),
@@ -172,7 +180,7 @@ impl ProxyPoolActor {
         self.current_flushes = std::mem::take(&mut self.next_flushes);
         let (deps, pool, instance) = (self.deps.clone(), ctx.address(), self.instance);
         tokio::spawn(async move {
-            let (flushed, rows) = table::sync(deps.db, deltas, deps.clock).await;
+            let (flushed, rows) = table::sync(deps.db, deltas, deps.clock, deps.keys).await;
             pool.do_send(SyncResult { instance, flushed, rows });
         });
     }
@@ -291,7 +299,8 @@ impl Handler<SyncResult> for ProxyPoolActor {
             self.pool.put_back(in_flight);
         }
         match synced.rows {
-            Ok(rows) => {
+            Ok(LoadedProxies { rows, unreadable }) => {
+                self.deps.told_unreadable.tell(&unreadable);
                 self.pool.load(rows, self.deps.clock.instant());
                 self.has_read_table = true;
                 self.deps.open_leases.each(|id, open| self.pool.set_open_leases(id, open));

@@ -11,9 +11,11 @@ use super::env::database_name;
 use super::{Env, ExitCode, process};
 use crate::clock::Clock;
 use crate::db::migrate::{self, MigrateError};
+use crate::db::proxy_passwords::{Rekeyed, rekey};
 use crate::db::server_info::{self, ServerInfo};
 use crate::db::{Db, proxies};
 use crate::domain::proxy::PoolState;
+use crate::secrets::SecretKeys;
 
 /// What 75 workers with their sockets and files need, with room to spare.
 const FILES_NEEDED: u64 = 4096;
@@ -104,6 +106,7 @@ async fn database(env: &Env) -> Vec<Finding> {
         Ok(status) if status.is_current() => {
             findings.push(Finding::well("schema", "up to date"));
             findings.push(proxy_table(&db).await);
+            findings.push(passwords(&db, &env.config.secrets.keys()).await);
         }
         Ok(_) => {
             findings.push(Finding::well("schema", "not up to date yet: the next service or command that writes brings it up to date, as `drover migrate up` does"))
@@ -154,6 +157,34 @@ async fn proxy_table(db: &Db) -> Finding {
     match counted {
         Ok(state) => pool(state),
         Err(error) => Finding::fault("proxies", error.to_string(), "see the database's log"),
+    }
+}
+
+/// How the proxies' passwords are stored, and whether they can be read.
+async fn passwords(db: &Db, keys: &SecretKeys) -> Finding {
+    let counted = async { rekey(&db.client().await?, keys, true).await };
+    match counted.await {
+        Ok(all) => stored_passwords(&all, keys.current_id()),
+        Err(error) => Finding::fault("passwords", error.to_string(), "see the database's log"),
+    }
+}
+
+fn stored_passwords(all: &Rekeyed, key: Option<&str>) -> Finding {
+    if let Some(first) = all.unreadable.first() {
+        let detail = format!("{} cannot be read; of proxy {}: {}", all.unreadable.len(), first.id, first.error);
+        let add_key = "add the key to secrets.previous_keys, or import these proxies again";
+        return Finding::fault("passwords", detail, add_key);
+    }
+    let remedy = "run `drover proxies rekey`";
+    match key {
+        None => Finding::well("passwords", "stored in plain text: set secrets.key, and run `drover proxies rekey`"),
+        Some(_) if all.encrypted > 0 => {
+            Finding::fault("passwords", format!("{} stored in plain text", all.encrypted), remedy)
+        }
+        Some(_) if all.reencrypted > 0 => {
+            Finding::well("passwords", format!("{} encrypted with a previous key: {remedy}", all.reencrypted))
+        }
+        Some(key) => Finding::well("passwords", format!("encrypted with key {key}")),
     }
 }
 

@@ -5,6 +5,7 @@ pub mod list;
 mod check;
 mod draft;
 mod import;
+mod rekey;
 
 use std::fmt::Display;
 
@@ -28,6 +29,12 @@ enum Command {
     List,
     /// Try every proxy that is not switched off; exit code 5 when some failed, 1 when all did
     Check,
+    /// Store every password encrypted with secrets.key, in parts, while workers run; exit code 5 when some could not be read
+    Rekey {
+        /// Change nothing, and count
+        #[arg(long)]
+        dry_run: bool,
+    },
 }
 
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
@@ -35,6 +42,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         Command::Import(args) => import::run(args, env).await,
         Command::List => list(env).await,
         Command::Check => check::run(env).await,
+        Command::Rekey { dry_run } => rekey::run(dry_run, env).await,
     }
 }
 

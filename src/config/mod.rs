@@ -35,6 +35,7 @@ use crate::domain::host::HostLimits;
 use crate::domain::robots::RobotsPolicy;
 use crate::domain::task::LeaseTimes;
 use crate::domain::vocabulary;
+use crate::secrets::SecretKeys;
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -45,6 +46,7 @@ pub struct Config {
     pub topology: Topology,
     pub supervision: Supervision,
     pub proxies: Proxies,
+    pub secrets: Secrets,
     pub http: Http,
     pub politeness: Politeness,
     pub platform: Platforms,
@@ -212,6 +214,27 @@ pub struct Proxies {
     pub revive_every: Duration,
     #[serde(with = "durations")]
     pub flush_every: Duration,
+}
+
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Secrets {
+    /// Empty = passwords are stored as they are.
+    pub key: String,
+    pub previous_keys: Vec<String>,
+}
+
+impl Secrets {
+    pub fn keys(&self) -> SecretKeys {
+        // they were checked when they were read
+        SecretKeys::parse(&self.key, &self.previous_keys).unwrap_or_default()
+    }
+}
+
+impl fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Secrets").field(&self.keys()).finish()
+    }
 }
 
 #[derive(Clone, Debug, Deserialize)]

@@ -15,7 +15,7 @@ pub struct Setting {
 }
 
 /// Keys of type [`Secret`](super::Secret).
-const SECRETS: [&str; 1] = ["platform.dutchie_plus.key"];
+const SECRETS: [&str; 3] = ["platform.dutchie_plus.key", "secrets.key", "secrets.previous_keys"];
 
 /// Every leaf of the merged configuration, sorted by key.
 pub fn settings(merged: &config::Config) -> Vec<Setting> {
@@ -41,7 +41,7 @@ fn shown(key: &str, value: &Value) -> serde_json::Value {
     match &value.kind {
         ValueKind::String(url) if key == "database.url" => DatabaseUrl::masked(url).into(),
         ValueKind::String(text) if text.is_empty() => "".into(),
-        _ if SECRETS.contains(&key) => "***".into(),
+        ValueKind::String(_) if SECRETS.contains(&key) => "***".into(),
         ValueKind::String(text) => text.clone().into(),
         ValueKind::I64(number) => (*number).into(),
         ValueKind::Float(number) => (*number).into(),

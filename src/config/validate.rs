@@ -10,6 +10,7 @@ use super::errors::ConfigErrors;
 use super::show::Setting;
 use crate::domain::robots::RobotsPolicy;
 use crate::domain::role::{Role, RoleSet};
+use crate::secrets::SecretKeys;
 
 const MIN_LEASE: Duration = Duration::from_millis(500);
 const MIN_TICK: Duration = Duration::from_millis(10);
@@ -109,6 +110,12 @@ impl Config {
         rules.min_duration("proxies.flush_every", proxies.flush_every, MIN_TICK);
         let grows = proxies.bench_base <= proxies.bench_cap;
         rules.require(grows, "proxies.bench_base", "must not be longer than proxies.bench_cap");
+        if let Err(error) = SecretKeys::parse(&self.secrets.key, &[]) {
+            rules.refuse("secrets.key", error.to_string());
+        }
+        if let Err(error) = SecretKeys::parse("", &self.secrets.previous_keys) {
+            rules.refuse("secrets.previous_keys", format!("one of them {error}"));
+        }
     }
 
     fn crawl_rules(&self, rules: &mut Rules) {

@@ -18,6 +18,7 @@ pub mod payload_replays;
 pub mod payloads;
 pub mod products;
 pub mod proxies;
+pub mod proxy_passwords;
 pub mod query_hashes;
 pub mod robots;
 pub mod schedules;

@@ -1,7 +1,7 @@
 //! `proxies`: the forward proxies. Several processes share the table, so counters are only ever added to.
 //!
-//! Only [`load`] returns passwords. Cooldowns follow the database's clock: [`load`] returns the time that is left, [`flush`]
-//! takes the time that a cooldown lasts.
+//! Only [`load`] returns passwords; [`proxy_passwords`] says how they are stored. Cooldowns follow the database's clock: [`load`]
+//! returns the time that is left, [`flush`] takes the time that a cooldown lasts.
 
 use std::ops::AddAssign;
 use std::time::{Duration, Instant};
@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
 
 use super::arrays::column;
+use super::proxy_passwords::{self, UnreadableProxy};
 use super::row::{FromRow, read_all, word};
 use super::{Client, Db, DbError};
 use crate::domain::proxy::{
@@ -18,6 +19,7 @@ use crate::domain::proxy::{
     StoredState,
 };
 use crate::domain::vocabulary::{self, Word};
+use crate::secrets::SecretKeys;
 
 /// Bytes of an error that are kept.
 const MAX_ERROR_BYTES: usize = 500;
@@ -30,6 +32,8 @@ pub struct ProxyListing {
     pub host: String,
     pub port: i32,
     pub username: Option<String>,
+    /// The key that its password is encrypted with; none where it has no password, or one in plain text.
+    pub key: Option<String>,
     pub state: ShownState,
     pub is_active: bool,
     pub state_code: Option<String>,
@@ -63,9 +67,30 @@ impl AddAssign for ImportCounts {
     }
 }
 
+/// The rows of a pool.
+#[derive(Debug, Default)]
+pub struct LoadedProxies {
+    pub rows: Vec<ProxyRow>,
+    /// Left out, because their passwords cannot be read.
+    pub unreadable: Vec<UnreadableProxy>,
+}
+
 /// Every proxy that the program can speak to, off ones too.
-pub async fn load(client: &Client) -> Result<Vec<ProxyRow>, DbError> {
-    read_all(&client.query(include_str!("sql/proxies/load.sql"), &[]).await?)
+pub async fn load(client: &Client, keys: &SecretKeys) -> Result<LoadedProxies, DbError> {
+    let mut loaded = LoadedProxies::default();
+    for mut row in read_all::<ProxyRow>(&client.query(include_str!("sql/proxies/load.sql"), &[]).await?)? {
+        let Proxy { id, host, port, username, password, .. } = &mut row.proxy;
+        let port = i32::from(*port);
+        let about = proxy_passwords::about(host, port, username.as_deref());
+        match password.as_deref().map(|stored| keys.open(stored, &about)).transpose() {
+            Ok(read) => {
+                *password = read;
+                loaded.rows.push(row);
+            }
+            Err(error) => loaded.unreadable.push(UnreadableProxy { id: *id, host: host.clone(), port, error }),
+        }
+    }
+    Ok(loaded)
 }
 
 /// Every proxy without its password.
@@ -82,10 +107,11 @@ pub async fn count(client: &Client) -> Result<PoolState, DbError> {
 
 /// Adds `entries`, or changes the password, and state and timezone where given, of those that are there; all or none.
 /// The same address must not come twice.
-pub async fn import(db: &Db, entries: &[ProxyEntry]) -> Result<ImportCounts, DbError> {
+pub async fn import(db: &Db, entries: &[ProxyEntry], keys: &SecretKeys) -> Result<ImportCounts, DbError> {
     let tx = db.begin().await?;
     // workers write their counts ordered by id and a list has any order, so without the lock the two could deadlock
     tx.batch("LOCK TABLE proxies IN SHARE ROW EXCLUSIVE MODE").await?;
+    let passwords = proxy_passwords::to_store(&tx, entries, keys).await?;
     let rows = tx
         .query(
             include_str!("sql/proxies/import.sql"),
@@ -94,7 +120,7 @@ pub async fn import(db: &Db, entries: &[ProxyEntry]) -> Result<ImportCounts, DbE
                 &column(entries, |entry| entry.host.as_str()),
                 &column(entries, |entry| i32::from(entry.port)),
                 &column(entries, |entry| entry.username.as_deref()),
-                &column(entries, |entry| entry.password.as_deref()),
+                &passwords,
                 &column(entries, |entry| entry.state_code.as_deref()),
                 &column(entries, |entry| entry.timezone.as_deref()),
             ],
@@ -221,6 +247,7 @@ impl FromRow for ProxyListing {
             host: row.try_get("host")?,
             port: row.try_get("port")?,
             username: row.try_get("username")?,
+            key: row.try_get("key")?,
             state: ShownState::new(is_active, cooldown_until.is_some()),
             is_active,
             state_code: row.try_get("state_code")?,

@@ -109,6 +109,14 @@ pub fn no_proxies() {
     warn!("There is no proxy, so nothing is fetched: add some with `drover proxies import FILE`");
 }
 
+/// Its password cannot be read, so it is not used; `error` says why.
+pub fn proxy_unreadable(proxy: i64, address: &str, error: &dyn fmt::Display) {
+    error!(
+        proxy,
+        "Proxy {proxy} {address} is not used, because its password cannot be read: {error}; add that key to secrets.previous_keys, or import the proxy again"
+    );
+}
+
 /// The counts of the pool of this process have changed; `alarm`: an operator should look.
 pub fn proxy_pool_changed(now: PoolState, alarm: bool) {
     let PoolState { active, benched, off } = now;

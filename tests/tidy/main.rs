@@ -11,11 +11,11 @@ use std::fs;
 use source::{Source, files, root, rust_files};
 
 /// Below every module but domain.
-const COMMON: [&str; 10] =
-    ["authorities", "clock", "config", "cpu", "digest", "events", "inflate", "log", "memory", "metrics"];
+const COMMON: [&str; 11] =
+    ["authorities", "clock", "config", "cpu", "digest", "events", "inflate", "log", "memory", "metrics", "secrets"];
 
 /// What each module may import beside itself and [`COMMON`]. `*` = everything.
-const MAY_IMPORT: [(&str, &[&str]); 24] = [
+const MAY_IMPORT: [(&str, &[&str]); 25] = [
     ("main", &["*"]),
     ("cli", &["*"]),
     ("app", &["actors", "private_server", "db", "stealth", "storage", "handlers", "platforms", "domain"]),
@@ -40,6 +40,7 @@ const MAY_IMPORT: [(&str, &[&str]); 24] = [
     ("log", &[]),
     ("memory", &[]),
     ("metrics", &[]),
+    ("secrets", &[]),
     ("lib", &["*"]),
 ];
 

@@ -4,8 +4,10 @@
 use actix::Message;
 
 use crate::clock::Clock;
+use crate::db::proxies::LoadedProxies;
 use crate::db::{self, Db, DbError};
-use crate::domain::proxy::{CounterDelta, ProxyRow};
+use crate::domain::proxy::CounterDelta;
+use crate::secrets::SecretKeys;
 
 /// The result of a sync.
 #[derive(Message)]
@@ -15,17 +17,22 @@ pub struct SyncResult {
     pub instance: u64,
     /// Whether the deltas are in the table; false when that is not known.
     pub flushed: bool,
-    pub rows: Result<Vec<ProxyRow>, String>,
+    pub rows: Result<LoadedProxies, String>,
 }
 
 /// Bounded by the deadlines of the database; a panic is an error like others, so that an answer always comes.
-pub async fn sync(db: Db, deltas: Vec<CounterDelta>, clock: Clock) -> (bool, Result<Vec<ProxyRow>, String>) {
+pub async fn sync(
+    db: Db,
+    deltas: Vec<CounterDelta>,
+    clock: Clock,
+    keys: SecretKeys,
+) -> (bool, Result<LoadedProxies, String>) {
     let flushed = match tokio::spawn(flush(db.clone(), deltas, clock)).await {
         Ok(Ok(())) => true,
         Ok(Err(error)) => return (false, Err(error.to_string())),
         Err(error) => return (false, Err(error.to_string())),
     };
-    match tokio::spawn(load(db)).await {
+    match tokio::spawn(load(db, keys)).await {
         Ok(rows) => (flushed, rows.map_err(|error| error.to_string())),
         Err(error) => (flushed, Err(error.to_string())),
     }
@@ -39,7 +46,7 @@ async fn flush(db: Db, deltas: Vec<CounterDelta>, clock: Clock) -> Result<(), Db
     db::proxies::flush(&client, &deltas, clock.instant()).await
 }
 
-async fn load(db: Db) -> Result<Vec<ProxyRow>, DbError> {
+async fn load(db: Db, keys: SecretKeys) -> Result<LoadedProxies, DbError> {
     let client = db.client().await?;
-    db::proxies::load(&client).await
+    db::proxies::load(&client, &keys).await
 }

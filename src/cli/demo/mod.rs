@@ -94,7 +94,7 @@ impl Demo<'_> {
         let config = Arc::new(self.config());
         let opened = database::open(&config).await?;
         migrate::up(&opened.db).await?;
-        world::seed_database(&opened.db, self.sim).await?;
+        world::seed_database(&opened.db, self.sim, &self.env.config.secrets.keys()).await?;
         schedules::ensure_defaults(&opened.db.client().await?).await?;
         // a running demo would hold the ports, so tasks that are claimed belong to a dead process
         tasks::recover_all(&opened.db.client().await?).await?;

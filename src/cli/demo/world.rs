@@ -13,6 +13,7 @@ use crate::config::Config;
 use crate::db::stores::{self, NewStore};
 use crate::db::{Db, proxies};
 use crate::domain::proxy::ProxyEntry;
+use crate::secrets::SecretKeys;
 use crate::simulated;
 
 /// Short, so that tasks of a killed demo are soon recovered.
@@ -77,9 +78,9 @@ pub fn adapt(config: &mut Config, sim: &Simulator) {
 }
 
 /// Imports the simulator's stores and proxies, as an operator would; known ones are left as they are.
-pub async fn seed_database(db: &Db, sim: &Simulator) -> anyhow::Result<()> {
+pub async fn seed_database(db: &Db, sim: &Simulator, keys: &SecretKeys) -> anyhow::Result<()> {
     let entries: Vec<ProxyEntry> = sim.proxies().into_iter().map(simulated::proxy).collect();
-    proxies::import(db, &entries).await?;
+    proxies::import(db, &entries, keys).await?;
     let tx = db.begin().await?;
     let stores: Vec<NewStore> = sim.stores().iter().map(simulated::store).collect();
     stores::add_unless_known(&tx, &stores).await?;

@@ -19,8 +19,10 @@ use crate::cli::{CliError, Env, ExitCode};
 use crate::clock::Clock;
 use crate::config::{self, Config};
 use crate::db;
+use crate::db::proxies::LoadedProxies;
 use crate::domain::proxy::{ProxyRow, ShownState, StoredState};
 use crate::domain::store::Platform;
+use crate::events;
 use crate::platforms::{DiscoveryPoint, Registry};
 use crate::stealth::session::SessionConfig;
 use crate::stealth::{
@@ -48,7 +50,11 @@ struct Check {
 }
 
 pub async fn run(env: &Env) -> anyhow::Result<ExitCode> {
-    let rows = db::proxies::load(&env.db_to_read().await?.client().await?).await?;
+    let client = env.db_to_read().await?.client().await?;
+    let LoadedProxies { rows, unreadable } = db::proxies::load(&client, &env.config.secrets.keys()).await?;
+    for proxy in &unreadable {
+        events::proxy_unreadable(proxy.id, &format!("{}:{}", proxy.host, proxy.port), &proxy.error);
+    }
     let rows: Vec<ProxyRow> = rows.into_iter().filter(|row| row.stored != StoredState::Off).collect();
     if rows.is_empty() {
         return Err(CliError::not_found("no proxy to check: add some with `drover proxies import FILE`").into());

@@ -41,7 +41,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     if list.entries.is_empty() && list.bad.is_empty() {
         return Err(CliError::usage(format!("{name} holds no proxies")).into());
     }
-    let db = env.db().await?;
+    let (db, keys) = (env.db().await?, env.config.secrets.keys());
     let progress = Progress::begin(env, "proxies");
     progress.set_total(list.entries.len() as u64);
     let mut imported = ImportCounts::default();
@@ -50,7 +50,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         if progress.is_stopped() {
             break;
         }
-        imported += proxies::import(&db, part)
+        imported += proxies::import(&db, part, &keys)
             .await
             .with_context(|| format!("{done} of {} were imported; import the list again", list.entries.len()))?;
         done += part.len();

@@ -155,8 +155,13 @@ async fn times_written_by_hand_stop_no_list_and_no_pool() {
                   VALUES ('w', 'n', 'p', 'any', '{}', 1, 'active', 'infinity', '-infinity')";
     database.raw.batch_execute(worker).await.unwrap();
     let client = database.db.client().await.unwrap();
-    let hosts: Vec<String> =
-        drover::db::proxies::load(&client).await.unwrap().into_iter().map(|row| row.proxy.host).collect();
+    let hosts: Vec<String> = drover::db::proxies::load(&client, &drover::secrets::SecretKeys::default())
+        .await
+        .unwrap()
+        .rows
+        .into_iter()
+        .map(|row| row.proxy.host)
+        .collect();
     assert_eq!(hosts, ["a.example", "b.example", "c.example"]);
     assert_eq!(drover::db::proxies::list(&client).await.unwrap().len(), 3);
     assert_eq!(drover::db::workers::list(&client).await.unwrap().len(), 1);

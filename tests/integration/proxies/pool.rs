@@ -12,6 +12,7 @@ use drover::clock::Clock;
 use drover::config;
 use drover::db::proxies::{self, ProxyListing};
 use drover::domain::proxy::{PoolState, ShownState};
+use drover::secrets::SecretKeys;
 use drover::stealth::{FetchError, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxySource};
 
 use super::import;
@@ -43,7 +44,7 @@ impl Process {
 
     async fn start_with(database: &TestDatabase, settings: config::Proxies) -> Process {
         let clock = Clock::manual(DateTime::from_timestamp(1_800_000_000, 0).unwrap());
-        let process = Process::of(ProxyPoolDeps::new(database.db.clone(), settings, clock));
+        let process = Process::of(ProxyPoolDeps::new(database.db.clone(), settings, SecretKeys::default(), clock));
         assert!(process.pool.flush(SOON).await);
         process
     }

@@ -5,12 +5,13 @@ use std::time::{Duration, Instant};
 use drover::cli::proxies::list;
 use drover::db::{DbError, proxies};
 use drover::domain::proxy::{Change, CounterDelta, ProxyEntry, ProxyId, ProxyRow, StoredState};
+use drover::secrets::SecretKeys;
 
 use super::import;
 use crate::support::{TestDatabase, database};
 
 async fn load(database: &TestDatabase) -> Vec<ProxyRow> {
-    proxies::load(&database.db.client().await.unwrap()).await.unwrap()
+    proxies::load(&database.db.client().await.unwrap(), &SecretKeys::default()).await.unwrap().rows
 }
 
 async fn flush(database: &TestDatabase, deltas: &[CounterDelta]) {
@@ -52,7 +53,7 @@ async fn an_import_that_the_table_refuses_leaves_nothing_behind() {
     let database = database().await;
     let mut entries: Vec<ProxyEntry> = list::parse("test", "a:1\nb:1:u:x").unwrap().entries;
     entries[1].password = Some("secret\r\nheader: of somebody else".to_owned());
-    let refused = proxies::import(&database.db, &entries).await.unwrap_err().to_string();
+    let refused = proxies::import(&database.db, &entries, &SecretKeys::default()).await.unwrap_err().to_string();
     assert!(!refused.contains("secret"), "{refused}");
     assert!(load(&database).await.is_empty());
 }

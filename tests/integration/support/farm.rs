@@ -12,6 +12,7 @@ use drover::db::{Db, PoolSizes, migrate};
 use drover::domain::proxy::ProxyEntry;
 use drover::domain::role::Role;
 use drover::domain::store::Platform;
+use drover::secrets::SecretKeys;
 use drover::simulated;
 use sim::{Settings, Simulator};
 use tokio::process::Command;
@@ -71,7 +72,7 @@ impl Farm {
 
     pub async fn import_proxies(&self) {
         let entries: Vec<ProxyEntry> = self.sim.proxies().into_iter().map(simulated::proxy).collect();
-        proxies::import(&self.db, &entries).await.unwrap();
+        proxies::import(&self.db, &entries, &SecretKeys::default()).await.unwrap();
     }
 
     /// A `drover` command that works on this farm.

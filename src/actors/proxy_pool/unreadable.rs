@@ -1,0 +1,23 @@
+//! `ToldUnreadable`: which proxies have been named whose passwords cannot be read. Each is named once, and again when it could be read
+//! meanwhile.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::db::proxy_passwords::UnreadableProxy;
+use crate::domain::proxy::ProxyId;
+use crate::events;
+
+/// Clones share it, so that it outlives a restart of the actor.
+#[derive(Clone, Default)]
+pub struct ToldUnreadable(Arc<Mutex<HashSet<ProxyId>>>);
+
+impl ToldUnreadable {
+    pub fn tell(&self, unreadable: &[UnreadableProxy]) {
+        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for proxy in unreadable.iter().filter(|proxy| !told.contains(&proxy.id)) {
+            events::proxy_unreadable(proxy.id, &format!("{}:{}", proxy.host, proxy.port), &proxy.error);
+        }
+        *told = unreadable.iter().map(|proxy| proxy.id).collect();
+    }
+}

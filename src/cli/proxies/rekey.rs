@@ -1,0 +1,63 @@
+//! `drover proxies rekey`: stores every password of a proxy encrypted with the current key, in parts, while workers run.
+
+use serde::Serialize;
+
+use crate::cli::{CliError, Env, ExitCode};
+use crate::db::proxy_passwords::{Rekeyed, UnreadableProxy, rekey};
+
+const NO_KEY: &str = "secrets.key is not set: make one with `openssl rand -hex 32`, and give it to all processes as DROVER__SECRETS__KEY";
+
+#[derive(Debug, Serialize)]
+struct Answer {
+    dry_run: bool,
+    key: String,
+    /// Stored in plain text before.
+    encrypted: usize,
+    /// Encrypted with another key before.
+    reencrypted: usize,
+    /// Encrypted with the current key already.
+    unchanged: usize,
+    unreadable: Vec<Unreadable>,
+}
+
+#[derive(Debug, Serialize)]
+struct Unreadable {
+    id: i64,
+    address: String,
+    why: String,
+}
+
+pub async fn run(dry_run: bool, env: &Env) -> anyhow::Result<ExitCode> {
+    let keys = env.config.secrets.keys();
+    let key = keys.current_id().ok_or_else(|| CliError::usage(NO_KEY))?.to_owned();
+    let db = if dry_run { env.db_to_read().await? } else { env.db().await? };
+    let client = db.client().await?;
+    let rekeyed = rekey(&client, &keys, dry_run).await?;
+    let code = if rekeyed.unreadable.is_empty() { ExitCode::Ok } else { ExitCode::PartialFailure };
+    env.out.either(&Answer::new(rekeyed, key, dry_run), text)?;
+    Ok(code)
+}
+
+impl Answer {
+    fn new(rekeyed: Rekeyed, key: String, dry_run: bool) -> Self {
+        let Rekeyed { encrypted, reencrypted, current, unreadable } = rekeyed;
+        let unreadable = unreadable.into_iter().map(|UnreadableProxy { id, host, port, error }| Unreadable {
+            id,
+            address: format!("{host}:{port}"),
+            why: error.to_string(),
+        });
+        Answer { dry_run, key, encrypted, reencrypted, unchanged: current, unreadable: unreadable.collect() }
+    }
+}
+
+fn text(answer: &Answer) -> String {
+    let Answer { dry_run, key, encrypted, reencrypted, unchanged, unreadable } = answer;
+    let would = if *dry_run { "would be " } else { "" };
+    let line = |it: &Unreadable| format!("the password of proxy {} {} cannot be read: {}", it.id, it.address, it.why);
+    let mut lines: Vec<String> = unreadable.iter().map(line).collect();
+    lines.push(format!(
+        "passwords {would}encrypted with key {key}: {encrypted}, {would}encrypted anew: {reencrypted}, unchanged: {unchanged}, unreadable: {}",
+        unreadable.len()
+    ));
+    lines.join("\n")
+}
