@@ -13,6 +13,7 @@ pub fn proxy(address: ProxyAddress) -> ProxyEntry {
     ProxyEntry {
         protocol: match address.protocol {
             sim::ProxyProtocol::Http => ProxyProtocol::Http,
+            sim::ProxyProtocol::Https => ProxyProtocol::Https,
             sim::ProxyProtocol::Socks5 => ProxyProtocol::Socks5,
         },
         host: address.host,

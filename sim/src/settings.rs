@@ -38,6 +38,8 @@ pub struct Settings {
     pub proxies: usize,
     /// All proxies speak HTTP and want no credentials; otherwise they differ.
     pub plain_proxies: bool,
+    /// The proxies that speak HTTP speak it inside TLS.
+    pub proxy_tls: Option<Arc<ServerConfig>>,
     /// How many of the proxies, from the first, the origin starts to refuse after `block_after` requests each.
     pub blocked_proxies: usize,
     pub block_after: u64,
@@ -67,6 +69,7 @@ impl Default for Settings {
             coding: None,
             proxies: 8,
             plain_proxies: false,
+            proxy_tls: None,
             blocked_proxies: 2,
             // early, while all its sessions are open: what is blocked once is avoided, and might never be benched
             block_after: 1,

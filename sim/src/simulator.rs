@@ -54,6 +54,7 @@ impl Simulator {
             brands: Brands::new(settings.seed),
             proxies: proxy_states(&settings, &proxies)?,
             outgoing: Outgoing::default(),
+            proxy_tls: settings.proxy_tls.map(TlsAcceptor::from),
             faults: Faults::default(),
             hashes: Hashes::new(),
             counters: Counters::new(settings.proxies),
@@ -231,10 +232,14 @@ fn tls_acceptor(config: Arc<ServerConfig>) -> TlsAcceptor {
 
 fn proxy_states(settings: &Settings, listeners: &[TcpListener]) -> Result<Vec<ProxyState>> {
     let address = |index, at| if settings.plain_proxies { plain_proxy(at) } else { proxy_address(index, at) };
+    let secure = |address: ProxyAddress| match (&settings.proxy_tls, address.protocol) {
+        (Some(_), ProxyProtocol::Http) => ProxyAddress { protocol: ProxyProtocol::Https, ..address },
+        _ => address,
+    };
     let state = |(index, listener): (usize, &TcpListener)| {
         let refusal = Refusal::ALL[index % Refusal::ALL.len()];
         let block = (index < settings.blocked_proxies).then_some((settings.block_after, refusal));
-        Ok(ProxyState::new(address(index, listener.local_addr()?), block))
+        Ok(ProxyState::new(secure(address(index, listener.local_addr()?)), block))
     };
     listeners.iter().enumerate().map(state).collect()
 }

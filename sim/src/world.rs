@@ -5,6 +5,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
+use tokio_rustls::TlsAcceptor;
+
 use crate::brand::Brands;
 use crate::captured::CapturedPage;
 use crate::catalogue::{Catalogue, StoreSeed};
@@ -29,6 +31,8 @@ pub(crate) struct World {
     pub(crate) brands: Brands,
     pub(crate) proxies: Vec<ProxyState>,
     pub(crate) outgoing: Outgoing,
+    /// For the proxies that speak TLS.
+    pub(crate) proxy_tls: Option<TlsAcceptor>,
     pub(crate) faults: Faults,
     pub(crate) hashes: Hashes,
     pub(crate) counters: Counters,

@@ -21,7 +21,7 @@ pub enum ServicesError {
     Data(#[from] ConfigErrors),
     #[error(transparent)]
     Platform(#[from] BadPlatform),
-    #[error("http.extra_ca_file: {0}")]
+    #[error("extra_ca_file: {0}")]
     Tls(TlsSetupError),
 }
 

@@ -89,8 +89,13 @@ fn fingerprints(config: &Config) -> Vec<FingerprintSummary> {
 /// Checks what loading leaves unchecked: data files, the CA file and the database's URL.
 fn usable(loaded: LoadedConfig) -> Result<LoadedConfig, ConfigErrors> {
     let mut faults = DataFiles::load(&loaded.config).err().unwrap_or_default();
-    if let Err(error) = tls::check(loaded.config.http.extra_ca_file.as_deref()) {
-        faults.push(loaded.origin("http.extra_ca_file"), "http.extra_ca_file", error.to_string());
+    let config = &loaded.config;
+    for (key, file) in
+        [("http.extra_ca_file", &config.http.extra_ca_file), ("proxies.extra_ca_file", &config.proxies.extra_ca_file)]
+    {
+        if let Err(error) = tls::check(file.as_deref()) {
+            faults.push(loaded.origin(key), key, error.to_string());
+        }
     }
     let database = &loaded.config.database;
     if !database.url.is_empty()

@@ -214,6 +214,9 @@ pub struct Proxies {
     pub revive_every: Duration,
     #[serde(with = "durations")]
     pub flush_every: Duration,
+    /// Roots that https proxies may have beside the public ones.
+    #[serde(deserialize_with = "path_unless_empty")]
+    pub extra_ca_file: Option<PathBuf>,
 }
 
 #[derive(Clone, Deserialize)]

@@ -25,12 +25,13 @@ pub use pooled_proxy::PooledProxy;
 
 pub type ProxyId = i64;
 
-/// What the program can speak to a proxy. The table also allows `https`, which nothing here can use yet.
+/// What is spoken to a proxy; `https` is HTTP inside TLS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, Display, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum ProxyProtocol {
     Http,
+    Https,
     Socks5,
 }
 

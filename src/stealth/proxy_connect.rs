@@ -3,22 +3,31 @@
 //! It reads the answer to CONNECT itself, because the status says whose fault a failure is. Names are resolved by the proxy,
 //! also by SOCKS5. Nothing of a fingerprint is sent here. In: proxy and target. Out: a stream.
 
+use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use http::HeaderValue;
+use rustls::ClientConfig;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
+use tokio_rustls::client::TlsStream;
 use tokio_socks::tcp::Socks5Stream;
+use tokio_util::either::Either;
 use url::{Host, Url};
 
 use super::proxy::{Proxy, ProxyProtocol};
+use super::tls;
 
 pub(super) const BAD_CREDENTIALS: &str = "it wants other credentials than its row holds";
 
 const MAX_CONNECT_ANSWER_BYTES: usize = 16 * 1024;
+
+/// A stream to a proxy, and through it: inside TLS where the proxy is an https one.
+pub(super) type ProxyStream = Either<TcpStream, Box<TlsStream<TcpStream>>>;
 
 /// Why there is no stream. Holds no secret.
 #[derive(Debug)]
@@ -38,10 +47,16 @@ pub(super) enum ConnectErrorKind {
     ProxyOrOrigin,
 }
 
-/// A stream on which the origin of `url` is spoken to: for plain http through an HTTP proxy that is the proxy itself.
+/// A stream on which the origin of `url` is spoken to: for plain http through an HTTP proxy that is the proxy itself. `tls` is for
+/// the proxy.
 /// `limit` bounds each of the two steps: to reach the proxy, and to be connected by it.
-pub(super) async fn open(proxy: &Proxy, url: &Url, limit: Duration) -> Result<TcpStream, ConnectError> {
-    let stream = timeout(limit, dial(proxy)).await;
+pub(super) async fn open(
+    proxy: &Proxy,
+    url: &Url,
+    tls: &Arc<ClientConfig>,
+    limit: Duration,
+) -> Result<ProxyStream, ConnectError> {
+    let stream = timeout(limit, reach(proxy, tls)).await;
     let stream =
         stream.map_err(|_| failed(ConnectErrorKind::Proxy, format!("cannot be reached within {limit:?}")))??;
     let connected = timeout(limit, connect(stream, proxy, url)).await;
@@ -59,6 +74,29 @@ pub(super) fn authorization(proxy: &Proxy) -> Option<HeaderValue> {
     Some(value)
 }
 
+/// Nothing is said to an https proxy, no credentials either, before its certificate has proved that it is the proxy.
+async fn reach(proxy: &Proxy, tls: &Arc<ClientConfig>) -> Result<ProxyStream, ConnectError> {
+    let stream = dial(proxy).await?;
+    if proxy.protocol != ProxyProtocol::Https {
+        return Ok(Either::Left(stream));
+    }
+    let stream = tls::over(stream, &proxy.host, Arc::clone(tls)).await.map_err(|error| tls_error(&error))?;
+    Ok(Either::Right(Box::new(stream)))
+}
+
+/// A certificate that is refused once will be refused again.
+fn tls_error(error: &io::Error) -> ConnectError {
+    let cause = error.get_ref().and_then(|cause| cause.downcast_ref::<rustls::Error>());
+    let text = error.to_string();
+    let text = text.split(": https://docs.rs").next().unwrap_or_default();
+    match cause {
+        Some(rustls::Error::InvalidCertificate(_)) => {
+            failed(ConnectErrorKind::ProxyAtOnce, format!("its certificate is refused: {text}"))
+        }
+        _ => failed(ConnectErrorKind::Proxy, format!("TLS with it fails: {text}")),
+    }
+}
+
 async fn dial(proxy: &Proxy) -> Result<TcpStream, ConnectError> {
     let host = proxy.host.trim_start_matches('[').trim_end_matches(']');
     let stream = TcpStream::connect((host, proxy.port)).await.map_err(|error| {
@@ -70,15 +108,15 @@ async fn dial(proxy: &Proxy) -> Result<TcpStream, ConnectError> {
     Ok(stream)
 }
 
-async fn connect(stream: TcpStream, proxy: &Proxy, url: &Url) -> Result<TcpStream, ConnectError> {
+async fn connect(stream: ProxyStream, proxy: &Proxy, url: &Url) -> Result<ProxyStream, ConnectError> {
     match (proxy.protocol, url.scheme()) {
         (ProxyProtocol::Socks5, _) => socks5(stream, proxy, url).await,
-        (ProxyProtocol::Http, "https") => tunnel(stream, proxy, url).await,
-        (ProxyProtocol::Http, _) => Ok(stream),
+        (ProxyProtocol::Http | ProxyProtocol::Https, "https") => tunnel(stream, proxy, url).await,
+        (ProxyProtocol::Http | ProxyProtocol::Https, _) => Ok(stream),
     }
 }
 
-async fn tunnel(mut stream: TcpStream, proxy: &Proxy, url: &Url) -> Result<TcpStream, ConnectError> {
+async fn tunnel(mut stream: ProxyStream, proxy: &Proxy, url: &Url) -> Result<ProxyStream, ConnectError> {
     let target = format!("{}:{}", url.host_str().unwrap_or_default(), port(url));
     let mut request = format!("CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n").into_bytes();
     if let Some(value) = authorization(proxy) {
@@ -86,6 +124,7 @@ async fn tunnel(mut stream: TcpStream, proxy: &Proxy, url: &Url) -> Result<TcpSt
     }
     request.extend(b"\r\n");
     stream.write_all(&request).await.map_err(broken)?;
+    stream.flush().await.map_err(broken)?;
     match connect_status(&mut stream).await? {
         200..=299 => Ok(stream),
         407 => Err(failed(ConnectErrorKind::ProxyAtOnce, BAD_CREDENTIALS.to_owned())),
@@ -94,7 +133,7 @@ async fn tunnel(mut stream: TcpStream, proxy: &Proxy, url: &Url) -> Result<TcpSt
 }
 
 /// Reads the answer to CONNECT up to its empty line and gives its status.
-async fn connect_status(stream: &mut TcpStream) -> Result<u16, ConnectError> {
+async fn connect_status(stream: &mut ProxyStream) -> Result<u16, ConnectError> {
     let mut answer = Vec::with_capacity(512);
     while !answer.ends_with(b"\r\n\r\n") {
         if answer.len() >= MAX_CONNECT_ANSWER_BYTES {
@@ -113,7 +152,7 @@ fn status_of(answer: &[u8]) -> Option<u16> {
     status.parse().ok().filter(|status| (100..600).contains(status))
 }
 
-async fn socks5(stream: TcpStream, proxy: &Proxy, url: &Url) -> Result<TcpStream, ConnectError> {
+async fn socks5(stream: ProxyStream, proxy: &Proxy, url: &Url) -> Result<ProxyStream, ConnectError> {
     let target = (target_name(url), port(url));
     let connected = match proxy.username.as_deref() {
         None => Socks5Stream::connect_with_socket(stream, target).await,
@@ -157,7 +196,7 @@ fn port(url: &Url) -> u16 {
     url.port_or_known_default().unwrap_or(443)
 }
 
-fn broken(error: std::io::Error) -> ConnectError {
+fn broken(error: io::Error) -> ConnectError {
     failed(ConnectErrorKind::Proxy, format!("the connection broke: {error}"))
 }
 

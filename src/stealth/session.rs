@@ -98,7 +98,7 @@ impl Sessions {
                 config.clock.clone(),
                 config.host_table,
             ),
-            transport: Transport::new(config.http)?,
+            transport: Transport::new(config.http, &config.proxy_config)?,
             limits,
             clock: config.clock,
             answers: Answers::default(),

@@ -1,26 +1,22 @@
 //! The TLS client: public roots plus the operator's own CA file, one named crypto provider, ALPN for both protocols.
 //!
-//! It opens no connection: a stream that already leads to the origin goes in, the same one with TLS on it comes out.
+//! It opens no connection: a stream that already leads to the origin, or to a proxy, goes in, the same one with TLS on it comes out.
 //!
 //! Session tickets are kept in one [`ClientConfig`] a route and never shared: an origin that gets back a ticket of its own
 //! knows that two addresses are one client.
 
-use std::error::Error;
-use std::future::{Ready, ready};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 
-use http::Uri;
-use hyper_rustls::{HttpsConnector, MaybeHttpsStream};
-use hyper_util::rt::TokioIo;
 use rustls::ClientConfig;
 use rustls::client::Resumption;
 use rustls::crypto::ring;
+use rustls::pki_types::ServerName;
 use thiserror::Error;
-use tokio::net::TcpStream;
-use tower_service::Service;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
 
 use crate::authorities;
 
@@ -33,16 +29,14 @@ pub enum TlsSetupError {
     Provider(#[from] rustls::Error),
 }
 
-/// A stream to an origin, with TLS where its scheme asks for it.
-pub(super) type Stream = MaybeHttpsStream<TokioIo<TcpStream>>;
-
-/// Speaks TLS on `stream` when the scheme of `origin` asks for it, else gives it back as it is.
-pub(super) async fn over(
-    stream: TcpStream,
-    origin: Uri,
-    config: Arc<ClientConfig>,
-) -> Result<Stream, Box<dyn Error + Send + Sync>> {
-    HttpsConnector::from((OpenStream(Some(stream)), config)).call(origin).await
+/// Speaks TLS with `host`, whose certificate must be for that name or address.
+pub(super) async fn over<S>(stream: S, host: &str, config: Arc<ClientConfig>) -> io::Result<TlsStream<S>>
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    let name = host.trim_start_matches('[').trim_end_matches(']').to_owned();
+    let name = ServerName::try_from(name).map_err(io::Error::other)?;
+    TlsConnector::from(config).connect(name, stream).await
 }
 
 /// TLS tickets that one route keeps: a few origins, several each.
@@ -55,7 +49,7 @@ pub(super) fn with_own_tickets(shared: &ClientConfig) -> Arc<ClientConfig> {
     Arc::new(config)
 }
 
-/// Whether the certificate authorities of `http.extra_ca_file` can be used.
+/// Whether the certificate authorities of an extra file can be used.
 pub fn check(extra_ca_file: Option<&Path>) -> Result<(), TlsSetupError> {
     config(extra_ca_file).map(drop)
 }
@@ -72,19 +66,9 @@ pub(super) fn config(extra_ca_file: Option<&Path>) -> Result<ClientConfig, TlsSe
     Ok(config)
 }
 
-/// The transport below TLS that the connector asks for: a stream that is already open.
-struct OpenStream(Option<TcpStream>);
-
-impl Service<Uri> for OpenStream {
-    type Response = TokioIo<TcpStream>;
-    type Error = io::Error;
-    type Future = Ready<io::Result<Self::Response>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, _: Uri) -> Self::Future {
-        ready(self.0.take().map(TokioIo::new).ok_or_else(|| io::ErrorKind::NotConnected.into()))
-    }
+/// For https proxies, which speak HTTP/1.1 inside: the public roots and those of `proxies.extra_ca_file`.
+pub(super) fn proxy_config(extra_ca_file: Option<&Path>) -> Result<Arc<ClientConfig>, TlsSetupError> {
+    let mut config = config(extra_ca_file)?;
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Ok(Arc::new(config))
 }

@@ -13,12 +13,12 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::client::conn::{http1, http2};
-use hyper_util::client::legacy::connect::Connection as _;
-use hyper_util::rt::{TokioExecutor, TokioTimer};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use rustls::ClientConfig;
-use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
+use tokio_rustls::client::TlsStream;
+use tokio_util::either::Either;
 use url::{Origin, Position, Url};
 
 use super::error::FetchError;
@@ -26,9 +26,9 @@ use super::failure::Failure;
 use super::fingerprint::Protocol;
 use super::headers::{Fields, authority};
 use super::proxy::{Proxy, ProxyProtocol};
-use super::proxy_connect::{self, ConnectError, ConnectErrorKind};
+use super::proxy_connect::{self, ConnectError, ConnectErrorKind, ProxyStream};
 use super::request::Request;
-use super::tls::{self, Stream, TlsSetupError};
+use super::tls::{self, TlsSetupError};
 use crate::config;
 use crate::memory::{self, MemoryPermit};
 
@@ -41,6 +41,8 @@ const MAX_SKIP: Duration = Duration::from_secs(1);
 /// What every connection of the process shares.
 pub(super) struct Transport {
     tls: ClientConfig,
+    /// For https proxies.
+    proxy_tls: Arc<ClientConfig>,
     http: config::Http,
 }
 
@@ -77,8 +79,9 @@ pub(super) struct Answer {
 }
 
 impl Transport {
-    pub fn new(http: config::Http) -> Result<Self, TlsSetupError> {
-        Ok(Transport { tls: tls::config(http.extra_ca_file.as_deref())?, http })
+    pub fn new(http: config::Http, proxies: &config::Proxies) -> Result<Self, TlsSetupError> {
+        let proxy_tls = tls::proxy_config(proxies.extra_ca_file.as_deref())?;
+        Ok(Transport { tls: tls::config(http.extra_ca_file.as_deref())?, proxy_tls, http })
     }
 
     pub fn max_body_bytes(&self) -> usize {
@@ -97,11 +100,11 @@ impl Transport {
     /// Connects to the origin of `url` through `proxy` and speaks TLS there, as `tls`, when the scheme asks for it.
     pub async fn connect(&self, proxy: &Proxy, tls: Arc<ClientConfig>, url: &Url) -> Result<Connection, Failure> {
         let limit = self.http.connect_timeout;
-        let stream = proxy_connect::open(proxy, url, limit).await;
+        let stream = proxy_connect::open(proxy, url, &self.proxy_tls, limit).await;
         let stream = stream.map_err(|error| connect_failure(proxy, url, error))?;
         let stream = self.within("tls", limit, url, tls_handshake(stream, tls, proxy, url)).await?;
         let mut connection = self.within("http", limit, url, http_handshake(stream, url)).await?;
-        let is_forwarded = proxy.protocol == ProxyProtocol::Http && url.scheme() == "http";
+        let is_forwarded = proxy.protocol != ProxyProtocol::Socks5 && url.scheme() == "http";
         connection.forwarded_by =
             is_forwarded.then(|| ForwardingProxy { authorization: proxy_connect::authorization(proxy) });
         Ok(connection)
@@ -255,22 +258,38 @@ impl Drop for Connection {
     }
 }
 
+/// A stream to an origin, with TLS where its scheme asks for it.
+type Stream = Either<ProxyStream, Box<TlsStream<ProxyStream>>>;
+
 /// TLS where the scheme asks for it. Before its handshake, nothing shows that the stream leads to the origin.
-async fn tls_handshake(stream: TcpStream, tls: Arc<ClientConfig>, proxy: &Proxy, url: &Url) -> Result<Stream, Failure> {
-    let stream = tls::over(stream, origin(url)?, tls).await;
-    stream.map_err(|error| unreachable(proxy, url, &format!("TLS: {}", causes(error.as_ref()))))
+async fn tls_handshake(
+    stream: ProxyStream,
+    tls: Arc<ClientConfig>,
+    proxy: &Proxy,
+    url: &Url,
+) -> Result<Stream, Failure> {
+    if url.scheme() != "https" {
+        return Ok(Either::Left(stream));
+    }
+    let stream = tls::over(stream, url.host_str().unwrap_or_default(), tls).await;
+    let stream = stream.map_err(|error| unreachable(proxy, url, &format!("TLS: {}", causes(&error))))?;
+    Ok(Either::Right(Box::new(stream)))
 }
 
 /// The protocol that was agreed on.
 async fn http_handshake(stream: Stream, url: &Url) -> Result<Connection, Failure> {
-    match stream.connected().is_negotiated_h2() {
+    let is_http2 = match &stream {
+        Either::Left(_) => false,
+        Either::Right(tls) => tls.get_ref().1.alpn_protocol() == Some(b"h2"),
+    };
+    match is_http2 {
         true => http2_over(stream, url).await,
         false => http1_over(stream, url).await,
     }
 }
 
 async fn http1_over(stream: Stream, url: &Url) -> Result<Connection, Failure> {
-    let handshake = http1::Builder::new().title_case_headers(true).handshake(stream).await;
+    let handshake = http1::Builder::new().title_case_headers(true).handshake(TokioIo::new(stream)).await;
     let (sender, connection) = handshake.map_err(|error| broken(url, &error))?;
     // its errors reach the request that it carries
     let driver = tokio::spawn(async move { drop(connection.await) });
@@ -281,7 +300,7 @@ async fn http2_over(stream: Stream, url: &Url) -> Result<Connection, Failure> {
     let handshake = http2::Builder::new(TokioExecutor::new())
         .timer(TokioTimer::new())
         .max_header_list_size(MAX_HTTP2_HEADER_BYTES)
-        .handshake(stream)
+        .handshake(TokioIo::new(stream))
         .await;
     let (sender, connection) = handshake.map_err(|error| broken(url, &error))?;
     let driver = tokio::spawn(async move { drop(connection.await) });
@@ -317,12 +336,6 @@ fn target(connection: &Connection, url: &Url) -> Result<Uri, Failure> {
         true => format!("{}://{}{path}", url.scheme(), authority(url)),
         false => path.to_owned(),
     };
-    text.parse().map_err(|_| not_allowed(url, "not an address that HTTP can carry".to_owned()))
-}
-
-/// Scheme, host and port.
-fn origin(url: &Url) -> Result<Uri, Failure> {
-    let text = format!("{}://{}/", url.scheme(), authority(url));
     text.parse().map_err(|_| not_allowed(url, "not an address that HTTP can carry".to_owned()))
 }
 

@@ -15,8 +15,7 @@ use hyper::body::Incoming;
 use hyper::client::conn::http1::SendRequest;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::io::copy_bidirectional;
-use tokio::net::TcpStream;
+use tokio::io::{AsyncRead, AsyncWrite, copy_bidirectional};
 use tokio::sync::Mutex;
 
 use super::{ProxyFault, connect};
@@ -28,7 +27,11 @@ type Body = BoxBody<Bytes, hyper::Error>;
 type Upstream = Arc<Mutex<Option<Kept>>>;
 type Kept = (Authority, SendRequest<Incoming>);
 
-pub(super) async fn converse(world: Arc<World>, proxy: usize, stream: TcpStream) -> io::Result<()> {
+pub(super) async fn converse(
+    world: Arc<World>,
+    proxy: usize,
+    stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
+) -> io::Result<()> {
     let upstream = Upstream::default();
     let client_timeout = world.client_timeout;
     let service = service_fn(move |request| {

@@ -28,6 +28,8 @@ const BACKLOG: u32 = 1024;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProxyProtocol {
     Http,
+    /// HTTP inside TLS.
+    Https,
     Socks5,
 }
 
@@ -178,11 +180,19 @@ async fn accept(world: &Arc<World>, proxy: usize, listener: &TcpListener) {
 async fn converse(world: Arc<World>, proxy: usize, stream: TcpStream) {
     let ended = match world.proxies[proxy].address.protocol {
         ProxyProtocol::Http => http1::converse(world, proxy, stream).await,
+        ProxyProtocol::Https => secure(world, proxy, stream).await,
         ProxyProtocol::Socks5 => socks::converse(&world, proxy, stream).await,
     };
     if let Err(error) = ended {
         tracing::trace!(proxy, %error, "simulator: proxy connection ended");
     }
+}
+
+async fn secure(world: Arc<World>, proxy: usize, stream: TcpStream) -> io::Result<()> {
+    let acceptor = world.proxy_tls.clone().ok_or(io::ErrorKind::Unsupported)?;
+    let accepted = tokio::time::timeout(world.client_timeout, acceptor.accept(stream)).await;
+    let stream = accepted.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))?;
+    http1::converse(world, proxy, stream).await
 }
 
 /// Connects on behalf of a client, announced to the origin beforehand.

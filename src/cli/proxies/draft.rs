@@ -44,7 +44,7 @@ impl Draft {
         Ok(Draft { host, port, username, password, ..Draft::default() })
     }
 
-    /// `http://user:password@host:port`, `socks5://…`; user and password percent-encoded.
+    /// `http://user:password@host:port`, `https://…`, `socks5://…`; user and password percent-encoded.
     pub fn from_url(line: &str) -> Result<Draft, String> {
         let (protocol, rest) = line.split_once("://").ok_or(EXPECTED)?;
         // a scheme without a default port: the parser drops a port that is the scheme's own
@@ -157,7 +157,6 @@ fn protocol(text: &str) -> Result<ProxyProtocol, String> {
         "" => Ok(ProxyProtocol::Http),
         // the h asks for names to be resolved by the proxy, as they always are
         "socks5h" => Ok(ProxyProtocol::Socks5),
-        "https" => Err(format!("protocol 'https' cannot be used yet: the protocols are {known}")),
         name => vocabulary::find(name).ok_or_else(|| match name.contains([':', '@']) {
             true => format!("unknown protocol: the protocols are {known}"),
             false => format!("unknown protocol '{}': the protocols are {known}", begin(name)),

@@ -5,6 +5,7 @@ mod support;
 mod answers;
 mod codings;
 mod goldens;
+mod https_proxies;
 mod identities;
 mod memory;
 mod proxies;

@@ -3,4 +3,4 @@ SELECT count(*) FILTER (WHERE is_active) AS active,
        count(*) FILTER (WHERE NOT is_active AND cooldown_until IS NOT NULL) AS benched,
        count(*) FILTER (WHERE NOT is_active AND cooldown_until IS NULL) AS off
   FROM proxies
- WHERE protocol IN ('http', 'socks5');
+ WHERE protocol IN ('http', 'https', 'socks5');

@@ -6,5 +6,5 @@ SELECT id, protocol, host, port, username, password, state_code, timezone, is_ac
        greatest(extract(epoch FROM clock_timestamp() - json_time(last_used_at)), 0)::float8 AS idle_s,
        success_count, failure_count, consecutive_403_count, avg_response_time_ms, last_error
   FROM proxies
- WHERE protocol IN ('http', 'socks5')
+ WHERE protocol IN ('http', 'https', 'socks5')
  ORDER BY id;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, date_time_ymd};
 use rustls::ServerConfig;
 use rustls::crypto::ring;
 use rustls_pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
@@ -11,6 +11,15 @@ use tempfile::TempDir;
 use tokio_rustls::TlsAcceptor;
 
 use super::HOST;
+
+/// What a server shows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Certificate {
+    Good,
+    Expired,
+    OfAnotherName,
+    SelfSigned,
+}
 
 pub struct Ca {
     issuer: CertifiedIssuer<'static, KeyPair>,
@@ -34,14 +43,37 @@ impl Ca {
     pub fn acceptor(&self, protocols: &[&str]) -> TlsAcceptor {
         let key = KeyPair::generate().unwrap();
         let certificate = CertificateParams::new([HOST.to_owned()]).unwrap().signed_by(&key, &self.issuer).unwrap();
-        let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
-        let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
-            .with_safe_default_protocol_versions()
-            .unwrap()
-            .with_no_client_auth()
-            .with_single_cert(vec![certificate.der().clone()], key)
-            .unwrap();
-        config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
-        TlsAcceptor::from(Arc::new(config))
+        acceptor(&certificate, &key, protocols)
     }
+
+    /// For a proxy at 127.0.0.1.
+    pub fn acceptor_of(&self, certificate: Certificate) -> TlsAcceptor {
+        let key = KeyPair::generate().unwrap();
+        let name = if certificate == Certificate::OfAnotherName { HOST } else { "127.0.0.1" };
+        let mut params = CertificateParams::new([name.to_owned()]).unwrap();
+        if certificate == Certificate::Expired {
+            (params.not_before, params.not_after) = (date_time_ymd(2019, 1, 1), date_time_ymd(2020, 1, 1));
+        }
+        let certificate = match certificate {
+            Certificate::SelfSigned => {
+                // not the name of the authority
+                params.distinguished_name.push(DnType::CommonName, "a proxy");
+                params.self_signed(&key).unwrap()
+            }
+            _ => params.signed_by(&key, &self.issuer).unwrap(),
+        };
+        acceptor(&certificate, &key, &["http/1.1"])
+    }
+}
+
+fn acceptor(certificate: &rcgen::Certificate, key: &KeyPair, protocols: &[&str]) -> TlsAcceptor {
+    let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
+    let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate.der().clone()], key)
+        .unwrap();
+    config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
+    TlsAcceptor::from(Arc::new(config))
 }

@@ -5,7 +5,9 @@ mod ca;
 mod origin;
 mod pool;
 mod proxy;
+mod tls_front;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,10 +21,11 @@ use drover::stealth::{
 
 use crate::support;
 
-pub use ca::Ca;
+pub use ca::{Ca, Certificate};
 pub use origin::{Origin, Reply, Seen, read_head};
 pub use pool::{OneSession, Pool};
 pub use proxy::{ForwardProxy, Manner};
+pub use tls_front::TlsFront;
 
 /// Resolvable only by the tests' proxies: a lookup by the machine's own resolver fails.
 pub const HOST: &str = "menu.test";
@@ -32,11 +35,19 @@ pub struct Setup {
     pub http: config::Http,
     pub politeness: config::Politeness,
     pub identities: Option<String>,
+    /// Roots of https proxies.
+    pub proxy_ca: Option<PathBuf>,
 }
 
 impl Default for Setup {
     fn default() -> Self {
-        Setup { hosts: vec![HOST.to_owned()], http: http(), politeness: no_politeness(), identities: None }
+        Setup {
+            hosts: vec![HOST.to_owned()],
+            http: http(),
+            politeness: no_politeness(),
+            identities: None,
+            proxy_ca: None,
+        }
     }
 }
 
@@ -48,7 +59,7 @@ impl Setup {
             states: States::load(None).unwrap(),
             allowed_hosts: AllowList::new(self.hosts),
             http: self.http,
-            proxy_config: rotations(),
+            proxy_config: config::Proxies { extra_ca_file: self.proxy_ca, ..rotations() },
             politeness: self.politeness,
             host_table: None,
             robots_table: None,
@@ -59,6 +70,11 @@ impl Setup {
 
     pub fn trusting(mut self, ca: &Ca) -> Self {
         self.http.extra_ca_file = Some(ca.file());
+        self
+    }
+
+    pub fn trusting_proxies_of(mut self, ca: &Ca) -> Self {
+        self.proxy_ca = Some(ca.file());
         self
     }
 

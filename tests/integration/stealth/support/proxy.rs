@@ -67,6 +67,10 @@ impl ForwardProxy {
         }
     }
 
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
     /// What clients said to the proxy itself, one entry a connection (HTTP) or message (SOCKS).
     pub fn heard(&self) -> Vec<Vec<u8>> {
         self.state.heard.lock().unwrap().clone()
@@ -99,7 +103,7 @@ async fn accept(listener: TcpListener, protocol: ProxyProtocol, state: Arc<State
         tokio::spawn(async move {
             match (state.manner, protocol) {
                 (Manner::Hanging, _) => hang(stream).await,
-                (_, ProxyProtocol::Http) => drop(http(stream, &state).await),
+                (_, ProxyProtocol::Http | ProxyProtocol::Https) => drop(http(stream, &state).await),
                 (_, ProxyProtocol::Socks5) => drop(socks5(stream, &state).await),
             }
         });
