@@ -580,11 +580,13 @@ async fn of_a_lone_state_just_the_point_that_failed_is_asked_again() {
 async fn stores_all_over_a_state_are_found_once_each() {
     let sim = simulator(Settings { stores: 40, products_per_store: 20..=20, spread: true, ..Settings::default() });
     let harness = harness(&sim).await;
-    let middle = sim.stores().iter().filter(|seed| seed.state == "AZ");
-    let latitudes: Vec<f64> = middle.map(|seed| seed.latitude).collect();
-    let height =
-        latitudes.iter().copied().fold(f64::MIN, f64::max) - latitudes.iter().copied().fold(f64::MAX, f64::min);
-    assert!(height * 69.0 > 200.0, "no point sees as far: {latitudes:?}");
+    let latitudes = |state: &str| {
+        let of_state = sim.stores().iter().filter(|seed| seed.state == state).map(|seed| seed.latitude);
+        of_state.fold((f64::MAX, f64::MIN), |(least, most), at| (least.min(at), most.max(at)))
+    };
+    let miles = |(south, north): (f64, f64)| (north - south) * 69.0;
+    let height = sim.stores().iter().map(|seed| miles(latitudes(&seed.state))).fold(0.0, f64::max);
+    assert!(height > 200.0, "no point sees as far as {height} miles");
 
     let found = harness.settle(Role::StoreDiscovery, json!({})).await;
     let mut wanted: BTreeSet<String> = sim.stores().iter().map(|seed| seed.platform_dispensary_id.clone()).collect();
