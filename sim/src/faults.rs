@@ -93,6 +93,9 @@ pub struct Fault {
     /// So many requests that it applies to are spared first.
     after: u64,
     times: Option<u64>,
+    /// Of so many requests one is spared; 0 = none.
+    spares_one_of: u64,
+    met: u64,
 }
 
 /// Names a fault in order to remove it.
@@ -101,7 +104,17 @@ pub struct FaultId(u64);
 
 impl Fault {
     pub fn new(kind: FaultKind) -> Fault {
-        Fault { kind, store: None, operation: None, path: None, page: None, after: 0, times: None }
+        Fault {
+            kind,
+            store: None,
+            operation: None,
+            path: None,
+            page: None,
+            after: 0,
+            times: None,
+            spares_one_of: 0,
+            met: 0,
+        }
     }
 
     /// Only requests that name this store: by platform id, or slug where they use it.
@@ -133,6 +146,11 @@ impl Fault {
         Fault { times: Some(n), ..self }
     }
 
+    /// Spares one of `n` requests it applies to.
+    pub fn sparing_one_of(self, n: u64) -> Fault {
+        Fault { spares_one_of: n, ..self }
+    }
+
     fn applies_to(&self, path: &str, request: &GraphqlRequest, gets_data: bool) -> bool {
         self.times != Some(0)
             && self.kind.shows_on(request.operation, gets_data)
@@ -144,9 +162,12 @@ impl Fault {
 
     /// Counts a request that it applies to; false while such requests are spared.
     fn is_due(&mut self) -> bool {
-        let is_due = self.after == 0;
-        self.after = self.after.saturating_sub(1);
-        is_due
+        if self.after > 0 {
+            self.after -= 1;
+            return false;
+        }
+        self.met += 1;
+        self.spares_one_of == 0 || !self.met.is_multiple_of(self.spares_one_of)
     }
 }
 

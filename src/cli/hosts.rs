@@ -110,7 +110,10 @@ impl From<HostRow> for HostListing {
 
 fn does(HostRow { state, now, .. }: &HostRow) -> String {
     match state.permission(*now) {
-        Permission::Free => "answers".to_owned(),
+        Permission::Free => match state.refused_since() {
+            Some((share, since)) => format!("refuses {:.0} % of requests since {} UTC", share * 100.0, time(since)),
+            None => "answers".to_owned(),
+        },
         Permission::Held { left, status } => format!("throttles us (status {status}); on hold for {}", seconds(left)),
         Permission::Refusing(refusing) if refusing.is_probed => {
             format!("{} since {} UTC; a probe is under way", refusing.why, time(refusing.since))

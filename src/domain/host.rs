@@ -21,6 +21,9 @@ pub use rate::{Latency, Rate};
 /// A process that has not been heard of for so long has no share of the rate.
 const PROCESS_AGE: TimeDelta = TimeDelta::seconds(30);
 
+/// Refusals that weigh less together are over.
+const MIN_REFUSALS: f64 = 0.5;
+
 /// How long a task waits while the probe of another one is under way.
 const PROBE_WAIT: Duration = Duration::from_secs(5);
 
@@ -131,6 +134,8 @@ pub struct Window {
     pub window_at: Option<DateTime<Utc>>,
     pub window_answers: f64,
     pub window_refusals: f64,
+    /// The first of the refusals that still count.
+    pub window_refused_since: Option<DateTime<Utc>>,
 }
 
 impl HostState {
@@ -184,6 +189,11 @@ impl HostState {
             left,
             is_probed: self.breaker.state == BreakerState::HalfOpen,
         }
+    }
+
+    /// The share of requests that it refuses of late, and since when; none where it refuses none.
+    pub fn refused_since(&self) -> Option<(f64, DateTime<Utc>)> {
+        Some((self.window.share_of_refusals(), self.window.window_refused_since?))
     }
 
     /// Processes that share the host; at least one.
@@ -276,7 +286,14 @@ impl Window {
         let weight = (-age / window.as_secs_f64().max(1e-3)).exp();
         self.window_at = Some(now);
         self.window_answers = self.window_answers * weight + report.answers as f64;
-        self.window_refusals = self.window_refusals * weight + report.refusals as f64;
+        self.window_refusals *= weight;
+        if self.window_refusals < MIN_REFUSALS {
+            self.window_refused_since = None;
+        }
+        if report.refusals > 0 {
+            self.window_refusals += report.refusals as f64;
+            self.window_refused_since.get_or_insert(now);
+        }
     }
 
     fn share_of_refusals(&self) -> f64 {

@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use thiserror::Error;
 
 use crate::domain::host::Refusing;
@@ -20,6 +21,9 @@ pub enum FetchError {
     Blocked { host: String, status: u16 },
     #[error("{host} answered with HTML where JSON was expected")]
     Challenged { host: String },
+    /// The same with what the host does to all; its breaker is closed.
+    #[error("{error}; it refuses {:.0} % of requests since {} UTC", share * 100.0, since.format("%H:%M"))]
+    RefusedSince { error: Box<FetchError>, share: f64, since: DateTime<Utc> },
     #[error("proxy {proxy} failed: {reason}")]
     ProxyDown { proxy: ProxyId, reason: String },
     /// No proxy came free within the wait.
@@ -118,6 +122,7 @@ impl FetchError {
     pub fn disposition(&self) -> Disposition {
         match self {
             FetchError::Blocked { .. } | FetchError::Challenged { .. } => Disposition::RotateBlocked,
+            FetchError::RefusedSince { error, .. } => error.disposition(),
             FetchError::ProxyDown { .. } => Disposition::RotateProxy,
             FetchError::NoProxy { .. } | FetchError::ProxyOutage { .. } | FetchError::RateLimitTimeout { .. } => {
                 Disposition::Snooze { after: None }
@@ -152,6 +157,7 @@ impl FetchError {
         match self {
             FetchError::Blocked { .. } => "blocked",
             FetchError::Challenged { .. } => "challenged",
+            FetchError::RefusedSince { error, .. } => error.label(),
             FetchError::ProxyDown { .. } => "proxy_down",
             FetchError::NoProxy { .. } => "no_proxy",
             FetchError::Unreachable { .. } => "unreachable",

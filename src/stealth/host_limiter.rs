@@ -87,6 +87,10 @@ impl HostLimiter {
         lock(&self.view).state.refusing(left)
     }
 
+    pub fn refused_since(&self) -> Option<(f64, DateTime<Utc>)> {
+        lock(&self.view).state.refused_since()
+    }
+
     /// Notes what happened, for the next exchange.
     pub fn note(&self, report: HostReport) {
         lock(&self.view).unsaved.absorb(report);

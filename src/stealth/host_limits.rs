@@ -81,6 +81,14 @@ impl HostRateLimits {
         }
     }
 
+    /// A refusal with what `host` does to all requests, and since when.
+    pub fn since_when(&self, host: &str, error: FetchError) -> FetchError {
+        match self.limiter(host).refused_since() {
+            Some((share, since)) => FetchError::RefusedSince { error: Box::new(error), share, since },
+            None => error,
+        }
+    }
+
     /// Waits until `host` may be asked. [`FetchError::Throttled`] when it has asked for a long wait, [`FetchError::HostRefuses`] while
     /// its breaker is open.
     pub async fn permit(&self, host: &str) -> Result<RequestPermit, FetchError> {

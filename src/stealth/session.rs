@@ -176,11 +176,12 @@ impl Session {
             match self.next_step(&failure, &tries) {
                 Step::GiveUp => {
                     self.route = failure.keeps_route().then_some(route);
-                    if failure.is_block() {
-                        // the host refuses all of us: the task waits, and has not failed
-                        deps.host_limits.check(request.host()).await?;
+                    if !failure.is_block() {
+                        return Err(tries.verdict(&deps, failure.error));
                     }
-                    return Err(tries.verdict(&deps, failure.error));
+                    // where the host refuses all of us, the task waits, and has not failed
+                    deps.host_limits.check(request.host()).await?;
+                    return Err(deps.host_limits.since_when(request.host(), tries.verdict(&deps, failure.error)));
                 }
                 Step::Rotate => tries.leave(&route, &failure),
                 Step::Wait { pause, new_route: true } => {

@@ -8,7 +8,7 @@ use drover::domain::host::{BreakerState, HostReport, Permission, Throttle, Verdi
 use drover::domain::role::Role;
 use drover::stealth::{Exchanged, HostTable};
 use serde_json::{Value, json};
-use sim::{Fault, FaultKind, Refusal};
+use sim::{Counts, Fault, FaultKind, Refusal};
 use tokio::process::Command;
 
 use crate::support::{Child, Farm, PATIENCE, TestDatabase, config, database, drover, until};
@@ -146,4 +146,74 @@ async fn two_processes_send_a_blocking_host_together_what_one_may_and_crawl_it_o
     farm.until_crawled().await;
     let retries = "SELECT coalesce(sum(retry_count), 0)::bigint FROM worker_tasks";
     assert_eq!(farm.count(retries).await, 0, "a task that waits spends no retry");
+}
+
+/// Two processes in a storm of these faults, which ends once it is `enough`. What was counted until then.
+async fn storm(fault: Fault, enough: impl AsyncFn(&Farm) -> bool) -> (Farm, Counts, u64) {
+    let farm = Farm::with_stores(30).await;
+    let storm = farm.sim.add_fault(fault);
+    farm.enqueue(Role::PayloadFetch).await;
+    let workers = [0, 1].map(|_| Child::spawn(&mut worker(&farm)).allow_errors(&["refuses", "throttles"]));
+    until("it is enough", PATIENCE, async || enough(&farm).await).await;
+    let counts = farm.sim.counts();
+    let probes = farm.count(PROBES).await as u64;
+    farm.sim.remove_fault(storm);
+    // three minutes, scaled as the back-off of these tests is: half a minute's to one second's
+    farm.until_crawled().await;
+    drop(workers);
+    (farm, counts, probes)
+}
+
+const PROBES: &str = "SELECT coalesce(max(probe), 0)::bigint FROM hosts";
+
+async fn assert_no_proxy_is_blamed(farm: &Farm) {
+    assert_eq!(farm.count("SELECT coalesce(sum(failure_count), 0)::bigint FROM proxies").await, 0);
+    assert_eq!(farm.count("SELECT count(*) FROM proxies WHERE NOT is_active").await, 0);
+}
+
+#[tokio::test]
+async fn a_storm_of_403s_with_a_lucky_answer_now_and_then_is_met_with_few_requests() {
+    let fault = Fault::new(FaultKind::Blocked(Refusal::Forbidden)).sparing_one_of(10);
+    let (farm, counts, probes) = storm(fault, async |farm| farm.sim.counts().requests >= 40).await;
+    // each lucky probe closes the breaker for as many requests as open it again
+    let allowed = (counts.answered + 1) * (12 + 2 * SLOTS) + probes;
+    assert!(counts.requests <= allowed, "{} requests, {probes} probes, {} answers", counts.requests, counts.answered);
+    assert_eq!(farm.count("SELECT count(*) FROM raw_crawl_payloads").await, 30, "whole menus, one of each store");
+}
+
+#[tokio::test]
+async fn a_host_that_throttles_holds_both_processes() {
+    let fault = Fault::new(FaultKind::Throttled { retry_after: Some(Duration::from_secs(1)) });
+    let (farm, counts, probes) = storm(fault, async |farm| farm.count(PROBES).await >= 2).await;
+    // three holds open the breaker, and each meets what both have under way
+    let allowed = 3 * 2 * SLOTS + probes;
+    assert!(counts.requests <= allowed, "{} requests, {probes} of them probes", counts.requests);
+    assert_no_proxy_is_blamed(&farm).await;
+}
+
+#[tokio::test]
+async fn a_burst_of_5xx_blames_no_proxy_and_stores_nothing() {
+    let fault = Fault::new(FaultKind::ServerError(500));
+    let (farm, counts, _) = storm(fault, async |farm| farm.sim.counts().requests >= 30).await;
+    assert!(counts.requests <= 4 * 30 && counts.answered == 0, "{}", counts.requests);
+    assert_no_proxy_is_blamed(&farm).await;
+    assert_eq!(
+        farm.count("SELECT count(*) FROM raw_crawl_payloads").await,
+        30,
+        "one of each store, all after the burst"
+    );
+}
+
+#[tokio::test]
+async fn a_task_that_a_host_refused_says_what_it_does_and_since_when_while_its_breaker_is_closed() {
+    let farm = Farm::with_stores(1).await;
+    farm.leaves_open_tasks("its host refuses to the end");
+    farm.sim.add_fault(Fault::new(FaultKind::Blocked(Refusal::Forbidden)));
+    farm.enqueue(Role::PayloadFetch).await;
+    let mut command = worker(&farm);
+    let _worker = Child::spawn(command.env("DROVER__QUEUE__RETRY_BASE", "1h")).allow_errors(&["refuse"]);
+    let told = "SELECT count(*) FROM worker_tasks WHERE error_message ~
+                 '^127.0.0.1 refused the request: 403; it refuses 100 % of requests since [0-9]{2}:[0-9]{2} UTC$'";
+    farm.until_counted("the task says why", told, 1).await;
+    assert_eq!(farm.count("SELECT count(*) FROM hosts WHERE breaker = 'closed'").await, 1);
 }

@@ -118,6 +118,22 @@ fn what_a_host_does_is_told_with_its_share_and_since_when() {
 }
 
 #[test]
+fn refusals_are_told_with_their_beginning_until_they_are_forgotten() {
+    let mut host = Host::new();
+    host.report(&answers(3, 0));
+    assert_eq!(host.state.refused_since(), None);
+    host.pass(5 * SECOND);
+    host.report(&answers(0, 1));
+    host.pass(5 * SECOND);
+    host.report(&answers(0, 1));
+    let (share, since) = host.state.refused_since().unwrap();
+    assert!((0.35..0.45).contains(&share) && since == start() + TimeDelta::seconds(5), "{share} {since}");
+    host.pass(600 * SECOND);
+    host.report(&answers(1, 0));
+    assert_eq!(host.state.refused_since(), None);
+}
+
+#[test]
 fn the_back_off_doubles_with_each_refused_probe_up_to_its_cap() {
     let mut host = Host::opened();
     let mut pauses = Vec::new();
