@@ -97,7 +97,7 @@ impl Run<'_> {
             // a try whose answer was lost may have gone through, and then every later one fails
             if let Some((committed, sent)) = unknown.take() {
                 match self.ended_attempt().await {
-                    Some(ended) if ended.matches(AttemptOutcome::Completed) => {
+                    Some(ended) if ended.matches(done.outcome()) => {
                         return self.after_commit(&mut done, committed, sent);
                     }
                     Some(_) => {
@@ -133,7 +133,10 @@ impl Run<'_> {
         if let Some(hook) = done.after.take() {
             self.executor.after_hooks.spawn(self.task.lease.id, hook, committed);
         }
-        self.report_completed();
+        match &done.failure {
+            Some(reason) => events::task_failed(&self.event(), reason, None, self.elapsed()),
+            None => self.report_completed(),
+        }
         next
     }
 

@@ -77,6 +77,11 @@ pub async fn latest(client: &Client, store: StoreId) -> Result<Option<Payload>, 
         .transpose()
 }
 
+/// Whether the store of a payload whose file cannot be read needs a fetch that nobody has asked for yet.
+pub async fn needs_refetch(tx: &Tx, lost: PayloadId) -> Result<bool, DbError> {
+    first_column(&tx.query_one(include_str!("sql/payloads/needs_refetch.sql"), &[&lost]).await?)
+}
+
 /// Which files without a row may be deleted, when a file's row may come as late as `wait` after its fetch began.
 pub async fn sweep_times(client: &Client, wait: Duration) -> Result<SweepTimes, DbError> {
     let row = client.query_one(include_str!("sql/payloads/sweep_times.sql"), &[&wait.as_secs_f64()]).await?;

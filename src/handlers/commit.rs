@@ -1,4 +1,5 @@
 //! The end of a finished run: the handler's writes, its follow-ups and the fenced change of the task's status, in one transaction.
+//! A run that failed for good may have such an end, too.
 //! The one follow-up of a run that parsed its input already may be started by it, in the same slot.
 //!
 //! In: an open transaction, the claimed task and what its handler returned. Out: [`Committed`], or why it is not. `actors/settle`, the
@@ -10,7 +11,7 @@ use serde_json::Value;
 
 use super::outcome::{Done, FollowUp, Written};
 use super::product_refresh::FetchedMenu;
-use crate::db::tasks::{self, AttemptOutcome, ClaimedTask, NewTask, Settlement};
+use crate::db::tasks::{self, ClaimedTask, NewTask, Settlement};
 use crate::db::{DbError, Tx};
 use crate::domain::role::Role;
 use crate::domain::task::TaskLease;
@@ -66,7 +67,12 @@ pub async fn commit(
     slot: Option<Slot<'_>>,
 ) -> Result<Committed, CommitError> {
     let written = write(&tx, done).await.map_err(CommitError::RolledBack)?;
-    let committed = settle(&tx, task, written, detail, slot).await.map_err(|error| match error {
+    let settlement = Settlement {
+        result: Some(written.0.clone()),
+        detail: detail.clone(),
+        ..Settlement::new(done.outcome(), done.failure.clone())
+    };
+    let committed = settle(&tx, task, written, &settlement, slot).await.map_err(|error| match error {
         DbError::Missing(_) => CommitError::LeaseLost,
         error => CommitError::RolledBack(error),
     })?;
@@ -96,24 +102,19 @@ async fn settle(
     tx: &Tx,
     task: &ClaimedTask,
     (result, written): (Value, Written),
-    detail: &Value,
+    settlement: &Settlement,
     slot: Option<Slot<'_>>,
 ) -> Result<Committed, DbError> {
     let Written { next, data, menu, .. } = written;
-    let settlement = Settlement {
-        result: Some(result.clone()),
-        detail: detail.clone(),
-        ..Settlement::new(AttemptOutcome::Completed, None)
-    };
     let new_tasks: Vec<NewTask> = next.iter().map(|follow_up| new_task(task, follow_up)).collect();
     let started = match (slot, menu, new_tasks.as_slice()) {
         (Some(slot), Some(menu), [only]) if slot.takes(task, only) => {
-            let lease = tasks::complete_and_start(tx, &task.lease, &settlement, only, slot.lease).await?;
+            let lease = tasks::complete_and_start(tx, &task.lease, settlement, only, slot.lease).await?;
             lease.map(|lease| Box::new(StartedTask { task: started_task(lease, only), menu }))
         }
         _ => {
             tasks::enqueue(tx, &new_tasks).await?;
-            tasks::settle(tx, &task.lease, &settlement).await?;
+            tasks::settle(tx, &task.lease, settlement).await?;
             None
         }
     };

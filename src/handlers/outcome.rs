@@ -10,6 +10,7 @@ use thiserror::Error;
 
 use super::commit::Committed;
 use super::product_refresh::FetchedMenu;
+use crate::db::tasks::AttemptOutcome;
 use crate::db::{DbError, Tx};
 use crate::domain::role::Role;
 use crate::domain::store::{Platform, StoreId};
@@ -26,10 +27,12 @@ pub enum Outcome {
     },
 }
 
-/// A finished run. `result`, `next` and `write` are committed in the one transaction that completes the task.
+/// A finished run. `result`, `next` and `write` are committed in the one transaction that ends the task.
 pub struct Done {
     /// A JSON object; shown with the task.
     pub result: Value,
+    /// Why the task fails for good, although its run leaves follow-ups or writes behind. None: it completes.
+    pub failure: Option<String>,
     pub next: Vec<FollowUp>,
     pub write: Option<Box<dyn Write>>,
     pub after: Option<After>,
@@ -81,7 +84,7 @@ pub struct Written {
 
 impl Outcome {
     pub fn done(result: Value) -> Done {
-        Done { result, next: Vec::new(), write: None, after: None }
+        Done { result, failure: None, next: Vec::new(), write: None, after: None }
     }
 }
 
@@ -89,6 +92,18 @@ impl Done {
     pub fn next(mut self, follow_up: FollowUp) -> Self {
         self.next.push(follow_up);
         self
+    }
+
+    /// The task fails for good, for this reason.
+    pub fn failing(self, reason: String) -> Self {
+        Done { failure: Some(reason), ..self }
+    }
+
+    pub fn outcome(&self) -> AttemptOutcome {
+        match self.failure {
+            Some(_) => AttemptOutcome::Permanent,
+            None => AttemptOutcome::Completed,
+        }
     }
 
     /// `write` is given `data`, which is kept for as long as the transaction may run again.

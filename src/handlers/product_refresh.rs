@@ -2,7 +2,7 @@
 //!
 //! In: a payload's id, or none for the store's latest; or what the fetch before it in the same slot has parsed already. Out: the writes
 //! of one [`MenuWrite`] and their counts. Any payload may be replayed at any time: what it may still change depends on its place among
-//! its store's payloads.
+//! its store's payloads. A payload whose file is lost or damaged fails the task for good, and one fetch is queued in its place.
 
 mod variants;
 pub mod write;
@@ -12,14 +12,15 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::context::TaskStore;
-use super::{Context, Outcome, TaskError, Written};
+use super::{Context, FollowUp, Outcome, TaskError, Written};
 use crate::domain::args;
 use crate::domain::menu::NormalMenu;
 use crate::domain::payload::Payload;
+use crate::domain::role::Role;
 use crate::domain::store::StoreId;
 use crate::events::DataWritten;
 use crate::memory::MemoryPermit;
-use crate::storage::StoredMenu;
+use crate::storage::{StorageError, StoredMenu};
 use crate::{db, platforms};
 use write::MenuWrite;
 
@@ -44,7 +45,10 @@ pub async fn run(ctx: &Context, args: args::ProductRefresh) -> Result<Outcome, T
     };
     let menu = match menu {
         Some(menu) => menu,
-        None => Arc::new(read_menu(ctx, &payload).await?),
+        None => match read_menu(ctx, &payload).await? {
+            Ok(menu) => Arc::new(menu),
+            Err(lost) => return Ok(fetch_again(payload, &lost)),
+        },
     };
     Ok(refresh(ctx, payload, menu, memory))
 }
@@ -86,9 +90,34 @@ async fn find_payload(ctx: &Context, store: StoreId, id: Option<i64>) -> Result<
     })
 }
 
-async fn read_menu(ctx: &Context, payload: &Payload) -> Result<NormalMenu, TaskError> {
+/// The inner error: the file itself is at fault.
+async fn read_menu(ctx: &Context, payload: &Payload) -> Result<Result<NormalMenu, StorageError>, TaskError> {
     let platform = payload.platform;
     let normalise = move |stored: StoredMenu| platforms::normalise(platform, &stored.pages());
-    let normalised = ctx.services.payloads.read_with(&payload.storage_path, &payload.sha256, normalise).await?;
-    normalised.map_err(|error| TaskError::permanent(format!("payload {}: {error}", payload.id)))
+    match ctx.services.payloads.read_with(&payload.storage_path, &payload.sha256, normalise).await {
+        Ok(Ok(menu)) => Ok(Ok(menu)),
+        Ok(Err(error)) => Err(TaskError::permanent(format!("payload {}: {error}", payload.id))),
+        Err(error) if error.is_permanent() => Ok(Err(error)),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Only a fetch helps, unless a newer payload tells more than this one could.
+fn fetch_again(payload: Payload, lost: &StorageError) -> Outcome {
+    let reason = format!("payload {}: {lost}", payload.id);
+    let done = Outcome::done(json!({ "payload_id": payload.id })).failing(reason).write(payload, |payload, tx| {
+        Box::pin(async move {
+            let fetch = FollowUp {
+                role: Role::PayloadFetch,
+                dispensary_id: Some(payload.dispensary_id),
+                platform: Some(payload.platform),
+                priority: None,
+                args: json!({}),
+            };
+            let is_needed = db::payloads::needs_refetch(tx, payload.id).await?;
+            let result = [("fetches_again".to_owned(), json!(is_needed))].into_iter().collect();
+            Ok(Written { result, next: is_needed.then_some(fetch).into_iter().collect(), ..Written::default() })
+        })
+    });
+    done.into()
 }

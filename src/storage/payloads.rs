@@ -6,12 +6,13 @@
 use std::collections::HashSet;
 use std::fs;
 use std::io::{self, Read};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, TimeDelta, Utc};
-
+use nix::fcntl::OFlag;
 use tokio::sync::{Semaphore, watch};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
@@ -213,7 +214,7 @@ fn write_file(root: &Path, store: StoreId, at: DateTime<Utc>, bytes: &[u8]) -> R
 fn read_file(root: &Path, path: &str) -> Result<Vec<u8>, StorageError> {
     let file = layout::resolve(root, path).ok_or_else(|| StorageError::InvalidPath { path: path.to_owned() })?;
     let mut bytes = Vec::new();
-    let read = fs::File::open(file).and_then(|file| file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes));
+    let read = open(&file).and_then(|file| file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes));
     match read {
         Ok(_) if bytes.len() as u64 > MAX_FILE_BYTES => {
             Err(StorageError::Corrupt { path: path.to_owned(), reason: format!("larger than {MAX_FILE_BYTES} bytes") })
@@ -221,6 +222,9 @@ fn read_file(root: &Path, path: &str) -> Result<Vec<u8>, StorageError> {
         Ok(_) => Ok(bytes),
         Err(_) if owner::read(root)?.is_none() => Err(no_owner(root)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Err(StorageError::Missing { path: path.to_owned() }),
+        Err(_) if !is_file(&file) => {
+            Err(StorageError::Corrupt { path: path.to_owned(), reason: "it is no regular file".to_owned() })
+        }
         Err(error) => Err(StorageError::from_io(path, error)),
     }
 }
@@ -228,6 +232,20 @@ fn read_file(root: &Path, path: &str) -> Result<Vec<u8>, StorageError> {
 /// A root without an owner is the mount point of a share that is not mounted.
 fn no_owner(root: &Path) -> StorageError {
     StorageError::unavailable(root, "it has no payloads/.database")
+}
+
+/// A link, or a pipe that nobody writes to, was put there by somebody else: the one is not followed, the other not waited for.
+fn open(path: &Path) -> io::Result<fs::File> {
+    let flags = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK;
+    let file = fs::OpenOptions::new().read(true).custom_flags(flags.bits()).open(path)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::ErrorKind::InvalidInput.into()),
+    }
+}
+
+fn is_file(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|found| found.is_file())
 }
 
 fn decode(bytes: &[u8], path: String, expected: &str) -> Result<StoredMenu, StorageError> {

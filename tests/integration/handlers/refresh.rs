@@ -74,22 +74,6 @@ async fn another_stores_payload_is_refused() {
     assert!(refusal(&harness, json!({ "payload_id": other.id })).await.starts_with("no_payload: "));
 }
 
-#[rstest]
-#[case::changed(Some("not what was written"), "is damaged")]
-#[case::gone(None, "does not exist")]
-#[tokio::test]
-async fn a_bad_file_is_a_permanent_error(#[case] content: Option<&str>, #[case] says: &str) {
-    let harness = HandlerHarness::new().await;
-    let payload = harness.payload(at(1), &[&page(&["a"])]).await;
-    let file = harness.storage.path().join(&payload.storage_path);
-    match content {
-        Some(text) => std::fs::write(file, text).unwrap(),
-        None => std::fs::remove_file(file).unwrap(),
-    }
-    let why = refusal(&harness, json!({})).await;
-    assert!(why.contains(says) && why.contains(&payload.storage_path), "{why}");
-}
-
 #[tokio::test]
 async fn a_payload_that_is_no_menu_is_a_permanent_error() {
     let harness = HandlerHarness::new().await;
