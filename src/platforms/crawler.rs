@@ -212,7 +212,9 @@ fn check(
     }
     let count = |items: usize| i32::try_from(items).unwrap_or(i32::MAX);
     if is_whole(count(seen), count(total), limits.min_coverage) {
-        return Ok(());
+        // a total that is too low may have ended the crawl too early
+        let is_plausible = is_whole(count(total), count(seen), limits.min_coverage);
+        return if is_plausible { Ok(()) } else { Err(FetchError::MoreThanAnnounced { seen, total }) };
     }
     Err(FetchError::Incomplete { seen, total, min_coverage: limits.min_coverage })
 }
@@ -262,6 +264,8 @@ mod tests {
     #[case::too_few(20, Some(25), true, "incomplete")]
     #[case::without_a_total(20, None, true, "unannounced")]
     #[case::more_than_a_total_of_nothing(20, Some(0), true, "unannounced")]
+    #[case::one_more_than_announced(26, Some(25), true, "whole")]
+    #[case::far_more_than_announced(100, Some(25), true, "unannounced")]
     #[case::of_a_platform_that_announces_none(20, None, false, "whole")]
     fn a_menu_is_whole_when_what_was_announced_is_there(
         #[case] seen: usize,

@@ -81,6 +81,9 @@ pub(super) async fn read(
     if looks_like_html(&body) {
         return Err(FetchError::Challenged { host: host.to_owned() });
     }
+    if body.len() > SMALL_BODY && is_deep(&body).await {
+        return Err(FetchError::Decode { host: host.to_owned(), reason: format!("deeper than {MAX_DEPTH} lists") });
+    }
     let (Answer { status, headers, raw }, memory) = (answer, memory.clone());
     Ok(Response { host: host.to_owned(), status, headers, raw, body, memory })
 }
@@ -131,6 +134,35 @@ fn looks_like_html(body: &[u8]) -> bool {
     body.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'<')
 }
 
+/// Whether lists and objects lie in each other deeper than in any menu: a reader remembers each one, and takes as much memory as a large
+/// body once more.
+async fn is_deep(body: &Bytes) -> bool {
+    let body = body.clone();
+    cpu::run(move || depth(&body) > MAX_DEPTH).await
+}
+
+const MAX_DEPTH: usize = 1000;
+
+/// The most brackets that are open at once, as far as [`MAX_DEPTH`] and those in texts aside.
+fn depth(json: &[u8]) -> usize {
+    let (mut open, mut most, mut in_text, mut is_escaped) = (0_usize, 0, false, false);
+    for byte in json {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if in_text => is_escaped = true,
+            b'"' => in_text = !in_text,
+            b'[' | b'{' if !in_text => open += 1,
+            b']' | b'}' if !in_text => open = open.saturating_sub(1),
+            _ => {}
+        }
+        most = most.max(open);
+        if most > MAX_DEPTH {
+            break;
+        }
+    }
+    most
+}
+
 fn leads_elsewhere(url: &Url, headers: &HeaderMap) -> bool {
     let location = headers.get(header::LOCATION).and_then(|location| location.to_str().ok());
     let target = location.and_then(|location| url.join(location).ok());
@@ -161,6 +193,14 @@ mod tests {
 
     fn now() -> DateTime<Utc> {
         "2026-10-21T07:28:00Z".parse().unwrap()
+    }
+
+    #[rstest]
+    #[case::flat(r#"{"a":[1,2,{"b":3}]}"#, 3)]
+    #[case::brackets_in_a_text(r#"["[[[\"[[\\",[]]"#, 2)]
+    #[case::closed_too_often("]]]][", 1)]
+    fn the_depth_of_a_document_is_that_of_its_lists(#[case] json: &str, #[case] expected: usize) {
+        assert_eq!(depth(json.as_bytes()), expected);
     }
 
     fn throttled(status: u16, seconds: Option<u64>) -> Result<(), FetchError> {

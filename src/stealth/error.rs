@@ -86,6 +86,9 @@ pub enum FetchError {
     RobotsUnknown { host: String, unknown: Box<UnknownRobots> },
     #[error("the crawl holds {seen} products, and how many there are was not announced")]
     Unannounced { seen: usize },
+    /// The announcement is no measure of what there is.
+    #[error("the crawl holds {seen} products, and only {total} were announced")]
+    MoreThanAnnounced { seen: usize, total: usize },
     #[error("the crawl holds {seen} of {total} products, a share below {min_coverage}")]
     Incomplete { seen: usize, total: usize, min_coverage: f64 },
     #[error("the menu has more than {max_pages} pages; {seen} products are on these. Raise http.max_pages")]
@@ -143,6 +146,7 @@ impl FetchError {
             | FetchError::MenuTooLarge { .. }
             | FetchError::MorePages { .. }
             | FetchError::Unannounced { .. }
+            | FetchError::MoreThanAnnounced { .. }
             | FetchError::Incomplete { .. } => Disposition::FailAttempt,
             FetchError::NotFound { .. }
             | FetchError::NotAddressable { .. }
@@ -178,7 +182,7 @@ impl FetchError {
             FetchError::NotAddressable { .. } => "not_addressable",
             FetchError::NotAllowed { .. } => "refused",
             FetchError::RobotsForbid { .. } | FetchError::RobotsUnknown { .. } => "robots",
-            FetchError::Unannounced { .. } => "unannounced",
+            FetchError::Unannounced { .. } | FetchError::MoreThanAnnounced { .. } => "unannounced",
             FetchError::Incomplete { .. } | FetchError::MorePages { .. } => "incomplete",
         }
     }

@@ -27,7 +27,7 @@ pub mod identity;
 mod jar;
 pub mod locale;
 pub mod proxy;
-mod proxy_connect;
+pub mod proxy_connect;
 pub mod request;
 mod robots_table;
 pub mod rotation;

@@ -11,7 +11,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use http::HeaderValue;
 use rustls::ClientConfig;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::client::TlsStream;
@@ -31,14 +31,14 @@ pub(super) type ProxyStream = Either<TcpStream, Box<TlsStream<TcpStream>>>;
 
 /// Why there is no stream. Holds no secret.
 #[derive(Debug)]
-pub(super) struct ConnectError {
+pub struct ConnectError {
     pub reason: String,
     pub kind: ConnectErrorKind,
 }
 
 /// What failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ConnectErrorKind {
+pub enum ConnectErrorKind {
     /// The proxy failed.
     Proxy,
     /// The proxy failed, and another try will fail too: it is benched at once.
@@ -59,7 +59,7 @@ pub(super) async fn open(
     let stream = timeout(limit, reach(proxy, tls)).await;
     let stream =
         stream.map_err(|_| failed(ConnectErrorKind::Proxy, format!("cannot be reached within {limit:?}")))??;
-    let connected = timeout(limit, connect(stream, proxy, url)).await;
+    let connected = timeout(limit, handshake(stream, proxy, url)).await;
     connected.map_err(|_| failed(ConnectErrorKind::ProxyOrOrigin, format!("no connection within {limit:?}")))?
 }
 
@@ -108,7 +108,12 @@ async fn dial(proxy: &Proxy) -> Result<TcpStream, ConnectError> {
     Ok(stream)
 }
 
-async fn connect(stream: ProxyStream, proxy: &Proxy, url: &Url) -> Result<ProxyStream, ConnectError> {
+/// Has a proxy that was reached connect the stream to the origin of `url`.
+pub async fn handshake<S: AsyncRead + AsyncWrite + Unpin>(
+    stream: S,
+    proxy: &Proxy,
+    url: &Url,
+) -> Result<S, ConnectError> {
     match (proxy.protocol, url.scheme()) {
         (ProxyProtocol::Socks5, _) => socks5(stream, proxy, url).await,
         (ProxyProtocol::Http | ProxyProtocol::Https, "https") => tunnel(stream, proxy, url).await,
@@ -116,7 +121,7 @@ async fn connect(stream: ProxyStream, proxy: &Proxy, url: &Url) -> Result<ProxyS
     }
 }
 
-async fn tunnel(mut stream: ProxyStream, proxy: &Proxy, url: &Url) -> Result<ProxyStream, ConnectError> {
+async fn tunnel<S: AsyncRead + AsyncWrite + Unpin>(mut stream: S, proxy: &Proxy, url: &Url) -> Result<S, ConnectError> {
     let target = format!("{}:{}", url.host_str().unwrap_or_default(), port(url));
     let mut request = format!("CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n").into_bytes();
     if let Some(value) = authorization(proxy) {
@@ -133,7 +138,7 @@ async fn tunnel(mut stream: ProxyStream, proxy: &Proxy, url: &Url) -> Result<Pro
 }
 
 /// Reads the answer to CONNECT up to its empty line and gives its status.
-async fn connect_status(stream: &mut ProxyStream) -> Result<u16, ConnectError> {
+async fn connect_status(stream: &mut (impl AsyncRead + Unpin)) -> Result<u16, ConnectError> {
     let mut answer = Vec::with_capacity(512);
     while !answer.ends_with(b"\r\n\r\n") {
         if answer.len() >= MAX_CONNECT_ANSWER_BYTES {
@@ -152,7 +157,7 @@ fn status_of(answer: &[u8]) -> Option<u16> {
     status.parse().ok().filter(|status| (100..600).contains(status))
 }
 
-async fn socks5(stream: ProxyStream, proxy: &Proxy, url: &Url) -> Result<ProxyStream, ConnectError> {
+async fn socks5<S: AsyncRead + AsyncWrite + Unpin>(stream: S, proxy: &Proxy, url: &Url) -> Result<S, ConnectError> {
     let target = (target_name(url), port(url));
     let connected = match proxy.username.as_deref() {
         None => Socks5Stream::connect_with_socket(stream, target).await,

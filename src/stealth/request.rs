@@ -119,9 +119,9 @@ impl Response {
         self.headers.get(http::header::CONTENT_ENCODING).is_some_and(|coding| coding.as_bytes() == b"gzip")
     }
 
-    /// An error for a status without success; a part of an answer (206) is no answer.
+    /// An error for any status but 200: others are without content (204, 205), a part of it (206), or changed on the way (203).
     pub fn require_success(&self) -> Result<(), FetchError> {
-        match self.status.is_success() && self.status != StatusCode::PARTIAL_CONTENT {
+        match self.status == StatusCode::OK {
             true => Ok(()),
             false => Err(answer::status_error(&self.host, self.status)),
         }

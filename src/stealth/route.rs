@@ -119,17 +119,18 @@ impl Route {
         let (head, body) = response.into_parts();
         self.reject_answer_of_proxy(request, connection.is_forwarded(), head.status)?;
         self.keep_cookies(deps, request, &head.headers);
+        let can_be_kept = !transport::is_framed_twice(&head.headers);
         // a head that is rejected needs no body, which may never come
         if let Err(error) = answer::judge(&request.url, &head, deps.clock.utc()) {
             deps.answered();
             let skipped = deps.transport.skip(body).await;
-            self.connection = skipped.is_whole.then_some(connection);
+            self.connection = (can_be_kept && skipped.is_whole).then_some(connection);
             let error = answer::judge_key(answer::judge_beginning(error, &skipped.beginning), request);
             return Err(Failure::by_head(error, request.host()));
         }
         let answer = deps.transport.collect(request, head, body, memory).await?;
         deps.answered();
-        self.connection = Some(connection);
+        self.connection = can_be_kept.then_some(connection);
         Ok(answer)
     }
 

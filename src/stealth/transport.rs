@@ -204,6 +204,11 @@ impl Transport {
     }
 }
 
+/// A length beside chunks: others on the way may see another end of the answer than we do, and take what follows for the next one.
+pub(super) fn is_framed_twice(headers: &HeaderMap) -> bool {
+    headers.contains_key(header::TRANSFER_ENCODING) && headers.contains_key(header::CONTENT_LENGTH)
+}
+
 /// Takes the task's memory permit, for a body of `host` above [`memory::SMALL_BODY`].
 pub(super) fn hold_large(memory: &MemoryPermit, host: &str) -> Result<(), FetchError> {
     match memory.try_acquire() {

@@ -6,7 +6,7 @@
 mod answers;
 mod data;
 mod found_store;
-mod menu_url;
+pub mod menu_url;
 pub mod normalize;
 mod requests;
 

@@ -21,7 +21,7 @@ use crate::platforms::reading::potency;
 use crate::platforms::reading::reader::{self, Reader};
 use special::PageSpecials;
 pub(super) use wire::has_errors;
-use wire::{Brand, Image, Items, Page, WireProduct};
+use wire::{Brand, Image, Items, Page, ScannedItems, WireProduct};
 
 /// One page, normalised, and what a crawl must know of it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -106,14 +106,24 @@ fn parse(number: usize, body: &[u8]) -> Result<Page<'_>, NormaliseError> {
         None => NormaliseError::Truncated { page: number },
         Some(_) => not_a_menu(error.to_string()),
     })?;
-    let answer: wire::Answer<'_> = serde_json::from_str(text).map_err(|error| match error.is_eof() {
+    let refused = |error: serde_json::Error| match error.is_eof() {
         true => NormaliseError::Truncated { page: number },
         false => not_a_menu(error.to_string()),
-    })?;
+    };
+    match serde_json::from_str(text) {
+        Ok(answer) => page_of::<Items<'_>>(number, answer),
+        Err(error) if error.is_eof() => Err(refused(error)),
+        // one bad element must not cost its neighbours
+        Err(_) => page_of::<ScannedItems<'_>>(number, serde_json::from_str(text).map_err(refused)?),
+    }
+}
+
+fn page_of<'a, I: Into<Items<'a>>>(number: usize, answer: wire::Answer<'a, I>) -> Result<Page<'a>, NormaliseError> {
     if answer.has_errors() {
         return Err(NormaliseError::HasErrors { page: number });
     }
-    answer.into_page().ok_or_else(|| not_a_menu("no filteredProducts in it".to_owned()))
+    let why = || "no filteredProducts in it".to_owned();
+    answer.into_page().ok_or_else(|| NormaliseError::NotAMenu { page: number, why: why() })
 }
 
 /// The item's id; none when it has none that could be a key.

@@ -7,6 +7,7 @@ use std::fmt;
 
 use serde::Deserialize;
 use serde::de::{self, Deserializer, SeqAccess, Visitor};
+use serde_json::value::RawValue;
 
 use product::Element;
 
@@ -14,25 +15,24 @@ pub use product::{Key, WireProduct};
 
 use crate::platforms::reading::{Raw, decimal};
 
-/// A whole response body.
+/// A whole response body, whose elements are read as `I`.
 #[derive(Deserialize)]
-pub struct Answer<'a> {
-    #[serde(borrow)]
-    data: Option<Data<'a>>,
+pub struct Answer<'a, I> {
+    #[serde(borrow, bound(deserialize = "I: Deserialize<'de>"))]
+    data: Option<Data<'a, I>>,
     #[serde(borrow)]
     errors: Raw<'a>,
 }
 
 #[derive(Deserialize)]
-struct Data<'a> {
-    #[serde(borrow, rename = "filteredProducts")]
-    filtered_products: Option<FilteredProducts<'a>>,
+struct Data<'a, I> {
+    #[serde(borrow, rename = "filteredProducts", bound(deserialize = "I: Deserialize<'de>"))]
+    filtered_products: Option<FilteredProducts<'a, I>>,
 }
 
 #[derive(Deserialize)]
-struct FilteredProducts<'a> {
-    #[serde(borrow)]
-    products: Option<Items<'a>>,
+struct FilteredProducts<'a, I> {
+    products: Option<I>,
     #[serde(borrow, rename = "queryInfo")]
     query_info: Option<QueryInfo<'a>>,
 }
@@ -55,14 +55,35 @@ pub struct Page<'a> {
     pub has_odd_total: bool,
 }
 
-/// The elements of a page. Those that are no objects are counted, not kept.
+/// The elements of a page. Those that are no objects are counted, not kept. They are read as they are scanned, which one that is no
+/// valid value ends.
 #[derive(Default)]
 pub struct Items<'a> {
     pub products: Vec<WireProduct<'a>>,
     pub not_objects: usize,
 }
 
-impl Items<'_> {
+/// The same, each element scanned before it is read: one that cannot be read is counted as no object. It costs a second scan.
+pub struct ScannedItems<'a>(Items<'a>);
+
+impl<'a> From<ScannedItems<'a>> for Items<'a> {
+    fn from(ScannedItems(items): ScannedItems<'a>) -> Self {
+        items
+    }
+}
+
+impl<'a> Items<'a> {
+    fn add<E: de::Error>(&mut self, product: Option<WireProduct<'a>>) -> Result<(), E> {
+        match product {
+            Some(product) => self.products.push(product),
+            None => self.not_objects += 1,
+        }
+        match self.len() > MAX_ITEMS {
+            true => Err(de::Error::custom(format!("more than {MAX_ITEMS} products on one page"))),
+            false => Ok(()),
+        }
+    }
+
     pub fn len(&self) -> usize {
         self.products.len() + self.not_objects
     }
@@ -71,7 +92,7 @@ impl Items<'_> {
 /// A product takes half a kilobyte before any of it is read: a page of empty ones must not fill the memory.
 pub const MAX_ITEMS: usize = 4000;
 
-impl<'a> Answer<'a> {
+impl<'a, I: Into<Items<'a>>> Answer<'a, I> {
     pub fn has_errors(&self) -> bool {
         has_errors(self.errors)
     }
@@ -82,7 +103,7 @@ impl<'a> Answer<'a> {
         let total = |raw: Raw<'_>| decimal::total(raw?.get());
         let is_odd = |raw: Raw<'_>| raw.is_some() && total(raw).is_none();
         Some(Page {
-            items: menu.products?,
+            items: menu.products?.into(),
             total_count: total(total_count),
             total_pages: total(total_pages),
             has_odd_total: is_odd(total_count) || is_odd(total_pages),
@@ -108,15 +129,32 @@ impl<'de: 'a, 'a> Deserialize<'de> for Items<'a> {
             fn visit_seq<S: SeqAccess<'de>>(self, mut elements: S) -> Result<Items<'de>, S::Error> {
                 let mut items = Items::default();
                 while let Some(Element(product)) = elements.next_element()? {
-                    match product {
-                        Some(product) => items.products.push(product),
-                        None => items.not_objects += 1,
-                    }
-                    if items.len() > MAX_ITEMS {
-                        return Err(de::Error::custom(format!("more than {MAX_ITEMS} products on one page")));
-                    }
+                    items.add(product)?;
                 }
                 Ok(items)
+            }
+        }
+        deserializer.deserialize_seq(ItemsVisitor)
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for ScannedItems<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ItemsVisitor;
+        impl<'de> Visitor<'de> for ItemsVisitor {
+            type Value = ScannedItems<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of products")
+            }
+
+            fn visit_seq<S: SeqAccess<'de>>(self, mut elements: S) -> Result<ScannedItems<'de>, S::Error> {
+                let mut items = Items::default();
+                while let Some(element) = elements.next_element::<&RawValue>()? {
+                    let read = serde_json::from_str(element.get());
+                    items.add(read.ok().and_then(|Element(product)| product))?;
+                }
+                Ok(ScannedItems(items))
             }
         }
         deserializer.deserialize_seq(ItemsVisitor)

@@ -189,14 +189,15 @@ impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
                 f.write_str("a key")
             }
 
-            fn visit_borrowed_str<E: de::Error>(self, key: &'de str) -> Result<Self::Value, E> {
-                Ok(Key(Cow::Borrowed(key)))
+            fn visit_borrowed_bytes<E: de::Error>(self, key: &'de [u8]) -> Result<Self::Value, E> {
+                Ok(Key(String::from_utf8_lossy(key)))
             }
 
-            fn visit_str<E: de::Error>(self, key: &str) -> Result<Self::Value, E> {
-                Ok(Key(Cow::Owned(key.to_owned())))
+            fn visit_bytes<E: de::Error>(self, key: &[u8]) -> Result<Self::Value, E> {
+                Ok(Key(Cow::Owned(String::from_utf8_lossy(key).into_owned())))
             }
         }
-        deserializer.deserialize_str(KeyVisitor)
+        // half of a surrogate pair in a key is no text, and would otherwise cost the whole page
+        deserializer.deserialize_bytes(KeyVisitor)
     }
 }
