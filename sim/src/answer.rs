@@ -55,6 +55,8 @@ fn filtered_products(
         _ if request.variables["productsFilter"]["Status"] != "All" => page.empty(),
         _ if fault == Some(&FaultKind::UnknownDispensary) => page.empty(),
         None => page.empty(),
+        Some(asked) if fault == Some(&FaultKind::OtherStore) => page
+            .of_store(world, world.catalogue.stores.iter().find(|store| store.index != asked.index).unwrap_or(asked)),
         Some(store) if store.captured => page.of_captured(world.captured.as_ref()),
         Some(store) => page.of_store(world, store),
     }
@@ -84,8 +86,12 @@ impl Page<'_> {
     fn of_store(&self, world: &World, store: &StoreSeed) -> serde_json::Result<Vec<u8>> {
         let crawl = world.crawl();
         let menu = menu::Menu::of(world.seed, store, crawl);
+        let pages = menu.total().div_ceil(self.size).max(1);
         let rows = match self.fault {
             Some(FaultKind::LostToTies) => menu.page_of_lost_ties(self.number, self.size),
+            Some(FaultKind::RepeatedPage) => menu.page(0, self.size),
+            Some(FaultKind::EndlessPages) => menu.page(self.number % pages, self.size),
+            Some(FaultKind::HalfMenu) if self.number >= less_than_half(pages) => Vec::new(),
             _ => menu.page(self.number, self.size),
         };
         let truth = |row: &menu::Row| {
@@ -108,6 +114,9 @@ impl Page<'_> {
                 total = 0;
             }
             Some(FaultKind::GrowingTotal) => total += self.number * self.size,
+            Some(FaultKind::AnnouncedTotal(announced)) => total = *announced,
+            Some(FaultKind::EndlessPages) => total = 1_000_000,
+            Some(FaultKind::HalfMenu) => total = total.min(less_than_half(total.div_ceil(self.size)) * self.size),
             Some(FaultKind::DriftingTotal) => total = drifted(total, self.number),
             Some(FaultKind::GraphqlErrors { .. }) => {
                 products.truncate(products.len() / 2);
@@ -116,8 +125,21 @@ impl Page<'_> {
             _ => {}
         }
         let answer = Answer { errors, data: Some(Menu::page(products, total, self.size)) };
-        written(&answer, self.ask, 6 * 1024 * self.size)
+        let text = written(&answer, self.ask, 6 * 1024 * self.size)?;
+        Ok(match self.fault {
+            Some(FaultKind::OddItems(items)) => with_items_first(text, items),
+            _ => text,
+        })
     }
+}
+
+/// Puts elements before the products, as they are: they need not be JSON.
+fn with_items_first(text: Vec<u8>, items: &[String]) -> Vec<u8> {
+    const LIST: &[u8] = br#""products":["#;
+    let place = text.windows(LIST.len()).position(|window| window == LIST).map_or(0, |start| start + LIST.len());
+    let (before, after) = text.split_at(place);
+    let comma = if after.starts_with(b"]") || items.is_empty() { "" } else { "," };
+    [before, items.join(",").as_bytes(), comma.as_bytes(), after].concat()
 }
 
 /// The whole answer to a hash; what a full text asks for to a full text.
@@ -132,6 +154,10 @@ fn written<T: Serialize>(answer: &Answer<T>, ask: &Ask, size: usize) -> serde_js
         }
     }
     Ok(body)
+}
+
+fn less_than_half(pages: usize) -> usize {
+    (pages.saturating_sub(1) / 2).max(1)
 }
 
 /// Page 0 announces the most, so that a client that relies on it asks for every page.

@@ -33,6 +33,8 @@ pub struct Counts {
     pub hash_not_found: u64,
     /// Requests that met a fault, blocks by fault included.
     pub faults: u64,
+    /// Connections that were used again after a broken answer.
+    pub trusted_broken: u64,
     /// Requests being answered now, and the most there ever were at once.
     pub in_flight: u64,
     pub most_in_flight: u64,

@@ -5,7 +5,10 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use crate::coding_fault::CodingFault;
+use crate::flood::Flood;
 use crate::request::{GraphqlRequest, Operation};
+use crate::transmission::Transmission;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FaultKind {
@@ -32,6 +35,26 @@ pub enum FaultKind {
     /// The order changes between two pages: the last product of each is shown again as the first of the next, in the place of
     /// one that is on no page. Pages keep their size, and the total stays.
     LostToTies,
+    /// Whatever page is asked for, the first one comes.
+    RepeatedPage,
+    /// A million products are announced, and the pages begin anew behind the last one.
+    EndlessPages,
+    /// Fewer than half of the pages hold anything, and the total is theirs alone: whole to look at (of a menu of three pages or more).
+    HalfMenu,
+    /// So many products are announced, whatever there are.
+    AnnouncedTotal(usize),
+    /// The menu of another store.
+    OtherStore,
+    /// These JSON texts stand before the products of the page; the total stays.
+    OddItems(Vec<String>),
+    /// The body is this text.
+    Body(String),
+    /// An answer that is far larger than any menu.
+    Flood(Flood),
+    /// A body whose coding is not what its head says.
+    Coded(CodingFault),
+    /// Bytes that are no HTTP, or come too slowly (HTTP/1.1 only).
+    Sent(Transmission),
     /// `totalCount` grows from page to page, by what a page holds; the products do not.
     GrowingTotal,
     /// `totalCount` goes up and down between pages by 0.5 %, at least 1. Page 0 announces the most.
@@ -52,9 +75,17 @@ impl FaultKind {
             | FaultKind::EmptyMenu
             | FaultKind::DriftingTotal
             | FaultKind::GrowingTotal
+            | FaultKind::RepeatedPage
+            | FaultKind::EndlessPages
+            | FaultKind::HalfMenu
+            | FaultKind::AnnouncedTotal(_)
+            | FaultKind::OtherStore
+            | FaultKind::OddItems(_)
             | FaultKind::LostToTies => gets_data && operation == Operation::FilteredProducts,
             FaultKind::Truncated
             | FaultKind::CutShort
+            | FaultKind::Coded(_)
+            | FaultKind::Sent(_)
             | FaultKind::GraphqlErrors { .. }
             | FaultKind::HashNotFound
             | FaultKind::UnknownDispensary => gets_data,
@@ -63,6 +94,8 @@ impl FaultKind {
             | FaultKind::Unavailable { .. }
             | FaultKind::ServerError(_)
             | FaultKind::Reset
+            | FaultKind::Body(_)
+            | FaultKind::Flood(_)
             | FaultKind::Hang => true,
         }
     }

@@ -34,9 +34,11 @@ mod words;
 mod wire;
 
 mod answer;
+mod coding_fault;
 mod counters;
 mod encoding;
 mod faults;
+mod flood;
 mod hashes;
 mod origin;
 mod pages;
@@ -45,15 +47,18 @@ mod proxy;
 mod reply;
 mod request;
 mod selection;
+mod transmission;
 mod world;
 
 mod oracle;
 mod simulator;
 
 pub use catalogue::StoreSeed;
+pub use coding_fault::CodingFault;
 pub use counters::{Counts, ProxyCounts};
 pub use encoding::Coding;
 pub use faults::{Fault, FaultId, FaultKind, Refusal};
+pub use flood::{Flood, FloodOf};
 pub use hashes::history;
 pub use oracle::{OraclePotency, OracleProduct, OracleStore, OracleVariant};
 pub use plus::PLUS_KEY;
@@ -61,3 +66,4 @@ pub use proxy::{ProxyAddress, ProxyFault, ProxyProtocol};
 pub use request::Operation;
 pub use settings::{Robots, Settings};
 pub use simulator::Simulator;
+pub use transmission::Transmission;

@@ -1,5 +1,6 @@
 //! The origin: the fake Dutchie's HTTP server. It checks what the real one insists on, blocks by proxy, and breaks on demand.
 
+use std::future::poll_fn;
 use std::io;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
@@ -7,10 +8,10 @@ use std::time::Duration;
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
+use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::conn::auto;
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 
@@ -19,6 +20,7 @@ use crate::faults::{FaultKind, Refusal};
 use crate::reply::{self, Body};
 use crate::request::{Ask, GraphqlRequest, Operation};
 use crate::settings::Robots;
+use crate::transmission::{Afterwards, RawAnswer};
 use crate::world::World;
 use crate::{answer, pages, plus};
 
@@ -64,22 +66,58 @@ async fn connection(
     proxy: Option<usize>,
     is_http2: bool,
 ) {
-    let server = server(world.client_timeout, is_http2);
+    let (client_timeout, shared) = (world.client_timeout, world.clone());
     let service = service_fn(move |request| {
-        let world = world.clone();
-        async move { respond(&world, request, proxy).await }
+        let world = shared.clone();
+        // the connection is polled by hand, which takes a future that may be moved
+        Box::pin(async move { respond(&world, request, proxy).await })
     });
-    if let Err(error) = server.serve_connection(TokioIo::new(stream), service).await {
+    let stream = TokioIo::new(stream);
+    if is_http2 {
+        let mut server = http2::Builder::new(TokioExecutor::new());
+        server.timer(TokioTimer::new()).keep_alive_interval(client_timeout).keep_alive_timeout(client_timeout);
+        log_end(server.serve_connection(stream, service).await);
+        return;
+    }
+    let mut server = http1::Builder::new();
+    server.timer(TokioTimer::new()).header_read_timeout(client_timeout);
+    let mut stream = stream;
+    loop {
+        let mut connection = server.serve_connection(stream, service.clone());
+        let ended = poll_fn(|context| connection.poll_without_shutdown(context)).await;
+        let mut inner = connection.into_parts().io.into_inner();
+        match ended {
+            Ok(()) => return drop(inner.shutdown().await),
+            Err(error) => match RawAnswer::of(&error) {
+                Some(answer) if break_http(&world, &mut inner, &answer).await => stream = TokioIo::new(inner),
+                Some(_) => return,
+                None => return log_end(Err(error)),
+            },
+        }
+    }
+}
+
+fn log_end(ended: hyper::Result<()>) {
+    if let Err(error) = ended {
         tracing::trace!(%error, "simulator: connection ended");
     }
 }
 
-/// `is_http2` is given because detecting the protocol waits for the first bytes without a time limit.
-fn server(client_timeout: Duration, is_http2: bool) -> auto::Builder<TokioExecutor> {
-    let mut server = auto::Builder::new(TokioExecutor::new());
-    server.http1().timer(TokioTimer::new()).header_read_timeout(client_timeout);
-    server.http2().timer(TokioTimer::new()).keep_alive_interval(client_timeout).keep_alive_timeout(client_timeout);
-    if is_http2 { server.http2_only() } else { server.http1_only() }
+/// Sends what no HTTP server would send, and counts a client that trusts the connection afterwards. True where it may.
+async fn break_http(world: &World, stream: &mut (impl AsyncRead + AsyncWrite + Unpin), answer: &RawAnswer) -> bool {
+    match answer.send(stream).await {
+        Ok(Afterwards::Serve) => return true,
+        Ok(Afterwards::Close) => drop(stream.shutdown().await),
+        Ok(Afterwards::Watch) => {
+            let mut next = [0; 1];
+            let asked_again = tokio::time::timeout(world.client_timeout, stream.read(&mut next)).await;
+            if matches!(asked_again, Ok(Ok(1))) {
+                world.counters.note(|counts| counts.trusted_broken += 1);
+            }
+        }
+        Err(error) => tracing::trace!(%error, "simulator: the client of a broken answer has left"),
+    }
+    false
 }
 
 /// An error closes the connection without an answer.
@@ -142,8 +180,16 @@ async fn execute(
     if let Some(reason) = wrong {
         return Ok(reply::error(StatusCode::OK, reason, "BAD_USER_INPUT")?);
     }
+    if let Some(FaultKind::Coded(coding_fault)) = fault {
+        let plain = pages::coded(world, graphql, None, None).await?;
+        let (coding, bytes) = coding_fault.code(plain).await?;
+        return reply::coded(coding, reply::whole(bytes));
+    }
     let coding = Coding::choose(headers, world.coding);
     let bytes = pages::coded(world, graphql, coding, fault.as_ref()).await?;
+    if let Some(FaultKind::Sent(how)) = fault {
+        return Err(io::Error::other(RawAnswer { how, coding, body: bytes }));
+    }
     let response = reply::json(coding, bytes, fault.as_ref())?;
     world.counters.note(|counts| counts.answered += u64::from(fault.is_none()));
     Ok(response)
@@ -222,6 +268,11 @@ async fn fail(world: &World, fault: &FaultKind) -> io::Result<Option<Response<Bo
             reply::error(StatusCode::OK, "Something went wrong", "INTERNAL_SERVER_ERROR")?
         }
         FaultKind::HashNotFound => hash_not_found(world)?,
+        FaultKind::Body(text) => reply::coded(None, reply::whole(text.clone().into()))?,
+        FaultKind::Flood(flood) => {
+            let (coding, body) = flood.answer().await?;
+            reply::coded(coding.as_deref(), body)?
+        }
         FaultKind::Truncated
         | FaultKind::CutShort
         | FaultKind::EmptyPage
@@ -229,6 +280,14 @@ async fn fail(world: &World, fault: &FaultKind) -> io::Result<Option<Response<Bo
         | FaultKind::DriftingTotal
         | FaultKind::GrowingTotal
         | FaultKind::LostToTies
+        | FaultKind::RepeatedPage
+        | FaultKind::EndlessPages
+        | FaultKind::HalfMenu
+        | FaultKind::AnnouncedTotal(_)
+        | FaultKind::OtherStore
+        | FaultKind::OddItems(_)
+        | FaultKind::Coded(_)
+        | FaultKind::Sent(_)
         | FaultKind::GraphqlErrors { with_data: true }
         | FaultKind::UnknownDispensary => return Ok(None),
     };

@@ -19,18 +19,25 @@ pub(crate) type Body = BoxBody<Bytes, io::Error>;
 
 /// A JSON answer in the coding that `bytes` have, whole unless `fault` breaks it.
 pub(crate) fn json(coding: Option<Coding>, mut bytes: Bytes, fault: Option<&FaultKind>) -> io::Result<Response<Body>> {
-    let mut response = Response::builder().header(CONTENT_TYPE, "application/json; charset=utf-8");
-    if let Some(coding) = coding {
-        response = response.header(CONTENT_ENCODING, coding.name());
-    }
+    let length = bytes.len();
     let body = match fault {
-        Some(FaultKind::Truncated) => {
-            response = response.header(CONTENT_LENGTH, bytes.len());
-            broken_off(bytes.split_to(bytes.len() / 2))
-        }
-        Some(FaultKind::CutShort) => whole(bytes.split_to(bytes.len() / 2)),
+        Some(FaultKind::Truncated) => broken_off(bytes.split_to(length / 2)),
+        Some(FaultKind::CutShort) => whole(bytes.split_to(length / 2)),
         _ => whole(bytes),
     };
+    let mut response = coded(coding.map(Coding::name), body)?;
+    if fault == Some(&FaultKind::Truncated) {
+        response.headers_mut().insert(CONTENT_LENGTH, length.into());
+    }
+    Ok(response)
+}
+
+/// An answer of JSON, whatever `body` is, under that content coding.
+pub(crate) fn coded(coding: Option<&str>, body: Body) -> io::Result<Response<Body>> {
+    let mut response = Response::builder().header(CONTENT_TYPE, "application/json; charset=utf-8");
+    if let Some(coding) = coding {
+        response = response.header(CONTENT_ENCODING, coding);
+    }
     response.body(body).map_err(io::Error::other)
 }
 
@@ -63,7 +70,7 @@ pub(crate) fn text(status: StatusCode, text: String) -> io::Result<Response<Body
     response.body(whole(Bytes::from(text))).map_err(io::Error::other)
 }
 
-fn whole(bytes: Bytes) -> Body {
+pub(crate) fn whole(bytes: Bytes) -> Body {
     Full::new(bytes).map_err(|never| match never {}).boxed()
 }
 

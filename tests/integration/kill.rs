@@ -2,18 +2,21 @@
 //!
 //! Five kills of a small world in the ordinary run; `DROVER_KILLS=20 DROVER_KILL_STORES=120` is the long one.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
+use drover::db::demo_report::products::{self, ProductRecord};
 use drover::db::tasks::{self, ClaimBatch, NewTask};
 use drover::domain::role::Role;
-use drover::private_server;
+use drover::domain::store::Platform;
+use drover::{private_server, simulated};
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 use rand::Rng;
 use serde_json::Value;
 
-use crate::support::{Child, connect, database, drover, server_dir, until};
+use crate::support::{Child, Farm, PATIENCE, connect, database, drover, server_dir, until};
 
 const CRAWL: Duration = Duration::from_secs(300);
 /// What a demo logs before its first task: one line for each of its 25 workers, one for the proxies.
@@ -93,6 +96,48 @@ async fn assert_nothing_lost_or_twice(url: &str) {
         let count: i64 = client.query_one(&format!("SELECT count(*) FROM {rows}"), &[]).await.unwrap().get(0);
         assert_eq!(count, 0, "{what}");
     }
+}
+
+const CRAWLS: u32 = 10;
+
+#[tokio::test]
+async fn ten_crawls_with_a_kill_in_each_end_equal_to_the_oracle() {
+    let farm = Farm::with_stores(6).await;
+    let refreshed = "SELECT count(*) FROM worker_tasks WHERE status = 'completed' AND role = 'product_refresh'";
+    for crawl in 1..=CRAWLS {
+        farm.sim.set_crawl(crawl);
+        let done = farm.count(refreshed).await;
+        farm.enqueue(Role::PayloadFetch).await;
+        let mut worker = Child::spawn(&mut farm.drover(&["worker"]));
+        // in the middle: after none of the stores, or some
+        let (killed_after, seen) = (done + i64::from(crawl) % 5, farm.sim.counts().requests);
+        until("the crawl is under way", PATIENCE, async || {
+            farm.sim.counts().requests > seen && farm.count(refreshed).await >= killed_after
+        })
+        .await;
+        worker.signal(Signal::SIGKILL);
+        worker.ended(PATIENCE).await;
+
+        let mut next = Child::spawn(&mut farm.drover(&["worker"]));
+        farm.until_counted("every store was crawled", refreshed, i64::from(crawl) * farm.stores.len() as i64).await;
+        next.signal(Signal::SIGTERM);
+        next.ended(PATIENCE).await;
+    }
+    farm.assert_nothing_twice().await;
+    let rows = products::all(&farm.db.client().await.unwrap(), Platform::Dutchie).await.unwrap();
+    let key = |row: &ProductRecord| (row.platform_dispensary_id.clone(), row.provider_product_id.clone());
+    let rows: BTreeMap<_, _> = rows.into_iter().map(|row| (key(&row), row)).collect();
+    let mut expected = BTreeMap::new();
+    for store in farm.sim.oracle(CRAWLS) {
+        for truth in &store.products {
+            let record = simulated::product_record(&store.platform_dispensary_id, truth);
+            expected.insert(key(&record), record);
+        }
+    }
+    assert_eq!(rows, expected);
+    let missed = |misses: i32| rows.values().filter(|row| row.consecutive_misses == misses).count();
+    assert!(missed(3) > 0 && missed(1) + missed(2) > 0, "the crawls were too tame to tell");
+    assert_eq!(farm.sim.counts().direct_connections, 0);
 }
 
 #[tokio::test]

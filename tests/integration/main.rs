@@ -8,6 +8,7 @@ mod api;
 mod blame;
 mod chores;
 mod claimer;
+mod clock_jump;
 mod command_line;
 mod deadlines;
 mod explain;

@@ -188,6 +188,21 @@ async fn proxies_that_accept_connections_and_bring_no_answer_cost_no_retry() {
 }
 
 #[tokio::test]
+async fn the_one_proxy_that_is_left_completes_the_crawl() {
+    let farm = Farm::with_stores(8).await;
+    farm.sim.set_proxy_fault(0, ProxyFault::BadGateway);
+    farm.sim.set_proxy_fault(1, ProxyFault::AuthRequired);
+    farm.enqueue(Role::PayloadFetch).await;
+    let _worker = Child::spawn(&mut farm.drover(&["worker"]));
+    farm.until_crawled().await;
+    let counts = farm.sim.counts();
+    let by: Vec<bool> = counts.proxies.iter().map(|proxy| proxy.requests > 0).collect();
+    assert_eq!((by, counts.direct_connections), (vec![false, false, true], 0));
+    assert_eq!(farm.count("SELECT count(*) FROM worker_tasks WHERE retry_count > 0").await, 0, "it cost retries");
+    assert_eq!(farm.count("SELECT count(*) FROM raw_crawl_payloads").await, farm.stores.len() as i64);
+}
+
+#[tokio::test]
 async fn a_full_disk_costs_no_retry_and_the_crawl_completes_once_there_is_room() {
     let farm = Farm::with_stores(12).await;
     farm.enqueue(Role::PayloadFetch).await;

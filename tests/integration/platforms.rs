@@ -108,7 +108,7 @@ async fn normalised(menu: Menu) -> NormalMenu {
 }
 
 /// A product as the tables hold it after its first crawl.
-fn record(platform_dispensary_id: &str, product: &Product) -> ProductRecord {
+pub fn record(platform_dispensary_id: &str, product: &Product) -> ProductRecord {
     let offer = Offer {
         price_rec: product.price_rec,
         price_med: product.price_med,

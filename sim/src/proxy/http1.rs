@@ -6,11 +6,11 @@ use std::sync::Arc;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use bytes::Bytes;
-use http::header::{HOST, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION};
+use http::header::{CONTENT_TYPE, HOST, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION};
 use http::uri::Authority;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri};
 use http_body_util::combinators::BoxBody;
-use http_body_util::{BodyExt, Empty};
+use http_body_util::{BodyExt, Empty, Full};
 use hyper::body::Incoming;
 use hyper::client::conn::http1::SendRequest;
 use hyper::service::service_fn;
@@ -18,7 +18,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite, copy_bidirectional};
 use tokio::sync::Mutex;
 
-use super::{ProxyFault, connect};
+use super::{PORTAL, ProxyFault, connect};
 use crate::world::World;
 
 type Body = BoxBody<Bytes, hyper::Error>;
@@ -60,6 +60,11 @@ async fn respond(
     if let Some(status) = refusal {
         world.counters.note_proxy(proxy, |counts| counts.refused += 1);
         return Ok(status_only(status));
+    }
+    if fault == ProxyFault::Portal {
+        world.counters.note_proxy(proxy, |counts| counts.refused += 1);
+        // to a client that wants a tunnel this is no TLS, as a portal's page is none
+        return Ok(portal());
     }
     let Some(target) = request.uri().authority().cloned() else {
         return Ok(status_only(StatusCode::BAD_REQUEST));
@@ -152,6 +157,12 @@ fn origin_form(request: Request<Incoming>) -> io::Result<Request<Incoming>> {
 fn without_proxy_headers(headers: &HeaderMap) -> HeaderMap {
     let is_for_proxy = |name: &HeaderName| name.as_str().starts_with("proxy-");
     headers.iter().filter(|(name, _)| !is_for_proxy(name)).map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
+fn portal() -> Response<Body> {
+    let mut response = Response::new(Full::from(PORTAL).map_err(|never| match never {}).boxed());
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/html"));
+    response
 }
 
 fn status_only(status: StatusCode) -> Response<Body> {

@@ -21,6 +21,8 @@ use crate::world::World;
 
 pub(crate) use outgoing::Outgoing;
 
+/// What a captive portal shows.
+const PORTAL: &str = "<!DOCTYPE html><html><head><title>Welcome</title></head><body>Please log in</body></html>";
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const REOPEN_PAUSE: Duration = Duration::from_millis(50);
 const BACKLOG: u32 = 1024;
@@ -64,6 +66,8 @@ pub enum ProxyFault {
     AuthRequired,
     /// 502; SOCKS: general failure.
     BadGateway,
+    /// A captive portal: it accepts whatever is asked for and answers with a page of its own, in plain HTTP.
+    Portal,
 }
 
 /// One proxy: what it is, and how it behaves now.

@@ -8,7 +8,7 @@ use std::net::Ipv4Addr;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional};
 use tokio::net::TcpStream;
 
-use super::{ProxyFault, ProxyState, address, connect};
+use super::{PORTAL, ProxyFault, ProxyState, address, connect};
 use crate::world::World;
 
 const VERSION: u8 = 5;
@@ -34,6 +34,11 @@ pub(super) async fn converse(world: &World, proxy: usize, mut client: TcpStream)
             return Err(error);
         }
     };
+    if fault == ProxyFault::Portal {
+        world.counters.note_proxy(proxy, |counts| counts.refused += 1);
+        reply(&mut client, GRANTED).await?;
+        return client.write_all(portal().as_bytes()).await;
+    }
     match connect(world, proxy, &host, port).await {
         Err(_) => reply(&mut client, CONNECTION_REFUSED).await,
         Ok(mut there) => {
@@ -114,6 +119,10 @@ async fn block(client: &mut TcpStream) -> io::Result<Vec<u8>> {
 
 async fn reply(client: &mut TcpStream, code: u8) -> io::Result<()> {
     client.write_all(&[VERSION, code, 0, 1, 0, 0, 0, 0, 0, 0]).await
+}
+
+fn portal() -> String {
+    format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {}\r\n\r\n{PORTAL}", PORTAL.len())
 }
 
 fn refused(reason: &'static str) -> io::Error {

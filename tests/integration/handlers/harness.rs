@@ -74,6 +74,14 @@ impl HandlerHarness {
         committed
     }
 
+    /// Files of payloads under the storage root, temporary ones too.
+    pub fn files(&self) -> usize {
+        let below =
+            |dir: std::path::PathBuf| std::fs::read_dir(dir).into_iter().flatten().map(|entry| entry.unwrap().path());
+        let years = below(self.storage.path().join("payloads")).filter(|path| path.is_dir());
+        years.flat_map(below).flat_map(below).flat_map(below).count()
+    }
+
     pub fn context(&self, task: &ClaimedTask) -> Context {
         let services = Arc::clone(&self.services);
         Context::new(services, task.lease.id, task.dispensary_id, task.platform.clone()).with_lease(task.lease.clone())

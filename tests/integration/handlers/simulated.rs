@@ -25,11 +25,11 @@ use crate::support;
 
 const CRAWLS: u32 = 5;
 
-fn simulator(settings: Settings) -> Simulator {
+pub fn simulator(settings: Settings) -> Simulator {
     Simulator::start(Settings { proxies: 3, blocked_proxies: 0, ..settings }).unwrap()
 }
 
-async fn harness(sim: &Simulator) -> HandlerHarness {
+pub async fn harness(sim: &Simulator) -> HandlerHarness {
     HandlerHarness::facing(sim.base_url(), test_sessions::proxies(sim)).await
 }
 
@@ -45,14 +45,14 @@ fn discovery_states(harness: &HandlerHarness) -> BTreeSet<String> {
 }
 
 /// The harness's store becomes that of the simulator.
-async fn become_store(harness: &HandlerHarness, seed: &StoreSeed, platform_id: Option<&str>) {
+pub async fn become_store(harness: &HandlerHarness, seed: &StoreSeed, platform_id: Option<&str>) {
     let sql = "UPDATE dispensaries SET platform_dispensary_id = $2, slug = $3, menu_url = $4, api_path = $5, state = $6 WHERE id = $1";
     let values: [&(dyn tokio_postgres::types::ToSql + Sync); 6] =
         [&harness.store.id, &platform_id, &seed.slug, &seed.menu_url, &seed.api_path, &seed.state];
     assert_eq!(harness.store.database.raw.execute(sql, &values).await.unwrap(), 1);
 }
 
-async fn crawl(harness: &HandlerHarness) -> drover::handlers::Committed {
+pub async fn crawl(harness: &HandlerHarness) -> drover::handlers::Committed {
     let fetched = harness.settle(Role::PayloadFetch, json!({})).await;
     let [refresh] = fetched.next.as_slice() else { panic!("not one follow-up: {:?}", fetched.next) };
     assert_eq!((refresh.role, refresh.priority), (Role::ProductRefresh, None));
@@ -121,16 +121,16 @@ fn vanished_options(sim: &Simulator) -> usize {
     crawls.windows(2).map(|pair| pair[0].iter().filter(|(id, count)| pair[1][*id] < **count).count()).sum()
 }
 
-type Records = BTreeMap<String, ProductRecord>;
+pub type Records = BTreeMap<String, ProductRecord>;
 
 /// The products that the tables must hold after that crawl.
-fn expected(sim: &Simulator, crawl: u32) -> Records {
+pub fn expected(sim: &Simulator, crawl: u32) -> Records {
     let store = sim.oracle(crawl).remove(0);
     let record = |truth: &OracleProduct| simulated::product_record(&store.platform_dispensary_id, truth);
     store.products.iter().map(|truth| (truth.provider_product_id.clone(), record(truth))).collect()
 }
 
-async fn records(harness: &HandlerHarness) -> Records {
+pub async fn records(harness: &HandlerHarness) -> Records {
     let client = harness.services.db.client().await.unwrap();
     let all = products::all(&client, Platform::Dutchie).await.unwrap();
     all.into_iter().map(|record| (record.provider_product_id.clone(), record)).collect()

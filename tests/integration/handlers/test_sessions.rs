@@ -51,6 +51,13 @@ pub fn proxies(sim: &Simulator) -> Vec<Proxy> {
     numbered.map(|(id, entry)| proxy(id, entry)).collect()
 }
 
+/// Those that are such, by the numbers that they have among all.
+#[allow(dead_code, reason = "the benchmark includes this file")]
+pub fn proxies_of(sim: &Simulator, is_wanted: impl Fn(&sim::ProxyAddress) -> bool) -> Vec<Proxy> {
+    let all = proxies(sim).into_iter().zip(sim.proxies());
+    all.filter(|(_, address)| is_wanted(address)).map(|(proxy, _)| proxy).collect()
+}
+
 fn proxy(id: ProxyId, entry: ProxyEntry) -> Proxy {
     let ProxyEntry { protocol, host, port, username, password, .. } = entry;
     Proxy { id, protocol, host, port, username, password }

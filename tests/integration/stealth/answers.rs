@@ -1,9 +1,9 @@
 //! What must never be contacted, and which answers are believed.
 
-use drover::stealth::{FetchError, RequestKind, SessionAsk};
+use drover::stealth::{FetchError, ProxyOutcome, RequestKind, SessionAsk};
 use rstest::rstest;
 
-use super::support::{Ca, ForwardProxy, Manner, Origin, Reply, Setup, content, pool_of, request};
+use super::support::{Ca, Certificate, ForwardProxy, Manner, Origin, Reply, Setup, content, pool_of, request};
 
 #[rstest]
 #[case::another_host("http://elsewhere.test/graphql", "http://elsewhere.test/")]
@@ -46,6 +46,25 @@ async fn a_certificate_of_an_unknown_authority_is_not_believed() {
     let error = session.send(&request(RequestKind::Fetch, "https"), &content).await.unwrap_err();
     assert!(matches!(&error, FetchError::ProxyOutage { reason, .. } if reason.contains("certificate")), "{error}");
     assert_eq!(origin.seen(), []);
+}
+
+#[rstest]
+#[case::expired(Certificate::Expired, "expired")]
+#[case::not_valid_yet(Certificate::NotYetValid, "not valid yet")]
+#[case::of_another_host(Certificate::OfAnotherName, "not valid for name")]
+#[case::self_signed(Certificate::SelfSigned, "invalid peer certificate")]
+#[tokio::test]
+async fn a_certificate_that_is_not_the_hosts_own_is_not_believed(#[case] kind: Certificate, #[case] says: &str) {
+    let ca = Ca::new();
+    let (false_origin, origin) = (Origin::with_certificate(&ca, kind).await, Origin::tls(&ca, &["h2"]).await);
+    let misled = ForwardProxy::http(false_origin.address, Manner::Willing).await;
+    let honest = ForwardProxy::socks5(origin.address, Manner::Willing).await;
+    let pool = pool_of(&[&misled, &honest]);
+    let mut session = Setup::default().trusting(&ca).sessions(&pool).open(SessionAsk::default());
+    session.send(&request(RequestKind::Fetch, "https"), &content).await.unwrap();
+    assert_eq!((false_origin.seen().len(), origin.seen().len()), (0, 1), "nothing is told to a stranger");
+    let (1, ProxyOutcome::Suspicion { reason, .. }) = &pool.reports()[0] else { panic!("{:?}", pool.reports()) };
+    assert!(reason.contains(says), "{reason}");
 }
 
 #[tokio::test]

@@ -78,6 +78,7 @@ async fn every_simulated_proxy_leads_to_the_origin_and_nothing_goes_directly() {
 #[case::challenged(ProxyFault::Blocked(Refusal::ChallengeForbidden), &["blocked"])]
 #[case::challenged_with_200(ProxyFault::Blocked(Refusal::ChallengeOk), &["blocked"])]
 #[case::auth_required(ProxyFault::AuthRequired, &["failed at once"])]
+#[case::captive_portal(ProxyFault::Portal, &["blocked", "suspicion"])]
 #[case::bad_gateway(ProxyFault::BadGateway, &["suspicion", "failed"])]
 #[tokio::test]
 async fn a_faulty_proxy_is_told_apart_and_survived(

@@ -17,6 +17,7 @@ use super::HOST;
 pub enum Certificate {
     Good,
     Expired,
+    NotYetValid,
     OfAnotherName,
     SelfSigned,
 }
@@ -41,28 +42,38 @@ impl Ca {
     }
 
     pub fn acceptor(&self, protocols: &[&str]) -> TlsAcceptor {
-        let key = KeyPair::generate().unwrap();
-        let certificate = CertificateParams::new([HOST.to_owned()]).unwrap().signed_by(&key, &self.issuer).unwrap();
-        acceptor(&certificate, &key, protocols)
+        self.origin_acceptor(Certificate::Good, protocols)
+    }
+
+    /// For an origin at [`HOST`].
+    pub fn origin_acceptor(&self, certificate: Certificate, protocols: &[&str]) -> TlsAcceptor {
+        self.acceptor_for(HOST, "elsewhere.test", certificate, protocols)
     }
 
     /// For a proxy at 127.0.0.1.
     pub fn acceptor_of(&self, certificate: Certificate) -> TlsAcceptor {
+        self.acceptor_for("127.0.0.1", HOST, certificate, &["http/1.1"])
+    }
+
+    fn acceptor_for(&self, name: &str, other: &str, certificate: Certificate, protocols: &[&str]) -> TlsAcceptor {
         let key = KeyPair::generate().unwrap();
-        let name = if certificate == Certificate::OfAnotherName { HOST } else { "127.0.0.1" };
+        let name = if certificate == Certificate::OfAnotherName { other } else { name };
         let mut params = CertificateParams::new([name.to_owned()]).unwrap();
         if certificate == Certificate::Expired {
             (params.not_before, params.not_after) = (date_time_ymd(2019, 1, 1), date_time_ymd(2020, 1, 1));
         }
+        if certificate == Certificate::NotYetValid {
+            (params.not_before, params.not_after) = (date_time_ymd(2090, 1, 1), date_time_ymd(2091, 1, 1));
+        }
         let certificate = match certificate {
             Certificate::SelfSigned => {
                 // not the name of the authority
-                params.distinguished_name.push(DnType::CommonName, "a proxy");
+                params.distinguished_name.push(DnType::CommonName, "a stranger");
                 params.self_signed(&key).unwrap()
             }
             _ => params.signed_by(&key, &self.issuer).unwrap(),
         };
-        acceptor(&certificate, &key, &["http/1.1"])
+        acceptor(&certificate, &key, protocols)
     }
 }
 

@@ -16,7 +16,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
-use super::Ca;
+use super::{Ca, Certificate};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Seen {
@@ -133,6 +133,11 @@ impl Origin {
     /// `protocols` as offered by ALPN.
     pub async fn tls(ca: &Ca, protocols: &[&str]) -> Self {
         Origin::start(Some(ca.acceptor(protocols))).await
+    }
+
+    /// With a certificate that is not as it should be.
+    pub async fn with_certificate(ca: &Ca, kind: Certificate) -> Self {
+        Origin::start(Some(ca.origin_acceptor(kind, &["h2", "http/1.1"]))).await
     }
 
     async fn start(tls: Option<TlsAcceptor>) -> Self {
