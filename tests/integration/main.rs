@@ -12,6 +12,7 @@ mod clock_jump;
 mod command_line;
 mod deadlines;
 mod explain;
+mod floods;
 mod frozen;
 mod handlers;
 mod hosts;
