@@ -97,6 +97,7 @@ pub fn test_config(base_url: &str) -> Config {
         ("politeness.page_pause_max", "0s"),
         ("politeness.breaker_share", "0"),
         ("politeness.retry_after_cap", "1s"),
+        ("politeness.robots", "ignore"),
     ])
     .unwrap()
 }
