@@ -75,15 +75,10 @@ pub trait Adapter: Send + Sync {
 
 /// Turns the answers of a whole crawl into products; needs nothing of an adapter but its rules. CPU work: run it by `cpu::run`.
 pub fn normalise(platform: Platform, pages: &[StoredPage<'_>]) -> Result<NormalMenu, NormaliseError> {
+    let bodies: Vec<&[u8]> = pages.iter().map(|page| page.body).collect();
     match platform {
-        Platform::Dutchie => {
-            let bodies: Vec<&[u8]> = pages.iter().map(|page| page.body).collect();
-            dutchie::normalize::normalise(&bodies)
-        }
-        Platform::DutchiePlus => {
-            let bodies: Vec<&[u8]> = pages.iter().map(|page| page.body).collect();
-            dutchie_plus::normalize::normalise(&bodies)
-        }
+        Platform::Dutchie => dutchie::normalize::normalise(&bodies),
+        Platform::DutchiePlus => dutchie_plus::normalize::normalise(&bodies),
     }
 }
 

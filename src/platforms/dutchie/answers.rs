@@ -10,6 +10,7 @@ use crate::domain::menu::NormaliseError;
 use crate::domain::store::FoundStore;
 use crate::platforms::graphql;
 use crate::platforms::reading::first_of::FirstOf;
+use crate::platforms::reading::has_errors;
 use crate::stealth::{FetchError, Response};
 
 /// Stores of one answer: a state has hundreds.
@@ -43,7 +44,7 @@ pub fn read_stores(
         Err(error) if error.is_eof() => return Err(graphql::truncated(response)),
         Err(error) => return response.require_success().and(Err(graphql::unreadable(response, error.to_string()))),
     };
-    if normalize::has_errors(answer.errors) {
+    if has_errors(answer.errors) {
         return Err(graphql::errors(operation, response));
     }
     response.require_success()?;

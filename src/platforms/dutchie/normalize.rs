@@ -20,7 +20,6 @@ use crate::platforms::offer::Offer;
 use crate::platforms::reading::potency;
 use crate::platforms::reading::reader::{self, Reader};
 use special::PageSpecials;
-pub(super) use wire::has_errors;
 use wire::{Brand, Image, Items, Page, ScannedItems, WireProduct};
 
 /// One page, normalised, and what a crawl must know of it.

@@ -10,7 +10,7 @@ use crate::domain::menu::{MenuBuilder, NormalMenu, NormalPage, NormaliseError, W
 use crate::domain::product::Product;
 use crate::platforms::offer::{NO_LABEL, Offer, OptionOffer, OptionPrice, OptionStock};
 use crate::platforms::reading::reader::{self, Reader};
-use crate::platforms::reading::{Raw, decimal, potency};
+use crate::platforms::reading::{Raw, decimal, has_errors, potency};
 use wire::{Answer, Brand, MAX_PRODUCTS, Menu, WireProduct, WireVariant};
 
 /// A menu, and how many products it announced.
@@ -59,7 +59,7 @@ fn parse(number: usize, body: &[u8]) -> Result<Menu<'_>, NormaliseError> {
         true => NormaliseError::Truncated { page: number },
         false => NormaliseError::NotAMenu { page: number, why: error.to_string() },
     })?;
-    if answer.errors.is_some_and(|errors| errors.get() != "[]") {
+    if has_errors(answer.errors) {
         return Err(NormaliseError::HasErrors { page: number });
     }
     let menu = answer.data.and_then(|data| data.menu);

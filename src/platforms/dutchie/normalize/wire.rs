@@ -13,7 +13,7 @@ use product::Element;
 
 pub use product::{Key, WireProduct};
 
-use crate::platforms::reading::{Raw, decimal};
+use crate::platforms::reading::{Raw, decimal, has_errors};
 
 /// A whole response body, whose elements are read as `I`.
 #[derive(Deserialize)]
@@ -109,11 +109,6 @@ impl<'a, I: Into<Items<'a>>> Answer<'a, I> {
             has_odd_total: is_odd(total_count) || is_odd(total_pages),
         })
     }
-}
-
-/// Whether `errors` of an answer holds any.
-pub fn has_errors(errors: Raw<'_>) -> bool {
-    errors.is_some_and(|errors| errors.get() != "[]")
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for Items<'a> {
