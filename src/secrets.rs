@@ -55,9 +55,9 @@ pub enum SecretError {
 
 impl SecretKeys {
     /// Empty texts are no keys.
-    pub fn parse(current: &str, previous: &[String]) -> Result<SecretKeys, BadKey> {
+    pub fn parse<'a>(current: &str, previous: impl IntoIterator<Item = &'a str>) -> Result<SecretKeys, BadKey> {
         let current = if current.is_empty() { None } else { Some(Key::parse(current)?) };
-        let previous = previous.iter().map(|text| Key::parse(text)).collect::<Result<_, _>>()?;
+        let previous = previous.into_iter().map(Key::parse).collect::<Result<_, _>>()?;
         Ok(SecretKeys { current, previous })
     }
 
@@ -152,7 +152,8 @@ mod tests {
     }
 
     fn keys(current: char, previous: &[char]) -> SecretKeys {
-        SecretKeys::parse(&hex(current), &previous.iter().copied().map(hex).collect::<Vec<_>>()).unwrap()
+        let previous: Vec<String> = previous.iter().copied().map(hex).collect();
+        SecretKeys::parse(&hex(current), previous.iter().map(String::as_str)).unwrap()
     }
 
     #[test]
@@ -166,7 +167,7 @@ mod tests {
 
     #[test]
     fn without_a_key_it_is_stored_as_it_is() {
-        let none = SecretKeys::parse("", &[]).unwrap();
+        let none = SecretKeys::parse("", []).unwrap();
         assert_eq!(none.seal("s3cret", "host").unwrap(), "s3cret");
         assert!(none.is_current("s3cret") && !keys('a', &[]).is_current("s3cret"));
     }
@@ -202,9 +203,9 @@ mod tests {
     #[case::no_digits(&"z".repeat(64))]
     #[case::beyond_ascii(&"é".repeat(32))]
     fn what_is_no_key_is_refused_and_not_repeated(#[case] text: &str) {
-        let error = SecretKeys::parse(text, &[]).unwrap_err().to_string();
+        let error = SecretKeys::parse(text, []).unwrap_err().to_string();
         assert!(!error.contains(text), "{error}");
-        assert!(SecretKeys::parse("", &[text.to_owned()]).is_err());
+        assert!(SecretKeys::parse("", [text]).is_err());
     }
 
     #[test]

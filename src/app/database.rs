@@ -4,15 +4,15 @@
 
 use thiserror::Error;
 
-use crate::config::Config;
+use crate::config::{Config, Secret};
 use crate::db::{Db, DbError, PoolSizes};
 use crate::private_server::{self, PrivateServer, PrivateServerError};
 
 /// A database, with the lock on the private server where it is in that. Keep it for as long as the database is used.
 pub struct OpenDatabase {
     pub db: Db,
-    /// May hold a password: not for display.
-    pub url: String,
+    /// May hold a password.
+    pub url: Secret,
     server: Option<PrivateServer>,
 }
 
@@ -41,9 +41,9 @@ pub async fn open(config: &Config) -> Result<OpenDatabase, OpenError> {
         true => Some(start_private(config).await?),
         false => None,
     };
-    let url = server.as_ref().map_or_else(|| settings.url.clone(), |server| server.url().to_owned());
+    let url = server.as_ref().map_or_else(|| settings.url.clone(), |server| server.url().into());
     let sizes = PoolSizes { work: settings.pool_work, api: settings.pool_api };
-    let db = Db::new(&url, settings, sizes).map_err(OpenError::bad_url)?;
+    let db = Db::new(url.reveal(), settings, sizes).map_err(OpenError::bad_url)?;
     Ok(OpenDatabase { db, url, server })
 }
 

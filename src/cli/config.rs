@@ -99,7 +99,7 @@ fn usable(loaded: LoadedConfig) -> Result<LoadedConfig, ConfigErrors> {
     }
     let database = &loaded.config.database;
     if !database.url.is_empty()
-        && let Err(error) = Server::parse(&database.url, database.connect_timeout)
+        && let Err(error) = Server::parse(database.url.reveal(), database.connect_timeout)
     {
         faults.push(loaded.origin("database.url"), "database.url", error.to_string());
     }

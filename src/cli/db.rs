@@ -81,7 +81,7 @@ async fn psql(args: &[String], env: &Env) -> anyhow::Result<ExitCode> {
     let database = env.database().await?;
     database.keep_through_exec()?;
     // every process of the machine can read a command line
-    let url = DatabaseUrl::parse(&database.url).map_err(CliError::bad_config)?;
+    let url = DatabaseUrl::parse(database.url.reveal()).map_err(CliError::bad_config)?;
     let mut psql = Process::new("psql");
     psql.arg(url.to_string()).args(args);
     if let Some(password) = url.password() {

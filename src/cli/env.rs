@@ -72,7 +72,7 @@ pub(super) fn schema_error(database: &OpenDatabase, error: MigrateError) -> anyh
 
 /// The name of a database in messages.
 pub(super) fn database_name(database: &OpenDatabase) -> String {
-    format!("the database {}", DatabaseUrl::masked(&database.url))
+    format!("the database {}", DatabaseUrl::masked(database.url.reveal()))
 }
 
 fn remedy(database: &OpenDatabase, error: &DbError) -> &'static str {

@@ -5,6 +5,7 @@
 //! any key, with a string.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use config::{ConfigError, Map, Source, Value, ValueKind};
 
@@ -13,8 +14,8 @@ use super::errors::ConfigErrors;
 /// An unknown key that differs by more edits from every known one is not a misspelling.
 const MAX_EDITS: usize = 3;
 
-/// Settings of one source, each with its origin.
-#[derive(Clone, Debug, Default)]
+/// Settings of one source, each with its origin. Its `Debug` shows keys alone: values hold secrets.
+#[derive(Clone, Default)]
 pub struct Layer(Vec<(String, Value)>);
 
 impl Layer {
@@ -34,6 +35,12 @@ impl Layer {
 impl FromIterator<(String, Value)> for Layer {
     fn from_iter<I: IntoIterator<Item = (String, Value)>>(settings: I) -> Self {
         Layer(settings.into_iter().collect())
+    }
+}
+
+impl fmt::Debug for Layer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.0.iter().map(|(key, _)| key)).finish()
     }
 }
 

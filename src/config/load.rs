@@ -14,8 +14,8 @@ use super::{Config, variables};
 
 const DEFAULT_ENVIRONMENT: &str = "development";
 
-/// Where settings come from beside the compiled files.
-#[derive(Clone, Debug, Default)]
+/// Where settings come from beside the compiled files. No `Debug`: variables hold secrets.
+#[derive(Clone, Default)]
 pub struct Sources {
     /// `--config DIR`; None = `./config` where there is one.
     pub dir: Option<PathBuf>,
@@ -25,7 +25,7 @@ pub struct Sources {
 }
 
 /// A flag that sets a key: `--role` sets `worker.role`.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Flag {
     pub name: &'static str,
     pub key: &'static str,

@@ -18,7 +18,6 @@ mod validate;
 mod variables;
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -82,11 +81,11 @@ impl Config {
     }
 }
 
-#[derive(Clone, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Database {
-    /// Empty = the private server in `dir`.
-    pub url: String,
+    /// Empty = the private server in `dir`. May hold a password: [`DatabaseUrl::masked`] is what may be shown.
+    pub url: Secret,
     /// Empty = the user's data home (as root `/var/lib/drover`).
     #[serde(deserialize_with = "path_unless_empty")]
     pub dir: Option<PathBuf>,
@@ -103,13 +102,6 @@ pub struct Database {
     pub transaction_timeout: Duration,
     #[serde(with = "durations")]
     pub maintenance_timeout: Duration,
-}
-
-impl fmt::Debug for Database {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let url = DatabaseUrl::masked(&self.url);
-        f.debug_struct("Database").field("url", &url).field("dir", &self.dir).finish_non_exhaustive()
-    }
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -219,24 +211,22 @@ pub struct Proxies {
     pub extra_ca_file: Option<PathBuf>,
 }
 
-#[derive(Clone, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Secrets {
     /// Empty = passwords are stored as they are.
-    pub key: String,
-    pub previous_keys: Vec<String>,
+    pub key: Secret,
+    pub previous_keys: Vec<Secret>,
 }
 
 impl Secrets {
     pub fn keys(&self) -> SecretKeys {
         // they were checked when they were read
-        SecretKeys::parse(&self.key, &self.previous_keys).unwrap_or_default()
+        SecretKeys::parse(self.key.reveal(), self.revealed_previous()).unwrap_or_default()
     }
-}
 
-impl fmt::Debug for Secrets {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Secrets").field(&self.keys()).finish()
+    fn revealed_previous(&self) -> impl Iterator<Item = &str> {
+        self.previous_keys.iter().map(Secret::reveal)
     }
 }
 

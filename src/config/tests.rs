@@ -58,7 +58,7 @@ fn established_variables_reach_their_keys() {
     assert_eq!(config.worker.cpu_backoff_threshold, 1.0);
     assert_eq!(config.worker.backoff_duration, Duration::from_millis(20));
     assert_eq!(config.api.listen, "127.0.0.1:9999");
-    assert_eq!(config.database.url, "postgresql://me@db/x");
+    assert_eq!(config.database.url.reveal(), "postgresql://me@db/x");
     assert_eq!(config.log.color, "never");
 }
 
@@ -186,6 +186,26 @@ fn no_password_is_shown() {
     let (_dir, sources) = variables(&[("DATABASE_URL", "postgresql://me:s3cret@db/x")]);
     let loaded = Config::load(&sources).unwrap();
     assert!(!format!("{loaded:?}").contains("s3cret"));
+}
+
+/// Of a setting's value: no other one holds it, and it is a key as well.
+const MARK: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+
+#[test]
+fn what_the_configuration_keeps_secret_is_shown_by_no_list_of_settings() {
+    let (_dir, sources) = variables(&[]);
+    let all = Config::load(&sources).unwrap().settings;
+    let mut secrets = Vec::new();
+    for setting in all.iter().filter(|setting| setting.value.is_string() || setting.value.is_array()) {
+        let name = format!("DROVER__{}", setting.key.to_uppercase().replace('.', "__"));
+        let sources = Sources { variables: [(name, MARK.to_owned())].into(), ..sources.clone() };
+        let Ok(loaded) = Config::load(&sources) else { continue };
+        if !format!("{:?}", loaded.config).contains(MARK) {
+            secrets.push(setting.key.clone());
+            assert!(!format!("{:?}", loaded.settings).contains(MARK), "{} is shown", setting.key);
+        }
+    }
+    assert_eq!(secrets, ["platform.dutchie_plus.key", "secrets.key", "secrets.previous_keys"]);
 }
 
 #[test]

@@ -39,7 +39,7 @@ impl Config {
         rules.min_duration("database.statement_timeout", database.statement_timeout, MIN_TICK);
         rules.min_duration("database.transaction_timeout", database.transaction_timeout, MIN_TICK);
         rules.min_duration("database.maintenance_timeout", database.maintenance_timeout, MIN_TICK);
-        let url = database.url.as_str();
+        let url = database.url.reveal();
         let looks_right = url.is_empty() || url.starts_with("postgres") || url.contains('=');
         rules.require(looks_right, "database.url", "is not of the form postgresql://user@host:port/name");
     }
@@ -110,10 +110,10 @@ impl Config {
         rules.min_duration("proxies.flush_every", proxies.flush_every, MIN_TICK);
         let grows = proxies.bench_base <= proxies.bench_cap;
         rules.require(grows, "proxies.bench_base", "must not be longer than proxies.bench_cap");
-        if let Err(error) = SecretKeys::parse(&self.secrets.key, &[]) {
+        if let Err(error) = SecretKeys::parse(self.secrets.key.reveal(), []) {
             rules.refuse("secrets.key", error.to_string());
         }
-        if let Err(error) = SecretKeys::parse("", &self.secrets.previous_keys) {
+        if let Err(error) = SecretKeys::parse("", self.secrets.revealed_previous()) {
             rules.refuse("secrets.previous_keys", format!("one of them {error}"));
         }
     }

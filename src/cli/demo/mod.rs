@@ -26,7 +26,7 @@ use super::{CliError, Env, ExitCode, Stop, service, values};
 use crate::actors::plan::Plan;
 use crate::app::database::{self, OpenDatabase};
 use crate::app::{App, PreparedApp, names};
-use crate::config::Config;
+use crate::config::{Config, Secret};
 use crate::db::{Db, migrate, schedules, tasks};
 use crate::private_server;
 
@@ -127,7 +127,7 @@ impl Demo<'_> {
                 proxies.flush(Duration::from_secs(5)).await;
             }
             let client = opened.db.client().await?;
-            let url = self.env.dir.is_some().then(|| opened.url.clone());
+            let url = self.env.dir.is_some().then(|| opened.url.reveal().to_owned());
             let summary = Summary::of(&client, self.sim, crawled, self.env.config.proxies.blocks_to_bench, url).await?;
             self.env.out.either(&summary, ToString::to_string)?;
             state.finished = true;
@@ -154,7 +154,7 @@ impl Demo<'_> {
 
     fn config(&self) -> Config {
         let mut config = (*self.env.config).clone();
-        config.database.url = String::new();
+        config.database.url = Secret::default();
         config.database.dir = Some(self.dir.to_owned());
         config.storage.root = None;
         world::adapt(&mut config, self.sim);
