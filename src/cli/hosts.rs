@@ -61,7 +61,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
 async fn list(env: &Env) -> anyhow::Result<ExitCode> {
     let client = env.db_to_read().await?.client().await?;
     let found: Vec<HostListing> = hosts::list(&client, None).await?.into_iter().map(HostListing::from).collect();
-    let headers = ["host", "breaker", "since", "rate", "answers", "refused", "throttled", "does"];
+    let headers = ["host", "breaker", "since", "rate", "answers", "refused", "failed", "throttled", "does"];
     env.out.rows(&found, &headers, |HostListing { host, does, state }| {
         vec![
             host.clone(),
@@ -70,6 +70,7 @@ async fn list(env: &Env) -> anyhow::Result<ExitCode> {
             rate(state),
             state.answers.to_string(),
             state.refusals.to_string(),
+            state.failures.to_string(),
             state.throttles.to_string(),
             does.clone(),
         ]
@@ -110,8 +111,8 @@ impl From<HostRow> for HostListing {
 
 fn does(HostRow { state, now, .. }: &HostRow) -> String {
     match state.permission(*now) {
-        Permission::Free => match state.refused_since() {
-            Some((share, since)) => format!("refuses {:.0} % of requests since {} UTC", share * 100.0, time(since)),
+        Permission::Free => match state.trouble() {
+            Some(trouble) => format!("{} since {} UTC", trouble.what, time(trouble.since)),
             None => "answers".to_owned(),
         },
         Permission::Held { left, status } => format!("throttles us (status {status}); on hold for {}", seconds(left)),
@@ -153,6 +154,7 @@ fn text(HostDetail { listing, robots }: &HostDetail) -> String {
         ("usual answer", latency),
         ("answers", state.answers.to_string()),
         ("refused", state.refusals.to_string()),
+        ("failed (5xx)", state.failures.to_string()),
         ("throttled", state.throttles.to_string()),
     ];
     for (name, value) in lines.iter().filter(|(_, value)| !value.is_empty()) {

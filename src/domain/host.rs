@@ -1,12 +1,13 @@
 //! `HostState`: what all processes together know of one host, and what may be sent to it now.
 //!
 //! In: what a process saw since its last exchange ([`HostReport`]), the database's time. Out: the next state, notices, a
-//! [`Permission`]. Its parts: [`breaker`], [`hold`], [`rate`]. Pure: the row of the table `hosts` is locked and stored by its
+//! [`Permission`]. Its parts: [`breaker`], [`hold`], [`rate`], [`window`]. Pure: the row of the table `hosts` is locked and stored by its
 //! caller, so that each report is applied once, after those before it.
 
 pub mod breaker;
 pub mod hold;
 pub mod rate;
+mod window;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -17,12 +18,10 @@ use serde::{Deserialize, Serialize};
 pub use breaker::{Breaker, BreakerState, Opening, ProbeNumber, Verdict};
 pub use hold::{Hold, Throttle};
 pub use rate::{Latency, Rate};
+pub use window::{Trouble, Window};
 
 /// A process that has not been heard of for so long has no share of the rate.
 const PROCESS_AGE: TimeDelta = TimeDelta::seconds(30);
-
-/// Refusals that weigh less together are over.
-const MIN_REFUSALS: f64 = 0.5;
 
 /// How long a task waits while the probe of another one is under way.
 const PROBE_WAIT: Duration = Duration::from_secs(5);
@@ -32,7 +31,7 @@ const PROBE_WAIT: Duration = Duration::from_secs(5);
 pub struct HostLimits {
     /// Of all processes together, a second; 0 = no limit.
     pub rate: f64,
-    /// Share of refused requests that opens the breaker; 0 = it never opens.
+    /// Share of refused and failed requests that opens the breaker; 0 = it never opens.
     pub share_to_open: f64,
     /// Requests of the window below which no share is taken.
     pub min_requests: f64,
@@ -50,10 +49,12 @@ pub struct HostLimits {
 /// What one process saw of a host, since its last exchange.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HostReport {
-    /// Answers, also those of the next two.
+    /// Answers, also those of the next three.
     pub answers: i64,
     /// Blocks and challenges.
     pub refusals: i64,
+    /// 5xx: the host's own trouble.
+    pub failures: i64,
     /// 429, or 503 with Retry-After.
     pub throttles: i64,
     /// The latest throttle.
@@ -123,19 +124,10 @@ pub struct HostState {
     pub window: Window,
     pub answers: i64,
     pub refusals: i64,
+    pub failures: i64,
     pub throttles: i64,
     /// Who asks the host, and when each was last heard of.
     pub processes: BTreeMap<String, DateTime<Utc>>,
-}
-
-/// Answers and refusals, each weighing less as it grows older.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Window {
-    pub window_at: Option<DateTime<Utc>>,
-    pub window_answers: f64,
-    pub window_refusals: f64,
-    /// The first of the refusals that still count.
-    pub window_refused_since: Option<DateTime<Utc>>,
 }
 
 impl HostState {
@@ -147,6 +139,7 @@ impl HostState {
             window: Window::default(),
             answers: 0,
             refusals: 0,
+            failures: 0,
             throttles: 0,
             processes: BTreeMap::new(),
         }
@@ -191,9 +184,9 @@ impl HostState {
         }
     }
 
-    /// The share of requests that it refuses of late, and since when; none where it refuses none.
-    pub fn refused_since(&self) -> Option<(f64, DateTime<Utc>)> {
-        Some((self.window.share_of_refusals(), self.window.window_refused_since?))
+    /// What it does to requests of late; none where it answers them all.
+    pub fn trouble(&self) -> Option<Trouble> {
+        self.window.trouble()
     }
 
     /// Processes that share the host; at least one.
@@ -204,6 +197,7 @@ impl HostState {
     fn count(&mut self, report: &HostReport, limits: &HostLimits, now: DateTime<Utc>) {
         self.answers += report.answers;
         self.refusals += report.refusals;
+        self.failures += report.failures;
         self.throttles += report.throttles;
         self.window.add(report, limits.window, now);
     }
@@ -215,7 +209,7 @@ impl HostState {
 
     /// How long the report's throttle holds the host. Answers during a hold are to requests sent before it, and end no streak.
     fn hold(&mut self, report: &HostReport, limits: &HostLimits, now: DateTime<Utc>) -> Option<Duration> {
-        let is_accepted = report.answers > report.refusals + report.throttles;
+        let is_accepted = report.answers > report.refusals + report.failures + report.throttles;
         if is_accepted && self.hold.left(now).is_none() {
             self.hold.holds_in_a_row = 0;
         }
@@ -249,10 +243,9 @@ impl HostState {
         if report.throttle.is_some() && limits.holds_to_open > 0 && holds >= limits.holds_to_open {
             return Some(format!("throttles us (status {}, {holds} times in a row)", self.hold.status()));
         }
-        let share = self.window.share_of_refusals();
-        let is_refusal = report.refusals > 0 && share >= limits.share_to_open;
+        let is_trouble = report.has_trouble() && self.window.share_of_trouble() >= limits.share_to_open;
         let is_enough = self.window.window_answers.round() >= limits.min_requests;
-        (is_refusal && is_enough).then(|| format!("refuses {:.0} % of requests", share * 100.0))
+        (is_trouble && is_enough).then(|| self.window.what())
     }
 
     fn take_probe(&mut self, limits: &HostLimits, now: DateTime<Utc>) -> Option<ProbeNumber> {
@@ -268,36 +261,20 @@ impl HostReport {
         *self == HostReport::default()
     }
 
+    fn has_trouble(&self) -> bool {
+        self.refusals + self.failures > 0
+    }
+
     /// Adds what happened after `self`.
     pub fn absorb(&mut self, later: HostReport) {
         self.answers += later.answers;
         self.refusals += later.refusals;
+        self.failures += later.failures;
         self.throttles += later.throttles;
         self.throttle = later.throttle.or(self.throttle);
         self.latency.absorb(later.latency);
         self.probe = later.probe.or(self.probe);
         self.asks_probe |= later.asks_probe;
-    }
-}
-
-impl Window {
-    fn add(&mut self, report: &HostReport, window: Duration, now: DateTime<Utc>) {
-        let age = self.window_at.map_or(0.0, |at| now.signed_duration_since(at).as_seconds_f64().max(0.0));
-        let weight = (-age / window.as_secs_f64().max(1e-3)).exp();
-        self.window_at = Some(now);
-        self.window_answers = self.window_answers * weight + report.answers as f64;
-        self.window_refusals *= weight;
-        if self.window_refusals < MIN_REFUSALS {
-            self.window_refused_since = None;
-        }
-        if report.refusals > 0 {
-            self.window_refusals += report.refusals as f64;
-            self.window_refused_since.get_or_insert(now);
-        }
-    }
-
-    fn share_of_refusals(&self) -> f64 {
-        if self.window_answers > 0.0 { self.window_refusals / self.window_answers } else { 0.0 }
     }
 }
 

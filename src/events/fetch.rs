@@ -42,7 +42,7 @@ pub fn host_notice(host: &str, notice: &HostNotice) {
             error!(host, "{host} {why}: nothing is sent to it for {probe_in:.0?}, and then one probe");
         }
         HostNotice::ProbeFailed { why, probe_in } => {
-            warn!(host, "{host} refused the probe ({why}): nothing is sent to it for {probe_in:.0?}");
+            warn!(host, "{host} did not accept the probe ({why}): nothing is sent to it for {probe_in:.0?}");
         }
         HostNotice::Closed => info!(host, "{host} accepts requests again"),
     }

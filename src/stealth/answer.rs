@@ -31,7 +31,8 @@ pub(super) fn judge(url: &Url, head: &Parts, now: DateTime<Utc>) -> Result<(), F
         _ if claims_html(&head.headers) => Err(FetchError::Challenged { host }),
         status @ (401 | 403 | 405 | 406 | 451) => Err(FetchError::Blocked { host, status }),
         status @ 300..=399 if leads_elsewhere(url, &head.headers) => Err(FetchError::Blocked { host, status }),
-        300..=399 | 500..=599 => Err(status_error(&host, head.status)),
+        status @ 500..=599 => Err(FetchError::ServerError { host, status }),
+        300..=399 => Err(status_error(&host, head.status)),
         _ => Ok(()),
     }
 }
@@ -48,7 +49,9 @@ pub(super) fn judge_key(error: FetchError, request: &Request) -> FetchError {
 /// them.
 pub(super) fn judge_beginning(error: FetchError, beginning: &[u8]) -> FetchError {
     match error {
-        FetchError::Http { host, .. } if looks_like_html(beginning) => FetchError::Challenged { host },
+        FetchError::Http { host, .. } | FetchError::ServerError { host, .. } if looks_like_html(beginning) => {
+            FetchError::Challenged { host }
+        }
         error => error,
     }
 }
@@ -219,6 +222,10 @@ mod tests {
         Err(FetchError::Http { host: "h".into(), reason: format!("status {status}") })
     }
 
+    fn broken(status: u16) -> Result<(), FetchError> {
+        Err(FetchError::ServerError { host: "h".into(), status })
+    }
+
     const HTML: (&str, &str) = ("content-type", "text/html; charset=utf-8");
 
     #[rstest]
@@ -251,8 +258,8 @@ mod tests {
     #[case::no_time_given(429, &[], throttled(429, None))]
     #[case::throttled_by_a_page(429, &[HTML], throttled(429, None))]
     #[case::busy(503, &[("retry-after", "5")], throttled(503, Some(5)))]
-    #[case::down(503, &[], failed(503))]
-    #[case::broken(500, &[], failed(500))]
+    #[case::down(503, &[], broken(503))]
+    #[case::broken(500, &[], broken(500))]
     #[case::left_to_the_platform(404, &[], Ok(()))]
     fn an_answer_is_judged(
         #[case] status: u16,

@@ -5,10 +5,9 @@
 
 use std::time::Duration;
 
-use chrono::{DateTime, Utc};
 use thiserror::Error;
 
-use crate::domain::host::Refusing;
+use crate::domain::host::{Refusing, Trouble};
 use crate::domain::proxy::ProxyId;
 use crate::memory::MAX_LARGE;
 
@@ -22,8 +21,11 @@ pub enum FetchError {
     #[error("{host} answered with HTML where JSON was expected")]
     Challenged { host: String },
     /// The same with what the host does to all; its breaker is closed.
-    #[error("{error}; it refuses {:.0} % of requests since {} UTC", share * 100.0, since.format("%H:%M"))]
-    RefusedSince { error: Box<FetchError>, share: f64, since: DateTime<Utc> },
+    #[error("{error}; it {} since {} UTC", trouble.what, trouble.since.format("%H:%M"))]
+    HostTrouble { error: Box<FetchError>, trouble: Box<Trouble> },
+    /// It answered with 5xx.
+    #[error("{host} failed: status {status}")]
+    ServerError { host: String, status: u16 },
     #[error("proxy {proxy} failed: {reason}")]
     ProxyDown { proxy: ProxyId, reason: String },
     /// No proxy came free within the wait.
@@ -125,7 +127,7 @@ impl FetchError {
     pub fn disposition(&self) -> Disposition {
         match self {
             FetchError::Blocked { .. } | FetchError::Challenged { .. } => Disposition::RotateBlocked,
-            FetchError::RefusedSince { error, .. } => error.disposition(),
+            FetchError::HostTrouble { error, .. } => error.disposition(),
             FetchError::ProxyDown { .. } => Disposition::RotateProxy,
             FetchError::NoProxy { .. } | FetchError::ProxyOutage { .. } | FetchError::RateLimitTimeout { .. } => {
                 Disposition::Snooze { after: None }
@@ -136,6 +138,7 @@ impl FetchError {
             FetchError::RobotsUnknown { unknown, .. } => Disposition::Snooze { after: Some(unknown.wait) },
             FetchError::Unreachable { .. }
             | FetchError::Timeout { .. }
+            | FetchError::ServerError { .. }
             | FetchError::Http { .. }
             | FetchError::Empty => Disposition::TryAgain,
             FetchError::Rejected { .. }
@@ -161,7 +164,7 @@ impl FetchError {
         match self {
             FetchError::Blocked { .. } => "blocked",
             FetchError::Challenged { .. } => "challenged",
-            FetchError::RefusedSince { error, .. } => error.label(),
+            FetchError::HostTrouble { error, .. } => error.label(),
             FetchError::ProxyDown { .. } => "proxy_down",
             FetchError::NoProxy { .. } => "no_proxy",
             FetchError::Unreachable { .. } => "unreachable",
@@ -171,7 +174,7 @@ impl FetchError {
             FetchError::Throttled { .. } => "throttled",
             FetchError::HostRefuses { .. } => "host_refuses",
             FetchError::Timeout { .. } => "timeout",
-            FetchError::Http { .. } => "http",
+            FetchError::ServerError { .. } | FetchError::Http { .. } => "http",
             FetchError::Rejected { .. } => "graphql",
             FetchError::KeyRefused { .. } => "key_refused",
             FetchError::UnknownQuery { .. } | FetchError::FullTextRejected { .. } => "hash_stale",

@@ -65,6 +65,7 @@ impl Failure {
                 Seen::Throttled(Throttle { status: *status, retry_after: *retry_after })
             }
             _ if self.is_block() => Seen::Refused,
+            (FetchError::ServerError { .. }, _) => Seen::Failed,
             (_, ProxyOutcome::Success { took, .. }) => Seen::Accepted(Some(*took)),
             (_, ProxyOutcome::Answered) => Seen::Accepted(None),
             _ => Seen::Nothing,
@@ -86,6 +87,11 @@ impl Failure {
 
     pub fn is_block(&self) -> bool {
         self.error.disposition() == Disposition::RotateBlocked
+    }
+
+    /// The host refuses us, or fails itself: where it does so to all, the task waits.
+    pub fn is_of_host(&self) -> bool {
+        self.is_block() || matches!(self.error, FetchError::ServerError { .. })
     }
 
     pub fn is_broken_connection(&self) -> bool {

@@ -13,7 +13,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::host_table::{Exchanged, HostTable};
 use crate::clock::Clock;
-use crate::domain::host::{Applied, HostLimits, HostReport, HostState, Permission, Refusing};
+use crate::domain::host::{Applied, HostLimits, HostReport, HostState, Permission, Refusing, Trouble};
 use crate::events;
 
 /// How old the view may become while the host is asked.
@@ -87,8 +87,8 @@ impl HostLimiter {
         lock(&self.view).state.refusing(left)
     }
 
-    pub fn refused_since(&self) -> Option<(f64, DateTime<Utc>)> {
-        lock(&self.view).state.refused_since()
+    pub fn trouble(&self) -> Option<Trouble> {
+        lock(&self.view).state.trouble()
     }
 
     /// Notes what happened, for the next exchange.

@@ -52,6 +52,8 @@ pub(super) enum Seen {
     /// It took the request; how long the answer took, where all of it was read.
     Accepted(Option<Duration>),
     Refused,
+    /// It answered with 5xx.
+    Failed,
     Throttled(Throttle),
     /// No answer: the proxy, or what lies behind it.
     Nothing,
@@ -81,10 +83,10 @@ impl HostRateLimits {
         }
     }
 
-    /// A refusal with what `host` does to all requests, and since when.
+    /// A refusal or failure with what `host` does to all requests, and since when.
     pub fn since_when(&self, host: &str, error: FetchError) -> FetchError {
-        match self.limiter(host).refused_since() {
-            Some((share, since)) => FetchError::RefusedSince { error: Box::new(error), share, since },
+        match self.limiter(host).trouble() {
+            Some(trouble) => FetchError::HostTrouble { error: Box::new(error), trouble: Box::new(trouble) },
             None => error,
         }
     }
@@ -186,11 +188,12 @@ fn refused(host: &str, refusing: Refusing) -> FetchError {
 
 impl Seen {
     fn report(self, probe: Option<ProbeNumber>) -> HostReport {
-        let (answers, refusals, throttles) = match self {
-            Seen::Accepted(_) => (1, 0, 0),
-            Seen::Refused => (1, 1, 0),
-            Seen::Throttled(_) => (1, 0, 1),
-            Seen::Nothing => (0, 0, 0),
+        let (answers, refusals, failures, throttles) = match self {
+            Seen::Accepted(_) => (1, 0, 0, 0),
+            Seen::Refused => (1, 1, 0, 0),
+            Seen::Failed => (1, 0, 1, 0),
+            Seen::Throttled(_) => (1, 0, 0, 1),
+            Seen::Nothing => (0, 0, 0, 0),
         };
         let mut latency = Latency::default();
         if let Seen::Accepted(Some(took)) = self {
@@ -198,13 +201,13 @@ impl Seen {
         }
         let throttle = if let Seen::Throttled(throttle) = self { Some(throttle) } else { None };
         let probe = probe.map(|number| (number, self.verdict()));
-        HostReport { answers, refusals, throttles, throttle, latency, probe, asks_probe: false }
+        HostReport { answers, refusals, failures, throttles, throttle, latency, probe, asks_probe: false }
     }
 
     fn verdict(self) -> Verdict {
         match self {
             Seen::Accepted(_) => Verdict::Accepted,
-            Seen::Refused | Seen::Throttled(_) => Verdict::Refused,
+            Seen::Refused | Seen::Failed | Seen::Throttled(_) => Verdict::Refused,
             Seen::Nothing => Verdict::Unknown,
         }
     }

@@ -176,10 +176,10 @@ impl Session {
             match self.next_step(&failure, &tries) {
                 Step::GiveUp => {
                     self.route = failure.keeps_route().then_some(route);
-                    if !failure.is_block() {
+                    if !failure.is_of_host() {
                         return Err(tries.verdict(&deps, failure.error));
                     }
-                    // where the host refuses all of us, the task waits, and has not failed
+                    // where the host refuses all of us, or fails all, the task waits, and has not failed
                     deps.host_limits.check(request.host()).await?;
                     return Err(deps.host_limits.since_when(request.host(), tries.verdict(&deps, failure.error)));
                 }

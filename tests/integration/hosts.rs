@@ -7,6 +7,7 @@ use drover::db::hosts;
 use drover::domain::host::{BreakerState, HostReport, Permission, Throttle, Verdict};
 use drover::domain::role::Role;
 use drover::stealth::{Exchanged, HostTable};
+use rstest::rstest;
 use serde_json::{Value, json};
 use sim::{Counts, Fault, FaultKind, Refusal};
 use tokio::process::Command;
@@ -153,7 +154,7 @@ async fn storm(fault: Fault, enough: impl AsyncFn(&Farm) -> bool) -> (Farm, Coun
     let farm = Farm::with_stores(30).await;
     let storm = farm.sim.add_fault(fault);
     farm.enqueue(Role::PayloadFetch).await;
-    let workers = [0, 1].map(|_| Child::spawn(&mut worker(&farm)).allow_errors(&["refuses", "throttles"]));
+    let workers = [0, 1].map(|_| Child::spawn(&mut worker(&farm)).allow_errors(&["refuses", "throttles", "with 5xx"]));
     until("it is enough", PATIENCE, async || enough(&farm).await).await;
     let counts = farm.sim.counts();
     let probes = farm.count(PROBES).await as u64;
@@ -191,12 +192,20 @@ async fn a_host_that_throttles_holds_both_processes() {
     assert_no_proxy_is_blamed(&farm).await;
 }
 
+#[rstest]
+#[case::broken(500)]
+#[case::down(503)]
 #[tokio::test]
-async fn a_burst_of_5xx_blames_no_proxy_and_stores_nothing() {
-    let fault = Fault::new(FaultKind::ServerError(500));
-    let (farm, counts, _) = storm(fault, async |farm| farm.sim.counts().requests >= 30).await;
-    assert!(counts.requests <= 4 * 30 && counts.answered == 0, "{}", counts.requests);
+async fn a_storm_of_5xx_opens_the_breaker_blames_no_proxy_and_stores_nothing(#[case] status: u16) {
+    let fault = Fault::new(FaultKind::ServerError(status));
+    let (farm, counts, probes) = storm(fault, async |farm| farm.count(PROBES).await >= 3).await;
+    // what opened the breaker, and what was under way then
+    let allowed = 12 + 2 * SLOTS + probes;
+    assert!(counts.requests <= allowed, "{} requests, {probes} of them probes", counts.requests);
+    assert_eq!(counts.answered, 0);
     assert_no_proxy_is_blamed(&farm).await;
+    let told = "SELECT count(*) FROM hosts WHERE failures >= 12 AND refusals = 0";
+    assert_eq!(farm.count(told).await, 1, "they count as failures of the host");
     assert_eq!(
         farm.count("SELECT count(*) FROM raw_crawl_payloads").await,
         30,

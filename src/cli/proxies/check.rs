@@ -149,7 +149,7 @@ impl Checker {
             // with a single proxy an outage is this proxy's failure
             (_, Err(FetchError::ProxyOutage { reason, .. })) => Err(reason),
             // what the host does to all of them is not about this one
-            (_, Err(FetchError::RefusedSince { error, .. })) => Err(error.to_string()),
+            (_, Err(FetchError::HostTrouble { error, .. })) => Err(error.to_string()),
             (_, Err(error)) => Err(error.to_string()),
             (_, Ok(_)) => Err("nothing was sent".to_owned()),
         };

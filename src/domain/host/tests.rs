@@ -85,15 +85,24 @@ impl Host {
     }
 }
 
+fn failures(accepted: i64, failures: i64) -> HostReport {
+    HostReport { answers: accepted + failures, failures, ..HostReport::default() }
+}
+
 #[rstest]
 #[case::too_few(0, 9, false)]
 #[case::enough(0, 10, true)]
 #[case::half_of_them(10, 10, true)]
 #[case::less_than_half(11, 10, false)]
 #[case::none(100, 0, false)]
-fn a_share_of_refusals_opens_the_breaker(#[case] accepted: i64, #[case] refusals: i64, #[case] opens: bool) {
+fn a_share_of_refusals_or_failures_opens_the_breaker(
+    #[case] accepted: i64,
+    #[case] trouble: i64,
+    #[case] opens: bool,
+    #[values(answers, failures)] report: fn(i64, i64) -> HostReport,
+) {
     let mut host = Host::new();
-    let notice = host.report(&answers(accepted, refusals)).notice;
+    let notice = host.report(&report(accepted, trouble)).notice;
     assert_eq!(matches!(notice, Some(HostNotice::Opened { .. })), opens);
     assert_eq!(host.permission() != Permission::Free, opens);
 }
@@ -117,20 +126,33 @@ fn what_a_host_does_is_told_with_its_share_and_since_when() {
     assert_eq!(host.permission(), Permission::Refusing(refusing));
 }
 
+#[rstest]
+#[case::refusals(answers(0, 10), "refuses 100 % of requests")]
+#[case::failures(failures(5, 15), "answers 75 % of requests with 5xx")]
+#[case::both(
+    HostReport { failures: 6, ..answers(6, 4) },
+    "refuses 40 % of requests and answers 60 % with 5xx"
+)]
+fn why_it_opens_is_told_by_what_the_host_does(#[case] report: HostReport, #[case] expected: &str) {
+    let mut host = Host::new();
+    let Some(HostNotice::Opened { why, .. }) = host.report(&report).notice else { panic!("{:?}", host.state) };
+    assert_eq!(why, expected);
+}
+
 #[test]
 fn refusals_are_told_with_their_beginning_until_they_are_forgotten() {
     let mut host = Host::new();
     host.report(&answers(3, 0));
-    assert_eq!(host.state.refused_since(), None);
+    assert_eq!(host.state.trouble(), None);
     host.pass(5 * SECOND);
     host.report(&answers(0, 1));
     host.pass(5 * SECOND);
     host.report(&answers(0, 1));
-    let (share, since) = host.state.refused_since().unwrap();
-    assert!((0.35..0.45).contains(&share) && since == start() + TimeDelta::seconds(5), "{share} {since}");
+    let told = Trouble { what: "refuses 43 % of requests".to_owned(), since: start() + TimeDelta::seconds(5) };
+    assert_eq!(host.state.trouble(), Some(told));
     host.pass(600 * SECOND);
     host.report(&answers(1, 0));
-    assert_eq!(host.state.refused_since(), None);
+    assert_eq!(host.state.trouble(), None);
 }
 
 #[test]
@@ -292,6 +314,7 @@ fn processes_that_were_heard_of_lately_share_a_host() {
 enum Step {
     Pass(u64),
     Answers(i64, i64),
+    Failures(i64, i64),
     Throttled(Option<u64>),
     AskProbe,
     /// The end of one of the probes that were ever sent.
@@ -303,6 +326,7 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         (0u64..200).prop_map(Step::Pass),
         (0i64..5, 0i64..15).prop_map(|(accepted, refusals)| Step::Answers(accepted, refusals)),
+        (0i64..5, 0i64..15).prop_map(|(accepted, failed)| Step::Failures(accepted, failed)),
         prop::option::of(0u64..100).prop_map(Step::Throttled),
         Just(Step::AskProbe),
         (0usize..4, verdict).prop_map(|(nth, verdict)| Step::EndProbe(nth, verdict)),
@@ -322,6 +346,7 @@ proptest! {
                     continue;
                 }
                 Step::Answers(accepted, refusals) => answers(accepted, refusals),
+                Step::Failures(accepted, failed) => failures(accepted, failed),
                 Step::Throttled(retry_after) => throttled(retry_after),
                 Step::AskProbe => HostReport { asks_probe: true, ..HostReport::default() },
                 Step::EndProbe(nth, verdict) => {

@@ -76,8 +76,9 @@ async fn the_fourth_refusal_of_a_request_is_the_end() {
     origin.script(std::iter::repeat_n(Reply::status(403), 100));
     let trace = session.trace();
     let error = session.send(&request(RequestKind::Fetch, "http"), &content).await.unwrap_err();
-    let FetchError::RefusedSince { error, share, .. } = error else { panic!("{error:?}") };
-    assert_eq!((*error, share), (FetchError::Blocked { host: HOST.to_owned(), status: 403 }, 1.0));
+    let FetchError::HostTrouble { error, trouble } = error else { panic!("{error:?}") };
+    let blocked = FetchError::Blocked { host: HOST.to_owned(), status: 403 };
+    assert_eq!((*error, trouble.what.as_str()), (blocked, "refuses 100 % of requests"));
     assert_eq!((trace.read().requests, trace.read().blocks), (4, 4));
     assert_eq!(trace.read().fingerprints.len(), 4);
     assert_eq!(pool.out(), 0, "a refused session keeps no proxy");

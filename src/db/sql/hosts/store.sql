@@ -5,7 +5,7 @@ UPDATE hosts h
        hold_until = n.hold_until, hold_status = n.hold_status, holds_in_a_row = n.holds_in_a_row,
        rate = n.rate, configured_rate = n.configured_rate, rate_changed_at = n.rate_changed_at, latency_ms = n.latency_ms,
        window_at = n.window_at, window_answers = n.window_answers, window_refusals = n.window_refusals,
-       window_refused_since = n.window_refused_since,
-       answers = n.answers, refusals = n.refusals, throttles = n.throttles, processes = n.processes
+       window_failures = n.window_failures, window_refused_since = n.window_refused_since,
+       answers = n.answers, refusals = n.refusals, failures = n.failures, throttles = n.throttles, processes = n.processes
   FROM jsonb_populate_record(NULL::hosts, $2) n
  WHERE h.host = $1;
