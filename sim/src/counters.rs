@@ -31,6 +31,8 @@ pub struct Counts {
     /// 403s and challenges, by proxy or by fault.
     pub blocked: u64,
     pub hash_not_found: u64,
+    /// Credentials for a proxy that came to the origin, or to a proxy that wants none or others.
+    pub credentials_astray: u64,
     /// Requests that met a fault, blocks by fault included.
     pub faults: u64,
     /// Connections that were used again after a broken answer.
@@ -52,7 +54,7 @@ pub struct ProxyCounts {
     pub requests: u64,
     /// Of them, refused by the origin because of this proxy.
     pub blocked: u64,
-    /// Refused by the proxy itself: wrong credentials, 407, 502, an address where a name is due.
+    /// Refused by the proxy itself: wrong credentials, 407, 502, an address where a name is due, no TLS where it is.
     pub refused: u64,
 }
 

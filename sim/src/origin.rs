@@ -5,6 +5,7 @@ use std::io;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
+use http::header::PROXY_AUTHORIZATION;
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
@@ -124,6 +125,9 @@ async fn break_http(world: &World, stream: &mut (impl AsyncRead + AsyncWrite + U
 async fn respond(world: &World, request: Request<Incoming>, proxy: Option<usize>) -> io::Result<Response<Body>> {
     let _in_flight = InFlight::of(world, proxy);
     let (path, headers) = (request.uri().path().to_owned(), request.headers().clone());
+    if headers.contains_key(PROXY_AUTHORIZATION) {
+        world.counters.note(|counts| counts.credentials_astray += 1);
+    }
     if path == plus::PATH {
         tokio::time::sleep(world.latency).await;
         return plus::respond(world, request).await;

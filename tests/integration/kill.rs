@@ -2,15 +2,12 @@
 //!
 //! Five kills of a small world in the ordinary run; `DROVER_KILLS=20 DROVER_KILL_STORES=120` is the long one.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use drover::db::demo_report::products::{self, ProductRecord};
 use drover::db::tasks::{self, ClaimBatch, NewTask};
 use drover::domain::role::Role;
-use drover::domain::store::Platform;
-use drover::{private_server, simulated};
+use drover::private_server;
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 use rand::Rng;
@@ -124,17 +121,8 @@ async fn ten_crawls_with_a_kill_in_each_end_equal_to_the_oracle() {
         next.ended(PATIENCE).await;
     }
     farm.assert_nothing_twice().await;
-    let rows = products::all(&farm.db.client().await.unwrap(), Platform::Dutchie).await.unwrap();
-    let key = |row: &ProductRecord| (row.platform_dispensary_id.clone(), row.provider_product_id.clone());
-    let rows: BTreeMap<_, _> = rows.into_iter().map(|row| (key(&row), row)).collect();
-    let mut expected = BTreeMap::new();
-    for store in farm.sim.oracle(CRAWLS) {
-        for truth in &store.products {
-            let record = simulated::product_record(&store.platform_dispensary_id, truth);
-            expected.insert(key(&record), record);
-        }
-    }
-    assert_eq!(rows, expected);
+    let rows = farm.products().await;
+    assert_eq!(rows, farm.expected_products(CRAWLS));
     let missed = |misses: i32| rows.values().filter(|row| row.consecutive_misses == misses).count();
     assert!(missed(3) > 0 && missed(1) + missed(2) > 0, "the crawls were too tame to tell");
     assert_eq!(farm.sim.counts().direct_connections, 0);

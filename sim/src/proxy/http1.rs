@@ -18,7 +18,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite, copy_bidirectional};
 use tokio::sync::Mutex;
 
-use super::{PORTAL, ProxyFault, connect};
+use super::{PORTAL, ProxyFault, ProxyState, connect};
 use crate::world::World;
 
 type Body = BoxBody<Bytes, hyper::Error>;
@@ -51,6 +51,7 @@ async fn respond(
 ) -> io::Result<Response<Body>> {
     let state = &world.proxies[proxy];
     let fault = state.unhung_fault().await;
+    note_astray(&world, state, request.headers());
     let refusal = match fault {
         ProxyFault::AuthRequired => Some(StatusCode::PROXY_AUTHENTICATION_REQUIRED),
         ProxyFault::BadGateway => Some(StatusCode::BAD_GATEWAY),
@@ -77,13 +78,23 @@ async fn respond(
 
 fn is_authorised(world: &World, proxy: usize, headers: &HeaderMap) -> bool {
     let state = &world.proxies[proxy];
+    !state.wants_credentials() || has_credentials(state, headers)
+}
+
+fn has_credentials(state: &ProxyState, headers: &HeaderMap) -> bool {
     let credentials = || {
         let basic = headers.get(PROXY_AUTHORIZATION)?.to_str().ok()?.strip_prefix("Basic ")?;
         let text = String::from_utf8(BASE64_STANDARD.decode(basic).ok()?).ok()?;
         let (username, password) = text.split_once(':')?;
         Some(state.accepts(username, password))
     };
-    !state.wants_credentials() || credentials() == Some(true)
+    credentials() == Some(true)
+}
+
+fn note_astray(world: &World, state: &ProxyState, headers: &HeaderMap) {
+    if headers.contains_key(PROXY_AUTHORIZATION) && !has_credentials(state, headers) {
+        world.counters.note(|counts| counts.credentials_astray += 1);
+    }
 }
 
 async fn tunnel(world: Arc<World>, proxy: usize, request: Request<Incoming>, target: Authority) -> Response<Body> {

@@ -195,7 +195,9 @@ async fn converse(world: Arc<World>, proxy: usize, stream: TcpStream) {
 async fn secure(world: Arc<World>, proxy: usize, stream: TcpStream) -> io::Result<()> {
     let acceptor = world.proxy_tls.clone().ok_or(io::ErrorKind::Unsupported)?;
     let accepted = tokio::time::timeout(world.client_timeout, acceptor.accept(stream)).await;
-    let stream = accepted.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))?;
+    let stream = accepted.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())).inspect_err(|_| {
+        world.counters.note_proxy(proxy, |counts| counts.refused += 1);
+    })?;
     http1::converse(world, proxy, stream).await
 }
 

@@ -5,11 +5,12 @@ use std::process::Output;
 use drover::db::proxies::{self, LoadedProxies};
 use drover::domain::role::Role;
 use drover::secrets::{SecretError, SecretKeys};
+use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 use tokio::process::Command;
 
 use super::import;
-use crate::support::{Child, Farm, TestDatabase, config, database, drover};
+use crate::support::{Child, Farm, PATIENCE, TestDatabase, config, database, drover, until};
 
 const OLD: &str = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
 const NEW: &str = "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb";
@@ -160,4 +161,56 @@ async fn workers_crawl_through_encrypted_proxies_while_the_key_changes_and_pass_
     let refused: u64 = farm.sim.counts().proxies.iter().map(|proxy| proxy.refused).sum();
     let used = farm.sim.counts().proxies.iter().filter(|proxy| proxy.connections > 0).count();
     assert_eq!((refused, used), (0, 2), "credentials are right, and the unreadable proxy is not used");
+}
+
+async fn rekey_farm(farm: &Farm, current: &str, previous: &str) {
+    let output = with_keys(&mut farm.drover(&["proxies", "rekey"]), current, previous).output().await.unwrap();
+    assert!(output.status.success(), "{output:?}");
+}
+
+fn worker(farm: &Farm, current: &str, previous: &str) -> Child {
+    let mut command = farm.drover(&["worker", "--workers", "2", "--slots", "2"]);
+    Child::spawn(with_keys(&mut command, current, previous).env("DROVER__PROXIES__FLUSH_EVERY", "200ms"))
+}
+
+const FETCHED: &str = "SELECT count(*) FROM worker_tasks WHERE status = 'completed' AND role = 'payload_fetch'";
+
+async fn crawl_once_more(farm: &Farm) {
+    farm.execute("DELETE FROM worker_tasks").await;
+    farm.enqueue(Role::PayloadFetch).await;
+    farm.until_crawled().await;
+    assert_nothing_failed(farm).await;
+}
+
+async fn assert_nothing_failed(farm: &Farm) {
+    let retries = "SELECT coalesce(sum(retry_count), 0)::bigint FROM worker_tasks";
+    assert_eq!(farm.count(retries).await, 0, "failed runs");
+    assert_eq!(farm.count("SELECT coalesce(sum(failure_count), 0)::bigint FROM proxies").await, 0, "blamed proxies");
+    let counts = farm.sim.counts();
+    let refused: u64 = counts.proxies.iter().map(|proxy| proxy.refused).sum();
+    assert_eq!((refused, counts.credentials_astray, counts.direct_connections), (0, 0, 0));
+}
+
+#[tokio::test]
+async fn two_processes_crawl_while_the_key_changes_and_afterwards_the_new_one_is_enough() {
+    let farm = Farm::with_stores(16).await;
+    rekey_farm(&farm, OLD, "").await;
+    let with_both = [0, 1].map(|_| worker(&farm, NEW, OLD));
+    farm.enqueue(Role::PayloadFetch).await;
+    until("a crawl is under way", PATIENCE, async || farm.count(FETCHED).await >= 3).await;
+    rekey_farm(&farm, NEW, OLD).await;
+    farm.until_crawled().await;
+    assert_nothing_failed(&farm).await;
+    crawl_once_more(&farm).await;
+    for mut worker in with_both {
+        worker.signal(Signal::SIGTERM);
+        worker.ended(PATIENCE).await;
+    }
+
+    let used = |farm: &Farm| farm.sim.counts().proxies.iter().map(|proxy| proxy.requests).collect::<Vec<_>>();
+    let before = used(&farm);
+    let _alone = worker(&farm, NEW, "");
+    crawl_once_more(&farm).await;
+    let newly_used = used(&farm).iter().zip(&before).filter(|(now, before)| now > before).count();
+    assert_eq!(newly_used, 3, "those with a password too");
 }

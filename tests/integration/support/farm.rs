@@ -2,9 +2,11 @@
 //!
 //! Times are short: leases of two seconds, ticks of half a second, small menus.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use drover::db::demo_report::products::{self, ProductRecord};
 use drover::db::proxies;
 use drover::db::stores;
 use drover::db::tasks::{self, NewTask};
@@ -14,6 +16,7 @@ use drover::domain::role::Role;
 use drover::domain::store::Platform;
 use drover::secrets::SecretKeys;
 use drover::simulated;
+use serde_json::json;
 use sim::{Settings, Simulator};
 use tokio::process::Command;
 
@@ -24,6 +27,9 @@ use super::wait::until;
 pub const LEASE: Duration = Duration::from_secs(2);
 /// Long enough for a busy machine.
 pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// By the platform's ids of store and product.
+pub type Products = BTreeMap<(String, String), ProductRecord>;
 
 /// Its end fails the test when a task is still open, unless the test [says why](Farm::leaves_open_tasks).
 pub struct Farm {
@@ -39,17 +45,21 @@ pub struct Farm {
 impl Farm {
     pub async fn with_stores(stores: usize) -> Farm {
         let database = database().await;
-        Farm::build(stores, database.url.clone(), Some(database)).await
+        Farm::build(small(stores), database.url.clone(), Some(database)).await
+    }
+
+    /// A small world but for what the test changes in it.
+    pub async fn changed(stores: usize, change: impl FnOnce(Settings) -> Settings) -> Farm {
+        let database = database().await;
+        Farm::build(change(small(stores)), database.url.clone(), Some(database)).await
     }
 
     /// On a server of the test's own, which it may kill.
     pub async fn on(url: &str, stores: usize) -> Farm {
-        Farm::build(stores, url.to_owned(), None).await
+        Farm::build(small(stores), url.to_owned(), None).await
     }
 
-    async fn build(stores: usize, url: String, database: Option<TestDatabase>) -> Farm {
-        let settings =
-            Settings { stores, products_per_store: 5..=20, proxies: 3, blocked_proxies: 0, ..Settings::default() };
+    async fn build(settings: Settings, url: String, database: Option<TestDatabase>) -> Farm {
         let sim = Simulator::start(settings).unwrap();
         let db = Db::new(&url, &database_settings(), PoolSizes { work: 4, api: 1 }).unwrap();
         migrate::up(&db).await.unwrap();
@@ -118,6 +128,35 @@ impl Farm {
         tasks::enqueue(&self.db.client().await.unwrap(), &new).await.unwrap()
     }
 
+    /// One discovery for each state that has stores.
+    pub async fn discover(&self) {
+        let states: BTreeSet<&str> = self.sim.stores().iter().map(|store| store.state.as_str()).collect();
+        let task = |state: &&str| NewTask {
+            platform: Some(Platform::Dutchie.name().to_owned()),
+            payload: json!({ "state_code": state }),
+            ..NewTask::new(Role::StoreDiscovery)
+        };
+        let new: Vec<NewTask> = states.iter().map(task).collect();
+        tasks::enqueue(&self.db.client().await.unwrap(), &new).await.unwrap();
+    }
+
+    /// What the tables hold.
+    pub async fn products(&self) -> Products {
+        let all = products::all(&self.db.client().await.unwrap(), Platform::Dutchie).await.unwrap();
+        all.into_iter().map(|record| (key(&record), record)).collect()
+    }
+
+    /// What they must hold after that crawl of every store.
+    pub fn expected_products(&self, crawl: u32) -> Products {
+        let mut expected = Products::new();
+        for store in self.sim.oracle(crawl) {
+            let records =
+                store.products.iter().map(|truth| simulated::product_record(&store.platform_dispensary_id, truth));
+            expected.extend(records.map(|record| (key(&record), record)));
+        }
+        expected
+    }
+
     pub async fn count(&self, sql: &str) -> i64 {
         self.db.client().await.unwrap().query_one(sql, &[]).await.unwrap().get(0)
     }
@@ -167,6 +206,14 @@ async fn open_tasks(url: &str) -> Vec<String> {
     let sql = "SELECT concat_ws(' ', 'task', id, role, status, worker_id, error_message) FROM worker_tasks
                 WHERE status IN ('pending', 'claimed', 'running') AND schedule_id IS NULL ORDER BY id";
     connect(url).await.query(sql, &[]).await.unwrap().iter().map(|row| row.get(0)).collect()
+}
+
+fn small(stores: usize) -> Settings {
+    Settings { stores, products_per_store: 5..=20, proxies: 3, blocked_proxies: 0, ..Settings::default() }
+}
+
+fn key(record: &ProductRecord) -> (String, String) {
+    (record.platform_dispensary_id.clone(), record.provider_product_id.clone())
 }
 
 async fn add_stores(db: &Db, sim: &Simulator) -> Vec<i64> {
