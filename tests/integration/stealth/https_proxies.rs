@@ -5,7 +5,10 @@ use base64::engine::general_purpose::STANDARD;
 use drover::stealth::{ProxyOutcome, RequestKind, SessionAsk};
 use rstest::rstest;
 
+use sim::{ProxyProtocol, Settings};
+
 use super::support::{Ca, Certificate, ForwardProxy, HOST, Manner, Origin, Pool, Setup, TlsFront, content, request};
+use crate::support::{Child, Farm};
 
 #[rstest]
 #[tokio::test]
@@ -47,4 +50,28 @@ async fn a_proxy_with_a_wrong_certificate_is_blamed_and_told_nothing(
     assert_eq!(host, HOST);
     assert!(wrong.heard().is_empty(), "no byte inside TLS, and so no credentials");
     assert!(matches!(&reports[1], (2, ProxyOutcome::Success { .. })), "{reports:?}");
+}
+
+#[tokio::test]
+async fn a_farm_finds_fetches_and_refreshes_all_stores_through_https_proxies_alone() {
+    let ca = Ca::new();
+    let tls = ca.acceptor_of(Certificate::Good).config().clone();
+    let farm = Farm::changed(6, |small| Settings { proxies: 6, proxy_tls: Some(tls), ..small }).await;
+    farm.execute("DELETE FROM dispensaries").await;
+    farm.execute("DELETE FROM proxies WHERE protocol <> 'https'").await;
+    let mut command = farm.drover(&["worker", "--workers", "2", "--slots", "2"]);
+    let _worker = Child::spawn(command.env("DROVER__PROXIES__EXTRA_CA_FILE", ca.file()));
+    farm.discover().await;
+    farm.until_crawled().await;
+
+    assert_eq!(farm.products().await, farm.expected_products(1));
+    let (counts, proxies) = (farm.sim.counts(), farm.sim.proxies());
+    assert_eq!((counts.direct_connections, counts.credentials_astray), (0, 0));
+    let used = |nth: &usize| counts.proxies[*nth].requests > 0;
+    let of_https = |nth: &usize| proxies[*nth].protocol == ProxyProtocol::Https;
+    assert!((0..6).filter(used).all(|nth| of_https(&nth)), "{counts:?}");
+    let with_login = (0..6).filter(used).filter(|nth| proxies[*nth].username.is_some()).count();
+    // a proxy refuses what it is told outside TLS, and other credentials than its own
+    let refused: u64 = counts.proxies.iter().map(|proxy| proxy.refused).sum();
+    assert_eq!((with_login, refused), (2, 0), "{counts:?}");
 }
