@@ -18,7 +18,7 @@ use crate::db::{self, DbError, Tx};
 use crate::domain::args;
 use crate::domain::role::Role;
 use crate::domain::store::{FoundStore, Platform};
-use crate::platforms::DiscoveryPoint;
+use crate::platforms::{DiscoveryPoint, PlatformEntry};
 
 /// Points are not asked any more after this long, so that what was found is written within the role's time limit.
 const MAX_DISCOVERY_TIME: Duration = Duration::from_secs(45 * 60);
@@ -49,8 +49,8 @@ fn points(
 ) -> Result<BTreeMap<String, Points>, TaskError> {
     let wanted = args.state_code.as_deref();
     let is_wanted = |number: &u32| args.points.as_ref().is_none_or(|numbers| numbers.contains(number));
-    let all = &ctx.services.platforms.get(platform).discovery_points;
-    if all.is_empty() && platform != Platform::DEFAULT {
+    let PlatformEntry { adapter, discovery_points: all, .. } = ctx.services.platforms.get(platform);
+    if !adapter.lists_stores() {
         let why = format!("{platform} lists no stores: import them with `drover stores import`");
         return Err(TaskError::permanent(why));
     }

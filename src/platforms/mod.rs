@@ -53,7 +53,10 @@ pub trait Adapter: Send + Sync {
     /// Asks for the store that `store`'s menu address or slug leads to. `NotAddressable` when it has neither.
     fn resolve_query(&self, store: &Store) -> Result<Query, FetchError>;
 
-    /// Asks for the stores around a point.
+    /// Whether it can be asked for the stores around a point; where it cannot, stores come by import.
+    fn lists_stores(&self) -> bool;
+
+    /// Asks for the stores around a point. `NotFound` where the platform lists none.
     fn discovery_query(&self, point: &DiscoveryPoint) -> Result<Query, FetchError>;
 
     /// Begins a store's menu. `NotAddressable` when the store has no platform id.

@@ -32,7 +32,7 @@ pub struct PlatformEntry {
     pub adapter: Arc<dyn Adapter>,
     /// Where its API is, beside the hosts that stores' rows name.
     pub api_hosts: Vec<String>,
-    /// Where to look for its stores, by state; none where it lists no stores. No state is without a point.
+    /// Where to look for its stores, by state. No state is without a point.
     pub discovery_points: BTreeMap<String, Vec<DiscoveryPoint>>,
     /// The hashes of the platform's data file, newest first.
     pub shipped_hashes: Vec<QueryHash>,

@@ -105,6 +105,10 @@ impl Adapter for Dutchie {
         Ok(self.stores_query(endpoint, referer, StoreFilter::ByName { name_or_id: &name_or_id }))
     }
 
+    fn lists_stores(&self) -> bool {
+        true
+    }
+
     fn discovery_query(&self, point: &DiscoveryPoint) -> Result<Query, FetchError> {
         let endpoint = self.endpoint(None)?;
         let referer = requests::at(&self.base_url, "/dispensaries");

@@ -62,6 +62,10 @@ impl Adapter for DutchiePlus {
         Err(FetchError::NotAddressable { store: store.name.clone(), reason })
     }
 
+    fn lists_stores(&self) -> bool {
+        false
+    }
+
     fn discovery_query(&self, _: &DiscoveryPoint) -> Result<Query, FetchError> {
         let what = "Dutchie Plus lists no retailers: import them with `drover stores import`".to_owned();
         Err(FetchError::NotFound { what })

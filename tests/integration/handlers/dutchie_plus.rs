@@ -109,3 +109,15 @@ async fn without_a_key_nothing_is_sent() {
     assert!(reason.contains("platform.dutchie_plus.key is not set"), "{reason}");
     assert_eq!(sim.counts().requests, 0);
 }
+
+#[tokio::test]
+async fn a_discovery_fails_for_good_and_says_where_its_stores_come_from() {
+    let sim = simulator();
+    let harness = harness(&sim, sim::PLUS_KEY).await;
+    let mut task = harness.task(Role::StoreDiscovery, json!({})).await;
+    task.platform = Some(Platform::DutchiePlus.name().to_owned());
+    let failed = drover::handlers::run(&harness.context(&task), Role::StoreDiscovery, &task.payload).await;
+    let Some(TaskError::Permanent { reason }) = failed.err() else { panic!("it is no permanent failure") };
+    assert_eq!(reason, "dutchie_plus lists no stores: import them with `drover stores import`");
+    assert_eq!(sim.counts().requests, 0);
+}
