@@ -61,3 +61,15 @@ pub fn code(text: &str) -> Option<&'static str> {
     let is_it = |(code, name): &&(&str, &str)| text.eq_ignore_ascii_case(code) || text.eq_ignore_ascii_case(name);
     STATES.iter().find(is_it).map(|(code, _)| *code)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stores_are_looked_for_wherever_a_platform_may_say_that_one_is() {
+        let shipped: toml::Table = include_str!("../../config/states.toml").parse().unwrap();
+        let missing: Vec<_> = STATES.iter().filter(|(code, _)| !shipped.contains_key(*code)).collect();
+        assert!(missing.is_empty(), "{missing:?}");
+    }
+}
