@@ -26,12 +26,13 @@ CREATE OR REPLACE FUNCTION is_for_store(s task_schedules, d dispensaries) RETURN
      AND (s.group_name IS NULL OR s.group_name = ANY (d.groups))
 $f$;
 
--- Whether a schedule without a group leaves a store to one with: of the same role, switched on, and for a group that the store is in.
-CREATE OR REPLACE FUNCTION is_left_to_group(s task_schedules, d dispensaries) RETURNS boolean LANGUAGE sql STABLE AS $f$
-  SELECT s.group_name IS NULL
-     AND EXISTS (SELECT FROM task_schedules own
-                  WHERE own.role = s.role AND own.enabled AND own.group_name IS NOT NULL AND is_for_store(own, d))
+-- Whether a group that the store is in has a schedule of this role, switched on: what is for all stores leaves it to that one.
+CREATE OR REPLACE FUNCTION has_group_schedule(task_role text, d dispensaries) RETURNS boolean LANGUAGE sql STABLE AS $f$
+  SELECT EXISTS (SELECT FROM task_schedules own
+                  WHERE own.role = task_role AND own.enabled AND own.group_name IS NOT NULL AND is_for_store(own, d))
 $f$;
+
+DROP FUNCTION IF EXISTS is_left_to_group(task_schedules, dispensaries);
 
 DROP FUNCTION IF EXISTS has_open_task(text, bigint);
 DROP FUNCTION IF EXISTS generate_tasks(text, boolean, text, text, jsonb, int, bigint);
@@ -55,7 +56,8 @@ BEGIN
       FROM dispensaries d
      WHERE d.crawl_enabled AND d.platform_dispensary_id IS NOT NULL
        AND is_for_store(s, d)
-       AND (d.groups = '{}' OR NOT is_left_to_group(s, d))      -- most stores are in none, and a call costs
+       -- most stores are in no group, and a call costs
+       AND (s.group_name IS NOT NULL OR d.groups = '{}' OR NOT has_group_schedule(s.role, d))
        AND open_task(task_role, d.id) IS NULL;
   ELSIF open_task(task_role, NULL) IS NULL THEN
     specs := jsonb_build_array(jsonb_build_object(

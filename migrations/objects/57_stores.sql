@@ -40,12 +40,17 @@ BEGIN
   RETURN found;
 END $f$;
 
--- Adds stores, one array a column (groups with semicolons between them), unless they are known; a later one may double an earlier one. Answers in their order.
-CREATE OR REPLACE FUNCTION add_stores(names text[], platforms text[], platform_ids text[], slugs text[], menu_urls text[],
+DROP FUNCTION IF EXISTS add_stores(text[], text[], text[], text[], text[], text[], text[], text[], text[], text[], text[]);
+
+-- Adds stores, one array a column (groups with semicolons between them), unless they are known; a later one may double an earlier one.
+-- A known one is put into the groups that it is not in yet, and taken out of none. Answers in their order.
+CREATE FUNCTION add_stores(names text[], platforms text[], platform_ids text[], slugs text[], menu_urls text[],
   api_hosts text[], api_paths text[], cities text[], states text[], timezones text[], store_groups text[])
-RETURNS TABLE (store_id bigint, is_known boolean) LANGUAGE plpgsql
+RETURNS TABLE (store_id bigint, is_known boolean, is_grouped boolean) LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET jit = off AS $f$
-DECLARE s record;
+DECLARE
+  s record;
+  into_groups text[];
 BEGIN
   FOR s IN SELECT * FROM unnest(names, platforms, platform_ids, slugs, menu_urls, api_hosts, api_paths, cities, states, timezones,
                                       store_groups)
@@ -53,10 +58,17 @@ BEGIN
   LOOP
     store_id := known_store(s.platform, s.platform_id, s.menu_url, s.slug);
     is_known := store_id IS NOT NULL;
-    IF NOT is_known THEN
+    is_grouped := false;
+    into_groups := coalesce(string_to_array(s.groups, ';'), '{}');
+    IF is_known AND into_groups <> '{}' THEN
+      UPDATE dispensaries d
+         SET groups = d.groups || ARRAY(SELECT g FROM unnest(into_groups) g WHERE g <> ALL (d.groups)), updated_at = now()
+       WHERE d.id = store_id AND NOT into_groups <@ d.groups;
+      is_grouped := FOUND;
+    ELSIF NOT is_known THEN
       INSERT INTO dispensaries (name, platform, platform_dispensary_id, slug, menu_url, api_host, api_path, city, state, timezone, groups)
       VALUES (s.name, s.platform, s.platform_id, s.slug, s.menu_url, s.api_host, s.api_path, s.city, s.state, s.timezone,
-              coalesce(string_to_array(s.groups, ';'), '{}'))
+              into_groups)
       RETURNING id INTO store_id;
     END IF;
     RETURN NEXT;

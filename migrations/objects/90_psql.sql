@@ -21,7 +21,8 @@ CREATE OR REPLACE FUNCTION recover_stale_tasks(minutes int) RETURNS int LANGUAGE
 $f$;
 
 -- payload_fetch tasks for a day: contiguous blocks of stores by id, evenly spaced from midnight UTC (6 batches: 00, 04, … 20 h).
--- Times already past are due at once; a store with an open task of that role gets none. The tasks get their reservations from the
+-- Times already past are due at once; a store with an open task of that role gets none, nor one whose group has a schedule of its own:
+-- a task planned for the evening would keep that schedule from making any until then. The tasks get their reservations from the
 -- next sweep: taken here, they would block it for as long as the session does not commit.
 CREATE OR REPLACE FUNCTION generate_resync_tasks(batches int, day date) RETURNS int LANGUAGE plpgsql AS $f$
 DECLARE specs jsonb;
@@ -31,7 +32,8 @@ BEGIN
   WITH numbered AS (
          SELECT d.id, d.platform, row_number() OVER (ORDER BY d.id) - 1 AS n, count(*) OVER () AS stores
            FROM dispensaries d
-          WHERE d.crawl_enabled AND d.platform_dispensary_id IS NOT NULL),
+          WHERE d.crawl_enabled AND d.platform_dispensary_id IS NOT NULL
+            AND (d.groups = '{}' OR NOT has_group_schedule('payload_fetch', d))),
        timed AS (
          SELECT n.id, n.platform,
                 day::timestamp AT TIME ZONE 'UTC' + (n.n * batches / n.stores) * (interval '24 hours' / batches) AS run_at

@@ -17,6 +17,7 @@ mod db;
 mod doctor;
 mod enqueue;
 mod env;
+mod groups;
 mod hosts;
 mod http;
 mod input;

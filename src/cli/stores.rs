@@ -103,6 +103,8 @@ fn private_host(store: &NewStore, env: &Env) -> Option<String> {
 struct Inserted {
     added: Vec<AddedStore>,
     known_count: usize,
+    /// Of these, the ones that were put into groups.
+    grouped_count: usize,
     /// One of those that existed already.
     known: Option<StoreId>,
 }
@@ -114,6 +116,7 @@ async fn insert(tx: &Tx, stores: &[NewStore]) -> Result<Inserted, DbError> {
     for (store, row) in stores.iter().zip(db::stores::add_unless_known(tx, stores).await?) {
         if row.is_known {
             inserted.known_count += 1;
+            inserted.grouped_count += usize::from(row.is_grouped);
             inserted.known.get_or_insert(row.id);
             continue;
         }

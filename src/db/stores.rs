@@ -136,12 +136,14 @@ pub async fn add(tx: &Tx, store: &NewStore) -> Result<StoreId, DbError> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AddedStore {
     pub id: StoreId,
-    /// It was there before, or came before in the same list, and is not changed: one of the same platform id; or, where one of the
-    /// two has none, of the same menu address or slug.
+    /// It was there before, or came before in the same list, and only its groups may have changed: one of the same platform id; or,
+    /// where one of the two has none, of the same menu address or slug.
     pub is_known: bool,
+    /// It was known, and was put into groups that it was not in.
+    pub is_grouped: bool,
 }
 
-/// Adds the stores that are not known yet. Answers in their order. `Conflict` when another transaction adds one of them now.
+/// Adds the stores that are not known yet, and puts the others into the groups that are named beside them. Answers in their order. `Conflict` when another transaction adds one of them now.
 pub async fn add_unless_known(tx: &Tx, stores: &[NewStore]) -> Result<Vec<AddedStore>, DbError> {
     let rows = tx
         .query(
@@ -161,7 +163,14 @@ pub async fn add_unless_known(tx: &Tx, stores: &[NewStore]) -> Result<Vec<AddedS
             ],
         )
         .await?;
-    rows.iter().map(|row| Ok(AddedStore { id: row.try_get("store_id")?, is_known: row.try_get("is_known")? })).collect()
+    let added = |row: &Row| {
+        Ok(AddedStore {
+            id: row.try_get("store_id")?,
+            is_known: row.try_get("is_known")?,
+            is_grouped: row.try_get("is_grouped")?,
+        })
+    };
+    rows.iter().map(added).collect()
 }
 
 /// Which store has this id at its platform.
@@ -173,6 +182,11 @@ pub async fn of_platform_id(client: &Client, platform: Platform, id: &str) -> Re
 /// All stores, or those of a group.
 pub async fn list(client: &Client, group: Option<&str>) -> Result<Vec<StoreListing>, DbError> {
     read_all(&client.query(include_str!("sql/stores/list.sql"), &[&group]).await?)
+}
+
+/// The names of all groups that hold a store.
+pub async fn groups(client: &Client) -> Result<Vec<String>, DbError> {
+    client.query(include_str!("sql/stores/groups.sql"), &[]).await?.iter().map(first_column).collect()
 }
 
 /// Puts stores into a group, each once; returns how many were not in it. `Missing` when one does not exist: none is changed.

@@ -244,6 +244,25 @@ async fn stores_are_grouped_and_listed_by_group() {
 }
 
 #[tokio::test]
+async fn a_list_that_is_imported_again_puts_known_stores_into_its_groups_and_takes_them_out_of_none() {
+    let database = support::database().await;
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("stores.csv");
+    let import = async |list: &str| {
+        std::fs::write(&file, list).unwrap();
+        stdout(&run(&database, &["stores", "import", file.to_str().unwrap(), "--json"]).await)
+    };
+    import("name,platform_dispensary_id,groups\nA,1,rivals\nB,2,\n").await;
+    let again = import("name,platform_dispensary_id,groups\nA,1,az\nB,2,\nC,3,az\n").await;
+    assert_eq!((&again["known"], &again["grouped"]), (&2.into(), &1.into()));
+    assert_eq!(import("name,platform_dispensary_id,groups\nA,1,az\n").await["grouped"], 0, "it is in them already");
+
+    let listed = stdout(&run(&database, &["stores", "list", "--json"]).await);
+    let groups: Vec<String> = listed.as_array().unwrap().iter().map(|store| store["groups"].to_string()).collect();
+    assert_eq!(groups, [r#"["rivals","az"]"#, "[]", r#"["az"]"#]);
+}
+
+#[tokio::test]
 async fn a_schedule_of_ones_own_is_added_changed_and_removed() {
     let database = support::database().await;
     let schedules = async |args: &[&str]| run(&database, &[&["schedules"], args, &["--json"]].concat()).await;
@@ -255,6 +274,9 @@ async fn a_schedule_of_ones_own_is_added_changed_and_removed() {
     assert_eq!(schedules(&["add", "rivals", "--every", "1h"]).await.status.code(), Some(4));
     assert_eq!(schedules(&["add", "x"]).await.status.code(), Some(2), "it must say when");
     assert_eq!(schedules(&["add", "x", "--cron", "often"]).await.status.code(), Some(2));
+    let warning =
+        "group 'rivals' holds no store, and there is no group yet. `drover stores tag rivals ID…` puts stores into it";
+    assert_eq!(added["warning"], warning);
     assert_eq!(
         schedules(&["add", "x", "--role", "analytics_refresh", "--group", "a", "--every", "1h"]).await.status.code(),
         Some(2)

@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
+use serde::Serialize;
+
 use super::REMEDY;
-use crate::cli::{CliError, Env, ExitCode, values};
+use crate::cli::{CliError, Env, ExitCode, groups, values};
 use crate::db::DbError;
-use crate::db::schedules::{self, NewSchedule, ScheduleChange};
+use crate::db::schedules::{self, NewSchedule, Schedule, ScheduleChange};
 use crate::domain::group;
 use crate::domain::role::Role;
 use crate::domain::schedule::Recurrence;
@@ -128,9 +130,27 @@ async fn show(name: &str, env: &Env) -> anyhow::Result<ExitCode> {
     let client = env.db().await?.client().await?;
     let all = schedules::list(&client).await?;
     for schedule in all.iter().filter(|schedule| schedule.name == name) {
-        env.out.either(schedule, |schedule| super::cells(schedule).join("  ").trim_end().to_owned())?;
+        let warning = match &schedule.group_name {
+            Some(group) => groups::warning(&client, group).await?,
+            None => None,
+        };
+        if let Some(warning) = &warning {
+            tracing::warn!("{warning}");
+        }
+        env.out.either(&Shown { schedule, warning }, |shown| {
+            super::cells(shown.schedule).join("  ").trim_end().to_owned()
+        })?;
     }
     Ok(ExitCode::Ok)
+}
+
+#[derive(Serialize)]
+struct Shown<'a> {
+    #[serde(flatten)]
+    schedule: &'a Schedule,
+    /// Its group holds no store.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    warning: Option<String>,
 }
 
 fn refused(error: DbError) -> anyhow::Error {

@@ -16,7 +16,8 @@ const PART: usize = 1_000;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Columns: name, platform, platform_dispensary_id, slug, menu_url, api_host, api_path, city, state, timezone, groups
-    /// (with semicolons between them); - reads standard input
+    /// (with semicolons between them; a store that is known already is put into these, and changes in nothing else); - reads standard
+    /// input
     file: PathBuf,
     /// Write lines with faults to this file, each below its faults, and import the others; without it they refuse the whole list
     #[arg(long, value_name = "FILE")]
@@ -26,8 +27,10 @@ pub struct Args {
 #[derive(Default, Serialize)]
 struct Answer {
     imported: Vec<AddedStore>,
-    /// Stores that existed already and are not changed.
+    /// Stores that existed already; nothing of them changed but the groups of those that are counted next.
     known: usize,
+    /// Of these, the ones that were put into groups that are named in their lines.
+    grouped: usize,
     /// Lines that were written to the file of `--skip-bad`.
     refused: usize,
     /// Not imported, because the command was stopped.
@@ -59,6 +62,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         let so_far = || format!("{} of {} stores came before; import the list again", answer.done(), list.stores.len());
         let inserted = imported.await.with_context(so_far)?;
         answer.known += inserted.known_count;
+        answer.grouped += inserted.grouped_count;
         answer.imported.extend(inserted.added);
         answer.remaining -= part.len();
         progress.advance(part.len() as u64);
@@ -76,6 +80,9 @@ impl Answer {
 
 fn text_of(answer: &Answer, skip_bad: Option<&Path>) -> String {
     let mut lines = vec![format!("stores imported: {}, known already: {}", answer.imported.len(), answer.known)];
+    if answer.grouped > 0 {
+        lines.push(format!("of these, put into the groups of their lines: {}", answer.grouped));
+    }
     lines.extend(input::outcome(answer.remaining, answer.refused, skip_bad));
     lines.join("\n")
 }

@@ -265,6 +265,21 @@ async fn resync_leaves_out_what_cannot_be_crawled_or_is_queued_already() {
 }
 
 #[tokio::test]
+async fn resync_leaves_the_stores_of_a_group_to_its_own_schedule() {
+    let queue = Queue::new().await;
+    let stores = queue.stores(3).await;
+    let group = "UPDATE dispensaries SET groups = '{rivals}' WHERE id = ";
+    queue.sql(&format!("{group}{}; {group}{}", stores[0], stores[1])).await;
+    queue
+        .sql("INSERT INTO task_schedules (name, role, group_name, interval_hours, next_run_at) VALUES ('rivals', 'payload_fetch', 'rivals', 1, now() + interval '1 hour')")
+        .await;
+    let generate = "SELECT generate_resync_tasks(6, ((now() AT TIME ZONE 'UTC')::date + 2))";
+    assert_eq!(queue.rows(generate).await, [json!({"generate_resync_tasks": 1})]);
+    queue.sql("UPDATE task_schedules SET enabled = false WHERE name = 'rivals'").await;
+    assert_eq!(queue.rows(generate).await, [json!({"generate_resync_tasks": 2})], "switched off, it keeps none");
+}
+
+#[tokio::test]
 async fn people_who_generate_at_the_same_time_make_one_task_a_store() {
     let queue = Queue::new().await;
     queue.stores(50).await;
