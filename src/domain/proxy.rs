@@ -4,6 +4,7 @@
 //! Pure: time comes in as an argument, and nothing here knows sockets, actors or the table.
 
 pub mod counters;
+mod early_trials;
 pub mod health;
 mod last_successes;
 mod notice;

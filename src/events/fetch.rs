@@ -81,6 +81,9 @@ pub fn robots_unknown(host: &str, error: &dyn fmt::Display) {
 pub fn proxy_notice(notice: &Notice) {
     match notice {
         Notice::Benched { proxy, cooldown, reason } => proxy_benched(proxy, *cooldown, reason),
+        Notice::StillFails { proxy, left, reason } => {
+            info!(proxy = proxy.id, "Proxy {proxy} still fails, and is benched for {left:.0?} more: {reason}");
+        }
         Notice::BenchedAtHost { proxy, host, cooldown } => {
             proxy_benched(proxy, *cooldown, &format!("too many blocks in a row by {host} (for that host only)"));
         }

@@ -1,7 +1,8 @@
 //! `Health`: whether one proxy may be used now, and at which host. Pure.
 //!
 //! Active → (failures in a row, or one that needs no counting) → benched for base · 2^n → on trial: of the requests sent from
-//! then on, the first answer makes it active, and the first failure benches it for longer. A block is the host's decision and not
+//! then on, the first answer makes it active, and the first failure benches it for longer, or for the rest of the bench where the
+//! trial came early. A block is the host's decision and not
 //! the proxy's fault: it benches the proxy at that host only. In: outcomes, the row, the time. Out: a condition, a decision to
 //! bench. It must not know other proxies.
 
@@ -86,6 +87,8 @@ pub struct Health {
     benches: u32,
     /// When the trial began: only what was sent since then decides it.
     trial_since: Option<Instant>,
+    /// The end of the cooldown that the trial interrupts. A failure puts it back on the bench until then.
+    interrupted: Option<Instant>,
     /// The only active proxy has failed too often: no new lease before this.
     paused_until: Option<Instant>,
     /// Hosts where it failed or was blocked and has not succeeded since.
@@ -107,17 +110,22 @@ struct HostFailures {
 impl Health {
     /// The health of a proxy that this process sees for the first time.
     pub fn of(stored: StoredState, limits: &BenchLimits, now: Instant) -> Self {
-        let mut health = Health {
-            condition: Condition::Active,
+        let mut health = Health::new(Condition::Active);
+        health.adopt(stored, limits, now);
+        health
+    }
+
+    fn new(condition: Condition) -> Self {
+        Health {
+            condition,
             failures_in_a_row: 0,
             benches: 0,
             trial_since: None,
+            interrupted: None,
             paused_until: None,
             hosts: BTreeMap::new(),
             seen_cooldown: None,
-        };
-        health.adopt(stored, limits, now);
-        health
+        }
     }
 
     pub fn condition(&self) -> Condition {
@@ -236,12 +244,26 @@ impl Health {
         self.paused_until = Some(now + limits.revive_every);
     }
 
-    /// The cooldown is over, or no other proxy is usable: the next request decides.
+    /// The next request decides, also where the cooldown is not over yet.
     pub fn start_trial(&mut self, now: Instant) {
-        if matches!(self.condition, Condition::Benched { .. }) {
+        if let Condition::Benched { until, .. } = self.condition {
             self.condition = Condition::OnTrial;
             self.trial_since = Some(now);
+            self.interrupted = Some(until);
         }
+    }
+
+    /// Puts it back on the bench that its trial interrupted, and gives its end; none where that is over by now. An early trial
+    /// that fails has cost one request, and says no more than was known.
+    pub fn resume_bench(&mut self, now: Instant) -> Option<Instant> {
+        let until = self.interrupted.take().filter(|until| *until > now)?;
+        self.condition = Condition::Benched { since: now, until };
+        Some(until)
+    }
+
+    /// On trial since `earliest` or later.
+    pub fn began_trial_since(&self, earliest: Instant) -> bool {
+        self.condition == Condition::OnTrial && self.trial_since.is_some_and(|since| since >= earliest)
     }
 
     fn is_of_the_trial(&self, sent: Instant) -> bool {
@@ -278,15 +300,7 @@ impl Health {
     }
 
     fn reset_to(&mut self, condition: Condition) {
-        *self = Health {
-            condition,
-            failures_in_a_row: 0,
-            benches: 0,
-            trial_since: None,
-            paused_until: None,
-            hosts: BTreeMap::new(),
-            seen_cooldown: None,
-        };
+        *self = Health::new(condition);
     }
 
     fn failures_at(&mut self, host: &str, now: Instant) -> &mut HostFailures {

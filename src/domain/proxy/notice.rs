@@ -16,6 +16,12 @@ pub enum Notice {
         cooldown: Duration,
         reason: String,
     },
+    /// An early trial failed: the bench goes on.
+    StillFails {
+        proxy: Arc<Proxy>,
+        left: Duration,
+        reason: String,
+    },
     BenchedAtHost {
         proxy: Arc<Proxy>,
         host: String,

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
+use super::early_trials::EarlyTrials;
 use super::health::{BenchDecision, BenchLimits, Condition, ProxyFailure};
 use super::last_successes::LastSuccesses;
 use super::notice::{AlarmLimit, Notice};
@@ -29,8 +30,7 @@ pub struct Pool {
     members: BTreeMap<ProxyId, PooledProxy>,
     last_successes: LastSuccesses,
     alarms: AlarmLimit,
-    /// When the oldest benched one is tried; set while none is active.
-    next_trial: Option<Instant>,
+    early_trials: EarlyTrials,
 }
 
 impl Pool {
@@ -40,7 +40,7 @@ impl Pool {
             members: BTreeMap::new(),
             last_successes: LastSuccesses::default(),
             alarms: AlarmLimit::default(),
-            next_trial: None,
+            early_trials: EarlyTrials::default(),
         }
     }
 
@@ -94,9 +94,9 @@ impl Pool {
     pub fn report(&mut self, id: ProxyId, outcome: &ProxyOutcome, sent: Instant, now: Instant) -> Option<Notice> {
         match outcome {
             ProxyOutcome::Success { host, took } => self.succeeded(id, host, *took, sent, now),
-            ProxyOutcome::Answered => self.answered(id, sent),
+            ProxyOutcome::Answered => self.answered(id, sent, now),
             ProxyOutcome::Blocked { host } => {
-                let revived = self.answered(id, sent);
+                let revived = self.answered(id, sent, now);
                 self.blocked(id, host, now).or(revived)
             }
             ProxyOutcome::Failed { host, reason, at_once } => {
@@ -109,14 +109,14 @@ impl Pool {
         }
     }
 
-    /// Ends cooldowns; while none is active, puts the oldest benched one on trial every `revive_every`.
+    /// Ends cooldowns, and puts one benched proxy on trial early when that is due.
     pub fn tick(&mut self, now: Instant) -> Vec<Notice> {
         let mut on_trial: Vec<ProxyId> =
             self.members.values().filter(|m| m.cooldown_is_over(now)).map(PooledProxy::id).collect();
         if on_trial.is_empty() {
             on_trial.extend(self.due_for_early_trial(now));
         } else {
-            self.next_trial = None;
+            self.early_trials.postpone();
         }
         on_trial.into_iter().filter_map(|id| self.start_trial(id, now)).collect()
     }
@@ -169,21 +169,28 @@ impl Pool {
         let ends_streak = member.health.is_newer_than_failures(host, sent);
         member.count(|delta| delta.succeeded(took, ends_streak));
         let revived = member.health.succeeded(host, sent);
-        revived.then(|| member.revived())
+        self.revived_if(revived, id, now)
     }
 
-    fn answered(&mut self, id: ProxyId, sent: Instant) -> Option<Notice> {
-        let member = self.members.get_mut(&id)?;
-        let revived = member.health.answered(sent);
-        revived.then(|| member.revived())
+    fn answered(&mut self, id: ProxyId, sent: Instant, now: Instant) -> Option<Notice> {
+        let revived = self.members.get_mut(&id)?.health.answered(sent);
+        self.revived_if(revived, id, now)
+    }
+
+    fn revived_if(&mut self, revived: bool, id: ProxyId, now: Instant) -> Option<Notice> {
+        let member = self.members.get_mut(&id).filter(|_| revived)?;
+        self.early_trials.note_revival(now);
+        Some(member.revived())
     }
 
     fn failed(&mut self, id: ProxyId, failure: ProxyFailure<'_>, now: Instant) -> Option<Notice> {
         let is_last = !self.members.values().any(|m| m.id() != id && m.health.condition() == Condition::Active);
         let member = self.members.get_mut(&id)?;
         member.count(|delta| delta.failed(failure.reason));
+        let is_on_trial = member.is_on_trial();
         match member.health.failed(failure, &self.limits, now) {
             BenchDecision::None => None,
+            BenchDecision::Bench if is_on_trial => Some(member.bench_again(failure.reason, &self.limits, now)),
             BenchDecision::BenchUnlessLast if is_last => {
                 member.health.pause(&self.limits, now);
                 let notice =
@@ -226,17 +233,17 @@ impl Pool {
     }
 
     fn due_for_early_trial(&mut self, now: Instant) -> Option<ProxyId> {
-        if self.members.values().any(|member| member.health.is_usable()) {
-            self.next_trial = None;
+        if self.members.values().any(|member| member.is_being_tried(self.limits.revive_every, now)) {
+            self.early_trials.postpone();
             return None;
         }
-        let due = *self.next_trial.get_or_insert(now + self.limits.revive_every);
-        if now < due {
-            return None;
-        }
-        self.next_trial = None;
         let benched = self.members.values().filter_map(|member| Some((member.benched_since()?, member.id())));
-        benched.min().map(|(_, id)| id)
+        let Some((since, id)) = benched.min() else {
+            self.early_trials.postpone();
+            return None;
+        };
+        let has_usable = self.members.values().any(|member| member.health.is_usable());
+        self.early_trials.is_due(since, has_usable, &self.limits, now).then_some(id)
     }
 }
 

@@ -79,6 +79,16 @@ impl PooledProxy {
         Notice::Benched { proxy: Arc::clone(&self.proxy), cooldown: until - now, reason: reason.to_owned() }
     }
 
+    /// Its trial has failed. The table learns of a new bench only: where the old one goes on, it knows its end.
+    pub(super) fn bench_again(&mut self, reason: &str, limits: &BenchLimits, now: Instant) -> Notice {
+        match self.health.resume_bench(now) {
+            Some(until) => {
+                Notice::StillFails { proxy: Arc::clone(&self.proxy), left: until - now, reason: reason.to_owned() }
+            }
+            None => self.bench(reason, limits, now),
+        }
+    }
+
     /// Its trial has ended well, which the table must learn.
     pub(super) fn revived(&mut self) -> Notice {
         self.unsaved.change = Some(Change::Revived);
@@ -96,9 +106,23 @@ impl PooledProxy {
         }
     }
 
-    /// Greater = better: the higher score, then the fewer open leases.
+    pub(super) fn is_on_trial(&self) -> bool {
+        self.health.condition() == Condition::OnTrial
+    }
+
+    /// A request decides its trial now, or had less time than `within` to come.
+    pub(super) fn is_being_tried(&self, within: Duration, now: Instant) -> bool {
+        let earliest = now.checked_sub(within).unwrap_or(now);
+        self.is_on_trial() && (self.open_leases > 0 || self.health.began_trial_since(earliest))
+    }
+
+    /// Greater = better: for a first try one on trial, so that it is soon decided, and for further tries the others, so that a
+    /// request meets one trial at most; then the higher score, then the fewer open leases.
     pub(super) fn compare(&self, other: &PooledProxy, ask: &ProxyAsk, now: Instant) -> Ordering {
-        let by_score = self.score(ask, now).total_cmp(&other.score(ask, now));
+        let is_first_try = ask.avoid.is_empty();
+        let suits = |member: &PooledProxy| member.is_on_trial() == is_first_try;
+        let by_trial = suits(self).cmp(&suits(other));
+        let by_score = by_trial.then_with(|| self.score(ask, now).total_cmp(&other.score(ask, now)));
         by_score.then_with(|| other.open_leases.cmp(&self.open_leases)).then_with(|| other.id().cmp(&self.id()))
     }
 

@@ -2,6 +2,7 @@
 
 mod benches;
 mod choice;
+mod early_trials;
 mod hosts;
 mod properties;
 mod table;
