@@ -16,7 +16,7 @@ use crate::encoding::Coding;
 const DRIP: Duration = Duration::from_millis(20);
 /// More than any client should read of a head.
 const HUGE: usize = 4 << 20;
-const BLOCK: usize = 64 << 10;
+const MANY: usize = 100_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transmission {
@@ -51,6 +51,36 @@ pub enum Transmission {
 }
 
 impl Transmission {
+    pub const ALL: [Transmission; 22] = [
+        Transmission::SlowHead,
+        Transmission::SlowBody,
+        Transmission::Stalled,
+        Transmission::ShortLength,
+        Transmission::BrokenChunks,
+        Transmission::UnendedChunks,
+        Transmission::HugeHead,
+        Transmission::ManyFields,
+        Transmission::Garbage,
+        Transmission::LengthAndChunks,
+        Transmission::TwoLengths,
+        Transmission::UnaskedAnswer,
+        Transmission::ThenClosed,
+        Transmission::Status { status: 203, with_body: true },
+        Transmission::Status { status: 204, with_body: false },
+        Transmission::Status { status: 204, with_body: true },
+        Transmission::Status { status: 205, with_body: false },
+        Transmission::Status { status: 205, with_body: true },
+        Transmission::Status { status: 206, with_body: false },
+        Transmission::Status { status: 206, with_body: true },
+        Transmission::Status { status: 304, with_body: false },
+        Transmission::Status { status: 304, with_body: true },
+    ];
+
+    /// A whole answer by the rules that HTTP has for such a case.
+    pub fn is_whole_answer(self) -> bool {
+        matches!(self, Transmission::LengthAndChunks | Transmission::UnaskedAnswer | Transmission::ThenClosed)
+    }
+
     fn afterwards(self) -> Afterwards {
         match self {
             Transmission::UnendedChunks | Transmission::Garbage | Transmission::ThenClosed => Afterwards::Close,
@@ -97,64 +127,47 @@ impl RawAnswer {
     }
 
     pub(crate) async fn send(&self, stream: &mut (impl AsyncWrite + Unpin)) -> io::Result<Afterwards> {
-        let RawAnswer { how, body, .. } = self;
-        let (half, length) = (body.slice(..body.len() / 2), body.len());
-        let whole = [self.head(200, &length_field(length)).as_slice(), body].concat();
-        match how {
+        match self.how {
             Transmission::SlowHead => {
                 stream.write_all(b"HTTP/1.1 200 OK\r\nX-Slow: ").await?;
                 drip(stream, std::iter::repeat(b'a')).await?;
             }
             Transmission::SlowBody => {
-                stream.write_all(&self.head(200, &length_field(length))).await?;
-                drip(stream, body.iter().copied()).await?;
+                stream.write_all(&self.head(200, &length_field(self.body.len()))).await?;
+                drip(stream, self.body.iter().copied()).await?;
             }
-            Transmission::Stalled => {
-                stream.write_all(&[self.head(200, &length_field(length)).as_slice(), &half].concat()).await?;
-            }
-            Transmission::ShortLength => {
-                stream.write_all(&[self.head(200, &length_field(half.len())).as_slice(), body].concat()).await?;
-            }
-            Transmission::BrokenChunks => {
-                stream
-                    .write_all(&[self.head(200, CHUNKED).as_slice(), &chunk(&half), b"zz\r\n", body].concat())
-                    .await?;
-            }
-            Transmission::UnendedChunks => {
-                stream.write_all(&[self.head(200, CHUNKED).as_slice(), &chunk(body)].concat()).await?;
-            }
-            Transmission::HugeHead => {
-                stream.write_all(b"HTTP/1.1 200 OK\r\nX-Huge: ").await?;
-                for _ in 0..HUGE / BLOCK {
-                    stream.write_all(&vec![b'a'; BLOCK]).await?;
-                }
-                stream.write_all(&[b"\r\n", &whole["HTTP/1.1 200 OK\r\n".len()..]].concat()).await?;
-            }
-            Transmission::ManyFields => {
-                let fields = "X-Many: a\r\n".repeat(100_000);
-                stream.write_all(&[self.head(200, &fields).as_slice(), body].concat()).await?;
-            }
-            Transmission::Garbage => stream.write_all(b"220 mail.test ESMTP\r\n\r\n").await?,
-            Transmission::LengthAndChunks => {
-                let head = self.head(200, &format!("{CHUNKED}{}", length_field(half.len())));
-                stream.write_all(&[head.as_slice(), &chunk(body), b"0\r\n\r\n"].concat()).await?;
-            }
-            Transmission::TwoLengths => {
-                let lengths = [length_field(length), length_field(half.len())].concat();
-                stream.write_all(&[self.head(200, &lengths).as_slice(), body].concat()).await?;
-            }
-            Transmission::UnaskedAnswer => stream.write_all(&[whole.as_slice(), &empty_menu()].concat()).await?,
-            Transmission::ThenClosed => stream.write_all(&whole).await?,
-            Transmission::Status { status, with_body: true } => {
-                stream.write_all(&[self.head(*status, &length_field(length)).as_slice(), body].concat()).await?;
-            }
-            Transmission::Status { status, with_body: false } => {
-                let length = if *status > 204 && *status < 300 { "Content-Length: 0\r\n" } else { "" };
-                stream.write_all(&self.head(*status, length)).await?;
-            }
+            how => stream.write_all(&self.bytes(how)).await?,
         }
         stream.flush().await?;
-        Ok(how.afterwards())
+        Ok(self.how.afterwards())
+    }
+
+    /// All that is sent at once.
+    fn bytes(&self, how: Transmission) -> Vec<u8> {
+        let (body, half) = (self.body.as_ref(), &self.body[..self.body.len() / 2]);
+        let (length, half_length) = (length_field(body.len()), length_field(half.len()));
+        match how {
+            Transmission::SlowHead | Transmission::SlowBody | Transmission::ThenClosed => self.with(&length, &[body]),
+            Transmission::Stalled => self.with(&length, &[half]),
+            Transmission::ShortLength => self.with(&half_length, &[body]),
+            Transmission::BrokenChunks => self.with(CHUNKED, &[&chunk(half), b"zz\r\n", body]),
+            Transmission::UnendedChunks => self.with(CHUNKED, &[&chunk(body)]),
+            Transmission::HugeHead => self.with(&format!("X-Huge: {}\r\n{length}", "a".repeat(HUGE)), &[body]),
+            Transmission::ManyFields => self.with(&"X-Many: a\r\n".repeat(MANY), &[body]),
+            Transmission::Garbage => b"220 mail.test ESMTP\r\n\r\n".to_vec(),
+            Transmission::LengthAndChunks => {
+                self.with(&format!("{CHUNKED}{half_length}"), &[&chunk(body), b"0\r\n\r\n"])
+            }
+            Transmission::TwoLengths => self.with(&format!("{length}{half_length}"), &[body]),
+            Transmission::UnaskedAnswer => self.with(&length, &[body, &empty_menu()]),
+            Transmission::Status { status, with_body: true } => [self.head(status, &length).as_slice(), body].concat(),
+            Transmission::Status { status, with_body: false } => self.head(status, length_of_nothing(status)),
+        }
+    }
+
+    /// A head with these fields, and what follows it.
+    fn with(&self, fields: &str, rest: &[&[u8]]) -> Vec<u8> {
+        [self.head(200, fields).as_slice(), &rest.concat()].concat()
     }
 
     /// With these fields beside those that every answer has.
@@ -169,6 +182,11 @@ const CHUNKED: &str = "Transfer-Encoding: chunked\r\n";
 
 fn length_field(length: usize) -> String {
     format!("Content-Length: {length}\r\n")
+}
+
+/// Of an answer that could have a body and has none.
+fn length_of_nothing(status: u16) -> &'static str {
+    if (205..300).contains(&status) { "Content-Length: 0\r\n" } else { "" }
 }
 
 fn chunk(bytes: &[u8]) -> Vec<u8> {
