@@ -12,6 +12,7 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};
 
+use super::product_fields::FIELDS;
 use super::test_store::TestStore;
 use crate::platforms::record;
 
@@ -21,36 +22,8 @@ const MENUS_PER_STORE: usize = 100;
 const MAX_PRODUCTS: usize = 40;
 const IDS: usize = 80;
 
-const FIELDS: [&str; 28] = [
-    "Name",
-    "cName",
-    "brand",
-    "brandName",
-    "type",
-    "subcategory",
-    "strainType",
-    "Options",
-    "Prices",
-    "medicalOnly",
-    "recPrices",
-    "medicalPrices",
-    "recSpecialPrices",
-    "medicalSpecialPrices",
-    "specialData",
-    "POSMetaData",
-    "manualInventory",
-    "THCContent",
-    "CBDContent",
-    "measurements",
-    "Image",
-    "images",
-    "createdAt",
-    "updatedAt",
-    "Status",
-    "enterpriseProductId",
-    "\u{0}",
-    "unheard",
-];
+/// Beside those that a product has.
+const NO_FIELDS: [&str; 2] = ["\u{0}", "unheard"];
 
 const INNER: [&str; 16] = [
     "option",
@@ -130,7 +103,7 @@ fn ordinary(id: usize) -> Value {
 }
 
 fn any_item() -> impl Strategy<Value = Value> {
-    let odd = prop::collection::vec((prop::sample::select(&FIELDS[..]), any_value()), 0..8);
+    let odd = prop::collection::vec((prop::sample::select([&FIELDS[..], &NO_FIELDS].concat()), any_value()), 0..8);
     (0..IDS, any::<bool>(), odd).prop_map(|(id, is_ordinary, odd)| {
         let mut item = if is_ordinary { ordinary(id) } else { json!({ "_id": format!("p{id}") }) };
         odd.into_iter().for_each(|(field, value)| item[field] = value);

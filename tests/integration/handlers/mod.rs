@@ -11,6 +11,7 @@ mod housekeeping;
 mod lost_files;
 mod made_menus;
 mod plans;
+mod product_fields;
 mod refresh;
 mod retention;
 mod simulated;

@@ -7,6 +7,7 @@ use rstest::rstest;
 use serde_json::{Value, json};
 
 use super::harness::{HandlerHarness, page};
+use super::product_fields::FIELDS;
 use super::test_store::at;
 
 async fn refusal(harness: &HandlerHarness, payload: Value) -> String {
@@ -181,34 +182,6 @@ fn odd_values() -> Vec<String> {
 
 #[tokio::test]
 async fn no_value_in_any_field_fails_a_refresh_or_changes_from_crawl_to_crawl() {
-    const FIELDS: [&str; 26] = [
-        "Name",
-        "cName",
-        "brand",
-        "brandName",
-        "type",
-        "subcategory",
-        "strainType",
-        "Options",
-        "Prices",
-        "medicalOnly",
-        "recPrices",
-        "medicalPrices",
-        "recSpecialPrices",
-        "medicalSpecialPrices",
-        "specialData",
-        "POSMetaData",
-        "manualInventory",
-        "THCContent",
-        "CBDContent",
-        "measurements",
-        "Image",
-        "images",
-        "createdAt",
-        "updatedAt",
-        "Status",
-        "enterpriseProductId",
-    ];
     let values = odd_values();
     let odd = FIELDS.iter().flat_map(|field| values.iter().map(move |value| format!(r#""{field}": {value}"#)));
     let odd: Vec<String> = odd.enumerate().map(|(n, field)| format!(r#"{{"_id": "p{n}", {field}}}"#)).collect();
