@@ -10,7 +10,7 @@ mod driver;
 mod stream;
 mod targets;
 
-use targets::{connect_reply, headers, menu_url, normaliser, proxy_list, socks_reply, storage_path};
+use targets::{connect_reply, headers, menu_url, normaliser, proxy_list, robots, socks_reply, storage_path};
 
 #[test]
 fn normaliser() {
@@ -45,4 +45,9 @@ fn headers() {
 #[test]
 fn proxy_list() {
     driver::drive("proxy_list", &proxy_list::seeds(), proxy_list::WORDS, proxy_list::run);
+}
+
+#[test]
+fn robots() {
+    driver::drive("robots", &robots::seeds(), robots::WORDS, robots::run);
 }

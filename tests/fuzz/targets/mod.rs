@@ -6,5 +6,6 @@ pub mod headers;
 pub mod menu_url;
 pub mod normaliser;
 pub mod proxy_list;
+pub mod robots;
 pub mod socks_reply;
 pub mod storage_path;
