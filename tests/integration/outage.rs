@@ -223,6 +223,8 @@ async fn a_full_disk_costs_no_retry_and_the_crawl_completes_once_there_is_room()
     farm.until_counted("what needs no room goes on", refreshed, 1).await;
     let attempts = farm.count("SELECT count(*) FROM past_attempts").await;
     assert!(attempts <= 8, "fetches are not claimed while there is no room: {attempts} attempts with four slots");
+    assert_eq!(farm.count("SELECT count(*) FROM raw_crawl_payloads").await, 0);
+    assert_eq!(farm.files(), Vec::<std::path::PathBuf>::new(), "nothing is left half-written");
     drop(full);
     let _worker = Child::spawn(&mut farm.drover(&["worker"]));
     farm.until_crawled().await;

@@ -3,6 +3,7 @@
 //! Times are short: leases of two seconds, ticks of half a second, small menus.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -83,6 +84,11 @@ impl Farm {
     pub async fn import_proxies(&self) {
         let entries: Vec<ProxyEntry> = self.sim.proxies().into_iter().map(simulated::proxy).collect();
         proxies::import(&self.db, &entries, &SecretKeys::default()).await.unwrap();
+    }
+
+    /// Of payloads, half-written ones included.
+    pub fn files(&self) -> Vec<PathBuf> {
+        files_below(&self.storage.path().join("payloads"))
     }
 
     /// A `drover` command that works on this farm.
@@ -214,6 +220,13 @@ fn small(stores: usize) -> Settings {
 
 fn key(record: &ProductRecord) -> (String, String) {
     (record.platform_dispensary_id.clone(), record.provider_product_id.clone())
+}
+
+/// Without the file that names the database.
+fn files_below(dir: &Path) -> Vec<PathBuf> {
+    let paths = std::fs::read_dir(dir).into_iter().flatten().map(|entry| entry.unwrap().path());
+    let below = |path: PathBuf| if path.is_dir() { files_below(&path) } else { vec![path] };
+    paths.flat_map(below).filter(|path| !path.ends_with(".database")).collect()
 }
 
 async fn add_stores(db: &Db, sim: &Simulator) -> Vec<i64> {
