@@ -15,10 +15,10 @@ use hyper::body::Incoming;
 use hyper::client::conn::http1::SendRequest;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::io::{AsyncRead, AsyncWrite, copy_bidirectional};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Mutex;
 
-use super::{PORTAL, ProxyFault, ProxyState, connect};
+use super::{Page, ProxyFault, ProxyState, connect, relay};
 use crate::world::World;
 
 type Body = BoxBody<Bytes, hyper::Error>;
@@ -50,8 +50,8 @@ async fn respond(
     upstream: Upstream,
 ) -> io::Result<Response<Body>> {
     let state = &world.proxies[proxy];
-    let fault = state.unhung_fault().await;
     note_astray(&world, state, request.headers());
+    let fault = state.unhung_fault().await;
     let refusal = match fault {
         ProxyFault::AuthRequired => Some(StatusCode::PROXY_AUTHENTICATION_REQUIRED),
         ProxyFault::BadGateway => Some(StatusCode::BAD_GATEWAY),
@@ -62,16 +62,19 @@ async fn respond(
         world.counters.note_proxy(proxy, |counts| counts.refused += 1);
         return Ok(status_only(status));
     }
-    if fault == ProxyFault::Portal {
+    if let Some(page) = fault.page() {
         world.counters.note_proxy(proxy, |counts| counts.refused += 1);
         // to a client that wants a tunnel this is no TLS, as a portal's page is none
-        return Ok(portal());
+        return Ok(whole(page));
     }
     let Some(target) = request.uri().authority().cloned() else {
         return Ok(status_only(StatusCode::BAD_REQUEST));
     };
     if request.method() == Method::CONNECT {
-        return Ok(tunnel(world, proxy, request, target).await);
+        return Ok(tunnel(world, proxy, request, target, fault).await);
+    }
+    if fault == ProxyFault::Reset {
+        return Err(io::ErrorKind::ConnectionReset.into());
     }
     forward(&world, proxy, request, target, upstream).await
 }
@@ -97,7 +100,13 @@ fn note_astray(world: &World, state: &ProxyState, headers: &HeaderMap) {
     }
 }
 
-async fn tunnel(world: Arc<World>, proxy: usize, request: Request<Incoming>, target: Authority) -> Response<Body> {
+async fn tunnel(
+    world: Arc<World>,
+    proxy: usize,
+    request: Request<Incoming>,
+    target: Authority,
+    fault: ProxyFault,
+) -> Response<Body> {
     let Some(port) = target.port_u16() else { return status_only(StatusCode::BAD_REQUEST) };
     let Ok(mut there) = connect(&world, proxy, target.host(), port).await else {
         return status_only(StatusCode::BAD_GATEWAY);
@@ -107,7 +116,7 @@ async fn tunnel(world: Arc<World>, proxy: usize, request: Request<Incoming>, tar
         let mut here = TokioIo::new(here);
         let state = &world.proxies[proxy];
         tokio::select! {
-            _ = copy_bidirectional(&mut here, &mut there) => {}
+            _ = relay(fault, &mut here, &mut there) => {}
             () = state.until_refusing(true) => {}
         }
     });
@@ -170,9 +179,9 @@ fn without_proxy_headers(headers: &HeaderMap) -> HeaderMap {
     headers.iter().filter(|(name, _)| !is_for_proxy(name)).map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
-fn portal() -> Response<Body> {
-    let mut response = Response::new(Full::from(PORTAL).map_err(|never| match never {}).boxed());
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/html"));
+fn whole((media_type, text): Page) -> Response<Body> {
+    let mut response = Response::new(Full::from(text).map_err(|never| match never {}).boxed());
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
     response
 }
 

@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, copy_bidirectional};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::watch;
 
@@ -21,11 +22,18 @@ use crate::world::World;
 
 pub(crate) use outgoing::Outgoing;
 
-/// What a captive portal shows.
-const PORTAL: &str = "<!DOCTYPE html><html><head><title>Welcome</title></head><body>Please log in</body></html>";
+/// What a captive portal shows, and what another host than the one that was asked for: media type and text.
+const PORTAL: Page =
+    ("text/html", "<!DOCTYPE html><html><head><title>Welcome</title></head><body>Please log in</body></html>");
+const ANOTHER_HOST: Page = ("application/json", r#"{"status":"ok"}"#);
+const GARBAGE: &[u8] = b"220 mail.test ESMTP\r\n\r\n";
+/// Between two bytes through a slow proxy.
+const SLOWNESS: Duration = Duration::from_millis(20);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const REOPEN_PAUSE: Duration = Duration::from_millis(50);
 const BACKLOG: u32 = 1024;
+
+type Page = (&'static str, &'static str);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProxyProtocol {
@@ -68,6 +76,38 @@ pub enum ProxyFault {
     BadGateway,
     /// A captive portal: it accepts whatever is asked for and answers with a page of its own, in plain HTTP.
     Portal,
+    /// It connects to another host, which answers everything with JSON of its own, in plain HTTP.
+    WrongTarget,
+    /// Bytes of no protocol that a proxy speaks.
+    Garbage,
+    /// It accepts what is asked for, and breaks the connection at the first byte.
+    Reset,
+    /// A tunnel brings one byte after another, slowly.
+    Slow,
+}
+
+impl ProxyFault {
+    /// Every way in which a proxy may be dead without a part of the origin in it.
+    pub const DEATHS: [ProxyFault; 9] = [
+        ProxyFault::Refuse,
+        ProxyFault::Hang,
+        ProxyFault::BadGateway,
+        ProxyFault::Portal,
+        ProxyFault::WrongTarget,
+        ProxyFault::AuthRequired,
+        ProxyFault::Garbage,
+        ProxyFault::Reset,
+        ProxyFault::Slow,
+    ];
+
+    /// What is answered in the place of the host that was asked for.
+    fn page(self) -> Option<Page> {
+        match self {
+            ProxyFault::Portal => Some(PORTAL),
+            ProxyFault::WrongTarget => Some(ANOTHER_HOST),
+            _ => None,
+        }
+    }
 }
 
 /// One proxy: what it is, and how it behaves now.
@@ -181,7 +221,11 @@ async fn accept(world: &Arc<World>, proxy: usize, listener: &TcpListener) {
     }
 }
 
-async fn converse(world: Arc<World>, proxy: usize, stream: TcpStream) {
+async fn converse(world: Arc<World>, proxy: usize, mut stream: TcpStream) {
+    if *world.proxies[proxy].fault.borrow() == ProxyFault::Garbage {
+        world.counters.note_proxy(proxy, |counts| counts.refused += 1);
+        return drop(stream.write_all(GARBAGE).await);
+    }
     let ended = match world.proxies[proxy].address.protocol {
         ProxyProtocol::Http => http1::converse(world, proxy, stream).await,
         ProxyProtocol::Https => secure(world, proxy, stream).await,
@@ -199,6 +243,36 @@ async fn secure(world: Arc<World>, proxy: usize, stream: TcpStream) -> io::Resul
         world.counters.note_proxy(proxy, |counts| counts.refused += 1);
     })?;
     http1::converse(world, proxy, stream).await
+}
+
+/// Carries bytes both ways as its fault says, until one side ends.
+async fn relay(
+    fault: ProxyFault,
+    here: &mut (impl AsyncRead + AsyncWrite + Unpin),
+    there: &mut TcpStream,
+) -> io::Result<()> {
+    match fault {
+        // what was sent behind the first byte is not read, so that the system resets the connection
+        ProxyFault::Reset => here.read_u8().await.map(drop),
+        ProxyFault::Slow => {
+            let (from_here, mut to_here) = tokio::io::split(here);
+            let (from_there, mut to_there) = there.split();
+            tokio::select! {
+                ended = drip(from_here, &mut to_there) => ended,
+                ended = drip(from_there, &mut to_here) => ended,
+            }
+        }
+        _ => copy_bidirectional(here, there).await.map(drop),
+    }
+}
+
+async fn drip(mut from: impl AsyncRead + Unpin, to: &mut (impl AsyncWrite + Unpin)) -> io::Result<()> {
+    loop {
+        let byte = from.read_u8().await?;
+        to.write_all(&[byte]).await?;
+        to.flush().await?;
+        tokio::time::sleep(SLOWNESS).await;
+    }
 }
 
 /// Connects on behalf of a client, announced to the origin beforehand.

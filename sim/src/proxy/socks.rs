@@ -5,10 +5,10 @@
 use std::io;
 use std::net::Ipv4Addr;
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use super::{PORTAL, ProxyFault, ProxyState, address, connect};
+use super::{Page, ProxyFault, address, connect, relay};
 use crate::world::World;
 
 const VERSION: u8 = 5;
@@ -26,7 +26,7 @@ const ADDRESS_NOT_SUPPORTED: u8 = 8;
 pub(super) async fn converse(world: &World, proxy: usize, mut client: TcpStream) -> io::Result<()> {
     let state = &world.proxies[proxy];
     let fault = state.unhung_fault().await;
-    let greeting = tokio::time::timeout(world.client_timeout, greet(state, fault, &mut client));
+    let greeting = tokio::time::timeout(world.client_timeout, greet(world, proxy, fault, &mut client));
     let (host, port) = match greeting.await.map_err(io::Error::other)? {
         Ok(target) => target,
         Err(error) => {
@@ -34,23 +34,23 @@ pub(super) async fn converse(world: &World, proxy: usize, mut client: TcpStream)
             return Err(error);
         }
     };
-    if fault == ProxyFault::Portal {
+    if let Some(page) = fault.page() {
         world.counters.note_proxy(proxy, |counts| counts.refused += 1);
         reply(&mut client, GRANTED).await?;
-        return client.write_all(portal().as_bytes()).await;
+        return client.write_all(answer(page).as_bytes()).await;
     }
     match connect(world, proxy, &host, port).await {
         Err(_) => reply(&mut client, CONNECTION_REFUSED).await,
         Ok(mut there) => {
             reply(&mut client, GRANTED).await?;
-            copy_bidirectional(&mut client, &mut there).await.map(|_| ())
+            relay(fault, &mut client, &mut there).await
         }
     }
 }
 
 /// Reads up to the target of the client; an error once it has been refused.
-async fn greet(state: &ProxyState, fault: ProxyFault, client: &mut TcpStream) -> io::Result<(String, u16)> {
-    authenticate(state, fault, client).await?;
+async fn greet(world: &World, proxy: usize, fault: ProxyFault, client: &mut TcpStream) -> io::Result<(String, u16)> {
+    authenticate(world, proxy, fault, client).await?;
     let target = target(client).await?;
     if fault == ProxyFault::BadGateway {
         reply(client, GENERAL_FAILURE).await?;
@@ -59,7 +59,8 @@ async fn greet(state: &ProxyState, fault: ProxyFault, client: &mut TcpStream) ->
     Ok(target)
 }
 
-async fn authenticate(state: &ProxyState, fault: ProxyFault, client: &mut TcpStream) -> io::Result<()> {
+async fn authenticate(world: &World, proxy: usize, fault: ProxyFault, client: &mut TcpStream) -> io::Result<()> {
+    let state = &world.proxies[proxy];
     let version = client.read_u8().await?;
     let methods = block(client).await?;
     if version != VERSION {
@@ -75,15 +76,18 @@ async fn authenticate(state: &ProxyState, fault: ProxyFault, client: &mut TcpStr
     if wanted == NO_AUTHENTICATION {
         return Ok(());
     }
-    let right = has_credentials(state, client).await? && !must_fail;
+    let (username, password) = credentials(client).await?;
+    let is_known = state.accepts(&username, &password);
+    world.counters.note(|counts| counts.credentials_astray += u64::from(!is_known));
+    let right = is_known && !must_fail;
     client.write_all(&[1, u8::from(!right)]).await?;
     if right { Ok(()) } else { Err(refused("wrong credentials")) }
 }
 
-async fn has_credentials(state: &ProxyState, client: &mut TcpStream) -> io::Result<bool> {
+async fn credentials(client: &mut TcpStream) -> io::Result<(String, String)> {
     let _version = client.read_u8().await?;
     let (username, password) = (block(client).await?, block(client).await?);
-    Ok(state.accepts(&String::from_utf8_lossy(&username), &String::from_utf8_lossy(&password)))
+    Ok((String::from_utf8_lossy(&username).into_owned(), String::from_utf8_lossy(&password).into_owned()))
 }
 
 async fn target(client: &mut TcpStream) -> io::Result<(String, u16)> {
@@ -121,8 +125,8 @@ async fn reply(client: &mut TcpStream, code: u8) -> io::Result<()> {
     client.write_all(&[VERSION, code, 0, 1, 0, 0, 0, 0, 0, 0]).await
 }
 
-fn portal() -> String {
-    format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {}\r\n\r\n{PORTAL}", PORTAL.len())
+fn answer((media_type, text): Page) -> String {
+    format!("HTTP/1.1 200 OK\r\nContent-Type: {media_type}\r\nContent-Length: {}\r\n\r\n{text}", text.len())
 }
 
 fn refused(reason: &'static str) -> io::Error {

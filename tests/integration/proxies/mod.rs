@@ -1,6 +1,7 @@
 //! The proxy table and the pool that lives on it.
 
 mod cli;
+mod deaths;
 mod pool;
 mod secrets;
 mod table;

@@ -1,6 +1,6 @@
 //! How drover looks from outside, seen by real origins and real forward proxies on loopback.
 
-mod support;
+pub mod support;
 
 mod answers;
 mod codings;

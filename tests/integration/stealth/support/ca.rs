@@ -55,6 +55,12 @@ impl Ca {
         self.acceptor_for("127.0.0.1", HOST, certificate, &["http/1.1"])
     }
 
+    /// For a simulated origin.
+    pub fn localhost(&self) -> Arc<ServerConfig> {
+        let acceptor = self.acceptor_for("localhost", "elsewhere.test", Certificate::Good, &["h2", "http/1.1"]);
+        Arc::clone(acceptor.config())
+    }
+
     fn acceptor_for(&self, name: &str, other: &str, certificate: Certificate, protocols: &[&str]) -> TlsAcceptor {
         let key = KeyPair::generate().unwrap();
         let name = if certificate == Certificate::OfAnotherName { other } else { name };
