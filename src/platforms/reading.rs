@@ -2,6 +2,7 @@
 //!
 //! Pure, and tolerant: one field of a wrong type spoils nothing but itself. It must not know a platform's fields.
 
+pub mod brand;
 pub mod decimal;
 pub mod first_of;
 pub mod potency;

@@ -17,10 +17,11 @@ use serde_json::value::RawValue;
 use crate::domain::menu::{MenuBuilder, NormalMenu, NormalPage, NormaliseError, Warning, Warnings};
 use crate::domain::product::{Product, UpstreamStatus};
 use crate::platforms::offer::Offer;
+use crate::platforms::reading::brand::brand;
 use crate::platforms::reading::potency;
 use crate::platforms::reading::reader::{self, Reader};
 use special::PageSpecials;
-use wire::{Brand, Image, Items, Page, ScannedItems, WireProduct};
+use wire::{Image, Items, Page, ScannedItems, WireProduct};
 
 /// One page, normalised, and what a crawl must know of it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -138,7 +139,7 @@ fn normalise_product<'a>(
 ) -> Product {
     let mut read = Reader::new(&id, warnings);
     let pos = read.object(item.pos_meta_data, "POSMetaData").unwrap_or_default();
-    let brand = brand(item, &mut read);
+    let brand = brand(item.brand, &mut read);
     let Listing { is_sold, upstream_status } = listing(item, &mut read);
     let offer = Offer::new(offer::options(item, &pos, &mut read), is_sold);
     let brand_name_raw = brand.name.or_else(|| read.text(item.brand_name, "brandName"));
@@ -198,21 +199,6 @@ fn name(item: &WireProduct<'_>, read: &mut Reader<'_>) -> Option<String> {
         read.warn("no_name", "neither Name nor cName");
     }
     name
-}
-
-#[derive(Default)]
-struct BrandFields {
-    name: Option<String>,
-    image_url: Option<String>,
-}
-
-/// The brand's own object; old data has its bare name instead.
-fn brand(item: &WireProduct<'_>, read: &mut Reader<'_>) -> BrandFields {
-    if item.brand.is_some_and(|raw| raw.get().starts_with('"')) {
-        return BrandFields { name: read.text(item.brand, "brand"), image_url: None };
-    }
-    let Some(brand) = read.object::<Brand<'_>>(item.brand, "brand") else { return BrandFields::default() };
-    BrandFields { name: read.text(brand.name, "brand.name"), image_url: read.text(brand.image_url, "brand.imageUrl") }
 }
 
 /// `Image`, else the first of `images` that is not inactive.

@@ -9,9 +9,10 @@ mod words;
 use crate::domain::menu::{MenuBuilder, NormalMenu, NormalPage, NormaliseError, Warning, Warnings};
 use crate::domain::product::Product;
 use crate::platforms::offer::{NO_LABEL, Offer, OptionOffer, OptionPrice, OptionStock};
+use crate::platforms::reading::brand::brand;
 use crate::platforms::reading::reader::{self, Reader};
 use crate::platforms::reading::{Raw, decimal, has_errors, potency};
-use wire::{Answer, Brand, MAX_PRODUCTS, Menu, WireProduct, WireVariant};
+use wire::{Answer, MAX_PRODUCTS, Menu, WireProduct, WireVariant};
 
 /// A menu, and how many products it announced.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -75,13 +76,13 @@ fn item(text: &str) -> Option<(String, WireProduct<'_>)> {
 
 fn product(id: String, item: &WireProduct<'_>, warnings: &mut Warnings) -> Product {
     let mut read = Reader::new(&id, warnings);
-    let brand: Brand<'_> = read.object(item.brand, "brand").unwrap_or_default();
+    let brand = brand(item.brand, &mut read);
     // whatever is on this menu is sold
     let offer = Offer::new(options(item.variants, &mut read), true);
     Product {
         enterprise_product_id: read.text(item.enterprise_product_id, "enterpriseProductId"),
         name_raw: name(item, &mut read).unwrap_or_else(|| id.clone()),
-        brand_name_raw: read.text(brand.name, "brand.name"),
+        brand_name_raw: brand.name,
         category: read.text(item.category, "category").and_then(words::category),
         subcategory: read.text(item.subcategory, "subcategory").and_then(words::subcategory),
         strain_type: read.text(item.strain_type, "strainType").and_then(words::strain_type),
@@ -98,7 +99,7 @@ fn product(id: String, item: &WireProduct<'_>, warnings: &mut Warnings) -> Produ
         stock_status: offer.stock_status,
         upstream_status: None,
         image_url: read.text(item.image, "image"),
-        brand_image_url: read.text(brand.image_url, "brand.imageUrl"),
+        brand_image_url: brand.image_url,
         specials: None,
         upstream_created_at: None,
         upstream_updated_at: None,

@@ -157,15 +157,6 @@ impl<'de: 'a, 'a> Deserialize<'de> for ScannedItems<'a> {
 }
 
 #[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub struct Brand<'a> {
-    #[serde(borrow)]
-    pub name: Raw<'a>,
-    #[serde(borrow)]
-    pub image_url: Raw<'a>,
-}
-
-#[derive(Default, Deserialize)]
 #[serde(default)]
 pub struct Image<'a> {
     #[serde(borrow)]

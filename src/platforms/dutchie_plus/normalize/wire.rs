@@ -60,15 +60,6 @@ pub struct WireProduct<'a> {
     pub variants: Raw<'a>,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub struct Brand<'a> {
-    #[serde(borrow)]
-    pub name: Raw<'a>,
-    #[serde(borrow)]
-    pub image_url: Raw<'a>,
-}
-
 /// `id` is `<product id>~<option>`.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]

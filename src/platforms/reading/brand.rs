@@ -1,0 +1,29 @@
+//! Brands as Dutchie writes them: an object with a name and an image; in old data, the bare name.
+
+use serde::Deserialize;
+
+use super::Raw;
+use super::reader::Reader;
+
+#[derive(Default)]
+pub struct Brand {
+    pub name: Option<String>,
+    pub image_url: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct WireBrand<'a> {
+    #[serde(borrow)]
+    name: Raw<'a>,
+    #[serde(borrow)]
+    image_url: Raw<'a>,
+}
+
+pub fn brand(raw: Raw<'_>, read: &mut Reader<'_>) -> Brand {
+    if raw.is_some_and(|raw| raw.get().starts_with('"')) {
+        return Brand { name: read.text(raw, "brand"), image_url: None };
+    }
+    let brand: WireBrand<'_> = read.object(raw, "brand").unwrap_or_default();
+    Brand { name: read.text(brand.name, "brand.name"), image_url: read.text(brand.image_url, "brand.imageUrl") }
+}
