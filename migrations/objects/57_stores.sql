@@ -43,14 +43,16 @@ END $f$;
 DROP FUNCTION IF EXISTS add_stores(text[], text[], text[], text[], text[], text[], text[], text[], text[], text[], text[]);
 
 -- Adds stores, one array a column (groups with semicolons between them), unless they are known; a later one may double an earlier one.
--- A known one is put into the groups that it is not in yet, and taken out of none. Answers in their order.
+-- A known one is put into the groups that it is not in yet, unless it would be in more than 20, and taken out of none. Answers in their
+-- order.
 CREATE FUNCTION add_stores(names text[], platforms text[], platform_ids text[], slugs text[], menu_urls text[],
   api_hosts text[], api_paths text[], cities text[], states text[], timezones text[], store_groups text[])
-RETURNS TABLE (store_id bigint, is_known boolean, is_grouped boolean) LANGUAGE plpgsql
+RETURNS TABLE (store_id bigint, is_known boolean, is_grouped boolean, is_full boolean) LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET jit = off AS $f$
 DECLARE
   s record;
   into_groups text[];
+  all_groups text[];
 BEGIN
   FOR s IN SELECT * FROM unnest(names, platforms, platform_ids, slugs, menu_urls, api_hosts, api_paths, cities, states, timezones,
                                       store_groups)
@@ -59,11 +61,14 @@ BEGIN
     store_id := known_store(s.platform, s.platform_id, s.menu_url, s.slug);
     is_known := store_id IS NOT NULL;
     is_grouped := false;
+    is_full := false;
     into_groups := coalesce(string_to_array(s.groups, ';'), '{}');
     IF is_known AND into_groups <> '{}' THEN
-      UPDATE dispensaries d
-         SET groups = d.groups || ARRAY(SELECT g FROM unnest(into_groups) g WHERE g <> ALL (d.groups)), updated_at = now()
-       WHERE d.id = store_id AND NOT into_groups <@ d.groups;
+      SELECT d.groups || ARRAY(SELECT g FROM unnest(into_groups) g WHERE g <> ALL (d.groups)) INTO all_groups
+        FROM dispensaries d WHERE d.id = store_id FOR UPDATE;
+      is_full := cardinality(all_groups) > 20;
+      UPDATE dispensaries d SET groups = all_groups, updated_at = now()
+       WHERE d.id = store_id AND d.groups <> all_groups AND NOT is_full;
       is_grouped := FOUND;
     ELSIF NOT is_known THEN
       INSERT INTO dispensaries (name, platform, platform_dispensary_id, slug, menu_url, api_host, api_path, city, state, timezone, groups)

@@ -7,8 +7,16 @@ const MAX_EDITS: usize = 3;
 /// Names that are listed; further ones are counted.
 const MAX_NAMES: usize = 20;
 
-/// None where the group holds a store.
-pub async fn warning(client: &Client, group: &str) -> Result<Option<String>, DbError> {
+/// Logs and returns what is to be told of `group`; none where it holds a store.
+pub async fn warn_if_empty(client: &Client, group: &str) -> Result<Option<String>, DbError> {
+    let warning = warning(client, group).await?;
+    if let Some(warning) = &warning {
+        tracing::warn!("{warning}");
+    }
+    Ok(warning)
+}
+
+async fn warning(client: &Client, group: &str) -> Result<Option<String>, DbError> {
     let known = db::stores::groups(client).await?;
     Ok((!known.iter().any(|name| name == group)).then(|| text(group, &known)))
 }

@@ -8,7 +8,7 @@ use clap::Subcommand;
 use serde::Serialize;
 
 use super::output::time;
-use super::{CliError, Env, ExitCode, values};
+use super::{CliError, Env, ExitCode, groups, values};
 use crate::db::stores::{NewStore, StoreListing};
 use crate::db::tasks::NewTask;
 use crate::db::{self, DbError, Tx};
@@ -105,6 +105,8 @@ struct Inserted {
     known_count: usize,
     /// Of these, the ones that were put into groups.
     grouped_count: usize,
+    /// Those that were not, because they would be in too many.
+    full: Vec<StoreId>,
     /// One of those that existed already.
     known: Option<StoreId>,
 }
@@ -117,6 +119,7 @@ async fn insert(tx: &Tx, stores: &[NewStore]) -> Result<Inserted, DbError> {
         if row.is_known {
             inserted.known_count += 1;
             inserted.grouped_count += usize::from(row.is_grouped);
+            inserted.full.extend(row.is_full.then_some(row.id));
             inserted.known.get_or_insert(row.id);
             continue;
         }
@@ -142,14 +145,21 @@ fn look_up(store: &NewStore, id: StoreId) -> NewTask {
 }
 
 async fn tag(GroupArgs { group, stores }: GroupArgs, env: &Env) -> anyhow::Result<ExitCode> {
-    let changed = db::stores::tag(&env.db().await?, &group, &stores).await?;
+    let changed = db::stores::tag(&env.db().await?, &group, &stores).await.map_err(|error| match error {
+        DbError::Conflict { detail, .. } => CliError::conflict(detail).into(),
+        other => anyhow::Error::from(other),
+    })?;
     let said = |_: &_| format!("stores put into {group}: {changed}, in it already: {}", stores.len() as u64 - changed);
     env.out.either(&serde_json::json!({ "group": group, "changed": changed }), said)?;
     Ok(ExitCode::Ok)
 }
 
 async fn untag(GroupArgs { group, stores }: GroupArgs, env: &Env) -> anyhow::Result<ExitCode> {
-    let changed = db::stores::untag(&env.db().await?, &group, &stores).await?;
+    let db = env.db().await?;
+    let changed = db::stores::untag(&db, &group, &stores).await?;
+    if changed == 0 {
+        groups::warn_if_empty(&db.client().await?, &group).await?;
+    }
     let said = |_: &_| format!("stores taken out of {group}: {changed}");
     env.out.either(&serde_json::json!({ "group": group, "changed": changed }), said)?;
     Ok(ExitCode::Ok)
@@ -158,6 +168,9 @@ async fn untag(GroupArgs { group, stores }: GroupArgs, env: &Env) -> anyhow::Res
 async fn list(group: Option<&str>, env: &Env) -> anyhow::Result<ExitCode> {
     let client = env.db_to_read().await?.client().await?;
     let stores = db::stores::list(&client, group).await?;
+    if let Some(group) = group {
+        groups::warn_if_empty(&client, group).await?;
+    }
     env.out.rows(
         &stores,
         &["id", "name", "state", "platform id", "groups", "crawl", "products", "in stock", "last crawl"],

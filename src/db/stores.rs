@@ -7,6 +7,7 @@ use tokio_postgres::Row;
 use super::arrays::column;
 use super::row::{FromRow, first_column, parsed, read_all, word};
 use super::{Client, Db, DbError, Tx};
+use crate::domain::group::MAX_GROUPS;
 use crate::domain::payload::{Payload, PayloadId};
 use crate::domain::stock::PayloadPosition;
 use crate::domain::store::{Platform, Store, StoreId};
@@ -141,6 +142,8 @@ pub struct AddedStore {
     pub is_known: bool,
     /// It was known, and was put into groups that it was not in.
     pub is_grouped: bool,
+    /// It was known, and would be in too many groups with these: it was put into none of them.
+    pub is_full: bool,
 }
 
 /// Adds the stores that are not known yet, and puts the others into the groups that are named beside them. Answers in their order. `Conflict` when another transaction adds one of them now.
@@ -168,6 +171,7 @@ pub async fn add_unless_known(tx: &Tx, stores: &[NewStore]) -> Result<Vec<AddedS
             id: row.try_get("store_id")?,
             is_known: row.try_get("is_known")?,
             is_grouped: row.try_get("is_grouped")?,
+            is_full: row.try_get("is_full")?,
         })
     };
     rows.iter().map(added).collect()
@@ -189,24 +193,35 @@ pub async fn groups(client: &Client) -> Result<Vec<String>, DbError> {
     client.query(include_str!("sql/stores/groups.sql"), &[]).await?.iter().map(first_column).collect()
 }
 
-/// Puts stores into a group, each once; returns how many were not in it. `Missing` when one does not exist: none is changed.
+/// Puts stores into a group, each once; returns how many were not in it. `Missing` when one does not exist, `Conflict` when one is in too
+/// many groups: none is changed.
 pub async fn tag(db: &Db, group: &str, ids: &[StoreId]) -> Result<u64, DbError> {
-    change_groups(db, include_str!("sql/stores/tag.sql"), group, ids).await
+    let tx = begin_on(db, ids).await?;
+    let full = tx.query_opt(include_str!("sql/stores/first_full.sql"), &[&group, &ids, &(MAX_GROUPS as i32)]).await?;
+    if let Some(id) = full.as_ref().map(first_column::<StoreId>).transpose()? {
+        let detail = format!("store {id} is in {MAX_GROUPS} groups: take it out of one with `drover stores untag`");
+        return Err(DbError::Conflict { constraint: "the groups of a store".to_owned(), detail });
+    }
+    let changed = tx.execute(include_str!("sql/stores/tag.sql"), &[&group, &ids]).await?;
+    tx.commit().await?;
+    Ok(changed)
 }
 
 /// Takes stores out of a group; returns how many were in it. `Missing` when one does not exist: none is changed.
 pub async fn untag(db: &Db, group: &str, ids: &[StoreId]) -> Result<u64, DbError> {
-    change_groups(db, include_str!("sql/stores/untag.sql"), group, ids).await
-}
-
-async fn change_groups(db: &Db, sql: &str, group: &str, ids: &[StoreId]) -> Result<u64, DbError> {
-    let tx = db.begin().await?;
-    if let Some(id) = first_missing(&tx, ids).await? {
-        return Err(DbError::Missing(format!("store {id}")));
-    }
-    let changed = tx.execute(sql, &[&group, &ids]).await?;
+    let tx = begin_on(db, ids).await?;
+    let changed = tx.execute(include_str!("sql/stores/untag.sql"), &[&group, &ids]).await?;
     tx.commit().await?;
     Ok(changed)
+}
+
+/// Begins a transaction on stores that must exist.
+async fn begin_on(db: &Db, ids: &[StoreId]) -> Result<Tx, DbError> {
+    let tx = db.begin().await?;
+    match first_missing(&tx, ids).await? {
+        Some(id) => Err(DbError::Missing(format!("store {id}"))),
+        None => Ok(tx),
+    }
 }
 
 /// The first of these stores that does not exist.

@@ -2,7 +2,7 @@
 
 const MAX_LENGTH: usize = 40;
 /// Groups that one store may be in.
-const MAX_GROUPS: usize = 20;
+pub const MAX_GROUPS: usize = 20;
 
 /// The name in small letters, or what is wrong with it.
 pub fn name(text: &str) -> Result<String, String> {

@@ -9,9 +9,13 @@ use super::{AddedStore, file, insert, private_host};
 use crate::cli::input::{self, Input};
 use crate::cli::progress::Progress;
 use crate::cli::{CliError, Env, ExitCode};
+use crate::domain::group::MAX_GROUPS;
+use crate::domain::store::StoreId;
 
 /// Stores that one transaction adds.
 const PART: usize = 1_000;
+/// Ids that are printed.
+const MAX_IDS: usize = 20;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -31,6 +35,8 @@ struct Answer {
     known: usize,
     /// Of these, the ones that were put into groups that are named in their lines.
     grouped: usize,
+    /// Those that were not, because a store may not be in so many groups.
+    full: Vec<StoreId>,
     /// Lines that were written to the file of `--skip-bad`.
     refused: usize,
     /// Not imported, because the command was stopped.
@@ -63,13 +69,14 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         let inserted = imported.await.with_context(so_far)?;
         answer.known += inserted.known_count;
         answer.grouped += inserted.grouped_count;
+        answer.full.extend(inserted.full);
         answer.imported.extend(inserted.added);
         answer.remaining -= part.len();
         progress.advance(part.len() as u64);
     }
     drop(progress);
     env.out.either(&answer, |answer| text_of(answer, args.skip_bad.as_deref()))?;
-    Ok(input::code(answer.remaining, answer.refused))
+    Ok(input::code(answer.remaining, answer.refused + answer.full.len()))
 }
 
 impl Answer {
@@ -82,6 +89,14 @@ fn text_of(answer: &Answer, skip_bad: Option<&Path>) -> String {
     let mut lines = vec![format!("stores imported: {}, known already: {}", answer.imported.len(), answer.known)];
     if answer.grouped > 0 {
         lines.push(format!("of these, put into the groups of their lines: {}", answer.grouped));
+    }
+    if !answer.full.is_empty() {
+        let ids: Vec<String> = answer.full.iter().take(MAX_IDS).map(ToString::to_string).collect();
+        lines.push(format!(
+            "of these, in too many groups for those of their lines: {} (a store may be in {MAX_GROUPS}): {}",
+            answer.full.len(),
+            ids.join(", ")
+        ));
     }
     lines.extend(input::outcome(answer.remaining, answer.refused, skip_bad));
     lines.join("\n")
