@@ -2,10 +2,14 @@
 //!
 //! The grid does not drift with the time a run takes, and missed times lead to one run, not to one each.
 
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use thiserror::Error;
+
+/// Hours.
+pub const INTERVALS: RangeInclusive<f64> = 0.001..=8784.0;
 
 /// How often a schedule runs: its `interval_hours` or its `cron`.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,10 +20,10 @@ pub enum Recurrence {
 
 #[derive(Debug, Error, PartialEq)]
 pub enum RecurrenceError {
-    #[error("an interval of {0} hours: it must be from 0.001 to 8784")]
+    #[error("an interval of {0} hours: it must be from {least} to {most}", least = INTERVALS.start(), most = INTERVALS.end())]
     Interval(f64),
-    #[error("the cron line '{line}' cannot be read: {fault} (six fields, seconds first, for example '0 0 */4 * * *')")]
-    Cron { line: String, fault: String },
+    #[error("the cron line '{0}' cannot be read: it needs six fields, seconds first, for example '0 0 */4 * * *'")]
+    Cron(String),
     #[error("the cron line '{0}' has no next time")]
     Never(String),
 }
@@ -35,7 +39,7 @@ impl Recurrence {
 }
 
 fn next_on_grid(hours: f64, anchor: DateTime<Utc>, now: DateTime<Utc>) -> Result<DateTime<Utc>, RecurrenceError> {
-    if !(0.001..=8784.0).contains(&hours) {
+    if !INTERVALS.contains(&hours) {
         return Err(RecurrenceError::Interval(hours));
     }
     let step = (hours * 3_600_000_000.0).round() as i64;
@@ -45,8 +49,7 @@ fn next_on_grid(hours: f64, anchor: DateTime<Utc>, now: DateTime<Utc>) -> Result
 }
 
 fn next_of_cron(line: &str, now: DateTime<Utc>) -> Result<DateTime<Utc>, RecurrenceError> {
-    let schedule = cron::Schedule::from_str(line)
-        .map_err(|fault| RecurrenceError::Cron { line: line.to_owned(), fault: fault.to_string() })?;
+    let schedule = cron::Schedule::from_str(line).map_err(|_| RecurrenceError::Cron(line.to_owned()))?;
     schedule.after(&now).next().ok_or_else(|| RecurrenceError::Never(line.to_owned()))
 }
 

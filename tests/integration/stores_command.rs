@@ -241,6 +241,15 @@ async fn stores_are_grouped_and_listed_by_group() {
     assert_eq!(names("rivals").await, ["B"]);
     assert_eq!(run(&database, &["stores", "tag", "rivals", "777"]).await.status.code(), Some(3));
     assert_eq!(run(&database, &["stores", "tag", "no,name", "1"]).await.status.code(), Some(2));
+    let far = run(&database, &["stores", "list", "--group", "rival"]).await;
+    assert!(String::from_utf8_lossy(&far.stderr).contains("did you mean 'rivals'?"));
+
+    for n in 0..20 {
+        run(&database, &["stores", "tag", &format!("g{n}"), &id(1)]).await;
+    }
+    let full = run(&database, &["stores", "tag", "g20", &id(1)]).await;
+    assert_eq!(full.status.code(), Some(4));
+    assert!(String::from_utf8_lossy(&full.stderr).contains("take it out of one with `drover stores untag`"));
 }
 
 #[tokio::test]
@@ -257,9 +266,16 @@ async fn a_list_that_is_imported_again_puts_known_stores_into_its_groups_and_tak
     assert_eq!((&again["known"], &again["grouped"]), (&2.into(), &1.into()));
     assert_eq!(import("name,platform_dispensary_id,groups\nA,1,az\n").await["grouped"], 0, "it is in them already");
 
+    let many: Vec<String> = (0..19).map(|n| format!("g{n}")).collect();
+    let list = format!("name,platform_dispensary_id,groups\nA,1,{}\nB,2,az\n", many.join(";"));
+    std::fs::write(&file, list).unwrap();
+    let output = run(&database, &["stores", "import", file.to_str().unwrap(), "--json"]).await;
+    let full: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((output.status.code(), &full["full"], &full["grouped"]), (Some(5), &serde_json::json!([1]), &1.into()));
+
     let listed = stdout(&run(&database, &["stores", "list", "--json"]).await);
     let groups: Vec<String> = listed.as_array().unwrap().iter().map(|store| store["groups"].to_string()).collect();
-    assert_eq!(groups, [r#"["rivals","az"]"#, "[]", r#"["az"]"#]);
+    assert_eq!(groups, [r#"["rivals","az"]"#, r#"["az"]"#, r#"["az"]"#]);
 }
 
 #[tokio::test]
@@ -274,6 +290,15 @@ async fn a_schedule_of_ones_own_is_added_changed_and_removed() {
     assert_eq!(schedules(&["add", "rivals", "--every", "1h"]).await.status.code(), Some(4));
     assert_eq!(schedules(&["add", "x"]).await.status.code(), Some(2), "it must say when");
     assert_eq!(schedules(&["add", "x", "--cron", "often"]).await.status.code(), Some(2));
+    let wrong = [
+        (&["--every", "1s"][..], "expected a duration from 4s to 366d"),
+        (&["--every", "1d", "--role", "store_discovery", "--platform", "dutchie_plus"], "dutchie_plus lists no stores"),
+    ];
+    for (flags, told) in wrong {
+        let refused = schedules(&[&["add", "x"], flags].concat()).await;
+        assert_eq!(refused.status.code(), Some(2));
+        assert!(String::from_utf8_lossy(&refused.stderr).contains(told), "{refused:?}");
+    }
     let warning =
         "group 'rivals' holds no store, and there is no group yet. `drover stores tag rivals ID…` puts stores into it";
     assert_eq!(added["warning"], warning);

@@ -5,13 +5,16 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::REMEDY;
+use crate::app::data::DataFiles;
 use crate::cli::{CliError, Env, ExitCode, groups, values};
+use crate::config::Config;
 use crate::db::DbError;
 use crate::db::schedules::{self, NewSchedule, Schedule, ScheduleChange};
 use crate::domain::group;
 use crate::domain::role::Role;
-use crate::domain::schedule::Recurrence;
+use crate::domain::schedule::{INTERVALS, Recurrence};
 use crate::domain::store::Platform;
+use crate::platforms::Registry;
 
 const MAX_NAME: usize = 80;
 
@@ -20,7 +23,7 @@ const MAX_NAME: usize = 80;
 #[group(multiple = false)]
 struct When {
     /// So often, such as 1h or 30m
-    #[arg(long, value_name = "DURATION", value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "DURATION", value_parser = interval)]
     every: Option<Duration>,
     /// At these times in UTC: six fields, seconds first, such as '0 30 6 * * *'
     #[arg(long, value_name = "LINE")]
@@ -84,6 +87,9 @@ pub async fn add(args: Add, env: &Env) -> anyhow::Result<ExitCode> {
     if args.role == Role::StoreDiscovery && args.platform.is_none() {
         return Err(CliError::usage("--platform: a store_discovery schedule needs a platform, such as dutchie").into());
     }
+    if let (Role::StoreDiscovery, Some(platform)) = (args.role, args.platform) {
+        require_list(platform, &env.config)?;
+    }
     let new = NewSchedule {
         name: name.clone(),
         role: args.role,
@@ -99,6 +105,17 @@ pub async fn add(args: Add, env: &Env) -> anyhow::Result<ExitCode> {
         other => refused(other),
     })?;
     show(&name, env).await
+}
+
+fn require_list(platform: Platform, config: &Config) -> anyhow::Result<()> {
+    let DataFiles { states, platforms, .. } = DataFiles::load(config)?;
+    match Registry::new(config, platforms, &states)?.get(platform).adapter.lists_stores() {
+        true => Ok(()),
+        false => {
+            let why = format!("--platform: {platform} lists no stores: import them with `drover stores import`");
+            Err(CliError::usage(why).into())
+        }
+    }
 }
 
 pub async fn edit(args: Edit, env: &Env) -> anyhow::Result<ExitCode> {
@@ -131,12 +148,9 @@ async fn show(name: &str, env: &Env) -> anyhow::Result<ExitCode> {
     let all = schedules::list(&client).await?;
     for schedule in all.iter().filter(|schedule| schedule.name == name) {
         let warning = match &schedule.group_name {
-            Some(group) => groups::warning(&client, group).await?,
+            Some(group) => groups::warn_if_empty(&client, group).await?,
             None => None,
         };
-        if let Some(warning) = &warning {
-            tracing::warn!("{warning}");
-        }
         env.out.either(&Shown { schedule, warning }, |shown| {
             super::cells(shown.schedule).join("  ").trim_end().to_owned()
         })?;
@@ -166,6 +180,12 @@ impl When {
         let hours = self.every.map(|every| Recurrence::EveryHours(every.as_secs_f64() / 3600.0));
         hours.or(self.cron.map(Recurrence::Cron))
     }
+}
+
+fn interval(text: &str) -> Result<Duration, String> {
+    let every = humantime::parse_duration(text).map_err(|fault| format!("{fault}; expected one such as 1h or 30m"))?;
+    let is_in_range = INTERVALS.contains(&(every.as_secs_f64() / 3600.0));
+    if is_in_range { Ok(every) } else { Err("expected a duration from 4s to 366d".to_owned()) }
 }
 
 fn state_code(text: &str) -> Result<String, String> {
