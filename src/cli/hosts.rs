@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use clap::Subcommand;
 use serde::Serialize;
+use url::Url;
 
 use robots::RobotsListing;
 
@@ -27,10 +28,18 @@ enum Command {
     /// Show every host that was asked (the default)
     List,
     /// Show all that is known of one host
-    Show { host: String },
+    Show {
+        /// Its name, or an address there
+        #[arg(value_parser = host_name)]
+        host: String,
+    },
     /// Forget what is known of a host: its hold and its breaker end, within ten seconds for running workers, and its robots.txt is
     /// fetched again
-    Reset { host: String },
+    Reset {
+        /// Its name, or an address there
+        #[arg(value_parser = host_name)]
+        host: String,
+    },
 }
 
 #[derive(Serialize)]
@@ -97,6 +106,13 @@ async fn reset(host: &str, env: &Env) -> anyhow::Result<ExitCode> {
     db::robots::forget(&client, host).await?;
     env.out.either(&serde_json::json!({ "host": host, "reset": true }), |_| format!("{host} is forgotten"))?;
     Ok(ExitCode::Ok)
+}
+
+/// As the table names it: in small letters, of an address the host alone.
+fn host_name(text: &str) -> Result<String, String> {
+    let url = Url::parse(text).ok().and_then(|url| url.host_str().map(str::to_owned));
+    let host = url.unwrap_or_else(|| text.trim().to_ascii_lowercase());
+    if host.is_empty() { Err("expected a host such as menu.example.com".to_owned()) } else { Ok(host) }
 }
 
 fn never_asked(host: &str) -> anyhow::Error {

@@ -68,6 +68,9 @@ impl Header {
     /// Reads a header; its names may be written in any case.
     pub fn parse(line: &str, columns: &Columns) -> Result<Header, String> {
         let names: StringRecord = cells(line)?.iter().map(str::to_ascii_lowercase).collect();
+        if names.len() == 1 && line.contains([';', '\t']) {
+            return Err("its columns must be separated by commas".to_owned());
+        }
         let twice = names.iter().enumerate().find(|(n, name)| names.iter().take(*n).any(|before| before == *name));
         if let Some(name) = names.iter().find(|name| !columns.known.contains(name)) {
             return Err(format!("unknown column '{name}': the columns are {}", columns.known.join(", ")));
@@ -147,6 +150,8 @@ mod tests {
     #[rstest]
     #[case::unknown("name,weight", "a,1", "unknown column 'weight': the columns are name, size, colour")]
     #[case::twice("name,size,name", "a,1,b", "column 'name' is there twice")]
+    #[case::semicolons("name;size", "a;1", "its columns must be separated by commas")]
+    #[case::tabs("name\tsize", "a\t1", "its columns must be separated by commas")]
     #[case::missing("size", "1", "the column 'name' is missing")]
     #[case::short("name,size", "a", "its number of cells is 1, and the header's is 2")]
     #[case::open_quote("name,size", "a,\"1", "a quote is not closed")]

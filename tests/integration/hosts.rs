@@ -106,6 +106,7 @@ async fn the_operator_sees_what_a_host_does_and_can_have_it_forgotten() {
     assert!(does.starts_with("refuses 100 % of requests since ") && does.contains("; next probe in 1"), "{does}");
     let (_, shown) = said(&database, &["hosts", "show", HOST]).await;
     assert!(shown.starts_with("menu.test refuses 100 % of requests since "), "{shown}");
+    assert_eq!(said(&database, &["hosts", "show", "https://Menu.test/graphql"]).await.0, 0, "an address there");
 
     assert_eq!(said(&database, &["hosts", "reset", HOST]).await.0, 0);
     assert_eq!(said(&database, &["hosts", "show", HOST]).await.0, 3, "not found");

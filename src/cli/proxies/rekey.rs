@@ -7,6 +7,9 @@ use crate::db::proxy_passwords::{Rekeyed, UnreadableProxy, rekey};
 
 const NO_KEY: &str = "secrets.key is not set: make one with `openssl rand -hex 32`, and give it to all processes as DROVER__SECRETS__KEY";
 
+const REMEDY: &str =
+    "add the key that is named to secrets.previous_keys and run this again, or import these proxies again";
+
 #[derive(Debug, Serialize)]
 struct Answer {
     dry_run: bool,
@@ -55,6 +58,9 @@ fn text(answer: &Answer) -> String {
     let would = if *dry_run { "would be " } else { "" };
     let line = |it: &Unreadable| format!("the password of proxy {} {} cannot be read: {}", it.id, it.address, it.why);
     let mut lines: Vec<String> = unreadable.iter().map(line).collect();
+    if !unreadable.is_empty() {
+        lines.push(REMEDY.to_owned());
+    }
     lines.push(format!(
         "passwords {would}encrypted with key {key}: {encrypted}, {would}encrypted anew: {reencrypted}, unchanged: {unchanged}, unreadable: {}",
         unreadable.len()

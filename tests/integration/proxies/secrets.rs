@@ -113,6 +113,8 @@ async fn a_password_that_cannot_be_read_spoils_no_other_and_is_named_with_the_re
         (code, &rekeyed["reencrypted"], &rekeyed["unreadable"][0]["address"]),
         (Some(5), &json!(1), &json!("b:1"))
     );
+    let told = run(&database, &["proxies", "rekey"], NEW, OLD).await;
+    assert!(String::from_utf8(told.stdout).unwrap().contains("or import these proxies again"), "the remedy");
     let doctor = run(&database, &["doctor"], NEW, OLD).await;
     let doctor = String::from_utf8(doctor.stdout).unwrap();
     assert!(doctor.contains("1 cannot be read") && doctor.contains("import these proxies again"), "{doctor}");
