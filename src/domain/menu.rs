@@ -3,8 +3,10 @@
 //! In: a [`NormalPage`] for each answer of a crawl, in the feed's order. Out: one product per provider id, and what was odd about
 //! them. Bounded, whatever upstream says.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
+use std::hash::{BuildHasher, RandomState};
 
+use hashbrown::HashTable;
 use serde::Serialize;
 use thiserror::Error;
 
@@ -53,8 +55,9 @@ pub struct NormalPage {
 #[derive(Clone, Debug, Default)]
 pub struct MenuBuilder {
     menu: NormalMenu,
-    /// Where in `menu.products` an id is.
-    places: HashMap<String, usize>,
+    /// Where in `menu.products` an id is; found by its hash, so that no id is kept twice.
+    places: HashTable<usize>,
+    hasher: RandomState,
     options: usize,
 }
 
@@ -77,18 +80,23 @@ impl MenuBuilder {
     pub fn add(&mut self, page: NormalPage) -> Result<(), NormaliseError> {
         self.options = with_options(self.options, page.options)?;
         self.menu.products.reserve(page.products.len());
-        for product in page.products {
-            match self.places.get(&product.provider_product_id) {
-                Some(&place) => self.menu.products[place] = product,
-                None => {
-                    self.places.insert(product.provider_product_id.clone(), self.menu.products.len());
-                    self.menu.products.push(product);
-                }
-            }
-        }
+        page.products.into_iter().for_each(|product| self.place(product));
         page.warnings.0.into_iter().for_each(|warning| self.menu.warnings.push(warning));
         page.unknown_keys.0.iter().for_each(|(key, count)| self.menu.unknown_keys.add(key, *count));
         Ok(())
+    }
+
+    fn place(&mut self, product: Product) {
+        let MenuBuilder { menu: NormalMenu { products, .. }, places, hasher, .. } = self;
+        let hash = |product: &Product| hasher.hash_one(&product.provider_product_id);
+        let is_same = |&place: &usize| products[place].provider_product_id == product.provider_product_id;
+        match places.find(hash(&product), is_same) {
+            Some(&place) => products[place] = product,
+            None => {
+                places.insert_unique(hash(&product), products.len(), |&place| hash(&products[place]));
+                products.push(product);
+            }
+        }
     }
 
     /// Distinct products so far.

@@ -46,14 +46,15 @@ pub struct MenuDiff {
 
 impl MenuDiff {
     /// `hashes` are those of `products`, whose provider ids are distinct.
-    pub fn new(products: &[Product], hashes: &[i64], known: Vec<KnownProduct>) -> MenuDiff {
-        let mut known: HashMap<String, KnownProduct> =
-            known.into_iter().map(|row| (row.provider_product_id.clone(), row)).collect();
+    pub fn new(products: &[Product], hashes: &[i64], known: &[KnownProduct]) -> MenuDiff {
+        let mut rows: HashMap<&str, &KnownProduct> =
+            known.iter().map(|row| (row.provider_product_id.as_str(), row)).collect();
         let compared = products.iter().zip(hashes).map(|(product, hash)| {
-            known.remove(product.provider_product_id.as_str()).map_or(Change::New, |row| row.change(*hash))
+            rows.remove(product.provider_product_id.as_str()).map_or(Change::New, |row| row.change(*hash))
         });
         let changes = compared.collect();
-        let mut absent: Vec<_> = known.into_values().filter(|row| row.misses < MISSES_TO_OUT_OF_STOCK).collect();
+        let missed = rows.into_values().filter(|row| row.misses < MISSES_TO_OUT_OF_STOCK);
+        let mut absent: Vec<_> = missed.cloned().collect();
         absent.sort_unstable_by_key(|row| row.id);
         MenuDiff { changes, absent }
     }
@@ -126,7 +127,7 @@ mod tests {
     #[case::of_unknown_content(vec![row(1, None, 0)], Change::Changed { id: 1, was_in_stock: true })]
     #[case::back_after_a_miss(vec![row(1, Some(7), 1)], Change::Changed { id: 1, was_in_stock: true })]
     fn a_product_is_compared_by_its_hash(#[case] known: Vec<KnownProduct>, #[case] expected: Change) {
-        assert_eq!(MenuDiff::new(&[on_menu(1)], &[7], known).changes, [expected]);
+        assert_eq!(MenuDiff::new(&[on_menu(1)], &[7], &known).changes, [expected]);
     }
 
     #[rstest]
@@ -134,7 +135,7 @@ mod tests {
     #[case::missed_twice(2, true)]
     #[case::at_three_nothing_more_is_written(3, false)]
     fn what_the_menu_lacks_is_absent(#[case] misses: i16, #[case] is_absent: bool) {
-        let diff = MenuDiff::new(&[], &[], vec![row(1, None, misses)]);
+        let diff = MenuDiff::new(&[], &[], &[row(1, None, misses)]);
         assert_eq!(diff.absent.len(), usize::from(is_absent));
     }
 
@@ -162,7 +163,7 @@ mod tests {
         ) {
             let products: Vec<Product> = menu.keys().map(|id| on_menu(*id)).collect();
             let hashes: Vec<i64> = menu.values().copied().collect();
-            let diff = MenuDiff::new(&products, &hashes, known.clone());
+            let diff = MenuDiff::new(&products, &hashes, &known);
 
             for ((product, hash), change) in products.iter().zip(&hashes).zip(&diff.changes) {
                 let row = known.iter().find(|row| row.provider_product_id == product.provider_product_id);

@@ -3,8 +3,6 @@
 //! In: each option with its prices and stock, in the menu's order. Out: the variants, and the product's own price, quantity and stock.
 //! The rules are every platform's; it must not know where an option's fields stand in an answer.
 
-use std::collections::HashMap;
-
 use super::reading::size::{self, Size};
 use crate::domain::product::{StockStatus, Variant};
 
@@ -131,11 +129,9 @@ fn product_status(is_sold: bool, stocks: impl Iterator<Item = OptionStock>) -> S
 
 /// For each option, how many of the same label stand before it.
 fn nths(options: &[OptionOffer]) -> Vec<i16> {
-    let mut seen: HashMap<&str, i16> = HashMap::new();
-    let nth = |option| {
-        let count = seen.entry(option).or_default();
-        *count = count.saturating_add(1);
-        *count - 1
+    let nth = |(at, option): (usize, &OptionOffer)| {
+        let same = options[..at].iter().filter(|before| before.label == option.label);
+        i16::try_from(same.count()).unwrap_or(i16::MAX)
     };
-    options.iter().map(|option| option.label.as_str()).map(nth).collect()
+    options.iter().enumerate().map(nth).collect()
 }

@@ -1,6 +1,6 @@
 //! What an answer means before the platform reads it: blocked, challenged, throttled, failed, or fit to be read.
 //!
-//! `judge` is pure; `read` decodes on the CPU pool and may take a permit of memory. In: the head of an answer, or all of it. Out: a
+//! `judge` is pure; `read` is work for the CPU pool and may take a permit of memory. In: the head of an answer, or all of it. Out: a
 //! [`Response`] or a [`FetchError`]. It must not know proxies.
 
 use std::time::Duration;
@@ -16,7 +16,6 @@ use super::error::FetchError;
 use super::fingerprint::Fingerprint;
 use super::request::{Request, Response};
 use super::transport::{self, Answer};
-use crate::cpu;
 use crate::inflate::InflateError;
 use crate::memory::{MemoryPermit, SMALL_BODY};
 
@@ -61,8 +60,9 @@ pub(super) fn status_error(host: &str, status: StatusCode) -> FetchError {
     FetchError::Http { host: host.to_owned(), reason: format!("status {}", status.as_u16()) }
 }
 
-/// Takes the content coding off; one that was not offered is an error, and so is HTML where JSON is expected.
-pub(super) async fn read(
+/// Takes the content coding off; one that was not offered is an error, and so is HTML where JSON is expected. CPU work: run it by
+/// `cpu::run`.
+pub(super) fn read(
     host: &str,
     answer: Answer,
     offered: &Fingerprint,
@@ -73,10 +73,10 @@ pub(super) async fn read(
     let body = match coding.as_deref() {
         None | Some("" | "identity") => answer.raw.clone(),
         Some(coding) if !offered.offers(coding) => return Err(not_offered(host, coding)),
-        Some(coding) => match inflate(host, &answer.raw, coding, limit.min(SMALL_BODY)).await {
+        Some(coding) => match inflate(host, &answer.raw, coding, limit.min(SMALL_BODY)) {
             Err(FetchError::TooLarge { .. }) if limit > SMALL_BODY => {
                 transport::hold_large(memory, host)?;
-                inflate(host, &answer.raw, coding, limit).await?
+                inflate(host, &answer.raw, coding, limit)?
             }
             inflated => inflated?,
         },
@@ -84,15 +84,15 @@ pub(super) async fn read(
     if looks_like_html(&body) {
         return Err(FetchError::Challenged { host: host.to_owned() });
     }
-    if body.len() > SMALL_BODY && is_deep(&body).await {
+    if body.len() > SMALL_BODY && is_deep(&body) {
         return Err(FetchError::Decode { host: host.to_owned(), reason: format!("deeper than {MAX_DEPTH} lists") });
     }
     let (Answer { status, headers, raw }, memory) = (answer, memory.clone());
     Ok(Response { host: host.to_owned(), status, headers, raw, body, memory })
 }
 
-/// Takes the content coding off a small body.
-pub(super) async fn decoded(
+/// Takes the content coding off a small body. CPU work, as [`read`] is.
+pub(super) fn decoded(
     host: &str,
     headers: &HeaderMap,
     raw: &Bytes,
@@ -102,15 +102,13 @@ pub(super) async fn decoded(
     match coding(headers).as_deref() {
         None | Some("" | "identity") => Ok(raw.clone()),
         Some(coding) if !offered.offers(coding) => Err(not_offered(host, coding)),
-        Some(coding) => inflate(host, raw, coding, limit).await,
+        Some(coding) => inflate(host, raw, coding, limit),
     }
 }
 
-async fn inflate(host: &str, raw: &Bytes, coding: &str, limit: usize) -> Result<Bytes, FetchError> {
-    let (raw, coding) = (raw.clone(), coding.to_owned());
-    let inflated = cpu::run(move || decode::decode(&raw, &coding, limit)).await;
+fn inflate(host: &str, raw: &Bytes, coding: &str, limit: usize) -> Result<Bytes, FetchError> {
     let host = host.to_owned();
-    inflated.map_err(|fault| match fault {
+    decode::decode(raw, coding, limit).map_err(|fault| match fault {
         InflateError::Truncated => FetchError::Http { host, reason: fault.to_string() },
         InflateError::Broken(reason) => FetchError::Decode { host, reason },
         InflateError::TooLarge { limit } => FetchError::TooLarge { host, limit },
@@ -139,9 +137,8 @@ fn looks_like_html(body: &[u8]) -> bool {
 
 /// Whether lists and objects lie in each other deeper than in any menu: a reader remembers each one, and takes as much memory as a large
 /// body once more.
-async fn is_deep(body: &Bytes) -> bool {
-    let body = body.clone();
-    cpu::run(move || depth(&body) > MAX_DEPTH).await
+fn is_deep(body: &[u8]) -> bool {
+    depth(body) > MAX_DEPTH
 }
 
 const MAX_DEPTH: usize = 1000;

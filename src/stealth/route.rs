@@ -98,9 +98,14 @@ impl Route {
     ) -> Result<(Response, T), FetchError> {
         let Exchange { deps, request, memory, .. } = exchange;
         let limit = deps.transport.max_body_bytes();
-        let response = answer::read(request.host(), answer, &self.identity.fingerprint, limit, memory).await?;
-        let (content, response) = cpu::run(move || (read(&response), response)).await;
-        let content = content?;
+        let (host, memory) = (request.host().to_owned(), (*memory).clone());
+        let fingerprint = Arc::clone(&self.identity.fingerprint);
+        let read = cpu::run(move || {
+            let response = answer::read(&host, answer, &fingerprint, limit, &memory)?;
+            let content = read(&response)?;
+            Ok((response, content))
+        });
+        let (response, content) = read.await?;
         // for an answer without success that the platform's reader accepted
         response.require_success()?;
         Ok((response, content))

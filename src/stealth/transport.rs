@@ -11,7 +11,7 @@ use bytes::{Bytes, BytesMut};
 use http::response::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header};
 use http_body_util::{BodyExt, Full};
-use hyper::body::Incoming;
+use hyper::body::{Body, Incoming};
 use hyper::client::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use rustls::ClientConfig;
@@ -132,7 +132,8 @@ impl Transport {
         memory: &MemoryPermit,
     ) -> Result<Answer, Failure> {
         let limit = self.http.max_body_bytes;
-        let mut raw = BytesMut::new();
+        let announced = body.size_hint().exact().and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or_default();
+        let mut raw = BytesMut::with_capacity(announced.min(memory::SMALL_BODY));
         while let Some(chunk) = self.next_chunk(&request.url, &mut body).await? {
             if raw.len() + chunk.len() > limit {
                 return Err(Failure::local(FetchError::TooLarge { host: host(&request.url), limit }));

@@ -101,7 +101,7 @@ impl MenuWrite {
             known.iter_mut().for_each(|row| row.content_hash = None);
         }
         let hashes: Vec<i64> = self.products().iter().map(Product::content_hash).collect();
-        let diff = MenuDiff::new(self.products(), &hashes, known);
+        let diff = MenuDiff::new(self.products(), &hashes, &known);
         let ids = self.ids(tx, &diff.changes).await?;
         let menu: Vec<Listed<'_>> = self.listed(&ids, &hashes, &diff.changes).collect();
 
@@ -127,7 +127,7 @@ impl MenuWrite {
     /// have no row.
     async fn write_older(&self, tx: &Tx, newest: PayloadPosition, known: Vec<KnownProduct>) -> Result<Counts, DbError> {
         let hashes = vec![0; self.products().len()]; // nothing that is known is written, whatever its content
-        let changes = MenuDiff::new(self.products(), &hashes, known).changes;
+        let changes = MenuDiff::new(self.products(), &hashes, &known).changes;
         let known_ids: Vec<ProductId> = changes.iter().filter_map(|change| change.id()).collect();
         db::products::widen_seen(tx, &known_ids, self.payload.fetched_at).await?;
         let ids = self.ids(tx, &changes).await?;

@@ -93,9 +93,15 @@ fn normal_page(number: usize, items: &Items<'_>, has_odd_total: bool) -> Result<
 }
 
 fn count_stores(products: &[WireProduct<'_>]) -> HashMap<String, usize> {
+    let mut by_json = HashMap::new();
+    for store in products.iter().filter_map(|product| product.dispensary_id) {
+        by_json.entry(store.get()).or_insert((store, 0)).1 += 1;
+    }
     let mut stores = HashMap::new();
-    for store in products.iter().filter_map(|product| reader::key_text(product.dispensary_id)) {
-        *stores.entry(store).or_default() += 1;
+    for (store, count) in by_json.into_values() {
+        if let Some(id) = reader::key_text(Some(store)) {
+            *stores.entry(id).or_default() += count;
+        }
     }
     stores
 }

@@ -2,12 +2,13 @@
 //!
 //! It blames no proxy for what the host says, and opens or closes no breaker.
 
+use std::sync::Arc;
+
 use http::{HeaderMap, StatusCode, header};
 use url::Url;
 
 use super::Route;
 use crate::domain::robots::rules::MAX_BYTES;
-use crate::events;
 use crate::memory::SMALL_BODY;
 use crate::stealth::answer;
 use crate::stealth::deps::Exchange;
@@ -16,6 +17,7 @@ use crate::stealth::failure::Failure;
 use crate::stealth::host_limits::{RequestPermit, Seen};
 use crate::stealth::proxy::ProxyOutcome;
 use crate::stealth::transport;
+use crate::{cpu, events};
 
 #[derive(Debug)]
 pub(in crate::stealth) struct Document {
@@ -78,7 +80,9 @@ impl Route {
 
     /// A text that inflates to more than may be held is refused whole; of any other the beginning is kept.
     async fn text(&self, host: &str, headers: &HeaderMap, raw: bytes::Bytes) -> Result<String, Failure> {
-        let decoded = answer::decoded(host, headers, &raw, &self.identity.fingerprint, SMALL_BODY).await;
+        let (decoded_host, headers) = (host.to_owned(), headers.clone());
+        let fingerprint = Arc::clone(&self.identity.fingerprint);
+        let decoded = cpu::run(move || answer::decoded(&decoded_host, &headers, &raw, &fingerprint, SMALL_BODY)).await;
         let unreadable =
             |error: FetchError| Failure::local(FetchError::Http { host: host.to_owned(), reason: error.to_string() });
         let bytes = decoded.map_err(unreadable)?;

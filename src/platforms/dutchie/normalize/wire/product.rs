@@ -190,7 +190,9 @@ impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
             }
 
             fn visit_borrowed_bytes<E: de::Error>(self, key: &'de [u8]) -> Result<Self::Value, E> {
-                Ok(Key(String::from_utf8_lossy(key)))
+                // the lossy reader alone is slow, and this is called for every key of a menu
+                let text = std::str::from_utf8(key).map(Cow::Borrowed);
+                Ok(Key(text.unwrap_or_else(|_| String::from_utf8_lossy(key))))
             }
 
             fn visit_bytes<E: de::Error>(self, key: &[u8]) -> Result<Self::Value, E> {
