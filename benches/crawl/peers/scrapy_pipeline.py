@@ -21,25 +21,27 @@ class MenuSpider(scrapy.Spider):
 
     async def start(self):
         for store in range(len(self.job["stores"])):
-            yield self.request(store, 0)
+            yield self.request(store, 0, {})
 
-    def request(self, store, page):
+    def request(self, store, page, products):
         return scrapy.Request(
             menu.url(self.job, store, page),
             headers=menu.HEADERS,
             meta={"proxy": menu.proxy(self.job, store)},
-            cb_kwargs={"store": store, "page": page},
+            cb_kwargs={"store": store, "page": page, "products": products},
             dont_filter=True,
         )
 
-    def parse(self, response, store, page):
+    def parse(self, response, store, page, products):
         (self.payloads / f"{store}-{page}-{self.crawled_at.timestamp()}.json.gz").write_bytes(response.body)
         answer = orjson.loads(igzip.decompress(response.body))["data"]["filteredProducts"]
-        for product in answer["products"]:
-            yield {"row": menu.row(store, product)}
-        # one page after the other: of a product on two pages, the later one is right
+        # of a product on two pages the later one is right, and it has one snapshot
+        products |= {product["_id"]: product for product in answer["products"]}
         if page + 1 < answer["queryInfo"]["totalPages"]:
-            yield self.request(store, page + 1)
+            yield self.request(store, page + 1, products)
+            return
+        for product in products.values():
+            yield {"row": menu.row(store, product)}
 
 
 class CopyPipeline:
