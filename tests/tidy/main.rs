@@ -47,7 +47,8 @@ const MAY_IMPORT: [(&str, &[&str]); 25] = [
 /// Pure modules, and the crates that values and rules may need.
 const PURE: [&str; 4] =
     ["src/domain/", "src/platforms/dutchie/normalize", "src/stealth/rotation", "src/storage/layout"];
-const PURE_CRATES: [&str; 7] = ["serde", "serde_json", "chrono", "cron", "siphasher", "strum", "thiserror"];
+const PURE_CRATES: [&str; 8] =
+    ["serde", "serde_json", "chrono", "cron", "hashbrown", "siphasher", "strum", "thiserror"];
 const IMPURE_STD: [&str; 6] = ["env::", "fs::", "net::", "process::", "thread::", "::now("];
 
 /// Who may read the environment, and why.
