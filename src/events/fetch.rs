@@ -81,8 +81,9 @@ pub fn robots_unknown(host: &str, error: &dyn fmt::Display) {
 pub fn proxy_notice(notice: &Notice) {
     match notice {
         Notice::Benched { proxy, cooldown, reason } => proxy_benched(proxy, *cooldown, reason),
+        // every few seconds while some are dead
         Notice::StillFails { proxy, left, reason } => {
-            info!(proxy = proxy.id, "Proxy {proxy} still fails, and is benched for {left:.0?} more: {reason}");
+            debug!(proxy = proxy.id, "Proxy {proxy} still fails, and is benched for {left:.0?} more: {reason}");
         }
         Notice::BenchedAtHost { proxy, host, cooldown } => {
             proxy_benched(proxy, *cooldown, &format!("too many blocks in a row by {host} (for that host only)"));
@@ -92,7 +93,7 @@ pub fn proxy_notice(notice: &Notice) {
             metrics::PROXY_BENCHES.inc();
             error!(host, "{host} refuses every proxy: nothing is sent to it until the first bench there ends");
         }
-        Notice::OnTrial { proxy } => info!(proxy = proxy.id, "Proxy {proxy} is tried again"),
+        Notice::OnTrial { proxy } => debug!(proxy = proxy.id, "Proxy {proxy} is tried again"),
         Notice::Revived { proxy } => info!(proxy = proxy.id, "Proxy {proxy} works again"),
     }
 }
