@@ -59,6 +59,11 @@ pub fn flush() {
     }
 }
 
+/// Whether errors are shown to anybody.
+pub fn is_on() -> bool {
+    tracing::enabled!(tracing::Level::ERROR)
+}
+
 fn writer() -> BoxMakeWriter {
     match LINES.clone() {
         Some(lines) => BoxMakeWriter::new(move || lines.clone()),

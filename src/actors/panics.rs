@@ -1,4 +1,5 @@
-//! Panics as texts: the hook logs each one where it happens, and keeps its place for the code that catches it.
+//! Panics as texts: the hook logs each one where it happens, and keeps its place for the code that catches it. Before there is a log,
+//! and in tests, the hook that was there shows it.
 //!
 //! In: panics of any thread. Out: a log line, and the text that an attempt, an exit or a chore reports. It decides nothing.
 
@@ -6,7 +7,7 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::sync::Once;
 
-use crate::events;
+use crate::{events, log};
 
 thread_local! {
     static LAST_PANIC: RefCell<Option<String>> = const { RefCell::new(None) };
@@ -16,10 +17,14 @@ thread_local! {
 pub fn install_hook() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        std::panic::set_hook(Box::new(|info| {
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
             let place = info.location().map(ToString::to_string).unwrap_or_default();
             let text = info.payload_as_str().unwrap_or("panic");
             events::panicked(&place, text);
+            if !log::is_on() {
+                before(info);
+            }
             LAST_PANIC.with(|last| *last.borrow_mut() = Some(format!("{text} at {place}")));
         }));
     });
