@@ -11,6 +11,7 @@ use futures_util::FutureExt;
 use tokio::io::{AsyncRead, AsyncReadExt};
 
 use crate::inflate::{self, InflateError};
+use crate::memory::SMALL_BODY;
 
 /// What can be decoded, and hence what a fingerprint may offer.
 pub const CODINGS: [&str; 4] = ["gzip", "deflate", "br", "zstd"];
@@ -42,7 +43,7 @@ fn has_zlib_header(raw: &[u8]) -> bool {
 }
 
 fn collect(decoder: impl AsyncRead + Unpin, limit: usize) -> Result<Bytes, InflateError> {
-    let mut body = Vec::new();
+    let mut body = Vec::with_capacity(if limit > SMALL_BODY { limit + 1 } else { 0 });
     let mut bounded = decoder.take(limit as u64 + 1);
     // the source is a slice: it is never pending
     let read = bounded.read_to_end(&mut body).now_or_never();

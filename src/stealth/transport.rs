@@ -140,6 +140,8 @@ impl Transport {
             }
             if raw.len() + chunk.len() > memory::SMALL_BODY {
                 hold_large(memory, &host(&request.url)).map_err(Failure::local)?;
+                // at once: a buffer that is moved as it grows is held twice meanwhile
+                raw.reserve(limit - raw.len());
             }
             raw.extend_from_slice(&chunk);
         }

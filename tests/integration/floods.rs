@@ -11,8 +11,9 @@ use sim::{Coding, Fault, FaultKind, Flood, FloodOf};
 use crate::support::{Child, Farm, until};
 
 const MIB: usize = 1 << 20;
-const SLOTS: usize = 4;
-/// What a task may hold beyond an idle process.
+/// As many as may hold large answers at once: more would wait for them, a minute each time.
+const SLOTS: usize = 2;
+/// What a task may hold beyond an idle process: a body as it came, and inflated.
 const PER_TASK: usize = 64;
 
 fn floods() -> Vec<Flood> {
@@ -53,7 +54,6 @@ async fn floods_are_stopped_at_their_bounds_and_take_a_bounded_share_of_memory()
     let new: Vec<NewTask> = farm.stores.iter().map(task).collect();
     tasks::enqueue(&farm.db.client().await.unwrap(), &new).await.unwrap();
 
-    // those that find no memory left wait for a minute
     let failed = "SELECT count(*) FROM worker_tasks WHERE status = 'failed'";
     until("all have failed", Duration::from_secs(240), async || farm.count(failed).await == floods.len() as i64).await;
 
