@@ -16,13 +16,20 @@ use tokio::sync::watch;
 
 use crate::support::{FaultProxy, TestDatabase, database, database_settings, until};
 
-const LOST_ANSWERS: usize = 200;
+/// Of each claimer.
+const LOST_ANSWERS: usize = 50;
+/// With a database each, side by side.
+const CLAIMERS: usize = 4;
 const LOST_IN_A_ROW: usize = 3;
 const TASKS: usize = 4;
 const WORKER: &str = "worker-without-answers";
 
 #[tokio::test]
 async fn a_claim_whose_answer_is_lost_is_given_back_within_seconds_without_blame() {
+    join_all((0..CLAIMERS).map(|_| lose_answers())).await;
+}
+
+async fn lose_answers() {
     let database = database().await;
     let network = FaultProxy::start(&database.url).await;
     let held_tasks = HeldTasks::default();

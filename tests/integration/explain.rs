@@ -7,6 +7,7 @@ use drover::domain::task::TaskLease;
 use rstest::rstest;
 
 use crate::queue::{BACK, LEASE, ME, Queue, asks};
+use crate::support::filled_database;
 
 /// Pages that one claimed, renewed, swept or recovered task may touch, in heap and indexes of both tables.
 const PAGES_A_TASK: i64 = 60;
@@ -30,11 +31,7 @@ const FILL: &str = "
 
 impl Queue {
     async fn crowded() -> Queue {
-        let queue = Queue::new().await;
-        for statement in FILL.split_inclusive(';') {
-            queue.sql(statement).await;
-        }
-        queue
+        Queue { database: filled_database(FILL).await }
     }
 
     /// Pages of the queue's tables and indexes that were looked at so far, and sequential scans of its tables.

@@ -178,6 +178,7 @@ async fn a_hung_actor_ends_the_process_by_name(#[case] actor: &str, #[case] name
         .env("DROVER__QUEUE__HEARTBEAT", "500ms")
         .env("DROVER__QUEUE__LEASE", "20s") // a hung thread renews none
         .env("DROVER__WORKER__GRACE", "1s")
+        .env("DROVER__SUPERVISION__STOP_GRACE", "3s")
         .env("DROVER__SUPERVISION__PING", "100ms")
         .env("DROVER__SUPERVISION__HUNG_AFTER", "1s");
     let mut worker = Child::spawn(&mut command).allow_errors(&["has blocked its thread"]);

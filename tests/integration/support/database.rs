@@ -1,7 +1,7 @@
 //! `database()`: a fresh migrated database on a private server that all tests of this checkout share.
 //!
 //! The server outlives a test run by a minute, so that the next one starts warm. The schema is made once, as a template
-//! that is named after the migrations, and copied for each test.
+//! that is named after what it holds, and copied for each test: hundreds of files, so that it lies in memory where there is room.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -11,12 +11,17 @@ use drover::config;
 use drover::db::{Db, PoolSizes, migrate};
 use drover::digest::sha256_hex;
 use drover::private_server::{self, PrivateServer};
-
+use nix::sys::statvfs::statvfs;
 use tokio::sync::OnceCell;
 
 /// "test" in ASCII: serialises the making of the template between processes.
 const TEMPLATE_LOCK: i64 = 0x7465_7374;
 const MARK: &str = "drover_test_";
+const TEMPLATE_MARK: &str = "drover_template_";
+/// Linux has it; containers often have little of it.
+const IN_MEMORY: &str = "/dev/shm";
+/// What the servers of a test run take at most, and as much again.
+const ROOM: u64 = 2 << 30;
 
 /// Of a test's database, beside two for the API.
 pub const WORK_CONNECTIONS: usize = 8;
@@ -36,6 +41,12 @@ pub async fn database() -> TestDatabase {
     TestDatabase::create(&format!("TEMPLATE {template}")).await
 }
 
+/// A fresh database with the whole schema and what the statements of `fill` put there. They run once for all tests.
+pub async fn filled_database(fill: &str) -> TestDatabase {
+    let template = make_template(fill).await;
+    TestDatabase::create(&format!("TEMPLATE {template}")).await
+}
+
 /// A fresh database with nothing in it.
 pub async fn empty_database() -> TestDatabase {
     TestDatabase::create("").await
@@ -48,7 +59,15 @@ pub fn database_settings() -> config::Database {
 
 /// How tests start a private server: the built program as its keeper, and no fsync.
 pub fn server_options(linger: Duration) -> private_server::Options {
-    let settings = ["fsync=off", "full_page_writes=off", "shared_buffers=64MB", "max_connections=300"];
+    let settings = [
+        "fsync=off",
+        "full_page_writes=off",
+        "wal_compression=off",
+        "min_wal_size=32MB",
+        "max_wal_size=256MB",
+        "shared_buffers=64MB",
+        "max_connections=300",
+    ];
     private_server::Options {
         keeper: Some(env!("CARGO_BIN_EXE_drover").into()),
         linger,
@@ -57,9 +76,9 @@ pub fn server_options(linger: Duration) -> private_server::Options {
     }
 }
 
-/// A directory for one test. Other than cargo's target directory, /tmp is open to the account that runs the server.
+/// A directory for one test.
 pub fn server_dir() -> tempfile::TempDir {
-    let dir = tempfile::Builder::new().prefix("drover-pg-").tempdir().unwrap();
+    let dir = tempfile::Builder::new().prefix("drover-pg-").tempdir_in(base_dir()).unwrap();
     std::fs::set_permissions(dir.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     dir
 }
@@ -144,13 +163,22 @@ async fn start_server() -> PrivateServer {
 /// Checkouts keep out of each other's way.
 fn shared_dir() -> PathBuf {
     let digest = sha256_hex(env!("CARGO_MANIFEST_DIR"));
-    Path::new("/tmp").join(format!("drover-tests-{}-{}", nix::unistd::Uid::effective(), &digest[..8]))
+    base_dir().join(format!("drover-tests-{}-{}", nix::unistd::Uid::effective(), &digest[..8]))
 }
 
-/// Databases whose process was killed before it could drop them.
+/// Other than cargo's target directory, both are open to the account that runs the server.
+fn base_dir() -> &'static Path {
+    let free = statvfs(IN_MEMORY).map_or(0, |system| system.blocks_available() * system.fragment_size());
+    Path::new(if free >= ROOM { IN_MEMORY } else { "/tmp" })
+}
+
+/// Databases whose process was killed before it could drop them, and templates of other migrations.
 async fn remove_leftovers(client: &tokio_postgres::Client) {
-    let all = "SELECT datname FROM pg_database WHERE datname LIKE $1";
-    for row in client.query(all, &[&format!("{MARK}%")]).await.unwrap() {
+    let all =
+        "SELECT datname FROM pg_database WHERE datname LIKE $1 OR datname LIKE $2 AND NOT starts_with(datname, $3)";
+    let names = [format!("{MARK}%"), format!("{TEMPLATE_MARK}%"), template_name("")];
+    let [tests, templates, ours] = &names;
+    for row in client.query(all, &[tests, templates, ours]).await.unwrap() {
         let name: String = row.get(0);
         if !is_alive(owner_of(&name)) {
             let _ = client.batch_execute(&format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")).await;
@@ -168,14 +196,14 @@ fn is_alive(pid: Option<i32>) -> bool {
 
 async fn template() -> &'static str {
     static TEMPLATE: OnceCell<String> = OnceCell::const_new();
-    TEMPLATE.get_or_init(make_template).await
+    TEMPLATE.get_or_init(|| make_template("")).await
 }
 
 /// Other processes may want the same one; it gets its name when it is complete.
-async fn make_template() -> String {
+async fn make_template(fill: &str) -> String {
     let server = server().await;
     let client = connect(server.url()).await;
-    let name = format!("drover_template_{}", &migrate::digest()[..16]);
+    let name = template_name(fill);
     client.execute("SELECT pg_advisory_lock($1)", &[&TEMPLATE_LOCK]).await.unwrap();
     let known = client.query_opt("SELECT FROM pg_database WHERE datname = $1", &[&name]).await.unwrap();
     if known.is_some() {
@@ -184,13 +212,26 @@ async fn make_template() -> String {
     let half = format!("{name}_half");
     client.batch_execute(&format!("DROP DATABASE IF EXISTS {half} WITH (FORCE)")).await.unwrap();
     client.batch_execute(&format!("CREATE DATABASE {half}")).await.unwrap();
-    let db = Db::new(&url_of(server.url(), &half), &database_settings(), PoolSizes { work: 1, api: 1 }).unwrap();
+    let url = url_of(server.url(), &half);
+    let db = Db::new(&url, &database_settings(), PoolSizes { work: 1, api: 1 }).unwrap();
     migrate::up(&db).await.unwrap();
     drop(db);
+    let raw = connect(&url).await;
+    for statement in fill.split_inclusive(';') {
+        raw.batch_execute(statement).await.unwrap();
+    }
     // a template must have no connections
     cut_off(&client, &half).await;
     client.batch_execute(&format!("ALTER DATABASE {half} RENAME TO {name}")).await.unwrap();
     name
+}
+
+fn template_name(fill: &str) -> String {
+    let schema = &migrate::digest()[..16];
+    match fill {
+        "" => format!("{TEMPLATE_MARK}{schema}"),
+        fill => format!("{TEMPLATE_MARK}{schema}_{}", &sha256_hex(fill)[..16]),
+    }
 }
 
 fn url_of(server_url: &str, database: &str) -> String {

@@ -12,6 +12,9 @@ use tokio::sync::watch;
 /// The end of every answer; one byte follows, which says whether a transaction is open.
 const READY_FOR_QUERY: &[u8] = b"Z\0\0\0\x05";
 
+/// The server is ready for the rows of a COPY.
+const COPY_IN: u8 = b'G';
+
 pub struct FaultProxy {
     address: SocketAddr,
     database: String,
@@ -140,8 +143,20 @@ async fn forward_answers(
     }
 }
 
+/// Whether the server says no more before it hears of its client: it is ready for the next query, or for the rows of a COPY.
 fn is_whole(answer: &[u8]) -> bool {
-    answer.split_last().is_some_and(|(_, before)| before.ends_with(READY_FOR_QUERY))
+    let is_ready = answer.split_last().is_some_and(|(_, before)| before.ends_with(READY_FOR_QUERY));
+    is_ready || last_message(answer) == Some(COPY_IN)
+}
+
+/// The kind of the message with which an answer ends.
+fn last_message(answer: &[u8]) -> Option<u8> {
+    let (mut rest, mut last) = (answer, None);
+    while let [kind, length @ ..] = rest {
+        let length = u32::from_be_bytes(*length.first_chunk()?) as usize;
+        (last, rest) = (Some(*kind), rest.get(1 + length..)?);
+    }
+    last
 }
 
 impl Network {

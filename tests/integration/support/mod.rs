@@ -11,7 +11,8 @@ mod wait;
 
 pub use actor::start_actor;
 pub use database::{
-    TestDatabase, WORK_CONNECTIONS, connect, database, database_settings, empty_database, server_dir, server_options,
+    TestDatabase, WORK_CONNECTIONS, connect, database, database_settings, empty_database, filled_database, server_dir,
+    server_options,
 };
 pub use farm::{Farm, LEASE, PATIENCE};
 pub use fault_proxy::FaultProxy;
