@@ -107,8 +107,7 @@ impl HostLimiter {
     /// Learns what the other processes know, unless that was lately.
     pub async fn refresh(self: &Arc<Self>) {
         let now = self.deps.clock.instant();
-        let exchanged = lock(&self.view).exchanged;
-        if exchanged.is_none_or(|at| now.saturating_duration_since(at) >= MAX_AGE) {
+        if lock(&self.view).is_old(now) {
             self.exchange(HostReport::default()).await;
         }
     }
@@ -209,6 +208,13 @@ impl View {
         let (utc, instant) = self.read;
         let passed = TimeDelta::from_std(now.saturating_duration_since(instant)).unwrap_or_default();
         utc.checked_add_signed(passed).unwrap_or(utc)
+    }
+
+    /// After a hold it is old at once: another process may have met the next one, and two that take turns so would never be held both.
+    fn is_old(&self, now: Instant) -> bool {
+        let Some(exchanged) = self.exchanged else { return true };
+        let has_outlived_hold = self.held(exchanged).is_some() && self.held(now).is_none();
+        has_outlived_hold || now.saturating_duration_since(exchanged) >= MAX_AGE
     }
 
     fn held(&self, now: Instant) -> Option<Duration> {

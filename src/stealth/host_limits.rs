@@ -149,12 +149,13 @@ impl HostRateLimits {
     }
 }
 
-async fn wait_out_hold(limiter: &HostLimiter) -> Result<(), FetchError> {
+async fn wait_out_hold(limiter: &Arc<HostLimiter>) -> Result<(), FetchError> {
     while let Permission::Held { left, status } = limiter.permission() {
         if left > SHORT_HOLD {
             return Err(throttled(&limiter.host, status, left));
         }
         tokio::time::sleep(left).await;
+        limiter.refresh().await;
     }
     Ok(())
 }
@@ -228,7 +229,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[cfg(test)]
 mod tests {
+    use futures_util::future::{BoxFuture, ready};
+
     use super::*;
+    use crate::domain::host::{HostLimits, HostState};
+    use crate::stealth::host_table::Exchanged;
 
     const HOST: &str = "menu.test";
     const SECOND: Duration = Duration::from_secs(1);
@@ -287,6 +292,42 @@ mod tests {
         assert!(limits.permit(HOST).await.is_err(), "one at a time");
         limits.note(probe, Seen::Accepted(None)).await;
         assert!(limits.permit(HOST).await.is_ok());
+    }
+
+    /// What several processes share, without a database.
+    struct SharedTable {
+        state: Mutex<HostState>,
+        limits: HostLimits,
+        clock: Clock,
+    }
+
+    impl SharedTable {
+        fn apply(&self, report: &HostReport) -> Exchanged {
+            let (mut state, now) = (lock(&self.state), self.clock.utc());
+            let applied = state.apply("a", report, &self.limits, now);
+            Exchanged { state: state.clone(), now, applied }
+        }
+    }
+
+    impl HostTable for SharedTable {
+        fn exchange(&self, _: &str, report: HostReport) -> BoxFuture<'static, Result<Exchanged, String>> {
+            Box::pin(ready(Ok(self.apply(&report))))
+        }
+    }
+
+    #[tokio::test]
+    async fn after_a_hold_a_process_looks_whether_another_has_met_the_next_one() {
+        let clock = Clock::manual(chrono::DateTime::UNIX_EPOCH);
+        let limits = politeness().host_limits(SECOND);
+        let state = Mutex::new(HostState::new(clock.utc()));
+        let table = Arc::new(SharedTable { state, limits, clock: clock.clone() });
+        let process = HostRateLimits::new(politeness(), SECOND, clock.clone(), Some(table.clone()));
+        let throttled = |seconds: u32| Throttle { status: 429, retry_after: Some(seconds * SECOND) };
+        see(&process, Seen::Throttled(throttled(6))).await;
+        clock.advance(5 * SECOND);
+        table.apply(&Seen::Throttled(throttled(60)).report(None));
+        clock.advance(2 * SECOND);
+        assert!(matches!(process.permit(HOST).await, Err(FetchError::Throttled { .. })));
     }
 
     #[tokio::test]
