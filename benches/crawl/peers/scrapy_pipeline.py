@@ -9,6 +9,7 @@ import scrapy
 from isal import igzip
 from scrapy.crawler import CrawlerProcess
 from scrapy.utils.defer import maybe_deferred_to_future
+from twisted.internet.defer import DeferredLock
 from twisted.internet.threads import deferToThread
 
 import menu
@@ -48,6 +49,7 @@ class CopyPipeline:
     def __init__(self, crawler):
         self.crawler = crawler
         self.batch = {}
+        self.writing = DeferredLock()
 
     @classmethod
     def from_crawler(cls, crawler):
@@ -71,7 +73,8 @@ class CopyPipeline:
 
     async def flush(self):
         batch, self.batch = self.batch, {}
-        await maybe_deferred_to_future(deferToThread(self.write, list(batch.values())))
+        # one connection: while a batch is written, the next may be full
+        await maybe_deferred_to_future(self.writing.run(deferToThread, self.write, list(batch.values())))
 
     def write(self, rows):
         crawled_at = self.crawler.spider.crawled_at
