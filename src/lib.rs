@@ -14,6 +14,7 @@ pub mod memory;
 pub mod metrics;
 pub mod private_server;
 pub mod secrets;
+pub mod spelling;
 
 pub mod domain;
 

@@ -1,9 +1,8 @@
 //! What is told of a group that holds no store: the groups that there are, and the one that may be meant.
 
 use crate::db::{self, Client, DbError};
+use crate::spelling;
 
-/// A name that differs by more edits from every known one is not a misspelling.
-const MAX_EDITS: usize = 3;
 /// Names that are listed; further ones are counted.
 const MAX_NAMES: usize = 20;
 
@@ -23,7 +22,7 @@ async fn warning(client: &Client, group: &str) -> Result<Option<String>, DbError
 
 fn text(group: &str, known: &[String]) -> String {
     let mut text = format!("group '{group}' holds no store");
-    if let Some(name) = nearest(group, known) {
+    if let Some(name) = spelling::nearest(group, known) {
         text += &format!(" (did you mean '{name}'?)");
     }
     let listed: Vec<&str> = known.iter().take(MAX_NAMES).map(String::as_str).collect();
@@ -33,11 +32,6 @@ fn text(group: &str, known: &[String]) -> String {
         more => format!("; the groups are {} and {more} more", listed.join(", ")),
     };
     text + &format!(". `drover stores tag {group} ID…` puts stores into it")
-}
-
-fn nearest<'a>(group: &str, known: &'a [String]) -> Option<&'a str> {
-    let near = known.iter().map(|name| (strsim::levenshtein(group, name), name.as_str()));
-    near.filter(|(edits, _)| *edits <= MAX_EDITS).min().map(|(_, name)| name)
 }
 
 #[cfg(test)]

@@ -10,9 +10,7 @@ use std::fmt;
 use config::{ConfigError, Map, Source, Value, ValueKind};
 
 use super::errors::ConfigErrors;
-
-/// An unknown key that differs by more edits from every known one is not a misspelling.
-const MAX_EDITS: usize = 3;
+use crate::spelling;
 
 /// Settings of one source, each with its origin. Its `Debug` shows keys alone: values hold secrets.
 #[derive(Clone, Default)]
@@ -143,15 +141,10 @@ impl Schema {
         if key.rsplit_once('.').is_some_and(|(table, name)| self.open.contains(table) && is_name(name)) {
             return Ok(None);
         }
-        Err(match self.nearest(key) {
+        Err(match spelling::nearest(key, self.kinds.keys()) {
             Some(known) => format!("unknown key (did you mean {known}?)"),
             None => "unknown key".to_owned(),
         })
-    }
-
-    fn nearest(&self, key: &str) -> Option<&str> {
-        let near = self.kinds.keys().map(|known| (strsim::levenshtein(key, known), known));
-        near.filter(|(edits, _)| *edits <= MAX_EDITS).min().map(|(_, known)| known.as_str())
     }
 }
 

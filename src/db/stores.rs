@@ -146,7 +146,8 @@ pub struct AddedStore {
     pub is_full: bool,
 }
 
-/// Adds the stores that are not known yet, and puts the others into the groups that are named beside them. Answers in their order. `Conflict` when another transaction adds one of them now.
+/// Adds the stores that are not known yet, and puts the others into the groups that are named beside them. Answers in their order.
+/// `Conflict` when another transaction adds one of them now.
 pub async fn add_unless_known(tx: &Tx, stores: &[NewStore]) -> Result<Vec<AddedStore>, DbError> {
     let rows = tx
         .query(

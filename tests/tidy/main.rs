@@ -11,11 +11,23 @@ use std::fs;
 use source::{Source, files, root, rust_files};
 
 /// Below every module but domain.
-const COMMON: [&str; 11] =
-    ["authorities", "clock", "config", "cpu", "digest", "events", "inflate", "log", "memory", "metrics", "secrets"];
+const COMMON: [&str; 12] = [
+    "authorities",
+    "clock",
+    "config",
+    "cpu",
+    "digest",
+    "events",
+    "inflate",
+    "log",
+    "memory",
+    "metrics",
+    "secrets",
+    "spelling",
+];
 
 /// What each module may import beside itself and [`COMMON`]. `*` = everything.
-const MAY_IMPORT: [(&str, &[&str]); 25] = [
+const MAY_IMPORT: [(&str, &[&str]); 26] = [
     ("main", &["*"]),
     ("cli", &["*"]),
     ("app", &["actors", "private_server", "db", "stealth", "storage", "handlers", "platforms", "domain"]),
@@ -41,6 +53,7 @@ const MAY_IMPORT: [(&str, &[&str]); 25] = [
     ("memory", &[]),
     ("metrics", &[]),
     ("secrets", &[]),
+    ("spelling", &[]),
     ("lib", &["*"]),
 ];
 
