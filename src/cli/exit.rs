@@ -104,7 +104,7 @@ fn known(cause: &(dyn std::error::Error + 'static)) -> Option<ExitCode> {
         DbError::Conflict { .. } => Some(ExitCode::Conflict),
         DbError::Missing(_) => Some(ExitCode::NotFound),
         DbError::Unavailable(_) | DbError::Contention(_) | DbError::TooSlow(_) => Some(ExitCode::Unavailable),
-        DbError::Other(_) => Some(ExitCode::Failure),
+        DbError::Aborted | DbError::Other(_) => Some(ExitCode::Failure),
     }
 }
 

@@ -92,6 +92,7 @@ async fn send<T>(
         }
     }
     encoder.message.put_i16(END);
-    sink.send(encoder.message.freeze()).await?;
+    // not flushed, so that it leaves together with the end
+    sink.feed(encoder.message.freeze()).await?;
     Ok(sink.as_mut().finish().await?)
 }

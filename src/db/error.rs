@@ -25,6 +25,9 @@ pub enum DbError {
     /// The server is alive, and the statement ran longer than its deadline. It may be as slow the next time.
     #[error("the statement took too long: {0}")]
     TooSlow(String),
+    /// An earlier statement of the transaction failed, and the server refuses this one. That one's failure is what counts.
+    #[error("an earlier statement of the transaction failed")]
+    Aborted,
     /// Anything else, which another try does not mend.
     #[error("database: {0}")]
     Other(String),
@@ -73,6 +76,7 @@ impl From<tokio_postgres::Error> for DbError {
             code if *code == SqlState::QUERY_CANCELED => DbError::TooSlow(message),
             code if is_contention(code) || is_outdated_plan(db) => DbError::Contention(message),
             code if means_unavailable(code) => DbError::Unavailable(message),
+            code if *code == SqlState::IN_FAILED_SQL_TRANSACTION => DbError::Aborted,
             code => DbError::Other(format!("{message} ({})", code.code())),
         }
     }

@@ -36,11 +36,13 @@ pub mod workers;
 mod arrays;
 mod client;
 mod copy;
+mod pipeline;
 mod pools;
 mod row;
 
 pub use client::{Client, Tx};
 pub use error::DbError;
+pub use pipeline::pipeline;
 pub use pools::{Db, PoolSizes};
 
 /// Rows that one statement binds as arrays, at most: a message of tens of thousands would be held whole on both sides.

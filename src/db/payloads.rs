@@ -6,7 +6,6 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use tokio_postgres::Row;
 
-use super::products::ProductScope;
 use super::row::{FromRow, first_column, first_columns, parsed};
 use super::{Client, Db, DbError, Tx};
 use crate::domain::payload::{self, FetchStart, NewPayload, Payload, PayloadId, Removed, SweepTimes};
@@ -17,9 +16,8 @@ use crate::domain::store::StoreId;
 const MAX_BETWEEN: i64 = 10_000;
 
 /// What a fetch must know of its store before it begins.
-pub async fn before_fetch(client: &Client, scope: ProductScope) -> Result<FetchStart, DbError> {
-    let sql = include_str!("sql/payloads/before_fetch.sql");
-    let row = client.query_one(sql, &[&scope.dispensary_id, &scope.platform.name()]).await?;
+pub async fn before_fetch(client: &Client, store: StoreId) -> Result<FetchStart, DbError> {
+    let row = client.query_one(include_str!("sql/payloads/before_fetch.sql"), &[&store]).await?;
     let products: i64 = row.try_get("products")?;
     Ok(FetchStart {
         at: row.try_get("fetched_at")?,

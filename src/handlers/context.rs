@@ -121,9 +121,18 @@ impl Context {
 
     /// The task's store as it is now.
     pub async fn store(&self) -> Result<TaskStore, TaskError> {
-        let id = self.dispensary_id.ok_or_else(|| TaskError::permanent(NO_STORE))?;
-        let client = self.services.db.client().await?;
-        let store = db::stores::get(&client, id).await?;
+        let id = self.store_id()?;
+        TaskStore::of(id, db::stores::get(&self.services.db.client().await?, id).await?)
+    }
+
+    pub fn store_id(&self) -> Result<StoreId, TaskError> {
+        self.dispensary_id.ok_or_else(|| TaskError::permanent(NO_STORE))
+    }
+}
+
+impl TaskStore {
+    /// Of a task that names the store `id`.
+    pub fn of(id: StoreId, store: Option<Store>) -> Result<TaskStore, TaskError> {
         let store = store.ok_or_else(|| TaskError::permanent(format!("store {id} does not exist")))?;
         Ok(match store.crawl_enabled {
             true => TaskStore::Enabled(store),

@@ -10,8 +10,7 @@ use serde_json::{Value, json};
 use super::context::TaskStore;
 use super::platform_client::PlatformClient;
 use super::{Context, FetchedMenu, FollowUp, Outcome, TaskError, Written};
-use crate::db;
-use crate::db::products::ProductScope;
+use crate::db::{self, pipeline};
 use crate::domain::args;
 use crate::domain::payload::{FetchStart, NewPayload, Payload};
 use crate::domain::role::Role;
@@ -22,7 +21,8 @@ use crate::stealth::ProxyId;
 use crate::storage::{PageBytes, PayloadContent, PayloadFile, PayloadHead};
 
 pub async fn run(ctx: &Context, _: args::PayloadFetch) -> Result<Outcome, TaskError> {
-    let store = match ctx.store().await? {
+    let (store, start) = begin(ctx).await?;
+    let store = match store {
         TaskStore::Enabled(store) => store,
         TaskStore::Disabled { reason } => return Ok(Outcome::Cancel { reason }),
     };
@@ -30,7 +30,7 @@ pub async fn run(ctx: &Context, _: args::PayloadFetch) -> Result<Outcome, TaskEr
         return Ok(Outcome::Cancel { reason: no_platform_id(store.id) });
     }
     ctx.services.payloads.check_room().await?;
-    let menu = fetch(ctx, &store).await?;
+    let menu = fetch(ctx, &store, &start).await?;
     let file = ctx.services.payloads.write(PayloadContent::from(&menu)).await?;
     let payload = new_payload(ctx, &menu, file);
 
@@ -39,8 +39,8 @@ pub async fn run(ctx: &Context, _: args::PayloadFetch) -> Result<Outcome, TaskEr
     let fetched = (payload, Arc::new(normal), memory);
     let done = Outcome::done(result(&fetched.0)).write(fetched, |(payload, menu, memory), tx| {
         Box::pin(async move {
-            let payload = db::payloads::insert(tx, payload).await?;
-            db::stores::record_fetch(tx, payload.dispensary_id).await?;
+            let insert = db::payloads::insert(tx, payload);
+            let (payload, ()) = pipeline(insert, db::stores::record_fetch(tx, payload.dispensary_id)).await?;
             Ok(Written {
                 result: [("payload_id".to_owned(), json!(payload.id))].into_iter().collect(),
                 next: vec![refresh_task(&payload)],
@@ -58,16 +58,21 @@ fn no_platform_id(store: StoreId) -> String {
     )
 }
 
-async fn fetch(ctx: &Context, store: &Store) -> Result<Menu, TaskError> {
-    let scope = ProductScope { dispensary_id: store.id, platform: store.platform };
-    let start = db::payloads::before_fetch(&ctx.services.db.client().await?, scope).await?;
+async fn begin(ctx: &Context) -> Result<(TaskStore, FetchStart), TaskError> {
+    let id = ctx.store_id()?;
+    let client = ctx.services.db.client().await?;
+    let (store, start) = pipeline(db::stores::get(&client, id), db::payloads::before_fetch(&client, id)).await?;
+    Ok((TaskStore::of(id, store)?, start))
+}
+
+async fn fetch(ctx: &Context, store: &Store, start: &FetchStart) -> Result<Menu, TaskError> {
     let mut platform_client = PlatformClient::for_store(ctx, store).await?;
-    let menu = platform_client.crawler().fetch_menu(store, &start).await;
+    let menu = platform_client.crawler().fetch_menu(store, start).await;
     let proxy = platform_client.proxy();
     platform_client.end().await;
     let menu = menu?;
     if start.is_too_small(menu.product_count) {
-        confirm_small_menu(ctx, &menu, &start, proxy).await?;
+        confirm_small_menu(ctx, &menu, start, proxy).await?;
     }
     Ok(menu)
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use drover::db::{Db, DbError, PoolSizes};
+use drover::db::{Db, DbError, PoolSizes, pipeline};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
@@ -241,5 +241,21 @@ async fn a_transaction_in_which_a_statement_failed_cannot_be_committed() {
     tx.batch("CREATE TABLE half (id int)").await.unwrap();
     assert!(tx.batch("SELECT 1 / 0").await.is_err());
     let committed = tx.commit().await;
-    assert!(matches!(committed, Err(DbError::Other(_))), "{committed:?}");
+    assert!(matches!(committed, Err(DbError::Aborted)), "{committed:?}");
+}
+
+#[tokio::test]
+async fn of_statements_sent_together_the_one_that_failed_is_told() {
+    let database = support::database().await;
+    let tx = database.db.begin().await.unwrap();
+    let refused = async {
+        tx.batch("SELECT 1").await?;
+        tx.batch("SELECT 'refused after the failure of the other'").await
+    };
+    let error = pipeline(refused, tx.batch("SELECT 1 / 0")).await.unwrap_err();
+    assert!(error.to_string().contains("division by zero"), "{error}");
+    tx.rollback().await.unwrap();
+    let client = database.db.client().await.unwrap();
+    let both = pipeline(client.query("SELECT 1", &[]), client.query("SELECT 2", &[])).await.unwrap();
+    assert_eq!((both.0[0].get::<_, i32>(0), both.1[0].get::<_, i32>(0)), (1, 2));
 }

@@ -5,7 +5,7 @@
 use crate::db::products::ProductWrite;
 use crate::db::variant_history::VariantChange;
 use crate::db::variants::VariantWrite;
-use crate::db::{DbError, Tx, variant_history, variants};
+use crate::db::{DbError, Tx, pipeline, variant_history, variants};
 use crate::domain::product::{ProductId, Variant};
 use crate::domain::stock::PayloadPosition;
 use crate::domain::variant_diff::{Placed, VariantDiff, placed};
@@ -47,9 +47,17 @@ impl<'a> VariantWrites<'a> {
 
     /// `may_be_written` = the payload may have written history before, which this corrects.
     pub async fn write(&self, tx: &Tx, payload: PayloadPosition, may_be_written: bool) -> Result<(), DbError> {
+        pipeline(self.write_current(tx), self.write_history(tx, payload, may_be_written)).await?;
+        Ok(())
+    }
+
+    async fn write_current(&self, tx: &Tx) -> Result<(), DbError> {
         variants::delete(tx, &self.removed).await?;
         variants::update(tx, &self.updated).await?;
-        variants::insert(tx, &self.added).await?;
+        variants::insert(tx, &self.added).await
+    }
+
+    async fn write_history(&self, tx: &Tx, payload: PayloadPosition, may_be_written: bool) -> Result<(), DbError> {
         let history = self.history();
         if may_be_written {
             variant_history::forget(tx, payload, &history).await?;

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use super::variants::VariantWrites;
 use crate::db::products::{ProductScope, ProductWrite};
 use crate::db::stores::CrawlState;
-use crate::db::{self, DbError, Tx};
+use crate::db::{self, DbError, Tx, pipeline};
 use crate::domain::menu::NormalMenu;
 use crate::domain::menu_diff::{Change, KnownProduct, MenuDiff};
 use crate::domain::payload::Payload;
@@ -76,11 +76,11 @@ impl From<Counts> for Map<String, Value> {
 
 impl MenuWrite {
     pub async fn write(&self, tx: &Tx) -> Result<Counts, DbError> {
-        let state = db::stores::lock(tx, self.payload.dispensary_id).await?;
+        let lock = db::stores::lock(tx, self.payload.dispensary_id);
+        let (state, known) = pipeline(lock, db::products::known(tx, self.scope())).await?;
         if !state.is_enabled {
             return Ok(Counts { store_is_disabled: true, ..Counts::default() });
         }
-        let known = db::products::known(tx, self.scope()).await?;
         let order = PayloadOrder::of(self.position(), state.newest);
         let counts = match (order, state.newest) {
             (PayloadOrder::Older, Some(newest)) => self.write_older(tx, newest, known).await?,
@@ -106,21 +106,36 @@ impl MenuWrite {
         let menu: Vec<Listed<'_>> = self.listed(&ids, &hashes, &diff.changes).collect();
 
         let new = writes(&menu, |change| change == Change::New);
-        db::products::insert(tx, self.scope(), self.payload.fetched_at, 0, &new).await?;
         let changed = writes(&menu, |change| matches!(change, Change::Changed { .. }));
-        db::products::update(tx, self.payload.fetched_at, &changed).await?;
-        self.write_specials(tx, &new, &changed).await?;
+        let counts_misses = order == PayloadOrder::Newest && self.is_complete();
+        let absent = if counts_misses { diff.absent.as_slice() } else { &[] };
         let variants = VariantWrites::find(tx, &new, &changed).await?;
-        variants.write(tx, self.position(), may_be_written).await?;
 
-        let mut counts = count(&menu);
-        counts.snapshots = self.write_snapshots(tx, &ids, may_be_written).await?;
-        if order == PayloadOrder::Newest && self.is_complete() {
-            counts.missed = diff.absent.len() as i64;
-            counts.out_of_stock += self.record_misses(tx, &diff.absent, state.last_complete_at).await? as i64;
-        }
-        db::stores::record_crawl(tx, &self.payload, self.is_complete()).await?;
-        Ok(counts)
+        let current =
+            pipeline(self.write_products(tx, &new, &changed), variants.write(tx, self.position(), may_be_written));
+        let crawl = pipeline(
+            self.write_snapshots(tx, &ids, may_be_written),
+            pipeline(
+                self.record_misses(tx, absent, state.last_complete_at),
+                db::stores::record_crawl(tx, &self.payload, self.is_complete()),
+            ),
+        );
+        let (_, (snapshots, (sold_out, ()))) = pipeline(current, crawl).await?;
+
+        let counts = count(&menu);
+        let out_of_stock = counts.out_of_stock + sold_out as i64;
+        Ok(Counts { snapshots, missed: absent.len() as i64, out_of_stock, ..counts })
+    }
+
+    async fn write_products(
+        &self,
+        tx: &Tx,
+        new: &[ProductWrite<'_>],
+        changed: &[ProductWrite<'_>],
+    ) -> Result<(), DbError> {
+        let insert = db::products::insert(tx, self.scope(), self.payload.fetched_at, 0, new);
+        pipeline(insert, db::products::update(tx, self.payload.fetched_at, changed)).await?;
+        self.write_specials(tx, new, changed).await
     }
 
     /// Current rows belong to the `newest` payload: this adds snapshots, moves first_seen_at and last_seen_at, and adds products that

@@ -1,5 +1,5 @@
 -- payloads/before_fetch.sql: the time at which a store's fetch begins, how many products its menu held before, and the proxies
--- through which menus came since that were too small to be believed. $1 store, $2 platform
+-- through which menus came since that were too small to be believed. $1 store
 SELECT date_trunc('milliseconds', clock_timestamp()) AS fetched_at,
        coalesce((SELECT product_count
                    FROM raw_crawl_payloads
@@ -9,7 +9,7 @@ SELECT date_trunc('milliseconds', clock_timestamp()) AS fetched_at,
                 (SELECT count(*)
                    FROM store_products
                   WHERE dispensary_id = $1
-                    AND provider = $2
+                    AND provider = (SELECT platform FROM dispensaries WHERE id = $1)
                     AND consecutive_misses < 3)) AS products,
        (SELECT coalesce(array_agg(proxy_id) FILTER (WHERE proxy_id IS NOT NULL), '{}')
           FROM suspicious_menus
