@@ -127,7 +127,8 @@ SELECT id, fence, worker_id, role, dispensary_id, platform, payload, priority, r
  WHERE status IN ('claimed', 'running');
 
 -- Of these leases (id, fence, worker) the ids of those that are still held in one of `statuses`; their rows are locked. What another
--- session has locked is left out: it may be a person's, and nothing waits for that.
+-- session has locked is left out: it may be a person's, and nothing waits for that. The key stays, so that a payload's row may name its
+-- task meanwhile.
 CREATE OR REPLACE FUNCTION lock_held(ids bigint[], fences bigint[], workers text[], statuses text[])
 RETURNS bigint[] LANGUAGE plpgsql AS $f$
 BEGIN
@@ -138,7 +139,7 @@ BEGIN
            SELECT t.id FROM worker_tasks t
             WHERE t.id = l.id AND t.fence = l.fence AND t.worker_id = l.worker_id AND t.status = ANY (statuses)
             LIMIT 1
-              FOR UPDATE SKIP LOCKED) held);
+              FOR NO KEY UPDATE SKIP LOCKED) held);
 END $f$;
 
 -- Completes many tasks that have nothing to write; returns the ids of the others: they are not held any more, or another session has
@@ -209,12 +210,14 @@ BEGIN
   RETURN QUERY SELECT c.* FROM claimed_tasks c WHERE c.claim_token = token ORDER BY c.id;
 END $f$;
 
--- A claimed task begins. False: its lease is lost.
+-- A claimed task begins. False: its lease is lost. The commit does not wait for the disk: a server that crashes may forget it, and the
+-- run goes on as one that is claimed.
 CREATE OR REPLACE FUNCTION start_task(held_id bigint, held_fence bigint, held_worker text) RETURNS boolean LANGUAGE plpgsql
 SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_sort = off SET jit = off SET lock_timeout = '1s' AS $f$
 DECLARE claimed CONSTANT text := 'claimed';
 BEGIN
+  PERFORM set_config('synchronous_commit', 'off', true);
   UPDATE worker_tasks t
      SET status = 'running', started_at = clock_timestamp(), updated_at = clock_timestamp()
    WHERE t.id = held_id AND t.fence = held_fence AND t.worker_id = held_worker AND t.status = claimed
@@ -223,14 +226,23 @@ BEGIN
 END $f$;
 
 -- Moves the leases of one process on and returns the ids that were renewed. A row that is locked is being settled: it needs no
--- renewal, and must not make the others wait.
+-- renewal, and must not make the others wait. The commit does not wait for the disk, which a crawl keeps busy: a server that crashes
+-- before flush_renewals has returned may forget it.
 CREATE OR REPLACE FUNCTION renew_tasks(ids bigint[], fences bigint[], workers text[], lease interval) RETURNS SETOF bigint LANGUAGE plpgsql
 SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_sort = off SET jit = off AS $f$
 DECLARE held bigint[] := lock_held(ids, fences, workers, ARRAY['claimed', 'running']);
 BEGIN
+  PERFORM set_config('synchronous_commit', 'off', true);
   RETURN QUERY
     UPDATE worker_tasks t SET last_heartbeat_at = now(), lease_expires_at = now() + lease
      WHERE t.id = ANY (held) AND t.lease_expires_at > clock_timestamp()
     RETURNING t.id;
+END $f$;
+
+-- Returns when what renew_tasks committed is on disk: the log is written in order, and this message behind it.
+CREATE OR REPLACE FUNCTION flush_renewals() RETURNS void LANGUAGE plpgsql AS $f$
+BEGIN
+  IF current_setting('synchronous_commit') = 'off' THEN PERFORM set_config('synchronous_commit', 'on', true); END IF;
+  PERFORM pg_logical_emit_message(true, 'drover', 'renewals');
 END $f$;

@@ -3,7 +3,7 @@
 -- A product's specials; null without any.
 CREATE OR REPLACE FUNCTION product_specials(product store_products) RETURNS jsonb LANGUAGE sql STABLE AS $f$
   SELECT coalesce(product.specials,
-                  (SELECT s.specials
+                  (SELECT s.specials::jsonb
                      FROM store_specials s
                     WHERE s.dispensary_id = product.dispensary_id
                       AND s.hash = product.specials_hash));

@@ -61,6 +61,9 @@ impl Heartbeat {
 
     async fn renew_all(&self) {
         let mut connection = Connection { server: self.server.clone(), client: None };
+        // the first renewal, amid the first tasks, would be late by the time that connecting takes. Should it fail, that one tries again
+        let deadline = deadline(self.times);
+        let _ = tokio::time::timeout(deadline, connection.renew(&[], self.times.lease, deadline)).await;
         let mut due = Instant::now();
         loop {
             let is_running = self.lifecycle.is_running();
@@ -68,8 +71,7 @@ impl Heartbeat {
             let leases = self.held_tasks.leases();
             if !leases.is_empty() {
                 fail::fail_point!("heartbeat");
-                self.renew(&mut connection, leases, times).await;
-                events::leases_renewed(due.elapsed());
+                self.renew(&mut connection, leases, times, due).await;
             }
             due = Instant::now() + times.heartbeat;
             tokio::select! {
@@ -80,10 +82,15 @@ impl Heartbeat {
         }
     }
 
-    async fn renew(&self, connection: &mut Connection, leases: Vec<TaskLease>, times: LeaseTimes) {
-        let deadline = (times.lease / 4).min(Duration::from_secs(5));
+    async fn renew(&self, connection: &mut Connection, leases: Vec<TaskLease>, times: LeaseTimes, due: Instant) {
+        let deadline = deadline(times);
         let sent = Instant::now();
-        let error = match tokio::time::timeout(deadline, connection.renew(&leases, times.lease, deadline)).await {
+        let renew = async {
+            let renewals = connection.renew(&leases, times.lease, deadline).await?;
+            events::leases_renewed(due.elapsed());
+            connection.flush().await.map(|()| renewals)
+        };
+        let error = match tokio::time::timeout(deadline, renew).await {
             Ok(Ok(Renewals { renewed, lost })) => {
                 let (renewed, others): (Vec<_>, Vec<_>) =
                     leases.into_iter().partition(|lease| renewed.contains(&lease.id));
@@ -108,6 +115,11 @@ impl Heartbeat {
             tokio::time::sleep(STOP_PRECISION).await;
         }
     }
+}
+
+/// Of one renewal.
+fn deadline(times: LeaseTimes) -> Duration {
+    (times.lease / 4).min(Duration::from_secs(5))
 }
 
 fn lease_times_while_draining(times: LeaseTimes) -> LeaseTimes {
@@ -137,6 +149,12 @@ impl Connection {
         }
         let lost = tasks::lost(client, &missing).await.map_err(|error| error.to_string())?;
         Ok(Renewals { renewed, lost: lost.into_iter().collect() })
+    }
+
+    /// Until it returns, a server that crashes may forget the renewals: no body may count on them.
+    async fn flush(&self) -> Result<(), String> {
+        let client = self.client.as_ref().ok_or("not connected")?;
+        tasks::flush_renewals(client).await.map_err(|error| error.to_string())
     }
 
     async fn client(&mut self, deadline: Duration) -> Result<&tokio_postgres::Client, String> {

@@ -16,7 +16,9 @@ use serde_json::Value;
 pub use self::claims::{
     ClaimBatch, ClaimBatchResult, ClaimToken, ClaimedTask, Completion, claimed_with, settle_and_claim, start,
 };
-pub use self::leases::{RecoveryCounts, lost, recover, recover_all, recover_held, release_unstarted, renew};
+pub use self::leases::{
+    RecoveryCounts, flush_renewals, lost, recover, recover_all, recover_held, release_unstarted, renew,
+};
 pub use self::settle::{AttemptOutcome, EndedAttempt, Settlement, complete_and_start, ended_attempt, settle};
 pub use self::sweeps::{
     prune, refresh_totals, refresh_totals_unless_recent, sweep_all, sweep_all_unless_recent, sweep_due,

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use tokio_postgres::Row;
+use tokio_postgres::types::{ToSql, Type};
 
 use super::{Client, DbError};
 use crate::db::row::{FromRow, first_column};
@@ -25,7 +26,8 @@ impl FromRow for RecoveryCounts {
 /// Renews these leases and returns the ids that were renewed.
 ///
 /// A task that is missing from the answer is either being settled (its row is locked) or lost: ask [`lost`] before cancelling
-/// its body. Takes the heartbeat's own plain connection; the caller holds the deadline.
+/// its body. A server that crashes before [`flush_renewals`] has returned may forget them. Takes the heartbeat's own plain connection;
+/// the caller holds the deadline.
 pub async fn renew(
     client: &tokio_postgres::Client,
     leases: &[TaskLease],
@@ -33,8 +35,17 @@ pub async fn renew(
 ) -> Result<Vec<TaskId>, tokio_postgres::Error> {
     let (ids, fences, workers) = columns(leases);
     let sql = "SELECT renew_tasks($1, $2, $3, make_interval(secs => $4))";
-    let rows = client.query(sql, &[&ids, &fences, &workers, &length.as_secs_f64()]).await?;
+    let seconds = length.as_secs_f64();
+    let types = [Type::INT8_ARRAY, Type::INT8_ARRAY, Type::TEXT_ARRAY, Type::FLOAT8];
+    let values: [&(dyn ToSql + Sync); 4] = [&ids, &fences, &workers, &seconds];
+    // typed: one round trip, where preparing would be another
+    let rows = client.query_typed(sql, &values.into_iter().zip(types).collect::<Vec<_>>()).await?;
     rows.iter().map(|row| row.try_get(0)).collect()
+}
+
+/// Returns once the server has what [`renew`] wrote on its disk.
+pub async fn flush_renewals(client: &tokio_postgres::Client) -> Result<(), tokio_postgres::Error> {
+    client.query_typed("SELECT flush_renewals()", &[]).await.map(drop)
 }
 
 /// Which of these leases are lost for good: another fence, no longer active, or run out.

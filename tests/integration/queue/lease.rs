@@ -168,6 +168,40 @@ async fn a_row_being_settled_is_skipped_and_not_lost() {
 }
 
 #[tokio::test]
+async fn flushed_renewals_are_on_disk() {
+    let queue = Queue::new().await;
+    queue.add(fetch(1)).await;
+    let leases = vec![queue.claim_one().await.lease];
+    queue.sql("SET synchronous_commit = off").await;
+    assert_eq!(queue.renew(&leases).await.len(), 1);
+    let raw = &queue.database.raw;
+    let renewed: String = raw.query_one("SELECT pg_current_wal_insert_lsn()::text", &[]).await.unwrap().get(0);
+    tasks::flush_renewals(raw).await.unwrap();
+    let is_on_disk = format!("SELECT (pg_current_wal_flush_lsn() >= '{renewed}')::int::bigint");
+    assert_eq!(queue.number(&is_on_disk).await, 1);
+}
+
+#[tokio::test]
+async fn a_payload_may_name_its_task_while_the_lease_is_being_renewed() {
+    let queue = Queue::new().await;
+    let store = queue.stores(1).await[0];
+    let id = queue.add(fetch(store)).await;
+    let leases = vec![queue.claim_one().await.lease];
+    let add = format!(
+        "INSERT INTO raw_crawl_payloads (task_id, dispensary_id, platform, storage_path, sha256, bytes, product_count, total_count, coverage, fetched_at) \
+         VALUES ({id}, {store}, 'dutchie', 'payloads/a', repeat('0', 64), 1, 1, 1, 1, now())"
+    );
+    let tx = queue.database.db.begin().await.unwrap();
+    tx.batch("SET LOCAL lock_timeout = '2s'").await.unwrap();
+    queue.sql("BEGIN").await;
+    assert_eq!(queue.renew(&leases).await, [id]);
+    tx.batch(&add).await.unwrap();
+    queue.sql("COMMIT").await;
+    assert_eq!(queue.renew(&leases).await, [id], "nor does the payload's transaction hold the renewal up");
+    tx.rollback().await.unwrap();
+}
+
+#[tokio::test]
 async fn a_heartbeat_is_a_heap_only_update() {
     let queue = Queue::new().await;
     queue.add(fetch(1)).await;
