@@ -23,11 +23,12 @@ const STOP_STEPS: [(Signal, Duration); 2] =
     [(Signal::SIGINT, Duration::from_secs(30)), (Signal::SIGQUIT, Duration::from_secs(10))];
 
 /// For a queue on one machine: connections for every pool, a short autovacuum_naptime, no JIT for short statements.
-const SETTINGS: [&str; 14] = [
+const SETTINGS: [&str; 15] = [
     "listen_addresses=",
     "unix_socket_permissions=0700",
     "max_connections=200",
     "shared_buffers=128MB",
+    "wal_buffers=16MB", // of the default 4 MB a crawl fills all while the disk syncs, and then every write waits, heartbeats too
     "max_wal_size=1GB",
     "wal_compression=on",
     "autovacuum_naptime=20s",
