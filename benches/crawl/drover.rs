@@ -71,6 +71,8 @@ impl Worker {
         let mut command = Command::new(env!("CARGO_BIN_EXE_drover"));
         let log = File::create(dir.join("worker.log"))?;
         command.arg("worker").env_clear().envs(settings(url, site, dir));
+        // what is to be tried, such as DROVER__DATABASE__POOL_WORK=4
+        command.envs(std::env::vars().filter(|(key, _)| key.starts_with("DROVER__")));
         command.args(slots.map(|slots| format!("--slots={slots}")));
         // each slot has a session of its own
         let sessions = usize::from(slots.unwrap_or_default()) * WORKERS / site.proxies.len() + 1;

@@ -5,6 +5,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 const LATENESS: &str = "drover_heartbeat_late_seconds";
+/// A bucket.
+const ASKED: &str = "0.05";
 const LOST: &str = "drover_tasks_lost_total";
 /// So that a crawl of some seconds has many; the default is a third of a lease.
 pub const INTERVAL: &str = "50ms";
@@ -19,16 +21,18 @@ pub async fn print(port: u16) -> Result<()> {
     let text = scrape(port).await?;
     let total = value(&text, &format!("{LATENESS}_count")).context("the worker counts no heartbeats")?;
     let bound = |share: f64| {
-        let buckets = text.lines().filter_map(|line| bucket(line));
+        let buckets = text.lines().filter_map(bucket);
         let mut within = buckets.filter(|(_, count)| *count >= share * total);
         within.next().map_or("more".to_owned(), |(le, _)| format!("{le} s"))
     };
     let lost = value(&text, LOST).unwrap_or_default();
+    let asked = text.lines().filter_map(bucket).find(|(le, _)| *le == ASKED).map_or(0.0, |(_, count)| count);
     println!(
-        "heartbeats {total}, late at most: median {}, p99 {}, all {}; leases lost {lost}",
+        "heartbeats {total}, late at most: median {}, p99 {}, all {}; within {ASKED} s {:.1} %; leases lost {lost}",
         bound(0.5),
         bound(0.99),
-        bound(1.0)
+        bound(1.0),
+        asked / total * 100.0
     );
     Ok(())
 }

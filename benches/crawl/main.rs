@@ -8,7 +8,7 @@
 //!
 //! | peer | what it is |
 //! |---|---|
-//! | drover | `drover worker` with its defaults, back-off and politeness off |
+//! | drover | `drover worker` with its defaults, back-off and politeness off, and the bench's own `DROVER__` variables |
 //! | bare | the reference, in `bare/`: hyper, libdeflate, sonic-rs, binary COPY; no queue, no health, options as arrays |
 //! | asyncio, scrapy | with `--peers`: `peers/`, in Python as their best users write it; makes a virtual environment in `target` |
 //!

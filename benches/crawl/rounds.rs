@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use serde::Serialize;
+use tempfile::TempDir;
 
 use crate::drover::Options;
 use crate::peer::{Crawler, Peer};
@@ -46,6 +47,8 @@ struct Bench<'a> {
     options: Options,
     shows_statements: bool,
     stand: Stand,
+    /// Of all rounds: a file system may be slow to make files where others were removed a moment ago.
+    dir: TempDir,
     /// What the tables must sum up to: now, and with other prices.
     expected: SumsByStore,
     repriced: SumsByStore,
@@ -94,16 +97,18 @@ impl<'a> Bench<'a> {
         let repriced = if changes { stand.serve(CHANGED_PERCENT).await? } else { SumsByStore::new() };
         let expected = stand.serve(0).await?;
         let options = Options { slots: args.slots, shows_heartbeats: args.heartbeats };
-        Ok(Bench { server, options, shows_statements: args.statements, stand, expected, repriced })
+        let dir = tempfile::Builder::new().prefix("drover-crawl-").tempdir()?;
+        Ok(Bench { server, options, shows_statements: args.statements, stand, dir, expected, repriced })
     }
 
     async fn round(&mut self, peer: Peer, round: usize, runs: &[Run]) -> Result<Vec<Figure>> {
-        let dir = tempfile::Builder::new().prefix("drover-crawl-").tempdir()?;
+        let dir = self.dir.path().join(format!("{}-{round}", peer.name()));
+        std::fs::create_dir(&dir)?;
         self.server.reset(&peer.database(), &peer.template()).await?;
         let mut figures = Vec::new();
         for (nth, run) in runs.iter().enumerate() {
             self.stand.serve(if *run == Run::Changed { CHANGED_PERCENT } else { 0 }).await?;
-            let figure = self.crawl(peer, *run, nth, dir.path()).await;
+            let figure = self.crawl(peer, *run, nth, &dir).await;
             figures.push(Figure { round, ..figure.with_context(|| format!("{run:?}"))? });
         }
         Ok(figures)
