@@ -138,7 +138,7 @@ impl Client {
 
     /// After any failure but a violated constraint the connection itself may be at fault.
     fn discard_after(&self, error: &DbError) {
-        if !matches!(error, DbError::Conflict { .. } | DbError::Missing(_)) {
+        if !matches!(error, DbError::Conflict { .. } | DbError::Missing(_) | DbError::Aborted) {
             self.discard_when_done();
         }
     }

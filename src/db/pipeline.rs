@@ -1,7 +1,8 @@
 //! `pipeline`: statements that are sent on one connection without waiting for each other.
 //!
 //! In: calls of one [`Client`](super::Client) or [`Tx`](super::Tx) that need nothing of each other. Out: the answers of both, or the
-//! failure that counts. The server runs them one after the other; what is saved are the waits in between.
+//! failure that counts. The server runs them one after the other, in either order: the first use of a statement on a connection
+//! prepares it, and another may overtake it. What is saved are the waits in between.
 
 use super::DbError;
 

@@ -188,14 +188,18 @@ async fn update_batch(tx: &Tx, fetched_at: DateTime<Utc>, changed: &[ProductWrit
 
 /// Widens `first_seen_at` and `last_seen_at` of these products to `fetched_at`: an older payload had them.
 pub async fn widen_seen(tx: &Tx, ids: &[ProductId], fetched_at: DateTime<Utc>) -> Result<(), DbError> {
-    tx.execute(include_str!("sql/products/widen_seen.sql"), &[&ids, &fetched_at]).await?;
+    for batch in ids.chunks(MAX_BATCH) {
+        tx.execute(include_str!("sql/products/widen_seen.sql"), &[&batch, &fetched_at]).await?;
+    }
     Ok(())
 }
 
 /// Counts a miss for each of these products. `previous` = when the last complete crawl before this one was fetched, which is when a
 /// product at its first miss was last seen.
 pub async fn record_misses(tx: &Tx, ids: &[ProductId], previous: Option<DateTime<Utc>>) -> Result<(), DbError> {
-    tx.execute(include_str!("sql/products/record_misses.sql"), &[&ids, &previous]).await?;
+    for batch in ids.chunks(MAX_BATCH) {
+        tx.execute(include_str!("sql/products/record_misses.sql"), &[&batch, &previous]).await?;
+    }
     Ok(())
 }
 

@@ -113,8 +113,10 @@ pub async fn delete(tx: &Tx, gone: &[(ProductId, Variant)]) -> Result<(), DbErro
 
 /// The variants of products that `payload` puts out of stock go with them, and say so in their history.
 pub async fn put_out_of_stock(tx: &Tx, ids: &[ProductId], payload: PayloadPosition) -> Result<(), DbError> {
-    let sql = include_str!("sql/variants/put_out_of_stock.sql");
-    tx.execute(sql, &[&ids, &payload.id, &payload.fetched_at]).await?;
+    for batch in ids.chunks(MAX_BATCH) {
+        let sql = include_str!("sql/variants/put_out_of_stock.sql");
+        tx.execute(sql, &[&batch, &payload.id, &payload.fetched_at]).await?;
+    }
     Ok(())
 }
 

@@ -76,11 +76,11 @@ impl From<Counts> for Map<String, Value> {
 
 impl MenuWrite {
     pub async fn write(&self, tx: &Tx) -> Result<Counts, DbError> {
-        let lock = db::stores::lock(tx, self.payload.dispensary_id);
-        let (state, known) = pipeline(lock, db::products::known(tx, self.scope())).await?;
+        let state = db::stores::lock(tx, self.payload.dispensary_id).await?;
         if !state.is_enabled {
             return Ok(Counts { store_is_disabled: true, ..Counts::default() });
         }
+        let known = db::products::known(tx, self.scope()).await?;
         let order = PayloadOrder::of(self.position(), state.newest);
         let counts = match (order, state.newest) {
             (PayloadOrder::Older, Some(newest)) => self.write_older(tx, newest, known).await?,
@@ -230,13 +230,9 @@ impl MenuWrite {
         previous: Option<DateTime<Utc>>,
     ) -> Result<usize, DbError> {
         let ids: Vec<ProductId> = absent.iter().map(|row| row.id).collect();
-        if !ids.is_empty() {
-            db::products::record_misses(tx, &ids, previous).await?;
-        }
+        db::products::record_misses(tx, &ids, previous).await?;
         let sold_out: Vec<ProductId> = absent.iter().filter(|row| row.goes_out_of_stock()).map(|row| row.id).collect();
-        if !sold_out.is_empty() {
-            db::variants::put_out_of_stock(tx, &sold_out, self.position()).await?;
-        }
+        db::variants::put_out_of_stock(tx, &sold_out, self.position()).await?;
         Ok(sold_out.len())
     }
 
