@@ -86,21 +86,15 @@ impl Heartbeat {
         let deadline = deadline(times);
         let sent = Instant::now();
         let renew = async {
-            let renewals = connection.renew(&leases, times.lease, deadline).await?;
+            let Renewals { renewed, lost } = connection.renew(&leases, times.lease, deadline).await?;
             events::leases_renewed(due.elapsed());
-            connection.flush().await.map(|()| renewals)
+            lost.iter().for_each(|lease| self.held_tasks.stop_lost(lease));
+            connection.flush().await?;
+            self.held_tasks.extend(&renewed, sent + times.self_stop());
+            Ok(())
         };
         let error = match tokio::time::timeout(deadline, renew).await {
-            Ok(Ok(Renewals { renewed, lost })) => {
-                let (renewed, others): (Vec<_>, Vec<_>) =
-                    leases.into_iter().partition(|lease| renewed.contains(&lease.id));
-                self.held_tasks.extend(&renewed, sent + times.self_stop());
-                others
-                    .iter()
-                    .filter(|lease| lost.contains(&lease.id))
-                    .for_each(|lease| self.held_tasks.stop_lost(lease));
-                return;
-            }
+            Ok(Ok(())) => return,
             Ok(Err(error)) => error,
             Err(_) => format!("no answer within {deadline:?}"),
         };
@@ -134,21 +128,20 @@ struct Connection {
 
 /// A task in neither list is being settled right now.
 struct Renewals {
-    renewed: HashSet<TaskId>,
-    lost: HashSet<TaskId>,
+    renewed: Vec<TaskLease>,
+    lost: Vec<TaskLease>,
 }
 
 impl Connection {
     async fn renew(&mut self, leases: &[TaskLease], lease: Duration, deadline: Duration) -> Result<Renewals, String> {
         let client = self.client(deadline).await?;
         let renewed = tasks::renew(client, leases, lease).await.map_err(|error| error.to_string())?;
-        let renewed: HashSet<TaskId> = renewed.into_iter().collect();
-        let missing: Vec<TaskLease> = leases.iter().filter(|lease| !renewed.contains(&lease.id)).cloned().collect();
+        let (renewed, missing) = partition(leases, &renewed);
         if missing.is_empty() {
-            return Ok(Renewals { renewed, lost: HashSet::new() });
+            return Ok(Renewals { renewed, lost: missing });
         }
         let lost = tasks::lost(client, &missing).await.map_err(|error| error.to_string())?;
-        Ok(Renewals { renewed, lost: lost.into_iter().collect() })
+        Ok(Renewals { renewed, lost: partition(&missing, &lost).0 })
     }
 
     /// Until it returns, a server that crashes may forget the renewals: no body may count on them.
@@ -170,6 +163,12 @@ impl Connection {
         };
         Ok(self.client.insert(client))
     }
+}
+
+/// Those whose ids are among `ids`, and the others.
+fn partition(leases: &[TaskLease], ids: &[TaskId]) -> (Vec<TaskLease>, Vec<TaskLease>) {
+    let ids: HashSet<TaskId> = ids.iter().copied().collect();
+    leases.iter().cloned().partition(|lease| ids.contains(&lease.id))
 }
 
 #[cfg(test)]
