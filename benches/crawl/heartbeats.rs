@@ -5,10 +5,10 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 const LATENESS: &str = "drover_heartbeat_late_seconds";
-/// A bucket.
+/// How late a renewal may be, in seconds: the bound of a bucket.
 const ASKED: &str = "0.05";
 const LOST: &str = "drover_tasks_lost_total";
-/// So that a crawl of some seconds has many; the default is a third of a lease.
+/// So that a crawl of some seconds has many; by default it is half a minute.
 pub const INTERVAL: &str = "50ms";
 
 /// A port that is free now, for the worker's metrics.
