@@ -180,7 +180,7 @@ SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan 
 SET enable_sort = off SET jit = off AS $f$
 DECLARE claimed bigint[];
 BEGIN
-  IF current_setting('synchronous_commit') = 'off' THEN PERFORM set_config('synchronous_commit', 'on', true); END IF;
+  PERFORM commit_synchronously();
   IF token IS NOT NULL THEN PERFORM try_lock_claim(token); END IF;
   IF cardinality(ids) > 0 THEN
     RETURN QUERY
@@ -217,7 +217,7 @@ SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan 
 SET enable_sort = off SET jit = off SET lock_timeout = '1s' AS $f$
 DECLARE claimed CONSTANT text := 'claimed';
 BEGIN
-  PERFORM set_config('synchronous_commit', 'off', true);
+  PERFORM commit_asynchronously();
   UPDATE worker_tasks t
      SET status = 'running', started_at = clock_timestamp(), updated_at = clock_timestamp()
    WHERE t.id = held_id AND t.fence = held_fence AND t.worker_id = held_worker AND t.status = claimed
@@ -233,7 +233,7 @@ SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan 
 SET enable_sort = off SET jit = off AS $f$
 DECLARE held bigint[] := lock_held(ids, fences, workers, ARRAY['claimed', 'running']);
 BEGIN
-  PERFORM set_config('synchronous_commit', 'off', true);
+  PERFORM commit_asynchronously();
   RETURN QUERY
     UPDATE worker_tasks t SET last_heartbeat_at = now(), lease_expires_at = now() + lease
      WHERE t.id = ANY (held) AND t.lease_expires_at > clock_timestamp()
@@ -243,6 +243,6 @@ END $f$;
 -- Returns when what renew_tasks committed is on disk: the log is written in order, and this message behind it.
 CREATE OR REPLACE FUNCTION flush_renewals() RETURNS void LANGUAGE plpgsql AS $f$
 BEGIN
-  IF current_setting('synchronous_commit') = 'off' THEN PERFORM set_config('synchronous_commit', 'on', true); END IF;
+  PERFORM commit_synchronously();
   PERFORM pg_logical_emit_message(true, 'drover', 'renewals');
 END $f$;

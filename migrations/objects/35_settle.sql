@@ -72,7 +72,7 @@ DECLARE
   start_time timestamptz := clock_timestamp();
 BEGIN
   -- as for a claim: a forgotten fence would be given out twice
-  IF current_setting('synchronous_commit') = 'off' THEN PERFORM set_config('synchronous_commit', 'on', true); END IF;
+  PERFORM commit_synchronously();
   UPDATE worker_tasks t
      SET status = 'completed', completed_at = start_time, updated_at = start_time, result = nullif(settlement->'result', 'null'),
          error_message = NULL, detail = nullif(settlement->'detail', 'null'), dedup_key = NULL, snoozed_since = NULL, loss_count = 0,

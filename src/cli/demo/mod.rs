@@ -50,7 +50,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let stop = env.stop.take_over();
     let dir = DemoDir::open(env.dir.as_deref())?;
     let mut state = State::open(dir.path(), args.seed, args.stores.map(usize::from))?;
-    let sim = world::start(&mut state, Duration::from_millis(args.latency))?;
+    let sim = world::start(&mut state, Duration::from_millis(args.latency)).await?;
     state.save(dir.path())?;
     let demo = Demo { args: &args, env, dir: dir.path(), sim: &sim, stop: &stop };
     let result = demo.run(state).await;

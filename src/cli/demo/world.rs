@@ -1,7 +1,7 @@
 //! The demo's simulator: starts it, adapts the configuration to it, and imports its stores and proxies.
 
 use std::ops::Range;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use rand::Rng;
@@ -23,12 +23,14 @@ const LEASE: Duration = Duration::from_secs(10);
 const PORTS: Range<u16> = 10_000..30_000;
 const MAX_TRIES: usize = 20;
 
+/// The ports of a demo that was just killed are free when its process has ended.
+const PORTS_ARE_FREE_WITHIN: Duration = Duration::from_secs(2);
+const BETWEEN_TRIES: Duration = Duration::from_millis(50);
+
 /// Starts the simulator that `state` describes; a new one gets ports, which are noted in `state`.
-pub fn start(state: &mut State, latency: Duration) -> anyhow::Result<Simulator> {
+pub async fn start(state: &mut State, latency: Duration) -> anyhow::Result<Simulator> {
     if state.port != 0 {
-        return begin(state, latency).map_err(|error| {
-            CliError::conflict(format!("{error:#}; another demo may be running in this directory")).into()
-        });
+        return begin_on_known_ports(state, latency).await;
     }
     for _ in 1..MAX_TRIES {
         if let Ok(sim) = begin_on_new_ports(state, latency) {
@@ -36,6 +38,20 @@ pub fn start(state: &mut State, latency: Duration) -> anyhow::Result<Simulator> 
         }
     }
     begin_on_new_ports(state, latency)
+}
+
+async fn begin_on_known_ports(state: &State, latency: Duration) -> anyhow::Result<Simulator> {
+    let give_up = Instant::now() + PORTS_ARE_FREE_WITHIN;
+    loop {
+        match begin(state, latency) {
+            Ok(sim) => return Ok(sim),
+            Err(_) if Instant::now() < give_up => tokio::time::sleep(BETWEEN_TRIES).await,
+            Err(error) => {
+                let message = format!("{error:#}; another demo may be running in this directory");
+                return Err(CliError::conflict(message).into());
+            }
+        }
+    }
 }
 
 fn begin_on_new_ports(state: &mut State, latency: Duration) -> anyhow::Result<Simulator> {
