@@ -33,6 +33,28 @@ BEGIN
   RETURN task;
 END $f$;
 
+-- A run of a cancelled task goes on until its worker notices: the store keeps it for so long (stopping_runs). One whose lease has run out
+-- has stopped.
+CREATE OR REPLACE FUNCTION note_stopping_run(task worker_tasks) RETURNS void LANGUAGE sql AS $f$
+  INSERT INTO stopping_runs (task_id, fence, worker_id, dispensary_id, lease_expires_at)
+  SELECT task.id, task.fence, task.worker_id, task.dispensary_id, task.lease_expires_at
+   WHERE task.status IN ('claimed', 'running') AND task.worker_id IS NOT NULL
+     AND task.lease_expires_at > clock_timestamp() AND isfinite(task.lease_expires_at)
+  ON CONFLICT DO NOTHING
+$f$;
+
+-- Keeps the last run of an ended task in past_attempts, before the task begins again.
+CREATE OR REPLACE FUNCTION keep_last_run(task worker_tasks) RETURNS void LANGUAGE plpgsql AS $f$
+BEGIN
+  INSERT INTO past_attempts (task_id, fence, worker_id, outcome, claimed_at, finished_at, error, detail)
+  SELECT a.task_id, a.fence, a.worker_id, a.outcome, a.claimed_at, a.finished_at, a.error, a.detail
+    FROM task_attempts a
+   WHERE a.task_id = task.id AND a.fence = task.fence AND a.worker_id IS NOT NULL
+  ON CONFLICT DO NOTHING;
+  -- one payload a task: the old one keeps its store and loses its task, so that the next run can insert its own
+  UPDATE raw_crawl_payloads SET task_id = NULL WHERE task_id = task.id;
+END $f$;
+
 CREATE OR REPLACE FUNCTION worker_tasks_guard_insert() RETURNS trigger LANGUAGE plpgsql AS $f$
 BEGIN
   NEW.role := current_role_name(NEW.role, NEW.payload);
@@ -48,12 +70,9 @@ BEGIN
   IF OLD.status IN ('claimed', 'running') AND NEW.status = 'pending' THEN
     PERFORM keep_attempts(ARRAY[OLD.id], 'lost', NULL, NULL);
   ELSIF OLD.status IN ('completed', 'failed', 'cancelled') AND NEW.status IN ('pending', 'claimed', 'running') THEN
-    INSERT INTO past_attempts
-    SELECT * FROM task_attempts a
-     WHERE a.task_id = OLD.id AND a.fence = OLD.fence AND a.worker_id IS NOT NULL
-    ON CONFLICT DO NOTHING;
-    -- one payload a task: the old one keeps its store and loses its task, so that the next run can insert its own
-    UPDATE raw_crawl_payloads SET task_id = NULL WHERE task_id = OLD.id;
+    PERFORM keep_last_run(OLD);
+  ELSIF NEW.status = 'cancelled' THEN
+    PERFORM note_stopping_run(OLD);
   END IF;
   NEW.ready := false;
   IF NEW.status = 'pending' THEN

@@ -13,6 +13,12 @@ SELECT id, dispensary_id, role, priority, status, ready, updated_at
  WHERE dispensary_id IS NOT NULL
    AND (status = 'pending' AND ready OR status IN ('claimed', 'running'));
 
+-- Stores with a run that was cancelled and has not stopped yet: their reservations are not free.
+CREATE OR REPLACE VIEW stopping_stores AS
+SELECT dispensary_id
+  FROM stopping_runs
+ WHERE dispensary_id IS NOT NULL AND lease_expires_at > clock_timestamp();
+
 -- Pending tasks that could become ready: by their store's reservation, or, without a store, by their time.
 CREATE OR REPLACE VIEW waiting_tasks AS
 SELECT id, dispensary_id, role, priority, scheduled_for, updated_at
@@ -32,17 +38,17 @@ BEGIN
                      FOR UPDATE SKIP LOCKED));
 END $f$;
 
--- Gives the reservation of each of these stores to its best waiting task that is due; returns how many got one. The n-th entry of
--- `released` is a ready task of the n-th store, which gives the reservation up first; that of `other_than` is a role that must not get
--- it; null = none. Rows that another session has locked stay as they are. The statement fails when another session takes one of the
--- reservations meanwhile, or when a task cannot become ready: then the stores with locked rows are left out, and each half of the others
--- is tried by itself, down to the one store that is left out or whose task fails.
+-- Gives the reservation of each of these stores to its best waiting task that is due, unless a run of the store is being stopped; returns
+-- how many got one. The n-th entry of `released` is a ready task of the n-th store, which gives the reservation up first; that of
+-- `other_than` is a role that must not get it; null = none. Rows that another session has locked stay as they are. The statement fails
+-- when another session takes one of the reservations meanwhile, or when a task cannot become ready: then the stores with locked rows are
+-- left out, and each half of the others is tried by itself, down to the one store that is left out or whose task fails.
 CREATE OR REPLACE FUNCTION give_reservations(stores bigint[], released bigint[], other_than text[])
 RETURNS bigint LANGUAGE plpgsql AS $f$
 DECLARE
   pending CONSTANT text := 'pending';
   chosen bigint[];
-  given bigint;
+  given bigint[];   -- stores
   half int := cardinality(stores) / 2;
   unlocked bigint[];
 BEGIN
@@ -63,10 +69,15 @@ BEGIN
               WHERE w.dispensary_id = s.store AND is_due(w.scheduled_for) AND w.role IS DISTINCT FROM s.other_than
               ORDER BY w.priority DESC, w.id
               LIMIT 1
-                FOR UPDATE SKIP LOCKED) best);
-    UPDATE worker_tasks t SET ready = true, updated_at = now() WHERE t.id = ANY (chosen);
-    GET DIAGNOSTICS given = ROW_COUNT;
-    RETURN given;
+                FOR UPDATE SKIP LOCKED) best
+       WHERE NOT EXISTS (SELECT FROM stopping_stores r WHERE r.dispensary_id = s.store));
+    WITH made AS (
+      UPDATE worker_tasks t SET ready = true, updated_at = now() WHERE t.id = ANY (chosen) RETURNING t.dispensary_id)
+    SELECT array_agg(m.dispensary_id) INTO given FROM made m;
+    -- a task may have been cancelled since they were chosen: the index lets its store go, and the row that keeps it is visible now
+    PERFORM FROM stopping_stores r WHERE r.dispensary_id = ANY (given) LIMIT 1;
+    IF FOUND THEN RAISE unique_violation USING MESSAGE = 'a run of the store is being stopped'; END IF;
+    RETURN coalesce(cardinality(given), 0);
   EXCEPTION
     WHEN lock_not_available THEN   -- a wait each: with some tens of such stores, halves would take longer than a statement may
       unlocked := unlocked_stores(stores);

@@ -18,8 +18,8 @@ LANGUAGE sql STABLE AS $f$
 $f$;
 
 -- Inserts those tasks of `specs` that are not inserted yet (`present`), and returns the ids of the new rows. With `reserve` the best
--- of each store is ready when no other task has the store's reservation. A task that conflicts with another row (its store's
--- reservation, its dedup key) is left out.
+-- of each store is ready when no other task has the store's reservation; where a run of such a store has just been cancelled:
+-- lock_not_available. A task that conflicts with another row (its store's reservation, its dedup key) is left out.
 CREATE OR REPLACE FUNCTION insert_tasks(specs jsonb, ids bigint[], present bigint[], reserve boolean)
 RETURNS bigint[] LANGUAGE plpgsql AS $f$
 DECLARE inserted bigint[];
@@ -36,12 +36,20 @@ BEGIN
                 r.depends_on, r.depends_policy, r.parent_task_id, r.schedule_id, r.depends_on IS NOT NULL,
                 r.may_be_ready AND (r.dispensary_id IS NULL
                                     OR reserve AND r.rank = 1
-                                       AND (SELECT h.id FROM reservations h WHERE h.dispensary_id = r.dispensary_id LIMIT 1) IS NULL)
+                                       AND (SELECT h.id FROM reservations h WHERE h.dispensary_id = r.dispensary_id LIMIT 1) IS NULL
+                                       AND NOT EXISTS (SELECT FROM stopping_stores p WHERE p.dispensary_id = r.dispensary_id))
            FROM ranked r
           ORDER BY r.ord
          ON CONFLICT DO NOTHING
          RETURNING id)
   SELECT coalesce(array_agg(id), '{}') INTO inserted FROM made;
+  IF reserve THEN   -- as in give_reservations; hardly ever is any run being stopped
+    PERFORM FROM stopping_stores p
+      CROSS JOIN LATERAL (SELECT h.id FROM reservations h WHERE h.dispensary_id = p.dispensary_id LIMIT 1) holder
+     WHERE holder.id = ANY (inserted)
+     LIMIT 1;
+    IF FOUND THEN RAISE lock_not_available USING MESSAGE = 'a run of the store is being stopped'; END IF;
+  END IF;
   RETURN inserted;
 END $f$;
 

@@ -139,6 +139,27 @@ BEGIN
        FOR UPDATE SKIP LOCKED));
 END $f$;
 
+-- Cancelled runs of which no worker said that they stopped: when their leases would have run out, their stores are free.
+CREATE OR REPLACE FUNCTION sweep_stopping(batch int, exclusive boolean DEFAULT true) RETURNS bigint LANGUAGE plpgsql
+SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+SET enable_sort = off SET jit = off SET lock_timeout = '100ms' AS $f$
+DECLARE
+  ended bigint;
+  freed bigint[];
+BEGIN
+  IF exclusive AND NOT try_lock_sweep() THEN RETURN 0; END IF;
+  WITH overdue AS (
+         SELECT s.task_id, s.fence FROM stopping_runs s
+          WHERE s.lease_expires_at <= clock_timestamp()
+          LIMIT batch
+            FOR UPDATE SKIP LOCKED),
+       gone AS (
+         DELETE FROM stopping_runs s USING overdue o WHERE s.task_id = o.task_id AND s.fence = o.fence RETURNING s.dispensary_id)
+  SELECT count(*), array_agg(g.dispensary_id) FILTER (WHERE g.dispensary_id IS NOT NULL) INTO ended, freed FROM gone g;
+  IF promote_stores(freed) > 0 THEN PERFORM pg_notify('drover_tasks', ''); END IF;
+  RETURN ended;
+END $f$;
+
 -- The reservations of the next `batch` stores with ids above `after` (null: from the first) that have a waiting task: what was
 -- written by hand, and what an enqueue and a completion missed that ran at once and did not see each other.
 CREATE OR REPLACE FUNCTION sweep_stores(after bigint, batch int, exclusive boolean DEFAULT true, OUT swept bigint, OUT last_store bigint) LANGUAGE plpgsql

@@ -49,5 +49,5 @@ END $f$;
 
 -- What the periodic sweeps do, now and in one transaction: rows written by hand become ready. Returns how many tasks it touched.
 CREATE OR REPLACE FUNCTION sweep_all() RETURNS bigint LANGUAGE sql AS $f$
-  SELECT sweep_blocked(1000000, false) + sweep_storeless(1000000, false) + (SELECT s.swept FROM sweep_stores(NULL, 1000000, false) s)
+  SELECT sweep_stopping(1000000, false) + sweep_blocked(1000000, false) + sweep_storeless(1000000, false) + (SELECT s.swept FROM sweep_stores(NULL, 1000000, false) s)
 $f$;

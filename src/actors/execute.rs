@@ -59,8 +59,10 @@ pub(super) enum BodyEnd {
     Failed(TaskError),
     /// It was stopped because the process ends: its task goes back at no cost.
     Released,
-    /// Its lease is gone, or it does not stop: nothing of it is written.
+    /// Its lease is gone: nothing of it is written.
     Lost,
+    /// It was aborted and goes on: nothing of it is written.
+    NotStopped,
 }
 
 /// How long a body may take to its next await once it is aborted. One that takes longer blocks a thread of the runtime.
@@ -135,7 +137,7 @@ impl<'a> Run<'a> {
     async fn start(&self) -> bool {
         match self.try_start().await {
             Ok(true) => return true,
-            Ok(false) => self.report_lost(),
+            Ok(false) => self.end_lost().await,
             Err(error) => self.fail(error.into()).await,
         }
         false
@@ -157,7 +159,7 @@ impl<'a> Run<'a> {
         tokio::spawn(body.in_current_span())
     }
 
-    /// Waits for the body's end, its time limit or a stop signal. Unless it is lost, the body has ended when this returns.
+    /// Waits for the body's end, its time limit or a stop signal. Unless it is `NotStopped`, the body has ended when this returns.
     async fn wait_for_body(
         &self,
         mut body: JoinHandle<Result<Outcome, TaskError>>,
@@ -181,7 +183,7 @@ impl<'a> Run<'a> {
             Err(_) => {
                 // it may still write files and ask the platform, so the task is not settled: its lease runs out and it is recovered
                 events::task_abort_timed_out(&self.event(), MAX_ABORT_TIME);
-                BodyEnd::Lost
+                BodyEnd::NotStopped
             }
         }
     }

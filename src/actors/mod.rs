@@ -26,6 +26,7 @@ pub mod heartbeat;
 pub mod held_tasks;
 pub mod hosts;
 pub mod lifecycle;
+pub mod lost_run;
 pub mod messages;
 pub mod panics;
 pub mod plan;

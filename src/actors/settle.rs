@@ -25,7 +25,8 @@ impl Run<'_> {
             }
             BodyEnd::Failed(error) => self.fail(error).await,
             BodyEnd::Released => self.settle_status(Settlement::released("given back by a stopping worker")).await,
-            BodyEnd::Lost => self.report_lost(),
+            BodyEnd::Lost => self.end_lost().await,
+            BodyEnd::NotStopped => self.report_lost(),
         }
         None
     }
@@ -101,7 +102,7 @@ impl Run<'_> {
                         return self.after_commit(&mut done, committed, sent);
                     }
                     Some(_) => {
-                        self.report_fenced();
+                        self.end_fenced().await;
                         return None;
                     }
                     None => unknown = Some((committed, sent)),
@@ -110,7 +111,7 @@ impl Run<'_> {
             match error {
                 Some(error) if retries.wait_after(&error).await => continue,
                 Some(error) => self.fail(error.into()).await,
-                None => self.report_fenced(),
+                None => self.end_fenced().await,
             }
             return None;
         }
@@ -154,6 +155,9 @@ impl Run<'_> {
             }
             if !matches!(error, DbError::Missing(_)) {
                 return events::settle_failed(self.task.lease.id, &error);
+            }
+            if self.was_cancelled().await {
+                return self.report_cancelled();
             }
             // an earlier try, here or in a batch, may have gone through although its answer was lost
             return match self.ended_attempt().await {
@@ -213,16 +217,6 @@ impl Run<'_> {
 
     fn report_completed(&self) {
         events::task_completed(&self.event(), self.elapsed());
-    }
-
-    /// Its lease was lost while the body ran.
-    pub fn report_lost(&self) {
-        events::task_lost(&self.event(), self.elapsed());
-    }
-
-    /// Its lease was lost before its end was written, and the fence refused it.
-    fn report_fenced(&self) {
-        events::task_fenced(&self.event(), self.elapsed());
     }
 }
 

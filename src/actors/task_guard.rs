@@ -9,8 +9,8 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
 use super::held_tasks::{HeldTask, HeldTasks, Stop};
-use crate::db::Db;
 use crate::db::tasks::{self, Settlement};
+use crate::db::{Db, DbError};
 use crate::domain::task::TaskLease;
 use crate::events;
 
@@ -67,7 +67,14 @@ impl Drop for TaskGuard {
 
 async fn give_back(db: Db, held_tasks: HeldTasks, lease: TaskLease) {
     let settlement = Settlement::released("given back before it began: the actor that asked for it was gone");
-    let released = async { tasks::settle(&db.client().await?, &lease, &settlement).await };
+    let released = async {
+        let client = db.client().await?;
+        match tasks::settle(&client, &lease, &settlement).await {
+            // it was cancelled meanwhile: nothing of it runs
+            Err(DbError::Missing(_)) if tasks::run_stopped(&client, &lease).await? => Ok(()),
+            settled => settled.map(drop),
+        }
+    };
     if let Err(error) = released.await {
         events::give_back_failed(lease.id, &error);
     }

@@ -1,10 +1,11 @@
-//! `worker_tasks` and `task_attempts` as actors and handlers use them: enqueue, claim, renew, settle, recover, sweep.
+//! `worker_tasks` and `task_attempts` as actors, handlers and requests use them: enqueue, claim, renew, settle, change, recover, sweep.
 //!
 //! The only module that writes a task's status. What a run writes is fenced by (id, fence, worker): a lost lease is
 //! [`DbError::Missing`] from [`settle()`], `false` from [`start`], and absent from [`ClaimBatchResult::settled`]. The rules are SQL
 //! functions in `migrations/objects/` (`enqueue_tasks`, `settle_and_claim`, `settle_task`, `complete_and_start`,
-//! `renew_tasks`, `recover_tasks`, `sweep_…`).
+//! `renew_tasks`, `cancel_task`, `retry_task`, `delete_task`, `change_task`, `recover_tasks`, `sweep_…`).
 
+mod changes;
 mod claims;
 mod leases;
 mod settle;
@@ -13,6 +14,7 @@ mod sweeps;
 use serde::Serialize;
 use serde_json::Value;
 
+pub use self::changes::{ChangeError, cancel, change, delete, retry, run_stopped};
 pub use self::claims::{
     ClaimBatch, ClaimBatchResult, ClaimToken, ClaimedTask, Completion, claimed_with, settle_and_claim, start,
 };

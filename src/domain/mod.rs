@@ -20,6 +20,7 @@ pub mod shown_status;
 pub mod stock;
 pub mod store;
 pub mod task;
+pub mod task_change;
 pub mod task_request;
 pub mod variant_diff;
 pub mod vocabulary;

@@ -77,8 +77,8 @@ impl TaskRequest {
             role,
             dispensary_id: self.dispensary_id,
             platform: platform_of(role, self.platform)?,
-            priority: within("priority", self.priority, PRIORITIES)?.unwrap_or(role.default_priority()),
-            scheduled_for: time_of(self.scheduled_for)?,
+            priority: check_priority(self.priority)?.unwrap_or(role.default_priority()),
+            scheduled_for: check_time(self.scheduled_for)?,
             payload,
             max_retries: within("max_retries", self.max_retries, RETRIES)?,
             depends_on: dependencies_of(self.depends_on.unwrap_or_default())?,
@@ -95,9 +95,11 @@ impl CheckedRequest {
 
     /// The request's own key, else `{role}:{store or platform}[:payload_id]`.
     pub fn dedup_key(&self) -> String {
-        if let Some(key) = &self.dedup_key {
-            return key.clone();
-        }
+        self.dedup_key.clone().unwrap_or_else(|| self.default_key())
+    }
+
+    /// `{role}:{store or platform}[:payload_id]`.
+    pub fn default_key(&self) -> String {
         let place = match (self.dispensary_id, self.platform) {
             (Some(store), _) => Some(store.to_string()),
             (None, platform) => platform.map(|platform| platform.name().to_owned()),
@@ -143,11 +145,15 @@ fn check_payload(role: Role, payload: &Value) -> Result<(), BadField> {
         return Err(bad("payload", format!("points are at most {MAX_POINTS} numbers of a state_code's points")));
     }
     match args.state_code {
-        Some(code) if code.len() != 2 || !code.bytes().all(|letter| letter.is_ascii_uppercase()) => {
+        Some(code) if !is_state_code(&code) => {
             Err(bad("payload", "state_code must be two capital letters, for example AZ"))
         }
         _ => Ok(()),
     }
+}
+
+pub(super) fn is_state_code(code: &str) -> bool {
+    code.len() == 2 && code.bytes().all(|letter| letter.is_ascii_uppercase())
 }
 
 fn check_store(role: Role, store: Option<StoreId>) -> Result<(), BadField> {
@@ -169,7 +175,11 @@ fn platform_of(role: Role, name: Option<String>) -> Result<Option<Platform>, Bad
     }
 }
 
-fn time_of(time: Option<DateTime<Utc>>) -> Result<Option<DateTime<Utc>>, BadField> {
+pub(super) fn check_priority(priority: Option<i64>) -> Result<Option<i32>, BadField> {
+    within("priority", priority, PRIORITIES)
+}
+
+pub(super) fn check_time(time: Option<DateTime<Utc>>) -> Result<Option<DateTime<Utc>>, BadField> {
     match time {
         Some(time) if !YEARS.contains(&time.year()) => Err(out_of_range("scheduled_for", time, &YEARS)),
         other => Ok(other),
@@ -195,7 +205,11 @@ fn key_of(key: Option<String>) -> Result<Option<String>, BadField> {
     }
 }
 
-fn within(field: &'static str, value: Option<i64>, range: RangeInclusive<i64>) -> Result<Option<i32>, BadField> {
+pub(super) fn within(
+    field: &'static str,
+    value: Option<i64>,
+    range: RangeInclusive<i64>,
+) -> Result<Option<i32>, BadField> {
     let Some(value) = value else { return Ok(None) };
     match i32::try_from(value) {
         Ok(small) if range.contains(&value) => Ok(Some(small)),
@@ -207,7 +221,7 @@ fn out_of_range<T: Display>(field: &'static str, value: impl Display, range: &Ra
     bad(field, format!("{value} is out of range ({} to {})", range.start(), range.end()))
 }
 
-fn bad(field: &'static str, fault: impl Display) -> BadField {
+pub(super) fn bad(field: &'static str, fault: impl Display) -> BadField {
     BadField { field, fault: fault.to_string() }
 }
 

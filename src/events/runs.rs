@@ -101,6 +101,11 @@ pub fn give_back_failed(task: TaskId, error: &dyn fmt::Display) {
     warn!(task, "Task {task} was claimed in vain and could not be given back; its lease will run out: {error}");
 }
 
+/// Its body has stopped, and that could not be written: were its task cancelled, its store is free when the lease would have run out.
+pub fn stop_not_noted(task: TaskId, error: &dyn fmt::Display) {
+    warn!(task, "It could not be noted that task {task}, whose lease was lost, has stopped: {error}");
+}
+
 /// The outcome could not be written: the lease will run out and the task be recovered.
 pub fn settle_failed(task: TaskId, error: &dyn fmt::Display) {
     warn!(task, "The outcome of task {task} could not be written: {error}");

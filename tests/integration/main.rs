@@ -6,6 +6,7 @@ mod support;
 
 mod api;
 mod blame;
+mod cancelled_runs;
 mod chores;
 mod claimer;
 mod clock_jump;

@@ -21,10 +21,11 @@ pub async fn sweep_due(client: &Client, look_back: Duration) -> Result<i64, DbEr
     sweep_by_store(client, sql, &[&look_back.as_secs_f64()]).await
 }
 
-/// Everything that a sweep by time cannot see: rows written by hand, dependencies, missed wake-ups. Returns how many tasks became
-/// ready, no longer wait for other tasks, or were cancelled.
+/// Everything that a sweep by time cannot see: rows written by hand, dependencies, missed wake-ups, cancelled runs of dead processes.
+/// Returns how many tasks became ready, no longer wait for other tasks, or were cancelled, and how many runs have stopped.
 pub async fn sweep_all(client: &Client) -> Result<i64, DbError> {
-    let mut swept = sweep_until_done(client, "SELECT sweep_blocked($1)").await?;
+    let mut swept = sweep_until_done(client, "SELECT sweep_stopping($1)").await?;
+    swept += sweep_until_done(client, "SELECT sweep_blocked($1)").await?;
     swept += sweep_until_done(client, "SELECT sweep_storeless($1)").await?;
     swept += sweep_by_store(client, "SELECT swept, last_store FROM sweep_stores($1, $2)", &[]).await?;
     Ok(swept)

@@ -10,6 +10,8 @@ mod psql;
 mod quarantine;
 mod race;
 mod registry;
+mod request_race;
+mod requests;
 mod reservations;
 mod retention;
 mod same_slot;

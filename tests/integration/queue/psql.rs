@@ -174,7 +174,7 @@ async fn a_pending_task_written_by_hand_has_no_worker() {
 }
 
 #[tokio::test]
-async fn a_running_task_cancelled_by_hand_closes_its_attempt_and_frees_its_store() {
+async fn a_running_task_cancelled_by_hand_closes_its_attempt_and_frees_its_store_once_its_body_has_stopped() {
     let queue = Queue::new().await;
     let made = queue.enqueue(&[fetch(1), refresh(1)]).await;
     let task = queue.claim_one().await;
@@ -184,8 +184,11 @@ async fn a_running_task_cancelled_by_hand_closes_its_attempt_and_frees_its_store
     assert!(row["completed_at"].is_string());
     assert_eq!(row["worker_id"], json!(ME));
     assert_eq!(queue.outcomes(made[0]).await, ["cancelled"]);
-    assert_eq!(tasks::lost(&queue.database.raw, &[task.lease]).await.unwrap(), [made[0]], "its body will be stopped");
+    let leases = [task.lease];
+    assert_eq!(tasks::lost(&queue.database.raw, &leases).await.unwrap(), [made[0]], "its body will be stopped");
     queue.sweep_all().await;
+    assert!(queue.claim_all().await.is_empty());
+    assert!(tasks::run_stopped(&queue.client().await, &leases[0]).await.unwrap());
     assert_eq!(queue.claim_all().await, [made[1]]);
 }
 

@@ -83,7 +83,10 @@ impl Race {
     async fn settle(&self, lease: &TaskLease) -> bool {
         let completed = Settlement::new(AttemptOutcome::Completed, None);
         match tasks::settle(&self.client().await, lease, &completed).await {
-            Err(DbError::Missing(_)) => false,
+            Err(DbError::Missing(_)) => {
+                self.note("stop", tasks::run_stopped(&self.client().await, lease).await);
+                false
+            }
             answer => self.note("settle", answer).is_some(),
         }
     }

@@ -1,0 +1,194 @@
+-- Tasks changed by request of a person or a program. Each function moves the store's reservation in its own transaction, and is the same for
+-- psql, the API and the command line. It answers with the status that the task had (`was`), and, where it did nothing, with why (`refusal`): 'status' (a
+-- task of that status cannot be changed so), 'twin' (`other` does the same and is open), 'depended' (`other` waits for it) or 'version' (it
+-- was changed since). A task that does not exist is no_data_found; one whose row another session keeps locked for a second is
+-- lock_not_available: try again.
+
+-- Locks a task's row; the key stays free, so that a payload may name its task meanwhile.
+CREATE OR REPLACE FUNCTION lock_task(asked bigint) RETURNS worker_tasks LANGUAGE plpgsql AS $f$
+DECLARE task worker_tasks;
+BEGIN
+  SELECT * INTO task FROM worker_tasks t WHERE t.id = asked FOR NO KEY UPDATE;
+  IF NOT FOUND THEN RAISE no_data_found USING MESSAGE = format('task %s', asked); END IF;
+  RETURN task;
+END $f$;
+
+-- Cancels a task that has not ended. A worker that has it finds its lease lost at the next renewal and stops the body; until then its store
+-- is kept (stopping_runs). A task that is cancelled already stays as it is.
+CREATE OR REPLACE FUNCTION cancel_task(asked bigint, reason text DEFAULT 'cancelled by request', OUT was text, OUT refusal text)
+LANGUAGE plpgsql
+SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+SET enable_sort = off SET jit = off SET lock_timeout = '1s' AS $f$
+DECLARE task worker_tasks := lock_task(asked);
+BEGIN
+  was := task.status;
+  IF was = 'cancelled' THEN RETURN; END IF;
+  IF was IN ('completed', 'failed') THEN
+    refusal := 'status';
+    RETURN;
+  END IF;
+  PERFORM note_stopping_run(task);
+  UPDATE worker_tasks t
+     SET status = 'cancelled', ready = false, blocked = false, completed_at = clock_timestamp(), updated_at = clock_timestamp(),
+         error_message = left(reason, 2000), dedup_key = NULL, snoozed_since = NULL
+   WHERE t.id = asked;
+  IF promote_stores(ARRAY[task.dispensary_id]) > 0 THEN PERFORM pg_notify('drover_tasks', ''); END IF;
+END $f$;
+
+-- The body of a run that is not held any more has stopped: where its task was cancelled, the store is free now. False: it was not
+-- cancelled, or that was said before.
+CREATE OR REPLACE FUNCTION run_stopped(stopped_id bigint, stopped_fence bigint, stopped_worker text) RETURNS boolean LANGUAGE plpgsql
+SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+SET enable_sort = off SET jit = off SET lock_timeout = '1s' AS $f$
+DECLARE store bigint;
+BEGIN
+  DELETE FROM stopping_runs s
+   WHERE s.task_id = stopped_id AND s.fence = stopped_fence AND s.worker_id = stopped_worker
+  RETURNING s.dispensary_id INTO store;
+  IF NOT FOUND THEN RETURN false; END IF;
+  IF promote_stores(ARRAY[store]) > 0 THEN PERFORM pg_notify('drover_tasks', ''); END IF;
+  RETURN true;
+END $f$;
+
+-- An open task that does the same work: of the same role, at the same store with the same payload, or, without a store, with the same
+-- input. Null: none. Each kind of open task by the partial index that holds just it. Media tasks without a store are never the same.
+CREATE OR REPLACE FUNCTION open_twin(of_role text, store bigint, of_platform text, of_account text, args jsonb) RETURNS bigint
+LANGUAGE plpgsql AS $f$
+DECLARE twin bigint;
+BEGIN
+  IF store IS NOT NULL THEN
+    SELECT min(o.id) INTO twin
+      FROM (SELECT t.id, t.payload FROM worker_tasks t
+             WHERE t.dispensary_id = store AND t.role = of_role
+               AND (t.status = 'pending' AND t.ready OR t.status IN ('claimed', 'running'))
+            UNION ALL
+            SELECT t.id, t.payload FROM worker_tasks t
+             WHERE t.dispensary_id = store AND t.role = of_role AND t.status = 'pending' AND NOT t.ready AND NOT t.blocked
+            UNION ALL
+            SELECT t.id, t.payload FROM worker_tasks t
+             WHERE t.dispensary_id = store AND t.role = of_role AND t.status = 'pending' AND t.blocked) o
+     WHERE o.payload->>'payload_id' IS NOT DISTINCT FROM args->>'payload_id';
+  ELSIF role_family(of_role) = 'crawl' THEN
+    SELECT min(o.id) INTO twin
+      FROM (SELECT t.* FROM worker_tasks t
+             WHERE t.status = 'pending' AND t.ready AND t.role = of_role AND t.dispensary_id IS NULL
+            UNION ALL
+            SELECT t.* FROM worker_tasks t
+             WHERE t.status IN ('claimed', 'running') AND t.role = of_role AND t.dispensary_id IS NULL
+            UNION ALL
+            SELECT t.* FROM worker_tasks t
+             WHERE t.status = 'pending' AND NOT t.ready AND NOT t.blocked AND t.dispensary_id IS NULL AND t.role = of_role
+            UNION ALL
+            SELECT t.* FROM worker_tasks t
+             WHERE t.status = 'pending' AND t.blocked AND t.dispensary_id IS NULL AND t.role = of_role) o
+     WHERE o.platform IS NOT DISTINCT FROM of_platform AND o.account IS NOT DISTINCT FROM of_account
+       AND jsonb_strip_nulls(o.payload) = jsonb_strip_nulls(args);
+  END IF;
+  RETURN twin;
+END $f$;
+
+-- Whether a task must wait for the tasks in `depends_on`: one is open, and none has failed that would cancel it.
+CREATE OR REPLACE FUNCTION must_wait(task worker_tasks) RETURNS boolean LANGUAGE sql STABLE AS $f$
+  SELECT coalesce(bool_or(w.status IN ('pending', 'claimed', 'running'))
+                  AND NOT bool_or(w.status IN ('failed', 'cancelled') AND task.depends_policy = 'cancel'), false)
+    FROM worker_tasks w
+   WHERE w.id = ANY (task.depends_on)
+$f$;
+
+-- Puts a failed or cancelled task back to pending, at its old time or at once where that has passed, with all of its retries. Its runs stay
+-- as history. Where it failed because of another task, it does not wait for that one any more.
+CREATE OR REPLACE FUNCTION retry_task(asked bigint, OUT was text, OUT refusal text, OUT other bigint) LANGUAGE plpgsql
+SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+SET enable_sort = off SET jit = off SET lock_timeout = '1s' AS $f$
+DECLARE
+  task worker_tasks := lock_task(asked);
+  waits boolean;
+  key text;
+BEGIN
+  was := task.status;
+  IF was NOT IN ('failed', 'cancelled') THEN
+    refusal := 'status';
+    RETURN;
+  END IF;
+  other := open_twin(task.role, task.dispensary_id, task.platform, task.account, task.payload);
+  IF other IS NOT NULL THEN
+    refusal := 'twin';
+    RETURN;
+  END IF;
+  waits := must_wait(task);
+  -- the key of a request for the same: one of two at once is refused
+  key := CASE WHEN task.dispensary_id IS NOT NULL
+              THEN concat_ws(':', task.role, task.dispensary_id, task.payload->>'payload_id') END;
+  BEGIN
+    PERFORM keep_last_run(task);
+    UPDATE worker_tasks t
+       SET status = 'pending', blocked = waits, ready = t.dispensary_id IS NULL AND NOT waits AND is_due(t.scheduled_for),
+           dedup_key = key, retry_count = 0, loss_count = 0, crash_count = 0, snoozed_since = NULL, worker_id = NULL, claim_token = NULL,
+           claimed_at = NULL, started_at = NULL, completed_at = NULL, last_heartbeat_at = NULL, lease_expires_at = NULL, detail = NULL,
+           result = NULL, error_message = NULL, progress_percent = NULL, progress_message = NULL, updated_at = clock_timestamp()
+     WHERE t.id = asked;
+  EXCEPTION WHEN unique_violation THEN
+    refusal := 'twin';
+    other := (SELECT t.id FROM worker_tasks t WHERE t.dedup_key = key);
+    RETURN;
+  END;
+  PERFORM review_reservations(ARRAY[task.dispensary_id]);
+  PERFORM pg_notify('drover_tasks', '');
+END $f$;
+
+-- Removes a task that no worker has, with its runs. One that others wait for stays, unless it has completed: a task that is gone counts as
+-- completed.
+CREATE OR REPLACE FUNCTION delete_task(asked bigint, OUT was text, OUT refusal text, OUT other bigint) LANGUAGE plpgsql
+SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+SET enable_sort = off SET jit = off SET lock_timeout = '1s' AS $f$
+DECLARE task worker_tasks;
+BEGIN
+  -- as a deletion does, which would have to wait for a lock of the key
+  PERFORM FROM worker_tasks t WHERE t.id = asked FOR UPDATE;
+  task := lock_task(asked);
+  was := task.status;
+  IF was IN ('claimed', 'running') THEN
+    refusal := 'status';
+    RETURN;
+  END IF;
+  IF was <> 'completed' THEN
+    other := (SELECT t.id FROM worker_tasks t
+               WHERE t.status = 'pending' AND t.blocked AND asked = ANY (t.depends_on)
+               ORDER BY t.dispensary_id, t.role LIMIT 1);
+    IF other IS NOT NULL THEN
+      refusal := 'depended';
+      RETURN;
+    END IF;
+  END IF;
+  DELETE FROM worker_tasks t WHERE t.id = asked;
+  IF task.ready AND promote_stores(ARRAY[task.dispensary_id]) > 0 THEN PERFORM pg_notify('drover_tasks', ''); END IF;
+END $f$;
+
+-- Changes the priority or the time of a pending task. `change` is {priority, scheduled_for}: what is absent stays, a time of null means at
+-- once. With `expected` only while that is the task's `updated_at`.
+CREATE OR REPLACE FUNCTION change_task(asked bigint, change jsonb, expected timestamptz DEFAULT NULL, OUT was text, OUT refusal text)
+LANGUAGE plpgsql
+SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+SET enable_sort = off SET jit = off SET lock_timeout = '1s' AS $f$
+DECLARE
+  task worker_tasks := lock_task(asked);
+  new_time timestamptz := task.scheduled_for;
+BEGIN
+  was := task.status;
+  IF task.updated_at <> expected THEN
+    refusal := 'version';
+    RETURN;
+  END IF;
+  IF was <> 'pending' THEN
+    refusal := 'status';
+    RETURN;
+  END IF;
+  IF change ? 'scheduled_for' THEN new_time := (change->>'scheduled_for')::timestamptz; END IF;
+  -- it gives its reservation up, and gets it back where no other task of the store should have it now
+  UPDATE worker_tasks t
+     SET priority = coalesce((change->>'priority')::int, t.priority), scheduled_for = new_time, updated_at = clock_timestamp(),
+         ready = t.dispensary_id IS NULL AND NOT t.blocked AND is_due(new_time)
+   WHERE t.id = asked;
+  PERFORM review_reservations(ARRAY[task.dispensary_id]);
+  PERFORM pg_notify('drover_tasks', '');
+END $f$;

@@ -1,0 +1,64 @@
+//! `TaskChange`: what a person or program wants to change of a pending task, and everything about it that can be checked without the
+//! database.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::task_request::{BadField, check_priority, check_time};
+
+/// The fields of `PUT /api/tasks/{id}`, as they came; what is absent stays.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TaskChange {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority: Option<i64>,
+    /// `Some(None)`, null in JSON: at once.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    pub scheduled_for: Option<Option<DateTime<Utc>>>,
+}
+
+impl TaskChange {
+    /// The first fault.
+    pub fn check(&self) -> Result<(), BadField> {
+        if *self == TaskChange::default() {
+            let fault = "missing: give a priority, a scheduled_for or both".to_owned();
+            return Err(BadField { field: "priority", fault });
+        }
+        check_priority(self.priority)?;
+        check_time(self.scheduled_for.flatten())?;
+        Ok(())
+    }
+}
+
+/// A field that is there, null or not.
+fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[rstest]
+    #[case::priority(json!({"priority": 20}))]
+    #[case::time(json!({"scheduled_for": "2025-01-10T08:00:00Z"}))]
+    #[case::at_once(json!({"scheduled_for": null}))]
+    #[case::both(json!({"priority": -5, "scheduled_for": null}))]
+    fn a_change_is_read_and_written_as_it_came(#[case] body: Value) {
+        let change: TaskChange = serde_json::from_value(body.clone()).unwrap();
+        change.check().unwrap();
+        assert_eq!(serde_json::to_value(change).unwrap(), body);
+    }
+
+    #[rstest]
+    #[case::nothing(json!({}), "priority")]
+    #[case::priority(json!({"priority": 1001}), "priority")]
+    #[case::far_future(json!({"scheduled_for": "+12000-01-01T00:00:00Z"}), "scheduled_for")]
+    fn what_is_wrong_is_named(#[case] body: Value, #[case] field: &str) {
+        let change: TaskChange = serde_json::from_value(body).unwrap();
+        assert_eq!(change.check().unwrap_err().field, field);
+    }
+}

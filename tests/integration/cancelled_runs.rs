@@ -1,0 +1,99 @@
+//! A running task is cancelled under a worker process: its body stops, its store waits for that, and no crash keeps the store for ever.
+
+use drover::db::tasks;
+use drover::domain::role::Role;
+use nix::sys::signal::Signal;
+use rstest::rstest;
+use sim::{Fault, FaultKind};
+
+use crate::support::{Child, Farm, PATIENCE, until};
+
+const RUNNING: &str = "SELECT count(*) FROM worker_tasks WHERE status = 'running'";
+const STOPPING: &str = "SELECT count(*) FROM stopping_runs";
+
+impl Farm {
+    /// The one fetch of the farm's store, which hangs in a worker.
+    async fn hanging_fetch(&self) -> i64 {
+        self.sim.add_fault(Fault::new(FaultKind::Hang).times(1));
+        let id = self.enqueue(Role::PayloadFetch).await[0];
+        self.until_counted("it runs", RUNNING, 1).await;
+        id
+    }
+
+    async fn cancel(&self, id: i64) {
+        tasks::cancel(&self.db.client().await.unwrap(), id).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn the_body_of_a_cancelled_task_stops_and_then_the_next_of_its_store_runs() {
+    let farm = Farm::with_stores(1).await;
+    let mut command = farm.drover(&["worker"]);
+    // no lease runs out here: only the stop of the body can free the store
+    command.env("DROVER__QUEUE__LEASE", "10m").env("DROVER__QUEUE__HEARTBEAT", "200ms");
+    let worker = Child::spawn(&mut command);
+    let id = farm.hanging_fetch().await;
+    farm.cancel(id).await;
+    farm.enqueue(Role::PayloadFetch).await;
+    farm.until_crawled().await;
+    assert_eq!(farm.count(STOPPING).await, 0);
+    assert_eq!(
+        farm.count(&format!("SELECT count(*) FROM worker_tasks WHERE id = {id} AND status = 'cancelled'")).await,
+        1
+    );
+    drop(worker);
+}
+
+#[rstest]
+#[case::while_the_body_runs(false)]
+#[case::before_the_stop_is_noted(true)]
+#[tokio::test]
+async fn a_worker_that_dies_frees_the_store_when_its_lease_would_have_run_out(#[case] stops_first: bool) {
+    let farm = Farm::with_stores(1).await;
+    let mut command = farm.drover(&["worker"]);
+    command.env("DROVER__QUEUE__LEASE", "6s").env("DROVER__QUEUE__HEARTBEAT", "200ms");
+    command.env("FAILPOINTS", "execute.before_stop_is_noted=panic(planted)");
+    let mut worker = Child::spawn(&mut command).allow_errors(&["planted"]);
+    let id = farm.hanging_fetch().await;
+    farm.cancel(id).await;
+    if stops_first {
+        worker.until_metric("drover_panics_total", 1.0).await;
+    }
+    worker.signal(Signal::SIGKILL);
+    worker.ended(PATIENCE).await;
+    assert_eq!(farm.count(STOPPING).await, 1);
+    farm.enqueue(Role::PayloadFetch).await;
+
+    let overlaps = "SELECT count(*) FROM worker_tasks t JOIN stopping_runs s USING (dispensary_id)
+                     WHERE t.status IN ('claimed', 'running') AND t.claimed_at < s.lease_expires_at";
+    let _heir = Child::spawn(&mut farm.drover(&["worker"]));
+    let refreshed = "SELECT count(*) FROM worker_tasks WHERE role = 'product_refresh' AND status = 'completed'";
+    until("the store's next task is done", PATIENCE, async || {
+        assert_eq!(farm.count(overlaps).await, 0, "it began before the lease had run out");
+        farm.count(refreshed).await == 1
+    })
+    .await;
+    let early = format!(
+        "SELECT count(*) FROM worker_tasks c JOIN worker_tasks n ON n.id > c.id
+          WHERE c.id = {id} AND n.claimed_at < c.lease_expires_at"
+    );
+    assert_eq!(farm.count(&early).await, 0);
+}
+
+#[tokio::test]
+async fn a_run_that_ends_by_itself_after_the_cancel_frees_the_store_and_writes_nothing() {
+    let farm = Farm::with_stores(1).await;
+    let mut command = farm.drover(&["worker"]);
+    command.env("DROVER__QUEUE__LEASE", "10m").env("DROVER__QUEUE__HEARTBEAT", "2m");
+    // the body ends long before the next renewal
+    command.env("FAILPOINTS", "handler.payload_fetch=1*sleep(3000)");
+    let worker = Child::spawn(&mut command);
+    let id = farm.enqueue(Role::PayloadFetch).await[0];
+    farm.until_counted("it runs", RUNNING, 1).await;
+    farm.cancel(id).await;
+    farm.until_counted("its end was refused", STOPPING, 0).await;
+    assert_eq!(farm.count("SELECT count(*) FROM raw_crawl_payloads").await, 0);
+    farm.enqueue(Role::PayloadFetch).await;
+    farm.until_crawled().await;
+    drop(worker);
+}
