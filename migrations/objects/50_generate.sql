@@ -67,3 +67,59 @@ BEGIN
   IF specs IS NULL THEN RETURN 0; END IF;
   RETURN cardinality(enqueue_tasks(specs));
 END $f$;
+
+-- payload_fetch tasks for a day: contiguous blocks of stores (null: of every state) by id, evenly spaced from midnight UTC (6 batches: 00,
+-- 04, … 20 h). Times already past are due at once; a store with an open task of that role is skipped, and one whose group has a schedule of
+-- its own is left to that: a task planned for the evening would keep it from making any until then. The tasks get their reservations from
+-- the next sweep: taken here, they would block it for as long as a session at psql does not commit. While another session generates tasks
+-- of that role: lock_not_available.
+CREATE OR REPLACE FUNCTION generate_resync(batches int, day date, in_state text,
+                                           OUT made int, OUT first_slot timestamptz, OUT last_slot timestamptz, OUT skipped int)
+LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off AS $f$
+DECLARE specs jsonb;
+BEGIN
+  IF batches NOT BETWEEN 1 AND 24 THEN RAISE 'batches per day must be from 1 to 24, not %', batches; END IF;
+  IF NOT try_lock_generation('payload_fetch') THEN
+    RAISE lock_not_available USING MESSAGE = 'another generation of payload_fetch tasks is under way';
+  END IF;
+  WITH numbered AS (
+         SELECT d.id, d.platform, row_number() OVER (ORDER BY d.id) - 1 AS n, count(*) OVER () AS stores
+           FROM dispensaries d
+          WHERE d.crawl_enabled AND d.platform_dispensary_id IS NOT NULL
+            AND (in_state IS NULL OR d.state = in_state)
+            AND (d.groups = '{}' OR NOT has_group_schedule('payload_fetch', d))),
+       timed AS (
+         SELECT n.id, n.platform, open_task('payload_fetch', n.id) IS NOT NULL AS is_open,
+                day::timestamp AT TIME ZONE 'UTC' + (n.n * batches / n.stores) * (interval '24 hours' / batches) AS run_at
+           FROM numbered n)
+  SELECT jsonb_agg(jsonb_build_object('role', 'payload_fetch', 'dispensary_id', t.id, 'platform', t.platform,
+                                      'scheduled_for', CASE WHEN t.run_at > now() THEN t.run_at END) ORDER BY t.id)
+           FILTER (WHERE NOT t.is_open),
+         min(t.run_at) FILTER (WHERE NOT t.is_open), max(t.run_at) FILTER (WHERE NOT t.is_open), count(*) FILTER (WHERE t.is_open)
+    INTO specs, first_slot, last_slot, skipped
+    FROM timed t;
+  made := coalesce(cardinality(enqueue_tasks(coalesce(specs, '[]'), reserve => false)), 0);
+END $f$;
+
+-- A task of a role for each crawlable store of a state; a store with an open task that does the same is skipped. While another session
+-- generates tasks of that role: lock_not_available.
+CREATE OR REPLACE FUNCTION generate_for_state(in_state text, task_role text, task_priority int, OUT made int, OUT skipped int)
+LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off AS $f$
+DECLARE specs jsonb;
+BEGIN
+  IF NOT try_lock_generation(task_role) THEN
+    RAISE lock_not_available USING MESSAGE = format('another generation of %s tasks is under way', task_role);
+  END IF;
+  WITH asked AS (
+    SELECT d.id, d.platform, open_twin(task_role, d.id, NULL, NULL, '{}') IS NOT NULL AS is_open
+      FROM dispensaries d
+     WHERE d.crawl_enabled AND d.platform_dispensary_id IS NOT NULL AND d.state = in_state)
+  SELECT jsonb_agg(jsonb_build_object('role', task_role, 'dispensary_id', a.id, 'platform', a.platform, 'priority', task_priority)
+                   ORDER BY a.id) FILTER (WHERE NOT a.is_open),
+         count(*) FILTER (WHERE a.is_open)
+    INTO specs, skipped
+    FROM asked a;
+  made := coalesce(cardinality(enqueue_tasks(coalesce(specs, '[]'))), 0);
+END $f$;

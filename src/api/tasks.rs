@@ -107,7 +107,7 @@ impl From<ListQuery> for TaskFilter {
             created_after: query.created_after,
             created_before: query.created_before,
             below: query.cursor.map(|Cursor(id)| id),
-            id: None,
+            ..TaskFilter::default()
         }
     }
 }

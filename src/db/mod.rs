@@ -8,6 +8,7 @@ pub mod connect;
 pub mod demo_report;
 pub mod discovery;
 pub mod error;
+pub mod generation;
 pub mod hosts;
 pub mod installation;
 pub mod listen;

@@ -1,7 +1,10 @@
-//! A task that is asked for by API or command line: the checks that need the database, then the queue.
+//! Tasks that are asked for by API or command line: the checks that need the database, then the queue.
+
+mod batch;
 
 use thiserror::Error;
 
+pub use self::batch::{MAX_BATCH_ITEMS, enqueue_batch};
 use super::row::first_column;
 use super::tasks::{self, NewTask};
 use super::{Client, DbError, stores};

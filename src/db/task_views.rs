@@ -4,7 +4,9 @@
 //! holds it.
 
 pub mod activity;
+pub mod completions;
 pub mod counts;
+pub mod filter;
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -12,36 +14,18 @@ use serde_json::Value;
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
+pub use self::filter::TaskFilter;
 use super::row::{FromRow, first_columns, optional_word, read_all, word};
 use super::{Client, DbError};
-use crate::domain::role::{Role, RoleSet};
+use crate::domain::role::Role;
 use crate::domain::shown_status::ShownStatus;
 use crate::domain::store::{Platform, StoreId};
-use crate::domain::task::{RecordedOutcome, Status, TaskId};
+use crate::domain::task::{RecordedOutcome, TaskId};
 use crate::domain::vocabulary::Word;
 
 /// At most so many attempts and children of a task are shown.
 const MAX_ATTEMPTS: i64 = 500;
 const MAX_CHILDREN: i64 = 1_000;
-
-/// Which tasks to list; a field that is None does not filter.
-#[derive(Clone, Debug, Default)]
-pub struct TaskFilter {
-    pub status: Option<ShownStatus>,
-    pub roles: Option<RoleSet>,
-    pub dispensary_id: Option<StoreId>,
-    pub platform: Option<Platform>,
-    pub worker_id: Option<String>,
-    /// How an id, a worker's id or a store's slug begins.
-    pub q: Option<String>,
-    /// Made then or later.
-    pub created_after: Option<DateTime<Utc>>,
-    pub created_before: Option<DateTime<Utc>>,
-    /// Ids below this one: where the last page ended.
-    pub below: Option<TaskId>,
-    /// Just this task.
-    pub id: Option<TaskId>,
-}
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TaskView {
@@ -101,37 +85,21 @@ pub struct TaskDetail {
 
 /// At most `limit` tasks, newest first.
 pub async fn list(client: &Client, filter: &TaskFilter, limit: i64) -> Result<Vec<TaskView>, DbError> {
-    let names = |statuses: &[Status]| statuses.iter().map(|status| status.name()).collect::<Vec<_>>();
-    let statuses = filter.status.map(|status| names(status.stored()));
-    let lease_expired = filter.status.and_then(ShownStatus::lease_expired);
-    let roles = filter.roles.as_ref().map(|set| set.roles().iter().map(|role| role.name()).collect::<Vec<_>>());
-    let platform = filter.platform.map(Platform::name);
-    let rows = client
-        .query_planned(
-            include_str!("sql/task_views/list.sql"),
-            &[
-                (&statuses, Type::TEXT_ARRAY),
-                (&lease_expired, Type::BOOL),
-                (&roles, Type::TEXT_ARRAY),
-                (&filter.dispensary_id, Type::INT8),
-                (&platform, Type::TEXT),
-                (&filter.worker_id, Type::TEXT),
-                (&filter.q, Type::TEXT),
-                (&filter.created_after, Type::TIMESTAMPTZ),
-                (&filter.created_before, Type::TIMESTAMPTZ),
-                (&filter.below, Type::INT8),
-                (&filter.id, Type::INT8),
-                (&limit, Type::INT8),
-            ],
-        )
-        .await?;
+    let values = filter.values();
+    let rows =
+        client.query_planned(include_str!("sql/task_views/list.sql"), &values.with((&limit, Type::INT8))).await?;
     read_all(&rows)
 }
 
 /// One task without its attempts and children.
 pub async fn get(client: &Client, id: TaskId) -> Result<Option<TaskView>, DbError> {
-    let filter = TaskFilter { id: Some(id), ..TaskFilter::default() };
-    Ok(list(client, &filter, 1).await?.pop())
+    Ok(by_ids(client, vec![id]).await?.pop())
+}
+
+/// These tasks, newest first, as far as they exist.
+async fn by_ids(client: &Client, ids: Vec<TaskId>) -> Result<Vec<TaskView>, DbError> {
+    let limit = i64::try_from(ids.len()).unwrap_or(i64::MAX);
+    list(client, &TaskFilter { ids: Some(ids), ..TaskFilter::default() }, limit).await
 }
 
 /// One task with its attempts and children.

@@ -4,6 +4,7 @@
 
 pub mod args;
 pub mod content_hash;
+pub mod generation_request;
 pub mod group;
 pub mod host;
 pub mod menu;

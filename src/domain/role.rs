@@ -248,8 +248,9 @@ impl FromStr for Role {
     }
 }
 
-/// What one worker may claim: a non-empty set of roles, in the order of [`Role`].
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+/// What one worker may claim: a non-empty set of roles, in the order of [`Role`]. In JSON a text, as in `WORKER_ROLE`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct RoleSet(Vec<Role>);
 
 impl RoleSet {
@@ -302,6 +303,20 @@ impl FromStr for RoleSet {
         chosen.sort();
         chosen.dedup();
         Ok(RoleSet(chosen))
+    }
+}
+
+impl TryFrom<String> for RoleSet {
+    type Error = UnknownRole;
+
+    fn try_from(text: String) -> Result<Self, UnknownRole> {
+        text.parse()
+    }
+}
+
+impl From<RoleSet> for String {
+    fn from(set: RoleSet) -> String {
+        set.0.iter().map(|role| role.name()).collect::<Vec<_>>().join(",")
     }
 }
 

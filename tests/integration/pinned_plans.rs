@@ -9,11 +9,13 @@ use crate::support;
 const PINS: [&str; 5] =
     ["plan_cache_mode=force_generic_plan", "enable_seqscan=off", "enable_bitmapscan=off", "enable_sort=off", "jit=off"];
 
-/// Not the queue's hot statements: DDL, one walk over all stores with settings of its own, one row by its key, and a message in the log.
-const NOT_PINNED: [&str; 6] = [
+/// Not the queue's hot statements: DDL, walks over all stores with settings of their own, one row by its key, and a message in the log.
+const NOT_PINNED: [&str; 8] = [
     "drop_old_partition",
     "ensure_snapshot_partitions",
     "flush_renewals",
+    "generate_for_state",
+    "generate_resync",
     "generate_tasks",
     "old_partitions",
     "take_turn",

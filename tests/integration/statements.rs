@@ -10,24 +10,30 @@ use crate::support;
 const WITHOUT_SCHEMA: [&str; 1] = ["migrate/bookkeeping.sql"];
 
 /// What the program says of a statement's parameters where the statement does not.
-fn types_of(name: &str) -> &'static [Type] {
-    match name {
-        "task_views/list.sql" => &[
-            Type::TEXT_ARRAY,
-            Type::BOOL,
-            Type::TEXT_ARRAY,
-            Type::INT8,
-            Type::TEXT,
-            Type::TEXT,
-            Type::TEXT,
-            Type::TIMESTAMPTZ,
-            Type::TIMESTAMPTZ,
-            Type::INT8,
-            Type::INT8,
-            Type::INT8,
-        ],
-        _ => &[],
-    }
+fn types_of(name: &str) -> Vec<Type> {
+    let last = match name {
+        "task_views/list.sql" | "task_views/matching.sql" => Type::INT8,
+        "task_views/count_matching.sql" => Type::TEXT_ARRAY,
+        _ => return Vec::new(),
+    };
+    vec![
+        Type::TEXT_ARRAY,
+        Type::BOOL,
+        Type::TEXT_ARRAY,
+        Type::INT8,
+        Type::TEXT,
+        Type::TEXT,
+        Type::TEXT,
+        Type::TIMESTAMPTZ,
+        Type::TIMESTAMPTZ,
+        Type::INT8,
+        Type::INT8_ARRAY,
+        Type::INT8,
+        Type::INT8,
+        Type::TEXT,
+        Type::INT4,
+        last,
+    ]
 }
 
 /// The files below a folder whose names end so, in the order of their names.
@@ -57,7 +63,7 @@ async fn every_statement_file_can_be_prepared() {
             continue;
         }
         let text = std::fs::read_to_string(file).unwrap();
-        if let Err(error) = database.raw.prepare_typed(&text, types_of(&name)).await {
+        if let Err(error) = database.raw.prepare_typed(&text, &types_of(&name)).await {
             faults.push(format!("{name}: {}", error.as_db_error().map_or(error.to_string(), |db| db.to_string())));
         }
     }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
 use tokio_postgres::types::{ToSql, Type};
 
@@ -9,9 +10,12 @@ use super::{Client, DbError};
 use crate::db::row::{FromRow, first_column};
 use crate::domain::task::{Blame, TaskId, TaskLease};
 
+/// Of 1,000 tasks each.
+const MAX_BATCHES: usize = 1_000;
+
 /// How many tasks became pending again, and how many failed for good: three processes died while each was the only suspect, or
 /// its row cannot be put back.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecoveryCounts {
     pub requeued: i32,
     pub failed: i32,
@@ -60,6 +64,19 @@ pub async fn recover(client: &Client, silence: Option<Duration>) -> Result<Recov
     let seconds = silence.map(|silence| silence.as_secs_f64());
     let sql = "SELECT requeued, failed FROM recover_tasks(make_interval(secs => $1))";
     RecoveryCounts::from_row(&client.query_one(sql, &[&seconds]).await?)
+}
+
+/// Puts back all that is past its lease or gave no sign for `silence`, in batches; no task is blamed for its silence.
+pub async fn recover_silent(client: &Client, silence: Duration) -> Result<RecoveryCounts, DbError> {
+    let mut all = RecoveryCounts::default();
+    for _ in 0..MAX_BATCHES {
+        let batch = recover(client, Some(silence)).await?;
+        if batch == RecoveryCounts::default() {
+            break;
+        }
+        (all.requeued, all.failed) = (all.requeued + batch.requeued, all.failed + batch.failed);
+    }
+    Ok(all)
 }
 
 /// Puts back every active task, without counting a loss or a retry: for a caller that knows that every worker is dead, and that no

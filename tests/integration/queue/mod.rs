@@ -2,14 +2,17 @@
 
 mod capacity;
 mod claim;
+mod generation;
 mod groups;
 mod hostile;
 mod lease;
+mod listing;
 mod lock_order;
 mod psql;
 mod quarantine;
 mod race;
 mod registry;
+mod request_batch;
 mod request_race;
 mod requests;
 mod reservations;
@@ -134,6 +137,16 @@ impl Queue {
     pub async fn due_in(&self, id: TaskId) -> f64 {
         let sql = "SELECT extract(epoch FROM scheduled_for - now())::float8 FROM worker_tasks WHERE id = $1";
         self.one(sql, id).await.get(0)
+    }
+
+    /// Tasks of that many stores that have failed.
+    pub async fn failures(&self, count: i64) {
+        self.sql(&format!(
+            "SET drover.own = on; INSERT INTO worker_tasks (role, dispensary_id, status, completed_at, error_message) \
+             SELECT 'payload_fetch', n, 'failed', now(), 'no answer from ' || n FROM generate_series(1, {count}) n; \
+             RESET drover.own"
+        ))
+        .await;
     }
 
     /// Crawlable stores, made by hand; returns their ids.

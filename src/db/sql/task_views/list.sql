@@ -1,6 +1,7 @@
 -- Tasks as people see them, newest first; a null filters nothing. Planned for its values, so that each filter finds its index.
 -- $1 stored statuses, $2 whether the lease must have run out, $3 roles, $4 store, $5 platform, $6 worker, $7 how an id, a worker's id
--- or a store's slug begins, $8 and $9 created from and before, $10 ids below this, $11 the one id, $12 rows
+-- or a store's slug begins, $8 and $9 created from and before, $10 ids below this, $11 just these ids,
+-- $12 schedule, $13 parent, $14 a part of the error, $15 least retries, $16 rows
 WITH page AS MATERIALIZED (
   SELECT * FROM worker_tasks t
    WHERE ($1 IS NULL OR t.status = ANY ($1))
@@ -14,8 +15,12 @@ WITH page AS MATERIALIZED (
      AND ($8 IS NULL OR t.created_at >= $8)
      AND ($9 IS NULL OR t.created_at < $9)
      AND ($10 IS NULL OR t.id < $10)
-     AND ($11 IS NULL OR t.id = $11)
-   ORDER BY t.id DESC LIMIT $12
+     AND ($11 IS NULL OR t.id = ANY ($11))
+     AND ($12 IS NULL OR t.schedule_id = $12)
+     AND ($13 IS NULL OR t.parent_task_id = $13)
+     AND ($14 IS NULL OR strpos(lower(t.error_message), lower($14)) > 0)
+     AND ($15 IS NULL OR t.retry_count >= $15)
+   ORDER BY t.id DESC LIMIT $16
 )
 SELECT t.id, t.role, t.dispensary_id, d.name AS dispensary_name, t.platform,
        CASE WHEN t.status IN ('claimed', 'running') AND (t.lease_expires_at > now()) IS NOT TRUE THEN 'stale' ELSE t.status END AS status,

@@ -1,0 +1,56 @@
+//! Many tasks by request: a day's crawls, one for each store of a state. A store that has such a task already gets no second one.
+//!
+//! In: a request, and a client or a transaction. Out: how many tasks were made. While another session makes tasks of the same role:
+//! `Contention`.
+
+use thiserror::Error;
+
+use super::{Client, DbError};
+use crate::domain::generation_request::{Resync, ResyncRequest, StateRequest, StateTasks};
+use crate::domain::role::Role;
+use crate::domain::task_request::BadField;
+use crate::events;
+
+#[derive(Debug, Error)]
+pub enum GenerationError {
+    #[error(transparent)]
+    Bad(#[from] BadField),
+    #[error(transparent)]
+    Db(#[from] DbError),
+}
+
+/// The crawls of a day, as `generate_resync_tasks` makes them at psql.
+pub async fn resync(client: &Client, request: &ResyncRequest) -> Result<Resync, GenerationError> {
+    request.check()?;
+    let sql = "SELECT made, json_time(first_slot) AS first_slot, json_time(last_slot) AS last_slot, skipped
+                 FROM generate_resync($1, coalesce($2, (now() AT TIME ZONE 'UTC')::date), $3)";
+    let row = client.query_one(sql, &[&request.batches()?, &request.date, &request.state_code]).await?;
+    let read = || -> Result<Resync, DbError> {
+        Ok(Resync {
+            count: row.try_get("made")?,
+            first_slot: row.try_get("first_slot")?,
+            last_slot: row.try_get("last_slot")?,
+            skipped: row.try_get("skipped")?,
+        })
+    };
+    let made = read()?;
+    note(Role::PayloadFetch, made.count);
+    Ok(made)
+}
+
+/// A task for every crawlable store of a state.
+pub async fn of_state(client: &Client, request: &StateRequest) -> Result<StateTasks, GenerationError> {
+    let (role, priority) = request.check()?;
+    let sql = "SELECT made, skipped FROM generate_for_state($1, $2, $3)";
+    let row = client.query_one(sql, &[&request.state_code, &role.name(), &priority]).await?;
+    let read = || -> Result<StateTasks, DbError> {
+        Ok(StateTasks { count: row.try_get("made")?, skipped: row.try_get("skipped")? })
+    };
+    let made = read()?;
+    note(role, made.count);
+    Ok(made)
+}
+
+fn note(role: Role, tasks: i32) {
+    events::tasks_enqueued(role, u64::try_from(tasks).unwrap_or(0));
+}

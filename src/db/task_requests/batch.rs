@@ -1,0 +1,191 @@
+//! Many task requests in one transaction: what is wrong with one, or queued already, is its own answer and holds up no other.
+//!
+//! In: an open transaction and requests as they came. Out: for each, in their order, the id of its task, or why there is none.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{MAX_TRIES, RequestError, task_of};
+use crate::db::row::{first_columns, parsed};
+use crate::db::tasks::{self, NewTask};
+use crate::db::{DbError, MAX_BATCH, Tx};
+use crate::domain::store::{Platform, StoreId};
+use crate::domain::task::TaskId;
+use crate::domain::task_request::{CheckedRequest, TaskRequest};
+use crate::events;
+
+/// Of one batch; the caller refuses more.
+pub const MAX_BATCH_ITEMS: usize = 10_000;
+
+type Answer = Result<TaskId, RequestError>;
+
+/// A request that is good so far, and its place in the batch.
+struct Candidate {
+    index: usize,
+    request: CheckedRequest,
+}
+
+/// Queues what can be queued. An error of the whole is the database's: then nothing is queued once the transaction is rolled back.
+pub async fn enqueue_batch(tx: &Tx, requests: Vec<TaskRequest>) -> Result<Vec<Answer>, DbError> {
+    let mut batch = Batch::checked(requests);
+    batch.resolve_stores(tx).await?;
+    batch.require_tasks(tx).await?;
+    batch.refuse_repetitions();
+    batch.refuse_open_tasks(tx).await?;
+    for _ in 0..MAX_TRIES {
+        batch.refuse_holders_of_keys(tx).await?;
+        tx.batch("SAVEPOINT requests").await?;
+        match batch.insert(tx).await {
+            Ok(()) => return batch.into_answers(),
+            // a key was taken since they were looked up
+            Err(DbError::Conflict { .. }) => tx.batch("ROLLBACK TO SAVEPOINT requests").await?,
+            Err(other) => return Err(other),
+        }
+    }
+    Err(DbError::Contention("other tasks with the same keys are being queued; try again".to_owned()))
+}
+
+struct Batch {
+    answers: Vec<Option<Answer>>,
+    open: Vec<Candidate>,
+    /// Requests that repeat an earlier one of the batch: their places, and that one's.
+    repetitions: Vec<(usize, usize, String)>,
+}
+
+impl Batch {
+    fn checked(requests: Vec<TaskRequest>) -> Batch {
+        let mut batch = Batch { answers: Vec::new(), open: Vec::new(), repetitions: Vec::new() };
+        for (index, request) in requests.into_iter().enumerate() {
+            batch.answers.push(None);
+            match request.check() {
+                Ok(request) => batch.open.push(Candidate { index, request }),
+                Err(bad) => batch.answers[index] = Some(Err(bad.into())),
+            }
+        }
+        batch
+    }
+
+    /// Drops the candidates that `check` refuses.
+    fn keep(&mut self, mut check: impl FnMut(&mut Candidate) -> Result<(), RequestError>) {
+        let answers = &mut self.answers;
+        self.open.retain_mut(|candidate| match check(candidate) {
+            Ok(()) => true,
+            Err(refusal) => {
+                answers[candidate.index] = Some(Err(refusal));
+                false
+            }
+        });
+    }
+
+    async fn resolve_stores(&mut self, tx: &Tx) -> Result<(), DbError> {
+        let asked: HashSet<StoreId> =
+            self.open.iter().filter_map(|candidate| candidate.request.dispensary_id).collect();
+        let asked: Vec<StoreId> = asked.into_iter().collect();
+        let rows = tx.query(include_str!("../sql/task_requests/platforms_of_stores.sql"), &[&asked]).await?;
+        let mut platforms = HashMap::new();
+        for row in &rows {
+            platforms.insert(row.try_get::<_, StoreId>("id")?, parsed::<Platform>(row, "platform")?);
+        }
+        self.keep(|candidate| {
+            let Some(store) = candidate.request.dispensary_id else { return Ok(()) };
+            let missing = || RequestError::Missing { field: "dispensary_id", what: format!("store {store}") };
+            Ok(candidate.request.resolve_platform(*platforms.get(&store).ok_or_else(missing)?)?)
+        });
+        Ok(())
+    }
+
+    async fn require_tasks(&mut self, tx: &Tx) -> Result<(), DbError> {
+        let asked: HashSet<TaskId> =
+            self.open.iter().flat_map(|candidate| candidate.request.depends_on.iter().copied()).collect();
+        let asked: Vec<TaskId> = asked.into_iter().collect();
+        if asked.is_empty() {
+            return Ok(());
+        }
+        let rows = tx.query(include_str!("../sql/task_requests/missing.sql"), &[&asked]).await?;
+        let missing: HashSet<TaskId> = first_columns(&rows)?.into_iter().collect();
+        self.keep(|candidate| match candidate.request.depends_on.iter().find(|id| missing.contains(id)) {
+            None => Ok(()),
+            Some(id) => Err(RequestError::Missing { field: "depends_on", what: format!("task {id}") }),
+        });
+        Ok(())
+    }
+
+    /// Of two that do the same the first counts; one with a key of its own repeats only that key.
+    fn refuse_repetitions(&mut self) {
+        let (mut keys, mut work) = (HashMap::new(), HashMap::new());
+        let repetitions = &mut self.repetitions;
+        self.open.retain(|Candidate { index, request }| {
+            let (key, does) = (request.dedup_key(), request.default_key());
+            let first = keys.get(&key).or_else(|| work.get(&does).filter(|_| !request.has_own_key()));
+            if let Some(first) = first {
+                repetitions.push((*index, *first, key));
+                return false;
+            }
+            keys.insert(key, *index);
+            work.entry(does).or_insert(*index);
+            true
+        });
+    }
+
+    async fn refuse_open_tasks(&mut self, tx: &Tx) -> Result<(), DbError> {
+        let mut twins = HashMap::new();
+        for part in self.open.chunks(MAX_BATCH) {
+            let asked: Vec<&Candidate> = part.iter().filter(|candidate| !candidate.request.has_own_key()).collect();
+            let roles: Vec<_> = asked.iter().map(|candidate| candidate.request.role.name()).collect();
+            let stores: Vec<_> = asked.iter().map(|candidate| candidate.request.dispensary_id).collect();
+            let platforms: Vec<_> =
+                asked.iter().map(|candidate| candidate.request.platform.map(Platform::name)).collect();
+            let payloads: Vec<_> = asked.iter().map(|candidate| candidate.request.payload_id()).collect();
+            let sql = include_str!("../sql/task_requests/open_tasks.sql");
+            let rows = tx.query(sql, &[&roles, &stores, &platforms, &payloads]).await?;
+            let found = first_columns::<Option<TaskId>>(&rows)?;
+            twins.extend(asked.iter().zip(found).filter_map(|(candidate, twin)| Some((candidate.index, twin?))));
+        }
+        self.keep(|candidate| match twins.get(&candidate.index) {
+            None => Ok(()),
+            Some(twin) => Err(RequestError::Duplicate { existing: *twin, key: candidate.request.dedup_key() }),
+        });
+        Ok(())
+    }
+
+    async fn refuse_holders_of_keys(&mut self, tx: &Tx) -> Result<(), DbError> {
+        let keys: Vec<String> = self.open.iter().map(|candidate| candidate.request.dedup_key()).collect();
+        let mut holders = HashMap::new();
+        for part in keys.chunks(MAX_BATCH) {
+            for row in tx.query(include_str!("../sql/task_requests/holders_of_keys.sql"), &[&part]).await? {
+                holders.insert(row.try_get::<_, String>("dedup_key")?, row.try_get::<_, TaskId>("id")?);
+            }
+        }
+        self.keep(|candidate| match holders.get(&candidate.request.dedup_key()) {
+            None => Ok(()),
+            Some(holder) => Err(RequestError::Duplicate { existing: *holder, key: candidate.request.dedup_key() }),
+        });
+        Ok(())
+    }
+
+    async fn insert(&mut self, tx: &Tx) -> Result<(), DbError> {
+        for part in self.open.chunks(MAX_BATCH) {
+            let new: Vec<NewTask> = part.iter().map(|candidate| task_of(&candidate.request)).collect();
+            let ids = tasks::enqueue(tx, &new).await?;
+            for (candidate, id) in part.iter().zip(ids) {
+                self.answers[candidate.index] = Some(Ok(id));
+            }
+        }
+        Ok(())
+    }
+
+    fn into_answers(mut self) -> Result<Vec<Answer>, DbError> {
+        for (index, first, key) in std::mem::take(&mut self.repetitions) {
+            // the first may itself repeat an open task
+            let existing = match &self.answers[first] {
+                Some(Ok(id) | Err(RequestError::Duplicate { existing: id, .. })) => *id,
+                _ => return Err(DbError::Other(format!("request {first} of the batch has no answer"))),
+            };
+            self.answers[index] = Some(Err(RequestError::Duplicate { existing, key }));
+        }
+        for Candidate { request, .. } in &self.open {
+            events::tasks_enqueued(request.role, 1);
+        }
+        let missing = || DbError::Other("a request of the batch has no answer".to_owned());
+        self.answers.into_iter().map(|answer| answer.ok_or_else(missing)).collect()
+    }
+}

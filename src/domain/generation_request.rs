@@ -1,0 +1,175 @@
+//! Requests for many tasks at once: a day's crawls, one state's stores, a platform's discovery; and what was made of them.
+//!
+//! Their fields are those of the API. What can be checked without the database is checked here.
+
+use chrono::{DateTime, Datelike, NaiveDate, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::role::Role;
+use super::task_request::{BadField, TaskRequest, bad, check_priority, is_state_code, within};
+
+const DEFAULT_BATCHES: i32 = 6;
+const DEFAULT_THRESHOLD_MINUTES: i32 = 10;
+/// A day.
+const MAX_THRESHOLD_MINUTES: i64 = 24 * 60;
+/// Of work on demand.
+const DISCOVERY_PRIORITY: i64 = 10;
+
+/// The crawls of a day: its stores in batches over the hours.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ResyncRequest {
+    pub batches_per_day: Option<i64>,
+    /// None: today, in UTC.
+    pub date: Option<NaiveDate>,
+    /// Only the stores of this state.
+    pub state_code: Option<String>,
+}
+
+/// What a [`ResyncRequest`] made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resync {
+    pub count: i32,
+    pub first_slot: Option<DateTime<Utc>>,
+    pub last_slot: Option<DateTime<Utc>>,
+    /// Stores that have such a task already.
+    pub skipped: i32,
+}
+
+/// A task for every crawlable store of a state.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StateRequest {
+    pub state_code: String,
+    /// None, or the old name `product_resync`: `payload_fetch`.
+    #[serde(default)]
+    pub role: Option<String>,
+    #[serde(default)]
+    pub priority: Option<i64>,
+}
+
+/// What a [`StateRequest`] made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StateTasks {
+    pub count: i32,
+    /// Stores that have such a task already.
+    pub skipped: i32,
+}
+
+/// A discovery of a platform's stores.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DiscoveryRequest {
+    pub platform: String,
+    #[serde(default)]
+    pub state_code: Option<String>,
+}
+
+/// Tasks whose lease has run out, or that gave no sign for so long.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RecoveryRequest {
+    pub threshold_minutes: Option<i64>,
+}
+
+impl ResyncRequest {
+    pub fn batches(&self) -> Result<i32, BadField> {
+        Ok(within("batches_per_day", self.batches_per_day, 1..=24)?.unwrap_or(DEFAULT_BATCHES))
+    }
+
+    pub fn check(&self) -> Result<(), BadField> {
+        self.batches()?;
+        if let Some(date) = self.date.filter(|date| !(1970..=9998).contains(&date.year())) {
+            return Err(bad("date", format!("{date} is out of range (1970 to 9998)")));
+        }
+        self.state_code.as_deref().map_or(Ok(()), check_state_code)
+    }
+}
+
+impl StateRequest {
+    /// The role and the priority of its tasks.
+    pub fn check(&self) -> Result<(Role, i32), BadField> {
+        check_state_code(&self.state_code)?;
+        let role = match self.role.as_deref() {
+            None | Some("product_resync") => Role::PayloadFetch,
+            Some(name) => name.parse().map_err(|unknown| bad("role", unknown))?,
+        };
+        if !role.per_store() {
+            return Err(bad("role", format!("{role} tasks have no store")));
+        }
+        Ok((role, check_priority(self.priority)?.unwrap_or(role.default_priority())))
+    }
+}
+
+impl From<DiscoveryRequest> for TaskRequest {
+    fn from(request: DiscoveryRequest) -> Self {
+        TaskRequest {
+            role: Role::StoreDiscovery.name().to_owned(),
+            platform: Some(request.platform),
+            priority: Some(DISCOVERY_PRIORITY),
+            payload: request.state_code.map_or(json!({}), |code| json!({ "state_code": code })),
+            ..TaskRequest::default()
+        }
+    }
+}
+
+impl RecoveryRequest {
+    pub fn minutes(&self) -> Result<i32, BadField> {
+        let minutes = within("threshold_minutes", self.threshold_minutes, 1..=MAX_THRESHOLD_MINUTES)?;
+        Ok(minutes.unwrap_or(DEFAULT_THRESHOLD_MINUTES))
+    }
+}
+
+fn check_state_code(code: &str) -> Result<(), BadField> {
+    match is_state_code(code) {
+        true => Ok(()),
+        false => Err(bad("state_code", "must be two capital letters, for example AZ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::Value;
+
+    use super::*;
+
+    #[rstest]
+    #[case::batches(json!({"batches_per_day": 25}), "batches_per_day")]
+    #[case::no_batches(json!({"batches_per_day": 0}), "batches_per_day")]
+    #[case::state(json!({"state_code": "Arizona"}), "state_code")]
+    #[case::date(json!({"date": "+12000-01-01"}), "date")]
+    fn a_wrong_field_of_a_resync_is_named(#[case] body: Value, #[case] field: &str) {
+        let request: ResyncRequest = serde_json::from_value(body).unwrap();
+        assert_eq!(request.check().unwrap_err().field, field);
+    }
+
+    #[rstest]
+    #[case::state(json!({"state_code": "az"}), "state_code")]
+    #[case::role(json!({"state_code": "AZ", "role": "payload_fetsch"}), "role")]
+    #[case::a_role_without_stores(json!({"state_code": "AZ", "role": "analytics_refresh"}), "role")]
+    #[case::priority(json!({"state_code": "AZ", "priority": 5000}), "priority")]
+    fn a_wrong_field_of_a_states_request_is_named(#[case] body: Value, #[case] field: &str) {
+        let request: StateRequest = serde_json::from_value(body).unwrap();
+        assert_eq!(request.check().unwrap_err().field, field);
+    }
+
+    #[rstest]
+    #[case::the_default(json!({"state_code": "AZ"}), Role::PayloadFetch, 0)]
+    #[case::the_old_name(json!({"state_code": "AZ", "role": "product_resync", "priority": 20}), Role::PayloadFetch, 20)]
+    #[case::another(json!({"state_code": "AZ", "role": "product_discovery"}), Role::ProductDiscovery, 10)]
+    fn the_tasks_of_a_state_have_a_role_and_a_priority(#[case] body: Value, #[case] role: Role, #[case] priority: i32) {
+        let request: StateRequest = serde_json::from_value(body).unwrap();
+        assert_eq!(request.check(), Ok((role, priority)));
+    }
+
+    #[rstest]
+    #[case::default(json!({}), Ok(10))]
+    #[case::given(json!({"threshold_minutes": 5}), Ok(5))]
+    #[case::none(json!({"threshold_minutes": 0}), Err("threshold_minutes"))]
+    fn a_recovery_waits_for_minutes(#[case] body: Value, #[case] minutes: Result<i32, &str>) {
+        let request: RecoveryRequest = serde_json::from_value(body).unwrap();
+        assert_eq!(request.minutes().map_err(|bad| bad.field), minutes);
+    }
+}
