@@ -192,3 +192,36 @@ BEGIN
   PERFORM review_reservations(ARRAY[task.dispensary_id]);
   PERFORM pg_notify('drover_tasks', '');
 END $f$;
+
+-- Changes each of these tasks, in the order of their ids, as `action` says: 'cancel', 'retry', 'delete' or 'reprioritize' (to the priority
+-- in `change`). One that cannot be changed is answered with its refusal, 'missing', 'locked' or the error among them, and holds up no other.
+CREATE OR REPLACE FUNCTION change_tasks(action text, ids bigint[], change jsonb)
+RETURNS TABLE (task_id bigint, was text, refusal text, other bigint) LANGUAGE plpgsql
+SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+SET enable_sort = off SET jit = off AS $f$
+BEGIN
+  FOR task_id IN SELECT DISTINCT asked.id FROM unnest(ids) AS asked(id) ORDER BY asked.id LOOP
+    was := NULL;
+    refusal := NULL;
+    other := NULL;
+    PERFORM FROM worker_tasks t WHERE t.id = task_id FOR NO KEY UPDATE SKIP LOCKED;
+    IF NOT FOUND THEN
+      refusal := CASE WHEN EXISTS (SELECT FROM worker_tasks t WHERE t.id = task_id) THEN 'locked' ELSE 'missing' END;
+      RETURN NEXT;
+      CONTINUE;
+    END IF;
+    BEGIN
+      CASE action
+        WHEN 'cancel' THEN SELECT c.was, c.refusal INTO was, refusal FROM cancel_task(task_id) c;
+        WHEN 'retry' THEN SELECT c.was, c.refusal, c.other INTO was, refusal, other FROM retry_task(task_id) c;
+        WHEN 'delete' THEN SELECT c.was, c.refusal, c.other INTO was, refusal, other FROM delete_task(task_id) c;
+        WHEN 'reprioritize' THEN SELECT c.was, c.refusal INTO was, refusal FROM change_task(task_id, change) c;
+      END CASE;
+    EXCEPTION
+      WHEN lock_not_available THEN refusal := 'locked';
+      WHEN data_exception OR integrity_constraint_violation OR program_limit_exceeded OR raise_exception THEN
+        refusal := left(SQLERRM, 500);
+    END;
+    RETURN NEXT;
+  END LOOP;
+END $f$;

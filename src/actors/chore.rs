@@ -13,7 +13,7 @@ use strum::IntoStaticStr;
 
 use super::panics;
 use crate::config::Config;
-use crate::db::{Client, Db, DbError, schedules, snapshots, tasks, workers};
+use crate::db::{Client, Db, DbError, operations, schedules, snapshots, tasks, workers};
 use crate::events;
 use crate::handlers::TaskError;
 use crate::handlers::housekeeping::Housekeeping;
@@ -21,6 +21,7 @@ use crate::handlers::retention::RetentionRun;
 
 /// How far back the frequent sweep looks at least. What it misses, the full sweep finds.
 const MIN_SWEEP_WINDOW: Duration = Duration::from_secs(30);
+const OPERATIONS_INTERVAL: Duration = Duration::from_secs(1);
 const REGISTRY_INTERVAL: Duration = Duration::from_secs(10);
 const STORAGE_INTERVAL: Duration = Duration::from_secs(10);
 const TOTALS_INTERVAL: Duration = Duration::from_secs(30);
@@ -29,6 +30,8 @@ const PARTITIONS_INTERVAL: Duration = Duration::from_secs(6 * 3600);
 /// As many schedules as one turn runs: the others are due again at the next one.
 const MAX_SCHEDULES: usize = 100;
 const MAX_PRUNE_BATCHES: usize = 1_000;
+/// Of one turn.
+const MAX_OPERATION_BATCHES: usize = 10_000;
 /// A turn that takes longer is cut off; the next one goes on where it was.
 const MAX_TURN_TIME: Duration = Duration::from_secs(15 * 60);
 
@@ -44,6 +47,8 @@ pub enum Chore {
     Recover,
     /// Runs schedules that are due.
     Schedules,
+    /// Works off bulk operations on tasks.
+    Operations,
     /// Marks silent workers offline and removes old ones.
     Registry,
     /// Counts ended tasks by role and status.
@@ -108,6 +113,7 @@ impl Chore {
             Chore::SweepAll => config.queue.sweep_all,
             Chore::Recover => config.queue.recovery_tick,
             Chore::Schedules => config.queue.schedule_tick,
+            Chore::Operations => OPERATIONS_INTERVAL,
             Chore::Registry => REGISTRY_INTERVAL,
             Chore::Totals => TOTALS_INTERVAL,
             Chore::Prune => config.retention.prune_every,
@@ -147,6 +153,7 @@ impl Chore {
             Chore::Totals => return Ok(tasks::refresh_totals_unless_recent(&db.client().await?, interval).await?),
             Chore::Recover => recover(db, config).await?,
             Chore::Schedules => run_schedules(db).await?,
+            Chore::Operations => run_operations(db).await?,
             Chore::Registry => workers::sweep(&db.client().await?).await?,
             Chore::Prune => prune(deps).await?,
             Chore::Files => {
@@ -200,10 +207,21 @@ async fn run_schedules(db: &Db) -> Result<u64, DbError> {
     Ok(MAX_SCHEDULES as u64)
 }
 
+/// How many tasks were changed. What is left, the next turn does.
+async fn run_operations(db: &Db) -> Result<u64, DbError> {
+    let mut changed = 0;
+    for _ in 0..MAX_OPERATION_BATCHES {
+        let Some(batch) = operations::run_batch(db).await? else { break };
+        changed += batch.done as u64;
+    }
+    Ok(changed)
+}
+
 /// How many tasks and runs of schedules were deleted.
 async fn prune(deps: &ChoreDeps) -> Result<u64, DbError> {
     let retention = &deps.config.retention;
     let mut pruned = schedules::prune(&deps.db.client().await?).await?;
+    pruned += operations::prune(&deps.db.client().await?, retention.failed).await?;
     for _ in 0..MAX_PRUNE_BATCHES {
         // a connection each: other work goes first
         let client = deps.db.client().await?;

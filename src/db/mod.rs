@@ -13,6 +13,7 @@ pub mod hosts;
 pub mod installation;
 pub mod listen;
 pub mod migrate;
+pub mod operations;
 pub mod partitions;
 pub mod payload_removals;
 pub mod payload_replays;

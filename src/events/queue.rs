@@ -61,6 +61,21 @@ pub fn chore_failed(chore: &'static str, error: &dyn fmt::Display) {
     warn!(chore, "Chore {chore} failed and is tried again at its next turn: {error}");
 }
 
+/// A bulk operation on tasks is at its end; `error`: why it failed as a whole.
+pub fn operation_ended(id: i64, action: &dyn fmt::Display, done: i64, failed: i64, error: Option<&str>) {
+    let result = if error.is_none() { "completed" } else { "failed" };
+    metrics::OPERATIONS.with_label_values(&[result]).inc();
+    match error {
+        None => info!(
+            operation = id,
+            done, failed, "Operation {id} ({action}) ended, tasks changed: {done}, not changed: {failed}"
+        ),
+        Some(error) => {
+            warn!(operation = id, done, failed, "Operation {id} ({action}) failed after {done} tasks: {error}")
+        }
+    }
+}
+
 /// Tasks of an actor that crashed.
 pub fn dead_actors_tasks_recovered(requeued: u64, failed: u64) {
     metrics::TASKS_RECOVERED.with_label_values(&["requeued"]).inc_by(requeued);

@@ -8,6 +8,7 @@ mod hostile;
 mod lease;
 mod listing;
 mod lock_order;
+mod operations;
 mod psql;
 mod quarantine;
 mod race;
