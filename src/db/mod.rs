@@ -17,6 +17,7 @@ pub mod operations;
 pub mod partitions;
 pub mod payload_removals;
 pub mod payload_replays;
+pub mod payload_views;
 pub mod payloads;
 pub mod products;
 pub mod proxies;

@@ -10,7 +10,9 @@ use hashbrown::HashTable;
 use serde::Serialize;
 use thiserror::Error;
 
+use super::payload::StoredPage;
 use super::product::Product;
+use super::store::Platform;
 
 /// More than enough to see what is wrong with a feed.
 const MAX_WARNINGS: usize = 500;
@@ -33,6 +35,9 @@ pub enum NormaliseError {
     #[error("the menu has more than {MAX_OPTIONS} options")]
     TooLarge,
 }
+
+/// How the kept answers of a platform become products. `platforms` has it; who may not know platforms gets it as a value.
+pub type Normalise = fn(Platform, &[StoredPage<'_>]) -> Result<NormalMenu, NormaliseError>;
 
 /// Products in feed order, one per provider id, and what was odd about them.
 #[derive(Clone, Debug, Default, PartialEq)]

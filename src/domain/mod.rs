@@ -11,6 +11,7 @@ pub mod host;
 pub mod menu;
 pub mod menu_diff;
 pub mod payload;
+pub mod payload_diff;
 pub mod product;
 pub mod proxy;
 pub mod query_hash;

@@ -35,7 +35,7 @@ pub struct NewPayload {
 }
 
 /// A row as read back.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Payload {
     pub id: PayloadId,
     pub task_id: Option<TaskId>,

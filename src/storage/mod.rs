@@ -3,6 +3,7 @@
 //! In: bytes, a payload's head, and the name of the database that owns the files. Out: paths relative to the root. It must not
 //! know platforms, tasks or the database.
 
+mod diff;
 mod document;
 mod durable;
 pub mod error;

@@ -27,6 +27,7 @@ mod platforms;
 mod private_server;
 mod proxies;
 mod queue;
+mod reads;
 mod replays;
 mod robots;
 mod roles;

@@ -14,7 +14,7 @@ fn types_of(name: &str) -> Vec<Type> {
     let last = match name {
         "task_views/list.sql" | "task_views/matching.sql" => Type::INT8,
         "task_views/count_matching.sql" => Type::TEXT_ARRAY,
-        _ => return Vec::new(),
+        _ => return types_of_read(name).to_vec(),
     };
     vec![
         Type::TEXT_ARRAY,
@@ -34,6 +34,16 @@ fn types_of(name: &str) -> Vec<Type> {
         Type::INT4,
         last,
     ]
+}
+
+/// The same of what people read of the crawled data.
+fn types_of_read(name: &str) -> &'static [Type] {
+    match name {
+        "payload_views/list.sql" => {
+            &[Type::INT8, Type::TEXT, Type::TIMESTAMPTZ, Type::TIMESTAMPTZ, Type::TIMESTAMPTZ, Type::INT8, Type::INT8]
+        }
+        _ => &[],
+    }
 }
 
 /// The files below a folder whose names end so, in the order of their names.

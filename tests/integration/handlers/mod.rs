@@ -3,7 +3,7 @@
 mod captured_page;
 mod crawl;
 mod dutchie_plus;
-mod harness;
+pub mod harness;
 mod histories;
 mod hostile_http;
 mod hostile_menus;
@@ -18,4 +18,4 @@ mod simulated;
 mod specials;
 mod suspicious;
 pub mod test_sessions;
-mod test_store;
+pub mod test_store;

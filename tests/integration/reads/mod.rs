@@ -1,0 +1,11 @@
+//! What people and programs read of the crawled data: payloads, products, stores, analytics.
+
+mod payloads;
+
+use drover::db::Client;
+
+use crate::handlers::test_store::TestStore;
+
+async fn client(store: &TestStore) -> Client {
+    store.database.db.api_client().await.unwrap()
+}
