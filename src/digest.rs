@@ -4,7 +4,23 @@ use sha2::{Digest, Sha256};
 
 /// The digest of `bytes` in lower-case hex.
 pub fn sha256_hex(bytes: impl AsRef<[u8]>) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    Sha256Hex::default().and(bytes).finish()
+}
+
+/// The digest of bytes that come in parts.
+#[derive(Default)]
+pub struct Sha256Hex(Sha256);
+
+impl Sha256Hex {
+    pub fn and(mut self, part: impl AsRef<[u8]>) -> Self {
+        self.0.update(part);
+        self
+    }
+
+    /// In lower-case hex.
+    pub fn finish(self) -> String {
+        self.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
 }
 
 #[cfg(test)]
@@ -14,5 +30,6 @@ mod tests {
     #[test]
     fn the_digest_is_64_lower_case_hex_digits() {
         assert_eq!(sha256_hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+        assert_eq!(Sha256Hex::default().and("a").and("").and("bc").finish(), sha256_hex("abc"));
     }
 }

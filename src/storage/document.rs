@@ -19,9 +19,9 @@ use crate::inflate::{self, InflateError};
 
 const VERSION: u32 = 1;
 /// Measured on menu pages: three fifths of level 6's time for a sixth more bytes.
-const LEVEL: Compression = Compression::new(3);
+pub const LEVEL: Compression = Compression::new(3);
 /// Pages, and what a document holds beside them. A hostile one is not inflated further.
-const MAX_DOCUMENT_BYTES: usize = MAX_MENU_BYTES + (1 << 20);
+pub const MAX_DOCUMENT_BYTES: usize = MAX_MENU_BYTES + (1 << 20);
 
 /// The facts at the head of a payload.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -3,6 +3,7 @@
 //! In: bytes, a payload's head, and the name of the database that owns the files. Out: paths relative to the root. It must not
 //! know platforms, tasks or the database.
 
+mod data;
 mod diff;
 mod document;
 mod durable;
@@ -13,6 +14,7 @@ pub mod payloads;
 mod remove;
 mod sweep;
 
+pub use data::{Around, PayloadData, PayloadForm};
 pub use error::StorageError;
 pub use owner::Ownership;
 pub use payloads::{PageBytes, PayloadContent, PayloadFile, PayloadHead, Payloads, StoredMenu};

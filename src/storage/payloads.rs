@@ -27,7 +27,7 @@ use crate::domain::store::StoreId;
 pub use super::document::{PageBytes, PayloadContent, PayloadHead, StoredMenu};
 
 /// Far more than any payload; a larger file is not read into memory.
-const MAX_FILE_BYTES: u64 = 128 << 20;
+pub(super) const MAX_FILE_BYTES: u64 = 128 << 20;
 /// Payloads of one store with the same millisecond in their name; each further one takes the next millisecond.
 const MAX_NAMES: i64 = 1000;
 /// What must be free before a menu is fetched; more than most payloads take.
@@ -212,14 +212,23 @@ fn write_file(root: &Path, store: StoreId, at: DateTime<Utc>, bytes: &[u8]) -> R
 }
 
 fn read_file(root: &Path, path: &str) -> Result<Vec<u8>, StorageError> {
-    let file = layout::resolve(root, path).ok_or_else(|| StorageError::InvalidPath { path: path.to_owned() })?;
     let mut bytes = Vec::new();
-    let read = open(&file).and_then(|file| file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes));
+    let read = open_file(root, path)?.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes);
     match read {
         Ok(_) if bytes.len() as u64 > MAX_FILE_BYTES => {
             Err(StorageError::Corrupt { path: path.to_owned(), reason: format!("larger than {MAX_FILE_BYTES} bytes") })
         }
         Ok(_) => Ok(bytes),
+        Err(_) if owner::read(root)?.is_none() => Err(no_owner(root)),
+        Err(error) => Err(StorageError::from_io(path, error)),
+    }
+}
+
+/// A payload file, from its beginning.
+pub(super) fn open_file(root: &Path, path: &str) -> Result<fs::File, StorageError> {
+    let file = layout::resolve(root, path).ok_or_else(|| StorageError::InvalidPath { path: path.to_owned() })?;
+    match open(&file) {
+        Ok(open) => Ok(open),
         Err(_) if owner::read(root)?.is_none() => Err(no_owner(root)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Err(StorageError::Missing { path: path.to_owned() }),
         Err(_) if !is_file(&file) => {
