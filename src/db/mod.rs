@@ -19,6 +19,8 @@ pub mod payload_removals;
 pub mod payload_replays;
 pub mod payload_views;
 pub mod payloads;
+pub mod product_series;
+pub mod product_views;
 pub mod products;
 pub mod proxies;
 pub mod proxy_passwords;

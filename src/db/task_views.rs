@@ -15,7 +15,7 @@ use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
 pub use self::filter::TaskFilter;
-use super::row::{FromRow, first_columns, optional_word, read_all, word};
+use super::row::{FromRow, first_columns, json, optional_word, read_all, word};
 use super::{Client, DbError};
 use crate::domain::role::Role;
 use crate::domain::shown_status::ShownStatus;
@@ -162,9 +162,4 @@ impl FromRow for AttemptView {
             detail: json(row, "detail"),
         })
     }
-}
-
-/// A document that the decoder does not take (a number beyond f64, 1,000 levels) must not hide its task.
-fn json(row: &Row, column: &str) -> Option<Value> {
-    row.try_get(column).unwrap_or_else(|error| Some(Value::String(format!("cannot be shown: {error}"))))
 }

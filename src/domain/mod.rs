@@ -19,6 +19,7 @@ pub mod retry;
 pub mod robots;
 pub mod role;
 pub mod schedule;
+pub mod series;
 pub mod shown_status;
 pub mod stock;
 pub mod store;

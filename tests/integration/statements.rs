@@ -42,6 +42,21 @@ fn types_of_read(name: &str) -> &'static [Type] {
         "payload_views/list.sql" => {
             &[Type::INT8, Type::TEXT, Type::TIMESTAMPTZ, Type::TIMESTAMPTZ, Type::TIMESTAMPTZ, Type::INT8, Type::INT8]
         }
+        "product_views/of_store.sql" => &[
+            Type::INT8,
+            Type::TEXT,
+            Type::TEXT,
+            Type::BOOL,
+            Type::BOOL,
+            Type::INT4,
+            Type::INT4,
+            Type::TEXT,
+            Type::TEXT,
+            Type::INT8,
+            Type::TEXT,
+            Type::INT8,
+            Type::INT8,
+        ],
         _ => &[],
     }
 }

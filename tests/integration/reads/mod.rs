@@ -2,6 +2,8 @@
 
 mod payload_memory;
 mod payloads;
+mod product_series;
+mod products;
 
 use drover::db::Client;
 
