@@ -30,6 +30,7 @@ pub mod schedules;
 pub mod server_info;
 pub mod snapshots;
 pub mod specials;
+pub mod store_views;
 pub mod stores;
 pub mod task_requests;
 pub mod task_views;

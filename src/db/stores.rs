@@ -216,6 +216,14 @@ pub async fn untag(db: &Db, group: &str, ids: &[StoreId]) -> Result<u64, DbError
     Ok(changed)
 }
 
+/// Switches the crawls of a store on or off, as a person does: discovery leaves it so. Answers whether that changed; `Missing` when there
+/// is no such store. Its open tasks are cancelled as they are claimed.
+pub async fn set_crawl_enabled(client: &Client, id: StoreId, enabled: bool) -> Result<bool, DbError> {
+    let row = client.query_opt(include_str!("sql/stores/set_crawl_enabled.sql"), &[&id, &enabled]).await?;
+    let before: bool = first_column(&row.ok_or_else(|| DbError::Missing(format!("store {id}")))?)?;
+    Ok(before != enabled)
+}
+
 /// Begins a transaction on stores that must exist.
 async fn begin_on(db: &Db, ids: &[StoreId]) -> Result<Tx, DbError> {
     let tx = db.begin().await?;

@@ -57,6 +57,9 @@ fn types_of_read(name: &str) -> &'static [Type] {
             Type::INT8,
             Type::INT8,
         ],
+        "store_views/list.sql" => {
+            &[Type::TEXT, Type::TEXT, Type::TEXT, Type::BOOL, Type::TEXT, Type::INT8, Type::INT8, Type::INT8]
+        }
         _ => &[],
     }
 }

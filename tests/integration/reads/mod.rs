@@ -4,6 +4,7 @@ mod payload_memory;
 mod payloads;
 mod product_series;
 mod products;
+mod stores;
 
 use drover::db::Client;
 

@@ -1,0 +1,29 @@
+-- store_views/list.sql: stores with their crawl state, in the order of their ids; a null filters nothing. Planned for its values.
+-- $1 state, $2 platform, $3 group, $4 whether it is crawled, $5 its id, how its slug begins, or part of its name or city, $6 ids above this,
+-- $7 the one id, $8 rows
+WITH page AS MATERIALIZED (
+  SELECT * FROM dispensaries d
+   WHERE ($1 IS NULL OR d.state = upper($1))
+     AND ($2 IS NULL OR d.platform = $2)
+     AND ($3 IS NULL OR $3 = ANY (d.groups))
+     AND ($4 IS NULL OR d.crawl_enabled = $4)
+     AND ($5 IS NULL OR d.id::text = $5 OR starts_with(lower(d.slug), lower($5)) OR strpos(lower(d.name), lower($5)) > 0
+          OR strpos(lower(d.city), lower($5)) > 0)
+     AND ($6 IS NULL OR d.id > $6)
+     AND ($7 IS NULL OR d.id = $7)
+   ORDER BY d.id LIMIT $8
+)
+SELECT d.id, d.name, d.slug, d.platform, d.platform_dispensary_id, d.menu_url, d.address, d.city, d.state, d.zip, d.latitude, d.longitude,
+       d.phone, d.timezone, d.is_recreational, d.is_medical, d.groups, d.crawl_enabled, d.disabled_reason, d.last_payload_id,
+       json_time(d.last_fetch_at) AS last_fetch_at,
+       json_time(d.last_crawl_at) AS last_crawl_at,
+       json_time(d.last_payload_at) AS last_payload_at,
+       json_time(d.last_complete_at) AS last_complete_at,
+       p.coverage AS last_coverage,
+       menu.products, menu.in_stock, menu.on_special
+  FROM page d
+  LEFT JOIN raw_crawl_payloads p ON p.id = d.last_payload_id
+ CROSS JOIN LATERAL (SELECT count(*) AS products, count(*) FILTER (WHERE is_in_stock) AS in_stock,
+                            count(*) FILTER (WHERE is_in_stock AND is_on_special) AS on_special
+                       FROM store_products WHERE dispensary_id = d.id) menu
+ ORDER BY d.id
