@@ -3,6 +3,7 @@
 //! It must not know roles' bodies, actors or HTTP. Domain values go in and come out; no row type leaves it.
 //! Every call has a deadline, here and on the server; a connection whose call reached its deadline is cancelled and dropped.
 
+pub mod analytics;
 pub mod connect;
 #[cfg(feature = "demo")]
 pub mod demo_report;

@@ -1,4 +1,4 @@
-//! What a server and a database say about themselves, and the upkeep of the database as a whole.
+//! What a server and a database say about themselves.
 
 use std::time::Duration;
 
@@ -21,13 +21,6 @@ pub struct ServerInfo {
 pub async fn read(client: &Client) -> Result<ServerInfo, DbError> {
     let row = client.query_one("SELECT current_setting('server_version'), clock_timestamp()", &[]).await?;
     Ok(ServerInfo { version: row.try_get(0)?, now: row.try_get(1)? })
-}
-
-/// Refreshes every materialized view without stopping its readers, and returns their names. Takes minutes on large tables: give it
-/// a maintenance client.
-pub async fn refresh_views(client: &Client) -> Result<Vec<&'static str>, DbError> {
-    client.execute(include_str!("sql/server_info/refresh_store_summary.sql"), &[]).await?;
-    Ok(vec!["mv_store_summary"])
 }
 
 /// Whether the server at `url` has clients, this one aside.

@@ -1,6 +1,6 @@
 //! `analytics_refresh`: brings the materialized views up to date without stopping their readers.
 //!
-//! In: nothing. Out: the views, refreshed; running twice costs time and nothing else.
+//! In: nothing. Out: the views, refreshed, and the days of prices that one is made of; running twice costs time and nothing else.
 
 use serde_json::json;
 
@@ -9,7 +9,6 @@ use crate::db;
 use crate::domain::args;
 
 pub async fn run(ctx: &Context, _: args::AnalyticsRefresh) -> Result<Outcome, TaskError> {
-    let client = ctx.services.db.maintenance_client().await?;
-    let views = db::server_info::refresh_views(&client).await?;
+    let views = db::analytics::refresh::refresh(&ctx.services.db).await?;
     Ok(Outcome::done(json!({ "views": views })).into())
 }

@@ -60,6 +60,44 @@ fn types_of_read(name: &str) -> &'static [Type] {
         "store_views/list.sql" => {
             &[Type::TEXT, Type::TEXT, Type::TEXT, Type::BOOL, Type::TEXT, Type::INT8, Type::INT8, Type::INT8]
         }
+        "analytics/store_summary.sql" => {
+            &[Type::TEXT, Type::INT8, Type::TEXT, Type::TIMESTAMPTZ, Type::TIMESTAMPTZ, Type::INT8, Type::INT8]
+        }
+        "analytics/brand_presence.sql" => &[
+            Type::TEXT,
+            Type::INT8,
+            Type::TEXT,
+            Type::TIMESTAMPTZ,
+            Type::TIMESTAMPTZ,
+            Type::INT8,
+            Type::TEXT,
+            Type::TEXT,
+            Type::INT8,
+        ],
+        "analytics/category_mix.sql" => &[
+            Type::TEXT,
+            Type::INT8,
+            Type::TEXT,
+            Type::TIMESTAMPTZ,
+            Type::TIMESTAMPTZ,
+            Type::INT8,
+            Type::TEXT,
+            Type::INT8,
+        ],
+        "analytics/price_trend.sql" => {
+            &[Type::TEXT, Type::TEXT, Type::TEXT, Type::DATE, Type::DATE, Type::DATE, Type::TEXT, Type::INT8]
+        }
+        "analytics/price_trend_of_store.sql" => &[
+            Type::INT8,
+            Type::TEXT,
+            Type::TEXT,
+            Type::TEXT,
+            Type::DATE,
+            Type::DATE,
+            Type::DATE,
+            Type::TEXT,
+            Type::INT8,
+        ],
         _ => &[],
     }
 }

@@ -132,7 +132,8 @@ async fn analytics_see_what_a_refresh_wrote() {
 
     let settled = harness.settle(Role::AnalyticsRefresh, json!({})).await;
 
-    assert_eq!(settled.result["views"], json!(["mv_store_summary"]));
+    let views = ["mv_store_summary", "mv_brand_presence", "mv_category_mix", "mv_price_trend"];
+    assert_eq!(settled.result["views"], json!(views));
     assert_eq!(harness.store.count("SELECT sum(products)::bigint FROM mv_store_summary").await, 2);
 }
 

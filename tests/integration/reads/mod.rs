@@ -1,5 +1,6 @@
 //! What people and programs read of the crawled data: payloads, products, stores, analytics.
 
+mod analytics;
 mod payload_memory;
 mod payloads;
 mod product_series;
