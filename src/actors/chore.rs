@@ -13,7 +13,7 @@ use strum::IntoStaticStr;
 
 use super::panics;
 use crate::config::Config;
-use crate::db::{Client, Db, DbError, operations, schedules, snapshots, tasks, workers};
+use crate::db::{Client, Db, DbError, operations, product_search, schedules, snapshots, tasks, workers};
 use crate::events;
 use crate::handlers::TaskError;
 use crate::handlers::housekeeping::Housekeeping;
@@ -23,6 +23,9 @@ use crate::handlers::retention::RetentionRun;
 const MIN_SWEEP_WINDOW: Duration = Duration::from_secs(30);
 const OPERATIONS_INTERVAL: Duration = Duration::from_secs(1);
 const REGISTRY_INTERVAL: Duration = Duration::from_secs(10);
+const SEARCH_INTERVAL: Duration = Duration::from_secs(10);
+/// A twentieth of the interval: to find new products soon is worth no more.
+const MAX_COPY_TIME: Duration = Duration::from_millis(500);
 const STORAGE_INTERVAL: Duration = Duration::from_secs(10);
 const TOTALS_INTERVAL: Duration = Duration::from_secs(30);
 const FILES_INTERVAL: Duration = Duration::from_secs(3600);
@@ -63,6 +66,8 @@ pub enum Chore {
     Storage,
     /// Makes the snapshots' partitions of this month and the next.
     Partitions,
+    /// Copies the names of new products to where they are searched.
+    Search,
 }
 
 /// How the latest turn of a chore ended.
@@ -90,7 +95,7 @@ pub struct ChoreDeps {
 
 impl Chore {
     /// Those of every process.
-    pub const COMMON: [Chore; 9] = [
+    pub const COMMON: [Chore; 10] = [
         Chore::SweepDue,
         Chore::SweepAll,
         Chore::Recover,
@@ -100,6 +105,7 @@ impl Chore {
         Chore::Files,
         Chore::Retention,
         Chore::Partitions,
+        Chore::Search,
     ];
 
     /// As metrics and the log have it.
@@ -118,6 +124,7 @@ impl Chore {
             Chore::Totals => TOTALS_INTERVAL,
             Chore::Prune => config.retention.prune_every,
             Chore::Files | Chore::Retention => FILES_INTERVAL,
+            Chore::Search => SEARCH_INTERVAL,
             Chore::Storage => STORAGE_INTERVAL,
             Chore::Partitions => PARTITIONS_INTERVAL,
         }
@@ -151,6 +158,7 @@ impl Chore {
             Chore::SweepDue => return counted(sweep_due(&db.client().await?, interval).await?),
             Chore::SweepAll => return counted(tasks::sweep_all_unless_recent(&db.client().await?, interval).await?),
             Chore::Totals => return Ok(tasks::refresh_totals_unless_recent(&db.client().await?, interval).await?),
+            Chore::Search => return Ok(product_search::copy_names_unless_recent(db, MAX_COPY_TIME, interval).await?),
             Chore::Recover => recover(db, config).await?,
             Chore::Schedules => run_schedules(db).await?,
             Chore::Operations => run_operations(db).await?,

@@ -22,6 +22,7 @@ pub use self::leases::{
     RecoveryCounts, flush_renewals, lost, recover, recover_all, recover_held, recover_silent, release_unstarted, renew,
 };
 pub use self::settle::{AttemptOutcome, EndedAttempt, Settlement, complete_and_start, ended_attempt, settle};
+pub(super) use self::sweeps::take_turn;
 pub use self::sweeps::{
     prune, refresh_totals, refresh_totals_unless_recent, sweep_all, sweep_all_unless_recent, sweep_due,
     sweep_due_unless_recent,

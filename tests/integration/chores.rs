@@ -114,3 +114,17 @@ async fn a_sweep_that_comes_seldom_looks_back_over_all_the_time_since_the_last_o
     let deps = chore_deps(&database, storage.path(), &[("queue.sweep_due", "60s")]);
     assert_eq!(Chore::SweepDue.run(&deps).await, ChoreStatus::Done { changed: 1 });
 }
+
+#[actix::test]
+async fn names_of_products_are_copied_to_where_they_are_searched() {
+    let database = database().await;
+    let crawled = "INSERT INTO dispensaries (id, name, last_payload_id) VALUES (1, 'Store', 7);
+                   INSERT INTO store_products (dispensary_id, provider, provider_product_id, name_raw, is_on_special, quantity_censored,
+                                               is_in_stock, stock_status, first_seen_at, last_seen_at)
+                   SELECT 1, 'dutchie', n::text, 'Product ' || n, false, false, true, 'in_stock', now(), now() FROM generate_series(1, 3) n";
+    database.raw.batch_execute(crawled).await.unwrap();
+    let storage = tempfile::tempdir().unwrap();
+    let deps = chore_deps(&database, storage.path(), &[]);
+    assert_eq!(Chore::Search.run(&deps).await, ChoreStatus::Done { changed: 3 });
+    assert_eq!(Chore::Search.run(&deps).await, ChoreStatus::Skipped, "it has just been done");
+}

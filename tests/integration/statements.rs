@@ -98,6 +98,20 @@ fn types_of_read(name: &str) -> &'static [Type] {
             Type::TEXT,
             Type::INT8,
         ],
+        "product_search/by_words.sql" | "product_search/by_trigrams.sql" => &[
+            Type::TEXT,
+            Type::TEXT,
+            Type::TEXT,
+            Type::BOOL,
+            Type::BOOL,
+            Type::INT4,
+            Type::INT4,
+            Type::TEXT,
+            Type::INT8,
+            Type::INT8,
+            Type::INT8,
+            Type::INT8,
+        ],
         _ => &[],
     }
 }

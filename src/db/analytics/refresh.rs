@@ -1,16 +1,20 @@
-//! Brings what [`super`] reads up to date: the days of prices, then the materialized views.
+//! Brings what [`super`] reads up to date: the days of prices, then the materialized views; and what products are found by.
 //!
 //! Readers go on reading the old rows meanwhile. It may be interrupted anywhere and run twice: the next run finds what is left.
+
+use std::time::Duration;
 
 use chrono::NaiveDate;
 
 use crate::db::row::{first_column, first_columns};
-use crate::db::{Client, Db, DbError};
+use crate::db::{Client, Db, DbError, product_search};
 
 /// In the order of their refreshes: all that a view is made of is older than it.
 const VIEWS: [&str; 4] = ["mv_store_summary", "mv_brand_presence", "mv_category_mix", "mv_price_trend"];
 /// Of prices; older ones go.
 const MAX_DAYS: i32 = 90;
+/// For the names of products; what is left is copied a little at a time.
+const MAX_COPY_TIME: Duration = Duration::from_secs(600);
 /// Held while a day is written ("prices" in ASCII).
 const LOCK: i64 = 0x7072_6963_6573;
 
@@ -24,6 +28,9 @@ pub async fn refresh(db: &Db) -> Result<Vec<&'static str>, DbError> {
     for view in VIEWS {
         refresh_view(&client, view).await?;
     }
+    product_search::forget_gone(&client).await?;
+    drop(client);
+    product_search::copy_names(db, MAX_COPY_TIME).await?;
     Ok(VIEWS.to_vec())
 }
 

@@ -79,7 +79,7 @@ pub async fn refresh_totals_unless_recent(client: &Client, every: Duration) -> R
 
 /// Whether this process is to do the chore now; notes that it does (SQL `take_turn`). `every` is shortened by a fifth, so that a tick
 /// that comes slightly early is not refused.
-async fn take_turn(client: &Client, chore: &str, every: Duration) -> Result<bool, DbError> {
+pub(in crate::db) async fn take_turn(client: &Client, chore: &str, every: Duration) -> Result<bool, DbError> {
     let seconds = every.as_secs_f64() * 0.8;
     first_column(&client.query_one("SELECT take_turn($1, make_interval(secs => $2))", &[&chore, &seconds]).await?)
 }

@@ -5,6 +5,7 @@ mod payload_memory;
 mod payloads;
 mod product_series;
 mod products;
+mod search;
 mod stores;
 
 use drover::db::Client;

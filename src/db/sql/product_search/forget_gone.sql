@@ -1,0 +1,7 @@
+-- product_search/forget_gone.sql: forgets the products of stores that were deleted.
+WITH gone AS (
+  DELETE FROM search_stores s
+   WHERE NOT EXISTS (SELECT FROM dispensaries d WHERE d.id = s.dispensary_id)
+  RETURNING s.dispensary_id
+)
+DELETE FROM product_search p USING gone g WHERE p.dispensary_id = g.dispensary_id;

@@ -1,0 +1,199 @@
+//! Products found by words, in all stores.
+
+use std::time::Duration;
+
+use drover::db::product_search::{self, FoundProducts, MatchKind, ProductQuestion};
+use drover::domain::product::Product;
+use rstest::rstest;
+
+use super::client;
+use crate::handlers::test_store::{TestStore, product};
+
+const LONG: Duration = Duration::from_secs(60);
+
+fn named(id: &str, brand: Option<&str>, name: &str) -> Product {
+    Product { name_raw: name.to_owned(), brand_name_raw: brand.map(str::to_owned), variants: vec![], ..product(id) }
+}
+
+/// A store in Arizona and one in Michigan, whose names are copied.
+async fn market() -> (TestStore, TestStore) {
+    let north = TestStore::new().await;
+    let lakes = north.beside("Lakes").await;
+    let move_it = format!("UPDATE dispensaries SET state = 'MI' WHERE id = {}", lakes.id);
+    north.database.raw.batch_execute(&move_it).await.unwrap();
+    north
+        .crawl(
+            1,
+            vec![
+                named("ledger", Some("Granite"), "Blue Ledger 3.5g"),
+                named("dream", Some("Granite"), "Blue Dream"),
+                Product {
+                    category: Some("Edible".to_owned()),
+                    price_rec: Some(300),
+                    is_in_stock: false,
+                    ..named("gummies", None, "Mango Relay Gummies")
+                },
+            ],
+        )
+        .await;
+    lakes.crawl(1, vec![named("lakes dream", Some("Lake Effect"), "Blueberry Dream")]).await;
+    copy(&north).await;
+    (north, lakes)
+}
+
+async fn copy(store: &TestStore) -> u64 {
+    product_search::copy_names(&store.database.db, LONG).await.unwrap()
+}
+
+fn of(q: &str) -> ProductQuestion {
+    ProductQuestion { q: q.to_owned(), ..ProductQuestion::default() }
+}
+
+async fn found(store: &TestStore, question: &ProductQuestion) -> FoundProducts {
+    product_search::search(&client(store).await, question, 10).await.unwrap()
+}
+
+async fn ids(store: &TestStore, question: ProductQuestion) -> Vec<String> {
+    let mut ids: Vec<_> =
+        found(store, &question).await.page.products.into_iter().map(|product| product.provider_product_id).collect();
+    ids.sort();
+    ids
+}
+
+#[rstest]
+#[case::a_word("ledger", &["ledger"])]
+#[case::in_capitals("LEDGER", &["ledger"])]
+#[case::its_beginning("ledg", &["ledger"])]
+#[case::all_words("dream blue", &["dream", "lakes dream"])]
+#[case::brand_and_name("granite dream", &["dream"])]
+#[case::a_brand("granite", &["dream", "ledger"])]
+#[case::a_size("3.5g", &["ledger"])]
+#[case::nothing_alike("chocolate", &[])]
+#[case::no_word("!!", &[])]
+#[case::empty("", &[])]
+#[case::operators("blue & ! | ( :* <-> '", &["dream", "lakes dream", "ledger"])]
+#[case::a_pattern("%", &[])]
+#[tokio::test]
+async fn products_are_found_by_their_words(#[case] q: &str, #[case] expected: &[&str]) {
+    let (store, _) = market().await;
+    assert_eq!(ids(&store, of(q)).await, expected);
+}
+
+#[tokio::test]
+async fn a_misspelled_word_finds_what_is_spelled_alike_where_the_server_can() {
+    let (store, _) = market().await;
+    let answer = found(&store, &of("mangoo rely gummies")).await;
+    assert_eq!((answer.page.products.len(), answer.by), (1, MatchKind::Trigrams));
+    assert_eq!(found(&store, &of("mango gummies")).await.by, MatchKind::Words, "what has the words is found by them");
+    assert!(answer.forgives_spelling);
+
+    store.database.raw.batch_execute("DROP EXTENSION pg_trgm CASCADE").await.unwrap();
+
+    let answer = found(&store, &of("mangoo rely gummies")).await;
+    assert_eq!((answer.page.products.len(), answer.by), (0, MatchKind::Words));
+    assert!(!answer.forgives_spelling);
+    let answer = found(&store, &of("mango gummies")).await;
+    assert_eq!((answer.page.products.len(), answer.by), (1, MatchKind::Words));
+}
+
+#[tokio::test]
+async fn each_filter_leaves_what_it_names() {
+    let (store, _) = market().await;
+    assert_eq!(ids(&store, ProductQuestion { state: Some("mi".to_owned()), ..of("dream") }).await, ["lakes dream"]);
+    let edible = || Some("EDIBLE".to_owned());
+    assert_eq!(ids(&store, ProductQuestion { category: edible(), ..of("mango") }).await, ["gummies"]);
+    assert_eq!(ids(&store, ProductQuestion { category: edible(), ..of("dream") }).await, Vec::<String>::new());
+    assert_eq!(
+        ids(&store, ProductQuestion { brand: Some("Granite".to_owned()), ..of("blue") }).await,
+        ["dream", "ledger"]
+    );
+    assert_eq!(ids(&store, ProductQuestion { in_stock: Some(true), ..of("mango") }).await, Vec::<String>::new());
+    assert_eq!(ids(&store, ProductQuestion { in_stock: Some(false), ..of("mango") }).await, ["gummies"]);
+    assert_eq!(ids(&store, ProductQuestion { max_price: Some(300), ..of("mango") }).await, ["gummies"]);
+    assert_eq!(ids(&store, ProductQuestion { min_price: Some(301), ..of("mango") }).await, Vec::<String>::new());
+    assert_eq!(ids(&store, ProductQuestion { on_special: Some(true), ..of("mango") }).await, Vec::<String>::new());
+}
+
+#[rstest]
+#[case::by_words("blue", MatchKind::Words, 4)]
+#[case::by_spelling("bluee dreamm", MatchKind::Trigrams, 2)]
+#[tokio::test]
+async fn pages_lead_from_the_best_match_to_the_last(#[case] q: &str, #[case] by: MatchKind, #[case] matches: usize) {
+    let (store, _) = market().await;
+    // as good a match as another one
+    store.beside("Twin").await.crawl(1, vec![named("twin", Some("Granite"), "Blue Dream")]).await;
+    copy(&store).await;
+    let client = client(&store).await;
+    let whole = product_search::search(&client, &of(q), 10).await.unwrap();
+    assert_eq!((whole.by, whole.page.products.len(), whole.truncated), (by, matches, false));
+    assert_eq!(whole.page.next, None);
+
+    let mut question = of(q);
+    let mut seen = Vec::new();
+    loop {
+        let found = product_search::search(&client, &question, 1).await.unwrap();
+        assert_eq!(found.by, by);
+        seen.extend(found.page.products);
+        let Some(next) = found.page.next else { break };
+        question.after = Some(next);
+    }
+    assert_eq!(seen, whole.page.products);
+}
+
+#[tokio::test]
+async fn the_better_match_comes_first() {
+    let (store, _) = market().await;
+    let answer = found(&store, &of("blue dream")).await;
+    assert_eq!(answer.page.products[0].provider_product_id, "dream");
+}
+
+#[tokio::test]
+async fn a_crawl_copies_nothing_and_the_answer_says_that_a_store_waits() {
+    let store = TestStore::new().await;
+    store.crawl(1, vec![named("a", None, "Blue Ledger")]).await;
+    let answer = found(&store, &of("ledger")).await;
+    assert_eq!((answer.page.products.len(), answer.stores_waiting), (0, 1));
+
+    assert_eq!(copy(&store).await, 1);
+    let answer = found(&store, &of("ledger")).await;
+    assert_eq!((answer.page.products.len(), answer.stores_waiting), (1, 0));
+}
+
+#[tokio::test]
+async fn only_what_differs_is_copied() {
+    let store = TestStore::new().await;
+    let menu = |name: &str, price| {
+        vec![Product { price_rec: Some(price), ..named("a", None, name) }, named("b", None, "Another")]
+    };
+    store.crawl(1, menu("Blue Ledger", 100)).await;
+    assert_eq!(copy(&store).await, 2);
+    assert_eq!(copy(&store).await, 0);
+    let untouched = store.marks("product_search").await;
+    store.crawl(2, menu("Blue Ledger", 200)).await;
+    assert_eq!(copy(&store).await, 0, "a price is no name");
+    assert_eq!(store.marks("product_search").await, untouched);
+    store.crawl(3, menu("Red Ledger", 200)).await;
+    assert_eq!(copy(&store).await, 1);
+    assert_eq!(ids(&store, of("red")).await, ["a"]);
+    assert_eq!(ids(&store, of("blue")).await, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn the_names_of_a_deleted_store_are_forgotten() {
+    let (store, lakes) = market().await;
+    store.database.raw.execute("DELETE FROM dispensaries WHERE id = $1", &[&lakes.id]).await.unwrap();
+    assert_eq!(ids(&store, of("blueberry")).await, Vec::<String>::new());
+    product_search::forget_gone(&client(&store).await).await.unwrap();
+    let left = format!("SELECT count(*) FROM product_search WHERE dispensary_id = {}", lakes.id);
+    assert_eq!(store.count(&left).await, 0);
+    assert_eq!(store.count("SELECT count(*) FROM product_search").await, 3);
+}
+
+#[tokio::test]
+async fn a_long_name_is_found_by_its_beginning() {
+    let store = TestStore::new().await;
+    let long = format!("Endless {}", "word ".repeat(20_000));
+    store.crawl(1, vec![named("a", None, &long), named("b", None, &"x".repeat(100_000))]).await;
+    assert_eq!(copy(&store).await, 2);
+    assert_eq!(ids(&store, of("endless")).await, ["a"]);
+}
