@@ -11,6 +11,7 @@ pub mod discovery;
 pub mod error;
 pub mod generation;
 pub mod hosts;
+pub mod indexes;
 pub mod installation;
 pub mod listen;
 pub mod migrate;
