@@ -1,10 +1,14 @@
-//! Lists the files of `migrations/` for `db::migrate`, so that adding one needs no code.
+//! Lists the files of `migrations/` for `db::migrate`, so that adding one needs no code; and tells `utoipa` what ids are.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
+/// Other names of i64, which the OpenAPI document shows as what they are.
+const IDS: [&str; 7] = ["PayloadId", "ProbeNumber", "ProductId", "ProxyId", "StoreId", "TaskId", "TokenId"];
+
 fn main() -> io::Result<()> {
+    IDS.iter().fold(utoipa_config::Config::new(), |config, id| config.alias_for(id, "i64")).write_to_file();
     println!("cargo::rerun-if-changed=migrations");
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
     let mut code = String::new();

@@ -11,6 +11,7 @@ use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use serde::de::DeserializeOwned;
 
+use super::authenticate::RequestContext;
 use super::{ApiError, ApiState};
 
 /// Enough for a body of the largest size over a slow line; a slower client would occupy a connection.
@@ -23,10 +24,14 @@ impl<T: DeserializeOwned> FromRequest<ApiState> for Body<T> {
 
     async fn from_request(request: Request, state: &ApiState) -> Result<Self, ApiError> {
         require_json(&request)?;
+        let context = request.extensions().get::<RequestContext>().cloned();
         let max_time = MAX_BODY_TIME.min(state.config.request_timeout / 2);
         let body = tokio::time::timeout(max_time, Bytes::from_request(request, state));
         let bytes = body.await.map_err(|_| ApiError::SlowBody(max_time))?;
         let bytes = bytes.map_err(|rejection| not_received(&rejection, state.config.max_body_bytes))?;
+        if let Some(context) = context {
+            context.note_body(&bytes);
+        }
         parse(&bytes).map(Body)
     }
 }

@@ -3,13 +3,15 @@
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// Tells a cursor of this order from one of another.
 const MARK: &str = "id<";
 
 /// The next page holds ids below this one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(into = "String", try_from = "String")]
+#[schema(value_type = String)]
 pub struct Cursor(pub i64);
 
 impl From<Cursor> for String {

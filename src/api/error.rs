@@ -4,12 +4,15 @@ use std::fmt::Display;
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::http::{Method, StatusCode, header};
+use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use thiserror::Error;
+use utoipa::{ToResponse, ToSchema};
 
+use super::change;
 use crate::db::DbError;
+use crate::db::idempotency_keys::KeptAnswer;
 use crate::db::task_requests::RequestError;
 use crate::domain::task::TaskId;
 use crate::domain::task_request::BadField;
@@ -21,6 +24,9 @@ pub enum ApiError {
     Bad { field: String, fault: String },
     #[error("the body cannot be read: {0}")]
     BadBody(String),
+    /// The caller is not known.
+    #[error("{0}")]
+    Unauthenticated(&'static str),
     #[error("{0}")]
     Forbidden(String),
     #[error("{0} does not exist")]
@@ -31,14 +37,26 @@ pub enum ApiError {
     NotAllowed { method: Method, path: String },
     #[error("the body did not arrive within {0:?}")]
     SlowBody(Duration),
+    #[error("{0}")]
+    Conflict(String),
     #[error("task {existing} with the key '{key}' is queued or running already")]
     Duplicate { existing: TaskId, key: String },
     #[error("the body is larger than {0} bytes")]
     TooLarge(usize),
     #[error("the body is {0}, not application/json")]
     NotJson(String),
+    #[error("too many requests with this token: go on in {0:.0?}")]
+    TooManyRequests(Duration),
+    #[error("the Idempotency-Key '{0}' was sent with another request")]
+    KeyReused(String),
+    /// No error: the request was answered before, and gets that answer again.
+    #[error("answered before")]
+    Answered(Box<KeptAnswer>),
     #[error("not answered within {0:?}")]
     TimedOut(Duration),
+    /// There is no room now.
+    #[error("{0}")]
+    Busy(String),
     #[error("{0}")]
     Unavailable(String),
     /// A fault of the server; the text goes to the log only.
@@ -50,8 +68,9 @@ pub enum ApiError {
 #[derive(Clone)]
 pub struct InternalCause(pub String);
 
-/// A problem document, carried as an extension until the request's id is known.
-#[derive(Clone, Serialize)]
+/// A problem document (RFC 9457).
+#[derive(Clone, Serialize, ToResponse, ToSchema)]
+#[response(description = "Refused, with the reason", content_type = "application/problem+json")]
 pub struct Problem {
     r#type: &'static str,
     title: &'static str,
@@ -66,24 +85,21 @@ pub struct Problem {
     /// The open task that the new one would duplicate.
     #[serde(skip_serializing_if = "Option::is_none")]
     task_id: Option<TaskId>,
+    /// As in the header `X-Request-Id` and in the log.
+    request_id: String,
 }
 
-#[derive(Clone, Serialize)]
+#[derive(Clone, Serialize, ToSchema)]
 struct FieldError {
     field: String,
     detail: String,
 }
 
 impl Problem {
-    pub fn body(&self, request_id: &str) -> Body {
-        #[derive(Serialize)]
-        struct Document<'a> {
-            #[serde(flatten)]
-            problem: &'a Problem,
-            request_id: &'a str,
-        }
+    pub fn body(mut self, request_id: &str) -> Body {
+        request_id.clone_into(&mut self.request_id);
         // strings and numbers always become JSON
-        serde_json::to_vec(&Document { problem: self, request_id }).unwrap_or_default().into()
+        serde_json::to_vec(&self).unwrap_or_default().into()
     }
 }
 
@@ -95,15 +111,30 @@ impl ApiError {
     fn status(&self) -> StatusCode {
         match self {
             ApiError::Bad { .. } | ApiError::BadBody(_) => StatusCode::BAD_REQUEST,
+            ApiError::Unauthenticated(_) => StatusCode::UNAUTHORIZED,
             ApiError::Forbidden(_) => StatusCode::FORBIDDEN,
             ApiError::NotFound(_) | ApiError::MissingReference { .. } => StatusCode::NOT_FOUND,
             ApiError::NotAllowed { .. } => StatusCode::METHOD_NOT_ALLOWED,
             ApiError::SlowBody(_) => StatusCode::REQUEST_TIMEOUT,
-            ApiError::Duplicate { .. } => StatusCode::CONFLICT,
+            ApiError::Conflict(_) | ApiError::Duplicate { .. } => StatusCode::CONFLICT,
+            ApiError::TooManyRequests(_) => StatusCode::TOO_MANY_REQUESTS,
+            ApiError::KeyReused(_) => StatusCode::UNPROCESSABLE_ENTITY,
+            ApiError::Answered(_) => StatusCode::OK,
             ApiError::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
             ApiError::NotJson(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            ApiError::TimedOut(_) | ApiError::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
+            ApiError::TimedOut(_) | ApiError::Busy(_) | ApiError::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
             ApiError::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    }
+
+    /// What the client needs beside the text.
+    fn header(&self) -> Option<(HeaderName, HeaderValue)> {
+        match self {
+            ApiError::Unauthenticated(_) => Some((header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))),
+            ApiError::TooManyRequests(wait) => {
+                Some((header::RETRY_AFTER, HeaderValue::from(wait.as_secs().saturating_add(1))))
+            }
+            _ => None,
         }
     }
 
@@ -138,6 +169,9 @@ impl ApiError {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
+        if let ApiError::Answered(kept) = &self {
+            return change::answer_again(kept);
+        }
         let status = self.status();
         let field_error = self.field_error();
         let problem = Problem {
@@ -148,9 +182,13 @@ impl IntoResponse for ApiError {
             field: field_error.as_ref().map(|error| error.field.clone()),
             errors: field_error.into_iter().collect(),
             task_id: self.existing_task(),
+            request_id: String::new(),
         };
         let mut response = (status, [(header::CONTENT_TYPE, "application/problem+json")]).into_response();
         response.extensions_mut().insert(problem);
+        if let Some((name, value)) = self.header() {
+            response.headers_mut().insert(name, value);
+        }
         if status.is_server_error() {
             response.extensions_mut().insert(InternalCause(self.to_string()));
         }

@@ -9,8 +9,10 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
+use utoipa::ToSchema;
 
 use super::ApiState;
+use super::access::Anyone;
 use crate::db::{Client, migrate, server_info};
 use crate::domain::proxy::PoolState;
 
@@ -49,31 +51,31 @@ impl Health {
     }
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct Liveness {
     pub status: LivenessStatus,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LivenessStatus {
     Ok,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct Readiness {
     pub status: ReadinessStatus,
     pub parts: ReadinessChecks,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ReadinessStatus {
     Ready,
     Degraded,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct ReadinessChecks {
     pub database: Check,
     pub migrations: Check,
@@ -81,7 +83,7 @@ pub struct ReadinessChecks {
     pub actors: Check,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct Check {
     pub state: CheckState,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -90,7 +92,7 @@ pub struct Check {
     pub pool: Option<PoolState>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckState {
     Ok,
@@ -99,11 +101,16 @@ pub enum CheckState {
     Degraded,
 }
 
-pub async fn livez() -> Json<Liveness> {
+/// Whether the process is up.
+#[utoipa::path(get, path = "/livez", tag = "service", responses((status = 200, body = Liveness)))]
+pub async fn livez(_: Anyone) -> Json<Liveness> {
     Json(Liveness { status: LivenessStatus::Ok })
 }
 
-pub async fn readyz(State(api): State<ApiState>) -> (StatusCode, Json<Readiness>) {
+/// Whether everything works that the process needs.
+#[utoipa::path(get, path = "/readyz", tag = "service",
+               responses((status = 200, body = Readiness), (status = 503, body = Readiness, description = "Something is degraded")))]
+pub async fn readyz(_: Anyone, State(api): State<ApiState>) -> (StatusCode, Json<Readiness>) {
     let (database, migrations) = match tokio::time::timeout(MAX_WAIT, database(&api)).await {
         Ok(checks) => checks,
         Err(_) => without_database(format!("no answer within {MAX_WAIT:?}"), &api.health),

@@ -11,6 +11,7 @@ use prometheus::core::Collector;
 use prometheus::{GaugeVec, IntGauge, IntGaugeVec, Opts, Registry, TextEncoder};
 use strum::VariantArray;
 
+use super::access::{Caller, Viewer};
 use super::{ApiError, ApiState};
 use crate::db::task_views::counts::{ReadyTasks, TaskCounts};
 use crate::db::{Db, DbError, proxies, task_views, workers};
@@ -29,6 +30,12 @@ struct ServiceMetrics {
     ready: Vec<ReadyTasks>,
     workers: Vec<WorkerDocument>,
     proxies: PoolState,
+}
+
+/// The metrics of the process and of the service, in Prometheus' text format.
+#[utoipa::path(get, path = "/metrics", tag = "service", responses((status = 200, body = String, content_type = "text/plain")))]
+pub async fn show(_: Caller<Viewer>, api: State<ApiState>) -> Result<Response, ApiError> {
+    service(api).await
 }
 
 /// The metrics of the process and of the service.

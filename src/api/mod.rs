@@ -3,18 +3,32 @@
 //! In: a bound listener and an [`ApiState`], whose token ends it. Out: a future that is ready when the last connection has closed.
 //! It must not know handlers, platforms or actors: their state comes in as [`Health`].
 
+pub mod audit;
 pub mod health;
+pub mod openapi;
 pub mod server;
+pub mod session;
+pub mod stream;
 pub mod tasks;
+pub mod tokens;
 pub mod workers;
 
+mod access;
+mod authenticate;
 mod body;
+mod change;
+mod credentials;
 mod cursor;
+mod endpoint;
 mod error;
+mod feed;
 mod guard;
 mod metrics;
+mod origin;
+mod page;
 mod path;
 mod query;
+mod rates;
 mod router;
 mod state;
 
@@ -25,11 +39,14 @@ use tokio::net::TcpListener;
 pub use cursor::Cursor;
 pub use error::ApiError;
 pub use health::{Actors, Health};
+pub use router::command_line;
 pub use server::Bounds;
 pub use state::ApiState;
 
 const MAX_API_CONNECTIONS: usize = 512;
 const MAX_PROBE_CONNECTIONS: usize = 64;
+/// Of `/api/events`, beside [`MAX_API_CONNECTIONS`].
+const MAX_LISTENERS: usize = 1_000;
 
 /// What `/metrics` answers beside the probes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,8 +59,10 @@ pub enum Scrape {
 
 /// Serves API and probes until the state's token is cancelled; open requests then have a bounded time to end.
 pub fn serve(listener: TcpListener, state: ApiState) -> impl Future<Output = ()> + Send {
-    let (bounds, stop) = (bounds(&state, MAX_API_CONNECTIONS), state.stop.clone());
-    server::serve(listener, router::api(state), bounds, stop)
+    let (bounds, stop, feed) = (bounds(&state, MAX_API_CONNECTIONS), state.stop.clone(), state.clone());
+    let feeding = async move { feed.stop.run_until_cancelled(feed.feed.run(&feed.db)).await };
+    let serving = server::serve(listener, router::api(state), bounds, stop);
+    async { tokio::join!(serving, feeding).0 }
 }
 
 /// Serves `/livez`, `/readyz` and `/metrics` to any host, on connections of their own: clients of the API cannot use them up.

@@ -5,31 +5,58 @@ use axum::extract::DefaultBodyLimit;
 use axum::http::{Method, Uri};
 use axum::middleware;
 use axum::routing::get;
+use utoipa_axum::router::OpenApiRouter;
 
-use super::{ApiError, ApiState, Scrape, guard, health, metrics, tasks, workers};
+use super::endpoint::endpoints;
+use super::{
+    ApiError, ApiState, Scrape, audit, authenticate, guard, health, metrics, openapi, session, stream, tasks, tokens,
+    workers,
+};
 
-/// The whole API with the probes, for requests from this machine.
+/// Every endpoint, with its operation in the OpenAPI document.
+pub fn endpoints() -> OpenApiRouter<ApiState> {
+    endpoints![
+        health::livez,
+        health::readyz,
+        metrics::show,
+        openapi::show,
+        stream::events,
+        tasks::list,
+        tasks::create,
+        tasks::counts,
+        tasks::show,
+        workers::list,
+        workers::roles,
+        audit::list,
+        tokens::list,
+        tokens::create,
+        tokens::revoke,
+        session::show,
+        session::log_in,
+        session::log_out,
+    ]
+}
+
+/// The whole API, for requests from the network.
 pub fn api(state: ApiState) -> Router {
-    let routes = probe_routes(Scrape::Service)
-        .route("/api/tasks", get(tasks::list).post(tasks::create))
-        .route("/api/tasks/counts", get(tasks::counts))
-        .route("/api/tasks/{id}", get(tasks::show))
-        .route("/api/worker-registry", get(workers::list))
-        .route("/api/worker-registry/roles", get(workers::roles));
-    answering(with_fallbacks(routes).layer(middleware::from_fn(guard::require_same_machine)), state)
+    let network = middleware::from_fn_with_state(state.clone(), authenticate::network);
+    answering(with_fallbacks(endpoints().into()).layer(network), state)
+}
+
+/// The whole API, for the commands of this process: they have the database itself, so they may do everything.
+pub fn command_line(state: ApiState) -> Router {
+    let command_line = middleware::from_fn(authenticate::command_line);
+    answering(with_fallbacks(endpoints().into()).layer(command_line), state)
 }
 
 /// Probes and metrics alone, for requests from anywhere: they change nothing and show no secret.
 pub fn probes(state: ApiState, scrape: Scrape) -> Router {
-    answering(with_fallbacks(probe_routes(scrape)), state)
-}
-
-fn probe_routes(scrape: Scrape) -> Router<ApiState> {
     let metrics = match scrape {
         Scrape::Process => get(metrics::process),
         Scrape::Service => get(metrics::service),
     };
-    Router::new().route("/livez", get(health::livez)).route("/readyz", get(health::readyz)).route("/metrics", metrics)
+    let routes = endpoints![health::livez, health::readyz];
+    answering(with_fallbacks(Router::from(routes).route("/metrics", metrics)), state)
 }
 
 /// A fallback belongs to the routes before it, a layer to both.

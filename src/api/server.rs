@@ -1,10 +1,10 @@
 //! The accept loop: bounds the number of connections and the time that a client takes to send a request and to read its answer, and
 //! closes them in order.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use axum::Router;
+use axum::{Extension, Router};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
@@ -13,7 +13,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_io_timeout::TimeoutStream;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use tower::Layer;
 
+use super::authenticate::ClientAddress;
 use crate::events;
 
 /// The most that [`Bounds::write_idle`] needs to be.
@@ -40,8 +42,8 @@ pub struct Bounds {
 pub async fn serve(listener: TcpListener, router: Router, bounds: Bounds, stop: CancellationToken) {
     let (open, over) = (TaskTracker::new(), CancellationToken::new());
     let permits = Arc::new(Semaphore::new(bounds.connections));
-    while let Some((stream, permit)) = next(&listener, &permits, &stop).await {
-        let connection = Connection { router: router.clone(), stop: stop.clone(), _permit: permit };
+    while let Some((stream, client, permit)) = next(&listener, &permits, &stop).await {
+        let connection = Connection { client, router: router.clone(), stop: stop.clone(), place: Place::new(permit) };
         let over = over.clone();
         open.spawn(async move { over.run_until_cancelled(connection.serve(stream, bounds.write_idle)).await });
     }
@@ -58,18 +60,19 @@ async fn next(
     listener: &TcpListener,
     permits: &Arc<Semaphore>,
     stop: &CancellationToken,
-) -> Option<(TcpStream, OwnedSemaphorePermit)> {
+) -> Option<(TcpStream, ClientAddress, OwnedSemaphorePermit)> {
     let accepted = async {
         let permit = permits.clone().acquire_owned().await.ok()?;
-        Some((accept(listener).await, permit))
+        let (stream, client) = accept(listener).await;
+        Some((stream, client, permit))
     };
     stop.run_until_cancelled(accepted).await.flatten()
 }
 
-async fn accept(listener: &TcpListener) -> TcpStream {
+async fn accept(listener: &TcpListener) -> (TcpStream, ClientAddress) {
     loop {
         match listener.accept().await {
-            Ok((stream, _)) => return stream,
+            Ok((stream, client)) => return (stream, ClientAddress(client.ip())),
             Err(error) => {
                 events::accept_failed(&error);
                 tokio::time::sleep(ACCEPT_PAUSE).await;
@@ -78,10 +81,26 @@ async fn accept(listener: &TcpListener) -> TcpStream {
     }
 }
 
+/// A connection's place among [`Bounds::connections`], as an extension of its requests.
+#[derive(Clone)]
+pub struct Place(Arc<Mutex<Option<OwnedSemaphorePermit>>>);
+
+impl Place {
+    fn new(permit: OwnedSemaphorePermit) -> Self {
+        Place(Arc::new(Mutex::new(Some(permit))))
+    }
+
+    /// Gives it to another client; the connection goes on.
+    pub fn free(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+}
+
 struct Connection {
+    client: ClientAddress,
     router: Router,
     stop: CancellationToken,
-    _permit: OwnedSemaphorePermit,
+    place: Place,
 }
 
 impl Connection {
@@ -93,7 +112,8 @@ impl Connection {
         let mut protocol = http1::Builder::new();
         protocol.timer(TokioTimer::new()).header_read_timeout(MAX_HEAD_TIME).max_buf_size(MAX_HEAD_BYTES);
         let stream = TokioIo::new(Box::pin(stream));
-        let connection = protocol.serve_connection(stream, TowerToHyperService::new(self.router));
+        let service = Extension(self.place).layer(Extension(self.client).layer(self.router));
+        let connection = protocol.serve_connection(stream, TowerToHyperService::new(service));
         tokio::pin!(connection);
         // an error is a client that disconnects or does not speak HTTP, which is not logged
         let _ = tokio::select! {

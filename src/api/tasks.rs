@@ -2,14 +2,18 @@
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::{StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use chrono::{DateTime, Utc};
 use serde::de::{Error, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::json;
+use utoipa::{IntoParams, ToSchema};
 
+use super::access::{Caller, Changes, Operator, Viewer};
 use super::body::Body;
 use super::cursor::Cursor;
+use super::error::Problem;
+use super::page::{Limit, Page, PageJson};
 use super::path::Path;
 use super::query::{self, NoParameters, Query};
 use super::{ApiError, ApiState};
@@ -22,15 +26,15 @@ use crate::domain::store::{Platform, StoreId};
 use crate::domain::task::TaskId;
 use crate::domain::task_request::TaskRequest;
 
-const DEFAULT_PAGE: i64 = 50;
-const MAX_PAGE: i64 = 500;
-
 /// Which tasks to list; a parameter that is absent filters nothing.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub struct ListQuery {
     status: Option<ShownStatus>,
+    /// One role, several with commas, `any` for all crawl roles, or `media`.
     #[serde(default, deserialize_with = "role_set")]
+    #[param(value_type = Option<String>, example = "payload_fetch")]
     role: Option<RoleSet>,
     dispensary_id: Option<StoreId>,
     platform: Option<Platform>,
@@ -41,15 +45,18 @@ pub struct ListQuery {
     created_after: Option<DateTime<Utc>>,
     #[serde(default, deserialize_with = "query::time")]
     created_before: Option<DateTime<Utc>>,
-    #[serde(default = "default_page", deserialize_with = "page_size")]
-    limit: i64,
+    #[serde(default)]
+    #[param(inline)]
+    limit: Limit,
+    #[param(inline)]
     cursor: Option<Cursor>,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct TaskPage {
     pub tasks: Vec<TaskView>,
-    /// For the next page; none on the last.
+    /// For the next page; null on the last.
+    #[schema(inline)]
     pub next_cursor: Option<Cursor>,
 }
 
@@ -58,18 +65,25 @@ pub struct TaskPath {
     id: TaskId,
 }
 
-pub async fn list(State(api): State<ApiState>, Query(query): Query<ListQuery>) -> Result<Json<TaskPage>, ApiError> {
+/// Lists tasks, newest first.
+#[utoipa::path(get, path = "/api/tasks", tag = "tasks", params(ListQuery), responses((status = 200, body = TaskPage)))]
+pub async fn list(
+    _: Caller<Viewer>,
+    State(api): State<ApiState>,
+    Query(query): Query<ListQuery>,
+) -> Result<PageJson<TaskPage>, ApiError> {
     let limit = query.limit;
     let client = api.db.api_client().await?;
-    // one more than asked for shows whether there is another page
-    let mut tasks = task_views::list(&client, &query.into(), limit + 1).await?;
-    let has_next = tasks.len() as i64 > limit;
-    tasks.truncate(limit as usize);
-    let next_cursor = tasks.last().filter(|_| has_next).map(|last| Cursor(last.id));
-    Ok(Json(TaskPage { tasks, next_cursor }))
+    let tasks = task_views::list(&client, &query.into(), limit.with_next()).await?;
+    let page = Page::of(tasks, limit, |task| task.id);
+    Ok(PageJson { body: TaskPage { tasks: page.items, next_cursor: page.next_cursor }, next: page.next_cursor })
 }
 
+/// One task with its attempts and children.
+#[utoipa::path(get, path = "/api/tasks/{id}", tag = "tasks", params(("id" = i64, Path, description = "The task's id")),
+               responses((status = 200, body = TaskDetail), (status = 404, response = Problem)))]
 pub async fn show(
+    _: Caller<Viewer>,
     State(api): State<ApiState>,
     Path(TaskPath { id }): Path<TaskPath>,
     _: Query<NoParameters>,
@@ -79,20 +93,31 @@ pub async fn show(
     task.map(Json).ok_or_else(|| ApiError::NotFound(format!("task {id}")))
 }
 
-pub async fn counts(State(api): State<ApiState>, _: Query<NoParameters>) -> Result<Json<TaskCounts>, ApiError> {
+/// Counts tasks by status, and by role and status.
+#[utoipa::path(get, path = "/api/tasks/counts", tag = "tasks", responses((status = 200, body = TaskCounts)))]
+pub async fn counts(
+    _: Caller<Viewer>,
+    State(api): State<ApiState>,
+    _: Query<NoParameters>,
+) -> Result<Json<TaskCounts>, ApiError> {
     let client = api.db.api_client().await?;
     Ok(Json(counts::counts(&client).await?))
 }
 
+/// Makes a task.
+#[utoipa::path(post, path = "/api/tasks", tag = "tasks", request_body = TaskRequest,
+               responses((status = 201, body = TaskView), (status = 404, response = Problem), (status = 409, response = Problem)))]
 pub async fn create(
+    changes: Changes<Operator>,
     State(api): State<ApiState>,
     _: Query<NoParameters>,
     Body(request): Body<TaskRequest>,
 ) -> Result<Response, ApiError> {
-    let client = api.db.api_client().await?;
-    let id = task_requests::enqueue(&client, request).await?;
-    let task = task_views::get(&client, id).await?.ok_or_else(|| ApiError::NotFound(format!("task {id}")))?;
-    Ok((StatusCode::CREATED, [(header::LOCATION, format!("/api/tasks/{id}"))], Json(task)).into_response())
+    let change = changes.begin(&api).await?;
+    let id = task_requests::enqueue(&change, request).await?;
+    let task = task_views::get(&change, id).await?.ok_or_else(|| ApiError::NotFound(format!("task {id}")))?;
+    change.audit("tasks.create", id, json!({"role": task.role, "dispensary_id": task.dispensary_id})).await?;
+    change.created(format!("/api/tasks/{id}"), &task).await
 }
 
 impl From<ListQuery> for TaskFilter {
@@ -109,18 +134,6 @@ impl From<ListQuery> for TaskFilter {
             below: query.cursor.map(|Cursor(id)| id),
             ..TaskFilter::default()
         }
-    }
-}
-
-fn default_page() -> i64 {
-    DEFAULT_PAGE
-}
-
-fn page_size<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
-    let size = i64::deserialize(deserializer)?;
-    match (1..=MAX_PAGE).contains(&size) {
-        true => Ok(size),
-        false => Err(D::Error::custom(format_args!("{size} is out of range (1 to {MAX_PAGE})"))),
     }
 }
 

@@ -4,24 +4,32 @@ use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use strum::VariantArray;
+use utoipa::ToSchema;
 
+use super::access::{Caller, Viewer};
 use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
 use crate::db::workers;
 use crate::domain::role::Role;
 use crate::domain::worker::WorkerDocument;
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct Registry {
     pub workers: Vec<WorkerDocument>,
 }
 
-pub async fn list(State(api): State<ApiState>, _: Query<NoParameters>) -> Result<Json<Registry>, ApiError> {
+/// Lists every worker, as its last heartbeat describes it.
+#[utoipa::path(get, path = "/api/worker-registry", tag = "workers", responses((status = 200, body = Registry)))]
+pub async fn list(
+    _: Caller<Viewer>,
+    State(api): State<ApiState>,
+    _: Query<NoParameters>,
+) -> Result<Json<Registry>, ApiError> {
     let client = api.db.api_client().await?;
     Ok(Json(Registry { workers: workers::list(&client).await? }))
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct RoleView {
     pub role: Role,
     /// The title, for display.
@@ -43,6 +51,8 @@ impl From<Role> for RoleView {
     }
 }
 
-pub async fn roles(_: Query<NoParameters>) -> Json<Vec<RoleView>> {
+/// Lists the roles of tasks.
+#[utoipa::path(get, path = "/api/worker-registry/roles", tag = "workers", responses((status = 200, body = Vec<RoleView>)))]
+pub async fn roles(_: Caller<Viewer>, _: Query<NoParameters>) -> Json<Vec<RoleView>> {
     Json(Role::VARIANTS.iter().copied().map(RoleView::from).collect())
 }

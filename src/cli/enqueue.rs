@@ -3,11 +3,10 @@
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use super::{CliError, Env, ExitCode, values};
-use crate::db::task_requests::{self, RequestError};
-use crate::db::task_views;
+use super::{Env, ExitCode, values};
+use crate::db::task_views::TaskView;
 use crate::domain::store::StoreId;
-use crate::domain::task_request::{BadField, TaskRequest};
+use crate::domain::task_request::TaskRequest;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -45,24 +44,10 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         dedup_key: args.dedup_key,
         ..TaskRequest::default()
     };
-    let client = env.db().await?.client().await?;
-    let id = task_requests::enqueue(&client, request).await.map_err(cli_error)?;
-    let task = task_views::get(&client, id).await?;
-    let task = task.ok_or_else(|| CliError::not_found(format!("task {id} was removed again")))?;
+    let made = env.api().await?.post("/api/tasks", &request).await;
+    let task: TaskView = made.map_err(|error| error.naming_flags(flag))?;
     env.out.either(&task, |task| format!("task {}: {}", task.id, task.role))?;
     Ok(ExitCode::Ok)
-}
-
-/// The error with the name of the flag that is at fault.
-pub(super) fn cli_error(error: RequestError) -> anyhow::Error {
-    match error {
-        RequestError::Bad(BadField { field, fault }) => CliError::usage(format!("{}: {fault}", flag(field))).into(),
-        RequestError::Missing { field, what } => {
-            CliError::not_found(format!("{}: {what} does not exist", flag(field))).into()
-        }
-        RequestError::Duplicate { .. } => CliError::conflict(error.to_string()).into(),
-        RequestError::Db(error) => error.into(),
-    }
 }
 
 /// The flag that sets a field of the request.

@@ -7,7 +7,10 @@ use tokio::runtime::Runtime;
 use tokio::sync::OnceCell;
 
 use super::Stop;
+use super::client::ApiClient;
 use super::output::Output;
+use super::remote::Remote;
+use crate::api::{self, Actors, ApiState, Health};
 use crate::app::database::{self, OpenDatabase, OpenError};
 use crate::config::{Config, DatabaseUrl, LoadedConfig};
 use crate::db::migrate::{self, MigrateError};
@@ -50,6 +53,35 @@ impl Env {
         let opened = self.database().await?;
         migrate::require_current(&opened.db).await.map_err(|error| schema_error(opened, error))?;
         Ok(opened.db.clone())
+    }
+
+    /// The API, for commands that change something: that of `--url`, or of this process on the database.
+    pub async fn api(&self) -> anyhow::Result<ApiClient> {
+        match self.remote()? {
+            Some(remote) => Ok(remote),
+            None => Ok(self.local(self.db().await?)),
+        }
+    }
+
+    /// The API, for commands that only read: in this process an outdated schema is an error.
+    pub async fn api_to_read(&self) -> anyhow::Result<ApiClient> {
+        match self.remote()? {
+            Some(remote) => Ok(remote),
+            None => Ok(self.local(self.db_to_read().await?)),
+        }
+    }
+
+    fn remote(&self) -> anyhow::Result<Option<ApiClient>> {
+        let client = &self.config.client;
+        if client.url.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(ApiClient::remote(Remote::new(&client.url, client.token.clone())?)))
+    }
+
+    fn local(&self, db: Db) -> ApiClient {
+        let health = Health::new(None, || Actors::Running);
+        ApiClient::local(api::command_line(ApiState::new(db, Arc::new(self.config.api.clone()), health)))
     }
 
     /// The database as it is, whatever its schema.

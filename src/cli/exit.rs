@@ -4,6 +4,7 @@ use std::io::{ErrorKind, Write};
 
 use thiserror::Error;
 
+use super::client::ClientError;
 use crate::app::AppError;
 use crate::app::database::OpenError;
 use crate::config::ConfigErrors;
@@ -89,6 +90,9 @@ fn of(error: &anyhow::Error) -> ExitCode {
 
 fn known(cause: &(dyn std::error::Error + 'static)) -> Option<ExitCode> {
     if let Some(error) = cause.downcast_ref::<CliError>() {
+        return Some(error.code);
+    }
+    if let Some(error) = cause.downcast_ref::<ClientError>() {
         return Some(error.code);
     }
     if cause.is::<ConfigErrors>() || matches!(cause.downcast_ref(), Some(AppError::Services(_))) {

@@ -79,12 +79,8 @@ async fn listen(address: &str, variable: &str) -> Result<TcpListener, CliError> 
 fn state(env: &Env, app: &App, db: Db) -> ApiState {
     let proxies = app.proxies().map(ProxyPool::state);
     let lifecycle = app.lifecycle().clone();
-    ApiState {
-        db,
-        config: Arc::new(env.config.api.clone()),
-        health: Health::new(proxies, move || actors(&lifecycle)),
-        stop: CancellationToken::new(),
-    }
+    let health = Health::new(proxies, move || actors(&lifecycle));
+    ApiState::new(db, Arc::new(env.config.api.clone()), health)
 }
 
 fn actors(lifecycle: &Lifecycle) -> Actors {

@@ -12,6 +12,7 @@ pub mod proxies;
 pub mod stop;
 
 mod api;
+mod client;
 mod config;
 mod db;
 mod doctor;
@@ -23,15 +24,18 @@ mod http;
 mod input;
 mod list_file;
 mod migrate;
+mod openapi;
 mod payload;
 mod platforms;
 mod progress;
+mod remote;
 mod retention;
 mod scheduler;
 mod schedules;
 mod service;
 mod stores;
 mod tasks;
+mod token;
 mod up;
 mod values;
 mod version;
@@ -64,6 +68,9 @@ struct Cli {
     /// Data directory whose private database is used, whatever database is configured [default: the configured one]
     #[arg(long, global = true, value_name = "DIR", help_heading = GLOBAL)]
     dir: Option<PathBuf>,
+    /// Use the API of the server at this address, with the token of DROVER_TOKEN [default: the database itself]
+    #[arg(long, global = true, value_name = "URL", help_heading = GLOBAL)]
+    url: Option<String>,
     /// Print data as JSON
     #[arg(long, global = true, help_heading = GLOBAL)]
     json: bool,
@@ -90,6 +97,8 @@ enum Command {
     Hosts(hosts::Args),
     /// Bring the database's schema up to date
     Migrate(migrate::Args),
+    /// Print the API's description (OpenAPI 3.1)
+    Openapi(openapi::Args),
     /// Show a payload (what a platform answered to a crawl), or replay payloads
     Payload(payload::Args),
     /// List or add the hashes of a platform's persisted queries
@@ -106,6 +115,8 @@ enum Command {
     Stores(stores::Args),
     /// List, show and follow tasks
     Tasks(tasks::Args),
+    /// Make, list and revoke tokens for the API
+    Token(token::Args),
     /// Run everything in one process: API, schedules and pods of workers
     Up(up::Args),
     /// Print the version
@@ -128,6 +139,7 @@ impl Command {
             Command::Enqueue(args) => enqueue::run(args, env).await,
             Command::Hosts(args) => hosts::run(args, env).await,
             Command::Migrate(args) => migrate::run(args, env).await,
+            Command::Openapi(args) => openapi::run(args, env),
             Command::Payload(args) => payload::run(args, env).await,
             Command::Platforms(args) => platforms::run(args, env).await,
             Command::Proxies(args) => proxies::run(args, env).await,
@@ -136,6 +148,7 @@ impl Command {
             Command::Schedules(args) => schedules::run(args, env).await,
             Command::Stores(args) => stores::run(args, env).await,
             Command::Tasks(args) => tasks::run(args, env).await,
+            Command::Token(args) => token::run(args, env).await,
             Command::Up(args) => up::run(args, env).await,
             Command::Version(args) => version::run(args, env).await,
             Command::Worker(args) => worker::run(args, env).await,
@@ -188,7 +201,8 @@ fn flags(cli: &Cli) -> Vec<Flag> {
     let dir = cli.dir.as_deref().map(Path::to_string_lossy);
     let dir = dir.map(|dir| [("database.dir", dir.into_owned()), ("database.url", String::new())]);
     let dir = dir.into_iter().flatten().map(|(key, value)| Flag { name: "--dir", key, value });
-    of_command.into_iter().chain(dir).collect()
+    let url = cli.url.clone().map(|value| Flag { name: "--url", key: "client.url", value });
+    of_command.into_iter().chain(dir).chain(url).collect()
 }
 
 fn start(cli: Cli) -> anyhow::Result<ExitCode> {

@@ -35,8 +35,19 @@ impl Output {
 
     /// With `--json` the items as one array; else a table, where `row` makes an item's cells in the order of `headers`.
     pub fn rows<T: Serialize>(&self, items: &[T], headers: &[&str], row: impl Fn(&T) -> Vec<String>) -> io::Result<()> {
+        self.list(&items, items, headers, row)
+    }
+
+    /// With `--json` the API's whole answer; else a table of its items.
+    pub fn list<T>(
+        &self,
+        answer: &impl Serialize,
+        items: &[T],
+        headers: &[&str],
+        row: impl Fn(&T) -> Vec<String>,
+    ) -> io::Result<()> {
         if self.json {
-            return self.value(&items);
+            return self.value(answer);
         }
         let rows: Vec<Vec<String>> = items.iter().map(row).collect();
         let mut out = io::stdout().lock();

@@ -7,7 +7,7 @@ use super::http::Listeners;
 use super::{CliError, Env, ExitCode, Stop};
 use crate::actors::plan::Plan;
 use crate::app::App;
-use crate::db::{Db, DbError, proxies};
+use crate::db::{Db, DbError, api_tokens, proxies};
 use crate::domain::proxy::PoolState;
 use crate::events;
 
@@ -23,6 +23,9 @@ pub async fn run(env: &Env, plan: Plan, http: Http) -> anyhow::Result<ExitCode> 
     // bound first, so that a port in use ends the command at once
     let listeners = Listeners::bind(env, http == Http::Api).await?;
     let db = database(env).await?;
+    if listeners.api.is_some() {
+        require_token(env, &db).await?;
+    }
     if !plan.pods.is_empty() && proxies::count(&db.client().await?).await? == PoolState::default() {
         events::no_proxies();
     }
@@ -40,6 +43,18 @@ pub async fn run(env: &Env, plan: Plan, http: Http) -> anyhow::Result<ExitCode> 
         Some(message) => Err(CliError { code: ExitCode::Failure, message }.into()),
         None => Ok(stop.exit_code()),
     }
+}
+
+/// On an address that others can reach, nobody is trusted without a token.
+async fn require_token(env: &Env, db: &Db) -> anyhow::Result<()> {
+    if env.config.api.is_loopback() || api_tokens::exist(&db.client().await?).await? {
+        return Ok(());
+    }
+    let listen = &env.config.api.listen;
+    Err(CliError::bad_config(format!(
+        "api.listen is {listen}, which others can reach, and there is no token: make one by `drover token create --role admin --name …`"
+    ))
+    .into())
 }
 
 /// How long a service waits for a database that cannot be reached yet.

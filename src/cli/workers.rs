@@ -4,7 +4,7 @@ use clap::Subcommand;
 
 use super::output::time;
 use super::{Env, ExitCode};
-use crate::db::workers;
+use crate::api::workers::Registry;
 use crate::domain::worker::WorkerDocument;
 
 #[derive(Debug, clap::Args)]
@@ -21,11 +21,10 @@ enum Command {
 
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let Command::List = args.command;
-    let client = env.db_to_read().await?.client().await?;
-    let found = workers::list(&client).await?;
+    let registry: Registry = env.api_to_read().await?.get("/api/worker-registry").await?;
     let headers =
         ["name", "id", "role", "status", "tasks", "task ids", "memory", "cpu", "last heartbeat", "backing off"];
-    env.out.rows(&found, &headers, cells)?;
+    env.out.list(&registry, &registry.workers, &headers, cells)?;
     Ok(ExitCode::Ok)
 }
 

@@ -18,6 +18,7 @@ mod validate;
 mod variables;
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -52,6 +53,7 @@ pub struct Config {
     pub storage: Storage,
     pub probes: Probes,
     pub api: Api,
+    pub client: ApiClient,
     pub retention: Retention,
     pub log: Log,
     /// Data files of `--config DIR` that replace the compiled ones.
@@ -353,10 +355,30 @@ pub struct Probes {
 #[serde(deny_unknown_fields)]
 pub struct Api {
     pub listen: String,
+    /// Names by which clients call the server, beside the loopback names.
+    pub hosts: Vec<String>,
     #[serde(with = "sizes")]
     pub max_body_bytes: usize,
     #[serde(with = "durations")]
     pub request_timeout: Duration,
+    /// Of each token; 0 = without limit.
+    pub requests_per_minute: u32,
+}
+
+/// How commands reach the API.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ApiClient {
+    /// Empty = the API of the process itself, on the database.
+    pub url: String,
+    pub token: Secret,
+}
+
+impl Api {
+    /// Whether only this machine can connect.
+    pub fn is_loopback(&self) -> bool {
+        self.listen.parse().is_ok_and(|address: SocketAddr| address.ip().is_loopback())
+    }
 }
 
 #[derive(Clone, Debug, Deserialize)]

@@ -102,10 +102,11 @@ fn every_fault_is_told_at_once_with_its_place_and_key() {
         ("MAX_CONCURRENT_TASKS", "many"),
         ("WORKER_ROLE", "payload_fetsch"),
         ("PORT", "99999"),
+        ("DROVER__API__HOSTS", "https://crawler.example"),
     ]);
     let file = dir.path().join("development.toml");
     std::fs::write(&file, "[topology]\npods = 0\nslots = '3'\n[nonsense]\nx = 1\n[log]\nformat = 'xml'").unwrap();
-    sources.flags.push(Flag { name: "--listen", key: "api.listen", value: "0.0.0.0:80".to_owned() });
+    sources.flags.push(Flag { name: "--listen", key: "api.listen", value: "everywhere".to_owned() });
 
     let message = Config::load(&sources).unwrap_err().to_string();
     let file = file.display().to_string();
@@ -115,7 +116,8 @@ fn every_fault_is_told_at_once_with_its_place_and_key() {
         "MAX_CONCURRENT_TASKS: topology.slots: expected a whole number, got 'many'",
         "WORKER_ROLE: worker.role: unknown role 'payload_fetsch'",
         "PORT: api.listen: expected a port",
-        "--listen: api.listen: must be a loopback address",
+        "--listen: api.listen: expected an address and a port such as 127.0.0.1:8080, got 'everywhere'",
+        "DROVER__API__HOSTS: api.hosts: must be host names or addresses, without scheme and port",
         &format!("{file}: topology.pods: must be at least 1, got 0"),
         &format!("{file}: topology.slots: expected a whole number, got a string"),
         &format!("{file}: nonsense.x: unknown key"),

@@ -177,7 +177,10 @@ impl Config {
         if !self.probes.listen.is_empty() {
             rules.address("probes.listen", &self.probes.listen);
         }
-        rules.loopback("api.listen", &self.api.listen);
+        rules.address("api.listen", &self.api.listen);
+        for host in &self.api.hosts {
+            rules.require(is_host(host), "api.hosts", "must be host names or addresses, without scheme and port");
+        }
         rules.min_count("api.max_body_bytes", self.api.max_body_bytes, 1);
         rules.min_duration("api.request_timeout", self.api.request_timeout, MIN_TICK);
         rules.min_duration("retention.prune_every", self.retention.prune_every, MIN_TICK);
@@ -247,12 +250,6 @@ impl Rules<'_> {
             self.refuse(key, format!("expected an address and a port such as 127.0.0.1:8080, got '{listen}'"));
         }
         address
-    }
-
-    fn loopback(&mut self, key: &str, listen: &str) {
-        let Some(address) = self.address(key, listen) else { return };
-        let problem = "must be a loopback address: there is no access control yet";
-        self.require(address.ip().is_loopback(), key, problem);
     }
 }
 

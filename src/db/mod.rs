@@ -4,6 +4,8 @@
 //! Every call has a deadline, here and on the server; a connection whose call reached its deadline is cancelled and dropped.
 
 pub mod analytics;
+pub mod api_tokens;
+pub mod audit_log;
 pub mod connect;
 #[cfg(feature = "demo")]
 pub mod demo_report;
@@ -11,7 +13,7 @@ pub mod discovery;
 pub mod error;
 pub mod generation;
 pub mod hosts;
-pub mod indexes;
+pub mod idempotency_keys;
 pub mod installation;
 pub mod listen;
 pub mod migrate;

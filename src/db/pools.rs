@@ -79,16 +79,21 @@ impl Db {
 
     /// Begins a write transaction, which has its own, longer deadline as a whole.
     pub async fn begin(&self) -> Result<Tx, DbError> {
-        self.begin_within(self.deadlines.transaction).await
+        self.begin_within(&self.work, self.deadlines.transaction).await
     }
 
     /// Begins a transaction that may take minutes: a migration, or an import of stores.
     pub async fn begin_maintenance(&self) -> Result<Tx, DbError> {
-        self.begin_within(self.deadlines.maintenance).await
+        self.begin_within(&self.work, self.deadlines.maintenance).await
     }
 
-    async fn begin_within(&self, deadline: Duration) -> Result<Tx, DbError> {
-        Tx::begin(self.borrow(&self.work, deadline).await?, deadline).await
+    /// Begins a write transaction of the HTTP API, on a connection that work can never starve.
+    pub async fn begin_api(&self) -> Result<Tx, DbError> {
+        self.begin_within(&self.api, self.deadlines.transaction).await
+    }
+
+    async fn begin_within(&self, pool: &Pool, deadline: Duration) -> Result<Tx, DbError> {
+        Tx::begin(self.borrow(pool, deadline).await?, deadline).await
     }
 
     async fn borrow(&self, pool: &Pool, deadline: Duration) -> Result<Client, DbError> {

@@ -7,15 +7,16 @@ pub mod activity;
 pub mod completions;
 pub mod counts;
 pub mod filter;
-mod search;
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio_postgres::Row;
+use tokio_postgres::types::Type;
+use utoipa::ToSchema;
 
 pub use self::filter::TaskFilter;
-use super::row::{FromRow, first_columns, json, optional_word, word};
+use super::row::{FromRow, first_columns, json, optional_word, read_all, word};
 use super::{Client, DbError};
 use crate::domain::role::Role;
 use crate::domain::shown_status::ShownStatus;
@@ -27,16 +28,20 @@ use crate::domain::vocabulary::Word;
 const MAX_ATTEMPTS: i64 = 500;
 const MAX_CHILDREN: i64 = 1_000;
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct TaskView {
     pub id: TaskId,
+    #[schema(value_type = Role)]
     pub role: Word<Role>,
     pub dispensary_id: Option<StoreId>,
     pub dispensary_name: Option<String>,
+    #[schema(value_type = Option<Platform>)]
     pub platform: Option<Word<Platform>>,
+    #[schema(value_type = ShownStatus)]
     pub status: Word<ShownStatus>,
     pub priority: i32,
     pub scheduled_for: Option<DateTime<Utc>>,
+    #[schema(value_type = Object)]
     pub payload: Value,
     pub result: Option<Value>,
     pub worker_id: Option<String>,
@@ -62,11 +67,12 @@ pub struct TaskView {
 }
 
 /// One run of a task.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct AttemptView {
     pub fence: i64,
     pub worker_id: String,
     /// None while it runs.
+    #[schema(value_type = Option<RecordedOutcome>)]
     pub outcome: Option<Word<RecordedOutcome>>,
     pub error: Option<String>,
     pub claimed_at: DateTime<Utc>,
@@ -74,7 +80,7 @@ pub struct AttemptView {
     pub detail: Option<Value>,
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct TaskDetail {
     #[serde(flatten)]
     pub task: TaskView,
@@ -85,10 +91,10 @@ pub struct TaskDetail {
 
 /// At most `limit` tasks, newest first.
 pub async fn list(client: &Client, filter: &TaskFilter, limit: i64) -> Result<Vec<TaskView>, DbError> {
-    match &filter.q {
-        Some(q) => search::list(client, filter, q, limit).await,
-        None => search::page(client, &filter.values(), limit).await,
-    }
+    let values = filter.values();
+    let rows =
+        client.query_planned(include_str!("sql/task_views/list.sql"), &values.with((&limit, Type::INT8))).await?;
+    read_all(&rows)
 }
 
 /// One task without its attempts and children.

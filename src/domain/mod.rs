@@ -2,6 +2,7 @@
 //!
 //! Nothing here knows tokio, hyper, Postgres, the environment or the clock: values go in, values come out.
 
+pub mod access;
 pub mod args;
 pub mod bulk_action;
 pub mod content_hash;

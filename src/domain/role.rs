@@ -2,12 +2,14 @@
 //!
 //! [`Role::spec`] is the one table of it. A new role is a variant and its row there; the compiler asks for both.
 
+use std::fmt::{self, Formatter};
 use std::str::FromStr;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use strum::{Display, IntoStaticStr, VariantArray};
 use thiserror::Error;
+use utoipa::ToSchema;
 
 use super::vocabulary;
 
@@ -25,6 +27,7 @@ use super::vocabulary;
     Display,
     IntoStaticStr,
     VariantArray,
+    ToSchema,
 )]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
@@ -46,7 +49,9 @@ pub enum Role {
 }
 
 /// The roles that a worker claims when its roles are not listed one by one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, Display, IntoStaticStr, VariantArray)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, Display, IntoStaticStr, VariantArray, ToSchema,
+)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum Family {
@@ -279,6 +284,12 @@ impl RoleSet {
             several if several.iter().all(|role| role.family() == Family::Media) => Family::Media.into(),
             _ => "any",
         }
+    }
+}
+
+impl fmt::Display for RoleSet {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.iter().map(|role| role.name()).collect::<Vec<_>>().join(","))
     }
 }
 

@@ -4,11 +4,14 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use strum::{Display, IntoStaticStr, VariantArray};
+use utoipa::ToSchema;
 
 pub type TaskId = i64;
 
 /// The statuses that the table holds. `stale` is shown, never stored: claimed or running with its lease run out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, Display, IntoStaticStr, VariantArray)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, Display, IntoStaticStr, VariantArray, ToSchema,
+)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum Status {
@@ -22,7 +25,9 @@ pub enum Status {
 
 /// How an attempt ended, as the history has it (column `outcome` of `task_attempts`). What a run is settled with is
 /// `db::tasks::AttemptOutcome`: that one tells a permanent failure from another and has no `Lost`, which no run writes itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, Display, IntoStaticStr, VariantArray)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, Display, IntoStaticStr, VariantArray, ToSchema,
+)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum RecordedOutcome {

@@ -5,9 +5,10 @@ use std::fmt::Display;
 use std::ops::RangeInclusive;
 
 use chrono::{DateTime, Datelike, Utc};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
+use utoipa::ToSchema;
 
 use super::args::{Args, BadArgs};
 use super::role::Role;
@@ -28,18 +29,28 @@ const MAX_KEY_BYTES: usize = 200;
 const RESYNC: &str = "product_resync";
 
 /// The fields of `POST /api/tasks`, as they came.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskRequest {
+    /// A role; `product_resync` means `product_refresh` with a `payload_id` in its payload, else `payload_fetch`.
     pub role: String,
     pub dispensary_id: Option<StoreId>,
     pub platform: Option<String>,
+    /// Higher is claimed first.
+    #[schema(minimum = -1000, maximum = 1000)]
     pub priority: Option<i64>,
     pub scheduled_for: Option<DateTime<Utc>>,
+    /// The role's arguments.
     #[serde(default)]
+    #[schema(value_type = Option<Object>)]
     pub payload: Value,
+    #[schema(minimum = 0, maximum = 20)]
     pub max_retries: Option<i64>,
+    /// It is claimed once these have completed.
+    #[schema(max_items = 100)]
     pub depends_on: Option<Vec<TaskId>>,
+    /// One open task has it.
+    #[schema(min_length = 1, max_length = 200)]
     pub dedup_key: Option<String>,
 }
 

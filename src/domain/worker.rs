@@ -3,10 +3,11 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use strum::{Display, IntoStaticStr, VariantArray};
+use utoipa::ToSchema;
 
 use super::task::TaskId;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Display, IntoStaticStr, VariantArray)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Display, IntoStaticStr, VariantArray, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum WorkerStatus {
@@ -34,7 +35,7 @@ pub enum WorkerCommand {
 }
 
 /// Memory in MiB, CPU time in milliseconds since the process began, shares in percent.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(default)]
 pub struct Resources {
     pub memory_mb: u64,
@@ -49,7 +50,7 @@ pub struct Resources {
 }
 
 /// The heartbeat document, with what the registry knows beside it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct WorkerDocument {
     pub worker_id: String,
     pub current_task_id: Option<TaskId>,

@@ -23,6 +23,11 @@ pub fn accept_failed(error: &dyn fmt::Display) {
     warn!("No connection can be accepted: {error}");
 }
 
+/// The live events have a gap.
+pub fn feed_interrupted(error: &dyn fmt::Display) {
+    warn!("The database could not be read for live events: {error}");
+}
+
 /// Metrics of the whole service are missing from this scrape.
 pub fn scrape_incomplete(error: &dyn fmt::Display) {
     warn!("The database could not be read for metrics: {error}");

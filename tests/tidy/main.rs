@@ -60,8 +60,8 @@ const MAY_IMPORT: [(&str, &[&str]); 26] = [
 /// Pure modules, and the crates that values and rules may need.
 const PURE: [&str; 4] =
     ["src/domain/", "src/platforms/dutchie/normalize", "src/stealth/rotation", "src/storage/layout"];
-const PURE_CRATES: [&str; 8] =
-    ["serde", "serde_json", "chrono", "cron", "hashbrown", "siphasher", "strum", "thiserror"];
+const PURE_CRATES: [&str; 9] =
+    ["serde", "serde_json", "chrono", "cron", "hashbrown", "siphasher", "strum", "thiserror", "utoipa"];
 const IMPURE_STD: [&str; 6] = ["env::", "fs::", "net::", "process::", "thread::", "::now("];
 
 /// Who may read the environment, and why.

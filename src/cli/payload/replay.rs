@@ -11,9 +11,10 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::cli::progress::Progress;
-use crate::cli::{CliError, Env, ExitCode, enqueue, values};
+use crate::cli::{CliError, Env, ExitCode, values};
 use crate::db::payload_replays::{self, Replay, ReplayChoice, ReplayPayload};
-use crate::db::{self, Client, Db, DbError, task_requests};
+use crate::db::task_requests::{self, RequestError};
+use crate::db::{self, Client, Db, DbError};
 use crate::domain::payload::PayloadId;
 use crate::domain::role::Role;
 use crate::domain::stock::PayloadPosition;
@@ -152,9 +153,18 @@ async fn one(id: PayloadId, env: &Env) -> anyhow::Result<ExitCode> {
         payload: json!({ "payload_id": id }),
         ..TaskRequest::default()
     };
-    let task = task_requests::enqueue(&client, request).await.map_err(enqueue::cli_error)?;
+    let task = task_requests::enqueue(&client, request).await.map_err(not_queued)?;
     env.out.either(&json!({ "task_id": task, "payload_id": id }), |_| format!("task {task}: payload {id}"))?;
     Ok(ExitCode::Ok)
+}
+
+fn not_queued(error: RequestError) -> anyhow::Error {
+    match error {
+        RequestError::Bad(bad) => CliError::usage(bad.to_string()).into(),
+        RequestError::Missing { .. } => CliError::not_found(error.to_string()).into(),
+        RequestError::Duplicate { .. } => CliError::conflict(error.to_string()).into(),
+        RequestError::Db(error) => error.into(),
+    }
 }
 
 /// A replay under way.

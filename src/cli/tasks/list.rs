@@ -1,9 +1,11 @@
 //! `drover tasks list`.
 
+use crate::api::tasks::TaskPage;
+use crate::cli::client::with_query;
 use crate::cli::output::time;
 use crate::cli::{Env, ExitCode, values};
-use crate::db::task_views::counts::{self, Counts};
-use crate::db::task_views::{self, TaskFilter, TaskView};
+use crate::db::task_views::TaskView;
+use crate::db::task_views::counts::{Counts, TaskCounts};
 use crate::domain::role::RoleSet;
 use crate::domain::shown_status::ShownStatus;
 use crate::domain::store::StoreId;
@@ -25,15 +27,20 @@ pub struct Args {
 }
 
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
-    let filter =
-        TaskFilter { status: args.status, roles: args.role, dispensary_id: args.dispensary, ..TaskFilter::default() };
-    let client = env.db_to_read().await?.client().await?;
-    let tasks = task_views::list(&client, &filter, args.limit).await?;
+    let api = env.api_to_read().await?;
+    let filters = [
+        ("status", args.status.map(|status| status.to_string())),
+        ("role", args.role.map(|roles| roles.to_string())),
+        ("dispensary_id", args.dispensary.map(|id| id.to_string())),
+        ("limit", Some(args.limit.to_string())),
+    ];
+    let page: TaskPage = api.get(&with_query("/api/tasks", filters)).await?;
     if !env.out.is_json() {
-        env.out.line(summary(&counts::counts(&client).await?.all))?;
+        let counts: TaskCounts = api.get("/api/tasks/counts").await?;
+        env.out.line(summary(&counts.all))?;
     }
     let headers = ["id", "role", "store", "status", "prio", "retries", "worker", "created", "error"];
-    env.out.rows(&tasks, &headers, cells)?;
+    env.out.list(&page, &page.tasks, &headers, cells)?;
     Ok(ExitCode::Ok)
 }
 

@@ -3,14 +3,12 @@
 use serde_json::Value;
 
 use crate::cli::output::time;
-use crate::cli::{CliError, Env, ExitCode};
-use crate::db::task_views::{self, AttemptView, TaskDetail};
+use crate::cli::{Env, ExitCode};
+use crate::db::task_views::{AttemptView, TaskDetail};
 use crate::domain::task::TaskId;
 
 pub async fn run(id: TaskId, env: &Env) -> anyhow::Result<ExitCode> {
-    let client = env.db_to_read().await?.client().await?;
-    let task = task_views::detail(&client, id).await?;
-    let task = task.ok_or_else(|| CliError::not_found(format!("task {id} does not exist")))?;
+    let task: TaskDetail = env.api_to_read().await?.get(&format!("/api/tasks/{id}")).await?;
     env.out.either(&task, text)?;
     Ok(ExitCode::Ok)
 }

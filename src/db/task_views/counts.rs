@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
+use utoipa::ToSchema;
 
 use crate::db::row::{FromRow, optional_word, read_all, word};
 use crate::db::{Client, DbError};
@@ -13,7 +14,7 @@ use crate::domain::shown_status::ShownStatus;
 use crate::domain::vocabulary::{self, Word};
 
 /// Tasks by status; `claimed` and `running` without those that are stale.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Counts {
     pub pending: i64,
     pub claimed: i64,
@@ -24,11 +25,12 @@ pub struct Counts {
     pub stale: i64,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct TaskCounts {
     #[serde(flatten)]
     pub all: Counts,
     /// Every crawl role, and others of the table that have tasks.
+    #[schema(value_type = BTreeMap<String, Counts>)]
     pub by_role: BTreeMap<Word<Role>, Counts>,
     /// When the ended ones were counted; open ones are counted now.
     pub as_of: DateTime<Utc>,

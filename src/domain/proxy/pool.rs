@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::early_trials::EarlyTrials;
 use super::health::{BenchDecision, BenchLimits, Condition, ProxyFailure};
@@ -18,7 +19,7 @@ use super::pooled_proxy::PooledProxy;
 use super::{CounterDelta, Proxy, ProxyAsk, ProxyId, ProxyOutcome, ProxyRow};
 
 /// How many proxies may be used (`active`: those on trial too), wait out a cooldown, or are switched off.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct PoolState {
     pub active: usize,
     pub benched: usize,

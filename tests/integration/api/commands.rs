@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::server::Server;
 use crate::support::{self, Child, TestDatabase, drover};
 
 const SOON: Duration = Duration::from_secs(20);
@@ -76,7 +77,7 @@ async fn tasks_are_listed_below_the_summary_of_the_queue() {
 
     let failed =
         json(&run(&database, &["tasks", "list", "--status", "failed", "--role", "product_resync", "--json"]).await);
-    assert_eq!(failed.as_array().unwrap().len(), 1);
+    assert_eq!(failed["tasks"].as_array().unwrap().len(), 1);
 }
 
 #[tokio::test]
@@ -151,7 +152,7 @@ async fn workers_are_listed_with_what_they_hold_and_why_they_wait() {
         text.contains("Xylos-1") && text.contains("2/3") && text.contains("4,5") && text.contains("Memory at 87.3%"),
         "{text}"
     );
-    assert_eq!(json(&run(&database, &["workers", "list", "--json"]).await)[0]["friendly_name"], "Xylos-1");
+    assert_eq!(json(&run(&database, &["workers", "list", "--json"]).await)["workers"][0]["friendly_name"], "Xylos-1");
 }
 
 #[tokio::test]
@@ -166,4 +167,28 @@ async fn a_schedule_that_is_triggered_twice_runs_once() {
     assert_eq!((&again["tasks"], &again["already_made"]), (&1.into(), &true.into()));
     let listed = json(&run(&database, &["schedules", "list", "--json"]).await);
     assert_eq!((&listed[0]["name"], &listed[0]["last_task_count"]), (&"fetch".into(), &1.into()));
+}
+
+#[tokio::test]
+async fn a_command_uses_the_server_that_url_names_with_the_token_of_its_variable() {
+    let server = Server::start().await;
+    let url = format!("http://{}", server.address);
+    let token = server.token("operator").await;
+    let run = async |token: &str, args: &[&str]| {
+        let mut command = drover();
+        command.env("DATABASE_URL", "postgresql://nobody@127.0.0.1:1/none").env("DROVER_TOKEN", token);
+        command.args(args).args(["--url", &url]).output().await.unwrap()
+    };
+    let made = json(&run(&token, &["enqueue", "--role", "analytics_refresh", "--json"]).await);
+    let listed = json(&run(&token, &["tasks", "list", "--json"]).await);
+    assert_eq!(listed["tasks"][0]["id"], made["id"]);
+    ended(&run(&token, &["enqueue", "--role", "analytics_refresh"]).await, 4);
+    let stderr = ended(&run(&token, &["enqueue", "--role", "analytics_refresh", "--priority", "2000"]).await, 2);
+    assert!(stderr.contains("--priority: "), "{stderr}");
+    ended(&run(&token, &["tasks", "show", "4711"]).await, 3);
+    let stderr = ended(&run("", &["tasks", "list"]).await, 1);
+    assert!(stderr.contains("DROVER_TOKEN"), "{stderr}");
+    ended(&run(&token, &["token", "list"]).await, 1);
+    let nowhere = drover().args(["tasks", "list", "--url", "http://127.0.0.1:1"]).output().await.unwrap();
+    ended(&nowhere, 69);
 }

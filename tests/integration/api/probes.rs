@@ -117,6 +117,7 @@ async fn metrics_tell_of_the_process_and_of_the_service() {
 #[tokio::test]
 async fn a_database_that_is_away_takes_only_its_half_of_a_scrape() {
     let server = Server::start().await;
+    assert!(server.get("/metrics").await.text().contains("drover_database_up 1"));
     server.database.shut().await;
 
     let text = server.get("/metrics").await.text();

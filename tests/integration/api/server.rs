@@ -9,7 +9,7 @@ use drover::config;
 use drover::domain::proxy::PoolState;
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full};
-use hyper::body::Bytes;
+use hyper::body::{Bytes, Incoming};
 use hyper_util::rt::TokioIo;
 use serde_json::Value;
 use tokio::net::{TcpListener, TcpStream};
@@ -17,7 +17,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::support::{self, TestDatabase};
+use crate::support::{self, TestDatabase, drover};
 
 pub const MAX_BODY: usize = 4096;
 
@@ -43,15 +43,20 @@ impl Server {
     }
 
     pub async fn with_timeout(request_timeout: Duration) -> Server {
+        Server::with(|config| config.request_timeout = request_timeout).await
+    }
+
+    pub async fn with(change: impl FnOnce(&mut config::Api)) -> Server {
         let database = support::database().await;
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (proxies, pool) = watch::channel(PoolState { active: 2, benched: 1, off: 0 });
         let (actors, seen) = watch::channel(Actors::Running);
         let health = Health::new(Some(pool), move || seen.borrow().clone());
-        let config = config::Api { max_body_bytes: MAX_BODY, request_timeout, ..support::config(&[]).api };
-        let stop = CancellationToken::new();
-        let state = ApiState { db: database.db.clone(), config: Arc::new(config), health, stop: stop.clone() };
+        let mut config = config::Api { max_body_bytes: MAX_BODY, ..support::config(&[]).api };
+        change(&mut config);
+        let state = ApiState::new(database.db.clone(), Arc::new(config), health);
+        let stop = state.stop.clone();
         let serving = tokio::spawn(api::serve(listener, state.clone()));
         Server { address, database, proxies, actors, stop, serving, state }
     }
@@ -73,6 +78,32 @@ impl Server {
         send(self.address, request).await
     }
 
+    /// The text of a new token with this access role, named like it.
+    pub async fn token(&self, role: &str) -> String {
+        let run = drover()
+            .env("DATABASE_URL", &self.database.url)
+            .args(["token", "create", "--role", role, "--name", role, "--json"])
+            .output();
+        let made: Value = serde_json::from_slice(&run.await.unwrap().stdout).unwrap();
+        made["token"].as_str().unwrap().to_owned()
+    }
+
+    /// A request with this token and an empty or JSON body.
+    pub async fn call(&self, method: Method, path: &str, token: &str, body: Option<Value>) -> Answer {
+        let request = self.request(method, path).header("authorization", format!("Bearer {token}"));
+        let body = body.map_or_else(Full::default, |body| Full::from(body.to_string()));
+        self.send(request.body(body).unwrap()).await
+    }
+
+    /// The status of an empty request; its answer may go on for ever.
+    pub async fn status(&self, method: &Method, path: &str, token: Option<&str>) -> u16 {
+        let mut request = self.request(method.clone(), path);
+        if let Some(token) = token {
+            request = request.header("authorization", format!("Bearer {token}"));
+        }
+        open(self.address, request.body(Full::default()).unwrap()).await.status().as_u16()
+    }
+
     /// A store on which tasks can be made; returns its id.
     pub async fn add_store(&self, name: &str) -> i64 {
         let sql = "INSERT INTO dispensaries (name, slug, platform_dispensary_id) VALUES ($1, $1, $1) RETURNING id";
@@ -80,12 +111,16 @@ impl Server {
     }
 }
 
-pub async fn send(address: SocketAddr, request: Request<Full<Bytes>>) -> Answer {
+/// An answer whose body is still to come.
+pub async fn open(address: SocketAddr, request: Request<Full<Bytes>>) -> Response<Incoming> {
     let stream = TcpStream::connect(address).await.unwrap();
     let (mut client, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.unwrap();
     tokio::spawn(connection);
-    let response: Response<hyper::body::Incoming> = client.send_request(request).await.unwrap();
-    let (head, body) = response.into_parts();
+    client.send_request(request).await.unwrap()
+}
+
+pub async fn send(address: SocketAddr, request: Request<Full<Bytes>>) -> Answer {
+    let (head, body) = open(address, request).await.into_parts();
     Answer { status: head.status, headers: head.headers, body: body.collect().await.unwrap().to_bytes() }
 }
 

@@ -100,13 +100,15 @@ async fn pages_follow_each_other_while_new_tasks_come() {
     let server = Server::start().await;
     let sql = "INSERT INTO worker_tasks (role) SELECT 'payload_fetch' FROM generate_series(1, 7)";
     server.database.raw.batch_execute(sql).await.unwrap();
-    let (mut seen, mut cursor) = (Vec::new(), String::new());
+    let (mut seen, mut path) = (Vec::new(), "/api/tasks?role=payload_fetch&limit=3".to_owned());
     loop {
-        let page = server.get(&format!("/api/tasks?limit=3{cursor}")).await.expect(200);
+        let answer = server.get(&path).await;
+        let page = answer.expect(200);
         seen.extend(ids(&page));
         server.database.raw.batch_execute("INSERT INTO worker_tasks (role) VALUES ('payload_fetch')").await.unwrap();
         let Some(next) = page["next_cursor"].as_str() else { break };
-        cursor = format!("&cursor={next}");
+        path = format!("/api/tasks?role=payload_fetch&limit=3&cursor={next}");
+        assert_eq!(answer.headers["link"], format!("<{path}>; rel=\"next\""));
     }
     assert_eq!(seen, [7, 6, 5, 4, 3, 2, 1]);
 }

@@ -1,0 +1,108 @@
+//! `Change`: the transaction of a request that changes something, with its audit rows and the answer to its `Idempotency-Key`.
+//!
+//! Dropped without [`Change::answer`] or [`Change::commit`], nothing is changed.
+
+use std::fmt::Display;
+use std::ops::Deref;
+
+use axum::Json;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{ApiError, ApiState};
+use crate::db::idempotency_keys::{self, KeptAnswer};
+use crate::db::{Tx, audit_log};
+use crate::domain::access::{AuditEntry, Principal};
+
+pub struct Change {
+    tx: Tx,
+    principal: Principal,
+    request_id: String,
+    key: Option<IdempotencyKey>,
+}
+
+/// A client's own name for a request, so that it may be sent again.
+pub struct IdempotencyKey {
+    pub key: String,
+    /// Digest of method, target and body.
+    pub request: String,
+}
+
+impl Change {
+    pub async fn begin(
+        api: &ApiState,
+        principal: Principal,
+        request_id: String,
+        key: Option<IdempotencyKey>,
+    ) -> Result<Change, ApiError> {
+        let tx = api.db.begin_api().await?;
+        if let Some(IdempotencyKey { key, request }) = &key {
+            match idempotency_keys::take(&tx, &principal.name, key, request).await? {
+                None => {}
+                Some(kept) if kept.request == *request => return Err(ApiError::Answered(Box::new(kept))),
+                Some(_) => return Err(ApiError::KeyReused(key.clone())),
+            }
+        }
+        Ok(Change { tx, principal, request_id, key })
+    }
+
+    /// Notes in `audit_log` what was done. `action` is the resource and the verb: `tasks.create`. `detail` holds no secrets.
+    pub async fn audit(&self, action: &'static str, target: impl Display, detail: Value) -> Result<(), ApiError> {
+        let entry = AuditEntry { action, target: target.to_string(), detail };
+        Ok(audit_log::record(&self.tx, &self.principal, &self.request_id, &entry).await?)
+    }
+
+    /// Commits, and answers with `body`.
+    pub async fn answer(self, status: StatusCode, body: &impl Serialize) -> Result<Response, ApiError> {
+        let body = json(body)?;
+        self.keep(status, None, body.clone()).await?;
+        Ok((status, Json(body)).into_response())
+    }
+
+    /// Commits, and answers 201 with the new resource and where it is.
+    pub async fn created(self, location: String, body: &impl Serialize) -> Result<Response, ApiError> {
+        let body = json(body)?;
+        self.keep(StatusCode::CREATED, Some(location.clone()), body.clone()).await?;
+        Ok((StatusCode::CREATED, [(header::LOCATION, location)], Json(body)).into_response())
+    }
+
+    /// Commits a change that is answered otherwise. A repetition of the request gets `kept`: what is secret in an answer is not kept.
+    pub async fn commit(self, status: StatusCode, kept: Value) -> Result<(), ApiError> {
+        self.keep(status, None, kept).await
+    }
+
+    async fn keep(self, status: StatusCode, location: Option<String>, body: Value) -> Result<(), ApiError> {
+        if let Some(IdempotencyKey { key, request }) = self.key {
+            let answer = KeptAnswer { request, status: status.as_u16(), location, body };
+            idempotency_keys::keep(&self.tx, &self.principal.name, &key, &answer).await?;
+        }
+        Ok(self.tx.commit().await?)
+    }
+}
+
+impl Deref for Change {
+    type Target = Tx;
+
+    fn deref(&self) -> &Tx {
+        &self.tx
+    }
+}
+
+fn json(body: &impl Serialize) -> Result<Value, ApiError> {
+    serde_json::to_value(body).map_err(|error| ApiError::Internal(format!("an answer is no JSON: {error}")))
+}
+
+/// The answer to a request that was answered before.
+pub fn answer_again(kept: &KeptAnswer) -> Response {
+    let status = StatusCode::from_u16(kept.status).unwrap_or(StatusCode::OK);
+    let mut response = match status {
+        StatusCode::NO_CONTENT => status.into_response(),
+        _ => (status, Json(&kept.body)).into_response(),
+    };
+    if let Some(Ok(location)) = kept.location.as_deref().map(TryInto::try_into) {
+        response.headers_mut().insert(header::LOCATION, location);
+    }
+    response
+}

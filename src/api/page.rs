@@ -1,0 +1,89 @@
+//! `Page`: a part of a list, and `Limit`: how long it may be. An answer says where the next part is: in its `next_cursor`, and in the
+//! header `Link`.
+
+use axum::Json;
+use axum::http::{HeaderValue, Uri};
+use axum::response::{IntoResponse, Response};
+use serde::{Deserialize, Deserializer, Serialize};
+use url::form_urlencoded;
+use utoipa::ToSchema;
+
+use super::cursor::Cursor;
+
+const DEFAULT: i64 = 50;
+const MAX: i64 = 500;
+
+/// The length of a page, from 1 to 500.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(minimum = 1, maximum = 500, default = 50)]
+pub struct Limit(i64);
+
+pub struct Page<T> {
+    pub items: Vec<T>,
+    /// For the next page; None on the last.
+    pub next_cursor: Option<Cursor>,
+}
+
+impl Limit {
+    /// One row more than asked for shows whether there is another page.
+    pub fn with_next(self) -> i64 {
+        self.0 + 1
+    }
+}
+
+impl<T> Page<T> {
+    /// `rows` are up to [`Limit::with_next`]; `id` orders them.
+    pub fn of(mut rows: Vec<T>, limit: Limit, id: impl Fn(&T) -> i64) -> Self {
+        let has_next = rows.len() as i64 > limit.0;
+        rows.truncate(limit.0 as usize);
+        let next_cursor = rows.last().filter(|_| has_next).map(|last| Cursor(id(last)));
+        Page { items: rows, next_cursor }
+    }
+}
+
+/// The JSON of an answer that holds a page.
+pub struct PageJson<T> {
+    pub body: T,
+    pub next: Option<Cursor>,
+}
+
+/// Where the next page begins, as an extension of the response.
+#[derive(Clone)]
+pub struct NextPage(Cursor);
+
+impl NextPage {
+    /// For `Link`: `target`, the request's own, with the cursor of the next page.
+    pub fn link(self, target: &Uri) -> Option<HeaderValue> {
+        let pairs = form_urlencoded::parse(target.query().unwrap_or_default().as_bytes());
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        query.extend_pairs(pairs.filter(|(name, _)| name != "cursor"));
+        query.append_pair("cursor", &String::from(self.0));
+        HeaderValue::try_from(format!("<{}?{}>; rel=\"next\"", target.path(), query.finish())).ok()
+    }
+}
+
+impl<T: Serialize> IntoResponse for PageJson<T> {
+    fn into_response(self) -> Response {
+        let mut response = Json(self.body).into_response();
+        if let Some(next) = self.next {
+            response.extensions_mut().insert(NextPage(next));
+        }
+        response
+    }
+}
+
+impl Default for Limit {
+    fn default() -> Self {
+        Limit(DEFAULT)
+    }
+}
+
+impl<'de> Deserialize<'de> for Limit {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let size = i64::deserialize(deserializer)?;
+        match (1..=MAX).contains(&size) {
+            true => Ok(Limit(size)),
+            false => Err(serde::de::Error::custom(format_args!("{size} is out of range (1 to {MAX})"))),
+        }
+    }
+}

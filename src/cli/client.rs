@@ -1,0 +1,199 @@
+//! `ApiClient`: how commands use the API. By default the router runs in this process, on the database itself; with `--url` it is that
+//! of a server, called with the token of `DROVER_TOKEN`. A refusal is a [`ClientError`] with the exit code of its status.
+
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use bytes::Bytes;
+use http::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
+use http::{HeaderValue, Method, Request, Response, StatusCode};
+use http_body_util::{BodyExt, Limited};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use thiserror::Error;
+use tower::ServiceExt;
+
+use super::ExitCode;
+use super::remote::Remote;
+
+/// More than the largest page of a list.
+const MAX_ANSWER_BYTES: usize = 64 * 1024 * 1024;
+/// A server answers within its own, shorter limit.
+const MAX_WAIT: Duration = Duration::from_secs(120);
+
+pub struct ApiClient {
+    server: Server,
+}
+
+/// Why there is no answer, or which one: refused.
+#[derive(Debug, Error)]
+#[error("{message}")]
+pub struct ClientError {
+    pub code: ExitCode,
+    message: String,
+    /// The parameter or field that is at fault.
+    field: Option<String>,
+}
+
+impl ClientError {
+    fn new(code: ExitCode, message: impl Into<String>) -> Self {
+        ClientError { code, message: message.into(), field: None }
+    }
+
+    /// Names the flag instead of the field that it fills.
+    pub fn naming_flags(mut self, flag: impl Fn(&str) -> String) -> Self {
+        if let Some(field) = &self.field
+            && let Some(fault) = self.message.strip_prefix(&format!("{field}: "))
+        {
+            self.message = format!("{}: {fault}", flag(field));
+        }
+        self
+    }
+}
+
+enum Server {
+    Local(Router),
+    Remote(Remote),
+}
+
+impl ApiClient {
+    pub fn local(router: Router) -> Self {
+        ApiClient { server: Server::Local(router) }
+    }
+
+    pub fn remote(remote: Remote) -> Self {
+        ApiClient { server: Server::Remote(remote) }
+    }
+
+    pub async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, ClientError> {
+        self.send(Method::GET, path, Bytes::new()).await
+    }
+
+    pub async fn post<T: DeserializeOwned>(&self, path: &str, body: &impl Serialize) -> Result<T, ClientError> {
+        let body = serde_json::to_vec(body).map_err(|error| ClientError::new(ExitCode::Failure, error.to_string()))?;
+        self.send(Method::POST, path, body.into()).await
+    }
+
+    pub async fn delete(&self, path: &str) -> Result<(), ClientError> {
+        self.send::<Option<Value>>(Method::DELETE, path, Bytes::new()).await.map(drop)
+    }
+
+    async fn send<T: DeserializeOwned>(&self, method: Method, path: &str, body: Bytes) -> Result<T, ClientError> {
+        let request = self.request(method, path, body)?;
+        let answered = async {
+            let (head, body) = self.answer(request).await?.into_parts();
+            let body = Limited::new(body, MAX_ANSWER_BYTES).collect().await;
+            let body = body.map_err(|error| self.unreachable(&format!("its answer cannot be read: {error}")))?;
+            Ok::<_, ClientError>((head.status, body.to_bytes()))
+        };
+        let late = |_| self.unreachable(&format!("it did not answer within {MAX_WAIT:?}"));
+        let (status, body) = tokio::time::timeout(MAX_WAIT, answered).await.map_err(late)??;
+        read(status, &body)
+    }
+
+    fn request(&self, method: Method, path: &str, body: Bytes) -> Result<Request<Body>, ClientError> {
+        let mut request = Request::builder().method(method).uri(path);
+        if !body.is_empty() {
+            request = request.header(CONTENT_TYPE, "application/json");
+        }
+        if let Server::Remote(remote) = &self.server {
+            request = request.header(HOST, remote.authority());
+            if let Some(token) = remote.token() {
+                let mut value = HeaderValue::try_from(format!("Bearer {token}")).map_err(|_| {
+                    ClientError::new(ExitCode::Usage, "DROVER_TOKEN holds characters that no token has")
+                })?;
+                value.set_sensitive(true);
+                request = request.header(AUTHORIZATION, value);
+            }
+        }
+        request.body(Body::from(body)).map_err(|error| ClientError::new(ExitCode::Usage, format!("{path}: {error}")))
+    }
+
+    async fn answer(&self, request: Request<Body>) -> Result<Response<Body>, ClientError> {
+        match &self.server {
+            Server::Local(router) => match router.clone().oneshot(request).await {
+                Ok(response) => Ok(response),
+                Err(never) => match never {},
+            },
+            Server::Remote(remote) => remote.send(request).await.map_err(|error| self.unreachable(&error)),
+        }
+    }
+
+    fn unreachable(&self, fault: &str) -> ClientError {
+        let name = match &self.server {
+            Server::Local(_) => "the API of this process".to_owned(),
+            Server::Remote(remote) => remote.to_string(),
+        };
+        ClientError::new(ExitCode::Unavailable, format!("{name}: {fault}"))
+    }
+}
+
+/// The path with a query of those pairs that have a value.
+pub fn with_query<V: ToString>(path: &str, pairs: impl IntoIterator<Item = (&'static str, Option<V>)>) -> String {
+    let mut query = url::form_urlencoded::Serializer::new(String::new());
+    for (name, value) in pairs {
+        if let Some(value) = value {
+            query.append_pair(name, &value.to_string());
+        }
+    }
+    match query.finish() {
+        query if query.is_empty() => path.to_owned(),
+        query => format!("{path}?{query}"),
+    }
+}
+
+fn read<T: DeserializeOwned>(status: StatusCode, body: &[u8]) -> Result<T, ClientError> {
+    if !status.is_success() {
+        return Err(refused(status, body));
+    }
+    let body = if body.is_empty() { b"null" } else { body };
+    serde_json::from_slice(body).map_err(|error| {
+        ClientError::new(ExitCode::Failure, format!("the answer is not what this version of drover expects: {error}"))
+    })
+}
+
+/// The problem document's text, with the exit code of its status.
+fn refused(status: StatusCode, body: &[u8]) -> ClientError {
+    let problem: Value = serde_json::from_slice(body).unwrap_or_default();
+    let detail = problem["detail"].as_str().unwrap_or("no problem document: is this the address of drover's API?");
+    let message = match status {
+        StatusCode::UNAUTHORIZED => format!("{detail}; set DROVER_TOKEN"),
+        _ => detail.to_owned(),
+    };
+    let code = match status {
+        StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY => ExitCode::Usage,
+        StatusCode::NOT_FOUND => ExitCode::NotFound,
+        StatusCode::CONFLICT => ExitCode::Conflict,
+        StatusCode::SERVICE_UNAVAILABLE => ExitCode::Unavailable,
+        _ => ExitCode::Failure,
+    };
+    ClientError { code, message, field: problem["field"].as_str().map(str::to_owned) }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::not_found(404, ExitCode::NotFound)]
+    #[case::conflict(409, ExitCode::Conflict)]
+    #[case::bad_field(400, ExitCode::Usage)]
+    #[case::no_database(503, ExitCode::Unavailable)]
+    #[case::no_token(401, ExitCode::Failure)]
+    fn a_refusal_has_the_exit_code_of_its_status(#[case] status: u16, #[case] code: ExitCode) {
+        let error = refused(StatusCode::from_u16(status).unwrap(), br#"{"detail": "task 7 does not exist"}"#);
+        assert_eq!(error.code, code);
+        assert!(error.message.starts_with("task 7 does not exist"));
+    }
+
+    #[test]
+    fn only_given_values_are_in_the_query() {
+        let path = with_query("/api/tasks", [("status", Some("failed")), ("role", None), ("q", Some("a&b"))]);
+        assert_eq!(path, "/api/tasks?status=failed&q=a%26b");
+        assert_eq!(with_query("/api/tasks", [("status", None::<String>)]), "/api/tasks");
+    }
+}

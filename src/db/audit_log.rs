@@ -1,0 +1,76 @@
+//! `audit_log`: who changed what by request, written by the transaction that makes the change.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio_postgres::Row;
+use utoipa::ToSchema;
+
+use super::row::{FromRow, read_all};
+use super::{Client, DbError, Tx};
+use crate::domain::access::{AuditEntry, Principal, TokenId};
+
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct AuditRow {
+    pub id: i64,
+    pub at: DateTime<Utc>,
+    /// The token's name; `local` without one, `command line` for a command on the database itself.
+    pub who: String,
+    pub token_id: Option<TokenId>,
+    pub address: Option<String>,
+    /// As in the answer's `X-Request-Id` and in the log.
+    pub request_id: String,
+    /// The resource and what was done with it, such as `tasks.create`.
+    pub action: String,
+    /// The resource's id or name.
+    pub target: String,
+    pub detail: Value,
+}
+
+/// Which rows to list; a field that is None does not filter.
+#[derive(Clone, Debug, Default)]
+pub struct AuditFilter {
+    pub who: Option<String>,
+    pub action: Option<String>,
+    pub from: Option<DateTime<Utc>>,
+    pub to: Option<DateTime<Utc>>,
+    /// Ids below this one.
+    pub below: Option<i64>,
+}
+
+pub async fn record(tx: &Tx, principal: &Principal, request_id: &str, entry: &AuditEntry) -> Result<(), DbError> {
+    let (address, AuditEntry { action, target, detail }) = (principal.address.as_deref(), entry);
+    let sql = include_str!("sql/audit_log/insert.sql");
+    tx.execute(sql, &[&principal.name, &principal.token, &address, &request_id, action, target, detail]).await?;
+    Ok(())
+}
+
+/// The newest first, at most `limit`.
+pub async fn list(client: &Client, filter: &AuditFilter, limit: i64) -> Result<Vec<AuditRow>, DbError> {
+    let AuditFilter { who, action, from, to, below } = filter;
+    let sql = include_str!("sql/audit_log/list.sql");
+    read_all(&client.query(sql, &[below, who, action, from, to, &limit]).await?)
+}
+
+/// Removes at most `batch` rows that are older than `keep`; returns how many.
+pub async fn prune(client: &Client, keep: Duration, batch: i64) -> Result<u64, DbError> {
+    client.execute(include_str!("sql/audit_log/prune.sql"), &[&keep.as_secs_f64(), &batch]).await
+}
+
+impl FromRow for AuditRow {
+    fn from_row(row: &Row) -> Result<Self, DbError> {
+        Ok(AuditRow {
+            id: row.try_get("id")?,
+            at: row.try_get("at")?,
+            who: row.try_get("who")?,
+            token_id: row.try_get("token_id")?,
+            address: row.try_get("address")?,
+            request_id: row.try_get("request_id")?,
+            action: row.try_get("action")?,
+            target: row.try_get("target")?,
+            detail: row.try_get("detail")?,
+        })
+    }
+}

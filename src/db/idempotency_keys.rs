@@ -1,0 +1,56 @@
+//! `idempotency_keys`: what a request with an `Idempotency-Key` was answered, so that the same request sent again within a day gets that
+//! answer and changes nothing.
+
+use serde_json::Value;
+use tokio_postgres::Row;
+
+use super::row::FromRow;
+use super::{Client, DbError, Tx};
+
+/// An answer that was kept.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KeptAnswer {
+    /// Digest of the request that it answers.
+    pub request: String,
+    pub status: u16,
+    pub location: Option<String>,
+    pub body: Value,
+}
+
+/// Takes `key` of `who` for this transaction; waits for another that has taken it. None: it is this transaction's, which must
+/// [`keep`] an answer. Some: it is answered already.
+pub async fn take(tx: &Tx, who: &str, key: &str, request: &str) -> Result<Option<KeptAnswer>, DbError> {
+    let taken = tx.execute(include_str!("sql/idempotency_keys/reserve.sql"), &[&who, &key, &request]).await?;
+    if taken > 0 {
+        return Ok(None);
+    }
+    let row = tx.query_opt(include_str!("sql/idempotency_keys/find.sql"), &[&who, &key]).await?;
+    match row {
+        Some(row) => KeptAnswer::from_row(&row).map(Some),
+        None => Err(DbError::Contention(format!("the key '{key}' was removed just now"))),
+    }
+}
+
+pub async fn keep(tx: &Tx, who: &str, key: &str, answer: &KeptAnswer) -> Result<(), DbError> {
+    let KeptAnswer { request: _, status, location, body } = answer;
+    tx.execute(include_str!("sql/idempotency_keys/answer.sql"), &[&who, &key, &i32::from(*status), location, body])
+        .await?;
+    Ok(())
+}
+
+/// Removes at most `batch` keys that are older than a day; returns how many.
+pub async fn prune(client: &Client, batch: i64) -> Result<u64, DbError> {
+    client.execute(include_str!("sql/idempotency_keys/prune.sql"), &[&batch]).await
+}
+
+impl FromRow for KeptAnswer {
+    fn from_row(row: &Row) -> Result<Self, DbError> {
+        let status: i32 = row.try_get("status")?;
+        Ok(KeptAnswer {
+            request: row.try_get("request")?,
+            status: u16::try_from(status).map_err(|_| DbError::Other(format!("status {status} of a kept answer")))?,
+            location: row.try_get("location")?,
+            body: row.try_get("body")?,
+        })
+    }
+}

@@ -1,0 +1,2 @@
+-- idempotency_keys/answer.sql: what the request with key $2 of $1 is answered: $3 status, $4 location, $5 body.
+UPDATE idempotency_keys SET status = $3, location = $4, body = $5 WHERE who = $1 AND key = $2;

@@ -1,0 +1,104 @@
+//! Who may do what by request: access roles, and the principal that a request is made by.
+
+use std::fmt::{self, Display, Formatter};
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use strum::{Display as Words, IntoStaticStr, VariantArray};
+use thiserror::Error;
+use utoipa::ToSchema;
+
+use super::vocabulary;
+
+/// What a caller may do. Each role may also do what the roles before it may.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    Words,
+    IntoStaticStr,
+    VariantArray,
+    ToSchema,
+)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum AccessRole {
+    /// Reads products, stores, histories and images: the server of a public price site.
+    Consumer,
+    /// Reads everything but settings and tokens.
+    Viewer,
+    /// Changes tasks, schedules, stores and jobs.
+    Operator,
+    /// Changes everything.
+    Admin,
+}
+
+#[derive(Debug, Error, PartialEq, Eq)]
+#[error("unknown access role '{given}': the access roles are {}", vocabulary::words::<AccessRole>())]
+pub struct UnknownAccessRole {
+    pub given: String,
+}
+
+impl FromStr for AccessRole {
+    type Err = UnknownAccessRole;
+
+    fn from_str(text: &str) -> Result<Self, UnknownAccessRole> {
+        vocabulary::find(text).ok_or_else(|| UnknownAccessRole { given: text.to_owned() })
+    }
+}
+
+pub type TokenId = i64;
+
+/// Who makes a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Principal {
+    /// A token's name, or [`Principal::LOCAL`] or [`Principal::COMMAND_LINE`].
+    pub name: String,
+    pub role: AccessRole,
+    pub token: Option<TokenId>,
+    /// None on the command line.
+    pub address: Option<String>,
+}
+
+impl Principal {
+    /// Without a token, from this machine.
+    pub const LOCAL: &str = "local";
+    pub const COMMAND_LINE: &str = "command line";
+
+    /// Somebody on this machine, while there are no tokens.
+    pub fn local(address: Option<String>) -> Self {
+        Principal { name: Principal::LOCAL.to_owned(), role: AccessRole::Admin, token: None, address }
+    }
+
+    /// Somebody with access to the database itself.
+    pub fn command_line() -> Self {
+        Principal { name: Principal::COMMAND_LINE.to_owned(), role: AccessRole::Admin, token: None, address: None }
+    }
+
+    pub fn may(&self, needed: AccessRole) -> bool {
+        self.role >= needed
+    }
+}
+
+impl Display for Principal {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+/// A change that was asked for, as `audit_log` keeps it.
+#[derive(Clone, Debug)]
+pub struct AuditEntry {
+    /// `tasks.create`, `tokens.revoke`: the resource and what was done with it.
+    pub action: &'static str,
+    /// The resource's id or name.
+    pub target: String,
+    /// Without secrets.
+    pub detail: serde_json::Value,
+}

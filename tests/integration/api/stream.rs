@@ -1,0 +1,145 @@
+//! Live events, as a page listens to them.
+
+use std::time::Duration;
+
+use http::Method;
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use serde_json::Value;
+
+use super::server::{Server, open};
+
+const SOON: Duration = Duration::from_secs(20);
+
+struct Listener {
+    body: Incoming,
+    text: String,
+}
+
+#[derive(Debug)]
+struct Event {
+    id: String,
+    topic: String,
+    data: Value,
+}
+
+impl Listener {
+    async fn connect(server: &Server, path: &str, last: Option<&str>) -> Listener {
+        let mut request = server.request(Method::GET, path);
+        if let Some(last) = last {
+            request = request.header("last-event-id", last);
+        }
+        let response = open(server.address, request.body(Full::default()).unwrap()).await;
+        assert_eq!(
+            (response.status().as_u16(), &response.headers()["content-type"]),
+            (200, &"text/event-stream".parse().unwrap())
+        );
+        Listener { body: response.into_body(), text: String::new() }
+    }
+
+    /// None at the end of the stream.
+    async fn next(&mut self) -> Option<Event> {
+        tokio::time::timeout(SOON, self.read()).await.expect("an event within the deadline")
+    }
+
+    async fn read(&mut self) -> Option<Event> {
+        loop {
+            if let Some((block, rest)) = self.text.split_once("\n\n") {
+                let (block, rest) = (block.to_owned(), rest.to_owned());
+                self.text = rest;
+                if let Some(event) = read(&block) {
+                    return Some(event);
+                }
+                continue;
+            }
+            let data = self.body.frame().await?.unwrap().into_data().unwrap();
+            self.text.push_str(std::str::from_utf8(&data).unwrap());
+        }
+    }
+
+    async fn until(&mut self, topic: &str) -> Event {
+        loop {
+            let event = self.next().await.expect("the stream goes on");
+            if event.topic == topic {
+                return event;
+            }
+        }
+    }
+}
+
+/// Begins a run of a new task.
+async fn run(server: &Server) {
+    let raw = &server.database.raw;
+    raw.batch_execute("INSERT INTO worker_tasks (role) VALUES ('analytics_refresh')").await.unwrap();
+    raw.batch_execute("SELECT sweep_all()").await.unwrap();
+    raw.batch_execute("SELECT FROM claim_task('analytics_refresh', 'worker-1')").await.unwrap();
+}
+
+/// None for a comment.
+fn read(block: &str) -> Option<Event> {
+    let field = |name: &str| block.lines().find_map(|line| line.strip_prefix(name).map(str::trim));
+    Some(Event {
+        id: field("id:")?.to_owned(),
+        topic: field("event:")?.to_owned(),
+        data: serde_json::from_str(field("data:")?).unwrap(),
+    })
+}
+
+#[tokio::test]
+async fn what_happens_is_told_to_those_who_listen() {
+    let server = Server::start().await;
+    let mut all = Listener::connect(&server, "/api/events", None).await;
+    let mut runs = Listener::connect(&server, "/api/events?topics=task", None).await;
+    run(&server).await;
+    let told = all.until("counts").await;
+    assert!(told.data["pending"].is_number(), "{told:?}");
+    let claimed = runs.next().await.unwrap();
+    assert_eq!((claimed.topic.as_str(), &claimed.data["event"]), ("task", &"claimed".into()));
+    assert_eq!(claimed.data["worker_id"], "worker-1");
+}
+
+#[tokio::test]
+async fn a_listener_that_comes_back_gets_what_it_missed() {
+    let server = Server::start().await;
+    let mut before = Listener::connect(&server, "/api/events?topics=task", None).await;
+    run(&server).await;
+    let first = before.next().await.unwrap();
+    let mut beside = Listener::connect(&server, "/api/events?topics=task", None).await;
+    drop(before);
+    run(&server).await;
+    let missed = beside.next().await.unwrap();
+    let mut after = Listener::connect(&server, "/api/events?topics=task", Some(&first.id)).await;
+    assert_eq!(after.next().await.unwrap().id, missed.id);
+}
+
+#[tokio::test]
+async fn an_id_that_is_foreign_or_too_old_is_answered_with_reset() {
+    let server = Server::start().await;
+    for id in ["ffffffff-1", "nonsense", "", "1"] {
+        let mut listener = Listener::connect(&server, "/api/events", Some(id)).await;
+        assert_eq!(listener.next().await.unwrap().topic, "reset", "{id}");
+    }
+}
+
+#[tokio::test]
+async fn the_stream_ends_with_the_server_and_with_its_token() {
+    let server = Server::start().await;
+    let mut listener = Listener::connect(&server, "/api/events", None).await;
+    server.token("viewer").await;
+    server.database.raw.batch_execute("INSERT INTO worker_tasks (role) VALUES ('analytics_refresh')").await.unwrap();
+    while listener.next().await.is_some() {}
+    let other = Server::start().await;
+    let mut listener = Listener::connect(&other, "/api/events", None).await;
+    other.stop.cancel();
+    while listener.next().await.is_some() {}
+}
+
+#[tokio::test]
+async fn listeners_leave_the_connections_of_others_alone() {
+    let server = Server::start().await;
+    let mut listeners = Vec::new();
+    for _ in 0..600 {
+        listeners.push(Listener::connect(&server, "/api/events?topics=schedule", None).await);
+    }
+    server.get("/api/tasks").await.expect(200);
+}
