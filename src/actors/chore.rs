@@ -13,7 +13,7 @@ use strum::IntoStaticStr;
 
 use super::panics;
 use crate::config::Config;
-use crate::db::{Client, Db, DbError, operations, product_search, schedules, snapshots, tasks, workers};
+use crate::db::{Client, Db, DbError, indexes, operations, product_search, schedules, snapshots, tasks, workers};
 use crate::events;
 use crate::handlers::TaskError;
 use crate::handlers::housekeeping::Housekeeping;
@@ -22,6 +22,7 @@ use crate::handlers::retention::RetentionRun;
 /// How far back the frequent sweep looks at least. What it misses, the full sweep finds.
 const MIN_SWEEP_WINDOW: Duration = Duration::from_secs(30);
 const OPERATIONS_INTERVAL: Duration = Duration::from_secs(1);
+const INDEXES_INTERVAL: Duration = Duration::from_secs(600);
 const REGISTRY_INTERVAL: Duration = Duration::from_secs(10);
 const SEARCH_INTERVAL: Duration = Duration::from_secs(10);
 /// A twentieth of the interval: to find new products soon is worth no more.
@@ -52,6 +53,8 @@ pub enum Chore {
     Schedules,
     /// Works off bulk operations on tasks.
     Operations,
+    /// Makes indexes that are missing, while the queue works.
+    Indexes,
     /// Marks silent workers offline and removes old ones.
     Registry,
     /// Counts ended tasks by role and status.
@@ -120,6 +123,7 @@ impl Chore {
             Chore::Recover => config.queue.recovery_tick,
             Chore::Schedules => config.queue.schedule_tick,
             Chore::Operations => OPERATIONS_INTERVAL,
+            Chore::Indexes => INDEXES_INTERVAL,
             Chore::Registry => REGISTRY_INTERVAL,
             Chore::Totals => TOTALS_INTERVAL,
             Chore::Prune => config.retention.prune_every,
@@ -157,6 +161,7 @@ impl Chore {
         let changed = match self {
             Chore::SweepDue => return counted(sweep_due(&db.client().await?, interval).await?),
             Chore::SweepAll => return counted(tasks::sweep_all_unless_recent(&db.client().await?, interval).await?),
+            Chore::Indexes => return Ok(indexes::ensure(db).await?),
             Chore::Totals => return Ok(tasks::refresh_totals_unless_recent(&db.client().await?, interval).await?),
             Chore::Search => return Ok(product_search::copy_names_unless_recent(db, MAX_COPY_TIME, interval).await?),
             Chore::Recover => recover(db, config).await?,

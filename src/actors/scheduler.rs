@@ -70,7 +70,8 @@ struct ChoreEnd {
 
 impl SchedulerActor {
     pub fn new(deps: SchedulerDeps) -> Self {
-        let schedules = deps.runs_schedules.then_some([Chore::Schedules, Chore::Operations]).into_iter().flatten();
+        let schedules =
+            deps.runs_schedules.then_some([Chore::Schedules, Chore::Operations, Chore::Indexes]).into_iter().flatten();
         let storage = deps.runs_tasks.then_some(Chore::Storage);
         let chores = Chore::COMMON.into_iter().chain(schedules).chain(storage);
         let entries = chores.map(|chore| Entry::new(chore, chore.interval(&deps.chores.config))).collect();

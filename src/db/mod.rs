@@ -14,6 +14,7 @@ pub mod error;
 pub mod generation;
 pub mod hosts;
 pub mod idempotency_keys;
+pub mod indexes;
 pub mod installation;
 pub mod listen;
 pub mod migrate;

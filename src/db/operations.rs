@@ -16,6 +16,7 @@ use tokio_postgres::types::Type;
 pub use self::batch::{Batch, Failure, run_batch};
 use super::row::{FromRow, first_column, first_columns, word};
 use super::task_views::TaskFilter;
+use super::task_views::filter::{COUNT_MATCHING, MATCHING};
 use super::{Client, DbError, Tx};
 use crate::domain::bulk_action::BulkAction;
 use crate::domain::task::{Status, TaskId};
@@ -142,9 +143,7 @@ pub async fn prune(client: &Client, age: Duration) -> Result<u64, DbError> {
 /// All that match, and those among them that the action can change.
 async fn count(client: &Client, filter: &TaskFilter, action: BulkAction) -> Result<(i64, i64), DbError> {
     let eligible: Vec<&str> = action.statuses().iter().map(|status| status.name()).collect();
-    let values = filter.values();
-    let sql = include_str!("sql/task_views/count_matching.sql");
-    let rows = client.query_planned(sql, &values.with((&eligible, Type::TEXT_ARRAY))).await?;
+    let rows = COUNT_MATCHING.rows(client, &filter.values(), (&eligible, Type::TEXT_ARRAY)).await?;
     match rows.first() {
         Some(row) => Ok((row.try_get("matched")?, row.try_get("eligible")?)),
         None => Ok((0, 0)),
@@ -159,8 +158,7 @@ async fn matching(
     limit: i64,
 ) -> Result<Vec<TaskId>, DbError> {
     let values = filter.values_within(statuses.or(filter.statuses()));
-    let sql = include_str!("sql/task_views/matching.sql");
-    first_columns(&client.query_planned(sql, &values.with((&limit, Type::INT8))).await?)
+    first_columns(&MATCHING.rows(client, &values, (&limit, Type::INT8)).await?)
 }
 
 /// The statuses that the filter admits and the action can change.

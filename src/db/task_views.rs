@@ -7,16 +7,16 @@ pub mod activity;
 pub mod completions;
 pub mod counts;
 pub mod filter;
+mod search;
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio_postgres::Row;
-use tokio_postgres::types::Type;
 use utoipa::ToSchema;
 
 pub use self::filter::TaskFilter;
-use super::row::{FromRow, first_columns, json, optional_word, read_all, word};
+use super::row::{FromRow, first_columns, json, optional_word, word};
 use super::{Client, DbError};
 use crate::domain::role::Role;
 use crate::domain::shown_status::ShownStatus;
@@ -91,10 +91,10 @@ pub struct TaskDetail {
 
 /// At most `limit` tasks, newest first.
 pub async fn list(client: &Client, filter: &TaskFilter, limit: i64) -> Result<Vec<TaskView>, DbError> {
-    let values = filter.values();
-    let rows =
-        client.query_planned(include_str!("sql/task_views/list.sql"), &values.with((&limit, Type::INT8))).await?;
-    read_all(&rows)
+    match &filter.q {
+        Some(q) => search::list(client, filter, q, limit).await,
+        None => search::page(client, &filter.values(), limit).await,
+    }
 }
 
 /// One task without its attempts and children.

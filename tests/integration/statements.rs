@@ -8,6 +8,8 @@ use crate::support;
 
 /// Not statements of drover's own tables: they run before there are any, in pieces.
 const WITHOUT_SCHEMA: [&str; 1] = ["migrate/bookkeeping.sql"];
+/// A part of other statements, which have `{filters}` in its place.
+const FILTERS: &str = "task_views/filters.sql";
 
 /// What the program says of a statement's parameters where the statement does not.
 fn types_of(name: &str) -> Vec<Type> {
@@ -19,9 +21,9 @@ fn types_of(name: &str) -> Vec<Type> {
     vec![
         Type::TEXT_ARRAY,
         Type::BOOL,
+        Type::TEXT,
         Type::TEXT_ARRAY,
         Type::INT8,
-        Type::TEXT,
         Type::TEXT,
         Type::TEXT,
         Type::TIMESTAMPTZ,
@@ -32,6 +34,10 @@ fn types_of(name: &str) -> Vec<Type> {
         Type::INT8,
         Type::TEXT,
         Type::INT4,
+        Type::INT8,
+        Type::TEXT,
+        Type::INT8_ARRAY,
+        Type::TEXT,
         last,
     ]
 }
@@ -135,14 +141,15 @@ pub fn files_with(extension: &str, folder: &Path) -> Vec<PathBuf> {
 async fn every_statement_file_can_be_prepared() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/db/sql");
     let database = support::database().await;
+    let filters = std::fs::read_to_string(root.join(FILTERS)).unwrap();
     let mut faults = Vec::new();
     let files = files_with("sql", &root);
     for file in &files {
         let name = file.strip_prefix(&root).unwrap().to_string_lossy().into_owned();
-        if WITHOUT_SCHEMA.contains(&name.as_str()) {
+        if WITHOUT_SCHEMA.contains(&name.as_str()) || name == FILTERS {
             continue;
         }
-        let text = std::fs::read_to_string(file).unwrap();
+        let text = std::fs::read_to_string(file).unwrap().replace("{filters}", &filters);
         if let Err(error) = database.raw.prepare_typed(&text, &types_of(&name)).await {
             faults.push(format!("{name}: {}", error.as_db_error().map_or(error.to_string(), |db| db.to_string())));
         }

@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
+use tokio_postgres::types::Type;
 
 use super::{TaskView, by_ids, get};
 use crate::db::row::{first_column, first_columns};
@@ -18,17 +19,17 @@ pub struct LastCompletion {
 }
 
 pub async fn last(client: &Client, roles: &RoleSet) -> Result<LastCompletion, DbError> {
-    match client.query_opt(include_str!("../sql/task_views/last_completion.sql"), &[&names(roles)]).await? {
-        None => Ok(LastCompletion::default()),
-        Some(row) => Ok(LastCompletion { task_id: row.try_get("id")?, completed_at: row.try_get("completed_at")? }),
-    }
+    let sql = include_str!("../sql/task_views/last_completion.sql");
+    let rows = client.query_planned(sql, &[(&names(roles), Type::TEXT_ARRAY)]).await?;
+    let Some(row) = rows.first() else { return Ok(LastCompletion::default()) };
+    Ok(LastCompletion { task_id: row.try_get("id")?, completed_at: row.try_get("completed_at")? })
 }
 
 /// At most `limit` completed tasks of these roles, the last one first.
 pub async fn recent(client: &Client, roles: &RoleSet, limit: i64) -> Result<Vec<TaskView>, DbError> {
     let sql = include_str!("../sql/task_views/recent_completions.sql");
-    let ids = first_columns(&client.query(sql, &[&names(roles), &limit]).await?)?;
-    let mut tasks = by_ids(client, ids).await?;
+    let rows = client.query_planned(sql, &[(&names(roles), Type::TEXT_ARRAY), (&limit, Type::INT8)]).await?;
+    let mut tasks = by_ids(client, first_columns(&rows)?).await?;
     tasks.sort_by_key(|task| std::cmp::Reverse((task.completed_at, task.id)));
     Ok(tasks)
 }

@@ -1,9 +1,13 @@
-//! `TaskFilter`: which tasks a list or a bulk operation is about, and its parameters as the statements of this folder number them.
+//! `TaskFilter`: which tasks a list or a bulk operation is about, and the values of the statements of this folder.
+
+use std::sync::LazyLock;
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
+use tokio_postgres::Row;
 use tokio_postgres::types::{ToSql, Type};
 
+use crate::db::{Client, DbError};
 use crate::domain::role::RoleSet;
 use crate::domain::shown_status::ShownStatus;
 use crate::domain::store::{Platform, StoreId};
@@ -50,15 +54,36 @@ pub struct TaskFilter {
 }
 
 /// A filter's values as the database takes them.
+#[derive(Clone)]
 pub(in crate::db) struct FilterValues<'a> {
-    filter: &'a TaskFilter,
-    statuses: Option<Vec<&'static str>>,
-    lease_expired: Option<bool>,
-    roles: Option<Vec<&'static str>>,
-    platform: Option<&'static str>,
+    pub filter: &'a TaskFilter,
+    pub statuses: Option<Vec<&'static str>>,
+    pub lease_expired: Option<bool>,
+    /// By equality it finds them in order.
+    pub role: Option<&'static str>,
+    pub roles: Option<Vec<&'static str>>,
+    pub platform: Option<&'static str>,
+    pub below: Option<TaskId>,
+    pub from: Option<TaskId>,
+    pub worker_pattern: Option<String>,
+    pub stores: Option<Vec<StoreId>>,
+    pub q: Option<&'a str>,
 }
 
 pub(in crate::db) type TypedParam<'a> = (&'a (dyn ToSql + Sync), Type);
+
+/// A statement of this folder, whose text has `{filters}` where the conditions belong.
+pub(in crate::db) struct Filtered(LazyLock<String>);
+
+pub(in crate::db) static LIST: Filtered = Filtered(LazyLock::new(|| whole(include_str!("../sql/task_views/list.sql"))));
+pub(in crate::db) static MATCHING: Filtered =
+    Filtered(LazyLock::new(|| whole(include_str!("../sql/task_views/matching.sql"))));
+pub(in crate::db) static COUNT_MATCHING: Filtered =
+    Filtered(LazyLock::new(|| whole(include_str!("../sql/task_views/count_matching.sql"))));
+
+fn whole(statement: &str) -> String {
+    statement.replace("{filters}", include_str!("../sql/task_views/filters.sql"))
+}
 
 impl TaskFilter {
     /// The stored statuses that it admits; None: all.
@@ -72,37 +97,56 @@ impl TaskFilter {
 
     /// Of tasks with one of these stored statuses.
     pub(in crate::db) fn values_within(&self, statuses: Option<&[Status]>) -> FilterValues<'_> {
+        let roles: Option<Vec<&str>> =
+            self.roles.as_ref().map(|set| set.roles().iter().map(|role| role.name()).collect());
+        let role = roles.as_deref().and_then(|roles| if let [only] = roles { Some(*only) } else { None });
         FilterValues {
             filter: self,
             statuses: statuses.map(|statuses| statuses.iter().map(|status| status.name()).collect()),
             lease_expired: self.status.and_then(ShownStatus::lease_expired),
-            roles: self.roles.as_ref().map(|set| set.roles().iter().map(|role| role.name()).collect()),
+            role,
+            roles: roles.filter(|_| role.is_none()),
             platform: self.platform.map(Platform::name),
+            below: self.below,
+            from: None,
+            worker_pattern: None,
+            stores: None,
+            q: self.q.as_deref(),
         }
     }
 }
 
-impl FilterValues<'_> {
-    /// `$1` to `$15`, and then one more.
-    pub(in crate::db) fn with<'a>(&'a self, last: TypedParam<'a>) -> [TypedParam<'a>; 16] {
-        let filter = self.filter;
-        [
-            (&self.statuses, Type::TEXT_ARRAY),
-            (&self.lease_expired, Type::BOOL),
-            (&self.roles, Type::TEXT_ARRAY),
+impl Filtered {
+    /// Runs it, planned for these values: `$1` to `$19`, and one more.
+    pub async fn rows(
+        &self,
+        client: &Client,
+        values: &FilterValues<'_>,
+        last: TypedParam<'_>,
+    ) -> Result<Vec<Row>, DbError> {
+        let filter = values.filter;
+        let params: [TypedParam<'_>; 20] = [
+            (&values.statuses, Type::TEXT_ARRAY),
+            (&values.lease_expired, Type::BOOL),
+            (&values.role, Type::TEXT),
+            (&values.roles, Type::TEXT_ARRAY),
             (&filter.dispensary_id, Type::INT8),
-            (&self.platform, Type::TEXT),
+            (&values.platform, Type::TEXT),
             (&filter.worker_id, Type::TEXT),
-            (&filter.q, Type::TEXT),
             (&filter.created_after, Type::TIMESTAMPTZ),
             (&filter.created_before, Type::TIMESTAMPTZ),
-            (&filter.below, Type::INT8),
+            (&values.below, Type::INT8),
             (&filter.ids, Type::INT8_ARRAY),
             (&filter.schedule_id, Type::INT8),
             (&filter.parent_task_id, Type::INT8),
             (&filter.error, Type::TEXT),
             (&filter.min_retries, Type::INT4),
+            (&values.from, Type::INT8),
+            (&values.worker_pattern, Type::TEXT),
+            (&values.stores, Type::INT8_ARRAY),
+            (&values.q, Type::TEXT),
             last,
-        ]
+        ];
+        client.query_planned(&self.0, &params).await
     }
 }

@@ -1,6 +1,6 @@
--- The last completion of one of the roles $1.
-SELECT id, json_time(completed_at) AS completed_at
-  FROM worker_tasks
- WHERE status IN ('completed', 'failed', 'cancelled') AND status = 'completed' AND role = ANY ($1)
- ORDER BY completed_at DESC, id DESC
+-- The last completion of one of the roles $1. Planned for its values: a rare role's by the index of roles, another's by that of ends.
+SELECT t.id, json_time(t.completed_at) AS completed_at
+  FROM worker_tasks t
+ WHERE t.status IN ('completed', 'failed', 'cancelled') AND t.status = 'completed' AND t.role = ANY ($1)
+ ORDER BY t.completed_at DESC
  LIMIT 1

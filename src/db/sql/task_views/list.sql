@@ -1,26 +1,17 @@
--- Tasks as people see them, newest first; a null filters nothing. Planned for its values, so that each filter finds its index.
--- $1 stored statuses, $2 whether the lease must have run out, $3 roles, $4 store, $5 platform, $6 worker, $7 how an id, a worker's id
--- or a store's slug begins, $8 and $9 created from and before, $10 ids below this, $11 just these ids,
--- $12 schedule, $13 parent, $14 a part of the error, $15 least retries, $16 rows
+-- Tasks as people see them, newest first. Planned for its values, so that each filter finds its index: ended tasks, of which there are
+-- millions, have one for each (indexes/), pending and active ones one by id. $1 to $19 as in filters.sql, $20 rows
 WITH page AS MATERIALIZED (
-  SELECT * FROM worker_tasks t
-   WHERE ($1 IS NULL OR t.status = ANY ($1))
-     AND ($2 IS NULL OR ((t.lease_expires_at > now()) IS NOT TRUE) = $2)
-     AND ($3 IS NULL OR t.role = ANY ($3))
-     AND ($4 IS NULL OR t.dispensary_id = $4)
-     AND ($5 IS NULL OR t.platform = $5)
-     AND ($6 IS NULL OR t.worker_id = $6)
-     AND ($7 IS NULL OR starts_with(t.id::text, $7) OR starts_with(t.worker_id, $7)
-          OR t.dispensary_id IN (SELECT id FROM dispensaries WHERE starts_with(slug, $7)))
-     AND ($8 IS NULL OR t.created_at >= $8)
-     AND ($9 IS NULL OR t.created_at < $9)
-     AND ($10 IS NULL OR t.id < $10)
-     AND ($11 IS NULL OR t.id = ANY ($11))
-     AND ($12 IS NULL OR t.schedule_id = $12)
-     AND ($13 IS NULL OR t.parent_task_id = $13)
-     AND ($14 IS NULL OR strpos(lower(t.error_message), lower($14)) > 0)
-     AND ($15 IS NULL OR t.retry_count >= $15)
-   ORDER BY t.id DESC LIMIT $16
+  (SELECT * FROM worker_tasks t
+    WHERE t.status IN ('completed', 'failed', 'cancelled') AND {filters}
+    ORDER BY t.id DESC LIMIT $20)
+  UNION ALL
+  (SELECT * FROM worker_tasks t
+    WHERE t.status = 'pending' AND {filters}
+    ORDER BY t.id DESC LIMIT $20)
+  UNION ALL
+  (SELECT * FROM worker_tasks t
+    WHERE t.status IN ('claimed', 'running') AND {filters}
+    ORDER BY t.id DESC LIMIT $20)
 )
 SELECT t.id, t.role, t.dispensary_id, d.name AS dispensary_name, t.platform,
        CASE WHEN t.status IN ('claimed', 'running') AND (t.lease_expires_at > now()) IS NOT TRUE THEN 'stale' ELSE t.status END AS status,
@@ -40,3 +31,4 @@ SELECT t.id, t.role, t.dispensary_id, d.name AS dispensary_name, t.platform,
   LEFT JOIN dispensaries d ON d.id = t.dispensary_id
   LEFT JOIN worker_registry w ON w.worker_id = t.worker_id
  ORDER BY t.id DESC
+ LIMIT $20

@@ -1,0 +1,51 @@
+//! Indexes that are made while the queue works, by `CREATE INDEX CONCURRENTLY`: no transaction of a migration can hold that, and made in
+//! one, an index of millions of tasks would hold the queue up. What needs them works without, and is slow.
+//!
+//! In: the pools. Out: how many were made. One process makes them at a time. One that died leaves an index broken off, which is replaced.
+
+use super::row::first_column;
+use super::{Client, Db, DbError};
+
+/// The advisory lock of who makes indexes, held by the session.
+const LOCK: i64 = 7345;
+/// Each waits for the transactions that are open when it begins. Longer ones are a person's, and the next turn tries again.
+const LOCK_TIMEOUT: &str = "SET lock_timeout = '60s'";
+
+const INDEXES: [(&str, &str); 6] = [
+    ("worker_tasks_with_error", include_str!("sql/indexes/worker_tasks_with_error.sql")),
+    ("worker_tasks_retried", include_str!("sql/indexes/worker_tasks_retried.sql")),
+    ("worker_tasks_ended_store", include_str!("sql/indexes/worker_tasks_ended_store.sql")),
+    ("worker_tasks_ended_role", include_str!("sql/indexes/worker_tasks_ended_role.sql")),
+    ("worker_tasks_ended_worker", include_str!("sql/indexes/worker_tasks_ended_worker.sql")),
+    ("worker_tasks_ended_schedule", include_str!("sql/indexes/worker_tasks_ended_schedule.sql")),
+];
+
+/// Makes what is missing; None: another process is doing that.
+pub async fn ensure(db: &Db) -> Result<Option<u64>, DbError> {
+    if missing(&db.client().await?).await?.is_empty() {
+        return Ok(Some(0));
+    }
+    // closed when it is done, and the lock with it
+    let client = db.maintenance_client().await?;
+    if !first_column::<bool>(&client.query_one("SELECT pg_try_advisory_lock($1)", &[&LOCK]).await?)? {
+        return Ok(None);
+    }
+    client.batch(LOCK_TIMEOUT).await?;
+    let mut made = 0;
+    for (name, is_broken) in missing(&client).await? {
+        let Some((_, create)) = INDEXES.iter().find(|(known, _)| *known == name) else { continue };
+        if is_broken {
+            client.batch(&format!("DROP INDEX CONCURRENTLY IF EXISTS {name}")).await?;
+        }
+        client.batch(create).await?;
+        made += 1;
+    }
+    Ok(Some(made))
+}
+
+/// Name, and whether there is a part of it.
+async fn missing(client: &Client) -> Result<Vec<(String, bool)>, DbError> {
+    let names: Vec<&str> = INDEXES.iter().map(|(name, _)| *name).collect();
+    let rows = client.query(include_str!("sql/indexes/missing.sql"), &[&names]).await?;
+    rows.iter().map(|row| Ok((row.try_get("name")?, row.try_get("is_broken")?))).collect()
+}
