@@ -105,9 +105,6 @@ impl Demo<'_> {
 
     /// None when the API cannot be served: the demo crawls without it.
     async fn serve(&self, app: &App, db: &Db) -> Option<Servers> {
-        if self.args.once {
-            return None;
-        }
         let listeners = Listeners::bind(self.env, true).await.inspect_err(|error| tracing::warn!("{error}")).ok()?;
         listeners.serve(self.env, app, db.clone()).inspect_err(|error| tracing::warn!("{error:#}")).ok()
     }
@@ -120,6 +117,7 @@ impl Demo<'_> {
         app: &App,
         servers: Option<&Servers>,
     ) -> anyhow::Result<ExitCode> {
+        self.announce(servers)?;
         loop {
             let crawled = crawl::run(&opened.db, state.crawl, state.stores).await?;
             // the summary reads the proxies' counters from the table
@@ -135,21 +133,21 @@ impl Demo<'_> {
             if self.args.once {
                 return Ok(if summary.is_whole() { ExitCode::Ok } else { ExitCode::Failure });
             }
-            self.announce_next(servers)?;
+            if !self.env.out.is_json() {
+                self.env.out.line("The next crawl begins, with changed prices; Ctrl-C ends the demo.\n")?;
+            }
             (state.crawl, state.finished) = (state.crawl + 1, false);
             self.sim.set_crawl(state.crawl);
             state.save(self.dir)?;
         }
     }
 
-    fn announce_next(&self, servers: Option<&Servers>) -> std::io::Result<()> {
-        if self.env.out.is_json() {
-            return Ok(());
+    /// Where the API is served; with `--json` the log has it.
+    fn announce(&self, servers: Option<&Servers>) -> std::io::Result<()> {
+        match servers.and_then(|servers| servers.api).filter(|_| !self.env.out.is_json()) {
+            Some(address) => self.env.out.line(format_args!("API         http://{address}/api/tasks\n")),
+            None => Ok(()),
         }
-        if let Some(address) = servers.and_then(|servers| servers.api) {
-            self.env.out.line(format_args!("API         http://{address}/api/tasks"))?;
-        }
-        self.env.out.line("The next crawl begins, with changed prices; Ctrl-C ends the demo.\n")
     }
 
     fn config(&self) -> Config {
