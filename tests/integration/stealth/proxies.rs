@@ -214,7 +214,8 @@ async fn without_a_proxy_nothing_is_sent() {
 #[test]
 fn only_the_connection_to_a_proxy_opens_sockets() {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let others = ["db", "db.rs", "api", "api.rs", "private_server", "private_server.rs", "cli/http.rs"];
+    let others =
+        ["db", "db.rs", "api", "api.rs", "private_server", "private_server.rs", "cli/http.rs", "cli/remote.rs"];
     let others = others.map(|path| src.join(path));
     let opens = |file: &Path| {
         let text = std::fs::read_to_string(file).unwrap();
