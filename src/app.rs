@@ -22,7 +22,7 @@ use crate::actors::proxy_pool::ProxyPool;
 use crate::actors::tree::{StartError, Tree, TreeDeps};
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::db::{self, Client, Db, DbError, installation, schedules, workers};
+use crate::db::{self, Client, Db, DbError, installation, legacy, schedules, workers};
 use crate::events;
 use crate::handlers::housekeeping::Housekeeping;
 use crate::storage::{Ownership, Payloads};
@@ -56,7 +56,8 @@ impl From<StartError<ServicesError>> for AppError {
 }
 
 impl App {
-    /// Recovers tasks whose lease ran out, and makes the default schedules where schedules run in this process. Starts nothing.
+    /// Recovers tasks whose lease ran out. Where schedules run in this process, makes the default ones and closes job runs that the older
+    /// schema left running. Starts nothing.
     pub async fn prepare(
         config: Arc<Config>,
         db: Db,
@@ -66,6 +67,7 @@ impl App {
         chore::recover(&db, &config).await?;
         if plan.schedules {
             schedules::ensure_defaults(&db.client().await?).await?;
+            legacy::close_runs(&db.client().await?).await?;
         }
         let payloads = payloads(config.storage_root(), &db.client().await?, !plan.pods.is_empty()).await?;
         let started_at = workers::now(&db.client().await?).await?;

@@ -18,7 +18,10 @@ pub mod spelling;
 
 pub mod domain;
 
+pub mod geo;
+
 pub mod db;
+pub mod proxy_draft;
 pub mod stealth;
 pub mod storage;
 

@@ -61,6 +61,7 @@ metrics! {
     REQUESTS: IntCounterVec = counters("drover_requests_total", "Requests to platforms, by how they went", &["outcome"]);
     FETCH_SECONDS: Histogram = histogram("drover_fetch_seconds", "Length of a request to a platform", &SECONDS_OF_REQUESTS);
     FETCH_BYTES: IntCounter = counter("drover_fetch_bytes_total", "Bytes of bodies as received");
+    FETCHES_NOT_COUNTED: IntCounter = counter("drover_fetches_not_counted_total", "Requests that are in no rollup, because none could be written for long");
     BREAKER_OPENS: IntCounter = counter("drover_host_breaker_opens_total", "Times that this process opened a host's breaker");
     HOSTS_REFUSING: IntGauge = int_gauge("drover_hosts_refusing", "Hosts with an open breaker, as this process sees them");
     ROBOTS_FORBIDDEN: IntCounterVec = counters("drover_robots_forbidden_total", "Requests that a robots.txt forbids, by what is done about it", &["policy"]);
@@ -78,6 +79,7 @@ metrics! {
     CHORE_TURNS: IntCounterVec = counters("drover_chore_turns_total", "Turns of periodic chores, by how they ended", &["chore", "result"]);
     CHORE_CHANGES: IntCounterVec = counters("drover_chore_changes_total", "Rows, files and partitions that chores changed", &["chore"]);
     CHORE_SECONDS: HistogramVec = histograms("drover_chore_seconds", "Length of a chore's turn", &["chore"], &SECONDS_OF_TASKS);
+    GEO_READS: IntCounterVec = counters("drover_geo_reads_total", "Times that the geo database was read, or could not be", &["result"]);
     HTTP_REQUESTS: IntCounterVec = counters("drover_http_requests_total", "Requests that this process answered", &["route", "status"]);
     HTTP_SECONDS: HistogramVec = histograms("drover_http_request_seconds", "From a request to the head of its answer", &["route"], &SECONDS_OF_ANSWERS);
     LOG_LINES_LOST: IntCounter = counter("drover_log_lines_lost_total", "Log lines dropped because the reader of stderr was too slow");

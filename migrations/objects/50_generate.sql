@@ -115,7 +115,7 @@ BEGIN
   WITH asked AS (
     SELECT d.id, d.platform, open_twin(task_role, d.id, NULL, NULL, '{}') IS NOT NULL AS is_open
       FROM dispensaries d
-     WHERE d.crawl_enabled AND d.platform_dispensary_id IS NOT NULL AND d.state = in_state)
+     WHERE d.crawl_enabled AND d.platform_dispensary_id IS NOT NULL AND (in_state IS NULL OR d.state = in_state))
   SELECT jsonb_agg(jsonb_build_object('role', task_role, 'dispensary_id', a.id, 'platform', a.platform, 'priority', task_priority)
                    ORDER BY a.id) FILTER (WHERE NOT a.is_open),
          count(*) FILTER (WHERE a.is_open)

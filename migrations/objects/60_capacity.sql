@@ -9,12 +9,19 @@ WITH live AS (
                UNION ALL
                SELECT role, status, ready FROM worker_tasks WHERE status IN ('claimed', 'running')) open GROUP BY role),
      ended AS (
-       SELECT role, count(*) FILTER (WHERE status = 'completed' AND completed_at > now() - interval '60 minutes') AS completed,
-              count(*) FILTER (WHERE status = 'failed' AND completed_at > now() - interval '60 minutes') AS failed,
-              avg(extract(epoch FROM completed_at) - extract(epoch FROM started_at))
-                FILTER (WHERE status = 'completed' AND isfinite(completed_at) AND isfinite(started_at)) AS seconds
-         FROM worker_tasks WHERE status IN ('completed', 'failed', 'cancelled') AND completed_at > now() - interval '24 hours'
+       SELECT role, count(*) FILTER (WHERE status = 'completed') AS completed, count(*) FILTER (WHERE status = 'failed') AS failed
+         FROM worker_tasks WHERE status IN ('completed', 'failed', 'cancelled') AND completed_at > now() - interval '60 minutes'
         GROUP BY role),
+     counted AS (   -- until when stats_minute has what ended within 24 hours; the rest is read from the tasks, of which a day has many
+       SELECT greatest(now() - interval '24 hours', (SELECT p.closed_until FROM stats_progress p)) AS until),
+     took AS (
+       SELECT role, sum(seconds) / nullif(sum(runs), 0) AS seconds FROM (
+         SELECT role, runs, run_seconds AS seconds FROM stats_minute
+          WHERE outcome = 'completed' AND minute >= now() - interval '24 hours' AND minute < (SELECT until FROM counted)
+         UNION ALL
+         SELECT role, count(*), sum(extract(epoch FROM completed_at) - extract(epoch FROM started_at))::double precision FROM worker_tasks
+          WHERE status IN ('completed', 'failed', 'cancelled') AND status = 'completed' AND completed_at >= (SELECT until FROM counted)
+            AND isfinite(completed_at) AND isfinite(started_at) GROUP BY role) run GROUP BY role),
      active AS (   -- workers with a heartbeat in the last 5 minutes; a task has none after its end, so those ended earlier are not read
        SELECT role, count(DISTINCT worker_id) AS workers FROM (
          SELECT role, worker_id, last_heartbeat_at FROM worker_tasks WHERE status IN ('claimed', 'running')
@@ -22,10 +29,10 @@ WITH live AS (
          SELECT role, worker_id, last_heartbeat_at FROM worker_tasks
           WHERE status IN ('completed', 'failed', 'cancelled') AND completed_at > now() - interval '5 minutes') run
         WHERE last_heartbeat_at > now() - interval '5 minutes' GROUP BY role),
-     roles AS (SELECT role FROM live UNION SELECT role FROM ended)
+     roles AS (SELECT role FROM live UNION SELECT role FROM ended UNION SELECT role FROM took)
 SELECT r.role, coalesce(l.pending, 0) AS pending_tasks, coalesce(l.ready, 0) AS ready_tasks, coalesce(l.claimed, 0) AS claimed_tasks,
        coalesce(l.running, 0) AS running_tasks, coalesce(e.completed, 0) AS completed_last_hour, coalesce(e.failed, 0) AS failed_last_hour,
-       coalesce(a.workers, 0) AS active_workers, e.seconds::double precision AS avg_duration_sec,
-       (3600 / nullif(e.seconds, 0))::double precision AS tasks_per_worker_hour,
-       coalesce(l.pending, 0) * e.seconds::double precision / 3600 / a.workers AS estimated_hours_to_drain   -- null without active workers
-  FROM roles r LEFT JOIN live l USING (role) LEFT JOIN ended e USING (role) LEFT JOIN active a USING (role);
+       coalesce(a.workers, 0) AS active_workers, s.seconds AS avg_duration_sec,
+       3600 / nullif(s.seconds, 0) AS tasks_per_worker_hour,
+       coalesce(l.pending, 0) * s.seconds / 3600 / a.workers AS estimated_hours_to_drain   -- null without active workers
+  FROM roles r LEFT JOIN live l USING (role) LEFT JOIN ended e USING (role) LEFT JOIN took s USING (role) LEFT JOIN active a USING (role);

@@ -11,8 +11,9 @@ use futures_util::FutureExt;
 use serde::Serialize;
 use strum::IntoStaticStr;
 
-use super::panics;
+use super::{panics, prune};
 use crate::config::Config;
+use crate::db::stats_minute::{self, StatsTurn};
 use crate::db::{Client, Db, DbError, indexes, operations, product_search, schedules, snapshots, tasks, workers};
 use crate::events;
 use crate::handlers::TaskError;
@@ -27,13 +28,15 @@ const REGISTRY_INTERVAL: Duration = Duration::from_secs(10);
 const SEARCH_INTERVAL: Duration = Duration::from_secs(10);
 /// A twentieth of the interval: to find new products soon is worth no more.
 const MAX_COPY_TIME: Duration = Duration::from_millis(500);
+const STATS_INTERVAL: Duration = Duration::from_secs(30);
+/// For the way of a commit, beside the time that a transaction may last.
+const STATS_GRACE: Duration = Duration::from_secs(60);
 const STORAGE_INTERVAL: Duration = Duration::from_secs(10);
 const TOTALS_INTERVAL: Duration = Duration::from_secs(30);
 const FILES_INTERVAL: Duration = Duration::from_secs(3600);
 const PARTITIONS_INTERVAL: Duration = Duration::from_secs(6 * 3600);
 /// As many schedules as one turn runs: the others are due again at the next one.
 const MAX_SCHEDULES: usize = 100;
-const MAX_PRUNE_BATCHES: usize = 1_000;
 /// Of one turn.
 const MAX_OPERATION_BATCHES: usize = 10_000;
 /// A turn that takes longer is cut off; the next one goes on where it was.
@@ -59,7 +62,9 @@ pub enum Chore {
     Registry,
     /// Counts ended tasks by role and status.
     Totals,
-    /// Deletes old finished tasks.
+    /// Counts ended runs by minute.
+    Stats,
+    /// Deletes what is older than it is kept, old finished tasks among it.
     Prune,
     /// Sets payload files without a row aside.
     Files,
@@ -98,12 +103,13 @@ pub struct ChoreDeps {
 
 impl Chore {
     /// Those of every process.
-    pub const COMMON: [Chore; 10] = [
+    pub const COMMON: [Chore; 11] = [
         Chore::SweepDue,
         Chore::SweepAll,
         Chore::Recover,
         Chore::Registry,
         Chore::Totals,
+        Chore::Stats,
         Chore::Prune,
         Chore::Files,
         Chore::Retention,
@@ -126,6 +132,7 @@ impl Chore {
             Chore::Indexes => INDEXES_INTERVAL,
             Chore::Registry => REGISTRY_INTERVAL,
             Chore::Totals => TOTALS_INTERVAL,
+            Chore::Stats => STATS_INTERVAL,
             Chore::Prune => config.retention.prune_every,
             Chore::Files | Chore::Retention => FILES_INTERVAL,
             Chore::Search => SEARCH_INTERVAL,
@@ -163,12 +170,13 @@ impl Chore {
             Chore::SweepAll => return counted(tasks::sweep_all_unless_recent(&db.client().await?, interval).await?),
             Chore::Indexes => return Ok(indexes::ensure(db).await?),
             Chore::Totals => return Ok(tasks::refresh_totals_unless_recent(&db.client().await?, interval).await?),
+            Chore::Stats => return Ok(stats_minute::count(db, stats_turn(config)).await?),
             Chore::Search => return Ok(product_search::copy_names_unless_recent(db, MAX_COPY_TIME, interval).await?),
             Chore::Recover => recover(db, config).await?,
             Chore::Schedules => run_schedules(db).await?,
             Chore::Operations => run_operations(db).await?,
             Chore::Registry => workers::sweep(&db.client().await?).await?,
-            Chore::Prune => prune(deps).await?,
+            Chore::Prune => prune::prune(db, &config.retention).await?,
             Chore::Files => {
                 let swept = housekeeping.sweep_files(config.queue.lease).await?;
                 events::payloads_swept(swept.set_aside, swept.removed);
@@ -185,6 +193,12 @@ impl Chore {
         };
         Ok(Some(changed))
     }
+}
+
+/// A run that ended comes to light when its transaction commits.
+fn stats_turn(config: &Config) -> StatsTurn {
+    let grace = config.database.transaction_timeout + STATS_GRACE;
+    StatsTurn { every: STATS_INTERVAL, grace, keep: config.retention.stats }
 }
 
 /// Looks back over several intervals, so that a late turn misses nothing.
@@ -228,21 +242,4 @@ async fn run_operations(db: &Db) -> Result<u64, DbError> {
         changed += batch.done as u64;
     }
     Ok(changed)
-}
-
-/// How many tasks and runs of schedules were deleted.
-async fn prune(deps: &ChoreDeps) -> Result<u64, DbError> {
-    let retention = &deps.config.retention;
-    let mut pruned = schedules::prune(&deps.db.client().await?).await?;
-    pruned += operations::prune(&deps.db.client().await?, retention.failed).await?;
-    for _ in 0..MAX_PRUNE_BATCHES {
-        // a connection each: other work goes first
-        let client = deps.db.client().await?;
-        let batch = tasks::prune(&client, retention.completed, retention.failed, retention.prune_batch).await?;
-        pruned += batch;
-        if batch < retention.prune_batch as u64 {
-            break;
-        }
-    }
-    Ok(pruned)
 }

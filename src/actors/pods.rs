@@ -12,6 +12,7 @@ use super::claimer::{Claimer, ClaimerDeps};
 use super::decommissioned_workers::DecommissionedWorkers;
 use super::deps::ActorDeps;
 use super::execute::Executor;
+use super::fetch_counts::FetchCountsWriter;
 use super::heartbeat::Heartbeat;
 use super::held_tasks::{HeldTasks, Stop};
 use super::lifecycle::{Lifecycle, Phase};
@@ -30,6 +31,7 @@ pub struct Pods {
     deps: ActorDeps,
     proxies: ProxyPool,
     sessions: Sessions,
+    fetch_counts: FetchCountsWriter,
     worker_ids: Vec<String>,
 }
 
@@ -59,6 +61,8 @@ impl Pods {
         let services = Arc::new(services(Arc::new(proxies.clone())).map_err(StartError::Services)?);
         tokio::spawn(hosts::keep_sharing(services.sessions.clone(), config.proxies.flush_every, lifecycle.clone()));
         let sessions = services.sessions.clone();
+        let fetch_counts = FetchCountsWriter::new(&db, sessions.meter());
+        tokio::spawn(fetch_counts.clone().keep_writing(lifecycle.clone()));
         let claimer = Claimer::start(ClaimerDeps {
             db: db.clone(),
             times,
@@ -89,7 +93,7 @@ impl Pods {
         events::workers_planned(worker_ids.len(), worker_ids.len() * deps.config.topology.slots);
         let pods = StartPods { deps: deps.clone(), pods: plan.pods };
         supervisor.send(pods).await.map_err(|_| StartError::Actors)?;
-        Ok(Pods { deps, proxies, sessions, worker_ids })
+        Ok(Pods { deps, proxies, sessions, fetch_counts, worker_ids })
     }
 
     pub fn proxies(&self) -> &ProxyPool {
@@ -111,7 +115,8 @@ impl Pods {
         let _ = tokio::time::timeout(limits.stop_grace, held_tasks.until_empty()).await;
         let put_back = self.put_back(self.deps.held_tasks.take_all());
         let hosts = tokio::time::timeout(MAX_LAST_WRITES, self.sessions.exchange_hosts());
-        let _ = tokio::join!(put_back, self.proxies.flush(MAX_LAST_WRITES), self.deregister(), hosts);
+        let _ =
+            tokio::join!(put_back, self.proxies.flush(MAX_LAST_WRITES), self.deregister(), hosts, self.write_counts());
     }
 
     /// Puts tasks back whose bodies did not stop: the fence keeps those bodies from writing.
@@ -123,6 +128,12 @@ impl Pods {
         match within_last_writes(put_back).await {
             Ok(_) => events::tasks_force_released(leases.len()),
             Err(error) => events::release_incomplete(leases.len(), &error),
+        }
+    }
+
+    async fn write_counts(&self) {
+        if let Err(error) = within_last_writes(self.fetch_counts.write()).await {
+            events::fetch_counts_not_written(&error, false);
         }
     }
 

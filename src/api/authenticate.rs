@@ -5,11 +5,12 @@
 use std::net::IpAddr;
 use std::sync::{Arc, OnceLock};
 
+use axum::body::Bytes;
 use axum::extract::{Request, State};
 use axum::http::header::{AUTHORIZATION, COOKIE};
 use axum::http::request::Parts;
 use axum::http::uri::Authority;
-use axum::http::{HeaderMap, HeaderName, Method};
+use axum::http::{HeaderMap, HeaderName, Method, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
@@ -32,9 +33,9 @@ pub struct ClientAddress(pub IpAddr);
 pub struct RequestContext {
     pub id: String,
     via: Via,
-    /// Method and target.
-    request: String,
-    body: Arc<OnceLock<String>>,
+    method: Method,
+    target: Uri,
+    body: Arc<OnceLock<Bytes>>,
 }
 
 /// How a request came.
@@ -64,8 +65,8 @@ pub async fn command_line(request: Request, next: Next) -> Response {
 
 async fn run(via: Via, mut request: Request, next: Next) -> Response {
     let id = request.extensions().get::<RequestId>().map(|RequestId(id)| id.clone()).unwrap_or_default();
-    let target = format!("{} {}", request.method(), request.uri());
-    request.extensions_mut().insert(RequestContext { id, via, request: target, body: Arc::default() });
+    let (method, target) = (request.method().clone(), request.uri().clone());
+    request.extensions_mut().insert(RequestContext { id, via, method, target, body: Arc::default() });
     next.run(request).await
 }
 
@@ -76,14 +77,14 @@ impl RequestContext {
     }
 
     /// Called once, by the extractor that reads the body.
-    pub fn note_body(&self, bytes: &[u8]) {
-        let _ = self.body.set(sha256_hex(bytes));
+    pub fn note_body(&self, bytes: &Bytes) {
+        let _ = self.body.set(bytes.clone());
     }
 
     /// Of the whole request: equal for requests that ask for the same.
     pub fn digest(&self) -> String {
-        let body = self.body.get().map_or("", String::as_str);
-        sha256_hex(format!("{}\n{body}", self.request))
+        let body = self.body.get().map_or_else(String::new, sha256_hex);
+        sha256_hex(format!("{} {}\n{body}", self.method, self.target))
     }
 }
 
@@ -94,11 +95,22 @@ pub async fn principal(parts: &Parts, api: &ApiState, needed: AccessRole) -> Res
         Via::Network { host, address } => caller(api, &parts.method, &parts.headers, &host, address).await?,
     };
     match principal.may(needed) {
-        true => Ok(principal),
+        true => {
+            note_visitor(parts, api, &principal);
+            Ok(principal)
+        }
         false => Err(ApiError::Forbidden(format!(
             "{principal} has the access role {}, and this needs {needed}",
             principal.role
         ))),
+    }
+}
+
+/// Consumers ask for the visitors of a public site: these are counted, by where they are.
+fn note_visitor(parts: &Parts, api: &ApiState, principal: &Principal) {
+    if principal.role == AccessRole::Consumer {
+        let address = parts.extensions.get::<ClientAddress>().map(|ClientAddress(ip)| *ip);
+        api.visitors.note(&api.geo, &parts.headers, address);
     }
 }
 
@@ -109,16 +121,17 @@ async fn caller(
     host: &Authority,
     address: Option<IpAddr>,
 ) -> Result<Principal, ApiError> {
-    let known = api.credentials.known(&api.db).await?;
     let Some(secret) = secret(headers).map_err(ApiError::Unauthenticated)? else {
+        let known = api.credentials.known(&api.db).await?;
         return match is_trusted(&known, host, address) {
             true => Ok(Principal::local(address.map(|address| address.to_string()))),
             false => Err(ApiError::Unauthenticated("a token is needed: Authorization: Bearer …")),
         };
     };
     let unknown = ApiError::Unauthenticated("the token or login is unknown, revoked or over");
+    let known = api.credentials.known_for(&secret, &api.db).await?;
     let credential = known.find(&secret).ok_or(unknown)?;
-    api.rates.take(credential.token).map_err(ApiError::TooManyRequests)?;
+    api.rates.take(credential.token, credential.role).map_err(ApiError::TooManyRequests)?;
     if secret.is_login() && !method.is_safe() && !has_csrf_token(headers, &secret) {
         return Err(ApiError::Forbidden(format!(
             "a change by a login needs the header {CSRF_TOKEN} with the token that the login answered"

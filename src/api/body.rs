@@ -1,42 +1,79 @@
-//! `Body<T>`: a JSON body read strictly into a derived type, within its size and time.
+//! `Body<T>`: a JSON body read strictly into a derived type, within its size and time. `BatchBody<T>` is one that may be larger.
 //!
 //! `T` is a struct with `deny_unknown_fields`. A field that is unknown, doubled, missing or unreadable is refused with its name.
 
+use std::error::Error;
 use std::time::Duration;
 
-use axum::body::Bytes;
-use axum::extract::rejection::BytesRejection;
+use axum::body::{Bytes, to_bytes};
 use axum::extract::{FromRequest, Request};
-use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
+use http_body_util::LengthLimitError;
 use serde::de::DeserializeOwned;
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::authenticate::RequestContext;
 use super::{ApiError, ApiState};
 
 /// Enough for a body of the largest size over a slow line; a slower client would occupy a connection.
 const MAX_BODY_TIME: Duration = Duration::from_secs(10);
+/// Of a batch.
+const MAX_BATCH_BYTES: usize = 16 * 1024 * 1024;
 
 pub struct Body<T>(pub T);
+
+/// The body of a batch: larger than others, and few are received at once.
+pub struct BatchBody<T> {
+    pub value: T,
+    _place: OwnedSemaphorePermit,
+}
 
 impl<T: DeserializeOwned> FromRequest<ApiState> for Body<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, state: &ApiState) -> Result<Self, ApiError> {
-        require_json(&request)?;
-        let context = request.extensions().get::<RequestContext>().cloned();
-        let max_time = MAX_BODY_TIME.min(state.config.request_timeout / 2);
-        let body = tokio::time::timeout(max_time, Bytes::from_request(request, state));
-        let bytes = body.await.map_err(|_| ApiError::SlowBody(max_time))?;
-        let bytes = bytes.map_err(|rejection| not_received(&rejection, state.config.max_body_bytes))?;
-        if let Some(context) = context {
-            context.note_body(&bytes);
-        }
-        parse(&bytes).map(Body)
+        read(request, state.config.max_body_bytes, max_time(state)).await.map(Body)
     }
 }
 
-fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
+impl<T: DeserializeOwned> FromRequest<ApiState> for BatchBody<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &ApiState) -> Result<Self, ApiError> {
+        let place = tokio::time::timeout(max_time(state), state.batches.clone().acquire_owned()).await;
+        let Ok(Ok(place)) = place else {
+            return Err(ApiError::Busy("other batches are being received; try again".to_owned()));
+        };
+        let max_bytes = MAX_BATCH_BYTES.max(state.config.max_body_bytes);
+        Ok(BatchBody { value: read(request, max_bytes, max_time(state)).await?, _place: place })
+    }
+}
+
+fn max_time(state: &ApiState) -> Duration {
+    MAX_BODY_TIME.min(state.config.request_timeout / 2)
+}
+
+async fn read<T: DeserializeOwned>(request: Request, max_bytes: usize, max_time: Duration) -> Result<T, ApiError> {
+    require_json(&request)?;
+    let context = request.extensions().get::<RequestContext>().cloned();
+    let body = tokio::time::timeout(max_time, to_bytes(request.into_body(), max_bytes));
+    let bytes: Bytes =
+        body.await.map_err(|_| ApiError::SlowBody(max_time))?.map_err(|error| not_received(&error, max_bytes))?;
+    if let Some(context) = context {
+        context.note_body(&bytes);
+    }
+    parse(&bytes)
+}
+
+/// Reads one document.
+pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
+    if holds_nul(bytes) {
+        return Err(ApiError::BadBody(
+            "it holds a NUL character (\\u0000), which no text of the database can".to_owned(),
+        ));
+    }
+    // where every field may be left out, so may the body
+    let bytes = if matches!(bytes.trim_ascii(), b"" | b"null") { b"{}" } else { bytes };
     // serde would read a list as an object's fields in their order
     if bytes.trim_ascii_start().first() == Some(&b'[') {
         return Err(ApiError::BadBody("expected an object".to_owned()));
@@ -45,6 +82,19 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
     let value = serde_path_to_error::deserialize(&mut document).map_err(|error| bad_field(&error))?;
     document.end().map_err(|error| ApiError::BadBody(error.to_string()))?;
     Ok(value)
+}
+
+fn holds_nul(json: &[u8]) -> bool {
+    let mut rest = json;
+    while let Some(at) = rest.iter().position(|byte| *byte == b'\\') {
+        let escape = &rest[at + 1..];
+        if escape.starts_with(b"u0000") {
+            return true;
+        }
+        // the character after a backslash is no backslash that begins an escape
+        rest = escape.get(1..).unwrap_or_default();
+    }
+    false
 }
 
 fn bad_field(error: &serde_path_to_error::Error<serde_json::Error>) -> ApiError {
@@ -61,7 +111,7 @@ fn bad_field(error: &serde_path_to_error::Error<serde_json::Error>) -> ApiError 
 }
 
 /// These two errors belong to the object and not to one of its values, so serde names the field only in their text.
-fn named_field(detail: &str) -> Option<&str> {
+pub fn named_field(detail: &str) -> Option<&str> {
     let named = ["missing field `", "duplicate field `"].iter().find_map(|prefix| detail.strip_prefix(prefix))?;
     named.split('`').next()
 }
@@ -80,11 +130,15 @@ fn require_json(request: &Request) -> Result<(), ApiError> {
     }
 }
 
-fn not_received(rejection: &BytesRejection, max_bytes: usize) -> ApiError {
-    match rejection.status() {
-        StatusCode::PAYLOAD_TOO_LARGE => ApiError::TooLarge(max_bytes),
-        _ => ApiError::BadBody("it ends before its announced length".to_owned()),
+fn not_received(error: &axum::Error, max_bytes: usize) -> ApiError {
+    let mut cause = Some(error as &dyn Error);
+    while let Some(error) = cause {
+        if error.is::<LengthLimitError>() {
+            return ApiError::TooLarge(max_bytes);
+        }
+        cause = error.source();
     }
+    ApiError::BadBody("it ends before its announced length".to_owned())
 }
 
 #[cfg(test)]
@@ -105,9 +159,20 @@ mod tests {
     #[case::unknown(r#"{"count": 1, "cuont": 2}"#, "cuont")]
     #[case::doubled(r#"{"count": 1, "count": 2}"#, "count")]
     #[case::missing("{}", "count")]
+    #[case::no_body("", "count")]
     #[case::no_number(r#"{"count": "1"}"#, "count")]
     fn a_field_that_does_not_fit_is_refused_by_name(#[case] body: &str, #[case] field: &str) {
         let error = parse::<Fruit>(body.as_bytes()).unwrap_err();
         assert!(matches!(&error, ApiError::Bad { field: named, .. } if named == field), "{error}");
+    }
+
+    #[rstest]
+    #[case::escaped(r#"{"name": "a\u0000"}"#, true)]
+    #[case::after_another_escape(r#"{"name": "\\\u0000"}"#, true)]
+    #[case::its_text(r#"{"name": "\\u0000"}"#, false)]
+    #[case::another_character(r#"{"name": "\u0001"}"#, false)]
+    #[case::cut_off("{\"name\": \"\\", false)]
+    fn a_nul_is_found_in_a_text(#[case] body: &str, #[case] found: bool) {
+        assert_eq!(holds_nul(body.as_bytes()), found);
     }
 }

@@ -63,9 +63,18 @@ impl Change {
 
     /// Commits, and answers 201 with the new resource and where it is.
     pub async fn created(self, location: String, body: &impl Serialize) -> Result<Response, ApiError> {
+        self.located(StatusCode::CREATED, location, body).await
+    }
+
+    /// Commits, and answers 202 with what goes on and where it is.
+    pub async fn accepted(self, location: String, body: &impl Serialize) -> Result<Response, ApiError> {
+        self.located(StatusCode::ACCEPTED, location, body).await
+    }
+
+    async fn located(self, status: StatusCode, location: String, body: &impl Serialize) -> Result<Response, ApiError> {
         let body = json(body)?;
-        self.keep(StatusCode::CREATED, Some(location.clone()), body.clone()).await?;
-        Ok((StatusCode::CREATED, [(header::LOCATION, location)], Json(body)).into_response())
+        self.keep(status, Some(location.clone()), body.clone()).await?;
+        Ok((status, [(header::LOCATION, location)], Json(body)).into_response())
     }
 
     /// Commits a change that is answered otherwise. A repetition of the request gets `kept`: what is secret in an answer is not kept.

@@ -17,6 +17,8 @@ use crate::digest::sha256_hex;
 use crate::domain::access::TokenId;
 
 const MAX_AGE: Duration = Duration::from_secs(1);
+/// For a text that is not known: a token that another process made opens at once. Guesses do not each ask the database.
+const MAX_AGE_FOR_UNKNOWN: Duration = Duration::from_millis(50);
 /// So that the metrics of a process go on without the database.
 const MAX_AGE_IN_OUTAGE: Duration = Duration::from_secs(600);
 /// Tells people, and scanners of leaked secrets, what it is.
@@ -111,11 +113,24 @@ impl Known {
 impl Credentials {
     /// What opens the API, at most [`MAX_AGE`] old; [`MAX_AGE_IN_OUTAGE`] while the database cannot be read.
     pub async fn known(&self, db: &Db) -> Result<Arc<Known>, ApiError> {
-        if let Some(known) = self.younger_than(MAX_AGE) {
+        self.at_most(MAX_AGE, db).await
+    }
+
+    /// As [`Credentials::known`], and younger where `secret` opens nothing yet.
+    pub async fn known_for(&self, secret: &SecretText, db: &Db) -> Result<Arc<Known>, ApiError> {
+        let known = self.known(db).await?;
+        match known.find(secret) {
+            Some(_) => Ok(known),
+            None => self.at_most(MAX_AGE_FOR_UNKNOWN, db).await,
+        }
+    }
+
+    async fn at_most(&self, age: Duration, db: &Db) -> Result<Arc<Known>, ApiError> {
+        if let Some(known) = self.younger_than(age) {
             return Ok(known);
         }
         let _reading = self.reading.lock().await;
-        if let Some(known) = self.younger_than(MAX_AGE) {
+        if let Some(known) = self.younger_than(age) {
             return Ok(known);
         }
         let known = match self.read(db).await {

@@ -37,6 +37,7 @@ guarded! { A }
 guarded! { A B }
 guarded! { A B C }
 guarded! { A B C D }
+guarded! { A B C D E }
 
 /// What `handler` asks of its caller.
 pub fn access<H: Handler<T, ApiState>, T: Guarded>(_: H) -> Access {

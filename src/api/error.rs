@@ -12,16 +12,26 @@ use utoipa::{ToResponse, ToSchema};
 
 use super::change;
 use crate::db::DbError;
+use crate::db::generation::GenerationError;
 use crate::db::idempotency_keys::KeptAnswer;
+use crate::db::operations::BulkError;
+use crate::db::schedules::ScheduleError;
 use crate::db::task_requests::RequestError;
+use crate::db::tasks::ChangeError;
 use crate::domain::task::TaskId;
 use crate::domain::task_request::BadField;
+
+/// Of one answer.
+const MAX_FIELD_ERRORS: usize = 100;
 
 #[derive(Debug, Error)]
 pub enum ApiError {
     /// A query parameter, path segment or body field is wrong; it is named.
     #[error("{field}: {fault}")]
     Bad { field: String, fault: String },
+    /// Several fields are wrong; each is named.
+    #[error("{}", several(.0))]
+    BadFields(Vec<(String, String)>),
     #[error("the body cannot be read: {0}")]
     BadBody(String),
     /// The caller is not known.
@@ -41,6 +51,22 @@ pub enum ApiError {
     Conflict(String),
     #[error("task {existing} with the key '{key}' is queued or running already")]
     Duplicate { existing: TaskId, key: String },
+    #[error("task {existing} does the same and is queued or running already")]
+    Twin { existing: TaskId },
+    /// A file that a row names has gone.
+    #[error("{0}")]
+    Gone(String),
+    /// A file is there, and is not what was written.
+    #[error("{0}")]
+    Damaged(String),
+    #[error("{0}")]
+    FilesUnavailable(String),
+    /// The version that the request is for is not there any more.
+    #[error("{0}")]
+    Changed(String),
+    /// There is no geo database, or it cannot be read.
+    #[error("{0}")]
+    GeoOff(String),
     #[error("the body is larger than {0} bytes")]
     TooLarge(usize),
     #[error("the body is {0}, not application/json")]
@@ -76,6 +102,9 @@ pub struct Problem {
     title: &'static str,
     status: u16,
     detail: String,
+    /// What programs tell this refusal by, where others have the same status.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    code: Option<&'static str>,
     /// The offending parameter or field.
     #[serde(skip_serializing_if = "Option::is_none")]
     field: Option<String>,
@@ -110,13 +139,17 @@ impl ApiError {
 
     fn status(&self) -> StatusCode {
         match self {
-            ApiError::Bad { .. } | ApiError::BadBody(_) => StatusCode::BAD_REQUEST,
+            ApiError::Bad { .. } | ApiError::BadFields(_) | ApiError::BadBody(_) => StatusCode::BAD_REQUEST,
             ApiError::Unauthenticated(_) => StatusCode::UNAUTHORIZED,
             ApiError::Forbidden(_) => StatusCode::FORBIDDEN,
             ApiError::NotFound(_) | ApiError::MissingReference { .. } => StatusCode::NOT_FOUND,
             ApiError::NotAllowed { .. } => StatusCode::METHOD_NOT_ALLOWED,
             ApiError::SlowBody(_) => StatusCode::REQUEST_TIMEOUT,
-            ApiError::Conflict(_) | ApiError::Duplicate { .. } => StatusCode::CONFLICT,
+            ApiError::Conflict(_) | ApiError::Duplicate { .. } | ApiError::Twin { .. } => StatusCode::CONFLICT,
+            ApiError::Gone(_) => StatusCode::GONE,
+            ApiError::Damaged(_) => StatusCode::UNPROCESSABLE_ENTITY,
+            ApiError::FilesUnavailable(_) | ApiError::GeoOff(_) => StatusCode::SERVICE_UNAVAILABLE,
+            ApiError::Changed(_) => StatusCode::PRECONDITION_FAILED,
             ApiError::TooManyRequests(_) => StatusCode::TOO_MANY_REQUESTS,
             ApiError::KeyReused(_) => StatusCode::UNPROCESSABLE_ENTITY,
             ApiError::Answered(_) => StatusCode::OK,
@@ -138,29 +171,45 @@ impl ApiError {
         }
     }
 
-    fn field_error(&self) -> Option<FieldError> {
+    pub fn field(&self) -> Option<&str> {
         match self {
-            ApiError::Bad { field, fault } => Some(FieldError { field: field.clone(), detail: fault.clone() }),
-            ApiError::MissingReference { field, what } => {
-                Some(FieldError { field: (*field).to_owned(), detail: format!("{what} does not exist") })
-            }
+            ApiError::Bad { field, .. } => Some(field),
+            ApiError::MissingReference { field, .. } => Some(field),
             _ => None,
         }
     }
 
-    fn existing_task(&self) -> Option<TaskId> {
+    /// At most [`MAX_FIELD_ERRORS`].
+    fn field_errors(&self) -> Vec<FieldError> {
+        let named = |(field, detail): &(String, String)| FieldError { field: field.clone(), detail: detail.clone() };
         match self {
-            ApiError::Duplicate { existing, .. } => Some(*existing),
+            ApiError::Bad { field, fault } => vec![FieldError { field: field.clone(), detail: fault.clone() }],
+            ApiError::BadFields(faults) => faults.iter().take(MAX_FIELD_ERRORS).map(named).collect(),
+            ApiError::MissingReference { field, what } => {
+                vec![FieldError { field: (*field).to_owned(), detail: format!("{what} does not exist") }]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn code(&self) -> Option<&'static str> {
+        matches!(self, ApiError::GeoOff(_)).then_some("geo_off")
+    }
+
+    pub fn existing_task(&self) -> Option<TaskId> {
+        match self {
+            ApiError::Duplicate { existing, .. } | ApiError::Twin { existing } => Some(*existing),
             _ => None,
         }
     }
 
     /// Without the database's own error text, which may name hosts and accounts and is for the log only.
-    fn detail(&self) -> String {
+    pub fn detail(&self) -> String {
         match self {
             ApiError::Internal(_) => {
                 "the request failed on the server; its log has the cause under this request_id".to_owned()
             }
+            ApiError::FilesUnavailable(_) => "the payload files cannot be read; try again later".to_owned(),
             ApiError::Unavailable(_) => "the database is unavailable; try again later".to_owned(),
             other => other.to_string(),
         }
@@ -173,14 +222,15 @@ impl IntoResponse for ApiError {
             return change::answer_again(kept);
         }
         let status = self.status();
-        let field_error = self.field_error();
+        let errors = self.field_errors();
         let problem = Problem {
             r#type: "about:blank",
             title: status.canonical_reason().unwrap_or_default(),
             status: status.as_u16(),
             detail: self.detail(),
-            field: field_error.as_ref().map(|error| error.field.clone()),
-            errors: field_error.into_iter().collect(),
+            code: self.code(),
+            field: errors.first().map(|error| error.field.clone()),
+            errors,
             task_id: self.existing_task(),
             request_id: String::new(),
         };
@@ -193,6 +243,15 @@ impl IntoResponse for ApiError {
             response.extensions_mut().insert(InternalCause(self.to_string()));
         }
         response
+    }
+}
+
+/// The first fault, and how many more there are.
+fn several(faults: &[(String, String)]) -> String {
+    match faults {
+        [] => "a field is wrong".to_owned(),
+        [(field, fault)] => format!("{field}: {fault}"),
+        [(field, fault), more @ ..] => format!("{field}: {fault} (and {} more)", more.len()),
     }
 }
 
@@ -221,6 +280,57 @@ impl From<RequestError> for ApiError {
             RequestError::Missing { field, what } => ApiError::MissingReference { field, what },
             RequestError::Duplicate { existing, key } => ApiError::Duplicate { existing, key },
             RequestError::Db(error) => error.into(),
+        }
+    }
+}
+
+impl From<GenerationError> for ApiError {
+    fn from(error: GenerationError) -> Self {
+        match error {
+            GenerationError::Bad(bad) => bad.into(),
+            GenerationError::Db(DbError::Contention(_)) => being_made(),
+            GenerationError::Db(error) => error.into(),
+        }
+    }
+}
+
+fn being_made() -> ApiError {
+    ApiError::Conflict("such tasks are being made by another request or a schedule; try again".to_owned())
+}
+
+impl From<ScheduleError> for ApiError {
+    fn from(error: ScheduleError) -> Self {
+        match error {
+            ScheduleError::Bad(bad) => bad.into(),
+            ScheduleError::Missing(id) => ApiError::NotFound(format!("schedule {id}")),
+            ScheduleError::Db(DbError::Contention(_)) => being_made(),
+            ScheduleError::Db(error) => error.into(),
+            taken @ ScheduleError::NameTaken(_) => ApiError::Conflict(taken.to_string()),
+            changed @ ScheduleError::Changed(_) => ApiError::Changed(changed.to_string()),
+        }
+    }
+}
+
+impl From<BulkError> for ApiError {
+    fn from(error: BulkError) -> Self {
+        match error {
+            BulkError::Bad(bad) => bad.into(),
+            BulkError::Db(error) => error.into(),
+        }
+    }
+}
+
+impl From<ChangeError> for ApiError {
+    fn from(error: ChangeError) -> Self {
+        match error {
+            ChangeError::Bad(bad) => bad.into(),
+            ChangeError::Missing(id) => ApiError::NotFound(format!("task {id}")),
+            ChangeError::Twin { existing, .. } => ApiError::Twin { existing },
+            ChangeError::Db(error) => error.into(),
+            changed @ ChangeError::Changed { .. } => ApiError::Changed(changed.to_string()),
+            refused @ (ChangeError::Status { .. } | ChangeError::Depended { .. }) => {
+                ApiError::Conflict(refused.to_string())
+            }
         }
     }
 }

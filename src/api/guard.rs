@@ -39,7 +39,7 @@ pub struct RequestId(pub String);
 
 /// Runs a request within `max_time`. Each answer gets the request's id, and the headers that keep browsers from misusing it.
 pub async fn answer(State(max_time): State<Duration>, mut request: Request, next: Next) -> Response {
-    let route = request.extensions().get::<MatchedPath>().map_or(NO_ROUTE, MatchedPath::as_str).to_owned();
+    let route = request.extensions().get::<MatchedPath>().map_or(NO_ROUTE, |path| resource(path.as_str())).to_owned();
     let timer = metrics::HTTP_SECONDS.with_label_values(&[route.as_str()]).start_timer();
     let (method, target) = (request.method().clone(), request.uri().clone());
     let request_id = format!("{:016x}", rand::random::<u64>());
@@ -68,6 +68,13 @@ pub async fn answer(State(max_time): State<Duration>, mut request: Request, next
     response
 }
 
+/// What is counted together: `/api/tasks` and all routes below it. One by one they would be more series than a process may have.
+fn resource(route: &str) -> &str {
+    let begin = route.find("/api/").unwrap_or(0);
+    let path = &route[begin..];
+    path.match_indices('/').nth(2).map_or(path, |(end, _)| &path[..end])
+}
+
 async fn run(max_time: Duration, request: Request, next: Next) -> Response {
     let running = AssertUnwindSafe(next.run(request)).catch_unwind();
     match tokio::time::timeout(max_time, running).await {
@@ -80,4 +87,21 @@ async fn run(max_time: Duration, request: Request, next: Next) -> Response {
 fn panic_text(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "without a text".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::a_list("/api/tasks", "/api/tasks")]
+    #[case::one("/api/tasks/{id}", "/api/tasks")]
+    #[case::below_a_prefix("/drover/api/tasks/{id}/retry", "/api/tasks")]
+    #[case::a_probe("/livez", "/livez")]
+    #[case::none(NO_ROUTE, NO_ROUTE)]
+    fn requests_are_counted_by_resource(#[case] route: &str, #[case] counted: &str) {
+        assert_eq!(resource(route), counted);
+    }
 }

@@ -88,7 +88,9 @@ pub struct Check {
     pub state: CheckState,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
+    /// Of the proxies alone.
     #[serde(flatten)]
+    #[schema(value_type = Object)]
     pub pool: Option<PoolState>,
 }
 

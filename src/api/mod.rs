@@ -3,14 +3,34 @@
 //! In: a bound listener and an [`ApiState`], whose token ends it. Out: a future that is ready when the last connection has closed.
 //! It must not know handlers, platforms or actors: their state comes in as [`Health`].
 
+pub mod analytics;
 pub mod audit;
+pub mod capacity;
+pub mod completions;
+pub mod config;
+pub mod generation;
+pub mod geo;
 pub mod health;
+pub mod job_queue;
+pub mod jobs;
+pub mod legacy;
 pub mod openapi;
+pub mod operations;
+pub mod payloads;
+pub mod products;
+pub mod proxies;
+pub mod proxy_tests;
+pub mod schedules;
 pub mod server;
 pub mod session;
+pub mod stores;
 pub mod stream;
+pub mod task_changes;
 pub mod tasks;
 pub mod tokens;
+pub mod visitors;
+pub mod worker_commands;
+pub mod worker_reports;
 pub mod workers;
 
 mod access;
@@ -21,12 +41,15 @@ mod credentials;
 mod cursor;
 mod endpoint;
 mod error;
+mod etag;
 mod feed;
+mod files;
 mod guard;
 mod metrics;
 mod origin;
 mod page;
 mod path;
+mod position;
 mod query;
 mod rates;
 mod router;
@@ -38,15 +61,20 @@ use tokio::net::TcpListener;
 
 pub use cursor::Cursor;
 pub use error::ApiError;
+pub use files::PayloadFiles;
 pub use health::{Actors, Health};
 pub use router::command_line;
 pub use server::Bounds;
-pub use state::ApiState;
+pub use state::{ApiState, Services};
 
 const MAX_API_CONNECTIONS: usize = 512;
 const MAX_PROBE_CONNECTIONS: usize = 64;
 /// Of `/api/events`, beside [`MAX_API_CONNECTIONS`].
 const MAX_LISTENERS: usize = 1_000;
+/// Each has a body of up to 16 MiB in memory.
+const MAX_BATCHES: usize = 4;
+/// At the same time: each is a request to the platform.
+const MAX_PROXY_TESTS: usize = 2;
 
 /// What `/metrics` answers beside the probes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,9 +88,10 @@ pub enum Scrape {
 /// Serves API and probes until the state's token is cancelled; open requests then have a bounded time to end.
 pub fn serve(listener: TcpListener, state: ApiState) -> impl Future<Output = ()> + Send {
     let (bounds, stop, feed) = (bounds(&state, MAX_API_CONNECTIONS), state.stop.clone(), state.clone());
+    let counting = state.clone();
     let feeding = async move { feed.stop.run_until_cancelled(feed.feed.run(&feed.db)).await };
     let serving = server::serve(listener, router::api(state), bounds, stop);
-    async { tokio::join!(serving, feeding).0 }
+    async move { tokio::join!(serving, feeding, visitors::run(&counting)).0 }
 }
 
 /// Serves `/livez`, `/readyz` and `/metrics` to any host, on connections of their own: clients of the API cannot use them up.

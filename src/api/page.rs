@@ -29,27 +29,38 @@ impl Limit {
     pub fn with_next(self) -> i64 {
         self.0 + 1
     }
+
+    pub fn rows(self) -> i64 {
+        self.0
+    }
+
+    /// Takes the row away that is only there to show that there is another page; whether it was.
+    pub fn cut<T>(self, rows: &mut Vec<T>) -> bool {
+        let has_next = rows.len() as i64 > self.0;
+        rows.truncate(self.0 as usize);
+        has_next
+    }
 }
 
 impl<T> Page<T> {
     /// `rows` are up to [`Limit::with_next`]; `id` orders them.
     pub fn of(mut rows: Vec<T>, limit: Limit, id: impl Fn(&T) -> i64) -> Self {
-        let has_next = rows.len() as i64 > limit.0;
-        rows.truncate(limit.0 as usize);
+        let has_next = limit.cut(&mut rows);
         let next_cursor = rows.last().filter(|_| has_next).map(|last| Cursor(id(last)));
         Page { items: rows, next_cursor }
     }
 }
 
 /// The JSON of an answer that holds a page.
-pub struct PageJson<T> {
+pub struct PageJson<T, C = Cursor> {
     pub body: T,
-    pub next: Option<Cursor>,
+    /// The cursor of the next page.
+    pub next: Option<C>,
 }
 
 /// Where the next page begins, as an extension of the response.
 #[derive(Clone)]
-pub struct NextPage(Cursor);
+pub struct NextPage(String);
 
 impl NextPage {
     /// For `Link`: `target`, the request's own, with the cursor of the next page.
@@ -57,16 +68,16 @@ impl NextPage {
         let pairs = form_urlencoded::parse(target.query().unwrap_or_default().as_bytes());
         let mut query = form_urlencoded::Serializer::new(String::new());
         query.extend_pairs(pairs.filter(|(name, _)| name != "cursor"));
-        query.append_pair("cursor", &String::from(self.0));
+        query.append_pair("cursor", &self.0);
         HeaderValue::try_from(format!("<{}?{}>; rel=\"next\"", target.path(), query.finish())).ok()
     }
 }
 
-impl<T: Serialize> IntoResponse for PageJson<T> {
+impl<T: Serialize, C: Into<String>> IntoResponse for PageJson<T, C> {
     fn into_response(self) -> Response {
         let mut response = Json(self.body).into_response();
         if let Some(next) = self.next {
-            response.extensions_mut().insert(NextPage(next));
+            response.extensions_mut().insert(NextPage(next.into()));
         }
         response
     }

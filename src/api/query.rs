@@ -14,6 +14,7 @@ use serde::{Deserialize, forward_to_deserialize_any};
 use url::form_urlencoded;
 
 use super::ApiError;
+use super::body::named_field;
 
 pub struct Query<T>(pub T);
 
@@ -41,8 +42,14 @@ fn read<T: DeserializeOwned>(query: &str) -> Result<T, ApiError> {
         }
     }
     let values = form_urlencoded::parse(query.as_bytes()).map(|(name, value)| (name, Text(value)));
-    serde_path_to_error::deserialize(MapDeserializer::<_, ValueError>::new(values))
-        .map_err(|error| ApiError::bad(error.path().to_string(), error.inner()))
+    serde_path_to_error::deserialize(MapDeserializer::<_, ValueError>::new(values)).map_err(|error| refused(&error))
+}
+
+fn refused(error: &serde_path_to_error::Error<ValueError>) -> ApiError {
+    let detail = error.inner().to_string();
+    // a missing parameter has no path of its own
+    let field = named_field(&detail).map_or_else(|| error.path().to_string(), str::to_owned);
+    ApiError::bad(field, detail)
 }
 
 /// A time of RFC 3339, for `deserialize_with`.
@@ -51,6 +58,15 @@ pub fn time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<DateTim
     let time = DateTime::parse_from_rfc3339(&text)
         .map_err(|_| D::Error::custom("not a time as in RFC 3339, 2025-01-10T08:00:00Z"))?;
     Ok(Some(time.with_timezone(&Utc)))
+}
+
+/// Two letters, in any case.
+pub fn state_code<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    match text.len() == 2 && text.bytes().all(|letter| letter.is_ascii_alphabetic()) {
+        true => Ok(Some(text.to_ascii_uppercase())),
+        false => Err(D::Error::custom("not two letters such as AZ")),
+    }
 }
 
 /// One value of a query: text that is read as its field's type.
@@ -94,6 +110,14 @@ impl<'de> Deserializer<'de> for Text<'_> {
         visitor.visit_enum(self.0.into_deserializer())
     }
 
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ValueError> {
+        match self.0.as_ref() {
+            "true" | "1" => visitor.visit_bool(true),
+            "false" | "0" => visitor.visit_bool(false),
+            other => Err(ValueError::custom(format_args!("expected true or false, got '{other}'"))),
+        }
+    }
+
     whole_numbers! {
         deserialize_i32 visit_i32;
         deserialize_i64 visit_i64;
@@ -102,7 +126,7 @@ impl<'de> Deserializer<'de> for Text<'_> {
     }
 
     forward_to_deserialize_any! {
-        bool i8 i16 i128 u8 u16 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple tuple_struct
+        i8 i16 i128 u8 u16 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple tuple_struct
         map struct identifier ignored_any
     }
 }
@@ -119,6 +143,7 @@ mod tests {
         count: Option<i64>,
         name: Option<String>,
         colour: Option<Colour>,
+        ripe: Option<bool>,
         #[serde(default, deserialize_with = "time")]
         picked: Option<DateTime<Utc>>,
     }
@@ -131,20 +156,37 @@ mod tests {
     }
 
     #[rstest]
-    #[case::unknown("cuont=1", "cuont: unknown field `cuont`, expected one of `count`, `name`, `colour`, `picked`")]
+    #[case::unknown(
+        "cuont=1",
+        "cuont: unknown field `cuont`, expected one of `count`, `name`, `colour`, `ripe`, `picked`"
+    )]
     #[case::doubled("count=1&count=2", "count: given twice")]
     #[case::no_number("count=ten", "count: expected a whole number, got 'ten'")]
     #[case::no_variant("colour=blue", "colour: unknown variant `blue`, expected `red` or `green`")]
+    #[case::no_truth("ripe=yes", "ripe: expected true or false, got 'yes'")]
     #[case::no_time("picked=soon", "picked: not a time as in RFC 3339, 2025-01-10T08:00:00Z")]
     #[case::nul("name=%00", "name: holds a NUL character")]
     fn what_cannot_be_read_is_refused_by_name(#[case] query: &str, #[case] message: &str) {
         assert_eq!(read::<Fruit>(query).unwrap_err().to_string(), message);
     }
 
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Basket {
+        #[expect(dead_code, reason = "only read")]
+        fruits: i64,
+    }
+
+    #[test]
+    fn a_parameter_that_is_missing_is_named() {
+        assert_eq!(read::<Basket>("").unwrap_err().to_string(), "fruits: missing field `fruits`");
+    }
+
     #[test]
     fn values_are_decoded_into_their_types() {
-        let fruit: Fruit = read("name=a%26b+c&count=-3&colour=red&picked=2025-01-10T08:00:00%2B01:00").unwrap();
+        let fruit: Fruit = read("name=a%26b+c&count=-3&colour=red&ripe=1&picked=2025-01-10T08:00:00%2B01:00").unwrap();
         assert_eq!((fruit.name.as_deref(), fruit.count, fruit.colour), (Some("a&b c"), Some(-3), Some(Colour::Red)));
+        assert_eq!(fruit.ripe, Some(true));
         assert_eq!(fruit.picked.unwrap().to_rfc3339(), "2025-01-10T07:00:00+00:00");
     }
 }

@@ -62,7 +62,7 @@ pub async fn log_in(
     let Some(token) = known.find(&SecretText::token(&request.token)) else {
         return Err(ApiError::Unauthenticated("the token is unknown or revoked"));
     };
-    api.rates.take(token.token).map_err(ApiError::TooManyRequests)?;
+    api.rates.take(token.token, token.role).map_err(ApiError::TooManyRequests)?;
     let login = SecretText::new_login();
     let client = api.db.api_client().await?;
     let expires_at = Some(api_tokens::log_in(&client, token.token, &login.digest(), LASTS).await?);

@@ -7,17 +7,39 @@ use tokio_util::sync::CancellationToken;
 
 use super::credentials::Credentials;
 use super::feed::Feed;
+use super::files::PayloadFiles;
 use super::origin::Hosts;
+use super::proxy_tests::ProxyTester;
 use super::rates::Rates;
-use super::{Health, MAX_LISTENERS};
-use crate::config;
+use super::visitors::Visitors;
+use super::{Health, MAX_BATCHES, MAX_LISTENERS, MAX_PROXY_TESTS};
+use crate::config::{self, Setting};
 use crate::db::Db;
+use crate::geo::Geo;
+use crate::secrets::SecretKeys;
+
+/// What the API has of the rest of the program.
+pub struct Services {
+    pub files: PayloadFiles,
+    pub health: Health,
+    /// For the passwords of proxies.
+    pub keys: SecretKeys,
+    /// The effective configuration, secrets masked.
+    pub settings: Arc<[Setting]>,
+    pub proxy_tester: Arc<dyn ProxyTester>,
+}
 
 #[derive(Clone)]
 pub struct ApiState {
     pub db: Db,
     pub config: Arc<config::Api>,
+    pub files: PayloadFiles,
     pub health: Health,
+    pub keys: SecretKeys,
+    pub settings: Arc<[Setting]>,
+    pub proxy_tester: Arc<dyn ProxyTester>,
+    pub geo: Geo,
+    pub visitors: Arc<Visitors>,
     /// Cancelled when the server ends: an answer that goes on for long ends with it.
     pub stop: CancellationToken,
     pub(super) hosts: Arc<Hosts>,
@@ -26,22 +48,40 @@ pub struct ApiState {
     pub(super) feed: Arc<Feed>,
     /// Places of those who listen to events.
     pub(super) listeners: Arc<Semaphore>,
+    /// Places of batches that are received and made.
+    pub(super) batches: Arc<Semaphore>,
+    /// Places of tests of proxies.
+    pub(super) proxy_tests: Arc<Semaphore>,
 }
 
 impl ApiState {
-    pub fn new(db: Db, config: Arc<config::Api>, health: Health) -> Self {
+    pub fn new(db: Db, config: Arc<config::Api>, services: Services) -> Self {
+        let Services { files, health, keys, settings, proxy_tester } = services;
         let hosts = Hosts::new(&config.hosts, config.is_loopback());
-        let rates = Rates::new(config.requests_per_minute);
+        let rates = Rates::new(config.requests_per_minute, config.consumer_requests_per_minute);
         ApiState {
             db,
+            files,
             health,
+            keys,
+            settings,
+            proxy_tester,
             stop: CancellationToken::new(),
             hosts: Arc::new(hosts),
             credentials: Arc::default(),
             rates: Arc::new(rates),
             feed: Arc::default(),
+            geo: Geo::default(),
+            visitors: Arc::default(),
             listeners: Arc::new(Semaphore::new(MAX_LISTENERS)),
+            batches: Arc::new(Semaphore::new(MAX_BATCHES)),
+            proxy_tests: Arc::new(Semaphore::new(MAX_PROXY_TESTS)),
             config,
         }
+    }
+
+    /// With a file that tells where addresses are.
+    pub fn with_geo(self, geo: Geo) -> Self {
+        ApiState { geo, ..self }
     }
 }

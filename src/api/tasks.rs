@@ -4,15 +4,16 @@ use axum::Json;
 use axum::extract::State;
 use axum::response::Response;
 use chrono::{DateTime, Utc};
-use serde::de::{Error, Unexpected};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::{IntoParams, ToSchema};
 
 use super::access::{Caller, Changes, Operator, Viewer};
 use super::body::Body;
+use super::change::Change;
 use super::cursor::Cursor;
 use super::error::Problem;
+use super::etag::IfNoneMatch;
 use super::page::{Limit, Page, PageJson};
 use super::path::Path;
 use super::query::{self, NoParameters, Query};
@@ -33,7 +34,6 @@ use crate::domain::task_request::TaskRequest;
 pub struct ListQuery {
     status: Option<ShownStatus>,
     /// One role, several with commas, `any` for all crawl roles, or `media`.
-    #[serde(default, deserialize_with = "role_set")]
     #[param(value_type = Option<String>, example = "payload_fetch")]
     role: Option<RoleSet>,
     dispensary_id: Option<StoreId>,
@@ -45,6 +45,12 @@ pub struct ListQuery {
     created_after: Option<DateTime<Utc>>,
     #[serde(default, deserialize_with = "query::time")]
     created_before: Option<DateTime<Utc>>,
+    schedule_id: Option<i64>,
+    parent_task_id: Option<TaskId>,
+    /// A part of the error's text, in any letter case.
+    error: Option<String>,
+    /// Retried so often or more.
+    min_retries: Option<i32>,
     #[serde(default)]
     #[param(inline)]
     limit: Limit,
@@ -62,7 +68,7 @@ pub struct TaskPage {
 
 #[derive(Deserialize)]
 pub struct TaskPath {
-    id: TaskId,
+    pub id: TaskId,
 }
 
 /// Lists tasks, newest first.
@@ -80,17 +86,26 @@ pub async fn list(
 }
 
 /// One task with its attempts and children.
-#[utoipa::path(get, path = "/api/tasks/{id}", tag = "tasks", params(("id" = i64, Path, description = "The task's id")),
-               responses((status = 200, body = TaskDetail), (status = 404, response = Problem)))]
+#[utoipa::path(get, path = "/api/tasks/{id}", tag = "tasks",
+               params(("id" = i64, Path, description = "The task's id"),
+                      ("If-None-Match" = Option<String>, Header, description = "The ETag of an earlier answer")),
+               responses((status = 200, body = TaskDetail), (status = 304, description = "The same as then"),
+                         (status = 404, response = Problem)))]
 pub async fn show(
     _: Caller<Viewer>,
     State(api): State<ApiState>,
     Path(TaskPath { id }): Path<TaskPath>,
     _: Query<NoParameters>,
-) -> Result<Json<TaskDetail>, ApiError> {
+    known: IfNoneMatch,
+) -> Result<Response, ApiError> {
     let client = api.db.api_client().await?;
-    let task = task_views::detail(&client, id).await?;
-    task.map(Json).ok_or_else(|| ApiError::NotFound(format!("task {id}")))
+    let detail = task_views::detail(&client, id).await?.ok_or_else(|| ApiError::NotFound(format!("task {id}")))?;
+    known.answer(version(&detail.task), &detail)
+}
+
+/// Each change of a task moves it, a heartbeat does not.
+pub fn version(task: &TaskView) -> i64 {
+    task.updated_at.timestamp_micros()
 }
 
 /// Counts tasks by status, and by role and status.
@@ -113,7 +128,11 @@ pub async fn create(
     _: Query<NoParameters>,
     Body(request): Body<TaskRequest>,
 ) -> Result<Response, ApiError> {
-    let change = changes.begin(&api).await?;
+    make(changes.begin(&api).await?, request).await
+}
+
+/// Makes a task, and answers it.
+pub async fn make(change: Change, request: TaskRequest) -> Result<Response, ApiError> {
     let id = task_requests::enqueue(&change, request).await?;
     let task = task_views::get(&change, id).await?.ok_or_else(|| ApiError::NotFound(format!("task {id}")))?;
     change.audit("tasks.create", id, json!({"role": task.role, "dispensary_id": task.dispensary_id})).await?;
@@ -131,17 +150,12 @@ impl From<ListQuery> for TaskFilter {
             q: query.q,
             created_after: query.created_after,
             created_before: query.created_before,
+            schedule_id: query.schedule_id,
+            parent_task_id: query.parent_task_id,
+            error: query.error,
+            min_retries: query.min_retries,
             below: query.cursor.map(|Cursor(id)| id),
             ..TaskFilter::default()
         }
-    }
-}
-
-/// Roles as in `WORKER_ROLE`. The empty text would mean `any`, and leave out the other families.
-fn role_set<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<RoleSet>, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    match text.is_empty() {
-        true => Err(D::Error::invalid_value(Unexpected::Str(""), &"a role")),
-        false => text.parse().map(Some).map_err(D::Error::custom),
     }
 }

@@ -72,8 +72,11 @@ impl ApiClient {
     }
 
     pub async fn post<T: DeserializeOwned>(&self, path: &str, body: &impl Serialize) -> Result<T, ClientError> {
-        let body = serde_json::to_vec(body).map_err(|error| ClientError::new(ExitCode::Failure, error.to_string()))?;
-        self.send(Method::POST, path, body.into()).await
+        self.send(Method::POST, path, json(body)?).await
+    }
+
+    pub async fn put<T: DeserializeOwned>(&self, path: &str, body: &impl Serialize) -> Result<T, ClientError> {
+        self.send(Method::PUT, path, json(body)?).await
     }
 
     pub async fn delete(&self, path: &str) -> Result<(), ClientError> {
@@ -130,12 +133,17 @@ impl ApiClient {
     }
 }
 
+fn json(body: &impl Serialize) -> Result<Bytes, ClientError> {
+    let bytes = serde_json::to_vec(body).map_err(|error| ClientError::new(ExitCode::Failure, error.to_string()))?;
+    Ok(bytes.into())
+}
+
 /// The path with a query of those pairs that have a value.
-pub fn with_query<V: ToString>(path: &str, pairs: impl IntoIterator<Item = (&'static str, Option<V>)>) -> String {
+pub fn with_query<N: AsRef<str>, V: ToString>(path: &str, pairs: impl IntoIterator<Item = (N, Option<V>)>) -> String {
     let mut query = url::form_urlencoded::Serializer::new(String::new());
     for (name, value) in pairs {
         if let Some(value) = value {
-            query.append_pair(name, &value.to_string());
+            query.append_pair(name.as_ref(), &value.to_string());
         }
     }
     match query.finish() {
@@ -165,7 +173,7 @@ fn refused(status: StatusCode, body: &[u8]) -> ClientError {
     let code = match status {
         StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY => ExitCode::Usage,
         StatusCode::NOT_FOUND => ExitCode::NotFound,
-        StatusCode::CONFLICT => ExitCode::Conflict,
+        StatusCode::CONFLICT | StatusCode::PRECONDITION_FAILED => ExitCode::Conflict,
         StatusCode::SERVICE_UNAVAILABLE => ExitCode::Unavailable,
         _ => ExitCode::Failure,
     };

@@ -1,5 +1,6 @@
 //! `drover doctor`: checks what drover needs on this machine, and names a remedy for each fault.
 
+use std::net::Ipv4Addr;
 use std::path::Path;
 use std::time::Duration;
 
@@ -15,6 +16,7 @@ use crate::db::proxy_passwords::{Rekeyed, rekey};
 use crate::db::server_info::{self, ServerInfo};
 use crate::db::{Db, proxies};
 use crate::domain::proxy::PoolState;
+use crate::geo::{Geo, GeoError};
 use crate::secrets::SecretKeys;
 
 /// What 75 workers with their sockets and files need, with room to spare.
@@ -36,7 +38,7 @@ struct Finding {
 }
 
 pub async fn run(_: Args, env: &Env) -> anyhow::Result<ExitCode> {
-    let mut findings = vec![configuration(env), storage(env.config.storage_root()), files()];
+    let mut findings = vec![configuration(env), storage(env.config.storage_root()), files(), places(env).await];
     findings.extend(database(env).await);
     env.out.rows(&findings, &["check", "result", "finding"], |finding| {
         let mark = if finding.ok { "ok" } else { "FAULT" };
@@ -84,6 +86,21 @@ fn files() -> Finding {
             "open files",
             format!("only {} allowed", limit.unwrap_or(0)),
             format!("raise the hard limit to {FILES_NEEDED} (ulimit -Hn, LimitNOFILE=)"),
+        ),
+    }
+}
+
+async fn places(env: &Env) -> Finding {
+    let path = env.config.geo.database.as_deref();
+    let (geo, path) = (Geo::new(path), path.unwrap_or(Path::new("")));
+    geo.refresh().await;
+    match geo.look_up(Ipv4Addr::UNSPECIFIED.into()) {
+        Ok(_) => Finding::well("geo database", format!("{} can be read", path.display())),
+        Err(GeoError::Off) => Finding::well("geo database", "off: geo.database names no file"),
+        Err(error @ GeoError::Unreadable(_)) => Finding::fault(
+            "geo database",
+            format!("{}: {error}", path.display()),
+            "get the file anew, or correct geo.database",
         ),
     }
 }

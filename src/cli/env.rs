@@ -8,9 +8,10 @@ use tokio::sync::OnceCell;
 
 use super::Stop;
 use super::client::ApiClient;
+use super::http;
 use super::output::Output;
 use super::remote::Remote;
-use crate::api::{self, Actors, ApiState, Health};
+use crate::api::{self, Actors, Health};
 use crate::app::database::{self, OpenDatabase, OpenError};
 use crate::config::{Config, DatabaseUrl, LoadedConfig};
 use crate::db::migrate::{self, MigrateError};
@@ -71,17 +72,22 @@ impl Env {
         }
     }
 
+    /// Whether commands use a server's API, and have no database of their own.
+    pub fn is_remote(&self) -> bool {
+        !self.config.client.url.is_empty()
+    }
+
     fn remote(&self) -> anyhow::Result<Option<ApiClient>> {
-        let client = &self.config.client;
-        if client.url.is_empty() {
+        if !self.is_remote() {
             return Ok(None);
         }
+        let client = &self.config.client;
         Ok(Some(ApiClient::remote(Remote::new(&client.url, client.token.clone())?)))
     }
 
     fn local(&self, db: Db) -> ApiClient {
         let health = Health::new(None, || Actors::Running);
-        ApiClient::local(api::command_line(ApiState::new(db, Arc::new(self.config.api.clone()), health)))
+        ApiClient::local(api::command_line(http::api_state(self, &self.config, db, health)))
     }
 
     /// The database as it is, whatever its schema.

@@ -7,12 +7,16 @@ use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use super::proxies::checker::ApiTester;
 use super::{CliError, Env};
 use crate::actors::lifecycle::Lifecycle;
 use crate::actors::proxy_pool::ProxyPool;
-use crate::api::{self, Actors, ApiState, Health, Scrape};
+use crate::api::{self, Actors, ApiState, Health, PayloadFiles, Scrape, Services};
 use crate::app::App;
+use crate::config::Config;
 use crate::db::Db;
+use crate::geo::Geo;
+use crate::platforms;
 
 /// Bound addresses, not yet served.
 pub struct Listeners {
@@ -43,8 +47,9 @@ impl Listeners {
         Ok(Listeners { api, probes })
     }
 
-    pub fn serve(self, env: &Env, app: &App, db: Db) -> anyhow::Result<Servers> {
-        let state = state(env, app, db);
+    /// `config` is what `app` runs by.
+    pub fn serve(self, env: &Env, config: &Arc<Config>, app: &App, db: Db) -> anyhow::Result<Servers> {
+        let state = state(env, config, app, db);
         let mut servers = Servers { api: None, stop: state.stop.clone(), tasks: JoinSet::new() };
         let scrape = if self.api.is_some() { Scrape::Service } else { Scrape::Process };
         if let Some(listener) = self.probes {
@@ -76,11 +81,24 @@ async fn listen(address: &str, variable: &str) -> Result<TcpListener, CliError> 
     })
 }
 
-fn state(env: &Env, app: &App, db: Db) -> ApiState {
+fn state(env: &Env, config: &Arc<Config>, app: &App, db: Db) -> ApiState {
     let proxies = app.proxies().map(ProxyPool::state);
     let lifecycle = app.lifecycle().clone();
     let health = Health::new(proxies, move || actors(&lifecycle));
-    ApiState::new(db, Arc::new(env.config.api.clone()), health)
+    api_state(env, config, db, health)
+}
+
+/// The state of an API in this process, which runs by `config`.
+pub fn api_state(env: &Env, config: &Arc<Config>, db: Db, health: Health) -> ApiState {
+    let services = Services {
+        files: PayloadFiles::new(config.storage_root(), platforms::normalise),
+        health,
+        keys: config.secrets.keys(),
+        settings: env.loaded.settings.clone().into(),
+        proxy_tester: Arc::new(ApiTester(config.clone())),
+    };
+    let geo = Geo::new(config.geo.database.as_deref());
+    ApiState::new(db, Arc::new(config.api.clone()), services).with_geo(geo)
 }
 
 fn actors(lifecycle: &Lifecycle) -> Actors {

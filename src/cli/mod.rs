@@ -12,12 +12,14 @@ pub mod proxies;
 pub mod stop;
 
 mod api;
+mod capacity;
 mod client;
 mod config;
 mod db;
 mod doctor;
 mod enqueue;
 mod env;
+mod geo;
 mod groups;
 mod hosts;
 mod http;
@@ -27,6 +29,7 @@ mod migrate;
 mod openapi;
 mod payload;
 mod platforms;
+mod products;
 mod progress;
 mod remote;
 mod retention;
@@ -82,6 +85,8 @@ struct Cli {
 enum Command {
     /// Serve the HTTP API and run the schedules, without workers
     Api(api::Args),
+    /// Say what waits and runs of each role, and how many workers it needs
+    Capacity(capacity::Args),
     /// Show or check the configuration
     Config(config::Args),
     /// Open psql on the database; start or stop the private server
@@ -93,16 +98,20 @@ enum Command {
     Doctor(doctor::Args),
     /// Add one task to the queue
     Enqueue(enqueue::Args),
+    /// Look up where an address is
+    Geo(geo::Args),
     /// List the hosts that were asked and what they do, show or reset one
     Hosts(hosts::Args),
     /// Bring the database's schema up to date
     Migrate(migrate::Args),
     /// Print the API's description (OpenAPI 3.1)
     Openapi(openapi::Args),
-    /// Show a payload (what a platform answered to a crawl), or replay payloads
+    /// List, show, compare or replay payloads (what a platform answered to a crawl)
     Payload(payload::Args),
     /// List or add the hashes of a platform's persisted queries
     Platforms(platforms::Args),
+    /// Find products, show one, or follow its price
+    Products(products::Args),
     /// Import, list and check proxies
     Proxies(proxies::Args),
     /// Remove crawled data that is older than the configuration wants
@@ -111,9 +120,9 @@ enum Command {
     Scheduler(scheduler::Args),
     /// List, add or change schedules, or run one now
     Schedules(schedules::Args),
-    /// Add, import, group or list stores
+    /// Add, import, group, list or switch stores
     Stores(stores::Args),
-    /// List, show and follow tasks
+    /// List, show, follow and change tasks, or make those of many stores
     Tasks(tasks::Args),
     /// Make, list and revoke tokens for the API
     Token(token::Args),
@@ -131,17 +140,20 @@ impl Command {
     async fn run(self, env: &Env) -> anyhow::Result<ExitCode> {
         match self {
             Command::Api(args) => api::run(args, env).await,
+            Command::Capacity(args) => capacity::run(args, env).await,
             Command::Config(args) => config::run(args, env).await,
             Command::Db(args) => db::run(args, env).await,
             #[cfg(feature = "demo")]
             Command::Demo(args) => demo::run(args, env).await,
             Command::Doctor(args) => doctor::run(args, env).await,
             Command::Enqueue(args) => enqueue::run(args, env).await,
+            Command::Geo(args) => geo::run(args, env).await,
             Command::Hosts(args) => hosts::run(args, env).await,
             Command::Migrate(args) => migrate::run(args, env).await,
             Command::Openapi(args) => openapi::run(args, env),
             Command::Payload(args) => payload::run(args, env).await,
             Command::Platforms(args) => platforms::run(args, env).await,
+            Command::Products(args) => products::run(args, env).await,
             Command::Proxies(args) => proxies::run(args, env).await,
             Command::Retention(args) => retention::run(args, env).await,
             Command::Scheduler(args) => scheduler::run(args, env).await,

@@ -1,10 +1,12 @@
 //! `Output`: what a command prints on stdout, a table or lines for people, JSON for programs.
 
+use std::borrow::Cow;
 use std::fmt::Display;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
+use terminal_size::{Width, terminal_size_of};
 
 #[derive(Clone, Copy, Debug)]
 pub struct Output {
@@ -51,8 +53,15 @@ impl Output {
         }
         let rows: Vec<Vec<String>> = items.iter().map(row).collect();
         let mut out = io::stdout().lock();
-        out.write_all(table(headers, &rows).as_bytes())?;
+        out.write_all(table(headers, &rows, room(&out)).as_bytes())?;
         out.flush()
+    }
+
+    /// Says on stderr that a list was cut; with `--json` its `next_cursor` does.
+    pub fn note_of_more(&self, has_more: bool, limit: i64) {
+        if has_more && !self.json {
+            eprintln!("only the first {limit} are shown");
+        }
     }
 
     /// With `--json` the value; else the text that `text` makes of it.
@@ -61,25 +70,62 @@ impl Output {
     }
 }
 
+/// Cents, as dollars.
+pub fn money(cents: i32) -> String {
+    let sign = if cents < 0 { "-" } else { "" };
+    format!("{sign}${}.{:02}", cents.unsigned_abs() / 100, cents.unsigned_abs() % 100)
+}
+
+/// How much there is of something; a censored quantity is a platform's cap.
+pub fn amount(quantity: Option<i32>, is_censored: bool) -> Option<String> {
+    quantity.map(|quantity| if is_censored { format!("{quantity} or more") } else { quantity.to_string() })
+}
+
 /// A time as tables and texts show it, in UTC.
 pub fn time(at: DateTime<Utc>) -> String {
     at.format("%F %T").to_string()
 }
 
 const MAX_CELL_CHARS: usize = 200;
+const GAP: &str = "  ";
+/// A column is not made narrower than a time.
+const MIN_CUT: usize = 19;
+
+/// The cell, or its beginning with a mark.
+fn cut(cell: &str, width: usize) -> Cow<'_, str> {
+    match cell.chars().nth(width) {
+        None => cell.into(),
+        Some(_) => cell.chars().take(width.saturating_sub(1)).chain(['…']).collect(),
+    }
+}
 
 /// The cell without control characters, and cut: text from a file or from upstream must not move the cursor.
 fn shown(cell: &str) -> String {
-    let mut text: String =
-        cell.chars().take(MAX_CELL_CHARS).map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
-    if cell.chars().nth(MAX_CELL_CHARS).is_some() {
-        text.push('…');
+    let plain: String =
+        cell.chars().take(MAX_CELL_CHARS + 1).map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+    cut(&plain, MAX_CELL_CHARS).into_owned()
+}
+
+/// How wide a table may be: as its terminal, if it goes to one.
+fn room(out: &io::StdoutLock) -> Option<usize> {
+    let size = out.is_terminal().then(|| terminal_size_of(out)).flatten();
+    size.map(|(Width(columns), _)| usize::from(columns))
+}
+
+/// Takes from the widest columns what does not fit; numbers, times and words that are this short stay whole.
+fn fit(widths: &mut [usize], room: usize) {
+    loop {
+        let needed: usize = widths.iter().sum::<usize>() + GAP.len() * widths.len().saturating_sub(1);
+        let Some(widest) = widths.iter_mut().max().filter(|widest| **widest > MIN_CUT) else { return };
+        if needed <= room {
+            return;
+        }
+        *widest -= 1;
     }
-    text
 }
 
 /// Columns as wide as their widest cell, two spaces apart, no trailing blanks.
-fn table(headers: &[&str], rows: &[Vec<String>]) -> String {
+fn table(headers: &[&str], rows: &[Vec<String>], room: Option<usize>) -> String {
     let rows: Vec<Vec<String>> = rows.iter().map(|row| row.iter().map(|cell| shown(cell)).collect()).collect();
     let mut widths: Vec<usize> = headers.iter().map(|header| header.chars().count()).collect();
     for row in &rows {
@@ -87,11 +133,15 @@ fn table(headers: &[&str], rows: &[Vec<String>]) -> String {
             *width = (*width).max(cell.chars().count());
         }
     }
+    if let Some(room) = room {
+        fit(&mut widths, room);
+    }
     let headers: Vec<String> = headers.iter().map(|header| header.to_uppercase()).collect();
     let mut text = String::new();
     for row in std::iter::once(&headers).chain(&rows) {
-        let cells: Vec<String> = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}")).collect();
-        text.push_str(cells.join("  ").trim_end());
+        let cells: Vec<String> =
+            row.iter().zip(&widths).map(|(cell, width)| format!("{:width$}", cut(cell, *width))).collect();
+        text.push_str(cells.join(GAP).trim_end());
         text.push('\n');
     }
     text
@@ -115,16 +165,33 @@ mod tests {
     }
 
     #[test]
+    fn money_has_two_digits_of_cents() {
+        assert_eq!([0, 5, 1250, -1].map(money), ["$0.00", "$0.05", "$12.50", "-$0.01"]);
+    }
+
+    #[test]
     fn columns_line_up() {
         let rows = [vec!["7".to_owned(), "payload_fetch".to_owned()], vec!["12345".to_owned(), String::new()]];
-        assert_eq!(table(&["id", "role"], &rows), "ID     ROLE\n7      payload_fetch\n12345\n");
+        assert_eq!(table(&["id", "role"], &rows, None), "ID     ROLE\n7      payload_fetch\n12345\n");
     }
 
     #[test]
     fn a_cell_is_one_short_line_whatever_it_holds() {
         let rows = [vec!["a\u{1b}[31m\nb".to_owned()], vec!["n".repeat(70_000)]];
-        let text = table(&["name"], &rows);
+        let text = table(&["name"], &rows, None);
         assert!(text.starts_with("NAME\na [31m b\nnnn") && text.ends_with("n…\n"), "{text}");
-        assert_eq!(text.lines().map(|line| line.chars().count()).max(), Some(MAX_CELL_CHARS + 1));
+        assert_eq!(text.lines().map(|line| line.chars().count()).max(), Some(MAX_CELL_CHARS));
+    }
+
+    #[test]
+    fn a_table_fits_its_terminal_by_its_longest_texts() {
+        let row = vec!["4711".to_owned(), "Blue Ledger ".repeat(5), "2025-01-10 08:00:00".to_owned()];
+        let text = table(&["id", "product", "crawled"], &[row], Some(60));
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[1].chars().count(), 60, "{text}");
+        assert!(
+            lines[1].starts_with("4711  Blue Ledger Blue") && lines[1].ends_with("…  2025-01-10 08:00:00"),
+            "{text}"
+        );
     }
 }

@@ -1,5 +1,7 @@
-//! `drover payload`: shows a payload, its row and what its file holds; replays payloads.
+//! `drover payload`: lists payloads, shows one with what its file holds, compares two, and replays them.
 
+mod diff;
+mod list;
 mod replay;
 
 use std::collections::BTreeMap;
@@ -22,6 +24,8 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// List payloads, the latest fetch first
+    List(list::Args),
     /// Show a payload's row and what its file holds
     Show {
         /// Its id, which the result of a payload_fetch task holds
@@ -31,6 +35,8 @@ enum Command {
         #[arg(long)]
         data: bool,
     },
+    /// Compare two payloads of a store: what was added and removed, and whose price, stock or options changed
+    Diff(diff::Args),
     /// Turn kept payloads into products once more, by tasks: after an improvement of how they are read. A store's newest payload
     /// rewrites its products, older ones add what is missing. What was cut goes on where it was
     Replay(replay::Args),
@@ -48,6 +54,8 @@ struct PayloadSummary {
 
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     match args.command {
+        Command::List(args) => list::run(args, env).await,
+        Command::Diff(args) => diff::run(args, env).await,
         Command::Show { id, data } => show(id, data, env).await,
         Command::Replay(args) => replay::run(args, env).await,
     }

@@ -1,19 +1,23 @@
-//! `drover proxies`: imports, lists and checks proxies.
+//! `drover proxies`: imports, lists, changes and checks proxies.
 
+pub mod checker;
 pub mod list;
 
 mod check;
-mod draft;
+mod export;
 mod import;
 mod rekey;
 
-use std::fmt::Display;
-
 use clap::Subcommand;
+use serde_json::json;
 
+use super::client::with_query;
 use super::output::time;
-use super::{Env, ExitCode};
-use crate::db::proxies::{self, ProxyListing};
+use super::{Env, ExitCode, values};
+use crate::api::proxies::ProxyPage;
+use crate::api::proxy_tests::ProxyTest;
+use crate::db::proxies::ProxyListing;
+use crate::domain::proxy::{ProxyId, ShownState, address};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -25,8 +29,23 @@ pub struct Args {
 enum Command {
     /// Add proxies from a CSV with a header, or from lines and URLs, part by part; nothing is added when any line is wrong
     Import(import::Args),
-    /// Show every proxy and how it has behaved
-    List,
+    /// Show proxies and how each has behaved
+    List {
+        /// active, benched (it cools down) or off (switched off by hand)
+        #[arg(long, value_parser = values::word::<ShownState>)]
+        state: Option<ShownState>,
+        /// How many, at most
+        #[arg(long, value_name = "N", default_value_t = 500, value_parser = values::number(1..=500_i64))]
+        limit: i64,
+    },
+    /// Write every proxy as a CSV that `import` reads
+    Export(export::Args),
+    /// Switch a proxy on, and end its cooldown
+    Enable(One),
+    /// Switch a proxy off: no task uses it until it is switched on
+    Disable(One),
+    /// Send one request through a proxy, as tasks do; exit code 1 when it failed
+    Test(One),
     /// Try every proxy that is not switched off; exit code 5 when some failed, 1 when all did
     Check,
     /// Store every password encrypted with secrets.key, in parts, while workers run; exit code 5 when some could not be read
@@ -37,22 +56,54 @@ enum Command {
     },
 }
 
+#[derive(Debug, clap::Args)]
+struct One {
+    /// The proxy's id, as `proxies list` shows it
+    #[arg(value_parser = values::whole_number)]
+    id: ProxyId,
+}
+
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     match args.command {
         Command::Import(args) => import::run(args, env).await,
-        Command::List => list(env).await,
+        Command::List { state, limit } => list(state, limit, env).await,
+        Command::Export(args) => export::run(&args, env).await,
+        Command::Enable(One { id }) => switch(id, true, env).await,
+        Command::Disable(One { id }) => switch(id, false, env).await,
+        Command::Test(One { id }) => test(id, env).await,
         Command::Check => check::run(env).await,
         Command::Rekey { dry_run } => rekey::run(dry_run, env).await,
     }
 }
 
-async fn list(env: &Env) -> anyhow::Result<ExitCode> {
-    let client = env.db_to_read().await?.client().await?;
-    let found = proxies::list(&client).await?;
+async fn list(state: Option<ShownState>, limit: i64, env: &Env) -> anyhow::Result<ExitCode> {
+    let filters = [("state", state.map(|state| state.to_string())), ("limit", Some(limit.to_string()))];
+    let page: ProxyPage = env.api_to_read().await?.get(&with_query("/api/proxies", filters)).await?;
     let headers =
         ["id", "proxy", "user", "state", "ok", "failed", "403s", "ms", "last used", "cooldown until", "last error"];
-    env.out.rows(&found, &headers, row)?;
+    env.out.list(&page, &page.proxies, &headers, row)?;
+    env.out.note_of_more(page.next_cursor.is_some(), limit);
     Ok(ExitCode::Ok)
+}
+
+async fn switch(id: ProxyId, on: bool, env: &Env) -> anyhow::Result<ExitCode> {
+    let api = env.api().await?;
+    let proxy: ProxyListing = api.put(&format!("/api/proxies/{id}"), &json!({"is_active": on})).await?;
+    env.out.either(&proxy, |proxy| {
+        let address = address(&proxy.protocol, &proxy.host, proxy.port);
+        format!("proxy {id} ({address}) is {}", proxy.state)
+    })?;
+    Ok(ExitCode::Ok)
+}
+
+async fn test(id: ProxyId, env: &Env) -> anyhow::Result<ExitCode> {
+    let api = env.api().await?;
+    let tested: ProxyTest = api.post(&format!("/api/proxies/{id}/test"), &json!({})).await?;
+    env.out.either(&tested, |tested| match (&tested.reason, tested.latency_ms) {
+        (Some(reason), _) => format!("proxy {id} FAILED: {reason}"),
+        (None, latency) => format!("proxy {id} is ok: answered in {} ms", latency.unwrap_or_default()),
+    })?;
+    Ok(if tested.ok { ExitCode::Ok } else { ExitCode::Failure })
 }
 
 fn row(proxy: &ProxyListing) -> Vec<String> {
@@ -69,9 +120,4 @@ fn row(proxy: &ProxyListing) -> Vec<String> {
         proxy.cooldown_until.map(time).unwrap_or_default(),
         proxy.last_error.clone().unwrap_or_default(),
     ]
-}
-
-/// As a URL, IPv6 in brackets.
-fn address(protocol: impl Display, host: &str, port: impl Display) -> String {
-    if host.contains(':') { format!("{protocol}://[{host}]:{port}") } else { format!("{protocol}://{host}:{port}") }
 }

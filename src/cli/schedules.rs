@@ -4,10 +4,11 @@ mod edit;
 
 use clap::Subcommand;
 
+use super::client::ApiClient;
 use super::output::{counted, time};
 use super::{CliError, Env, ExitCode};
-use crate::db::DbError;
-use crate::db::schedules::{self, Run, Schedule};
+use crate::api::schedules::ScheduleList;
+use crate::db::schedules::{Run, Schedule};
 
 const REMEDY: &str = "`drover schedules list` shows the schedules, of which the first start of `up`, `api` or `scheduler` makes the default ones";
 
@@ -24,8 +25,19 @@ enum Command {
     /// Add a schedule, such as: schedules add rivals --group rivals --every 1h
     Add(edit::Add),
     /// Change a schedule
-    Edit(edit::Edit),
-    /// Remove a schedule; its tasks stay. The default ones come back at the next start: `edit --enabled false` switches one off
+    #[command(alias = "edit")]
+    Set(edit::Set),
+    /// Switch a schedule on
+    Enable {
+        /// Its name, as `schedules list` shows it
+        name: String,
+    },
+    /// Switch a schedule off
+    Disable {
+        /// Its name, as `schedules list` shows it
+        name: String,
+    },
+    /// Remove a schedule; its tasks stay. The default ones come back at the next start: `schedules disable` switches one off
     Remove {
         /// Its name, as `schedules list` shows it
         name: String,
@@ -41,35 +53,39 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     match args.command {
         Command::List => list(env).await,
         Command::Add(args) => edit::add(args, env).await,
-        Command::Edit(args) => edit::edit(args, env).await,
+        Command::Set(args) => edit::set(args, env).await,
+        Command::Enable { name } => edit::switch(&name, true, env).await,
+        Command::Disable { name } => edit::switch(&name, false, env).await,
         Command::Remove { name } => edit::remove(&name, env).await,
         Command::Trigger { name } => trigger(&name, env).await,
     }
 }
 
 async fn list(env: &Env) -> anyhow::Result<ExitCode> {
-    let client = env.db_to_read().await?.client().await?;
-    let found = schedules::list(&client).await?;
+    let list: ScheduleList = env.api_to_read().await?.get("/api/schedules").await?;
     let headers = ["name", "role", "state", "group", "recurrence", "prio", "last run", "tasks", "next run", "error"];
-    env.out.rows(&found, &headers, cells)?;
+    env.out.list(&list, &list.schedules, &headers, cells)?;
     Ok(ExitCode::Ok)
 }
 
 async fn trigger(name: &str, env: &Env) -> anyhow::Result<ExitCode> {
-    let run = schedules::trigger(&env.db().await?, name).await.map_err(|error| match error {
-        DbError::Missing(what) => CliError::not_found(format!("{what} does not exist; {REMEDY}")).into(),
-        other => anyhow::Error::from(other),
-    })?;
+    let api = env.api().await?;
+    let path = format!("/api/schedules/{}/trigger", find(&api, name).await?.id);
+    let run: Run = api.post(&path, &serde_json::json!({})).await?;
     env.out.either(&run, text)?;
-    Ok(if run.fault.is_some() { ExitCode::Failure } else { ExitCode::Ok })
+    Ok(ExitCode::Ok)
+}
+
+async fn find(api: &ApiClient, name: &str) -> anyhow::Result<Schedule> {
+    let list: ScheduleList = api.get("/api/schedules").await?;
+    let found = list.schedules.into_iter().find(|schedule| schedule.name == name);
+    let missing = || CliError::not_found(format!("a schedule named '{name}' does not exist; {REMEDY}"));
+    Ok(found.ok_or_else(missing)?)
 }
 
 fn text(run: &Run) -> String {
-    match &run.fault {
-        Some(fault) => format!("{} cannot be run: {fault}", run.schedule),
-        None if run.already_made => format!("{} has just run: {}", run.schedule, counted(run.tasks, "task")),
-        None => format!("{}: {}", run.schedule, counted(run.tasks, "task")),
-    }
+    let has_run = if run.already_made { " has just run" } else { "" };
+    format!("{}{has_run}: {}", run.schedule, counted(run.tasks, "task"))
 }
 
 fn cells(schedule: &Schedule) -> Vec<String> {

@@ -32,7 +32,7 @@ pub async fn run(env: &Env, plan: Plan, http: Http) -> anyhow::Result<ExitCode> 
     let prepared = App::prepare(env.config.clone(), db.clone(), env.runtime.clone(), plan).await?;
     let stop = env.stop.take_over();
     let app = prepared.start().await?;
-    let servers = listeners.serve(env, &app, db)?;
+    let servers = listeners.serve(env, &env.config, &app, db)?;
     tokio::select! {
         () = stop.drain.cancelled() => {}
         () = app.until_failed() => {}

@@ -1,15 +1,16 @@
-//! `drover stores`: adds, imports, groups and lists the stores whose menus are crawled.
+//! `drover stores`: adds, imports, groups, lists and switches the stores whose menus are crawled.
 
 mod draft;
 mod file;
 mod import;
+mod list;
+mod switch;
 
 use clap::Subcommand;
 use serde::Serialize;
 
-use super::output::time;
 use super::{CliError, Env, ExitCode, groups, values};
-use crate::db::stores::{NewStore, StoreListing};
+use crate::db::stores::NewStore;
 use crate::db::tasks::NewTask;
 use crate::db::{self, DbError, Tx};
 use crate::domain::group;
@@ -32,11 +33,11 @@ enum Command {
     /// Add the stores of a CSV file with a header, part by part; nothing is imported when any line has a fault
     Import(import::Args),
     /// List the stores with their crawl state
-    List {
-        /// Only those of this group
-        #[arg(long, value_parser = group::name)]
-        group: Option<String>,
-    },
+    List(list::Args),
+    /// Crawl stores again that were switched off
+    Enable(switch::Args),
+    /// Crawl stores no more, until they are enabled; what they sold stays
+    Disable(switch::Args),
     /// Put stores into a group, for which schedules of its own may be made
     Tag(GroupArgs),
     /// Take stores out of a group
@@ -65,7 +66,9 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     match args.command {
         Command::Add(draft) => add(*draft, env).await,
         Command::Import(args) => import::run(args, env).await,
-        Command::List { group } => list(group.as_deref(), env).await,
+        Command::List(args) => list::run(args, env).await,
+        Command::Enable(args) => switch::run(args, true, env).await,
+        Command::Disable(args) => switch::run(args, false, env).await,
         Command::Tag(args) => tag(args, env).await,
         Command::Untag(args) => untag(args, env).await,
     }
@@ -163,33 +166,4 @@ async fn untag(GroupArgs { group, stores }: GroupArgs, env: &Env) -> anyhow::Res
     let said = |_: &_| format!("stores taken out of {group}: {changed}");
     env.out.either(&serde_json::json!({ "group": group, "changed": changed }), said)?;
     Ok(ExitCode::Ok)
-}
-
-async fn list(group: Option<&str>, env: &Env) -> anyhow::Result<ExitCode> {
-    let client = env.db_to_read().await?.client().await?;
-    let stores = db::stores::list(&client, group).await?;
-    if let Some(group) = group {
-        groups::warn_if_empty(&client, group).await?;
-    }
-    env.out.rows(
-        &stores,
-        &["id", "name", "state", "platform id", "groups", "crawl", "products", "in stock", "last crawl"],
-        cells,
-    )?;
-    Ok(ExitCode::Ok)
-}
-
-fn cells(store: &StoreListing) -> Vec<String> {
-    let or_dash = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
-    vec![
-        store.id.to_string(),
-        store.name.clone(),
-        or_dash(&store.state),
-        or_dash(&store.platform_dispensary_id),
-        store.groups.join(" "),
-        if store.crawl_enabled { "on" } else { "off" }.to_owned(),
-        store.products.to_string(),
-        store.in_stock.to_string(),
-        or_dash(&store.last_crawl_at.map(time)),
-    ]
 }

@@ -1,5 +1,9 @@
-//! `drover tasks`: lists the queue, shows one task with its runs, and follows runs as they begin and end.
+//! `drover tasks`: lists the queue, shows one task with its runs, follows runs as they begin and end, and changes tasks.
 
+mod bulk;
+mod change;
+mod filter;
+mod generate;
 mod list;
 mod show;
 mod tail;
@@ -25,6 +29,20 @@ enum Command {
         #[arg(value_parser = values::whole_number)]
         id: TaskId,
     },
+    /// Put failed or cancelled tasks back to pending, with all of their retries
+    Retry(change::Ids),
+    /// Cancel tasks that have not ended; a running one stops at its worker's next heartbeat
+    Cancel(change::Ids),
+    /// Change the priority or time of pending tasks
+    Set(change::Set),
+    /// Remove tasks that no worker has, with their runs
+    Delete(change::Ids),
+    /// Retry, cancel, delete or reprioritize all tasks that match: tasks bulk retry --status failed --error 503
+    Bulk(bulk::Args),
+    /// Make the tasks of many stores: a day's crawls, a state's stores, a platform's discovery
+    Generate(generate::Args),
+    /// Put tasks back whose lease has run out, or that gave no sign for some minutes
+    Recover(generate::Recover),
     /// Print runs as they begin and end, until Ctrl-C
     Tail,
 }
@@ -33,6 +51,13 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     match args.command {
         Command::List(args) => list::run(args, env).await,
         Command::Show { id } => show::run(id, env).await,
+        Command::Retry(ids) => change::retry(ids, env).await,
+        Command::Cancel(ids) => change::cancel(ids, env).await,
+        Command::Set(args) => change::set(args, env).await,
+        Command::Delete(ids) => change::delete(ids, env).await,
+        Command::Bulk(args) => bulk::run(args, env).await,
+        Command::Generate(args) => generate::run(args, env).await,
+        Command::Recover(args) => generate::recover(args, env).await,
         Command::Tail => tail::run(env).await,
     }
 }

@@ -5,6 +5,9 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use chrono::{DateTime, Days, NaiveDate, NaiveTime, Utc};
+use strum::VariantArray;
+
+use crate::domain::vocabulary;
 
 /// An id or another number whose range is checked later.
 pub fn whole_number(text: &str) -> Result<i64, String> {
@@ -20,6 +23,22 @@ where
         Ok(number) if range.contains(&number) => Ok(number),
         _ => Err(format!("expected a whole number from {} to {}", range.start(), range.end())),
     }
+}
+
+/// A word of a closed vocabulary.
+pub fn word<T: VariantArray + Copy + Into<&'static str>>(text: &str) -> Result<T, String> {
+    vocabulary::find(text).ok_or_else(|| format!("expected one of {}", vocabulary::words::<T>()))
+}
+
+/// A price in dollars, as cents.
+pub fn cents(text: &str) -> Result<i32, String> {
+    let fault = || "expected a price in dollars, such as 35 or 12.50".to_owned();
+    let (dollars, cents) = text.split_once('.').unwrap_or((text, "00"));
+    let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
+    if !is_number(dollars) || !is_number(cents) || cents.len() != 2 {
+        return Err(fault());
+    }
+    format!("{dollars}{cents}").parse().map_err(|_| fault())
 }
 
 /// A time as in RFC 3339.
@@ -54,6 +73,14 @@ mod tests {
             assert_eq!(number(1..=500_u16)(text).unwrap_err(), "expected a whole number from 1 to 500", "{text}");
         }
         assert!(time("yesterday").unwrap_err().contains("2025-01-10T08:00:00Z"));
+    }
+
+    #[test]
+    fn a_price_is_read_in_dollars() {
+        assert_eq!((cents("35"), cents("12.50"), cents("0.05")), (Ok(3500), Ok(1250), Ok(5)));
+        for text in ["", "-1", "1.5", "1.555", ".50", "1,50", "$5", "99999999999"] {
+            assert!(cents(text).unwrap_err().contains("such as 35 or 12.50"), "{text}");
+        }
     }
 
     #[test]

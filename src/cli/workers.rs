@@ -1,11 +1,15 @@
-//! `drover workers`: lists the worker registry, where each worker describes itself with its heartbeat.
+//! `drover workers`: lists the worker registry, where each worker describes itself with its heartbeat, and orders a worker to pause, to
+//! go on or to leave.
 
 use clap::Subcommand;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::json;
 
 use super::output::time;
 use super::{Env, ExitCode};
+use crate::api::worker_commands::WorkerOrder;
 use crate::api::workers::Registry;
-use crate::domain::worker::WorkerDocument;
+use crate::domain::worker::{WorkerCommand, WorkerDocument};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -17,10 +21,37 @@ pub struct Args {
 enum Command {
     /// List every worker with its tasks and resources
     List,
+    /// Let a worker finish its tasks and leave; its process ends with its last worker
+    Decommission(Worker),
+    /// Let a worker finish its tasks and claim no more
+    Pause(Worker),
+    /// Let a paused worker claim again
+    Resume(Worker),
+}
+
+#[derive(Debug, clap::Args)]
+struct Worker {
+    /// Its id, as `workers list` shows it
+    id: String,
 }
 
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
-    let Command::List = args.command;
+    match args.command {
+        Command::List => list(env).await,
+        Command::Decommission(worker) => order(&worker.id, WorkerCommand::Decommission, env).await,
+        Command::Pause(worker) => order(&worker.id, WorkerCommand::Pause, env).await,
+        Command::Resume(worker) => order(&worker.id, WorkerCommand::Resume, env).await,
+    }
+}
+
+async fn order(id: &str, command: WorkerCommand, env: &Env) -> anyhow::Result<ExitCode> {
+    let path = format!("/api/worker-registry/{}/{command}", utf8_percent_encode(id, NON_ALPHANUMERIC));
+    let order: WorkerOrder = env.api().await?.post(&path, &json!({})).await?;
+    env.out.either(&order, |order| format!("{}: {}, with its next heartbeat", order.worker_id, order.command))?;
+    Ok(ExitCode::Ok)
+}
+
+async fn list(env: &Env) -> anyhow::Result<ExitCode> {
     let registry: Registry = env.api_to_read().await?.get("/api/worker-registry").await?;
     let headers =
         ["name", "id", "role", "status", "tasks", "task ids", "memory", "cpu", "last heartbeat", "backing off"];

@@ -54,6 +54,7 @@ pub struct Config {
     pub probes: Probes,
     pub api: Api,
     pub client: ApiClient,
+    pub geo: Geo,
     pub retention: Retention,
     pub log: Log,
     /// Data files of `--config DIR` that replace the compiled ones.
@@ -363,6 +364,17 @@ pub struct Api {
     pub request_timeout: Duration,
     /// Of each token; 0 = without limit.
     pub requests_per_minute: u32,
+    /// Of each token with the access role consumer.
+    pub consumer_requests_per_minute: u32,
+}
+
+/// Where addresses are.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Geo {
+    /// An IP2Location BIN or MMDB file; None = lookups are off.
+    #[serde(deserialize_with = "path_unless_empty")]
+    pub database: Option<PathBuf>,
 }
 
 /// How commands reach the API.
@@ -391,6 +403,12 @@ pub struct Retention {
     #[serde(with = "durations")]
     pub prune_every: Duration,
     pub prune_batch: i64,
+    /// Of counts by minute.
+    #[serde(with = "durations")]
+    pub stats: Duration,
+    /// Of what was changed by request.
+    #[serde(with = "durations")]
+    pub audit: Duration,
     /// None = kept for ever.
     #[serde(with = "durations::optional")]
     pub payloads: Option<Duration>,

@@ -1,12 +1,13 @@
 //! The effective configuration as a list for people and programs: key, value, origin, with secrets masked.
 
 use config::{Value, ValueKind};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::DatabaseUrl;
 
 /// One key of the effective configuration.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Setting {
     pub key: String,
     pub value: serde_json::Value,

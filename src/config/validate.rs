@@ -16,6 +16,8 @@ const MIN_LEASE: Duration = Duration::from_millis(500);
 const MIN_TICK: Duration = Duration::from_millis(10);
 /// Of data that retention removes: what a crawl has just fetched is never among it.
 const MIN_AGE: Duration = Duration::from_secs(24 * 3600);
+/// Shorter, and no chart would show anything.
+const MIN_STATS_AGE: Duration = Duration::from_secs(3600);
 /// A platform may send four times as many, and no more than that are read from one page.
 const MAX_PER_PAGE: u32 = 1000;
 
@@ -185,6 +187,8 @@ impl Config {
         rules.min_duration("api.request_timeout", self.api.request_timeout, MIN_TICK);
         rules.min_duration("retention.prune_every", self.retention.prune_every, MIN_TICK);
         rules.require(self.retention.prune_batch >= 1, "retention.prune_batch", "must be at least 1");
+        rules.min_duration("retention.stats", self.retention.stats, MIN_STATS_AGE);
+        rules.min_duration("retention.audit", self.retention.audit, MIN_AGE);
         for (key, age) in
             [("retention.payloads", self.retention.payloads), ("retention.snapshots", self.retention.snapshots)]
         {

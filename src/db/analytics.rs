@@ -9,8 +9,9 @@ use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
 use tokio_postgres::types::{ToSql, Type};
+use utoipa::ToSchema;
 
-use super::row::{FromRow, first_column, read_all, word};
+use super::row::{FromRow, first_column, page, read_all, word};
 use super::{Client, DbError};
 use crate::domain::store::{Platform, StoreId};
 use crate::domain::vocabulary::Word;
@@ -40,10 +41,11 @@ pub struct MarketPage<R, C> {
     pub as_of: Option<DateTime<Utc>>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct StoreSummary {
     pub dispensary_id: StoreId,
     pub dispensary_name: String,
+    #[schema(value_type = Platform)]
     pub platform: Word<Platform>,
     pub state: Option<String>,
     pub city: Option<String>,
@@ -62,7 +64,7 @@ pub struct StoreSummary {
 }
 
 /// How much is sold, and for how much.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Sales {
     pub products: i64,
     pub products_in_stock: i64,
@@ -73,7 +75,7 @@ pub struct Sales {
 }
 
 /// A brand in one state.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct BrandPresence {
     pub brand: String,
     pub state: Option<String>,
@@ -84,7 +86,7 @@ pub struct BrandPresence {
     pub sales: Sales,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct CategoryShare {
     /// None: of products without one.
     pub category: Option<String>,
@@ -96,7 +98,7 @@ pub struct CategoryShare {
 }
 
 /// A category on one day.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct PriceDay {
     /// UTC.
     pub day: NaiveDate,
@@ -271,9 +273,7 @@ impl Read<'_> {
         let (one_more, mut params) = (self.limit.saturating_add(1), self.params);
         params.push((&one_more, Type::INT8));
         let rows = client.query_planned(self.sql, &params).await?;
-        let limit = usize::try_from(self.limit).unwrap_or_default();
-        let shown = &rows[..rows.len().min(limit)];
-        let next = if rows.len() > limit { shown.last() } else { None };
+        let (shown, next) = page(&rows, self.limit);
         Ok(MarketPage {
             rows: read_all(shown)?,
             next: next.map(cursor).transpose()?,

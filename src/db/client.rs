@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use deadpool_postgres::Object;
+use futures_util::FutureExt;
 use tokio::time::timeout;
 use tokio_postgres::Row;
 use tokio_postgres::types::{ToSql, Type};
@@ -92,6 +93,20 @@ impl Client {
         self.within(async |object| object.batch_execute(sql).await).await
     }
 
+    /// Sends ROLLBACK and does not wait for its answer: what the connection's next borrower sends is run after it.
+    fn send_rollback(&self) {
+        let Some(object) = self.object.as_ref().filter(|_| !self.is_discarded()) else { return };
+        // the first poll hands the statement to the connection
+        if let Some(Err(_)) = object.batch_execute("ROLLBACK").now_or_never() {
+            self.discard_when_done();
+        }
+    }
+
+    /// Whether the connection is closed instead of given back.
+    fn is_discarded(&self) -> bool {
+        self.state.open_calls.load(Ordering::Relaxed) > 0 || self.state.discard.load(Ordering::Relaxed)
+    }
+
     /// Closes the connection instead of giving it back.
     pub fn discard_when_done(&self) {
         self.state.discard.store(true, Ordering::Relaxed);
@@ -147,11 +162,10 @@ impl Client {
 impl Drop for Client {
     fn drop(&mut self) {
         let Some(object) = self.object.take() else { return };
-        let in_call = self.state.open_calls.load(Ordering::Relaxed) > 0;
-        if in_call {
+        if self.state.open_calls.load(Ordering::Relaxed) > 0 {
             cancel(&self.server, &object);
         }
-        if in_call || self.state.discard.load(Ordering::Relaxed) {
+        if self.is_discarded() {
             // an object taken out of its pool is closed when it is dropped, and the pool makes a new one
             drop(Object::take(object));
         }
@@ -166,7 +180,7 @@ fn cancel(server: &Server, object: &Object) {
     }
 }
 
-/// One open transaction. Dropped without [`Tx::commit`], its connection closes and the server rolls back.
+/// One open transaction. Dropped without [`Tx::commit`], it is rolled back.
 pub struct Tx {
     client: Client,
     open: bool,
@@ -209,7 +223,7 @@ impl Deref for Tx {
 impl Drop for Tx {
     fn drop(&mut self) {
         if self.open {
-            self.client.discard_when_done();
+            self.client.send_rollback();
         }
     }
 }

@@ -41,12 +41,24 @@ pub async fn resync(client: &Client, request: &ResyncRequest) -> Result<Resync, 
 /// A task for every crawlable store of a state.
 pub async fn of_state(client: &Client, request: &StateRequest) -> Result<StateTasks, GenerationError> {
     let (role, priority) = request.check()?;
+    Ok(for_stores(client, Some(&request.state_code), role, priority).await?)
+}
+
+/// A crawl of every crawlable store, of one state or of all.
+pub async fn of_stores(client: &Client, state_code: Option<&str>) -> Result<StateTasks, DbError> {
+    let role = Role::PayloadFetch;
+    for_stores(client, state_code, role, role.default_priority()).await
+}
+
+async fn for_stores(
+    client: &Client,
+    state_code: Option<&str>,
+    role: Role,
+    priority: i32,
+) -> Result<StateTasks, DbError> {
     let sql = "SELECT made, skipped FROM generate_for_state($1, $2, $3)";
-    let row = client.query_one(sql, &[&request.state_code, &role.name(), &priority]).await?;
-    let read = || -> Result<StateTasks, DbError> {
-        Ok(StateTasks { count: row.try_get("made")?, skipped: row.try_get("skipped")? })
-    };
-    let made = read()?;
+    let row = client.query_one(sql, &[&state_code, &role.name(), &priority]).await?;
+    let made = StateTasks { count: row.try_get("made")?, skipped: row.try_get("skipped")? };
     note(role, made.count);
     Ok(made)
 }

@@ -4,14 +4,16 @@
 
 mod batch;
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, Datelike, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use thiserror::Error;
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
+use utoipa::ToSchema;
 
 pub use self::batch::{Batch, Failure, run_batch};
 use super::row::{FromRow, first_column, first_columns, word};
@@ -28,18 +30,22 @@ use crate::domain::vocabulary::Word;
 pub const MAX_AT_ONCE: usize = 1_000;
 /// Ids that one request may name.
 const MAX_IDS: usize = 10_000;
+/// Of tasks.
+const YEARS: RangeInclusive<i32> = 1970..=9999;
 
 /// The fields of `POST /api/tasks/bulk`: `filter` or `ids`, not both.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BulkRequest {
     pub action: BulkAction,
     #[serde(default)]
     pub filter: Option<TaskFilter>,
     #[serde(default)]
+    #[schema(min_items = 1, max_items = 10_000)]
     pub ids: Option<Vec<TaskId>>,
     /// Of `reprioritize`.
     #[serde(default)]
+    #[schema(minimum = -1000, maximum = 1000)]
     pub priority: Option<i64>,
     /// Only counts.
     #[serde(default)]
@@ -47,7 +53,7 @@ pub struct BulkRequest {
 }
 
 /// What became of a [`BulkRequest`].
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(untagged)]
 pub enum BulkAnswer {
     /// `eligible`: in a status that the action can change.
@@ -63,9 +69,10 @@ pub enum BulkAnswer {
 }
 
 /// An operation as people see it.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Operation {
     pub id: i64,
+    #[schema(value_type = BulkAction)]
     pub action: Word<BulkAction>,
     pub filter: Value,
     /// `{"priority": …}` of `reprioritize`.
@@ -176,7 +183,14 @@ impl BulkRequest {
             (_, None) => {}
             (action, Some(_)) => return Err(bad("priority", format!("leave it out: {action} has none"))),
         }
+        self.filter.as_ref().map_or(Ok(()), check_times)?;
         let filter = match (&self.filter, &self.ids) {
+            (Some(filter), None) if filter.has_empty_text() => {
+                return Err(bad(
+                    "filter",
+                    "an empty text is the beginning or a part of every other: leave it out".to_owned(),
+                ));
+            }
             (Some(filter), None) if *filter != TaskFilter::default() => filter.clone(),
             (None, Some(ids)) if (1..=MAX_IDS).contains(&ids.len()) => {
                 TaskFilter { ids: Some(ids.clone()), ..TaskFilter::default() }
@@ -189,6 +203,16 @@ impl BulkRequest {
         };
         Ok((filter, self.priority.map_or(json!({}), |priority| json!({ "priority": priority }))))
     }
+}
+
+fn check_times(filter: &TaskFilter) -> Result<(), BadField> {
+    let times = [("filter.created_after", filter.created_after), ("filter.created_before", filter.created_before)];
+    for (field, time) in times {
+        if let Some(time) = time.filter(|time| !YEARS.contains(&time.year())) {
+            return Err(bad(field, format!("{time} is out of range ({} to {})", YEARS.start(), YEARS.end())));
+        }
+    }
+    Ok(())
 }
 
 fn bad(field: &'static str, fault: String) -> BadField {

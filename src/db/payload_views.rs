@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
+use utoipa::ToSchema;
 
 use super::row::{FromRow, read_all, word};
 use super::{Client, DbError, payloads};
@@ -28,12 +29,13 @@ pub struct PayloadFilter {
     pub after: Option<PayloadPosition>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct PayloadView {
     pub id: PayloadId,
     pub task_id: Option<TaskId>,
     pub dispensary_id: StoreId,
     pub dispensary_name: Option<String>,
+    #[schema(value_type = Platform)]
     pub platform: Word<Platform>,
     pub storage_path: String,
     pub sha256: String,

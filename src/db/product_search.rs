@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
+use utoipa::ToSchema;
 
 use super::product_views::{ProductCursor, ProductPage, page};
 use super::row::{first_column, first_columns};
@@ -39,7 +40,7 @@ pub struct ProductQuestion {
 }
 
 /// By what products were found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MatchKind {
     /// All words, each of which may be the beginning of a longer one.
@@ -79,8 +80,12 @@ pub async fn search(client: &Client, question: &ProductQuestion, limit: i64) -> 
 
 async fn find(client: &Client, question: &ProductQuestion, by: MatchKind, limit: i64) -> Result<Vec<Row>, DbError> {
     let sql = match by {
-        MatchKind::Words => include_str!("sql/product_search/by_words.sql"),
-        MatchKind::Trigrams => include_str!("sql/product_search/by_trigrams.sql"),
+        MatchKind::Words => {
+            concat!(include_str!("sql/product_search/by_words.sql"), include_str!("sql/product_search/found.sql"))
+        }
+        MatchKind::Trigrams => {
+            concat!(include_str!("sql/product_search/by_trigrams.sql"), include_str!("sql/product_search/found.sql"))
+        }
     };
     let after = question.after.as_ref();
     client

@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
+use utoipa::ToSchema;
 
 use super::row::{FromRow, read_all};
 use super::{Client, DbError};
@@ -42,7 +43,7 @@ pub struct Series<T> {
 }
 
 /// A product in one crawl. Money is cents.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ProductPoint {
     pub crawled_at: DateTime<Utc>,
     #[serde(flatten)]
@@ -52,7 +53,7 @@ pub struct ProductPoint {
 }
 
 /// An option from one crawl on.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct OptionPoint {
     pub crawled_at: DateTime<Utc>,
     pub size_mg: Option<i64>,
@@ -63,7 +64,7 @@ pub struct OptionPoint {
     pub gone: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct OfferPoint {
     pub price_rec: Option<i32>,
     pub price_med: Option<i32>,

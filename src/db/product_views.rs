@@ -8,8 +8,9 @@ use serde_json::Value;
 use strum::IntoStaticStr;
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
+use utoipa::ToSchema;
 
-use super::row::{FromRow, json, read_all, word};
+use super::row::{self, FromRow, json, read_all, word};
 use super::{Client, DbError};
 use crate::domain::product::ProductId;
 use crate::domain::stock;
@@ -20,13 +21,14 @@ use crate::domain::vocabulary::Word;
 const MAX_OPTIONS: i64 = 200;
 
 /// A product as its store lists it now. Money is cents.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ProductView {
     pub id: ProductId,
     pub dispensary_id: StoreId,
     pub dispensary_name: String,
     pub city: Option<String>,
     pub state: Option<String>,
+    #[schema(value_type = Platform)]
     pub platform: Word<Platform>,
     pub provider_product_id: String,
     pub enterprise_product_id: Option<String>,
@@ -64,7 +66,7 @@ pub struct ProductView {
     pub updated_at: DateTime<Utc>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct OptionView {
     pub option_label: String,
     /// The n-th option of that label, from 0: labels repeat.
@@ -82,11 +84,12 @@ pub struct OptionView {
     pub is_in_stock: bool,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ProductDetail {
     #[serde(flatten)]
     pub product: ProductView,
     /// In the platform's own form.
+    #[schema(value_type = Option<Object>)]
     pub specials: Option<Value>,
     /// In the order of the menu.
     pub options: Vec<OptionView>,
@@ -111,7 +114,7 @@ pub struct ProductFilter {
 }
 
 /// What a store's products are sorted by. What has no price or brand comes last.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum ProductSort {
@@ -183,9 +186,7 @@ pub async fn of_store(
 
 /// Of rows one more than asked for tells that there is a next page.
 pub(super) fn page(rows: &[Row], limit: i64) -> Result<ProductPage, DbError> {
-    let limit = usize::try_from(limit).unwrap_or_default();
-    let shown = &rows[..rows.len().min(limit)];
-    let next = if rows.len() > limit { shown.last() } else { None };
+    let (shown, next) = row::page(rows, limit);
     Ok(ProductPage { products: read_all(shown)?, next: next.map(ProductCursor::from_row).transpose()? })
 }
 

@@ -9,11 +9,12 @@ use std::time::{Duration, Instant};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
+use utoipa::ToSchema;
 
 use super::arrays::column;
 use super::proxy_passwords::{self, UnreadableProxy};
 use super::row::{FromRow, read_all, word};
-use super::{Client, Db, DbError};
+use super::{Client, Db, DbError, Tx};
 use crate::domain::proxy::{
     Change, CounterDelta, Counters, PoolState, Proxy, ProxyEntry, ProxyId, ProxyProtocol, ProxyRow, ShownState,
     StoredState,
@@ -25,9 +26,10 @@ use crate::secrets::SecretKeys;
 const MAX_ERROR_BYTES: usize = 500;
 
 /// A proxy as people see it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ProxyListing {
     pub id: ProxyId,
+    #[schema(value_type = String)]
     pub protocol: Word<ProxyProtocol>,
     pub host: String,
     pub port: i32,
@@ -52,7 +54,7 @@ pub struct ProxyListing {
 }
 
 /// What an import did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ImportCounts {
     pub created: usize,
     pub updated: usize,
@@ -93,9 +95,25 @@ pub async fn load(client: &Client, keys: &SecretKeys) -> Result<LoadedProxies, D
     Ok(loaded)
 }
 
-/// Every proxy without its password.
-pub async fn list(client: &Client) -> Result<Vec<ProxyListing>, DbError> {
-    read_all(&client.query(include_str!("sql/proxies/list.sql"), &[]).await?)
+/// Which proxies to list; a field that is None does not filter.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ProxyFilter {
+    pub id: Option<ProxyId>,
+    pub state: Option<ShownState>,
+    /// Ids above this one.
+    pub above: Option<ProxyId>,
+}
+
+/// At most `limit` proxies, by id, without their passwords.
+pub async fn list(client: &Client, filter: &ProxyFilter, limit: i64) -> Result<Vec<ProxyListing>, DbError> {
+    let (ProxyFilter { id, above, .. }, state) = (filter, filter.state.map(<&str>::from));
+    read_all(&client.query(include_str!("sql/proxies/list.sql"), &[id, &state, above, &limit]).await?)
+}
+
+/// `Missing` when there is none.
+pub async fn get(client: &Client, id: ProxyId) -> Result<ProxyListing, DbError> {
+    let found = list(client, &ProxyFilter { id: Some(id), ..ProxyFilter::default() }, 1).await?.pop();
+    found.ok_or_else(|| DbError::Missing(format!("proxy {id}")))
 }
 
 /// How many there are of each kind; a benched one counts as benched until a request through it has succeeded.
@@ -109,9 +127,20 @@ pub async fn count(client: &Client) -> Result<PoolState, DbError> {
 /// The same address must not come twice.
 pub async fn import(db: &Db, entries: &[ProxyEntry], keys: &SecretKeys) -> Result<ImportCounts, DbError> {
     let tx = db.begin().await?;
-    // workers write their counts ordered by id and a list has any order, so without the lock the two could deadlock
-    tx.batch("LOCK TABLE proxies IN SHARE ROW EXCLUSIVE MODE").await?;
-    let passwords = proxy_passwords::to_store(&tx, entries, keys).await?;
+    let counts = import_into(&tx, entries, keys).await?;
+    tx.commit().await?;
+    Ok(counts)
+}
+
+/// Workers write their counts ordered by id and a list has any order, so without the lock the two could deadlock.
+pub(super) async fn lock(tx: &Tx) -> Result<(), DbError> {
+    tx.batch("LOCK TABLE proxies IN SHARE ROW EXCLUSIVE MODE").await
+}
+
+/// As [`import`], in a transaction of the caller's.
+pub async fn import_into(tx: &Tx, entries: &[ProxyEntry], keys: &SecretKeys) -> Result<ImportCounts, DbError> {
+    lock(tx).await?;
+    let passwords = proxy_passwords::to_store(tx, entries, keys).await?;
     let rows = tx
         .query(
             include_str!("sql/proxies/import.sql"),
@@ -126,7 +155,6 @@ pub async fn import(db: &Db, entries: &[ProxyEntry], keys: &SecretKeys) -> Resul
             ],
         )
         .await?;
-    tx.commit().await?;
     let touched: Vec<bool> = rows.iter().map(|row| row.try_get("created")).collect::<Result<_, _>>()?;
     let created = touched.iter().filter(|created| **created).count();
     Ok(ImportCounts { created, updated: touched.len() - created, unchanged: entries.len() - touched.len() })
@@ -156,14 +184,6 @@ pub async fn flush(client: &Client, deltas: &[CounterDelta], now: Instant) -> Re
         )
         .await?;
     Ok(())
-}
-
-/// Switches a proxy on or off by hand. `Missing` when there is none.
-pub async fn set_active(client: &Client, id: ProxyId, active: bool) -> Result<(), DbError> {
-    match client.execute(include_str!("sql/proxies/set_active.sql"), &[&id, &active]).await? {
-        0 => Err(DbError::Missing(format!("proxy {id}"))),
-        _ => Ok(()),
-    }
 }
 
 /// Without control characters, because the server refuses a NUL, and cut to a few lines.

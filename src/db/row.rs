@@ -53,6 +53,13 @@ where
     Ok(row.try_get::<_, Option<String>>(column)?.map(Word::from))
 }
 
+/// The rows of a page, and the last of them where another page follows. `rows` were asked for with one more than `limit`.
+pub fn page(rows: &[Row], limit: i64) -> (&[Row], Option<&Row>) {
+    let limit = usize::try_from(limit).unwrap_or_default();
+    let shown = &rows[..rows.len().min(limit)];
+    (shown, shown.last().filter(|_| rows.len() > limit))
+}
+
 /// A document that the decoder does not take (a number beyond f64, 1,000 levels) must not hide its row.
 pub fn json(row: &Row, column: &str) -> Option<Value> {
     row.try_get(column).unwrap_or_else(|error| Some(Value::String(format!("cannot be shown: {error}"))))

@@ -1,11 +1,16 @@
 //! `task_schedules` and `schedule_runs`: which schedule is due, and one generation of tasks for each due time, however many
 //! processes look for due ones. A schedule that cannot run keeps the reason in `last_error` and holds up no other.
 
+mod edits;
+
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use tokio_postgres::Row;
+use utoipa::ToSchema;
 
-use super::row::{FromRow, first_column, optional_word, read_all, word};
+pub use self::edits::{ScheduleError, add, change, remove, trigger};
+use super::row::{FromRow, first_column, json, optional_word, read_all, word};
 use super::{Client, Db, DbError, Tx};
 use crate::domain::role::Role;
 use crate::domain::schedule::Recurrence;
@@ -13,14 +18,19 @@ use crate::domain::store::Platform;
 use crate::domain::vocabulary::Word;
 
 /// A schedule as people see it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Schedule {
     pub id: i64,
     pub name: String,
+    #[schema(value_type = Role)]
     pub role: Word<Role>,
+    #[schema(value_type = Option<Platform>)]
     pub platform: Option<Word<Platform>>,
     pub state_code: Option<String>,
     pub group_name: Option<String>,
+    /// The arguments of its tasks.
+    #[schema(value_type = Object)]
+    pub args: Value,
     pub enabled: bool,
     pub interval_hours: Option<f64>,
     pub cron: Option<String>,
@@ -29,10 +39,12 @@ pub struct Schedule {
     pub next_run_at: Option<DateTime<Utc>>,
     pub last_task_count: Option<i32>,
     pub last_error: Option<String>,
+    /// Each change by request moves it, a run does not.
+    pub version: i64,
 }
 
 /// What one run of a schedule made.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Run {
     pub schedule: String,
     pub due_at: DateTime<Utc>,
@@ -42,29 +54,6 @@ pub struct Run {
     /// Why the schedule did not run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<String>,
-}
-
-/// A schedule to be added.
-#[derive(Clone, Debug, PartialEq)]
-pub struct NewSchedule {
-    pub name: String,
-    pub role: Role,
-    pub platform: Option<Platform>,
-    pub state_code: Option<String>,
-    /// Only its stores; schedules of the role without a group leave them out.
-    pub group_name: Option<String>,
-    pub priority: i32,
-    pub recurrence: Recurrence,
-}
-
-/// What is to change of a schedule; none = stays.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ScheduleChange {
-    pub recurrence: Option<Recurrence>,
-    /// `Some(None)` = no group.
-    pub group_name: Option<Option<String>>,
-    pub priority: Option<i32>,
-    pub enabled: Option<bool>,
 }
 
 /// What Rust reads of a schedule to find its due times; the rest stays in the database.
@@ -106,18 +95,6 @@ pub async fn run_due(db: &Db) -> Result<Option<Run>, DbError> {
     }
 }
 
-/// Runs a schedule now, once, however often it is asked within 10 s. `Missing` when there is none of that name.
-pub async fn trigger(db: &Db, name: &str) -> Result<Run, DbError> {
-    let tx = db.begin().await?;
-    let schedule = by_name(&tx, name).await?;
-    if let Some(row) = tx.query_opt(include_str!("sql/schedules/recent_run.sql"), &[&schedule.id]).await? {
-        let (due_at, tasks) = (row.try_get(0)?, row.try_get(1)?);
-        tx.commit().await?;
-        return Ok(Run { schedule: schedule.name, due_at, tasks, already_made: true, fault: None });
-    }
-    run_at(tx, &schedule, schedule.now).await
-}
-
 /// Runs a schedule now, for this due time: one that was run already makes nothing more. `Missing` when there is none of that name.
 pub async fn run_for(db: &Db, name: &str, due_at: DateTime<Utc>) -> Result<Run, DbError> {
     let tx = db.begin().await?;
@@ -126,76 +103,12 @@ pub async fn run_for(db: &Db, name: &str, due_at: DateTime<Utc>) -> Result<Run, 
 }
 
 pub async fn list(client: &Client) -> Result<Vec<Schedule>, DbError> {
-    read_all(&client.query(include_str!("sql/schedules/list.sql"), &[]).await?)
+    read_all(&client.query(include_str!("sql/schedules/list.sql"), &[&None::<i64>]).await?)
 }
 
-/// Adds a schedule; one with an interval is due at once. `Conflict` when its name is taken, `Other` when it would never run.
-pub async fn add(client: &Client, new: &NewSchedule) -> Result<(), DbError> {
-    let (now, next) = next_run(client, &new.name, &new.recurrence).await?;
-    let (hours, cron) = columns(Some(&new.recurrence));
-    let first = if cron.is_some() { next } else { now };
-    client
-        .execute(
-            include_str!("sql/schedules/add.sql"),
-            &[
-                &new.name,
-                &new.role.name(),
-                &new.platform.map(Platform::name),
-                &new.state_code,
-                &new.group_name,
-                &new.priority,
-                &hours,
-                &cron,
-                &first,
-            ],
-        )
-        .await?;
-    Ok(())
-}
-
-/// Changes a schedule; with another recurrence it runs next at its next time. `Missing` when there is none of that name, `Other` when
-/// it would never run.
-pub async fn edit(client: &Client, name: &str, change: &ScheduleChange) -> Result<(), DbError> {
-    let next = match &change.recurrence {
-        Some(recurrence) => Some(next_run(client, name, recurrence).await?.1),
-        None => None,
-    };
-    let (hours, cron) = columns(change.recurrence.as_ref());
-    let (changes_group, group) = (change.group_name.is_some(), change.group_name.clone().flatten());
-    let edit = include_str!("sql/schedules/edit.sql");
-    let changed = client
-        .execute(edit, &[&name, &hours, &cron, &changes_group, &group, &change.priority, &change.enabled, &next])
-        .await?;
-    require(changed, name)
-}
-
-/// Removes a schedule with its runs; its tasks stay. `Missing` when there is none of that name.
-pub async fn remove(client: &Client, name: &str) -> Result<(), DbError> {
-    require(client.execute(include_str!("sql/schedules/remove.sql"), &[&name]).await?, name)
-}
-
-fn require(rows: u64, name: &str) -> Result<(), DbError> {
-    if rows == 0 { Err(DbError::Missing(format!("a schedule named '{name}'"))) } else { Ok(()) }
-}
-
-fn columns(recurrence: Option<&Recurrence>) -> (Option<f64>, Option<&str>) {
-    match recurrence {
-        Some(Recurrence::EveryHours(hours)) => (Some(*hours), None),
-        Some(Recurrence::Cron(line)) => (None, Some(line)),
-        None => (None, None),
-    }
-}
-
-/// The database's time, and the next run after it by this recurrence.
-async fn next_run(
-    client: &Client,
-    name: &str,
-    recurrence: &Recurrence,
-) -> Result<(DateTime<Utc>, DateTime<Utc>), DbError> {
-    let row = client.query_one(include_str!("sql/schedules/anchor.sql"), &[&name]).await?;
-    let (anchor, now) = (row.try_get("created_at")?, row.try_get("now")?);
-    let next = recurrence.next_after(anchor, now).map_err(|bad| DbError::Other(bad.to_string()))?;
-    Ok((now, next))
+pub async fn get(client: &Client, id: i64) -> Result<Option<Schedule>, DbError> {
+    let row = client.query_opt(include_str!("sql/schedules/list.sql"), &[&Some(id)]).await?;
+    row.as_ref().map(Schedule::from_row).transpose()
 }
 
 /// Runs are kept for a month: what keeps a due time from being run twice is needed for as long as that time can come again.
@@ -203,9 +116,23 @@ pub async fn prune(client: &Client) -> Result<u64, DbError> {
     client.execute(include_str!("sql/schedules/prune.sql"), &[]).await
 }
 
+/// Until the transaction's end, no other one runs or changes it.
+async fn lock(tx: &Tx, id: i64) -> Result<Option<ScheduleRow>, DbError> {
+    let row = tx.query_opt(include_str!("sql/schedules/lock.sql"), &[&Some(id), &None::<&str>]).await?;
+    row.as_ref().map(ScheduleRow::from_row).transpose()
+}
+
 async fn by_name(tx: &Tx, name: &str) -> Result<ScheduleRow, DbError> {
-    let row = tx.query_opt(include_str!("sql/schedules/by_name.sql"), &[&name]).await?;
+    let row = tx.query_opt(include_str!("sql/schedules/lock.sql"), &[&None::<i64>, &Some(name)]).await?;
     ScheduleRow::from_row(&row.ok_or_else(|| DbError::Missing(format!("a schedule named '{name}'")))?)
+}
+
+/// The latest run, where it was made within 10 s.
+async fn run_recently(tx: &Tx, schedule: &ScheduleRow) -> Result<Option<Run>, DbError> {
+    let row = tx.query_opt(include_str!("sql/schedules/recent_run.sql"), &[&schedule.id]).await?;
+    let Some(row) = row else { return Ok(None) };
+    let (due_at, tasks) = (row.try_get("due_at")?, row.try_get("task_count")?);
+    Ok(Some(Run { schedule: schedule.name.clone(), due_at, tasks, already_made: true, fault: None }))
 }
 
 /// Ends the transaction either way.
@@ -306,6 +233,7 @@ impl FromRow for Schedule {
             platform: optional_word(row, "platform")?,
             state_code: row.try_get("state_code")?,
             group_name: row.try_get("group_name")?,
+            args: json(row, "args").unwrap_or_default(),
             enabled: row.try_get("enabled")?,
             interval_hours: row.try_get("interval_hours")?,
             cron: row.try_get("cron")?,
@@ -314,6 +242,7 @@ impl FromRow for Schedule {
             next_run_at: row.try_get("next_run_at")?,
             last_task_count: row.try_get("last_task_count")?,
             last_error: row.try_get("last_error")?,
+            version: row.try_get("version")?,
         })
     }
 }

@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
+use utoipa::ToSchema;
 
 use super::row::{FromRow, read_all, word};
 use super::{Client, DbError};
@@ -29,11 +30,12 @@ pub struct StoreFilter {
     pub id: Option<StoreId>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct StoreView {
     pub id: StoreId,
     pub name: String,
     pub slug: Option<String>,
+    #[schema(value_type = Platform)]
     pub platform: Word<Platform>,
     pub platform_dispensary_id: Option<String>,
     pub menu_url: Option<String>,

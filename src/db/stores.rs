@@ -1,17 +1,15 @@
 //! `dispensaries`: the stores, where their menus are, and how far their crawls have come.
 
 use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
 
 use super::arrays::column;
-use super::row::{FromRow, first_column, parsed, read_all, word};
+use super::row::{FromRow, first_column, parsed};
 use super::{Client, Db, DbError, Tx};
 use crate::domain::group::MAX_GROUPS;
 use crate::domain::payload::{Payload, PayloadId};
 use crate::domain::stock::PayloadPosition;
 use crate::domain::store::{Platform, Store, StoreId};
-use crate::domain::vocabulary::Word;
 
 /// How far a store's crawls have come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,25 +39,6 @@ pub struct NewStore {
     pub timezone: Option<String>,
     /// Names without semicolons.
     pub groups: Vec<String>,
-}
-
-/// A store as people see it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct StoreListing {
-    pub id: StoreId,
-    pub name: String,
-    pub platform: Word<Platform>,
-    pub platform_dispensary_id: Option<String>,
-    pub slug: Option<String>,
-    pub menu_url: Option<String>,
-    pub city: Option<String>,
-    pub state: Option<String>,
-    pub groups: Vec<String>,
-    pub crawl_enabled: bool,
-    pub last_fetch_at: Option<DateTime<Utc>>,
-    pub last_crawl_at: Option<DateTime<Utc>>,
-    pub products: i64,
-    pub in_stock: i64,
 }
 
 pub async fn get(client: &Client, id: StoreId) -> Result<Option<Store>, DbError> {
@@ -184,11 +163,6 @@ pub async fn of_platform_id(client: &Client, platform: Platform, id: &str) -> Re
     row.as_ref().map(first_column).transpose()
 }
 
-/// All stores, or those of a group.
-pub async fn list(client: &Client, group: Option<&str>) -> Result<Vec<StoreListing>, DbError> {
-    read_all(&client.query(include_str!("sql/stores/list.sql"), &[&group]).await?)
-}
-
 /// The names of all groups that hold a store.
 pub async fn groups(client: &Client) -> Result<Vec<String>, DbError> {
     client.query(include_str!("sql/stores/groups.sql"), &[]).await?.iter().map(first_column).collect()
@@ -253,27 +227,6 @@ impl FromRow for Store {
             state: row.try_get("state")?,
             timezone: row.try_get("timezone")?,
             crawl_enabled: row.try_get("crawl_enabled")?,
-        })
-    }
-}
-
-impl FromRow for StoreListing {
-    fn from_row(row: &Row) -> Result<StoreListing, DbError> {
-        Ok(StoreListing {
-            id: row.try_get("id")?,
-            name: row.try_get("name")?,
-            platform: word(row, "platform")?,
-            platform_dispensary_id: row.try_get("platform_dispensary_id")?,
-            slug: row.try_get("slug")?,
-            menu_url: row.try_get("menu_url")?,
-            city: row.try_get("city")?,
-            state: row.try_get("state")?,
-            groups: row.try_get("groups")?,
-            crawl_enabled: row.try_get("crawl_enabled")?,
-            last_fetch_at: row.try_get("last_fetch_at")?,
-            last_crawl_at: row.try_get("last_crawl_at")?,
-            products: row.try_get("products")?,
-            in_stock: row.try_get("in_stock")?,
         })
     }
 }

@@ -7,7 +7,7 @@ use thiserror::Error;
 pub use self::batch::{MAX_BATCH_ITEMS, enqueue_batch};
 use super::row::first_column;
 use super::tasks::{self, NewTask};
-use super::{Client, DbError, stores};
+use super::{Client, DbError, Tx, stores};
 use crate::domain::store::{Platform, StoreId};
 use crate::domain::task::TaskId;
 use crate::domain::task_request::{BadField, CheckedRequest, TaskRequest};
@@ -31,21 +31,26 @@ pub enum RequestError {
     Db(#[from] DbError),
 }
 
-/// Checks the request and queues it.
-pub async fn enqueue(client: &Client, request: TaskRequest) -> Result<TaskId, RequestError> {
+/// Checks the request and queues it. In a transaction, which goes on after a refusal.
+pub async fn enqueue(tx: &Tx, request: TaskRequest) -> Result<TaskId, RequestError> {
     let mut request = request.check()?;
     if let Some(store) = request.dispensary_id {
-        resolve_store(client, store, &mut request).await?;
+        resolve_store(tx, store, &mut request).await?;
     }
-    require_tasks(client, &request.depends_on).await?;
+    require_tasks(tx, &request.depends_on).await?;
     if !request.has_own_key() {
-        refuse_open_task(client, &request).await?;
+        refuse_open_task(tx, &request).await?;
     }
     let task = task_of(&request);
     for _ in 0..MAX_TRIES {
-        match tasks::enqueue(client, std::slice::from_ref(&task)).await {
+        tx.batch("SAVEPOINT request").await?;
+        match tasks::enqueue(tx, std::slice::from_ref(&task)).await {
             Ok(ids) => return note_enqueued(&ids, &task),
-            Err(DbError::Conflict { .. }) => refuse_holder_of_key(client, &task).await?,
+            // the key was taken since it was looked up
+            Err(DbError::Conflict { .. }) => {
+                tx.batch("ROLLBACK TO SAVEPOINT request").await?;
+                refuse_holder_of_key(tx, &task).await?;
+            }
             Err(other) => return Err(other.into()),
         }
     }

@@ -4,6 +4,7 @@
 //! holds it.
 
 pub mod activity;
+pub mod capacity;
 pub mod completions;
 pub mod counts;
 pub mod filter;
@@ -18,7 +19,7 @@ use utoipa::ToSchema;
 pub use self::filter::TaskFilter;
 use super::row::{FromRow, first_columns, json, optional_word, word};
 use super::{Client, DbError};
-use crate::domain::role::Role;
+use crate::domain::role::{Role, RoleSet};
 use crate::domain::shown_status::ShownStatus;
 use crate::domain::store::{Platform, StoreId};
 use crate::domain::task::{RecordedOutcome, TaskId};
@@ -118,6 +119,10 @@ pub async fn detail(client: &Client, id: TaskId) -> Result<Option<TaskDetail>, D
         attempts: attempts.iter().rev().map(AttemptView::from_row).collect::<Result<_, _>>()?,
         children: first_columns(&children)?,
     }))
+}
+
+fn role_names(roles: &RoleSet) -> Vec<&'static str> {
+    roles.roles().iter().map(|role| role.name()).collect()
 }
 
 impl FromRow for TaskView {

@@ -37,7 +37,13 @@ pub async fn upsert(client: &Client, document: &WorkerDocument, every: Duration)
 }
 
 pub async fn list(client: &Client) -> Result<Vec<WorkerDocument>, DbError> {
-    read_all(&client.query(include_str!("sql/workers/list.sql"), &[]).await?)
+    read_all(&client.query(include_str!("sql/workers/list.sql"), &[&None::<String>]).await?)
+}
+
+/// `Missing` when none is registered by that id.
+pub async fn get(client: &Client, worker_id: &str) -> Result<WorkerDocument, DbError> {
+    let rows = client.query(include_str!("sql/workers/list.sql"), &[&Some(worker_id)]).await?;
+    read_all(&rows)?.pop().ok_or_else(|| DbError::Missing(format!("worker {worker_id}")))
 }
 
 /// Removes workers that have left in good order.
@@ -68,6 +74,15 @@ pub struct OpenCommand {
 /// The database's time, from which a process that starts takes commands: older ones were for a predecessor of the same id.
 pub async fn now(client: &Client) -> Result<DateTime<Utc>, DbError> {
     first_column(&client.query_one("SELECT now()", &[]).await?)
+}
+
+/// Orders a worker to do something with its next heartbeat. `Missing` when none is registered by that id.
+pub async fn order(client: &Client, worker_id: &str, command: WorkerCommand) -> Result<(), DbError> {
+    let command: &str = command.into();
+    match client.execute(include_str!("sql/workers/order.sql"), &[&worker_id, &command]).await? {
+        0 => Err(DbError::Missing(format!("worker {worker_id}"))),
+        _ => Ok(()),
+    }
 }
 
 /// The open commands for these workers that were given after `since`, oldest first. Each stays open until it is marked by [`mark_taken`].

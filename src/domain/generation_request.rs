@@ -5,6 +5,7 @@
 use chrono::{DateTime, Datelike, NaiveDate, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use utoipa::ToSchema;
 
 use super::role::Role;
 use super::task_request::{BadField, TaskRequest, bad, check_priority, is_state_code, within};
@@ -17,9 +18,10 @@ const MAX_THRESHOLD_MINUTES: i64 = 24 * 60;
 const DISCOVERY_PRIORITY: i64 = 10;
 
 /// The crawls of a day: its stores in batches over the hours.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ResyncRequest {
+    #[schema(minimum = 1, maximum = 24)]
     pub batches_per_day: Option<i64>,
     /// None: today, in UTC.
     pub date: Option<NaiveDate>,
@@ -28,7 +30,7 @@ pub struct ResyncRequest {
 }
 
 /// What a [`ResyncRequest`] made.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Resync {
     pub count: i32,
     pub first_slot: Option<DateTime<Utc>>,
@@ -38,7 +40,7 @@ pub struct Resync {
 }
 
 /// A task for every crawlable store of a state.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StateRequest {
     pub state_code: String,
@@ -46,11 +48,12 @@ pub struct StateRequest {
     #[serde(default)]
     pub role: Option<String>,
     #[serde(default)]
+    #[schema(minimum = -1000, maximum = 1000)]
     pub priority: Option<i64>,
 }
 
 /// What a [`StateRequest`] made.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct StateTasks {
     pub count: i32,
     /// Stores that have such a task already.
@@ -58,7 +61,7 @@ pub struct StateTasks {
 }
 
 /// A discovery of a platform's stores.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DiscoveryRequest {
     pub platform: String,
@@ -67,9 +70,10 @@ pub struct DiscoveryRequest {
 }
 
 /// Tasks whose lease has run out, or that gave no sign for so long.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RecoveryRequest {
+    #[schema(minimum = 1, maximum = 1440)]
     pub threshold_minutes: Option<i64>,
 }
 

@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::menu::NormalMenu;
 use super::payload::{Payload, PayloadId};
@@ -16,7 +17,7 @@ use super::product::{Product, Variant};
 pub const MAX_DETAILS: usize = 10_000;
 
 /// What a menu asks for a product or option, in cents.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Prices {
     pub price_rec: Option<i32>,
@@ -25,7 +26,7 @@ pub struct Prices {
     pub special_price_med: Option<i32>,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StockLevel {
     pub is_in_stock: bool,
@@ -35,7 +36,7 @@ pub struct StockLevel {
 }
 
 /// One product of a menu, as far as the comparison needs it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ProductOffer {
     /// The platform's.
@@ -50,7 +51,7 @@ pub struct ProductOffer {
     pub options: Vec<OptionOffer>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OptionOffer {
     pub label: String,
@@ -63,7 +64,7 @@ pub struct OptionOffer {
 }
 
 /// The API's answer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct PayloadDiff {
     pub success: bool,
     pub from: ComparedPayload,
@@ -72,7 +73,7 @@ pub struct PayloadDiff {
     pub details: DiffDetails,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ComparedPayload {
     pub id: PayloadId,
@@ -81,7 +82,7 @@ pub struct ComparedPayload {
 }
 
 /// Numbers of products, but for those that say options.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DiffCounts {
     pub added: usize,
@@ -98,7 +99,7 @@ pub struct DiffCounts {
 }
 
 /// In the order of the newer menu, `removed` in that of the older one.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DiffDetails {
     pub added: Vec<ProductOffer>,
@@ -111,7 +112,7 @@ pub struct DiffDetails {
 }
 
 /// `from` and `to` are the product's own, which may be equal where only options changed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ProductChange<T> {
     pub id: String,
     pub name: String,
@@ -121,7 +122,7 @@ pub struct ProductChange<T> {
     pub options: Vec<OptionChange<T>>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct OptionChange<T> {
     pub label: String,
     pub nth: i16,
@@ -130,7 +131,7 @@ pub struct OptionChange<T> {
 }
 
 /// The options that a product has gained and lost.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct OptionsChange {
     pub id: String,
     pub name: String,

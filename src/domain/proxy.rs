@@ -17,6 +17,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use strum::{Display, IntoStaticStr, VariantArray};
+use utoipa::ToSchema;
 
 pub use counters::{Change, CounterDelta, Counters};
 pub use health::{BenchLimits, Condition};
@@ -27,7 +28,9 @@ pub use pooled_proxy::PooledProxy;
 pub type ProxyId = i64;
 
 /// What is spoken to a proxy; `https` is HTTP inside TLS.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, Display, IntoStaticStr, VariantArray)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, Display, IntoStaticStr, VariantArray, ToSchema,
+)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum ProxyProtocol {
@@ -51,6 +54,18 @@ pub struct Proxy {
     pub port: u16,
     pub username: Option<String>,
     pub password: Option<String>,
+}
+
+impl Proxy {
+    /// Where it listens, as a URL.
+    pub fn address(&self) -> String {
+        address(self.protocol, &self.host, self.port)
+    }
+}
+
+/// As a URL, IPv6 in brackets.
+pub fn address(protocol: impl fmt::Display, host: &str, port: impl fmt::Display) -> String {
+    if host.contains(':') { format!("{protocol}://[{host}]:{port}") } else { format!("{protocol}://{host}:{port}") }
 }
 
 impl fmt::Debug for Proxy {
@@ -158,7 +173,7 @@ impl StoredState {
 }
 
 /// A proxy's state as people see it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Display, IntoStaticStr, VariantArray)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Display, IntoStaticStr, VariantArray, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum ShownState {

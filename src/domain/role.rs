@@ -320,8 +320,12 @@ impl FromStr for RoleSet {
 impl TryFrom<String> for RoleSet {
     type Error = UnknownRole;
 
+    /// As `WORKER_ROLE`, but for no word at all, which would mean `any`: a request that names no role is not about most of them.
     fn try_from(text: String) -> Result<Self, UnknownRole> {
-        text.parse()
+        match text.chars().any(char::is_alphanumeric) {
+            true => text.parse(),
+            false => Err(UnknownRole { given: text }),
+        }
     }
 }
 
@@ -354,6 +358,14 @@ mod tests {
         let media: RoleSet = "media".parse().unwrap();
         assert_eq!((media.roles().len(), media.label()), (8, "media"));
         assert!(!media.needs_proxy() && media.roles().iter().all(|role| !Role::CRAWL.contains(role)));
+    }
+
+    #[rstest]
+    #[case::empty("")]
+    #[case::no_word(" ,")]
+    fn a_request_names_a_role(#[case] text: &str) {
+        assert_eq!(RoleSet::try_from(text.to_owned()), Err(UnknownRole { given: text.to_owned() }));
+        assert_eq!(RoleSet::try_from("any".to_owned()), Ok(RoleSet::any()));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! The statements in `db/sql/products` do the same for a whole store at once; a test holds them to these functions.
 
 use chrono::{DateTime, Utc};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::payload::PayloadId;
 use super::product::StockStatus;
@@ -45,7 +45,7 @@ pub fn last_seen(row: DateTime<Utc>, misses: i16, last_complete: Option<DateTime
 }
 
 /// A payload's place in the order of its store's payloads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct PayloadPosition {
     pub fetched_at: DateTime<Utc>,
     pub id: PayloadId,

@@ -2,18 +2,21 @@
 //! database.
 
 use chrono::{DateTime, Utc};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
-use super::task_request::{BadField, check_priority, check_time};
+use super::task_request::{BadField, check_priority, check_time, present};
 
 /// The fields of `PUT /api/tasks/{id}`, as they came; what is absent stays.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskChange {
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = -1000, maximum = 1000)]
     pub priority: Option<i64>,
     /// `Some(None)`, null in JSON: at once.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    #[schema(value_type = Option<DateTime<Utc>>)]
     pub scheduled_for: Option<Option<DateTime<Utc>>>,
 }
 
@@ -28,11 +31,6 @@ impl TaskChange {
         check_time(self.scheduled_for.flatten())?;
         Ok(())
     }
-}
-
-/// A field that is there, null or not.
-fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
-    T::deserialize(deserializer).map(Some)
 }
 
 #[cfg(test)]

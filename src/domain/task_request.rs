@@ -5,7 +5,7 @@ use std::fmt::Display;
 use std::ops::RangeInclusive;
 
 use chrono::{DateTime, Datelike, Utc};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use thiserror::Error;
 use utoipa::ToSchema;
@@ -136,6 +136,11 @@ impl CheckedRequest {
     }
 }
 
+/// For `deserialize_with`: a field that is there, null or not.
+pub(super) fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
+}
+
 fn role_of(name: &str, payload: &Value) -> Result<Role, BadField> {
     if name == RESYNC {
         let replays = payload.get("payload_id").is_some();
@@ -144,7 +149,7 @@ fn role_of(name: &str, payload: &Value) -> Result<Role, BadField> {
     name.parse().map_err(|unknown| bad("role", unknown))
 }
 
-fn check_payload(role: Role, payload: &Value) -> Result<(), BadField> {
+pub(super) fn check_payload(role: Role, payload: &Value) -> Result<(), BadField> {
     let args = Args::read(role, payload).map_err(|error| match error {
         BadArgs::NoHandler(_) => bad("role", error),
         BadArgs::Payload { .. } => bad("payload", error),
@@ -163,7 +168,7 @@ fn check_payload(role: Role, payload: &Value) -> Result<(), BadField> {
     }
 }
 
-pub(super) fn is_state_code(code: &str) -> bool {
+pub fn is_state_code(code: &str) -> bool {
     code.len() == 2 && code.bytes().all(|letter| letter.is_ascii_uppercase())
 }
 

@@ -19,6 +19,19 @@ pub fn request_finished(host: &str, outcome: &'static str, bytes: u64, took: Dur
     debug!(host, outcome, bytes, took = took.as_secs_f64(), "Request to {host}: {outcome}");
 }
 
+/// It is in no rollup: this process keeps as many totals as it may, because it cannot write them.
+pub fn fetch_not_counted() {
+    metrics::FETCHES_NOT_COUNTED.inc();
+}
+
+/// What was sent to hosts, by minute. `again`: the write before failed too, and was logged.
+pub fn fetch_counts_not_written(error: &dyn fmt::Display, again: bool) {
+    match again {
+        true => debug!("Counts of requests still cannot be written: {error}"),
+        false => warn!("Counts of requests cannot be written, and are kept here: {error}"),
+    }
+}
+
 /// Proxy and identity were changed; `reason` is `blocked` or `proxy`.
 pub fn rotated(host: &str, reason: &'static str, error: &dyn fmt::Display) {
     metrics::ROTATIONS.with_label_values(&[reason]).inc();

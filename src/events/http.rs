@@ -1,12 +1,13 @@
 //! The HTTP API.
 
 use std::fmt;
+use std::path::Path;
 
-use tracing::{error, warn};
+use tracing::{error, info, warn};
 
 use crate::metrics;
 
-/// `route` is the path as the table of routes has it.
+/// `route` is the resource that the path begins with.
 pub fn request_answered(route: &str, status: u16) {
     metrics::HTTP_REQUESTS.with_label_values(&[route, &status.to_string()]).inc();
 }
@@ -31,4 +32,22 @@ pub fn feed_interrupted(error: &dyn fmt::Display) {
 /// Metrics of the whole service are missing from this scrape.
 pub fn scrape_incomplete(error: &dyn fmt::Display) {
     warn!("The database could not be read for metrics: {error}");
+}
+
+/// The file of `geo.database` was read, for the first time or because it had changed.
+pub fn geo_file_read(path: &Path) {
+    metrics::GEO_READS.with_label_values(&["ok"]).inc();
+    info!("Places of addresses are looked up in {}", path.display());
+}
+
+/// `has_former`: the file as it was before goes on serving.
+pub fn geo_file_unreadable(path: &Path, fault: &str, has_former: bool) {
+    metrics::GEO_READS.with_label_values(&["failed"]).inc();
+    let meanwhile = if has_former { "the one before goes on serving" } else { "places are not known" };
+    warn!("The geo database {} cannot be read, {meanwhile}: {fault}", path.display());
+}
+
+/// They are kept, and written with the next ones.
+pub fn visitors_not_written(error: &dyn fmt::Display) {
+    warn!("The requests of consumers could not be counted yet: {error}");
 }

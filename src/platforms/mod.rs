@@ -14,7 +14,6 @@ mod graphql;
 mod grid;
 mod offer;
 mod reading;
-mod us_states;
 
 use bytes::Bytes;
 use chrono::{DateTime, Utc};

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::allowlist::AllowList;
 use super::error::FetchError;
+use super::fetch_meter::FetchMeter;
 use super::host_limits::HostRateLimits;
 use super::host_robots::HostRobots;
 use super::identity::Identities;
@@ -35,6 +36,7 @@ pub(super) struct SessionDeps {
     pub limits: RotationLimits,
     pub clock: Clock,
     pub answers: Answers,
+    pub meter: FetchMeter,
 }
 
 /// What a route needs for one try.

@@ -21,13 +21,14 @@ use url::{Host, Url};
 
 use super::proxy::{Proxy, ProxyProtocol};
 use super::tls;
+use super::traffic::{Metered, Traffic};
 
 pub(super) const BAD_CREDENTIALS: &str = "it wants other credentials than its row holds";
 
 const MAX_CONNECT_ANSWER_BYTES: usize = 16 * 1024;
 
 /// A stream to a proxy, and through it: inside TLS where the proxy is an https one.
-pub(super) type ProxyStream = Either<TcpStream, Box<TlsStream<TcpStream>>>;
+pub(super) type ProxyStream = Either<Metered<TcpStream>, Box<TlsStream<Metered<TcpStream>>>>;
 
 /// Why there is no stream. Holds no secret.
 #[derive(Debug)]
@@ -48,15 +49,16 @@ pub enum ConnectErrorKind {
 }
 
 /// A stream on which the origin of `url` is spoken to: for plain http through an HTTP proxy that is the proxy itself. `tls` is for
-/// the proxy.
+/// the proxy. All that goes over it is counted as `traffic`.
 /// `limit` bounds each of the two steps: to reach the proxy, and to be connected by it.
 pub(super) async fn open(
     proxy: &Proxy,
     url: &Url,
     tls: &Arc<ClientConfig>,
     limit: Duration,
+    traffic: &Traffic,
 ) -> Result<ProxyStream, ConnectError> {
-    let stream = timeout(limit, reach(proxy, tls)).await;
+    let stream = timeout(limit, reach(proxy, tls, traffic)).await;
     let stream =
         stream.map_err(|_| failed(ConnectErrorKind::Proxy, format!("cannot be reached within {limit:?}")))??;
     let connected = timeout(limit, handshake(stream, proxy, url)).await;
@@ -75,8 +77,8 @@ pub(super) fn authorization(proxy: &Proxy) -> Option<HeaderValue> {
 }
 
 /// Nothing is said to an https proxy, no credentials either, before its certificate has proved that it is the proxy.
-async fn reach(proxy: &Proxy, tls: &Arc<ClientConfig>) -> Result<ProxyStream, ConnectError> {
-    let stream = dial(proxy).await?;
+async fn reach(proxy: &Proxy, tls: &Arc<ClientConfig>, traffic: &Traffic) -> Result<ProxyStream, ConnectError> {
+    let stream = traffic.meter(dial(proxy).await?);
     if proxy.protocol != ProxyProtocol::Https {
         return Ok(Either::Left(stream));
     }

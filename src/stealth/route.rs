@@ -7,6 +7,7 @@
 mod document;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use http::{HeaderMap, StatusCode, header};
 use hyper::body::Incoming;
@@ -23,7 +24,9 @@ use super::jar::Jar;
 use super::proxy::{ProxyId, ProxyLease, ProxyOutcome};
 use super::proxy_connect;
 use super::request::{Request, Response};
+use super::traffic::{Bytes, Traffic};
 use super::transport::{self, Answer, Connection};
+use crate::domain::fetch_counts::FetchTotal;
 use crate::{cpu, events};
 
 pub(super) use document::Document;
@@ -34,11 +37,13 @@ pub(super) struct Route {
     jar: Jar,
     tls: Arc<ClientConfig>,
     connection: Option<Connection>,
+    /// Over all its connections.
+    traffic: Traffic,
 }
 
 impl Route {
     pub fn new(lease: ProxyLease, identity: Identity, tls: Arc<ClientConfig>) -> Self {
-        Route { lease, identity, jar: Jar::default(), tls, connection: None }
+        Route { lease, identity, jar: Jar::default(), tls, connection: None, traffic: Traffic::default() }
     }
 
     pub fn proxy(&self) -> ProxyId {
@@ -59,7 +64,7 @@ impl Route {
     ) -> Result<(Response, T), Failure> {
         let Exchange { deps, trace, request, .. } = exchange;
         trace.tried();
-        let sent = deps.clock.instant();
+        let (sent, before) = (deps.clock.instant(), self.traffic.bytes());
         let received = self.receive_in_time(exchange).await;
         let took = deps.clock.instant() - sent;
         let success = ProxyOutcome::Success { host: request.host().to_owned(), took };
@@ -82,12 +87,29 @@ impl Route {
         let outcome = if is_block && permit.is_probe() { ProxyOutcome::Answered } else { outcome };
         deps.proxies.report(self.lease.proxy.id, outcome, sent);
         events::request_finished(request.host(), label, bytes, took);
+        self.count(exchange, label, took, before);
         let seen = match &result {
             Ok(_) => Seen::Accepted(Some(took)),
             Err(failure) => failure.seen(),
         };
         let hold = deps.host_limits.note(permit, seen).await;
         result.map_err(|failure| failure.held_for(hold))
+    }
+
+    /// Counts a try that ended; `before` it, so many bytes had gone over the route.
+    fn count(&self, exchange: &Exchange<'_>, outcome: &'static str, took: Duration, before: Bytes) {
+        let bytes = self.traffic.bytes().since(before);
+        exchange.deps.meter.count(
+            exchange.request.host(),
+            self.proxy(),
+            outcome,
+            FetchTotal {
+                requests: 1,
+                bytes_sent: bytes.sent.cast_signed(),
+                bytes_received: bytes.received.cast_signed(),
+                seconds: took.as_secs_f64(),
+            },
+        );
     }
 
     async fn read<T: Send + 'static>(
@@ -149,7 +171,8 @@ impl Route {
             }
         }
         let Exchange { deps, request, .. } = exchange;
-        let connection = deps.transport.connect(&self.lease.proxy, Arc::clone(&self.tls), &request.url).await?;
+        let connection = deps.transport.connect(&self.lease.proxy, Arc::clone(&self.tls), &request.url, &self.traffic);
+        let connection = connection.await?;
         self.send_on(connection, exchange).await
     }
 

@@ -17,6 +17,7 @@ use super::allowlist::AllowList;
 use super::deps::{Answers, Exchange, SessionDeps};
 use super::error::FetchError;
 use super::failure::Failure;
+use super::fetch_meter::FetchMeter;
 use super::host_limits::HostRateLimits;
 use super::host_robots::HostRobots;
 use super::host_table::HostTable;
@@ -100,14 +101,20 @@ impl Sessions {
             ),
             transport: Transport::new(config.http, &config.proxy_config)?,
             limits,
-            clock: config.clock,
             answers: Answers::default(),
+            meter: FetchMeter::new(config.clock.clone()),
+            clock: config.clock,
         })))
     }
 
     /// Shares with other processes what was seen of hosts and not shared at once.
     pub async fn exchange_hosts(&self) {
         self.0.host_limits.exchange_all().await;
+    }
+
+    /// What all of them sent, by minute.
+    pub fn meter(&self) -> &FetchMeter {
+        &self.0.meter
     }
 
     /// A session for one task. It asks for a proxy when it first sends.

@@ -29,6 +29,7 @@ use super::proxy::{Proxy, ProxyProtocol};
 use super::proxy_connect::{self, ConnectError, ConnectErrorKind, ProxyStream};
 use super::request::Request;
 use super::tls::{self, TlsSetupError};
+use super::traffic::Traffic;
 use crate::config;
 use crate::memory::{self, MemoryPermit};
 
@@ -98,9 +99,15 @@ impl Transport {
     }
 
     /// Connects to the origin of `url` through `proxy` and speaks TLS there, as `tls`, when the scheme asks for it.
-    pub async fn connect(&self, proxy: &Proxy, tls: Arc<ClientConfig>, url: &Url) -> Result<Connection, Failure> {
+    pub async fn connect(
+        &self,
+        proxy: &Proxy,
+        tls: Arc<ClientConfig>,
+        url: &Url,
+        traffic: &Traffic,
+    ) -> Result<Connection, Failure> {
         let limit = self.http.connect_timeout;
-        let stream = proxy_connect::open(proxy, url, &self.proxy_tls, limit).await;
+        let stream = proxy_connect::open(proxy, url, &self.proxy_tls, limit, traffic).await;
         let stream = stream.map_err(|error| connect_failure(proxy, url, error))?;
         let stream = self.within("tls", limit, url, tls_handshake(stream, tls, proxy, url)).await?;
         let mut connection = self.within("http", limit, url, http_handshake(stream, url)).await?;

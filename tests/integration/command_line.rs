@@ -265,7 +265,7 @@ async fn a_data_directory_that_is_named_is_used_whatever_database_is_configured(
     };
     run(&["stores", "add", "--name", "A Shop", "--slug", "a-shop"]).await;
     let listed = run(&["stores", "list", "--json"]).await;
-    assert_eq!(json_lines(&listed.stdout)[0][0]["name"], "A Shop");
+    assert_eq!(json_lines(&listed.stdout)[0]["stores"][0]["name"], "A Shop");
     run(&["db", "stop"]).await;
 }
 

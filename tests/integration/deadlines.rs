@@ -131,6 +131,7 @@ async fn the_heartbeats_connection_is_named_and_has_limits_on_the_server() {
     assert_eq!(setting("statement_timeout").await, "400ms");
     assert_eq!(setting("lock_timeout").await, "360ms");
     assert_eq!(setting("idle_in_transaction_session_timeout").await, "10s");
+    assert_eq!(setting("jit").await, "off");
 }
 
 #[tokio::test]
@@ -207,6 +208,21 @@ async fn a_dropped_transaction_is_rolled_back() {
     let ids: Vec<i32> =
         database.raw.query("SELECT id FROM written", &[]).await.unwrap().iter().map(|row| row.get(0)).collect();
     assert_eq!(ids, [2]);
+}
+
+#[tokio::test]
+async fn a_dropped_transaction_gives_its_connection_back() {
+    let database = support::database().await;
+    database.raw.batch_execute("CREATE TABLE written (id int)").await.unwrap();
+    let db = impatient(&database.url);
+    let tx = db.begin().await.unwrap();
+    let backend: i32 = tx.query_one("SELECT pg_backend_pid()", &[]).await.unwrap().get(0);
+    tx.execute("INSERT INTO written VALUES (1)", &[]).await.unwrap();
+    drop(tx);
+    let client = db.client().await.unwrap();
+    let sql = "SELECT pg_backend_pid(), (SELECT count(*) FROM written)";
+    let row = client.query_one(sql, &[]).await.unwrap();
+    assert_eq!((row.get::<_, i32>(0), row.get::<_, i64>(1)), (backend, 0));
 }
 
 #[tokio::test]

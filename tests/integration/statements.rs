@@ -10,6 +10,9 @@ use crate::support;
 const WITHOUT_SCHEMA: [&str; 1] = ["migrate/bookkeeping.sql"];
 /// A part of other statements, which have `{filters}` in its place.
 const FILTERS: &str = "task_views/filters.sql";
+/// The end of other statements.
+const FOUND: &str = "product_search/found.sql";
+const WITH_FOUND: [&str; 2] = ["product_search/by_words.sql", "product_search/by_trigrams.sql"];
 
 /// What the program says of a statement's parameters where the statement does not.
 fn types_of(name: &str) -> Vec<Type> {
@@ -63,6 +66,9 @@ fn types_of_read(name: &str) -> &'static [Type] {
             Type::INT8,
             Type::INT8,
         ],
+        "visitors/list.sql" => {
+            &[Type::TIMESTAMPTZ, Type::TIMESTAMPTZ, Type::TEXT, Type::TIMESTAMPTZ, Type::TEXT, Type::TEXT, Type::INT8]
+        }
         "store_views/list.sql" => {
             &[Type::TEXT, Type::TEXT, Type::TEXT, Type::BOOL, Type::TEXT, Type::INT8, Type::INT8, Type::INT8]
         }
@@ -141,15 +147,19 @@ pub fn files_with(extension: &str, folder: &Path) -> Vec<PathBuf> {
 async fn every_statement_file_can_be_prepared() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/db/sql");
     let database = support::database().await;
-    let filters = std::fs::read_to_string(root.join(FILTERS)).unwrap();
+    let read = |name: &str| std::fs::read_to_string(root.join(name)).unwrap();
+    let (filters, found) = (read(FILTERS), read(FOUND));
     let mut faults = Vec::new();
     let files = files_with("sql", &root);
     for file in &files {
         let name = file.strip_prefix(&root).unwrap().to_string_lossy().into_owned();
-        if WITHOUT_SCHEMA.contains(&name.as_str()) || name == FILTERS {
+        if WITHOUT_SCHEMA.contains(&name.as_str()) || [FILTERS, FOUND].contains(&name.as_str()) {
             continue;
         }
-        let text = std::fs::read_to_string(file).unwrap().replace("{filters}", &filters);
+        let mut text = read(&name).replace("{filters}", &filters);
+        if WITH_FOUND.contains(&name.as_str()) {
+            text.push_str(&found);
+        }
         if let Err(error) = database.raw.prepare_typed(&text, &types_of(&name)).await {
             faults.push(format!("{name}: {}", error.as_db_error().map_or(error.to_string(), |db| db.to_string())));
         }

@@ -26,7 +26,8 @@ async fn a_store_is_added_once_and_listed() {
     assert_eq!(run(&database, &add).await.status.code(), Some(4));
 
     let listed = stdout(&run(&database, &["stores", "list", "--json"]).await);
-    assert_eq!(listed.as_array().unwrap().len(), 1);
+    let listed = listed["stores"].as_array().unwrap();
+    assert_eq!(listed.len(), 1);
     assert_eq!((&listed[0]["state"], &listed[0]["crawl_enabled"]), (&"AZ".into(), &true.into()));
 }
 
@@ -234,7 +235,12 @@ async fn stores_are_grouped_and_listed_by_group() {
     assert_eq!((&tagged["group"], &tagged["changed"]), (&"rivals".into(), &1.into()));
     let names = async |group: &str| {
         let listed = stdout(&run(&database, &["stores", "list", "--group", group, "--json"]).await);
-        listed.as_array().unwrap().iter().map(|store| store["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        listed["stores"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|store| store["name"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
     };
     assert_eq!((names("rivals").await, names("b").await), (vec!["A".to_owned(), "B".to_owned()], vec!["C".to_owned()]));
     stdout(&run(&database, &["stores", "untag", "rivals", &id(0), "--json"]).await);
@@ -274,7 +280,8 @@ async fn a_list_that_is_imported_again_puts_known_stores_into_its_groups_and_tak
     assert_eq!((output.status.code(), &full["full"], &full["grouped"]), (Some(5), &serde_json::json!([1]), &1.into()));
 
     let listed = stdout(&run(&database, &["stores", "list", "--json"]).await);
-    let groups: Vec<String> = listed.as_array().unwrap().iter().map(|store| store["groups"].to_string()).collect();
+    let groups: Vec<String> =
+        listed["stores"].as_array().unwrap().iter().map(|store| store["groups"].to_string()).collect();
     assert_eq!(groups, [r#"["rivals","az"]"#, r#"["az"]"#, r#"["az"]"#]);
 }
 

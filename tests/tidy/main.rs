@@ -27,20 +27,22 @@ const COMMON: [&str; 12] = [
 ];
 
 /// What each module may import beside itself and [`COMMON`]. `*` = everything.
-const MAY_IMPORT: [(&str, &[&str]); 26] = [
+const MAY_IMPORT: [(&str, &[&str]); 28] = [
     ("main", &["*"]),
     ("cli", &["*"]),
     ("app", &["actors", "private_server", "db", "stealth", "storage", "handlers", "platforms", "domain"]),
     ("simulated", &["db", "domain"]),
     // `supervised!` is a macro of its own, which lives at the crate's root
     ("actors", &["supervised", "handlers", "db", "stealth", "domain"]),
-    ("api", &["db", "storage", "domain"]),
+    ("api", &["db", "storage", "geo", "domain", "proxy_draft"]),
     ("handlers", &["platforms", "storage", "db", "stealth", "domain"]),
     ("platforms", &["stealth", "domain"]),
     ("stealth", &["domain"]),
     ("storage", &["domain"]),
     ("db", &["domain"]),
+    ("geo", &["domain"]),
     ("private_server", &[]),
+    ("proxy_draft", &["domain"]),
     ("domain", &[]),
     ("config", &["domain"]),
     ("events", &["domain"]),

@@ -68,13 +68,14 @@ struct Demo<'a> {
 
 impl Demo<'_> {
     async fn run(&self, mut state: State) -> anyhow::Result<ExitCode> {
+        let config = Arc::new(self.config());
         // a signal ends this part at once: no task runs yet
-        let Some(prepared) = self.stop.drain.run_until_cancelled(self.prepare()).await else {
+        let Some(prepared) = self.stop.drain.run_until_cancelled(self.prepare(&config)).await else {
             return Ok(ExitCode::Interrupted);
         };
         let (opened, prepared) = prepared?;
         let app = prepared.start().await?;
-        let servers = self.serve(&app, &opened.db).await;
+        let servers = self.serve(&config, &app, &opened.db).await;
         let result = tokio::select! {
             result = self.crawl(&mut state, &opened, &app, servers.as_ref()) => result,
             () = self.stop.drain.cancelled() => Ok(ExitCode::Interrupted),
@@ -90,23 +91,22 @@ impl Demo<'_> {
         }
     }
 
-    async fn prepare(&self) -> anyhow::Result<(OpenDatabase, PreparedApp)> {
-        let config = Arc::new(self.config());
-        let opened = database::open(&config).await?;
+    async fn prepare(&self, config: &Arc<Config>) -> anyhow::Result<(OpenDatabase, PreparedApp)> {
+        let opened = database::open(config).await?;
         migrate::up(&opened.db).await?;
         world::seed_database(&opened.db, self.sim, &self.env.config.secrets.keys()).await?;
         schedules::ensure_defaults(&opened.db.client().await?).await?;
         // a running demo would hold the ports, so tasks that are claimed belong to a dead process
         tasks::recover_all(&opened.db.client().await?).await?;
-        let plan = Plan { schedules: false, pods: names::pods(&config)? };
-        let prepared = App::prepare(config, opened.db.clone(), self.env.runtime.clone(), plan).await?;
+        let plan = Plan { schedules: false, pods: names::pods(config)? };
+        let prepared = App::prepare(config.clone(), opened.db.clone(), self.env.runtime.clone(), plan).await?;
         Ok((opened, prepared))
     }
 
     /// None when the API cannot be served: the demo crawls without it.
-    async fn serve(&self, app: &App, db: &Db) -> Option<Servers> {
+    async fn serve(&self, config: &Arc<Config>, app: &App, db: &Db) -> Option<Servers> {
         let listeners = Listeners::bind(self.env, true).await.inspect_err(|error| tracing::warn!("{error}")).ok()?;
-        listeners.serve(self.env, app, db.clone()).inspect_err(|error| tracing::warn!("{error:#}")).ok()
+        listeners.serve(self.env, config, app, db.clone()).inspect_err(|error| tracing::warn!("{error:#}")).ok()
     }
 
     /// One crawl after the other; with `--once` a single one.

@@ -138,10 +138,10 @@ fn choice(args: Args) -> Result<ReplayChoice, CliError> {
 }
 
 async fn one(id: PayloadId, env: &Env) -> anyhow::Result<ExitCode> {
-    let client = env.db().await?.client().await?;
-    let payload = db::payloads::get(&client, id).await?;
+    let tx = env.db().await?.begin().await?;
+    let payload = db::payloads::get(&tx, id).await?;
     let payload = payload.ok_or_else(|| CliError::not_found(format!("payload {id} does not exist")))?;
-    let files = Payloads::new(env.config.storage_root(), db::installation::storage_owner(&client).await?);
+    let files = Payloads::new(env.config.storage_root(), db::installation::storage_owner(&tx).await?);
     if !files.missing(vec![payload.storage_path.clone()]).await?.is_empty() {
         return Err(
             CliError::not_found(format!("the file of payload {id} is missing: {}", payload.storage_path)).into()
@@ -153,7 +153,8 @@ async fn one(id: PayloadId, env: &Env) -> anyhow::Result<ExitCode> {
         payload: json!({ "payload_id": id }),
         ..TaskRequest::default()
     };
-    let task = task_requests::enqueue(&client, request).await.map_err(not_queued)?;
+    let task = task_requests::enqueue(&tx, request).await.map_err(not_queued)?;
+    tx.commit().await?;
     env.out.either(&json!({ "task_id": task, "payload_id": id }), |_| format!("task {task}: payload {id}"))?;
     Ok(ExitCode::Ok)
 }

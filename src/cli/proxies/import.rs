@@ -6,10 +6,12 @@ use anyhow::Context;
 use serde::Serialize;
 
 use super::list;
+use crate::api::proxies::ImportedProxy::Fields;
+use crate::api::proxies::{Imported, ProxyImport};
 use crate::cli::input::{self, Input};
 use crate::cli::progress::Progress;
 use crate::cli::{CliError, Env, ExitCode};
-use crate::db::proxies::{self, ImportCounts};
+use crate::db::proxies::ImportCounts;
 
 /// Proxies that one transaction adds.
 const PART: usize = 1_000;
@@ -26,7 +28,7 @@ pub struct Args {
 #[derive(Serialize)]
 struct Answer {
     #[serde(flatten)]
-    imported: ImportCounts,
+    imported: Imported,
     duplicates: Vec<String>,
     /// Lines that were written to the file of `--skip-bad`.
     refused: usize,
@@ -41,18 +43,21 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     if list.entries.is_empty() && list.bad.is_empty() {
         return Err(CliError::usage(format!("{name} holds no proxies")).into());
     }
-    let (db, keys) = (env.db().await?, env.config.secrets.keys());
+    let api = env.api().await?;
     let progress = Progress::begin(env, "proxies");
     progress.set_total(list.entries.len() as u64);
-    let mut imported = ImportCounts::default();
+    let mut imported = Imported::default();
     let mut done = 0;
     for part in list.entries.chunks(PART) {
         if progress.is_stopped() {
             break;
         }
-        imported += proxies::import(&db, part, &keys)
-            .await
-            .with_context(|| format!("{done} of {} were imported; import the list again", list.entries.len()))?;
+        let part_of = ProxyImport { proxies: part.iter().cloned().map(|entry| Fields(entry.into())).collect() };
+        let answered = api.post::<Imported>("/api/proxies/import", &part_of).await;
+        let stopped = || format!("{done} of {} were imported; import the list again", list.entries.len());
+        let Imported { counts, located } = answered.with_context(stopped)?;
+        imported.counts += counts;
+        imported.located += located;
         done += part.len();
         progress.advance(part.len() as u64);
     }
@@ -64,9 +69,12 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
 }
 
 fn text_of(answer: &Answer, skip_bad: Option<&Path>) -> String {
-    let ImportCounts { created, updated, unchanged } = answer.imported;
+    let Imported { counts: ImportCounts { created, updated, unchanged }, located } = answer.imported;
     let mut lines = answer.duplicates.clone();
     lines.push(format!("proxies added: {created}, changed: {updated}, unchanged: {unchanged}"));
+    if located > 0 {
+        lines.push(format!("states found by address: {located}"));
+    }
     lines.extend(input::outcome(answer.remaining, answer.refused, skip_bad));
     lines.join("\n")
 }

@@ -5,9 +5,9 @@
 
 use std::collections::HashMap;
 
-use super::draft::Draft;
 use crate::cli::list_file::{self, BadLine, Columns, Header, at};
 use crate::domain::proxy::ProxyEntry;
+use crate::proxy_draft::ProxyDraft;
 
 const COLUMNS: Columns =
     Columns { known: &["host", "port", "protocol", "username", "password", "state_code", "timezone"], required: 2 };
@@ -48,9 +48,8 @@ pub fn parse<'a>(file: &str, text: &'a str) -> Result<ProxyList<'a>, Vec<String>
 
 fn entry(line: &str, header: Option<&Header>) -> Result<ProxyEntry, Vec<String>> {
     let draft = match header {
-        Some(header) => header.row::<Draft>(line),
-        None if line.contains("://") => Draft::from_url(line),
-        None => Draft::from_plain(line),
+        Some(header) => header.row::<ProxyDraft>(line),
+        None => ProxyDraft::from_text(line),
     };
     draft.map_err(|fault| vec![fault])?.check()
 }

@@ -1,22 +1,19 @@
-//! `drover schedules add | edit | remove`: schedules of the operator's own.
+//! `drover schedules add | set | enable | disable | remove`: schedules of the operator's own.
 
 use std::time::Duration;
 
 use serde::Serialize;
 
-use super::REMEDY;
 use crate::app::data::DataFiles;
 use crate::cli::{CliError, Env, ExitCode, groups, values};
 use crate::config::Config;
-use crate::db::DbError;
-use crate::db::schedules::{self, NewSchedule, Schedule, ScheduleChange};
+use crate::db::schedules::Schedule;
 use crate::domain::group;
 use crate::domain::role::Role;
-use crate::domain::schedule::{INTERVALS, Recurrence};
+use crate::domain::schedule::INTERVALS;
+use crate::domain::schedule_request::{ScheduleRequest, ScheduleUpdate};
 use crate::domain::store::Platform;
 use crate::platforms::Registry;
-
-const MAX_NAME: usize = 80;
 
 /// When it runs.
 #[derive(Debug, clap::Args)]
@@ -49,14 +46,17 @@ pub struct Add {
     #[arg(long)]
     platform: Option<Platform>,
     /// Higher runs first, from -1000 to 1000 [default: the role's]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::number(-1000..=1000_i32))]
-    priority: Option<i32>,
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::number(-1000..=1000_i64))]
+    priority: Option<i64>,
 }
 
 #[derive(Debug, clap::Args)]
-pub struct Edit {
+pub struct Set {
     /// Its name, as `schedules list` shows it
     name: String,
+    /// Another name
+    #[arg(long, value_name = "NAME")]
+    rename: Option<String>,
     #[command(flatten)]
     when: When,
     /// Only the stores of this group
@@ -65,46 +65,41 @@ pub struct Edit {
     /// The stores of all groups
     #[arg(long)]
     no_group: bool,
+    /// Only the stores of this state
+    #[arg(long, value_parser = state_code, conflicts_with = "no_state")]
+    state: Option<String>,
+    /// The stores of all states
+    #[arg(long)]
+    no_state: bool,
     /// Higher runs first, from -1000 to 1000
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::number(-1000..=1000_i32))]
-    priority: Option<i32>,
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::number(-1000..=1000_i64))]
+    priority: Option<i64>,
     /// Whether it runs
     #[arg(long, value_name = "true|false")]
     enabled: Option<bool>,
 }
 
 pub async fn add(args: Add, env: &Env) -> anyhow::Result<ExitCode> {
-    let name = args.name.trim().to_owned();
-    if name.is_empty() || name.len() > MAX_NAME || name.contains(char::is_control) {
-        return Err(CliError::usage(format!("a schedule's name has 1 to {MAX_NAME} bytes in one line")).into());
-    }
-    let Some(recurrence) = args.when.recurrence() else {
+    let (interval_hours, cron) = args.when.fields();
+    if interval_hours.is_none() && cron.is_none() {
         return Err(CliError::usage("say when it runs: --every 1h, or --cron '0 30 6 * * *'").into());
-    };
-    if args.group.is_some() && !args.role.per_store() {
-        return Err(CliError::usage(format!("--group: {} tasks have no store", args.role)).into());
-    }
-    if args.role == Role::StoreDiscovery && args.platform.is_none() {
-        return Err(CliError::usage("--platform: a store_discovery schedule needs a platform, such as dutchie").into());
     }
     if let (Role::StoreDiscovery, Some(platform)) = (args.role, args.platform) {
         require_list(platform, &env.config)?;
     }
-    let new = NewSchedule {
-        name: name.clone(),
-        role: args.role,
-        platform: args.platform,
+    let request = ScheduleRequest {
+        name: args.name,
+        role: args.role.to_string(),
+        platform: args.platform.map(|platform| platform.to_string()),
         state_code: args.state,
         group_name: args.group,
-        priority: args.priority.unwrap_or(args.role.default_priority()),
-        recurrence,
+        interval_hours,
+        cron,
+        priority: args.priority,
+        ..ScheduleRequest::default()
     };
-    let client = env.db().await?.client().await?;
-    schedules::add(&client, &new).await.map_err(|error| match error {
-        DbError::Conflict { .. } => CliError::conflict(format!("a schedule named '{name}' exists already")).into(),
-        other => refused(other),
-    })?;
-    show(&name, env).await
+    let added = env.api().await?.post("/api/schedules", &request).await;
+    show(added.map_err(|error| error.naming_flags(flag))?, env).await
 }
 
 fn require_list(platform: Platform, config: &Config) -> anyhow::Result<()> {
@@ -118,67 +113,80 @@ fn require_list(platform: Platform, config: &Config) -> anyhow::Result<()> {
     }
 }
 
-pub async fn edit(args: Edit, env: &Env) -> anyhow::Result<ExitCode> {
-    let change = ScheduleChange {
-        recurrence: args.when.recurrence(),
+pub async fn set(args: Set, env: &Env) -> anyhow::Result<ExitCode> {
+    let (interval_hours, cron) = args.when.fields();
+    let update = ScheduleUpdate {
+        name: args.rename,
+        interval_hours,
+        cron,
         group_name: if args.no_group { Some(None) } else { args.group.map(Some) },
+        state_code: if args.no_state { Some(None) } else { args.state.map(Some) },
         priority: args.priority,
         enabled: args.enabled,
+        ..ScheduleUpdate::default()
     };
-    if change == ScheduleChange::default() {
+    if update == ScheduleUpdate::default() {
         return Err(CliError::usage(
-            "say what to change: --every, --cron, --group, --no-group, --priority or --enabled",
+            "say what to change: --every, --cron, --group, --no-group, --state, --no-state, --priority, --enabled or --rename",
         )
         .into());
     }
-    let client = env.db().await?.client().await?;
-    schedules::edit(&client, &args.name, &change).await.map_err(refused)?;
-    show(&args.name, env).await
+    change(&args.name, &update, env).await
+}
+
+/// Switches a schedule on or off.
+pub async fn switch(name: &str, enabled: bool, env: &Env) -> anyhow::Result<ExitCode> {
+    change(name, &ScheduleUpdate { enabled: Some(enabled), ..ScheduleUpdate::default() }, env).await
+}
+
+async fn change(name: &str, update: &ScheduleUpdate, env: &Env) -> anyhow::Result<ExitCode> {
+    let api = env.api().await?;
+    let path = format!("/api/schedules/{}", super::find(&api, name).await?.id);
+    let changed: Result<Schedule, _> = api.put(&path, update).await;
+    show(changed.map_err(|error| error.naming_flags(flag))?, env).await
 }
 
 pub async fn remove(name: &str, env: &Env) -> anyhow::Result<ExitCode> {
-    let client = env.db().await?.client().await?;
-    schedules::remove(&client, name).await.map_err(refused)?;
+    let api = env.api().await?;
+    api.delete(&format!("/api/schedules/{}", super::find(&api, name).await?.id)).await?;
     env.out.either(&serde_json::json!({ "removed": name }), |_| format!("{name} is removed"))?;
     Ok(ExitCode::Ok)
 }
 
-async fn show(name: &str, env: &Env) -> anyhow::Result<ExitCode> {
-    let client = env.db().await?.client().await?;
-    let all = schedules::list(&client).await?;
-    for schedule in all.iter().filter(|schedule| schedule.name == name) {
-        let warning = match &schedule.group_name {
-            Some(group) => groups::warn_if_empty(&client, group).await?,
-            None => None,
-        };
-        env.out.either(&Shown { schedule, warning }, |shown| {
-            super::cells(shown.schedule).join("  ").trim_end().to_owned()
-        })?;
-    }
+async fn show(schedule: Schedule, env: &Env) -> anyhow::Result<ExitCode> {
+    let warning = match &schedule.group_name {
+        Some(group) if !env.is_remote() => groups::warn_if_empty(&env.db().await?.client().await?, group).await?,
+        _ => None,
+    };
+    env.out
+        .either(&Shown { schedule, warning }, |shown| super::cells(&shown.schedule).join("  ").trim_end().to_owned())?;
     Ok(ExitCode::Ok)
 }
 
+/// The flag that sets a field of the request.
+fn flag(field: &str) -> String {
+    match field {
+        "name" => "NAME".to_owned(),
+        "interval_hours" => "--every".to_owned(),
+        "group_name" => "--group".to_owned(),
+        "state_code" => "--state".to_owned(),
+        other => format!("--{other}"),
+    }
+}
+
 #[derive(Serialize)]
-struct Shown<'a> {
+struct Shown {
     #[serde(flatten)]
-    schedule: &'a Schedule,
+    schedule: Schedule,
     /// Its group holds no store.
     #[serde(skip_serializing_if = "Option::is_none")]
     warning: Option<String>,
 }
 
-fn refused(error: DbError) -> anyhow::Error {
-    match error {
-        DbError::Missing(what) => CliError::not_found(format!("{what} does not exist; {REMEDY}")).into(),
-        DbError::Other(fault) => CliError::usage(fault).into(),
-        other => other.into(),
-    }
-}
-
 impl When {
-    fn recurrence(self) -> Option<Recurrence> {
-        let hours = self.every.map(|every| Recurrence::EveryHours(every.as_secs_f64() / 3600.0));
-        hours.or(self.cron.map(Recurrence::Cron))
+    /// The fields `interval_hours` and `cron`.
+    fn fields(self) -> (Option<f64>, Option<String>) {
+        (self.every.map(|every| every.as_secs_f64() / 3600.0), self.cron)
     }
 }
 

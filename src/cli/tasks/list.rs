@@ -1,26 +1,16 @@
 //! `drover tasks list`.
 
+use super::filter::{Filter, flag, list_path};
 use crate::api::tasks::TaskPage;
-use crate::cli::client::with_query;
 use crate::cli::output::time;
 use crate::cli::{Env, ExitCode, values};
 use crate::db::task_views::TaskView;
 use crate::db::task_views::counts::{Counts, TaskCounts};
-use crate::domain::role::RoleSet;
-use crate::domain::shown_status::ShownStatus;
-use crate::domain::store::StoreId;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// pending, claimed, running, completed, failed, cancelled, or stale (its lease ran out)
-    #[arg(long)]
-    status: Option<ShownStatus>,
-    /// One role, or several with commas
-    #[arg(long)]
-    role: Option<RoleSet>,
-    /// Only tasks of the store with this id
-    #[arg(long, value_name = "ID", value_parser = values::whole_number)]
-    dispensary: Option<StoreId>,
+    #[command(flatten)]
+    filter: Filter,
     /// How many, at most
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = values::number(1..=500_i64))]
     limit: i64,
@@ -28,13 +18,8 @@ pub struct Args {
 
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let api = env.api_to_read().await?;
-    let filters = [
-        ("status", args.status.map(|status| status.to_string())),
-        ("role", args.role.map(|roles| roles.to_string())),
-        ("dispensary_id", args.dispensary.map(|id| id.to_string())),
-        ("limit", Some(args.limit.to_string())),
-    ];
-    let page: TaskPage = api.get(&with_query("/api/tasks", filters)).await?;
+    let path = list_path(&args.filter.into(), args.limit)?;
+    let page: TaskPage = api.get(&path).await.map_err(|error| error.naming_flags(flag))?;
     if !env.out.is_json() {
         let counts: TaskCounts = api.get("/api/tasks/counts").await?;
         env.out.line(summary(&counts.all))?;

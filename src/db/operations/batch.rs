@@ -5,6 +5,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio_postgres::Row;
+use utoipa::ToSchema;
 
 use super::{Operation, eligible, get, matching};
 use crate::db::row::{FromRow, word};
@@ -21,7 +22,7 @@ const BATCH: usize = 200;
 const MAX_FAILURES: i64 = 100;
 
 /// A task that was not changed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Failure {
     pub id: TaskId,
     pub reason: String,

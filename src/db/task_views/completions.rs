@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use tokio_postgres::types::Type;
 
-use super::{TaskView, by_ids, get};
+use super::{TaskView, by_ids, get, role_names};
 use crate::db::row::{first_column, first_columns};
 use crate::db::{Client, DbError};
 use crate::domain::role::RoleSet;
@@ -20,7 +20,7 @@ pub struct LastCompletion {
 
 pub async fn last(client: &Client, roles: &RoleSet) -> Result<LastCompletion, DbError> {
     let sql = include_str!("../sql/task_views/last_completion.sql");
-    let rows = client.query_planned(sql, &[(&names(roles), Type::TEXT_ARRAY)]).await?;
+    let rows = client.query_planned(sql, &[(&role_names(roles), Type::TEXT_ARRAY)]).await?;
     let Some(row) = rows.first() else { return Ok(LastCompletion::default()) };
     Ok(LastCompletion { task_id: row.try_get("id")?, completed_at: row.try_get("completed_at")? })
 }
@@ -28,7 +28,7 @@ pub async fn last(client: &Client, roles: &RoleSet) -> Result<LastCompletion, Db
 /// At most `limit` completed tasks of these roles, the last one first.
 pub async fn recent(client: &Client, roles: &RoleSet, limit: i64) -> Result<Vec<TaskView>, DbError> {
     let sql = include_str!("../sql/task_views/recent_completions.sql");
-    let rows = client.query_planned(sql, &[(&names(roles), Type::TEXT_ARRAY), (&limit, Type::INT8)]).await?;
+    let rows = client.query_planned(sql, &[(&role_names(roles), Type::TEXT_ARRAY), (&limit, Type::INT8)]).await?;
     let mut tasks = by_ids(client, first_columns(&rows)?).await?;
     tasks.sort_by_key(|task| std::cmp::Reverse((task.completed_at, task.id)));
     Ok(tasks)
@@ -40,8 +40,4 @@ pub async fn active_of_store(client: &Client, store: StoreId) -> Result<Option<T
         None => Ok(None),
         Some(row) => get(client, first_column(&row)?).await,
     }
-}
-
-fn names(roles: &RoleSet) -> Vec<&'static str> {
-    roles.roles().iter().map(|role| role.name()).collect()
 }

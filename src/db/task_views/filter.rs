@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
 use tokio_postgres::types::{ToSql, Type};
+use utoipa::ToSchema;
 
 use crate::db::{Client, DbError};
 use crate::domain::role::RoleSet;
@@ -14,12 +15,14 @@ use crate::domain::store::{Platform, StoreId};
 use crate::domain::task::{Status, TaskId};
 
 /// A field that is None does not filter. As JSON it has the names of the parameters of `GET /api/tasks`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TaskFilter {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<ShownStatus>,
+    /// One role, several with commas, `any` for all crawl roles, or `media`.
     #[serde(rename = "role", skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, example = "payload_fetch")]
     pub roles: Option<RoleSet>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dispensary_id: Option<StoreId>,
@@ -86,6 +89,11 @@ fn whole(statement: &str) -> String {
 }
 
 impl TaskFilter {
+    /// Whether one of its texts is empty, so that it finds more than was meant.
+    pub(in crate::db) fn has_empty_text(&self) -> bool {
+        [&self.worker_id, &self.q, &self.error].into_iter().flatten().any(String::is_empty)
+    }
+
     /// The stored statuses that it admits; None: all.
     pub(in crate::db) fn statuses(&self) -> Option<&'static [Status]> {
         self.status.map(ShownStatus::stored)

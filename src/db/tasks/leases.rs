@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
 use tokio_postgres::types::{ToSql, Type};
+use utoipa::ToSchema;
 
 use super::{Client, DbError};
 use crate::db::row::{FromRow, first_column};
@@ -15,7 +16,7 @@ const MAX_BATCHES: usize = 1_000;
 
 /// How many tasks became pending again, and how many failed for good: three processes died while each was the only suspect, or
 /// its row cannot be put back.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RecoveryCounts {
     pub requeued: i32,
     pub failed: i32,

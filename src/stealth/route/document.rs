@@ -44,7 +44,7 @@ impl Route {
     ) -> Result<Document, Failure> {
         let Exchange { deps, trace, request, .. } = exchange;
         trace.tried();
-        let (sent, limit) = (deps.clock.instant(), deps.transport.whole_timeout());
+        let (sent, before, limit) = (deps.clock.instant(), self.traffic.bytes(), deps.transport.whole_timeout());
         let received = tokio::time::timeout(limit, self.receive_document(exchange)).await;
         let received = received.unwrap_or_else(|_| Err(transport::out_of_time(request.host(), "whole", limit)));
         let took = deps.clock.instant() - sent;
@@ -54,6 +54,7 @@ impl Route {
         };
         deps.proxies.report(self.lease.proxy.id, outcome, sent);
         events::request_finished(request.host(), label, bytes, took);
+        self.count(exchange, label, took, before);
         // how it answers this says little of how it answers the platform's requests
         let seen = if permit.is_probe() { Seen::Nothing } else { seen };
         deps.host_limits.note(permit, seen).await;

@@ -166,7 +166,16 @@ async fn a_schedule_that_is_triggered_twice_runs_once() {
     let again = json(&run(&database, &trigger).await);
     assert_eq!((&again["tasks"], &again["already_made"]), (&1.into(), &true.into()));
     let listed = json(&run(&database, &["schedules", "list", "--json"]).await);
-    assert_eq!((&listed[0]["name"], &listed[0]["last_task_count"]), (&"fetch".into(), &1.into()));
+    let fetch = &listed["schedules"][0];
+    assert_eq!((&fetch["name"], &fetch["last_task_count"]), (&"fetch".into(), &1.into()));
+    let switch = async |word: &str| json(&run(&database, &["schedules", word, "fetch", "--json"]).await);
+    assert_eq!(switch("disable").await["enabled"], false);
+    assert_eq!(switch("enable").await["enabled"], true);
+    let set = ["schedules", "set", "fetch", "--state", "az", "--priority", "-5", "--rename", "arizona", "--json"];
+    let set = json(&run(&database, &set).await);
+    assert_eq!((&set["name"], &set["state_code"], &set["priority"]), (&"arizona".into(), &"AZ".into(), &(-5).into()));
+    let stderr = ended(&run(&database, &["schedules", "set", "arizona", "--cron", "0 0 0 31 2 *"]).await, 2);
+    assert!(stderr.contains("--cron: "), "{stderr}");
 }
 
 #[tokio::test]
@@ -186,9 +195,123 @@ async fn a_command_uses_the_server_that_url_names_with_the_token_of_its_variable
     let stderr = ended(&run(&token, &["enqueue", "--role", "analytics_refresh", "--priority", "2000"]).await, 2);
     assert!(stderr.contains("--priority: "), "{stderr}");
     ended(&run(&token, &["tasks", "show", "4711"]).await, 3);
+    let id = made["id"].to_string();
+    assert_eq!(json(&run(&token, &["tasks", "cancel", &id, "--json"]).await)["status"], "cancelled");
+    json(&run(&token, &["schedules", "add", "rivals", "--every", "1h", "--json"]).await);
+    assert_eq!(json(&run(&token, &["schedules", "disable", "rivals", "--json"]).await)["enabled"], false);
+    ended(&run(&token, &["schedules", "remove", "rivals"]).await, 0);
+    assert_eq!(json(&run(&token, &["capacity", "--json"]).await)[0]["role"], "analytics_refresh");
     let stderr = ended(&run("", &["tasks", "list"]).await, 1);
     assert!(stderr.contains("DROVER_TOKEN"), "{stderr}");
     ended(&run(&token, &["token", "list"]).await, 1);
     let nowhere = drover().args(["tasks", "list", "--url", "http://127.0.0.1:1"]).output().await.unwrap();
     ended(&nowhere, 69);
+}
+
+#[tokio::test]
+async fn tasks_are_changed_by_their_ids_and_each_says_what_became_of_it() {
+    let database = with_store().await;
+    let task = |args: &'static [&'static str]| run_tasks(&database, args);
+    database
+        .raw
+        .batch_execute("INSERT INTO worker_tasks (id, role) VALUES (1, 'payload_fetch'), (2, 'analytics_refresh')")
+        .await
+        .unwrap();
+    let set = task(&["set", "1", "--priority", "-7", "--at", "2125-01-10T08:00:00Z"]).await;
+    ended(&set, 0);
+    let text = String::from_utf8_lossy(&set.stdout).into_owned();
+    assert_eq!(text, "task 1 payload_fetch: pending, priority -7, not before 2125-01-10 08:00:00\n");
+    assert_eq!(json(&task(&["set", "1", "--now", "--json"]).await)["scheduled_for"], Value::Null);
+    let stderr = ended(&task(&["set", "1", "--priority", "5000"]).await, 2);
+    assert!(stderr.contains("--priority: 5000 is out of range"), "{stderr}");
+    ended(&task(&["set", "1"]).await, 2);
+
+    assert_eq!(json(&task(&["cancel", "1", "--json"]).await)["status"], "cancelled");
+    let both = task(&["retry", "1", "2"]).await;
+    let stderr = ended(&both, 5);
+    assert!(stderr.contains("task 2 is pending; only a failed or cancelled task can be retried"), "{stderr}");
+    assert!(String::from_utf8_lossy(&both.stdout).starts_with("task 1 payload_fetch: pending"));
+    ended(&task(&["retry", "2"]).await, 4);
+    ended(&task(&["cancel", "4711"]).await, 3);
+    ended(&task(&["delete", "1", "2"]).await, 0);
+    ended(&task(&["show", "1"]).await, 3);
+}
+
+async fn run_tasks(database: &TestDatabase, args: &[&str]) -> Output {
+    run(database, &[&["tasks"], args].concat()).await
+}
+
+#[tokio::test]
+async fn all_tasks_that_match_are_changed_after_a_look_and_a_yes() {
+    let database = with_store().await;
+    let failed = "INSERT INTO worker_tasks (role, status, error_message) SELECT 'payload_fetch', 'failed', 'HTTP 503' FROM generate_series(1, 1001);
+                  INSERT INTO worker_tasks (role, status) VALUES ('payload_fetch', 'failed')";
+    database.raw.batch_execute(failed).await.unwrap();
+    let bulk = |args: &'static [&'static str]| run_tasks(&database, args);
+    let count = json(&bulk(&["bulk", "delete", "--status", "failed", "--dry-run", "--json"]).await);
+    assert_eq!((&count["matched"], &count["eligible"]), (&1002.into(), &1002.into()));
+    let stderr = ended(&bulk(&["bulk", "delete", "--status", "failed"]).await, 2);
+    assert!(stderr.contains("1002 tasks") && stderr.contains("--yes"), "{stderr}");
+    ended(&bulk(&["bulk", "delete", "--yes"]).await, 2);
+    ended(&bulk(&["bulk", "restart", "--status", "failed"]).await, 2);
+    ended(&bulk(&["bulk", "reprioritize", "--status", "pending"]).await, 2);
+
+    let deleted = bulk(&["bulk", "delete", "--error", "http 503", "--yes"]).await;
+    ended(&deleted, 0);
+    let text = String::from_utf8_lossy(&deleted.stdout).into_owned();
+    assert_eq!(text, "delete: 1001 tasks changed, 0 left as they were\n", "it was worked off here, without a server");
+    let retried = json(&bulk(&["bulk", "retry", "--status", "failed", "--json"]).await);
+    assert_eq!(retried, serde_json::json!({"done": 1, "failed": []}));
+    let left = json(&bulk(&["list", "--role", "payload_fetch", "--json"]).await);
+    assert_eq!(left["tasks"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_large_change_that_is_stopped_goes_on_elsewhere() {
+    let database = with_store().await;
+    let failed =
+        "INSERT INTO worker_tasks (role, status) SELECT 'payload_fetch', 'failed' FROM generate_series(1, 20000)";
+    database.raw.batch_execute(failed).await.unwrap();
+    let args = ["tasks", "bulk", "delete", "--status", "failed", "--yes"];
+    let mut child = Child::spawn(drover().env("DATABASE_URL", &database.url).args(args));
+    let done = async |least: i64| {
+        let sql = "SELECT count(*) FROM operations WHERE done >= $1";
+        database.raw.query_one(sql, &[&least]).await.unwrap().get::<_, i64>(0) > 0
+    };
+    support::until("the first tasks are deleted", SOON, async || done(1).await).await;
+    child.signal(nix::sys::signal::Signal::SIGINT);
+    assert_eq!(child.ended(SOON).await.code(), Some(130));
+    assert!(!done(20_000).await, "it was stopped before its end");
+    while drover::db::operations::run_batch(&database.db).await.unwrap().is_some() {}
+    assert!(done(20_000).await);
+}
+
+#[tokio::test]
+async fn tasks_of_many_stores_are_made_and_recovered_and_counted() {
+    let database = with_store().await;
+    database.raw.batch_execute("UPDATE dispensaries SET state = 'AZ', crawl_enabled = true").await.unwrap();
+    let text = async |args: &[&str]| {
+        let output = run(&database, args).await;
+        ended(&output, 0);
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    assert_eq!(text(&["tasks", "generate", "state", "AZ"]).await, "1 task made\n");
+    assert_eq!(text(&["tasks", "generate", "state", "AZ"]).await, "0 tasks made; 1 store had one already\n");
+    assert!(text(&["tasks", "generate", "resync", "--batches", "1"]).await.ends_with("1 store had one already\n"));
+    assert!(text(&["tasks", "generate", "discovery", "--platform", "dutchie"]).await.contains("store_discovery"));
+    let stderr = ended(&run(&database, &["tasks", "generate", "resync", "--batches", "25"]).await, 2);
+    assert!(stderr.contains("--batches: 25 is out of range (1 to 24)"), "{stderr}");
+    assert_eq!(text(&["tasks", "recover"]).await, "0 tasks put back, 0 failed for good\n");
+    let stderr = ended(&run(&database, &["tasks", "recover", "--minutes", "0"]).await, 2);
+    assert!(stderr.contains("--minutes: 0 is out of range"), "{stderr}");
+
+    assert!(text(&["capacity", "payload_fetch"]).await.contains("nothing can be estimated"));
+    let done = "INSERT INTO worker_tasks (role, status, started_at, completed_at)
+                VALUES ('payload_fetch', 'completed', now() - interval '72 seconds', now())";
+    database.raw.batch_execute(done).await.unwrap();
+    let expected = "payload_fetch: 1 pending task of 72.0 s each; to do them within 1 hour takes 1 worker, within 4 hours 1, within 8 hours 1\n";
+    assert_eq!(text(&["capacity", "payload_fetch"]).await, expected);
+    assert!(text(&["capacity"]).await.contains("store_discovery"));
+    let stderr = ended(&run(&database, &["capacity", "payload fetch"]).await, 2);
+    assert!(stderr.contains("ROLE: unknown role 'payload fetch'"), "{stderr}");
 }

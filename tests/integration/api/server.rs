@@ -1,12 +1,16 @@
 //! `Server`: the API on a port of its own, with a database of its own, and the plainest client there is.
 
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use drover::api::{self, Actors, ApiState, Health};
+use drover::api::{self, Actors, ApiState, Health, PayloadFiles, Services};
+use drover::cli::proxies::checker::ApiTester;
 use drover::config;
 use drover::domain::proxy::PoolState;
+use drover::geo::Geo;
+use drover::secrets::SecretKeys;
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
@@ -29,6 +33,8 @@ pub struct Server {
     pub stop: CancellationToken,
     pub serving: JoinHandle<()>,
     pub state: ApiState,
+    /// Of payload files.
+    pub storage: tempfile::TempDir,
 }
 
 pub struct Answer {
@@ -46,7 +52,16 @@ impl Server {
         Server::with(|config| config.request_timeout = request_timeout).await
     }
 
+    /// One that looks places up in this file.
+    pub async fn with_geo(file: &Path) -> Server {
+        Server::start_with(|_| (), Geo::new(Some(file))).await
+    }
+
     pub async fn with(change: impl FnOnce(&mut config::Api)) -> Server {
+        Server::start_with(change, Geo::default()).await
+    }
+
+    async fn start_with(change: impl FnOnce(&mut config::Api), geo: Geo) -> Server {
         let database = support::database().await;
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -55,10 +70,20 @@ impl Server {
         let health = Health::new(Some(pool), move || seen.borrow().clone());
         let mut config = config::Api { max_body_bytes: MAX_BODY, ..support::config(&[]).api };
         change(&mut config);
-        let state = ApiState::new(database.db.clone(), Arc::new(config), health);
+        let storage = tempfile::tempdir().unwrap();
+        let files = PayloadFiles::new(storage.path(), drover::platforms::normalise);
+        let whole = Arc::new(support::config(&[]));
+        let services = Services {
+            files,
+            health,
+            keys: SecretKeys::default(),
+            settings: Arc::default(),
+            proxy_tester: Arc::new(ApiTester(whole)),
+        };
+        let state = ApiState::new(database.db.clone(), Arc::new(config), services).with_geo(geo);
         let stop = state.stop.clone();
         let serving = tokio::spawn(api::serve(listener, state.clone()));
-        Server { address, database, proxies, actors, stop, serving, state }
+        Server { address, database, proxies, actors, stop, serving, state, storage }
     }
 
     pub async fn get(&self, path: &str) -> Answer {

@@ -125,6 +125,9 @@ async fn a_list_is_filtered_by_everything_it_offers() {
          (204, 'analytics_refresh', NULL, NULL, 'failed', 'worker-b', now() - interval '1 hour', '2025-01-04T00:00:00Z')"
     );
     server.database.raw.batch_execute(&sql).await.unwrap();
+    let more = "UPDATE worker_tasks SET parent_task_id = 101, schedule_id = 7 WHERE id = 102;
+                UPDATE worker_tasks SET retry_count = 2, error_message = 'HTTP 503 at menus.example' WHERE id = 204";
+    server.database.raw.batch_execute(more).await.unwrap();
     for (query, expected) in [
         ("", vec![204, 103, 102, 101]),
         ("status=pending", vec![101]),
@@ -141,6 +144,12 @@ async fn a_list_is_filtered_by_everything_it_offers() {
         ("q=worker-", vec![204, 103, 102]),
         ("q=green", vec![102, 101]),
         ("q=%25", vec![]),
+        ("parent_task_id=101", vec![102]),
+        ("schedule_id=7", vec![102]),
+        ("schedule_id=8", vec![]),
+        ("error=http%20503", vec![204]),
+        ("min_retries=2", vec![204]),
+        ("min_retries=3", vec![]),
         ("created_after=2025-01-02T00:00:00Z&created_before=2025-01-04T00:00:00Z", vec![103, 102]),
     ] {
         assert_eq!(ids(&server.get(&format!("/api/tasks?{query}")).await.expect(200)), expected, "{query}");

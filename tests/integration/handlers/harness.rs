@@ -144,13 +144,3 @@ impl HandlerHarness {
         payload
     }
 }
-
-/// A menu page of in-stock products with these ids.
-pub fn page(ids: &[&str]) -> String {
-    let products: Vec<Value> = ids
-        .iter()
-        .map(|id| serde_json::json!({ "_id": id, "Name": id, "Status": "Active", "Options": ["1g"], "Prices": [10] }))
-        .collect();
-    let info = serde_json::json!({ "totalCount": ids.len(), "totalPages": 1 });
-    serde_json::json!({ "data": { "filteredProducts": { "products": products, "queryInfo": info } } }).to_string()
-}

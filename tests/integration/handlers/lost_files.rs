@@ -11,8 +11,9 @@ use nix::unistd::mkfifo;
 use rstest::rstest;
 use serde_json::json;
 
-use super::harness::{HandlerHarness, page};
+use super::harness::HandlerHarness;
 use super::test_store::at;
+use crate::support::page;
 
 /// Refreshes that payload and commits the failure; its reason and what followed.
 async fn fail(harness: &HandlerHarness, payload: &Payload) -> (String, Committed) {

@@ -6,9 +6,10 @@ use drover::handlers::{Outcome, TaskError};
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use super::harness::{HandlerHarness, page};
+use super::harness::HandlerHarness;
 use super::product_fields::FIELDS;
 use super::test_store::at;
+use crate::support::page;
 
 async fn refusal(harness: &HandlerHarness, payload: Value) -> String {
     match harness.run(Role::ProductRefresh, payload).await {

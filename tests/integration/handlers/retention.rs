@@ -13,8 +13,8 @@ use rstest::rstest;
 use serde_json::{Value, json};
 use tokio::process::Command;
 
-use super::harness::{HandlerHarness, page};
-use crate::support::{self, Child, PATIENCE, config, drover, until};
+use super::harness::HandlerHarness;
+use crate::support::{self, Child, PATIENCE, config, drover, page, until};
 
 const LEASE: Duration = Duration::from_secs(60);
 const MONTHS: &str = "

@@ -41,7 +41,7 @@ async fn what_is_imported_is_listed_without_its_password() {
     );
 
     let output = proxies(&database, &["list", "--json"], "").await;
-    let listed = json(&output);
+    let listed = json(&output)["proxies"].clone();
     assert_eq!(
         (&listed[0]["host"], &listed[0]["port"], &listed[0]["state"]),
         (&"p1".into(), &3128.into(), &"active".into())
@@ -52,6 +52,21 @@ async fn what_is_imported_is_listed_without_its_password() {
         "{table}"
     );
     assert!(!stdout(&output).contains("s3cret") && !table.contains("s3cret"));
+}
+
+#[tokio::test]
+async fn what_is_exported_can_be_imported() {
+    let database = database().await;
+    let list = "host,port,protocol,username,password,state_code,timezone\n::1,1080,socks5,,,,\np1,3128,http,bob,\"s3,cret\",AZ,\n";
+    proxies(&database, &["import", "-"], list).await;
+    assert_eq!(stdout(&proxies(&database, &["export", "--with-passwords"], "").await), list);
+    let shown = stdout(&proxies(&database, &["export"], "").await);
+    assert_eq!(shown, list.replace("\"s3,cret\"", ""));
+
+    proxies(&database, &["disable", "1"], "").await;
+    assert!(stdout(&proxies(&database, &["list", "--state", "off"], "").await).contains("socks5://[::1]:1080"));
+    assert_eq!(stdout(&proxies(&database, &["enable", "1"], "").await), "proxy 1 (socks5://[::1]:1080) is active\n");
+    assert_eq!(proxies(&database, &["disable", "7"], "").await.status.code(), Some(3));
 }
 
 #[tokio::test]
@@ -66,7 +81,7 @@ async fn a_faulty_file_is_refused_with_all_its_faults() {
     assert!(said.contains(&format!("{path} line 2: port 99999 is out of range (1–65535)")), "{said}");
     assert!(said.contains(&format!("{path} line 3: the port is missing")), "{said}");
     assert!(said.contains("nothing was imported") && !said.contains("s3cret"), "{said}");
-    assert_eq!(json(&proxies(&database, &["list", "--json"], "").await), serde_json::json!([]));
+    assert_eq!(json(&proxies(&database, &["list", "--json"], "").await)["proxies"], serde_json::json!([]));
 }
 
 /// What tasks ask a platform.
@@ -137,6 +152,11 @@ async fn a_check_tries_each_proxy_and_says_what_is_wrong_with_it() {
     assert!(result(3).1.contains("wants other credentials"), "{checks}");
     assert!(result(4).1.contains("cannot be reached"), "{checks}");
 
+    let one = proxies(&database, &["test", "1"], "").await;
+    assert!(stdout(&one).starts_with("proxy 1 is ok: answered in "), "{one:?}");
+    let one = proxies(&database, &["test", "5"], "").await;
+    assert_eq!(one.status.code(), Some(1), "{one:?}");
+
     database.raw.execute("DELETE FROM proxies WHERE id < 2", &[]).await.unwrap();
     assert_eq!(proxies(&database, &["check"], "").await.status.code(), Some(1));
     database.raw.execute("DELETE FROM proxies", &[]).await.unwrap();
@@ -163,6 +183,6 @@ async fn times_written_by_hand_stop_no_list_and_no_pool() {
         .map(|row| row.proxy.host)
         .collect();
     assert_eq!(hosts, ["a.example", "b.example", "c.example"]);
-    assert_eq!(drover::db::proxies::list(&client).await.unwrap().len(), 3);
+    assert_eq!(super::listed(&database.db).await.len(), 3);
     assert_eq!(drover::db::workers::list(&client).await.unwrap().len(), 1);
 }

@@ -7,9 +7,27 @@ mod secrets;
 mod table;
 
 use drover::cli::proxies::list;
+use drover::db::proxies::{ProxyFilter, ProxyListing};
+use drover::db::proxy_requests::{self, ProxyChange};
+use drover::db::{Db, DbError};
+use drover::domain::proxy::ProxyId;
 use drover::secrets::SecretKeys;
 
 use crate::support::TestDatabase;
+
+/// Every proxy as people see it.
+async fn listed(db: &Db) -> Vec<ProxyListing> {
+    drover::db::proxies::list(&db.client().await.unwrap(), &ProxyFilter::default(), 1_000).await.unwrap()
+}
+
+/// Switches a proxy on or off, as people do.
+async fn switch(db: &Db, id: ProxyId, on: bool) -> Result<ProxyListing, DbError> {
+    let tx = db.begin().await.unwrap();
+    let change = ProxyChange { is_active: Some(on), ..ProxyChange::default() };
+    let changed = proxy_requests::change(&tx, id, &change, &SecretKeys::default()).await?;
+    tx.commit().await.unwrap();
+    Ok(changed)
+}
 
 /// Imports a list as an operator would write it.
 async fn import(database: &TestDatabase, text: &str) -> drover::db::proxies::ImportCounts {

@@ -10,7 +10,7 @@ use drover::actors::proxy_pool::{ProxyPool, ProxyPoolActor, ProxyPoolDeps, Proxy
 use drover::actors::runner::RunnerHandle;
 use drover::clock::Clock;
 use drover::config;
-use drover::db::proxies::{self, ProxyListing};
+use drover::db::proxies::ProxyListing;
 use drover::domain::proxy::{PoolState, ShownState};
 use drover::secrets::SecretKeys;
 use drover::stealth::{FetchError, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxySource};
@@ -87,7 +87,7 @@ impl Process {
 }
 
 async fn rows(database: &TestDatabase) -> Vec<ProxyListing> {
-    proxies::list(&database.db.client().await.unwrap()).await.unwrap()
+    super::listed(&database.db).await
 }
 
 #[actix::test]
@@ -217,7 +217,7 @@ async fn imported_and_switched_off_proxies_are_noticed_while_running() {
     let seen = state.wait_for(|state| state.active == 3);
     tokio::time::timeout(SOON, seen).await.unwrap().unwrap();
 
-    proxies::set_active(&database.db.client().await.unwrap(), 1, false).await.unwrap();
+    super::switch(&database.db, 1, false).await.unwrap();
     database.raw.execute("DELETE FROM proxies WHERE host = 'b'", &[]).await.unwrap();
     assert!(process.pool.flush(SOON).await);
     assert_eq!(process.state(), PoolState { active: 1, benched: 0, off: 1 });
@@ -232,12 +232,12 @@ async fn leases_of_proxies_that_are_switched_off_or_benched_are_revoked() {
     let leases = [process.lease().await.unwrap(), process.lease().await.unwrap()];
     assert!(leases.iter().all(|lease| !lease.is_revoked()));
 
-    proxies::set_active(&database.db.client().await.unwrap(), leases[0].proxy.id, false).await.unwrap();
+    super::switch(&database.db, leases[0].proxy.id, false).await.unwrap();
     process.is_refused(leases[1].proxy.id);
     assert!(process.pool.flush(SOON).await);
     assert!(leases.iter().all(ProxyLease::is_revoked));
 
-    proxies::set_active(&database.db.client().await.unwrap(), leases[0].proxy.id, true).await.unwrap();
+    super::switch(&database.db, leases[0].proxy.id, true).await.unwrap();
     assert!(process.pool.flush(SOON).await);
     assert!(!process.lease().await.unwrap().is_revoked(), "a later lease is good");
 }

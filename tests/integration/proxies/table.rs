@@ -63,7 +63,7 @@ async fn a_new_password_lifts_a_bench_but_never_an_off() {
     let database = database().await;
     import(&database, "a:1:u:x\nb:1:u:x\nc:1:u:x").await;
     flush(&database, &[benched(1, 600), benched(2, 600)]).await;
-    proxies::set_active(&database.db.client().await.unwrap(), 3, false).await.unwrap();
+    super::switch(&database.db, 3, false).await.unwrap();
 
     import(&database, "host,port,username,password,state_code\na,1,u,new,\nb,1,u,x,AZ\nc,1,u,new,").await;
     let rows = load(&database).await;
@@ -168,8 +168,7 @@ async fn a_flush_passes_over_rows_that_are_gone() {
 async fn the_list_for_people_has_no_password() {
     let database = database().await;
     import(&database, "a:1:u:s3cret").await;
-    let client = database.db.client().await.unwrap();
-    let json = serde_json::to_string(&proxies::list(&client).await.unwrap()).unwrap();
+    let json = serde_json::to_string(&super::listed(&database.db).await).unwrap();
     assert!(json.contains("\"username\":\"u\"") && !json.contains("s3cret"), "{json}");
-    assert!(matches!(proxies::set_active(&client, 7, true).await, Err(DbError::Missing(_))));
+    assert!(matches!(super::switch(&database.db, 7, true).await, Err(DbError::Missing(_))));
 }

@@ -1,5 +1,6 @@
 //! `v_worker_capacity`: the numbers by which people decide how many workers they need.
 
+use drover::db::stats_minute::{self, StatsTurn};
 use rstest::rstest;
 use serde_json::{Value, json};
 
@@ -54,6 +55,24 @@ async fn the_average_is_of_the_last_day() {
     queue.sql("UPDATE worker_tasks SET started_at = completed_at - interval '10 seconds'").await;
     queue.worked("completed", 1, 25 * 60, "a").await;
     assert_eq!(queue.capacity("payload_fetch").await["avg_duration_sec"], json!(10));
+}
+
+#[tokio::test]
+async fn the_average_holds_each_run_once_whether_its_minute_has_been_counted_or_not() {
+    let queue = Queue::new().await;
+    queue.worked("completed", 3, 90, "a").await;
+    queue.sql("UPDATE worker_tasks SET claimed_at = started_at").await;
+    queue.worked("completed", 1, 0, "a").await;
+    queue
+        .sql("UPDATE worker_tasks SET started_at = completed_at - interval '12 seconds' WHERE claimed_at IS NULL")
+        .await;
+    let average = async || queue.capacity("payload_fetch").await["avg_duration_sec"].clone();
+    assert_eq!(average().await, json!(57));
+    let turn = StatsTurn { every: Duration::ZERO, grace: Duration::from_secs(60), keep: Duration::from_secs(86_400) };
+    stats_minute::count(&queue.database.db, turn).await.unwrap().unwrap();
+    assert_eq!(average().await, json!(57));
+    queue.sql("DELETE FROM worker_tasks WHERE claimed_at IS NOT NULL").await;
+    assert_eq!(average().await, json!(57), "a counted minute needs no tasks");
 }
 
 #[rstest]

@@ -3,7 +3,6 @@
 use chrono::{Days, Utc};
 use drover::clock::Clock;
 use drover::db::generation::{self, GenerationError};
-use drover::db::task_requests::{self, RequestError};
 use drover::db::tasks::RecoveryCounts;
 use drover::domain::generation_request::{DiscoveryRequest, Resync, ResyncRequest, StateRequest, StateTasks};
 use serde_json::json;
@@ -83,12 +82,11 @@ async fn every_crawlable_store_of_a_state_gets_a_task_that_has_none_yet() {
 async fn a_discovery_is_asked_for_once() {
     let queue = Queue::new().await;
     let request = DiscoveryRequest { platform: "dutchie".to_owned(), state_code: Some("AZ".to_owned()) };
-    let client = queue.client().await;
-    let id = task_requests::enqueue(&client, request.clone().into()).await.unwrap();
+    let id = queue.request(request.clone().into()).await.unwrap();
     let row = queue.task(id).await;
     assert_eq!((&row["role"], &row["priority"]), (&json!("store_discovery"), &json!(10)));
     assert_eq!(row["payload"], json!({"state_code": "AZ"}));
-    let refused = task_requests::enqueue(&client, request.into()).await.unwrap_err();
+    let refused = queue.request(request.into()).await.unwrap_err();
     assert!(matches!(refused, RequestError::Duplicate { existing, .. } if existing == id), "{refused}");
 }
 

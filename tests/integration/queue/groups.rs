@@ -1,9 +1,10 @@
 //! Groups of stores, and the schedules that are for one of them.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use drover::db::schedules::{self, NewSchedule, ScheduleChange};
+use drover::db::schedules::{self, Schedule, ScheduleError};
 use drover::db::stores;
 use drover::domain::schedule::Recurrence;
+use drover::domain::schedule_request::{NewSchedule, ScheduleChange, Scope};
 use rstest::rstest;
 
 use super::*;
@@ -13,11 +14,15 @@ const GENERAL: &str = "payload_fetch_all";
 fn hourly(name: &str) -> NewSchedule {
     NewSchedule {
         name: name.to_owned(),
-        role: Role::PayloadFetch,
-        platform: None,
+        scope: Scope {
+            role: Role::PayloadFetch,
+            platform: None,
+            group_name: Some(name.to_owned()),
+            args: serde_json::json!({}),
+        },
         state_code: None,
-        group_name: Some(name.to_owned()),
         priority: 0,
+        enabled: true,
         recurrence: Recurrence::EveryHours(1.0),
     }
 }
@@ -28,9 +33,23 @@ impl Queue {
         let queue = Queue::new().await;
         schedules::ensure_defaults(&queue.client().await).await.unwrap();
         for schedule in new {
-            schedules::add(&queue.client().await, schedule).await.unwrap();
+            queue.add_schedule(schedule).await.unwrap();
         }
         queue
+    }
+
+    async fn add_schedule(&self, schedule: &NewSchedule) -> Result<Schedule, ScheduleError> {
+        let tx = self.database.db.begin().await.unwrap();
+        let added = schedules::add(&tx, schedule).await?;
+        tx.commit().await.unwrap();
+        Ok(added)
+    }
+
+    async fn change_schedule(&self, name: &str, change: &ScheduleChange) {
+        let id = self.number(&format!("SELECT id FROM task_schedules WHERE name = '{name}'")).await;
+        let tx = self.database.db.begin().await.unwrap();
+        schedules::change(&tx, id, change, None).await.unwrap();
+        tx.commit().await.unwrap();
     }
 
     /// The stores for which the schedule makes tasks, which end at once.
@@ -55,12 +74,12 @@ async fn a_group_with_a_schedule_of_its_own_is_left_out_by_the_general_one() {
     assert_eq!(queue.generation(GENERAL).await, ids[2..], "the group others has no schedule");
 
     let off = ScheduleChange { enabled: Some(false), ..ScheduleChange::default() };
-    schedules::edit(&queue.client().await, "rivals", &off).await.unwrap();
+    queue.change_schedule("rivals", &off).await;
     assert_eq!(queue.generation(GENERAL).await, ids, "nobody else crawls them now");
 }
 
 #[rstest]
-#[case::of_another_role(NewSchedule { role: Role::EntryPointDiscovery, ..hourly("rivals") })]
+#[case::of_another_role(NewSchedule { scope: Scope { role: Role::EntryPointDiscovery, ..hourly("rivals").scope }, ..hourly("rivals") })]
 #[case::of_another_state(NewSchedule { state_code: Some("CO".to_owned()), ..hourly("rivals") })]
 #[tokio::test]
 async fn a_schedule_that_is_not_for_a_store_takes_it_from_nobody(#[case] of_group: NewSchedule) {
@@ -90,7 +109,7 @@ async fn a_store_that_leaves_its_group_comes_back_to_the_general_schedule() {
 async fn another_recurrence_changes_the_next_run() {
     let queue = Queue::with_own_schedules(&[hourly("rivals")]).await;
     let daily = ScheduleChange { recurrence: Some(Recurrence::EveryHours(24.0)), ..ScheduleChange::default() };
-    schedules::edit(&queue.client().await, "rivals", &daily).await.unwrap();
+    queue.change_schedule("rivals", &daily).await;
     let listed = schedules::list(&queue.client().await).await.unwrap();
     let edited = listed.iter().find(|schedule| schedule.name == "rivals").unwrap();
     assert_eq!(edited.interval_hours, Some(24.0));
@@ -98,5 +117,6 @@ async fn another_recurrence_changes_the_next_run() {
         "SELECT (extract(epoch FROM next_run_at - now()) / 3600)::bigint FROM task_schedules WHERE name = 'rivals'";
     assert_eq!(queue.number(hours).await, 24);
     let never = NewSchedule { recurrence: Recurrence::Cron("0 0 0 31 2 *".to_owned()), ..hourly("never") };
-    assert!(schedules::add(&queue.client().await, &never).await.is_err());
+    let refused = queue.add_schedule(&never).await.unwrap_err();
+    assert!(matches!(&refused, ScheduleError::Bad(bad) if bad.field == "cron"), "{refused}");
 }

@@ -1,6 +1,7 @@
 //! Unusual rows: infinite and far dates, numbers at the ends of their types, documents that cannot be decoded. One bad
 //! row never fails a batch.
 
+use drover::db::store_views::{self, StoreFilter};
 use drover::db::task_views::{self, TaskFilter, counts};
 use drover::db::tasks::{AttemptOutcome, RecoveryCounts, Settlement};
 use drover::db::{migrate, payloads, query_hashes, schedules, stores, workers};
@@ -218,7 +219,7 @@ async fn lists_show_rows_whatever_their_times_are(
     assert!(migrate::status(&queue.database.db).await.unwrap().is_current());
     assert_eq!(counts::counts(&client).await.unwrap().all.completed, 7);
     assert_eq!(schedules::list(&client).await.unwrap().len(), 3);
-    assert_eq!(stores::list(&client, None).await.unwrap().len(), 1);
+    assert_eq!(store_views::list(&client, &StoreFilter::default(), 10).await.unwrap().len(), 1);
     let payload = payloads::latest(&client, store).await.unwrap().unwrap();
     assert!(payloads::get(&client, payload.id).await.unwrap().is_some());
     assert_eq!(workers::list(&client).await.unwrap().len(), 1);
@@ -269,7 +270,7 @@ async fn a_schedule_is_triggered_whatever_the_times_of_its_last_run_are(
 ) {
     let queue = Queue::new().await;
     schedules::ensure_defaults(&queue.client().await).await.unwrap();
-    let trigger = async || schedules::trigger(&queue.database.db, "analytics_refresh").await.unwrap();
+    let trigger = async || queue.trigger_schedule("analytics_refresh").await;
     trigger().await;
     queue.sql(&format!("UPDATE schedule_runs SET due_at = '{time}', created_at = clock_timestamp()")).await;
     assert!(trigger().await.already_made, "it was just made");
@@ -287,7 +288,7 @@ async fn a_schedule_with_an_odd_interval_holds_up_no_other(#[case] hours: &str) 
     schedules::ensure_defaults(&queue.client().await).await.unwrap();
     queue.sql(&format!("UPDATE task_schedules SET interval_hours = {hours} WHERE name = 'analytics_refresh'")).await;
     assert_eq!(schedules::list(&queue.client().await).await.unwrap().len(), 3);
-    assert!(schedules::trigger(&queue.database.db, "analytics_refresh").await.is_ok());
+    queue.trigger_schedule("analytics_refresh").await;
     let mut ran = Vec::new();
     for _ in 0..3 {
         ran.extend(schedules::run_due(&queue.database.db).await.unwrap().map(|run| run.schedule));

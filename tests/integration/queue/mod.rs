@@ -25,11 +25,13 @@ mod sweeps;
 
 use std::time::Duration;
 
+use drover::db::task_requests::{self, RequestError};
 use drover::db::tasks::{self, ClaimBatch, ClaimedTask, NewTask, Settlement};
 use drover::db::{Client, DbError};
 use drover::domain::role::Role;
 use drover::domain::store::StoreId;
 use drover::domain::task::TaskId;
+use drover::domain::task_request::TaskRequest;
 use serde_json::Value;
 use tokio_postgres::Row;
 
@@ -53,6 +55,14 @@ impl Queue {
 
     pub async fn client(&self) -> Client {
         self.database.db.client().await.unwrap()
+    }
+
+    /// As the API does it.
+    pub async fn request(&self, request: TaskRequest) -> Result<TaskId, RequestError> {
+        let tx = self.database.db.begin().await.unwrap();
+        let answer = task_requests::enqueue(&tx, request).await;
+        tx.commit().await.unwrap();
+        answer
     }
 
     pub async fn enqueue(&self, tasks: &[NewTask]) -> Vec<TaskId> {

@@ -106,6 +106,7 @@ async fn pending_tasks_get_another_priority_and_their_stores_follow() {
 #[rstest]
 #[case::no_property(json!({"action": "delete", "filter": {}}), "filter")]
 #[case::nothing(json!({"action": "delete"}), "filter")]
+#[case::an_empty_text(json!({"action": "delete", "filter": {"q": ""}}), "filter")]
 #[case::no_ids(json!({"action": "delete", "ids": []}), "ids")]
 #[case::both(json!({"action": "delete", "ids": [1], "filter": {"status": "failed"}}), "ids")]
 #[case::no_priority(json!({"action": "reprioritize", "ids": [1]}), "priority")]

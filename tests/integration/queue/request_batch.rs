@@ -1,7 +1,8 @@
-//! Many requests in one transaction: each has its own answer.
+//! Requests that meet an open task which does the same, and many requests in one transaction: each has its own answer.
 
 use drover::db::task_requests::{self, RequestError};
 use drover::domain::task_request::TaskRequest;
+use rstest::rstest;
 use serde_json::{Value, json};
 
 use super::*;
@@ -110,4 +111,35 @@ async fn of_batches_at_once_each_request_is_queued_once() {
     let answers: Vec<Answers> = futures_util::future::join_all((0..6).map(|_| batch())).await;
     assert_eq!(answers.iter().flatten().filter(|answer| answer.is_ok()).count(), 200);
     assert_eq!(queue.number("SELECT count(*) FROM worker_tasks").await, 200);
+}
+
+#[rstest]
+#[case::a_schedule("generated")]
+#[case::a_finished_task("chained")]
+#[case::a_person("by hand")]
+#[case::a_person_for_later("blocked")]
+#[case::a_request_that_runs("running")]
+#[tokio::test]
+async fn a_single_request_for_what_is_open_already_names_the_task_whoever_made_it(#[case] origin: &str) {
+    let queue = Queue::new().await;
+    let store = queue.stores(1).await[0];
+    let parent = queue.add(analytics()).await;
+    match origin {
+        "generated" => queue.sql("SELECT generate_resync_tasks(6, current_date + 2)").await,
+        "chained" => drop(queue.add(NewTask { parent_task_id: Some(parent), ..fetch(store) }).await),
+        "blocked" => drop(queue.add(NewTask { depends_on: vec![parent], ..fetch(store) }).await),
+        "running" => {
+            queue.add(fetch(store)).await;
+            queue.claim(&[Role::PayloadFetch], 1).await;
+        }
+        _ => {
+            let insert = format!("INSERT INTO worker_tasks (role, dispensary_id) VALUES ('payload_fetch', {store})");
+            queue.sql(&insert).await;
+        }
+    }
+    let open = queue.number("SELECT max(id) FROM worker_tasks").await;
+    assert_ne!(open, parent);
+    let refused = queue.request(fetch_of(store)).await;
+    assert_eq!(existing(&refused), open);
+    assert_eq!(existing(&queue.enqueue_batch(vec![fetch_of(store)]).await[0]), open);
 }

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use drover::clock::Clock;
-use drover::db::schedules::{self, Run};
+use drover::db::schedules::{self, Run, ScheduleError};
 use drover::domain::vocabulary::Word;
 use serde_json::json;
 
@@ -33,8 +33,17 @@ impl Queue {
         schedules::run_due(&self.database.db).await.unwrap()
     }
 
+    /// Runs the schedule now.
+    pub async fn trigger_schedule(&self, name: &str) -> Run {
+        let id = self.number(&format!("SELECT id FROM task_schedules WHERE name = '{name}'")).await;
+        let tx = self.database.db.begin().await.unwrap();
+        let run = schedules::trigger(&tx, id).await.unwrap();
+        tx.commit().await.unwrap();
+        run
+    }
+
     async fn trigger(&self) -> Run {
-        schedules::trigger(&self.database.db, ALL).await.unwrap()
+        self.trigger_schedule(ALL).await
     }
 
     async fn next_run(&self) -> DateTime<Utc> {
@@ -242,7 +251,7 @@ async fn a_state_and_a_platform_narrow_a_schedule() {
     queue.sql(&format!("UPDATE task_schedules SET state_code = 'AZ', platform = 'dutchie' WHERE name = '{ALL}'")).await;
     assert_eq!(queue.trigger().await.tasks, 1);
     queue.sql("UPDATE task_schedules SET state_code = 'AZ' WHERE name = 'store_discovery_dutchie'").await;
-    schedules::trigger(&queue.database.db, "store_discovery_dutchie").await.unwrap();
+    queue.trigger_schedule("store_discovery_dutchie").await;
     let args = "SELECT payload FROM worker_tasks WHERE role = 'store_discovery'";
     let args: serde_json::Value = queue.database.raw.query_one(args, &[]).await.unwrap().get(0);
     assert_eq!(args, json!({"state_code": "AZ"}));
@@ -251,8 +260,12 @@ async fn a_state_and_a_platform_narrow_a_schedule() {
 #[tokio::test]
 async fn an_unknown_schedule_is_missing() {
     let queue = Queue::new().await;
-    let missing = schedules::trigger(&queue.database.db, "unknown").await;
-    assert!(matches!(missing, Err(DbError::Missing(_))));
+    let tx = queue.database.db.begin().await.unwrap();
+    assert!(matches!(schedules::trigger(&tx, 4711).await, Err(ScheduleError::Missing(4711))));
+    assert!(matches!(
+        schedules::run_for(&queue.database.db, "unknown", Clock::system().utc()).await,
+        Err(DbError::Missing(_))
+    ));
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use drover::db::task_requests::{self, RequestError};
+use drover::db::task_requests::RequestError;
 use drover::domain::task_request::TaskRequest;
 use rstest::rstest;
 use serde_json::json;
@@ -107,7 +107,7 @@ async fn a_request_beside_an_open_task_without_a_key_is_refused_with_its_id() {
     let store = queue.stores(1).await[0];
     let generated = queue.add(fetch(store)).await;
     for _ in ["ready", "claimed"] {
-        let refused = task_requests::enqueue(&queue.client().await, request("payload_fetch", store)).await;
+        let refused = queue.request(request("payload_fetch", store)).await;
         assert!(
             matches!(refused, Err(RequestError::Duplicate { existing, .. }) if existing == generated),
             "{refused:?}"
@@ -120,9 +120,9 @@ async fn a_request_beside_an_open_task_without_a_key_is_refused_with_its_id() {
         ..request("product_refresh", store)
     };
     queue.sql(&format!("UPDATE worker_tasks SET payload = '{{\"payload_id\": 5}}' WHERE id = {waiting}")).await;
-    let refused = task_requests::enqueue(&queue.client().await, replay(5)).await;
+    let refused = queue.request(replay(5)).await;
     assert!(matches!(refused, Err(RequestError::Duplicate { existing, .. }) if existing == waiting), "{refused:?}");
-    task_requests::enqueue(&queue.client().await, replay(6)).await.unwrap();
+    queue.request(replay(6)).await.unwrap();
     let own = TaskRequest { dedup_key: Some("mine".to_owned()), ..request("payload_fetch", store) };
-    task_requests::enqueue(&queue.client().await, own).await.unwrap();
+    queue.request(own).await.unwrap();
 }

@@ -14,8 +14,9 @@ use rstest::rstest;
 use serde_json::{Value, json};
 
 use super::client;
-use crate::handlers::harness::{HandlerHarness, page};
+use crate::handlers::harness::HandlerHarness;
 use crate::handlers::test_store::{TestStore, at};
+use crate::support::page;
 
 async fn list(store: &TestStore, filter: PayloadFilter) -> Vec<PayloadId> {
     ids(payload_views::list(&client(store).await, &filter, 500).await.unwrap())

@@ -6,6 +6,8 @@ mod database;
 mod farm;
 mod fault_proxy;
 mod fixture;
+pub mod geo_files;
+mod menu;
 mod process;
 mod wait;
 
@@ -17,6 +19,7 @@ pub use database::{
 pub use farm::{Farm, LEASE, PATIENCE};
 pub use fault_proxy::FaultProxy;
 pub use fixture::fixture;
+pub use menu::page;
 pub use process::{Child, drover};
 pub use wait::until;
 

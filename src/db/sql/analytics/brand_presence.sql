@@ -1,7 +1,7 @@
 -- analytics/brand_presence.sql: brands by state, those of most stores first; a null filters nothing. Planned for its values. $1 state, $2 store,
 -- $3 brand, $4 and $5 stores crawled from and before, $6 to $8 stores, brand and state of the last one of the page before, $9 rows
 WITH brands AS (
-  SELECT b.brand_key, coalesce(d.state, '') AS state_key,
+  SELECT b.brand_key COLLATE "C" AS brand_key, coalesce(d.state, '') COLLATE "C" AS state_key,
          min(b.brand COLLATE "C")                       AS brand,
          count(*)                                       AS stores,
          count(*) FILTER (WHERE b.products_in_stock > 0) AS stores_in_stock,
@@ -18,11 +18,11 @@ WITH brands AS (
      AND ($3 IS NULL OR b.brand_key = lower(btrim($3)))
      AND ($4 IS NULL OR d.last_crawl_at >= $4)
      AND ($5 IS NULL OR d.last_crawl_at < $5)
-   GROUP BY b.brand_key, coalesce(d.state, '')
+   GROUP BY b.brand_key COLLATE "C", coalesce(d.state, '') COLLATE "C"
 )
 SELECT brand_key, brand, nullif(state_key, '') AS state, stores, stores_in_stock, products, products_in_stock, products_on_special,
        price_min, price_avg, price_max
   FROM brands
- WHERE ($6 IS NULL OR (-stores_in_stock, brand_key COLLATE "C", state_key COLLATE "C") > (-$6, $7, $8))
- ORDER BY -stores_in_stock, brand_key COLLATE "C", state_key COLLATE "C"
+ WHERE ($6 IS NULL OR (-stores_in_stock, brand_key, state_key) > (-($6::numeric), $7, $8))
+ ORDER BY -stores_in_stock, brand_key, state_key
  LIMIT $9

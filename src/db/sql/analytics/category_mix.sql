@@ -22,6 +22,6 @@ WITH mix AS (
 SELECT category AS category_key, nullif(category, '') AS category, stores, products, products_in_stock, products_on_special,
        coalesce(products_in_stock / nullif(all_in_stock, 0), 0)::float8 AS share, price_min, price_avg, price_max
   FROM mix
- WHERE ($6 IS NULL OR (-products_in_stock, category COLLATE "C") > (-$6, $7))
+ WHERE ($6 IS NULL OR (-products_in_stock, category COLLATE "C") > (-($6::numeric), $7))
  ORDER BY -products_in_stock, category COLLATE "C"
  LIMIT $8

@@ -1,12 +1,10 @@
--- Changes what is given. $1 name, $2 hours or null, $3 cron line or null (both null: as before), $4 whether the group changes, $5 to what,
--- $6 priority or null, $7 enabled or null, $8 its next run where the recurrence changes
+-- Writes what a request left of a schedule. $1 schedule, $2 name, $3 role, $4 platform, $5 state, $6 group, $7 its tasks' arguments where they change,
+-- $8 hours or null, $9 cron line or null (both null: as before), $10 priority, $11 enabled, $12 its next run where the recurrence changes
 UPDATE task_schedules
-   SET interval_hours = CASE WHEN $2::float8 IS NULL AND $3::text IS NULL THEN interval_hours ELSE $2::float8::numeric END,
-       cron = CASE WHEN $2 IS NULL AND $3 IS NULL THEN cron ELSE $3 END,
-       next_run_at = coalesce($8, next_run_at),
-       group_name = CASE WHEN $4 THEN $5 ELSE group_name END,
-       priority = coalesce($6, priority),
-       enabled = coalesce($7, enabled),
+   SET name = $2, role = $3, platform = $4, state_code = $5, group_name = $6, args = coalesce($7, args), priority = $10, enabled = $11,
+       interval_hours = CASE WHEN $8::float8 IS NULL AND $9::text IS NULL THEN interval_hours ELSE $8::float8::numeric END,
+       cron = CASE WHEN $8 IS NULL AND $9 IS NULL THEN cron ELSE $9 END,
+       next_run_at = coalesce($12, next_run_at),
        version = version + 1,
        updated_at = now()
- WHERE name = $1
+ WHERE id = $1

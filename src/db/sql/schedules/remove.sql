@@ -1,2 +1,1 @@
--- $1 name
-DELETE FROM task_schedules WHERE name = $1
+DELETE FROM task_schedules WHERE id = $1

@@ -20,10 +20,14 @@ SELECT d.id, d.name, d.slug, d.platform, d.platform_dispensary_id, d.menu_url, d
        json_time(d.last_payload_at) AS last_payload_at,
        json_time(d.last_complete_at) AS last_complete_at,
        p.coverage AS last_coverage,
-       menu.products, menu.in_stock, menu.on_special
+       coalesce(menu.products, 0) AS products,
+       coalesce(menu.in_stock, 0) AS in_stock,
+       coalesce(menu.on_special, 0) AS on_special
   FROM page d
   LEFT JOIN raw_crawl_payloads p ON p.id = d.last_payload_id
- CROSS JOIN LATERAL (SELECT count(*) AS products, count(*) FILTER (WHERE is_in_stock) AS in_stock,
-                            count(*) FILTER (WHERE is_in_stock AND is_on_special) AS on_special
-                       FROM store_products WHERE dispensary_id = d.id) menu
+  LEFT JOIN (SELECT dispensary_id, count(*) AS products, count(*) FILTER (WHERE is_in_stock) AS in_stock,
+                    count(*) FILTER (WHERE is_in_stock AND is_on_special) AS on_special
+               FROM store_products
+              WHERE dispensary_id IN (SELECT id FROM page)
+              GROUP BY dispensary_id) menu ON menu.dispensary_id = d.id
  ORDER BY d.id

@@ -1,6 +1,17 @@
 -- The ids of the tasks that list.sql would show, newest first. $1 to $19 as in filters.sql, $20 how many
-SELECT t.id
-  FROM worker_tasks t
- WHERE {filters}
- ORDER BY t.id DESC
+SELECT m.id
+  FROM (
+    (SELECT t.id FROM worker_tasks t
+      WHERE t.status IN ('completed', 'failed', 'cancelled') AND {filters}
+      ORDER BY t.id DESC LIMIT $20)
+    UNION ALL
+    (SELECT t.id FROM worker_tasks t
+      WHERE t.status = 'pending' AND {filters}
+      ORDER BY t.id DESC LIMIT $20)
+    UNION ALL
+    (SELECT t.id FROM worker_tasks t
+      WHERE t.status IN ('claimed', 'running') AND {filters}
+      ORDER BY t.id DESC LIMIT $20)
+  ) m
+ ORDER BY m.id DESC
  LIMIT $20

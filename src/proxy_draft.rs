@@ -1,4 +1,5 @@
-//! `Draft`: a proxy as an operator wrote it, by a line, a URL or a CSV row. Checked, it is a [`ProxyEntry`]. Pure.
+//! `ProxyDraft`: a proxy as an operator wrote it, by a line, a URL, a CSV row or the fields of a request. Checked, it is a [`ProxyEntry`].
+//! Pure.
 //!
 //! No message repeats a user or password, nor a line that may hold one.
 
@@ -17,19 +18,24 @@ const MAX_LOGIN_BYTES: usize = 255;
 /// The fields as written; empty = not given.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Draft {
-    protocol: String,
-    host: String,
-    port: String,
-    username: String,
-    password: String,
-    state_code: String,
-    timezone: String,
+pub struct ProxyDraft {
+    pub protocol: String,
+    pub host: String,
+    pub port: String,
+    pub username: String,
+    pub password: String,
+    pub state_code: String,
+    pub timezone: String,
 }
 
-impl Draft {
+impl ProxyDraft {
+    /// A line or a URL, as [`ProxyDraft::from_plain`] and [`ProxyDraft::from_url`] read them.
+    pub fn from_text(line: &str) -> Result<ProxyDraft, String> {
+        if line.contains("://") { ProxyDraft::from_url(line) } else { ProxyDraft::from_plain(line) }
+    }
+
     /// `host:port` or `host:port:user:password`; the password may hold colons and is taken as it stands.
-    pub fn from_plain(line: &str) -> Result<Draft, String> {
+    pub fn from_plain(line: &str) -> Result<ProxyDraft, String> {
         let (host, rest) = split_host(line).ok_or(EXPECTED)?;
         let parts: Vec<&str> = rest.splitn(3, ':').collect();
         let (port, username, password) = match parts[..] {
@@ -41,24 +47,24 @@ impl Draft {
             _ => return Err(EXPECTED.to_owned()),
         };
         let [host, port, username, password] = [host, port, username, password].map(str::to_owned);
-        Ok(Draft { host, port, username, password, ..Draft::default() })
+        Ok(ProxyDraft { host, port, username, password, ..ProxyDraft::default() })
     }
 
     /// `http://user:password@host:port`, `https://…`, `socks5://…`; user and password percent-encoded.
-    pub fn from_url(line: &str) -> Result<Draft, String> {
+    pub fn from_url(line: &str) -> Result<ProxyDraft, String> {
         let (protocol, rest) = line.split_once("://").ok_or(EXPECTED)?;
         // a scheme without a default port: the parser drops a port that is the scheme's own
         let url = Url::parse(&format!("proxy://{rest}")).map_err(url_fault)?;
         if !matches!(url.path(), "" | "/") || url.query().is_some() || url.fragment().is_some() {
             return Err(format!("a proxy's URL ends after its port; {ENCODE}"));
         }
-        Ok(Draft {
+        Ok(ProxyDraft {
             protocol: protocol.to_owned(),
             host: url.host_str().unwrap_or_default().to_owned(),
             port: url.port().map(|port| port.to_string()).unwrap_or_default(),
             username: decoded(url.username())?,
             password: decoded(url.password().unwrap_or_default())?,
-            ..Draft::default()
+            ..ProxyDraft::default()
         })
     }
 
@@ -164,15 +170,24 @@ fn protocol(text: &str) -> Result<ProxyProtocol, String> {
     }
 }
 
-fn check_login(username: &str, password: &str) -> Result<(), String> {
-    for (what, text) in [("username", username), ("password", password)] {
-        if text.contains(char::is_control) {
-            return Err(format!("the {what} holds a control character"));
-        }
-        if text.len() > MAX_LOGIN_BYTES {
-            return Err(format!("the {what} is longer than {MAX_LOGIN_BYTES} bytes"));
-        }
+/// A password that a proxy can be given.
+pub fn check_password(text: &str) -> Result<(), String> {
+    check_login_text("password", text)
+}
+
+fn check_login_text(what: &str, text: &str) -> Result<(), String> {
+    if text.contains(char::is_control) {
+        return Err(format!("the {what} holds a control character"));
     }
+    match text.len() > MAX_LOGIN_BYTES {
+        true => Err(format!("the {what} is longer than {MAX_LOGIN_BYTES} bytes")),
+        false => Ok(()),
+    }
+}
+
+fn check_login(username: &str, password: &str) -> Result<(), String> {
+    check_login_text("username", username)?;
+    check_login_text("password", password)?;
     if username.is_empty() && !password.is_empty() {
         return Err("a password without a username".to_owned());
     }
@@ -182,14 +197,16 @@ fn check_login(username: &str, password: &str) -> Result<(), String> {
     Ok(())
 }
 
-fn check_state(text: &str) -> Result<(), String> {
+/// Two letters, or empty.
+pub fn check_state(text: &str) -> Result<(), String> {
     if text.is_empty() || (text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_alphabetic())) {
         return Ok(());
     }
     Err(format!("state '{}' is not two letters", begin(&text.to_ascii_uppercase())))
 }
 
-fn check_timezone(text: &str) -> Result<(), String> {
+/// An IANA name, or empty.
+pub fn check_timezone(text: &str) -> Result<(), String> {
     let is_iana = text.len() <= 64 && text.chars().all(|c| c.is_ascii_alphanumeric() || "/_+-".contains(c));
     if is_iana {
         return Ok(());

@@ -1,0 +1,50 @@
+-- Media jobs: tasks whose role is the job's type. A job's priority is 1 (first) to 10; the queue's is 10 minus it.
+
+-- One open job does the same work: of one type for one account, and for downloads and forums of the same ids.
+CREATE OR REPLACE FUNCTION job_key(job_type text, platform text, account text, args jsonb) RETURNS text LANGUAGE sql IMMUTABLE AS $f$
+  SELECT concat_ws(':', job_type, coalesce(platform, ''), coalesce(account, ''),
+                   CASE WHEN job_type IN ('download_media', 'forum_scrape')
+                        THEN md5(coalesce(args -> 'media_ids', args -> 'thread_ids', 'null')::text) END)
+$f$;
+
+-- Queues a job; returns its id. While another with its key is open: unique_violation.
+CREATE OR REPLACE FUNCTION insert_job(job_type text, platform text, account text, job_priority int, args jsonb, at timestamptz, retries int)
+RETURNS bigint LANGUAGE plpgsql AS $f$
+DECLARE made bigint;
+BEGIN
+  IF job_type IS NULL OR job_type <> ALL (media_roles()) THEN
+    RAISE check_violation USING MESSAGE = format('%s is no job type: the job types are %s', coalesce(job_type, 'null'),
+                                                 array_to_string(media_roles(), ', '));
+  END IF;
+  IF job_priority NOT BETWEEN 1 AND 10 THEN
+    RAISE check_violation USING MESSAGE = format('the priority of a job is 1 (first) to 10, and not %s', job_priority);
+  END IF;
+  INSERT INTO worker_tasks (role, platform, account, priority, payload, scheduled_for, max_retries, dedup_key)
+  VALUES (job_type, platform, account, 10 - coalesce(job_priority, 5), coalesce(args, '{}'), at, coalesce(retries, 3),
+          job_key(job_type, platform, account, coalesce(args, '{}')))
+  RETURNING id INTO made;
+  RETURN made;
+END $f$;
+
+-- The established table of jobs, as programs and people at psql know it; they may insert into it. The roles are written out, so that the
+-- planner finds the index of jobs.
+CREATE OR REPLACE VIEW worker_job_queue AS
+SELECT t.id, t.role AS job_type, t.platform, t.account, greatest(1, least(10, 10 - t.priority)) AS priority,
+       CASE WHEN t.status = 'claimed' THEN 'running' ELSE t.status END AS status, t.payload, t.error_message, t.retry_count, t.max_retries,
+       t.created_at, t.started_at, t.completed_at, t.worker_id, t.progress_percent, t.progress_message, t.scheduled_for, t.result,
+       t.updated_at
+  FROM worker_tasks t
+ WHERE t.role IN ('scrape_account', 'download_media', 'paid_content_sync', 'paid_content_creator', 'forum_scrape',
+                  'youtube_monitor', 'easynews_monitor', 'appearances_sync');
+
+CREATE OR REPLACE FUNCTION insert_into_worker_job_queue() RETURNS trigger LANGUAGE plpgsql AS $f$
+BEGIN
+  IF coalesce(NEW.status, 'pending') <> 'pending' THEN
+    RAISE check_violation USING MESSAGE = format('a new job is pending, and not %s', NEW.status);
+  END IF;
+  NEW.id := insert_job(NEW.job_type, NEW.platform, NEW.account, NEW.priority, NEW.payload, NEW.scheduled_for, NEW.max_retries);
+  RETURN NEW;
+END $f$;
+
+CREATE OR REPLACE TRIGGER insert_job INSTEAD OF INSERT ON worker_job_queue
+  FOR EACH ROW EXECUTE FUNCTION insert_into_worker_job_queue();

@@ -1,0 +1,54 @@
+//! Writes what the sessions of this process sent to hosts, by minute, while it runs and when it ends.
+//!
+//! In: a [`FetchMeter`]. Out: rows of this process. Who is killed loses what it counted since the last write.
+
+use std::time::Duration;
+
+use super::lifecycle::{Lifecycle, Phase};
+use crate::db::{Db, DbError, fetch_minute};
+use crate::events;
+use crate::stealth::FetchMeter;
+
+/// So far behind is what people see of requests.
+const WRITE_EVERY: Duration = Duration::from_secs(20);
+
+/// Cheap to clone.
+#[derive(Clone)]
+pub struct FetchCountsWriter {
+    db: Db,
+    meter: FetchMeter,
+    /// Names this process beside others.
+    process: i64,
+}
+
+impl FetchCountsWriter {
+    pub fn new(db: &Db, meter: &FetchMeter) -> Self {
+        FetchCountsWriter { db: db.clone(), meter: meter.clone(), process: rand::random() }
+    }
+
+    /// Writes again and again, until the process is over.
+    pub async fn keep_writing(self, lifecycle: Lifecycle) {
+        let mut has_failed = false;
+        loop {
+            tokio::select! {
+                () = tokio::time::sleep(WRITE_EVERY) => {}
+                () = lifecycle.reached(Phase::Over) => return,
+            }
+            let written = self.write().await;
+            if let Err(error) = &written {
+                events::fetch_counts_not_written(error, has_failed);
+            }
+            has_failed = written.is_err();
+        }
+    }
+
+    pub async fn write(&self) -> Result<(), DbError> {
+        let totals = self.meter.totals();
+        if totals.is_empty() {
+            return Ok(());
+        }
+        fetch_minute::write(&self.db.client().await?, self.process, &totals).await?;
+        self.meter.written(&totals);
+        Ok(())
+    }
+}

@@ -1,0 +1,56 @@
+//! Removes what is older than `[retention]` keeps: ended tasks, runs of schedules, operations, counts by minute, the audit, kept answers.
+//!
+//! In: the ages. Out: how many rows went. Batches of a bounded size, each on a connection of its own: other work goes first.
+
+use crate::config::Retention;
+use crate::db::{
+    Client, Db, DbError, audit_log, fetch_minute, idempotency_keys, operations, schedules, stats_minute, tasks,
+};
+
+/// Of one kind and turn.
+const MAX_BATCHES: usize = 1_000;
+
+/// What may be so much that it goes in batches.
+#[derive(Clone, Copy)]
+enum Kind {
+    EndedTasks,
+    Stats,
+    Fetches,
+    Audit,
+    KeptAnswers,
+}
+
+/// How many rows were deleted.
+pub async fn prune(db: &Db, retention: &Retention) -> Result<u64, DbError> {
+    let mut pruned = schedules::prune(&db.client().await?).await?;
+    pruned += operations::prune(&db.client().await?, retention.failed).await?;
+    for kind in [Kind::EndedTasks, Kind::Stats, Kind::Fetches, Kind::Audit, Kind::KeptAnswers] {
+        pruned += kind.prune(db, retention).await?;
+    }
+    Ok(pruned)
+}
+
+impl Kind {
+    async fn prune(self, db: &Db, retention: &Retention) -> Result<u64, DbError> {
+        let mut pruned = 0;
+        for _ in 0..MAX_BATCHES {
+            let removed = self.prune_batch(&db.client().await?, retention).await?;
+            pruned += removed;
+            if removed < retention.prune_batch as u64 {
+                break;
+            }
+        }
+        Ok(pruned)
+    }
+
+    async fn prune_batch(self, client: &Client, retention: &Retention) -> Result<u64, DbError> {
+        let Retention { completed, failed, stats, audit, prune_batch: batch, .. } = *retention;
+        match self {
+            Kind::EndedTasks => tasks::prune(client, completed, failed, batch).await,
+            Kind::Stats => stats_minute::prune(client, stats, batch).await,
+            Kind::Fetches => fetch_minute::prune(client, stats, batch).await,
+            Kind::Audit => audit_log::prune(client, audit, batch).await,
+            Kind::KeptAnswers => idempotency_keys::prune(client, batch).await,
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Tasks made for many stores at once, a platform's discovery, and tasks put back whose workers are gone.
+
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use serde_json::json;
+
+use super::access::{Changes, Operator};
+use super::body::Body;
+use super::error::Problem;
+use super::query::{NoParameters, Query};
+use super::tasks::make;
+use super::{ApiError, ApiState};
+use crate::db::generation;
+use crate::db::task_views::TaskView;
+use crate::db::tasks::{self, RecoveryCounts};
+use crate::domain::generation_request::{DiscoveryRequest, RecoveryRequest, Resync, ResyncRequest};
+use crate::events;
+
+/// Puts tasks back whose lease has run out, or that gave no sign for some minutes (10).
+#[utoipa::path(post, path = "/api/tasks/recover-stale", tag = "tasks", request_body = Option<RecoveryRequest>,
+               responses((status = 200, body = RecoveryCounts)))]
+pub async fn recover_stale(
+    changes: Changes<Operator>,
+    State(api): State<ApiState>,
+    _: Query<NoParameters>,
+    Body(request): Body<RecoveryRequest>,
+) -> Result<Response, ApiError> {
+    let minutes = request.minutes()?;
+    let change = changes.begin(&api).await?;
+    let silence = Duration::from_secs(60 * u64::from(minutes.unsigned_abs()));
+    let counts = tasks::recover_silent(&change, silence).await?;
+    change.audit("tasks.recover", "stale", json!({"threshold_minutes": minutes, "counts": counts})).await?;
+    let answer = change.answer(StatusCode::OK, &counts).await?;
+    let RecoveryCounts { requeued, failed } = counts;
+    events::tasks_recovered(u64::from(requeued.unsigned_abs()), u64::from(failed.unsigned_abs()));
+    Ok(answer)
+}
+
+/// Makes the crawls of a day: all stores in batches (6) over its hours. A store that has one open gets no other.
+#[utoipa::path(post, path = "/api/tasks/generate/resync", tag = "tasks", request_body = Option<ResyncRequest>,
+               responses((status = 200, body = Resync)))]
+pub async fn resync(
+    changes: Changes<Operator>,
+    State(api): State<ApiState>,
+    _: Query<NoParameters>,
+    Body(request): Body<ResyncRequest>,
+) -> Result<Response, ApiError> {
+    let change = changes.begin(&api).await?;
+    let made = generation::resync(&change, &request).await?;
+    change.audit("tasks.generate", "resync", json!({"request": request, "count": made.count})).await?;
+    change.answer(StatusCode::OK, &made).await
+}
+
+/// Makes a task that looks for the stores of a platform.
+#[utoipa::path(post, path = "/api/tasks/generate/discovery", tag = "tasks", request_body = DiscoveryRequest,
+               responses((status = 201, body = TaskView), (status = 409, response = Problem)))]
+pub async fn discovery(
+    changes: Changes<Operator>,
+    State(api): State<ApiState>,
+    _: Query<NoParameters>,
+    Body(request): Body<DiscoveryRequest>,
+) -> Result<Response, ApiError> {
+    make(changes.begin(&api).await?, request.into()).await
+}

@@ -1,0 +1,208 @@
+//! `/api/jobs` and `/api/scheduler/status`: media jobs, in the words and numbers of those who know them as jobs.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use utoipa::{IntoParams, ToSchema};
+
+use super::access::{Caller, Changes, Operator, Viewer};
+use super::body::Body;
+use super::change::Change;
+use super::cursor::Cursor;
+use super::error::Problem;
+use super::page::{Limit, Page, PageJson};
+use super::path::Path;
+use super::query::{NoParameters, Query};
+use super::tasks::TaskPath;
+use super::{ApiError, ApiState};
+use crate::db::jobs::{self, JobFilter, JobView, NewJobError, PendingCount};
+use crate::db::tasks;
+use crate::domain::job::{JobChange, JobRequest, JobStatus, job_type};
+use crate::domain::task::TaskId;
+
+/// Of `/api/scheduler/status`.
+const MAX_RUNNING: i64 = 500;
+
+/// Which jobs to list; a parameter that is absent filters nothing.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct JobQuery {
+    status: Option<JobStatus>,
+    platform: Option<String>,
+    account: Option<String>,
+    /// A media role, such as `scrape_account`.
+    job_type: Option<String>,
+    #[serde(default)]
+    #[param(inline)]
+    limit: Limit,
+    #[param(inline)]
+    cursor: Option<Cursor>,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct JobPage {
+    pub jobs: Vec<JobView>,
+    /// For the next page; null on the last.
+    #[schema(inline)]
+    pub next_cursor: Option<Cursor>,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct JobsNow {
+    /// Those that run, the first one that was started first.
+    pub running: Vec<JobView>,
+    pub pending_counts: Vec<PendingCount>,
+    /// A live worker claims jobs.
+    pub worker_healthy: bool,
+}
+
+/// Lists media jobs, newest first.
+#[utoipa::path(get, path = "/api/jobs", tag = "jobs", params(JobQuery), responses((status = 200, body = JobPage)))]
+pub async fn list(
+    _: Caller<Viewer>,
+    State(api): State<ApiState>,
+    Query(JobQuery { status, platform, account, job_type: kind, limit, cursor }): Query<JobQuery>,
+) -> Result<PageJson<JobPage>, ApiError> {
+    let job_type = kind.as_deref().map(job_type).transpose()?;
+    let filter = JobFilter { id: None, status, platform, account, job_type, below: cursor.map(|Cursor(id)| id) };
+    let client = api.db.api_client().await?;
+    let page = Page::of(jobs::list(&client, &filter, limit.with_next()).await?, limit, |job| job.id);
+    Ok(PageJson { body: JobPage { jobs: page.items, next_cursor: page.next_cursor }, next: page.next_cursor })
+}
+
+/// Shows one media job.
+#[utoipa::path(get, path = "/api/jobs/{id}", tag = "jobs", params(("id" = i64, Path, description = "The job's id")),
+               responses((status = 200, body = JobView), (status = 404, response = Problem)))]
+pub async fn show(
+    _: Caller<Viewer>,
+    State(api): State<ApiState>,
+    Path(TaskPath { id }): Path<TaskPath>,
+    _: Query<NoParameters>,
+) -> Result<Json<JobView>, ApiError> {
+    let client = api.db.api_client().await?;
+    Ok(Json(jobs::get(&client, id).await?))
+}
+
+/// Queues a media job.
+#[utoipa::path(post, path = "/api/jobs", tag = "jobs", request_body = JobRequest,
+               responses((status = 201, body = JobView), (status = 409, response = Problem)))]
+pub async fn create(
+    changes: Changes<Operator>,
+    State(api): State<ApiState>,
+    _: Query<NoParameters>,
+    Body(request): Body<JobRequest>,
+) -> Result<Response, ApiError> {
+    let job = request.check()?;
+    let change = changes.begin(&api).await?;
+    let id = jobs::insert(&change, &job).await?;
+    let detail = json!({"job_type": job.role, "platform": job.platform, "account": job.account});
+    change.audit("jobs.create", id, detail).await?;
+    let made = jobs::get(&change, id).await?;
+    change.created(format!("/api/jobs/{id}"), &made).await
+}
+
+/// Changes the priority or the time of a pending job; a time of null means at once.
+#[utoipa::path(put, path = "/api/jobs/{id}", tag = "jobs", params(("id" = i64, Path, description = "The job's id")),
+               request_body = JobChange,
+               responses((status = 200, body = JobView), (status = 404, response = Problem), (status = 409, response = Problem)))]
+pub async fn update(
+    changes: Changes<Operator>,
+    State(api): State<ApiState>,
+    Path(TaskPath { id }): Path<TaskPath>,
+    _: Query<NoParameters>,
+    Body(update): Body<JobChange>,
+) -> Result<Response, ApiError> {
+    let task_change = update.check()?;
+    let change = begin(changes, &api, id).await?;
+    tasks::change(&change, id, &task_change, None).await?;
+    change.audit("jobs.update", id, json!(update)).await?;
+    answer(change, id).await
+}
+
+/// Cancels a job that has not ended. The body of a running one stops at its worker's next renewal.
+#[utoipa::path(post, path = "/api/jobs/{id}/cancel", tag = "jobs", params(("id" = i64, Path, description = "The job's id")),
+               responses((status = 200, body = JobView), (status = 404, response = Problem), (status = 409, response = Problem)))]
+pub async fn cancel(
+    changes: Changes<Operator>,
+    State(api): State<ApiState>,
+    Path(TaskPath { id }): Path<TaskPath>,
+    _: Query<NoParameters>,
+) -> Result<Response, ApiError> {
+    let change = begin(changes, &api, id).await?;
+    let was = tasks::cancel(&change, id).await?;
+    change.audit("jobs.cancel", id, json!({"was": was})).await?;
+    answer(change, id).await
+}
+
+/// Puts a failed or cancelled job back to pending, with all of its retries.
+#[utoipa::path(post, path = "/api/jobs/{id}/retry", tag = "jobs", params(("id" = i64, Path, description = "The job's id")),
+               responses((status = 200, body = JobView), (status = 404, response = Problem), (status = 409, response = Problem)))]
+pub async fn retry(
+    changes: Changes<Operator>,
+    State(api): State<ApiState>,
+    Path(TaskPath { id }): Path<TaskPath>,
+    _: Query<NoParameters>,
+) -> Result<Response, ApiError> {
+    let change = begin(changes, &api, id).await?;
+    let was = tasks::retry(&change, id).await?;
+    change.audit("jobs.retry", id, json!({"was": was})).await?;
+    answer(change, id).await
+}
+
+/// Removes a job that no worker has, with its runs.
+#[utoipa::path(delete, path = "/api/jobs/{id}", tag = "jobs", params(("id" = i64, Path, description = "The job's id")),
+               responses((status = 204, description = "Removed"), (status = 404, response = Problem), (status = 409, response = Problem)))]
+pub async fn remove(
+    changes: Changes<Operator>,
+    State(api): State<ApiState>,
+    Path(TaskPath { id }): Path<TaskPath>,
+    _: Query<NoParameters>,
+) -> Result<StatusCode, ApiError> {
+    let change = begin(changes, &api, id).await?;
+    let was = tasks::delete(&change, id).await?;
+    change.audit("jobs.delete", id, json!({"was": was})).await?;
+    change.commit(StatusCode::NO_CONTENT, json!(null)).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Shows the jobs that run, how many wait, and whether a worker takes them.
+#[utoipa::path(get, path = "/api/scheduler/status", tag = "jobs", responses((status = 200, body = JobsNow)))]
+pub async fn now(
+    _: Caller<Viewer>,
+    State(api): State<ApiState>,
+    _: Query<NoParameters>,
+) -> Result<Json<JobsNow>, ApiError> {
+    let client = api.db.api_client().await?;
+    let filter = JobFilter { status: Some(JobStatus::Running), ..JobFilter::default() };
+    let mut running = jobs::list(&client, &filter, MAX_RUNNING).await?;
+    running.sort_by_key(|job| job.started_at);
+    let (pending_counts, worker_healthy) =
+        (jobs::pending_counts(&client).await?, jobs::worker_is_healthy(&client).await?);
+    Ok(Json(JobsNow { running, pending_counts, worker_healthy }))
+}
+
+/// The transaction of a change of a task that is a job.
+async fn begin(changes: Changes<Operator>, api: &ApiState, id: TaskId) -> Result<Change, ApiError> {
+    let change = changes.begin(api).await?;
+    jobs::get(&change, id).await?;
+    Ok(change)
+}
+
+/// Commits, and answers the job as it is now.
+async fn answer(change: Change, id: TaskId) -> Result<Response, ApiError> {
+    let job = jobs::get(&change, id).await?;
+    change.answer(StatusCode::OK, &job).await
+}
+
+impl From<NewJobError> for ApiError {
+    fn from(error: NewJobError) -> Self {
+        match error {
+            NewJobError::Duplicate { existing } => ApiError::Twin { existing },
+            NewJobError::Db(error) => error.into(),
+        }
+    }
+}

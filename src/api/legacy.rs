@@ -1,0 +1,138 @@
+//! `/api/tasks/migration/…`: the move from the older schema. Where a database holds none of its tables, each says so and changes nothing.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use utoipa::ToSchema;
+
+use super::access::{Admin, Caller, Changes, Viewer};
+use super::body::Body;
+use super::query::{NoParameters, Query};
+use super::{ApiError, ApiState};
+use crate::db::task_views::counts::{self, Counts};
+use crate::db::{generation, legacy};
+use crate::domain::legacy::{LegacyMove, LegacyTables};
+use crate::domain::task_request::is_state_code;
+
+/// Whether the database holds tables of the older schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Legacy {
+    Present,
+    Absent,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct LegacyStatus {
+    pub legacy: Legacy,
+    #[serde(flatten)]
+    pub tables: LegacyTables,
+    /// Of the new queue.
+    pub queue: Counts,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct LegacyCount {
+    pub legacy: Legacy,
+    pub count: i32,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct LegacyReport {
+    pub legacy: Legacy,
+    #[serde(flatten)]
+    pub done: LegacyMove,
+}
+
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct LegacyStores {
+    /// Only the stores of this state.
+    #[schema(pattern = "^[A-Z]{2}$")]
+    pub state_code: Option<String>,
+}
+
+/// Shows the old tables beside the new queue.
+#[utoipa::path(get, path = "/api/tasks/migration/status", tag = "migration", responses((status = 200, body = LegacyStatus)))]
+pub async fn status(
+    _: Caller<Viewer>,
+    State(api): State<ApiState>,
+    _: Query<NoParameters>,
+) -> Result<Json<LegacyStatus>, ApiError> {
+    let client = api.db.api_client().await?;
+    let (tables, queue) = (legacy::tables(&client).await?, counts::counts(&client).await?.all);
+    let legacy = if legacy::exists(&client).await? { Legacy::Present } else { Legacy::Absent };
+    Ok(Json(LegacyStatus { legacy, tables, queue }))
+}
+
+/// Switches the schedules of the older schema off.
+#[utoipa::path(post, path = "/api/tasks/migration/disable-old-schedules", tag = "migration",
+               responses((status = 200, body = LegacyCount)))]
+pub async fn disable_old_schedules(
+    changes: Changes<Admin>,
+    State(api): State<ApiState>,
+    _: Query<NoParameters>,
+) -> Result<Response, ApiError> {
+    let change = changes.begin(&api).await?;
+    let count = legacy::disable_schedules(&change).await?;
+    counted(change, "migration.disable_old_schedules", count).await
+}
+
+/// Cancels the crawl jobs of the older schema that wait.
+#[utoipa::path(post, path = "/api/tasks/migration/cancel-pending-crawl-jobs", tag = "migration",
+               responses((status = 200, body = LegacyCount)))]
+pub async fn cancel_pending_crawl_jobs(
+    changes: Changes<Admin>,
+    State(api): State<ApiState>,
+    _: Query<NoParameters>,
+) -> Result<Response, ApiError> {
+    let change = changes.begin(&api).await?;
+    let count = legacy::cancel_crawl_jobs(&change).await?;
+    counted(change, "migration.cancel_pending_crawl_jobs", count).await
+}
+
+/// Makes a task to fetch the menu of every store that has none open.
+#[utoipa::path(post, path = "/api/tasks/migration/create-resync-tasks", tag = "migration", request_body = Option<LegacyStores>,
+               responses((status = 200, body = LegacyCount)))]
+pub async fn create_resync_tasks(
+    changes: Changes<Admin>,
+    State(api): State<ApiState>,
+    _: Query<NoParameters>,
+    Body(LegacyStores { state_code }): Body<LegacyStores>,
+) -> Result<Response, ApiError> {
+    if state_code.as_deref().is_some_and(|code| !is_state_code(code)) {
+        return Err(ApiError::bad("state_code", "must be two capital letters, for example AZ"));
+    }
+    let change = changes.begin(&api).await?;
+    let count = match legacy::exists(&change).await? {
+        true => generation::of_stores(&change, state_code.as_deref()).await?.count,
+        false => 0,
+    };
+    counted(change, "migration.create_resync_tasks", count).await
+}
+
+/// Moves all of it in one transaction: schedules off, waiting crawl jobs cancelled, tasks made for every store, a discovery and a refresh of
+/// the analytics, job runs closed. A second time it changes nothing more.
+#[utoipa::path(post, path = "/api/tasks/migration/full-migrate", tag = "migration", responses((status = 200, body = LegacyReport)))]
+pub async fn full_migrate(
+    changes: Changes<Admin>,
+    State(api): State<ApiState>,
+    _: Query<NoParameters>,
+) -> Result<Response, ApiError> {
+    let change = changes.begin(&api).await?;
+    let report = match legacy::exists(&change).await? {
+        true => LegacyReport { legacy: Legacy::Present, done: legacy::move_all(&change).await? },
+        false => LegacyReport { legacy: Legacy::Absent, done: LegacyMove::default() },
+    };
+    change.audit("migration.full_migrate", "", json!(report)).await?;
+    change.answer(StatusCode::OK, &report).await
+}
+
+async fn counted(change: super::change::Change, action: &'static str, count: i32) -> Result<Response, ApiError> {
+    let legacy = if legacy::exists(&change).await? { Legacy::Present } else { Legacy::Absent };
+    change.audit(action, "", json!({ "count": count })).await?;
+    change.answer(StatusCode::OK, &LegacyCount { legacy, count }).await
+}

@@ -1,0 +1,280 @@
+//! `/api/payloads`: what was fetched, its data, and what changed from one payload to another.
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use chrono::{DateTime, Datelike, Utc};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::access::{Caller, Viewer};
+use super::error::Problem;
+use super::page::{Limit, PageJson};
+use super::path::Path;
+use super::position::{Position, bad_cursor};
+use super::query::{self, NoParameters, Query};
+use super::{ApiError, ApiState};
+use crate::db::payload_views::{self, PayloadFilter, PayloadView};
+use crate::db::{DbError, payloads};
+use crate::domain::payload::PayloadId;
+use crate::domain::payload_diff::PayloadDiff;
+use crate::domain::stock::PayloadPosition;
+use crate::domain::store::{Platform, StoreId};
+use crate::storage::{Around, PayloadForm};
+
+/// A payload never changes.
+const FOREVER: &str = "private, max-age=31536000, immutable";
+
+/// Which payloads to list; a parameter that is absent filters nothing.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ListQuery {
+    dispensary_id: Option<StoreId>,
+    platform: Option<Platform>,
+    /// Fetched then or later.
+    #[serde(default, deserialize_with = "query::time")]
+    from: Option<DateTime<Utc>>,
+    /// Fetched before.
+    #[serde(default, deserialize_with = "query::time")]
+    to: Option<DateTime<Utc>>,
+    #[serde(default)]
+    #[param(inline)]
+    limit: Limit,
+    #[param(value_type = Option<String>)]
+    cursor: Option<Position<PayloadPosition>>,
+}
+
+/// Which of a store's payloads to list.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct OfStoreQuery {
+    #[serde(default, deserialize_with = "query::time")]
+    from: Option<DateTime<Utc>>,
+    #[serde(default, deserialize_with = "query::time")]
+    to: Option<DateTime<Utc>>,
+    #[serde(default)]
+    #[param(inline)]
+    limit: Limit,
+    #[param(value_type = Option<String>)]
+    cursor: Option<Position<PayloadPosition>>,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct DataQuery {
+    /// The file as it is kept: gzip, in several members.
+    #[serde(default)]
+    raw: bool,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct DiffQuery {
+    /// A payload of the store; by default the one before `to`.
+    from: Option<PayloadId>,
+    /// By default the store's latest.
+    to: Option<PayloadId>,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct PayloadPage {
+    pub payloads: Vec<PayloadView>,
+    /// For the next page; null on the last.
+    pub next_cursor: Option<String>,
+}
+
+/// A payload and what it holds.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct PayloadWithData {
+    pub payload: PayloadView,
+    #[schema(value_type = Object)]
+    pub data: serde_json::Value,
+}
+
+#[derive(Deserialize)]
+pub struct IdPath {
+    id: i64,
+}
+
+/// Lists payloads, the latest fetch first.
+#[utoipa::path(get, path = "/api/payloads", tag = "payloads", params(ListQuery), responses((status = 200, body = PayloadPage)))]
+pub async fn list(
+    _: Caller<Viewer>,
+    State(api): State<ApiState>,
+    Query(query): Query<ListQuery>,
+) -> Result<PageJson<PayloadPage, String>, ApiError> {
+    let ListQuery { dispensary_id, platform, from, to, limit, cursor } = query;
+    page(&api, PayloadFilter { dispensary_id, platform, from, to, after: after(cursor)? }, limit).await
+}
+
+/// Lists a store's payloads, the latest fetch first.
+#[utoipa::path(get, path = "/api/payloads/store/{id}", tag = "payloads",
+               params(("id" = i64, Path, description = "The store's id"), OfStoreQuery),
+               responses((status = 200, body = PayloadPage)))]
+pub async fn of_store(
+    _: Caller<Viewer>,
+    State(api): State<ApiState>,
+    Path(IdPath { id }): Path<IdPath>,
+    Query(query): Query<OfStoreQuery>,
+) -> Result<PageJson<PayloadPage, String>, ApiError> {
+    let OfStoreQuery { from, to, limit, cursor } = query;
+    page(&api, PayloadFilter { dispensary_id: Some(id), platform: None, from, to, after: after(cursor)? }, limit).await
+}
+
+/// One payload.
+#[utoipa::path(get, path = "/api/payloads/{id}", tag = "payloads", params(("id" = i64, Path, description = "The payload's id")),
+               responses((status = 200, body = PayloadView), (status = 404, response = Problem)))]
+pub async fn show(
+    _: Caller<Viewer>,
+    State(api): State<ApiState>,
+    Path(IdPath { id }): Path<IdPath>,
+    _: Query<NoParameters>,
+) -> Result<Json<PayloadView>, ApiError> {
+    Ok(Json(find(&api, id).await?))
+}
+
+/// What a payload holds: the platform's answers in one JSON document.
+#[utoipa::path(get, path = "/api/payloads/{id}/data", tag = "payloads",
+               params(("id" = i64, Path, description = "The payload's id"), DataQuery),
+               responses((status = 200, body = Object), (status = 304, description = "As the client has it"),
+                         (status = 404, response = Problem), (status = 410, response = Problem), (status = 422, response = Problem)))]
+pub async fn data(
+    _: Caller<Viewer>,
+    State(api): State<ApiState>,
+    Path(IdPath { id }): Path<IdPath>,
+    Query(DataQuery { raw }): Query<DataQuery>,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let payload = find(&api, id).await?;
+    let form = form(raw, &headers);
+    let tag = format!("\"{}-{form:?}\"", payload.sha256);
+    if headers.get(header::IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == tag.as_bytes()) {
+        return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, tag)]).into_response());
+    }
+    let mut response = stream(&api, &payload, form, Around::default()).await?;
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static(FOREVER));
+    if let Ok(tag) = HeaderValue::try_from(tag) {
+        response.headers_mut().insert(header::ETAG, tag);
+    }
+    Ok(response)
+}
+
+/// A store's latest payload, with what it holds.
+#[utoipa::path(get, path = "/api/payloads/store/{id}/latest", tag = "payloads",
+               params(("id" = i64, Path, description = "The store's id")),
+               responses((status = 200, body = PayloadWithData), (status = 404, response = Problem),
+                         (status = 410, response = Problem), (status = 422, response = Problem)))]
+pub async fn latest(
+    _: Caller<Viewer>,
+    State(api): State<ApiState>,
+    Path(IdPath { id }): Path<IdPath>,
+    _: Query<NoParameters>,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let newest = payloads::latest(&api.db.api_client().await?, id).await?;
+    let newest = newest.ok_or_else(|| ApiError::NotFound(format!("a payload of store {id}")))?;
+    let payload = find(&api, newest.id).await?;
+    let head = serde_json::to_string(&payload).map_err(|error| ApiError::Internal(error.to_string()))?;
+    let around = Around { before: format!("{{\"payload\":{head},\"data\":"), after: "}".to_owned() };
+    stream(&api, &payload, form(false, &headers), around).await
+}
+
+/// What changed from one payload of a store to another: products, prices, stock and options.
+#[utoipa::path(get, path = "/api/payloads/store/{id}/diff", tag = "payloads",
+               params(("id" = i64, Path, description = "The store's id"), DiffQuery),
+               responses((status = 200, body = PayloadDiff), (status = 404, response = Problem),
+                         (status = 410, response = Problem), (status = 422, response = Problem)))]
+pub async fn diff(
+    _: Caller<Viewer>,
+    State(api): State<ApiState>,
+    Path(IdPath { id }): Path<IdPath>,
+    Query(DiffQuery { from, to }): Query<DiffQuery>,
+) -> Result<Json<PayloadDiff>, ApiError> {
+    let (from, to) = payload_views::to_compare(&api.db.api_client().await?, id, from, to).await?;
+    let files = api.files.open(&api.db).await?;
+    Ok(Json(files.diff(&from, &to, api.files.normalise).await?))
+}
+
+async fn page(api: &ApiState, filter: PayloadFilter, limit: Limit) -> Result<PageJson<PayloadPage, String>, ApiError> {
+    let mut payloads = payload_views::list(&api.db.api_client().await?, &filter, limit.with_next()).await?;
+    let has_next = limit.cut(&mut payloads);
+    let next_cursor = payloads.last().filter(|_| has_next).map(|last| Position(last.position()).text());
+    Ok(PageJson { next: next_cursor.clone(), body: PayloadPage { payloads, next_cursor } })
+}
+
+/// Beyond four digits of its year the database has no such time.
+fn after(cursor: Option<Position<PayloadPosition>>) -> Result<Option<PayloadPosition>, ApiError> {
+    match cursor {
+        Some(Position(position)) if !(1..=9999).contains(&position.fetched_at.year()) => Err(bad_cursor()),
+        cursor => Ok(cursor.map(|Position(position)| position)),
+    }
+}
+
+async fn find(api: &ApiState, id: PayloadId) -> Result<PayloadView, ApiError> {
+    let payload = payload_views::get(&api.db.api_client().await?, id).await?;
+    payload.ok_or_else(|| DbError::Missing(format!("payload {id}")).into())
+}
+
+fn form(raw: bool, headers: &HeaderMap) -> PayloadForm {
+    match raw {
+        true => PayloadForm::File,
+        false if accepts_gzip(headers) => PayloadForm::Gzip,
+        false => PayloadForm::Json,
+    }
+}
+
+fn accepts_gzip(headers: &HeaderMap) -> bool {
+    let accepted = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
+    let mut codings = accepted.flat_map(|value| value.split(',')).map(|coding| coding.replace(' ', ""));
+    codings.any(|coding| {
+        let (name, quality) = coding.split_once(";q=").unwrap_or((&coding, "1"));
+        ["gzip", "x-gzip", "*"].contains(&name) && !quality.trim_matches(['0', '.']).is_empty()
+    })
+}
+
+async fn stream(
+    api: &ApiState,
+    payload: &PayloadView,
+    form: PayloadForm,
+    around: Around,
+) -> Result<Response, ApiError> {
+    let files = api.files.open(&api.db).await?;
+    let data = files.open(&payload.storage_path, &payload.sha256, form, around).await?;
+    let media = if form == PayloadForm::File { "application/gzip" } else { "application/json" };
+    let mut response =
+        ([(header::CONTENT_TYPE, media), (header::VARY, "accept-encoding")], Body::from_stream(data.parts))
+            .into_response();
+    if form == PayloadForm::Gzip {
+        response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    }
+    if let Some(bytes) = data.bytes {
+        response.headers_mut().insert(header::CONTENT_LENGTH, HeaderValue::from(bytes));
+    }
+    Ok(response)
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::none(None, false)]
+    #[case::gzip(Some("gzip"), true)]
+    #[case::among_others(Some("br;q=1.0, gzip;q=0.8"), true)]
+    #[case::any(Some("*"), true)]
+    #[case::refused(Some("gzip;q=0"), false)]
+    #[case::refused_at_length(Some("gzip; q=0.000, br"), false)]
+    #[case::another(Some("br, identity"), false)]
+    fn gzip_is_sent_to_those_who_take_it(#[case] header: Option<&'static str>, #[case] expected: bool) {
+        let given = header.map(|value| (header::ACCEPT_ENCODING, HeaderValue::from_static(value)));
+        assert_eq!(accepts_gzip(&given.into_iter().collect()), expected);
+    }
+}

@@ -1,0 +1,242 @@
+//! `/api/products`: finds products in all stores, shows one with its options, and what it cost over time.
+
+use axum::Json;
+use axum::extract::State;
+use chrono::{DateTime, TimeDelta, Utc};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::access::{Caller, Consumer};
+use super::error::Problem;
+use super::page::{Limit, PageJson};
+use super::path::Path;
+use super::position::Position;
+use super::query::{self, NoParameters, Query};
+use super::{ApiError, ApiState};
+use crate::db::product_search::{self, MatchKind, ProductQuestion};
+use crate::db::product_series::{self, OptionKey, OptionPoint, ProductPoint, SeriesRange};
+use crate::db::product_views::{self, ProductCursor, ProductDetail, ProductView};
+use crate::db::server_info;
+use crate::domain::product::ProductId;
+
+const MAX_QUESTION_CHARS: usize = 200;
+const DEFAULT_POINTS: usize = 500;
+const MAX_POINTS: usize = 1000;
+/// How far a history goes back that is asked for without a beginning.
+const DEFAULT_DAYS: i64 = 90;
+
+/// What to look for; a parameter that is absent filters nothing.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct SearchQuery {
+    /// Words of the name and brand, or beginnings of them.
+    #[serde(default, deserialize_with = "question")]
+    #[param(required = true, min_length = 1, max_length = 200)]
+    q: String,
+    #[serde(default, deserialize_with = "query::state_code")]
+    #[param(value_type = Option<String>, example = "AZ")]
+    state: Option<String>,
+    /// In any letter case, as the brand, of which the beginning is enough.
+    category: Option<String>,
+    brand: Option<String>,
+    in_stock: Option<bool>,
+    on_special: Option<bool>,
+    /// Cents.
+    min_price: Option<i32>,
+    max_price: Option<i32>,
+    #[serde(default)]
+    #[param(inline)]
+    limit: Limit,
+    #[param(value_type = Option<String>)]
+    cursor: Option<Position<ProductCursor>>,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct HistoryQuery {
+    /// By default 90 days before `to`.
+    #[serde(default, deserialize_with = "query::time")]
+    from: Option<DateTime<Utc>>,
+    /// Exclusive; by default now.
+    #[serde(default, deserialize_with = "query::time")]
+    to: Option<DateTime<Utc>>,
+    /// At most so many points of each series.
+    #[serde(default, deserialize_with = "points")]
+    #[param(minimum = 1, maximum = 1000, default = 500, value_type = Option<i64>)]
+    points: Option<usize>,
+    /// The label of an option whose series is wanted, too.
+    option: Option<String>,
+    /// Of options with that label, the n-th from 0.
+    #[serde(default)]
+    #[param(minimum = 0, maximum = 32767)]
+    nth: i32,
+}
+
+/// The best match first.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct FoundPage {
+    pub products: Vec<ProductView>,
+    /// For the next page; null on the last.
+    pub next_cursor: Option<String>,
+    /// By what they were found.
+    pub r#match: MatchKind,
+    /// False: the server has no trigrams, and a spelling mistake finds nothing.
+    pub forgives_spelling: bool,
+    /// So many match that only a part of them was looked at.
+    pub truncated: bool,
+    /// Crawled stores that are not searched yet.
+    pub stores_waiting: i64,
+}
+
+/// What a product cost and how much of it there was, oldest first.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct ProductHistory {
+    pub product_id: ProductId,
+    pub from: DateTime<Utc>,
+    pub to: DateTime<Utc>,
+    /// One a crawl; where there are more than fit, those that repeat the one before are left out first.
+    pub points: Vec<ProductPoint>,
+    /// Crawls in this time, as far as they were read.
+    pub rows: usize,
+    /// There are more crawls in this time than are read: the oldest are missing.
+    pub truncated: bool,
+    /// Of the option that was asked for.
+    pub option: Option<OptionHistory>,
+}
+
+/// Each point holds until the next one; the first may be older than the time that was asked for.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct OptionHistory {
+    pub option_label: String,
+    pub nth: i16,
+    pub points: Vec<OptionPoint>,
+    pub rows: usize,
+    pub truncated: bool,
+}
+
+#[derive(Deserialize)]
+pub struct ProductPath {
+    id: ProductId,
+}
+
+/// Finds products of all stores by words of their names and brands.
+#[utoipa::path(get, path = "/api/products/search", tag = "products", params(SearchQuery),
+               responses((status = 200, body = FoundPage)))]
+pub async fn search(
+    _: Caller<Consumer>,
+    State(api): State<ApiState>,
+    Query(query): Query<SearchQuery>,
+) -> Result<PageJson<FoundPage, String>, ApiError> {
+    if query.q.is_empty() {
+        return Err(ApiError::bad("q", "missing: the words to look for"));
+    }
+    let limit = query.limit.rows();
+    let found = product_search::search(&api.db.api_client().await?, &query.into(), limit).await?;
+    let next_cursor = found.page.next.map(|next| Position(next).text());
+    let body = FoundPage {
+        products: found.page.products,
+        next_cursor: next_cursor.clone(),
+        r#match: found.by,
+        forgives_spelling: found.forgives_spelling,
+        truncated: found.truncated,
+        stores_waiting: found.stores_waiting,
+    };
+    Ok(PageJson { body, next: next_cursor })
+}
+
+/// One product with its specials and options.
+#[utoipa::path(get, path = "/api/products/{id}", tag = "products", params(("id" = i64, Path, description = "The product's id")),
+               responses((status = 200, body = ProductDetail), (status = 404, response = Problem)))]
+pub async fn show(
+    _: Caller<Consumer>,
+    State(api): State<ApiState>,
+    Path(ProductPath { id }): Path<ProductPath>,
+    _: Query<NoParameters>,
+) -> Result<Json<ProductDetail>, ApiError> {
+    let product = product_views::detail(&api.db.api_client().await?, id).await?;
+    product.map(Json).ok_or_else(|| ApiError::NotFound(format!("product {id}")))
+}
+
+/// A product's price and stock over time, and those of one of its options.
+#[utoipa::path(get, path = "/api/products/{id}/history", tag = "products",
+               params(("id" = i64, Path, description = "The product's id"), HistoryQuery),
+               responses((status = 200, body = ProductHistory), (status = 404, response = Problem)))]
+pub async fn history(
+    _: Caller<Consumer>,
+    State(api): State<ApiState>,
+    Path(ProductPath { id }): Path<ProductPath>,
+    Query(query): Query<HistoryQuery>,
+) -> Result<Json<ProductHistory>, ApiError> {
+    let nth = i16::try_from(query.nth).ok().filter(|nth| *nth >= 0);
+    let nth = nth.ok_or_else(|| ApiError::bad("nth", format!("{} is out of range (0 to 32767)", query.nth)))?;
+    let client = api.db.api_client().await?;
+    if product_views::detail(&client, id).await?.is_none() {
+        return Err(ApiError::NotFound(format!("product {id}")));
+    }
+    let range = range(&query, server_info::read(&client).await?.now)?;
+    let series = product_series::of_product(&client, id, &range).await?;
+    let option = match query.option {
+        None => None,
+        Some(label) => {
+            let key = OptionKey { label, nth };
+            let series = product_series::of_option(&client, id, &key, &range).await?;
+            let OptionKey { label: option_label, nth } = key;
+            let (points, rows, truncated) = (series.points, series.rows, series.truncated);
+            Some(OptionHistory { option_label, nth, points, rows, truncated })
+        }
+    };
+    Ok(Json(ProductHistory {
+        product_id: id,
+        from: range.from,
+        to: range.to,
+        points: series.points,
+        rows: series.rows,
+        truncated: series.truncated,
+        option,
+    }))
+}
+
+fn range(query: &HistoryQuery, now: DateTime<Utc>) -> Result<SeriesRange, ApiError> {
+    let to = query.to.unwrap_or(now);
+    let from = query.from.or_else(|| to.checked_sub_signed(TimeDelta::days(DEFAULT_DAYS)));
+    let from = from.ok_or_else(|| ApiError::bad("to", "too early"))?;
+    if from >= to {
+        return Err(ApiError::bad("from", "is not before the end of the time that is asked for"));
+    }
+    Ok(SeriesRange { from, to, points: query.points.unwrap_or(DEFAULT_POINTS) })
+}
+
+fn question<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    match text.chars().count() {
+        1..=MAX_QUESTION_CHARS => Ok(text),
+        length => Err(D::Error::custom(format_args!("{length} characters; 1 to {MAX_QUESTION_CHARS} are looked for"))),
+    }
+}
+
+fn points<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<usize>, D::Error> {
+    let points = i64::deserialize(deserializer)?;
+    match usize::try_from(points) {
+        Ok(points @ 1..=MAX_POINTS) => Ok(Some(points)),
+        _ => Err(D::Error::custom(format_args!("{points} is out of range (1 to {MAX_POINTS})"))),
+    }
+}
+
+impl From<SearchQuery> for ProductQuestion {
+    fn from(query: SearchQuery) -> Self {
+        ProductQuestion {
+            q: query.q,
+            state: query.state,
+            category: query.category,
+            brand: query.brand,
+            in_stock: query.in_stock,
+            on_special: query.on_special,
+            min_price: query.min_price,
+            max_price: query.max_price,
+            after: query.cursor.map(|Position(cursor)| cursor),
+        }
+    }
+}

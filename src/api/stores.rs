@@ -1,0 +1,205 @@
+//! `/api/stores`: stores with their crawl state, switching them on and off, and what each sells now.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use utoipa::{IntoParams, ToSchema};
+
+use super::access::{Caller, Changes, Consumer, Operator};
+use super::body::Body;
+use super::error::Problem;
+use super::page::{Limit, PageJson};
+use super::path::Path;
+use super::position::Position;
+use super::query::{self, NoParameters, Query};
+use super::{ApiError, ApiState};
+use crate::db::product_views::{self, ProductCursor, ProductFilter, ProductPage, ProductSort, ProductView};
+use crate::db::store_views::{self, StoreFilter, StoreView};
+use crate::db::{Client, stores};
+use crate::domain::access::AccessRole;
+use crate::domain::store::{Platform, StoreId};
+
+/// Which stores to list; a parameter that is absent filters nothing.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ListQuery {
+    #[serde(default, deserialize_with = "query::state_code")]
+    #[param(value_type = Option<String>, example = "AZ")]
+    state: Option<String>,
+    platform: Option<Platform>,
+    group: Option<String>,
+    crawl_enabled: Option<bool>,
+    /// Its id, how its slug begins, or part of its name or city.
+    q: Option<String>,
+    #[serde(default)]
+    #[param(inline)]
+    limit: Limit,
+    #[param(value_type = Option<String>)]
+    cursor: Option<Position<StoreId>>,
+}
+
+/// Which of a store's products to list; a parameter that is absent filters nothing.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ProductsQuery {
+    /// In any letter case, as the brand.
+    category: Option<String>,
+    brand: Option<String>,
+    in_stock: Option<bool>,
+    on_special: Option<bool>,
+    /// Cents.
+    min_price: Option<i32>,
+    max_price: Option<i32>,
+    /// Part of the name or brand.
+    q: Option<String>,
+    #[serde(default)]
+    #[param(inline)]
+    sort: ProductSort,
+    #[serde(default)]
+    #[param(inline)]
+    limit: Limit,
+    #[param(value_type = Option<String>)]
+    cursor: Option<Position<ProductCursor>>,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StoreChange {
+    pub crawl_enabled: bool,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct StorePage {
+    pub stores: Vec<StoreView>,
+    /// For the next page; null on the last.
+    pub next_cursor: Option<String>,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct ProductList {
+    pub products: Vec<ProductView>,
+    /// For the next page; null on the last.
+    pub next_cursor: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub struct StorePath {
+    id: StoreId,
+}
+
+/// Lists stores with their crawl state, in the order of their ids.
+#[utoipa::path(get, path = "/api/stores", tag = "stores", params(ListQuery), responses((status = 200, body = StorePage)))]
+pub async fn list(
+    caller: Caller<Consumer>,
+    State(api): State<ApiState>,
+    Query(query): Query<ListQuery>,
+) -> Result<PageJson<StorePage, String>, ApiError> {
+    let limit = query.limit;
+    let client = api.db.api_client().await?;
+    let mut stores = store_views::list(&client, &query.into(), limit.with_next()).await?;
+    let has_next = limit.cut(&mut stores);
+    let next_cursor = stores.last().filter(|_| has_next).map(|last| Position(last.id).text());
+    let stores = stores.into_iter().map(|store| shown_to(caller.principal.role, store)).collect();
+    Ok(PageJson { next: next_cursor.clone(), body: StorePage { stores, next_cursor } })
+}
+
+/// One store with its crawl state.
+#[utoipa::path(get, path = "/api/stores/{id}", tag = "stores", params(("id" = i64, Path, description = "The store's id")),
+               responses((status = 200, body = StoreView), (status = 404, response = Problem)))]
+pub async fn show(
+    caller: Caller<Consumer>,
+    State(api): State<ApiState>,
+    Path(StorePath { id }): Path<StorePath>,
+    _: Query<NoParameters>,
+) -> Result<Json<StoreView>, ApiError> {
+    let store = find(&api.db.api_client().await?, id).await?;
+    Ok(Json(shown_to(caller.principal.role, store)))
+}
+
+/// Switches the crawls of a store on or off.
+#[utoipa::path(put, path = "/api/stores/{id}", tag = "stores", params(("id" = i64, Path, description = "The store's id")),
+               request_body = StoreChange, responses((status = 200, body = StoreView), (status = 404, response = Problem)))]
+pub async fn set(
+    changes: Changes<Operator>,
+    State(api): State<ApiState>,
+    Path(StorePath { id }): Path<StorePath>,
+    Body(StoreChange { crawl_enabled }): Body<StoreChange>,
+) -> Result<Response, ApiError> {
+    let change = changes.begin(&api).await?;
+    let changed = stores::set_crawl_enabled(&change, id, crawl_enabled).await?;
+    let store = find(&change, id).await?;
+    change.audit("stores.set", id, json!({ "crawl_enabled": crawl_enabled, "changed": changed })).await?;
+    change.answer(StatusCode::OK, &store).await
+}
+
+/// Lists what a store sells now.
+#[utoipa::path(get, path = "/api/stores/{id}/products", tag = "stores",
+               params(("id" = i64, Path, description = "The store's id"), ProductsQuery),
+               responses((status = 200, body = ProductList), (status = 404, response = Problem)))]
+pub async fn products(
+    _: Caller<Consumer>,
+    State(api): State<ApiState>,
+    Path(StorePath { id }): Path<StorePath>,
+    Query(query): Query<ProductsQuery>,
+) -> Result<PageJson<ProductList, String>, ApiError> {
+    let limit = query.limit;
+    let client = api.db.api_client().await?;
+    stores::get(&client, id).await?.ok_or_else(|| ApiError::NotFound(format!("store {id}")))?;
+    let ProductPage { products, next } = product_views::of_store(&client, id, &query.into(), limit.rows()).await?;
+    let next_cursor = next.map(|next| Position(next).text());
+    Ok(PageJson { next: next_cursor.clone(), body: ProductList { products, next_cursor } })
+}
+
+async fn find(client: &Client, id: StoreId) -> Result<StoreView, ApiError> {
+    store_views::get(client, id).await?.ok_or_else(|| ApiError::NotFound(format!("store {id}")))
+}
+
+/// A public price site learns nothing of how stores are crawled.
+fn shown_to(role: AccessRole, store: StoreView) -> StoreView {
+    match role {
+        AccessRole::Consumer => StoreView {
+            platform_dispensary_id: None,
+            groups: Vec::new(),
+            disabled_reason: None,
+            last_payload_id: None,
+            last_coverage: None,
+            ..store
+        },
+        _ => store,
+    }
+}
+
+impl From<ListQuery> for StoreFilter {
+    fn from(query: ListQuery) -> Self {
+        StoreFilter {
+            state: query.state,
+            platform: query.platform,
+            group: query.group,
+            crawl_enabled: query.crawl_enabled,
+            q: query.q,
+            after: query.cursor.map(|Position(id)| id),
+            id: None,
+        }
+    }
+}
+
+impl From<ProductsQuery> for ProductFilter {
+    fn from(query: ProductsQuery) -> Self {
+        ProductFilter {
+            category: query.category,
+            brand: query.brand,
+            in_stock: query.in_stock,
+            on_special: query.on_special,
+            min_price: query.min_price,
+            max_price: query.max_price,
+            q: query.q,
+            sort: query.sort,
+            after: query.cursor.map(|Position(cursor)| cursor),
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! `Visitors`: how many requests consumers make, by country and region: for the public price site that they serve. No address is kept.
+//!
+//! In: the headers and address of each request, and [`Geo`]. Out: rows of `visitor_hours`, added every minute; a process that is killed
+//! loses those of its last one.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderName};
+use chrono::{DateTime, Datelike, Utc};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::access::{Caller, Viewer};
+use super::page::{Limit, PageJson};
+use super::position::{Position, bad_cursor};
+use super::query::{self, Query};
+use super::{ApiError, ApiState};
+use crate::db::visitors::{self, CountedPlace, VisitorCursor, VisitorFilter, VisitorHour};
+use crate::db::{Db, DbError};
+use crate::domain::place::Place;
+use crate::events;
+use crate::geo::Geo;
+
+const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+/// Places that are told apart between two flushes; requests from further ones count as from nowhere.
+const MAX_PLACES: usize = 4_096;
+const FLUSH_EVERY: Duration = Duration::from_secs(60);
+/// How often it is looked whether the geo file has changed.
+const LOOK_EVERY: Duration = Duration::from_secs(5);
+const LAST_FLUSH: Duration = Duration::from_secs(5);
+
+/// Country and region; empty where they are not known.
+type Key = (String, String);
+
+/// The requests since the last flush.
+#[derive(Default)]
+pub struct Visitors(Mutex<BTreeMap<Key, i64>>);
+
+impl Visitors {
+    /// Counts a request. The site's server may name the visitor's address in `X-Forwarded-For`: it is only counted by it, so it need not be
+    /// trusted.
+    pub fn note(&self, geo: &Geo, headers: &HeaderMap, address: Option<IpAddr>) {
+        let place = visitor(headers).or(address).and_then(|address| geo.look_up(address).ok().flatten());
+        self.add(key(place), 1);
+    }
+
+    fn add(&self, key: Key, requests: i64) {
+        let mut counts = self.counts();
+        let is_full = counts.len() >= MAX_PLACES && !counts.contains_key(&key);
+        let key = if is_full { Key::default() } else { key };
+        let counted = counts.entry(key).or_default();
+        *counted = counted.saturating_add(requests);
+    }
+
+    /// Writes what was counted; what cannot be written is kept for the next time.
+    pub async fn flush(&self, db: &Db) -> Result<(), DbError> {
+        let taken = std::mem::take(&mut *self.counts());
+        if taken.is_empty() {
+            return Ok(());
+        }
+        let counted: Vec<CountedPlace> =
+            taken.into_iter().map(|((country, region), requests)| CountedPlace { country, region, requests }).collect();
+        let written = async { visitors::add(&db.api_client().await?, &counted).await }.await;
+        if written.is_err() {
+            counted.into_iter().for_each(|place| self.add((place.country, place.region), place.requests));
+        }
+        written
+    }
+
+    fn counts(&self) -> MutexGuard<'_, BTreeMap<Key, i64>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn key(place: Option<Place>) -> Key {
+    let Place { country, region, .. } = place.unwrap_or_default();
+    // a text of the database holds no NUL
+    let text = |text: Option<String>| text.filter(|text| !text.contains('\0')).unwrap_or_default();
+    (text(country), text(region))
+}
+
+/// The first address, which is that of the visitor: each server on the way adds the one that it was asked from.
+fn visitor(headers: &HeaderMap) -> Option<IpAddr> {
+    headers.get(FORWARDED_FOR)?.to_str().ok()?.split(',').next()?.trim().parse().ok()
+}
+
+/// Keeps the geo file fresh and writes what was counted, until the server ends.
+pub async fn run(api: &ApiState) {
+    // two loops: a disk that hangs keeps no counts from being written
+    api.stop.run_until_cancelled(async { tokio::join!(look(&api.geo), flush(api)) }).await;
+    // what is not written in time is lost: it is only a count
+    let _ = tokio::time::timeout(LAST_FLUSH, write(api)).await;
+}
+
+async fn look(geo: &Geo) {
+    let mut ticks = tokio::time::interval(LOOK_EVERY);
+    loop {
+        ticks.tick().await;
+        geo.refresh().await;
+    }
+}
+
+async fn flush(api: &ApiState) {
+    let mut ticks = tokio::time::interval(FLUSH_EVERY);
+    loop {
+        ticks.tick().await;
+        write(api).await;
+    }
+}
+
+async fn write(api: &ApiState) {
+    if let Err(error) = api.visitors.flush(&api.db).await {
+        events::visitors_not_written(&error);
+    }
+}
+
+/// Which hours and places; a parameter that is absent filters nothing.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct VisitorQuery {
+    #[serde(default, deserialize_with = "query::time")]
+    from: Option<DateTime<Utc>>,
+    /// Exclusive.
+    #[serde(default, deserialize_with = "query::time")]
+    to: Option<DateTime<Utc>>,
+    #[serde(default, deserialize_with = "query::state_code")]
+    #[param(value_type = Option<String>, example = "US")]
+    country: Option<String>,
+    #[serde(default)]
+    #[param(inline)]
+    limit: Limit,
+    #[param(value_type = Option<String>)]
+    cursor: Option<Position<VisitorCursor>>,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct VisitorPage {
+    pub visitors: Vec<VisitorHour>,
+    /// For the next page; null on the last.
+    pub next_cursor: Option<String>,
+    /// Whether this server knows places: without `geo.database` all requests are from nowhere.
+    pub geo: bool,
+}
+
+/// Requests of consumers by country, region and hour, the latest hour first.
+#[utoipa::path(get, path = "/api/analytics/visitors", tag = "analytics", params(VisitorQuery),
+               responses((status = 200, body = VisitorPage)))]
+pub async fn list(
+    _: Caller<Viewer>,
+    State(api): State<ApiState>,
+    Query(query): Query<VisitorQuery>,
+) -> Result<PageJson<VisitorPage, String>, ApiError> {
+    let VisitorQuery { from, to, country, limit, cursor } = query;
+    let after = cursor.map(|Position(after)| after);
+    if after.as_ref().is_some_and(|after| !(1..=9999).contains(&after.hour.year())) {
+        return Err(bad_cursor());
+    }
+    let filter = VisitorFilter { from, to, country, after };
+    let mut visitors = visitors::list(&api.db.api_client().await?, &filter, limit.with_next()).await?;
+    let has_next = limit.cut(&mut visitors);
+    let next_cursor = visitors.last().filter(|_| has_next).map(|last| Position(last.position()).text());
+    Ok(PageJson { next: next_cursor.clone(), body: VisitorPage { visitors, next_cursor, geo: api.geo.is_on() } })
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::none(None, None)]
+    #[case::one(Some("203.0.113.7"), Some("203.0.113.7"))]
+    #[case::of_several(Some("2001:db8::7, 10.0.0.1"), Some("2001:db8::7"))]
+    #[case::no_address(Some("unknown, 203.0.113.7"), None)]
+    fn the_visitor_is_the_first_that_was_forwarded(
+        #[case] header: Option<&'static str>,
+        #[case] address: Option<&str>,
+    ) {
+        let headers = header.map(|value| (FORWARDED_FOR, value.parse().unwrap())).into_iter().collect();
+        assert_eq!(visitor(&headers).map(|address| address.to_string()).as_deref(), address);
+    }
+
+    #[test]
+    fn places_are_bounded_and_requests_are_not() {
+        let visitors = Visitors::default();
+        for n in 0..MAX_PLACES + 500 {
+            visitors.add(("US".to_owned(), n.to_string()), 2);
+        }
+        let counts = visitors.counts();
+        assert_eq!(counts.len(), MAX_PLACES + 1);
+        assert_eq!(counts.values().sum::<i64>(), 2 * (MAX_PLACES as i64 + 500));
+    }
+}

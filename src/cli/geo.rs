@@ -1,0 +1,47 @@
+//! `drover geo lookup`: where an address is, by the file of `geo.database`.
+
+use std::net::IpAddr;
+
+use clap::Subcommand;
+
+use super::{Env, ExitCode};
+use crate::api::geo::LocatedAddress;
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Say in which country, region, city and timezone an address is
+    Lookup {
+        /// An address of IPv4 or IPv6
+        #[arg(value_name = "IP")]
+        address: IpAddr,
+    },
+}
+
+pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
+    let Command::Lookup { address } = args.command;
+    let located: LocatedAddress = env.api_to_read().await?.get(&format!("/api/geo/{address}")).await?;
+    env.out.either(&located, text)?;
+    Ok(ExitCode::Ok)
+}
+
+fn text(LocatedAddress { ip, place }: &LocatedAddress) -> String {
+    let country = match (&place.country, &place.country_name) {
+        (Some(code), Some(name)) => Some(format!("{code} {name}")),
+        (code, name) => code.clone().or(name.clone()),
+    };
+    let fields = [
+        ("address", Some(ip.to_string())),
+        ("country", country),
+        ("region", place.region.clone()),
+        ("city", place.city.clone()),
+        ("timezone", place.timezone.clone()),
+    ];
+    let fields = fields.into_iter().filter_map(|(name, value)| Some(format!("{name:<10}{}", value?)));
+    fields.collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,57 @@
+//! `drover payload list`.
+
+use chrono::{DateTime, Utc};
+
+use crate::api::payloads::PayloadPage;
+use crate::cli::client::with_query;
+use crate::cli::output::time;
+use crate::cli::{Env, ExitCode, values};
+use crate::db::payload_views::PayloadView;
+use crate::domain::store::{Platform, StoreId};
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Only of the store with this id
+    #[arg(long, value_name = "ID", value_parser = values::whole_number)]
+    store: Option<StoreId>,
+    /// Only of stores of this platform
+    #[arg(long)]
+    platform: Option<Platform>,
+    /// Only those fetched on this day (UTC) or at this time, or later
+    #[arg(long, value_name = "DAY|TIME", value_parser = values::since)]
+    since: Option<DateTime<Utc>>,
+    /// Only those fetched on this day or earlier, or before this time
+    #[arg(long, value_name = "DAY|TIME", value_parser = values::until)]
+    until: Option<DateTime<Utc>>,
+    /// How many, at most
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = values::number(1..=500_i64))]
+    limit: i64,
+}
+
+pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
+    let query = [
+        ("dispensary_id", args.store.map(|id| id.to_string())),
+        ("platform", args.platform.map(|platform| platform.to_string())),
+        ("from", args.since.map(|from| from.to_rfc3339())),
+        ("to", args.until.map(|to| to.to_rfc3339())),
+        ("limit", Some(args.limit.to_string())),
+    ];
+    let page: PayloadPage = env.api_to_read().await?.get(&with_query("/api/payloads", query)).await?;
+    let headers = ["id", "store", "platform", "fetched", "products", "of", "bytes", "task"];
+    env.out.list(&page, &page.payloads, &headers, cells)?;
+    Ok(ExitCode::Ok)
+}
+
+fn cells(payload: &PayloadView) -> Vec<String> {
+    let name = payload.dispensary_name.clone().unwrap_or_default();
+    vec![
+        payload.id.to_string(),
+        format!("{} {name}", payload.dispensary_id),
+        payload.platform.to_string(),
+        time(payload.fetched_at),
+        payload.product_count.to_string(),
+        payload.total_count.to_string(),
+        payload.bytes.to_string(),
+        payload.task_id.map_or_else(|| "-".to_owned(), |id| id.to_string()),
+    ]
+}

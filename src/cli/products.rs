@@ -1,0 +1,38 @@
+//! `drover products`: finds products in all stores, shows one with its options, and what it cost over time.
+
+mod history;
+mod search;
+mod show;
+
+use clap::Subcommand;
+
+use super::{Env, ExitCode, values};
+use crate::domain::product::ProductId;
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Find products of all stores by words of their names and brands, the best match first
+    Search(search::Args),
+    /// Show a product with its options
+    Show {
+        /// Its id, as `products search` shows it
+        #[arg(value_parser = values::whole_number)]
+        id: ProductId,
+    },
+    /// Show what a product, or one of its options, cost and how much of it there was, the oldest first
+    History(history::Args),
+}
+
+pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
+    match args.command {
+        Command::Search(args) => search::run(args, env).await,
+        Command::Show { id } => show::run(id, env).await,
+        Command::History(args) => history::run(args, env).await,
+    }
+}

@@ -1,0 +1,77 @@
+//! `drover products history ID`: a line a crawl, or, of an option, a line a change.
+
+use chrono::{DateTime, Utc};
+
+use crate::api::products::{OptionHistory, ProductHistory};
+use crate::cli::client::with_query;
+use crate::cli::output::{amount, money, time};
+use crate::cli::{Env, ExitCode, values};
+use crate::db::product_series::OfferPoint;
+use crate::domain::product::ProductId;
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Its id, as `products search` shows it
+    #[arg(value_parser = values::whole_number)]
+    id: ProductId,
+    /// From this day (UTC) or time on [default: 90 days back]
+    #[arg(long, value_name = "DAY|TIME", value_parser = values::since)]
+    since: Option<DateTime<Utc>>,
+    /// Up to this day, or before this time [default: now]
+    #[arg(long, value_name = "DAY|TIME", value_parser = values::until)]
+    until: Option<DateTime<Utc>>,
+    /// One option instead of the product, by its label as `products show` shows it
+    #[arg(long, value_name = "LABEL")]
+    option: Option<String>,
+    /// Of options with that label, the n-th from 0
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "option", value_parser = values::number(0..=i16::MAX))]
+    nth: i16,
+    /// How many lines, at most; crawls that repeat the one before are left out first
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = values::number(1..=1000_i64))]
+    points: i64,
+}
+
+pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
+    let nth = args.option.is_some().then(|| args.nth.to_string());
+    let query = [
+        ("from", args.since.map(|from| from.to_rfc3339())),
+        ("to", args.until.map(|to| to.to_rfc3339())),
+        ("points", Some(args.points.to_string())),
+        ("option", args.option),
+        ("nth", nth),
+    ];
+    let path = format!("/api/products/{}/history", args.id);
+    let history: ProductHistory = env.api_to_read().await?.get(&with_query(&path, query)).await.map_err(|error| {
+        error.naming_flags(|field| if field == "from" { "--since".to_owned() } else { format!("--{field}") })
+    })?;
+    let lines = lines(&history);
+    let headers = ["crawled", "price", "special", "medical", "medical special", "stock", "quantity"];
+    env.out.list(&history, &lines, &headers, Clone::clone)?;
+    Ok(ExitCode::Ok)
+}
+
+fn lines(history: &ProductHistory) -> Vec<Vec<String>> {
+    if let Some(OptionHistory { points, .. }) = &history.option {
+        let lines = points.iter().map(|point| line(point.crawled_at, &point.offer, point.gone));
+        return lines.collect();
+    }
+    history.points.iter().map(|point| line(point.crawled_at, &point.offer, false)).collect()
+}
+
+fn line(at: DateTime<Utc>, offer: &OfferPoint, gone: bool) -> Vec<String> {
+    let shown = |cents: Option<i32>| cents.map(money).unwrap_or_default();
+    let stock = match offer.is_in_stock {
+        _ if gone => "gone",
+        true => "yes",
+        false => "no",
+    };
+    vec![
+        time(at),
+        shown(offer.price_rec),
+        shown(offer.special_price_rec),
+        shown(offer.price_med),
+        shown(offer.special_price_med),
+        stock.to_owned(),
+        amount(offer.quantity, offer.quantity_censored).unwrap_or_default(),
+    ]
+}

@@ -1,0 +1,95 @@
+//! `drover products search`.
+
+use crate::api::products::FoundPage;
+use crate::cli::client::with_query;
+use crate::cli::output::{counted, money};
+use crate::cli::{Env, ExitCode, values};
+use crate::db::product_search::MatchKind;
+use crate::db::product_views::ProductView;
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Words, or beginnings of words
+    #[arg(required = true)]
+    words: Vec<String>,
+    /// Only in stores of this state, such as AZ
+    #[arg(long)]
+    state: Option<String>,
+    #[arg(long)]
+    category: Option<String>,
+    /// How the brand begins
+    #[arg(long)]
+    brand: Option<String>,
+    /// Only what is in stock
+    #[arg(long)]
+    in_stock: bool,
+    /// Only what is on special
+    #[arg(long)]
+    on_special: bool,
+    /// Lowest price, in dollars
+    #[arg(long, value_name = "PRICE", value_parser = values::cents)]
+    min_price: Option<i32>,
+    /// Highest price, in dollars
+    #[arg(long, value_name = "PRICE", value_parser = values::cents)]
+    max_price: Option<i32>,
+    /// How many, at most
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = values::number(1..=500_i64))]
+    limit: i64,
+}
+
+pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
+    let flag = |is_given: bool| is_given.then(|| "true".to_owned());
+    let query = [
+        ("q", Some(args.words.join(" "))),
+        ("state", args.state),
+        ("category", args.category),
+        ("brand", args.brand),
+        ("in_stock", flag(args.in_stock)),
+        ("on_special", flag(args.on_special)),
+        ("min_price", args.min_price.map(|cents| cents.to_string())),
+        ("max_price", args.max_price.map(|cents| cents.to_string())),
+        ("limit", Some(args.limit.to_string())),
+    ];
+    let api = env.api_to_read().await?;
+    let found: FoundPage = api.get(&with_query("/api/products/search", query)).await.map_err(|error| {
+        error.naming_flags(
+            |field| if field == "q" { "WORDS".to_owned() } else { format!("--{}", field.replace('_', "-")) },
+        )
+    })?;
+    warn(&found);
+    let headers = ["id", "product", "brand", "category", "price", "stock", "store", "state"];
+    env.out.list(&found, &found.products, &headers, cells)?;
+    Ok(ExitCode::Ok)
+}
+
+/// Says on stderr how far the list is not what was asked for.
+fn warn(found: &FoundPage) {
+    if found.products.is_empty() {
+        tracing::warn!("no product matches");
+    }
+    if found.products.is_empty() && !found.forgives_spelling {
+        tracing::warn!("the server has no trigrams (extension pg_trgm): a spelling mistake finds nothing");
+    }
+    if !found.products.is_empty() && found.r#match == MatchKind::Trigrams {
+        tracing::warn!("no product has all words; these are spelled alike");
+    }
+    if found.truncated {
+        tracing::warn!("so many products match that only a part of them was looked at: more words help");
+    }
+    if found.stores_waiting > 0 {
+        tracing::warn!("{} crawled lately, not searched yet", counted(found.stores_waiting, "store"));
+    }
+}
+
+fn cells(product: &ProductView) -> Vec<String> {
+    vec![
+        product.id.to_string(),
+        product.name.clone(),
+        product.brand.clone().unwrap_or_default(),
+        product.category.clone().unwrap_or_default(),
+        product.price.map(money).unwrap_or_default(),
+        if product.is_in_stock { "yes" } else { "no" }.to_owned(),
+        product.dispensary_name.clone(),
+        product.state.clone().unwrap_or_default(),
+    ]
+}

@@ -1,0 +1,107 @@
+//! `drover products show ID`: a product with its options.
+
+use crate::cli::output::{amount, money, time};
+use crate::cli::{Env, ExitCode};
+use crate::db::product_views::{OptionView, ProductDetail, ProductView};
+use crate::domain::product::ProductId;
+
+pub async fn run(id: ProductId, env: &Env) -> anyhow::Result<ExitCode> {
+    let detail: ProductDetail = env.api_to_read().await?.get(&format!("/api/products/{id}")).await?;
+    env.out.either(&detail, text)?;
+    Ok(ExitCode::Ok)
+}
+
+fn text(detail: &ProductDetail) -> String {
+    let product = &detail.product;
+    let fields = [
+        ("product", Some(format!("{} {}", product.id, product.name))),
+        ("brand", product.brand.clone()),
+        ("category", joined([&product.category, &product.subcategory, &product.strain_type])),
+        ("store", Some(store(product))),
+        ("platform", Some(format!("{} {}", product.platform, product.provider_product_id))),
+        ("price", price(product.price_rec, product.special_price_rec)),
+        ("medical", price(product.price_med, product.special_price_med)),
+        ("thc", potency(product.thc_min, product.thc_max, product.thc_unit.as_deref())),
+        ("cbd", potency(product.cbd_min, product.cbd_max, product.cbd_unit.as_deref())),
+        ("stock", Some(stock(product))),
+        ("seen", Some(format!("{} to {}", time(product.first_seen_at), time(product.last_seen_at)))),
+        ("image", product.image_url.clone()),
+    ];
+    let fields = fields.into_iter().filter_map(|(name, value)| Some(format!("{name:<10}{}", value?)));
+    fields.chain(detail.options.iter().map(option)).collect::<Vec<_>>().join("\n")
+}
+
+fn store(product: &ProductView) -> String {
+    let place = joined([&product.city, &product.state]).map(|place| format!(" ({place})")).unwrap_or_default();
+    format!("{} {}{place}", product.dispensary_id, product.dispensary_name)
+}
+
+/// `$10.00 instead of $12.00`
+fn price(regular: Option<i32>, special: Option<i32>) -> Option<String> {
+    match (regular, special) {
+        (Some(regular), Some(special)) if special < regular => {
+            Some(format!("{} instead of {}", money(special), money(regular)))
+        }
+        (regular, special) => regular.or(special).map(money),
+    }
+}
+
+fn potency(min: Option<f64>, max: Option<f64>, unit: Option<&str>) -> Option<String> {
+    let range = match (min, max) {
+        (Some(min), Some(max)) if min < max => format!("{min}–{max}"),
+        (min, max) => max.or(min)?.to_string(),
+    };
+    Some(format!("{range} {}", unit.unwrap_or_default()).trim_end().to_owned())
+}
+
+fn stock(product: &ProductView) -> String {
+    let amount = amount(product.quantity, product.quantity_censored).map(|amount| format!(", {amount}"));
+    let missed = (product.consecutive_misses > 0).then(|| format!(", absent {} times", product.consecutive_misses));
+    format!("{}{}{}", product.stock_status, amount.unwrap_or_default(), missed.unwrap_or_default())
+}
+
+/// `option    1g  $10.00  medical $9.00  5`
+fn option(option: &OptionView) -> String {
+    let medical = price(option.price_med, option.special_price_med).map(|price| format!("medical {price}"));
+    let stock = match option.is_in_stock {
+        true => amount(option.quantity, option.quantity_censored),
+        false => Some("out of stock".to_owned()),
+    };
+    let parts = [price(option.price_rec, option.special_price_rec), medical, stock];
+    let parts: String = parts.into_iter().flatten().map(|part| format!("  {part}")).collect();
+    format!("{:<10}{}{parts}", "option", option.option_label)
+}
+
+fn joined<const N: usize>(parts: [&Option<String>; N]) -> Option<String> {
+    let parts: Vec<&str> = parts.into_iter().flatten().map(String::as_str).collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::regular(Some(1250), None, Some("$12.50"))]
+    #[case::special(Some(1250), Some(1000), Some("$10.00 instead of $12.50"))]
+    #[case::no_better(Some(1000), Some(1000), Some("$10.00"))]
+    #[case::special_alone(None, Some(999), Some("$9.99"))]
+    #[case::none(None, None, None)]
+    fn a_special_is_shown_with_what_it_replaces(
+        #[case] regular: Option<i32>,
+        #[case] special: Option<i32>,
+        #[case] shown: Option<&str>,
+    ) {
+        assert_eq!(price(regular, special).as_deref(), shown);
+    }
+
+    #[rstest]
+    #[case::range(Some(20.1), Some(23.4), "20.1–23.4 PERCENTAGE")]
+    #[case::one(Some(20.0), Some(20.0), "20 PERCENTAGE")]
+    #[case::only_a_least(Some(5.5), None, "5.5 PERCENTAGE")]
+    fn a_potency_is_a_number_or_a_range(#[case] min: Option<f64>, #[case] max: Option<f64>, #[case] shown: &str) {
+        assert_eq!(potency(min, max, Some("PERCENTAGE")).unwrap(), shown);
+    }
+}

@@ -1,0 +1,141 @@
+//! `Checker`: sends one real request to the platform through each proxy, as tasks do.
+//!
+//! Every request goes through the proxy that is checked, and the platform's rate limit holds for all checks of a checker together. Each
+//! check asks for the stores around the next point, so that those at the same time send different requests. The table of proxies is only
+//! read: the pools of running workers judge health. No robots.txt is asked for: a check is one request by hand, and tells whether a proxy
+//! works, not what may be crawled.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, ready};
+
+use crate::api::proxy_tests::{ProxyTest, ProxyTester};
+use crate::app::data::DataFiles;
+use crate::clock::Clock;
+use crate::config::{self, Config};
+use crate::domain::proxy::ProxyRow;
+use crate::domain::store::Platform;
+use crate::platforms::{DiscoveryPoint, Registry};
+use crate::stealth::session::SessionConfig;
+use crate::stealth::{
+    AllowList, FetchError, Proxy, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxySource, SessionAsk, Sessions,
+};
+
+/// A proxy that needs longer fails its check.
+const MAX_CHECK_TIME: Duration = Duration::from_secs(20);
+
+/// Whose answers are asked for.
+const PLATFORM: Platform = Platform::DEFAULT;
+
+/// Tests proxies for the API, each with a checker of its own.
+pub struct ApiTester(pub Arc<Config>);
+
+impl ProxyTester for ApiTester {
+    fn test(&self, row: ProxyRow) -> BoxFuture<'_, Result<ProxyTest, String>> {
+        async move {
+            let checked = async { Checker::new(&self.0, std::slice::from_ref(&row))?.check_next(0).await };
+            let (id, result) = checked.await.map_err(|error: anyhow::Error| format!("{error:#}"))?;
+            Ok(test_of(id, result))
+        }
+        .boxed()
+    }
+}
+
+/// `result`: how long the answer took, or the error.
+pub fn test_of(id: ProxyId, result: Result<Duration, String>) -> ProxyTest {
+    let (latency, reason) = match result {
+        Ok(took) => (Some(took), None),
+        Err(reason) => (None, Some(reason)),
+    };
+    ProxyTest { id, ok: reason.is_none(), latency_ms: latency.map(|took| took.as_millis() as u64), reason }
+}
+
+/// Sends one request through each proxy.
+pub struct Checker {
+    sessions: Sessions,
+    proxies: Arc<OnceEach>,
+    registry: Registry,
+    points: Vec<DiscoveryPoint>,
+}
+
+impl Checker {
+    pub fn new(config: &Config, rows: &[ProxyRow]) -> anyhow::Result<Checker> {
+        let DataFiles { identities, states, platforms } = DataFiles::load(config)?;
+        let registry = Registry::new(config, platforms, &states)?;
+        let platform = registry.get(PLATFORM);
+        let points = platform.discovery_points.values().flatten().cloned().collect();
+        let proxies = Arc::new(OnceEach::new(rows));
+        let sessions = Sessions::new(SessionConfig {
+            proxies: proxies.clone(),
+            identities,
+            states,
+            allowed_hosts: AllowList::new(platform.api_hosts.clone()),
+            http: config::Http { whole_timeout: config.http.whole_timeout.min(MAX_CHECK_TIME), ..config.http.clone() },
+            proxy_config: config::Proxies { rotations_per_request: 0, ..config.proxies.clone() },
+            politeness: config.politeness.clone(),
+            host_table: None,
+            robots_table: None,
+            clock: Clock::system(),
+        })?;
+        Ok(Checker { sessions, proxies, registry, points })
+    }
+
+    /// Checks a proxy that has not been checked yet. Returns which one, and how long its answer took or the error.
+    pub async fn check_next(&self, nth: usize) -> anyhow::Result<(ProxyId, Result<Duration, String>)> {
+        let point = self.points.get(nth % self.points.len().max(1)).context("states.toml holds no point")?;
+        let platform = self.registry.get(PLATFORM);
+        let (query, request) = platform.probe(point)?.context("the platform has no query to check proxies with")?;
+        let mut session = self.sessions.open(SessionAsk::default());
+        let adapter = platform.adapter.clone();
+        let sent = session.send(&request, move |response| adapter.read_stores(&query, response)).await;
+        let used = session.trace().read().proxy_ids.first().copied();
+        let id = used.context("every proxy has been checked")?;
+        let result = match (self.proxies.outcome(id), sent) {
+            // the platform answered, even if only that it does not know the query
+            (Some(ProxyOutcome::Success { took, .. }), _) => Ok(took),
+            // with a single proxy an outage is this proxy's failure
+            (_, Err(FetchError::ProxyOutage { reason, .. })) => Err(reason),
+            // what the host does to all of them is not about this one
+            (_, Err(FetchError::HostTrouble { error, .. })) => Err(error.to_string()),
+            (_, Err(error)) => Err(error.to_string()),
+            (_, Ok(_)) => Err("nothing was sent".to_owned()),
+        };
+        Ok((id, result))
+    }
+}
+
+/// A source that gives out each proxy once and keeps its outcome.
+struct OnceEach {
+    left: Mutex<VecDeque<Arc<Proxy>>>,
+    outcomes: Mutex<HashMap<ProxyId, ProxyOutcome>>,
+}
+
+impl OnceEach {
+    fn new(rows: &[ProxyRow]) -> Self {
+        let all = rows.iter().map(|row| Arc::new(row.proxy.clone())).collect();
+        OnceEach { left: Mutex::new(all), outcomes: Mutex::default() }
+    }
+
+    fn outcome(&self, id: ProxyId) -> Option<ProxyOutcome> {
+        lock(&self.outcomes).get(&id).cloned()
+    }
+}
+
+impl ProxySource for OnceEach {
+    fn lease(&self, ask: ProxyAsk) -> BoxFuture<'_, Result<ProxyLease, FetchError>> {
+        let next = lock(&self.left).pop_front().map(|proxy| ProxyLease::new(proxy, || {}));
+        Box::pin(ready(next.ok_or(FetchError::NoProxy { host: ask.host })))
+    }
+
+    fn report(&self, proxy: ProxyId, outcome: ProxyOutcome, _: Instant) {
+        lock(&self.outcomes).insert(proxy, outcome);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,92 @@
+//! `drover stores list`.
+
+use crate::api::stores::StorePage;
+use crate::cli::client::with_query;
+use crate::cli::output::time;
+use crate::cli::{Env, ExitCode, groups};
+use crate::db::store_views::StoreView;
+use crate::domain::group;
+use crate::domain::store::Platform;
+
+/// Stores that one request asks for.
+const PAGE: &str = "500";
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Only those of this group
+    #[arg(long, value_parser = group::name)]
+    group: Option<String>,
+    /// Only those of this state, such as AZ
+    #[arg(long)]
+    state: Option<String>,
+    /// Only those of this platform
+    #[arg(long)]
+    platform: Option<Platform>,
+    /// Only those that are crawled, or with `false` those that are not
+    #[arg(long, value_name = "true|false")]
+    crawled: Option<bool>,
+    /// Only those with this id, a slug that begins so, or this in their name or city
+    #[arg(long, value_name = "TEXT")]
+    search: Option<String>,
+}
+
+pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
+    let list = all(&args, env).await?;
+    if let Some(group) = args.group.as_deref().filter(|_| list.stores.is_empty()) {
+        warn_of(group, env).await?;
+    }
+    let headers = ["id", "name", "state", "platform id", "groups", "crawl", "products", "in stock", "last crawl"];
+    env.out.list(&list, &list.stores, &headers, cells)?;
+    Ok(ExitCode::Ok)
+}
+
+/// All pages, as one.
+async fn all(args: &Args, env: &Env) -> anyhow::Result<StorePage> {
+    let api = env.api_to_read().await?;
+    let mut list = StorePage { stores: Vec::new(), next_cursor: None };
+    loop {
+        let query = [
+            ("group", args.group.clone()),
+            ("state", args.state.clone()),
+            ("platform", args.platform.map(|platform| platform.to_string())),
+            ("crawl_enabled", args.crawled.map(|is_on| is_on.to_string())),
+            ("q", args.search.clone()),
+            ("limit", Some(PAGE.to_owned())),
+            ("cursor", list.next_cursor.take()),
+        ];
+        let page: StorePage = api
+            .get(&with_query("/api/stores", query))
+            .await
+            .map_err(|error| error.naming_flags(|field| format!("--{field}")))?;
+        list.stores.extend(page.stores);
+        list.next_cursor = page.next_cursor;
+        if list.next_cursor.is_none() {
+            return Ok(list);
+        }
+    }
+}
+
+/// The database knows the groups that may be meant.
+async fn warn_of(group: &str, env: &Env) -> anyhow::Result<()> {
+    if env.is_remote() {
+        tracing::warn!("group '{group}' holds no such store");
+        return Ok(());
+    }
+    groups::warn_if_empty(&env.db_to_read().await?.client().await?, group).await?;
+    Ok(())
+}
+
+fn cells(store: &StoreView) -> Vec<String> {
+    let or_dash = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
+    vec![
+        store.id.to_string(),
+        store.name.clone(),
+        or_dash(&store.state),
+        or_dash(&store.platform_dispensary_id),
+        store.groups.join(" "),
+        if store.crawl_enabled { "on" } else { "off" }.to_owned(),
+        store.products.to_string(),
+        store.in_stock.to_string(),
+        or_dash(&store.last_crawl_at.map(time)),
+    ]
+}

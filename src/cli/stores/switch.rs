@@ -1,0 +1,38 @@
+//! `drover stores enable` and `disable`: whether stores are crawled.
+
+use crate::api::stores::StoreChange;
+use crate::cli::{Env, ExitCode, values};
+use crate::db::store_views::StoreView;
+use crate::domain::store::StoreId;
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The stores' ids, as `stores list` shows them
+    #[arg(required = true, value_name = "ID", value_parser = values::whole_number)]
+    stores: Vec<StoreId>,
+}
+
+/// Switches one store after the other. One that cannot be switched is named, and the others are switched all the same.
+pub async fn run(Args { stores }: Args, crawl_enabled: bool, env: &Env) -> anyhow::Result<ExitCode> {
+    let api = env.api().await?;
+    let mut refused = Vec::new();
+    for id in &stores {
+        match api.put::<StoreView>(&format!("/api/stores/{id}"), &StoreChange { crawl_enabled }).await {
+            Ok(store) => env.out.either(&store, text)?,
+            Err(error) => refused.push(error),
+        }
+    }
+    if refused.len() < stores.len() {
+        refused.iter().for_each(|error| tracing::error!("{error}"));
+        return Ok(if refused.is_empty() { ExitCode::Ok } else { ExitCode::PartialFailure });
+    }
+    match refused.into_iter().next() {
+        Some(error) => Err(error.into()),
+        None => Ok(ExitCode::Ok),
+    }
+}
+
+fn text(store: &StoreView) -> String {
+    let state = if store.crawl_enabled { "is crawled" } else { "is not crawled" };
+    format!("store {}: {} {state}", store.id, store.name)
+}

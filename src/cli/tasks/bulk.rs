@@ -1,0 +1,156 @@
+//! `drover tasks bulk`: one action on all tasks that a filter finds. Very many become an operation, which this command follows.
+
+use std::time::Duration;
+
+use super::filter::{Filter, flag};
+use crate::cli::client::ApiClient;
+use crate::cli::output::counted;
+use crate::cli::progress::Progress;
+use crate::cli::{CliError, Env, ExitCode, values};
+use crate::db::Db;
+use crate::db::operations::{self, BulkAnswer, BulkRequest, Failure, Operation};
+use crate::db::task_views::TaskFilter;
+use crate::domain::bulk_action::BulkAction;
+use crate::domain::vocabulary;
+
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
+/// More reasons are not printed one by one.
+const MAX_REASONS: usize = 10;
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// retry, cancel, delete or reprioritize
+    #[arg(value_parser = action)]
+    action: BulkAction,
+    #[command(flatten)]
+    filter: Filter,
+    /// Of reprioritize: higher runs first, from -1000 to 1000
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::whole_number)]
+    priority: Option<i64>,
+    /// Say how many tasks match and how many of them can be changed, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Cancel or delete without being asked back
+    #[arg(long)]
+    yes: bool,
+}
+
+pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
+    let filter = TaskFilter::from(args.filter);
+    if filter == TaskFilter::default() {
+        return Err(CliError::usage("say which tasks: at least one flag such as --status failed").into());
+    }
+    let (action, priority) = (args.action, args.priority);
+    let request = |dry_run| BulkRequest { action, filter: Some(filter.clone()), ids: None, priority, dry_run };
+    let api = env.api().await?;
+    if args.dry_run || !args.yes && destroys(action) {
+        let counts = send(&api, &request(true)).await?;
+        let BulkAnswer::DryRun { matched, eligible } = counts else { return Err(unexpected()) };
+        if !args.dry_run {
+            let tasks = counted(eligible, "task");
+            let fault = format!("this would {action} {tasks}: add --yes, or --dry-run to only count");
+            return Err(CliError::usage(fault).into());
+        }
+        let text = format!("{} match, {eligible} of them can be changed by {action}", counted(matched, "task"));
+        env.out.either(&counts, |_| text)?;
+        return Ok(ExitCode::Ok);
+    }
+    match send(&api, &request(false)).await? {
+        BulkAnswer::DryRun { .. } => Err(unexpected()),
+        BulkAnswer::Started(operation) => follow(*operation, &api, env).await,
+        BulkAnswer::Done { done, failed } => {
+            let refused = failed.len();
+            let answer = BulkAnswer::Done { done, failed: failed.clone() };
+            env.out.either(&answer, |_| text(action.name(), done as i64, refused as i64, &failed))?;
+            Ok(code(done as i64, refused as i64))
+        }
+    }
+}
+
+fn destroys(action: BulkAction) -> bool {
+    matches!(action, BulkAction::Cancel | BulkAction::Delete)
+}
+
+async fn send(api: &ApiClient, request: &BulkRequest) -> anyhow::Result<BulkAnswer> {
+    Ok(api.post("/api/tasks/bulk", request).await.map_err(|error| error.naming_flags(flag))?)
+}
+
+/// Until it has ended, or a signal comes. Without a server, this command works the operation off itself.
+async fn follow(mut operation: Operation, api: &ApiClient, env: &Env) -> anyhow::Result<ExitCode> {
+    let db = if env.is_remote() { None } else { Some(env.db().await?) };
+    let progress = Progress::begin(env, "tasks");
+    progress.set_total(operation.matched.unsigned_abs());
+    let mut shown = 0;
+    while operation.ended_at.is_none() {
+        if progress.is_stopped() {
+            drop(progress);
+            tracing::warn!("operation {} goes on wherever drover api, up or scheduler runs", operation.id);
+            return Ok(ExitCode::Interrupted);
+        }
+        work_or_wait(db.as_ref(), &progress).await?;
+        operation = api.get(&format!("/api/operations/{}", operation.id)).await?;
+        let done = (operation.done + operation.failed).unsigned_abs();
+        progress.advance(done.saturating_sub(shown));
+        shown = done;
+    }
+    drop(progress);
+    env.out.either(&operation, |ended| text(&ended.action.to_string(), ended.done, ended.failed, &ended.failures))?;
+    match operation.error {
+        Some(error) => Err(anyhow::anyhow!("operation {} failed: {error}", operation.id)),
+        None => Ok(code(operation.done, operation.failed)),
+    }
+}
+
+async fn work_or_wait(db: Option<&Db>, progress: &Progress) -> anyhow::Result<()> {
+    let batch = match db {
+        Some(db) => operations::run_batch(db).await?,
+        None => None,
+    };
+    if batch.is_none() {
+        progress.pause(POLL_INTERVAL).await;
+    }
+    Ok(())
+}
+
+fn text(action: &str, done: i64, failed: i64, failures: &[Failure]) -> String {
+    let mut lines = vec![format!("{action}: {} changed, {failed} left as they were", counted(done, "task"))];
+    lines.extend(failures.iter().take(MAX_REASONS).map(|failure| format!("  task {}: {}", failure.id, failure.reason)));
+    match failed - failures.len().min(MAX_REASONS) as i64 {
+        more if more > 0 => lines.push(format!("  and {more} more")),
+        _ => {}
+    }
+    lines.join("\n")
+}
+
+fn code(done: i64, failed: i64) -> ExitCode {
+    match (done, failed) {
+        (_, 0) => ExitCode::Ok,
+        (0, _) => ExitCode::Failure,
+        _ => ExitCode::PartialFailure,
+    }
+}
+
+fn unexpected() -> anyhow::Error {
+    anyhow::anyhow!("the answer is not what this version of drover expects")
+}
+
+fn action(text: &str) -> Result<BulkAction, String> {
+    vocabulary::find(text).ok_or_else(|| format!("expected one of {}", vocabulary::words::<BulkAction>()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_few_reasons_are_printed_and_the_rest_is_counted() {
+        let failure = |id| Failure { id, reason: "task 9 waits for it".to_owned() };
+        let few: Vec<Failure> = (1..=2).map(failure).collect();
+        let told =
+            "delete: 1 task changed, 2 left as they were\n  task 1: task 9 waits for it\n  task 2: task 9 waits for it";
+        assert_eq!(text("delete", 1, 2, &few), told);
+        let many: Vec<Failure> = (1..=100).map(failure).collect();
+        let lines = text("delete", 0, 250, &many);
+        assert!(lines.lines().count() == 12 && lines.ends_with("and 240 more"), "{lines}");
+    }
+}

@@ -1,0 +1,104 @@
+//! `drover tasks retry | cancel | set | delete`: changes tasks by their ids, one after the other.
+
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use serde_json::json;
+
+use crate::cli::client::{ApiClient, ClientError};
+use crate::cli::{CliError, Env, ExitCode, values};
+use crate::db::task_views::TaskView;
+use crate::domain::task::TaskId;
+use crate::domain::task_change::TaskChange;
+
+#[derive(Debug, clap::Args)]
+pub struct Ids {
+    /// Their ids, as `tasks list` shows them
+    #[arg(required = true, value_name = "ID", value_parser = values::whole_number)]
+    ids: Vec<TaskId>,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Set {
+    #[command(flatten)]
+    tasks: Ids,
+    /// Higher runs first, from -1000 to 1000
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::whole_number)]
+    priority: Option<i64>,
+    /// Not before this time, such as 2025-01-10T08:00:00Z
+    #[arg(long, value_name = "TIME", value_parser = values::time, conflicts_with = "now")]
+    at: Option<DateTime<Utc>>,
+    /// As soon as there is a worker for it
+    #[arg(long)]
+    now: bool,
+}
+
+pub async fn retry(Ids { ids }: Ids, env: &Env) -> anyhow::Result<ExitCode> {
+    each(&ids, env, async |api, id| api.post(&format!("/api/tasks/{id}/retry"), &json!({})).await, text).await
+}
+
+pub async fn cancel(Ids { ids }: Ids, env: &Env) -> anyhow::Result<ExitCode> {
+    each(&ids, env, async |api, id| api.post(&format!("/api/tasks/{id}/cancel"), &json!({})).await, text).await
+}
+
+pub async fn set(args: Set, env: &Env) -> anyhow::Result<ExitCode> {
+    let scheduled_for = if args.now { Some(None) } else { args.at.map(Some) };
+    let change = TaskChange { priority: args.priority, scheduled_for };
+    if change == TaskChange::default() {
+        return Err(CliError::usage("say what to change: --priority, --at or --now").into());
+    }
+    let put = async |api: &ApiClient, id| {
+        let changed = api.put(&format!("/api/tasks/{id}"), &change).await;
+        changed.map_err(|error: ClientError| error.naming_flags(flag))
+    };
+    each(&args.tasks.ids, env, put, text).await
+}
+
+pub async fn delete(Ids { ids }: Ids, env: &Env) -> anyhow::Result<ExitCode> {
+    let delete = async |api: &ApiClient, id| {
+        api.delete(&format!("/api/tasks/{id}")).await?;
+        Ok(json!({ "deleted": id }))
+    };
+    each(&ids, env, delete, |answer| format!("task {} is deleted", answer["deleted"])).await
+}
+
+/// What cannot be changed is told, and holds up no other.
+async fn each<T: Serialize>(
+    ids: &[TaskId],
+    env: &Env,
+    change: impl AsyncFn(&ApiClient, TaskId) -> Result<T, ClientError>,
+    text: impl Fn(&T) -> String,
+) -> anyhow::Result<ExitCode> {
+    let api = env.api().await?;
+    let (mut done, mut refused) = (0, None);
+    for id in ids {
+        match change(&api, *id).await {
+            Ok(answer) => {
+                env.out.either(&answer, &text)?;
+                done += 1;
+            }
+            Err(error) if ids.len() == 1 || error.code == ExitCode::Unavailable => return Err(error.into()),
+            Err(error) => {
+                tracing::error!("{error}");
+                refused.get_or_insert(error.code);
+            }
+        }
+    }
+    Ok(match refused {
+        None => ExitCode::Ok,
+        Some(_) if done > 0 => ExitCode::PartialFailure,
+        Some(code) => code,
+    })
+}
+
+fn text(task: &TaskView) -> String {
+    let time = task.scheduled_for.map(|at| format!(", not before {}", crate::cli::output::time(at)));
+    format!("task {} {}: {}, priority {}{}", task.id, task.role, task.status, task.priority, time.unwrap_or_default())
+}
+
+/// The flag that sets a field of the request.
+fn flag(field: &str) -> String {
+    match field {
+        "scheduled_for" => "--at".to_owned(),
+        other => format!("--{other}"),
+    }
+}

@@ -1,0 +1,108 @@
+//! The flags by which commands choose tasks: those of `GET /api/tasks`.
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+
+use crate::cli::client::with_query;
+use crate::cli::values;
+use crate::db::task_views::TaskFilter;
+use crate::domain::role::RoleSet;
+use crate::domain::shown_status::ShownStatus;
+use crate::domain::store::{Platform, StoreId};
+use crate::domain::task::TaskId;
+
+#[derive(Debug, clap::Args)]
+pub struct Filter {
+    /// pending, claimed, running, completed, failed, cancelled, or stale (its lease ran out)
+    #[arg(long)]
+    status: Option<ShownStatus>,
+    /// One role, or several with commas
+    #[arg(long)]
+    role: Option<RoleSet>,
+    /// Only tasks of the store with this id
+    #[arg(long, value_name = "ID", value_parser = values::whole_number)]
+    dispensary: Option<StoreId>,
+    /// Only tasks of this platform
+    #[arg(long)]
+    platform: Option<Platform>,
+    /// Only tasks that the worker with this id has or had
+    #[arg(long, value_name = "ID")]
+    worker: Option<String>,
+    /// Only tasks that the schedule with this id made
+    #[arg(long, value_name = "ID", value_parser = values::whole_number)]
+    schedule: Option<i64>,
+    /// Only tasks that this task made
+    #[arg(long, value_name = "ID", value_parser = values::whole_number)]
+    parent: Option<TaskId>,
+    /// Only tasks whose error holds this text, in any letter case
+    #[arg(long, value_name = "TEXT")]
+    error: Option<String>,
+    /// Only tasks that were retried so often or more
+    #[arg(long, value_name = "N", value_parser = values::number(0..=i32::MAX))]
+    min_retries: Option<i32>,
+    /// Made on this day or at this time, or later
+    #[arg(long, value_name = "TIME", value_parser = values::since)]
+    since: Option<DateTime<Utc>>,
+    /// Made on this day or before this time, or earlier
+    #[arg(long, value_name = "TIME", value_parser = values::until)]
+    until: Option<DateTime<Utc>>,
+}
+
+impl From<Filter> for TaskFilter {
+    fn from(filter: Filter) -> Self {
+        TaskFilter {
+            status: filter.status,
+            roles: filter.role,
+            dispensary_id: filter.dispensary,
+            platform: filter.platform,
+            worker_id: filter.worker,
+            schedule_id: filter.schedule,
+            parent_task_id: filter.parent,
+            error: filter.error,
+            min_retries: filter.min_retries,
+            created_after: filter.since,
+            created_before: filter.until,
+            ..TaskFilter::default()
+        }
+    }
+}
+
+/// The list of these tasks; its parameters have the names of the filter's fields.
+pub fn list_path(filter: &TaskFilter, limit: i64) -> serde_json::Result<String> {
+    let mut fields = serde_json::to_value(filter)?;
+    fields["limit"] = limit.into();
+    let fields = fields.as_object().into_iter().flatten();
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    Ok(with_query("/api/tasks", fields.map(|(name, value)| (name, Some(text(value))))))
+}
+
+/// The flag that sets a field of the request.
+pub fn flag(field: &str) -> String {
+    match field.strip_prefix("filter.").unwrap_or(field) {
+        "dispensary_id" => "--dispensary".to_owned(),
+        "worker_id" => "--worker".to_owned(),
+        "schedule_id" => "--schedule".to_owned(),
+        "parent_task_id" => "--parent".to_owned(),
+        "created_after" => "--since".to_owned(),
+        "created_before" => "--until".to_owned(),
+        other => format!("--{}", other.replace('_', "-")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_filter_becomes_the_parameters_of_a_list() {
+        let filter = TaskFilter {
+            roles: Some("product_resync".parse().unwrap()),
+            error: Some("503 at x&y".to_owned()),
+            dispensary_id: Some(7),
+            ..TaskFilter::default()
+        };
+        let expected = "/api/tasks?dispensary_id=7&error=503+at+x%26y&limit=5&role=product_discovery%2Cpayload_fetch%2Cproduct_refresh";
+        assert_eq!(list_path(&filter, 5).unwrap(), expected);
+        assert_eq!(list_path(&TaskFilter::default(), 5).unwrap(), "/api/tasks?limit=5");
+    }
+}

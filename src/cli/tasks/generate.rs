@@ -1,0 +1,127 @@
+//! `drover tasks generate` and `recover`: makes the tasks of many stores, or puts tasks back whose workers are gone.
+
+use chrono::NaiveDate;
+use clap::Subcommand;
+
+use crate::cli::output::{counted, time};
+use crate::cli::{Env, ExitCode, values};
+use crate::db::task_views::TaskView;
+use crate::db::tasks::RecoveryCounts;
+use crate::domain::generation_request::{
+    DiscoveryRequest, RecoveryRequest, Resync, ResyncRequest, StateRequest, StateTasks,
+};
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Crawls of all stores, in batches over a day; a store that has one open gets no other
+    Resync {
+        /// How many batches, from 1 to 24 [default: 6]
+        #[arg(long, value_name = "N", value_parser = values::whole_number)]
+        batches: Option<i64>,
+        /// The day, such as 2025-01-10 [default: today, in UTC]
+        #[arg(long)]
+        date: Option<NaiveDate>,
+        /// Only the stores of this state, such as AZ
+        #[arg(long)]
+        state: Option<String>,
+    },
+    /// A task for every crawlable store of a state, at once
+    State {
+        /// Two letters, such as AZ
+        state: String,
+        /// The kind of work [default: payload_fetch]
+        #[arg(long)]
+        role: Option<String>,
+        /// Higher runs first, from -1000 to 1000 [default: the role's]
+        #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::whole_number)]
+        priority: Option<i64>,
+    },
+    /// A task that looks for the stores of a platform
+    Discovery {
+        /// The platform, such as dutchie
+        #[arg(long)]
+        platform: String,
+        /// Only in this state, such as AZ
+        #[arg(long)]
+        state: Option<String>,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Recover {
+    /// Also tasks that gave no sign for so long [default: 10]
+    #[arg(long, value_name = "N", value_parser = values::whole_number)]
+    minutes: Option<i64>,
+}
+
+pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
+    let api = env.api().await?;
+    match args.what {
+        What::Resync { batches, date, state } => {
+            let request = ResyncRequest { batches_per_day: batches, date, state_code: state };
+            let made = api.post("/api/tasks/generate/resync", &request).await;
+            let made: Resync = made.map_err(|error| error.naming_flags(flag))?;
+            env.out.either(&made, resync_text)?;
+        }
+        What::State { state, role, priority } => {
+            let request = StateRequest { state_code: state, role, priority };
+            let made = api.post("/api/job-queue/enqueue-state", &request).await;
+            let made: StateTasks = made.map_err(|error| error.naming_flags(flag_of_state))?;
+            env.out.either(&made, |made| text(made.count, made.skipped))?;
+        }
+        What::Discovery { platform, state } => {
+            let request = DiscoveryRequest { platform, state_code: state };
+            let task = api.post("/api/tasks/generate/discovery", &request).await;
+            let task: TaskView = task.map_err(|error| error.naming_flags(flag))?;
+            env.out.either(&task, |task| format!("task {}: {}", task.id, task.role))?;
+        }
+    }
+    Ok(ExitCode::Ok)
+}
+
+pub async fn recover(Recover { minutes }: Recover, env: &Env) -> anyhow::Result<ExitCode> {
+    let request = RecoveryRequest { threshold_minutes: minutes };
+    let counts = env.api().await?.post("/api/tasks/recover-stale", &request).await;
+    let counts: RecoveryCounts = counts.map_err(|error| error.naming_flags(|_| "--minutes".to_owned()))?;
+    env.out.either(&counts, |counts| {
+        format!("{} put back, {} failed for good", counted(counts.requeued, "task"), counts.failed)
+    })?;
+    Ok(ExitCode::Ok)
+}
+
+fn resync_text(made: &Resync) -> String {
+    let slots = match (made.first_slot, made.last_slot) {
+        (Some(first), Some(last)) => format!(", from {} to {}", time(first), time(last)),
+        _ => String::new(),
+    };
+    format!("{}{slots}", text(made.count, made.skipped))
+}
+
+fn text(count: i32, skipped: i32) -> String {
+    match skipped {
+        0 => format!("{} made", counted(count, "task")),
+        skipped => format!("{} made; {} had one already", counted(count, "task"), counted(skipped, "store")),
+    }
+}
+
+/// The flag that sets a field of the request.
+fn flag(field: &str) -> String {
+    match field {
+        "batches_per_day" => "--batches".to_owned(),
+        "state_code" | "payload" => "--state".to_owned(),
+        other => format!("--{other}"),
+    }
+}
+
+fn flag_of_state(field: &str) -> String {
+    match field {
+        "state_code" => "STATE".to_owned(),
+        other => flag(other),
+    }
+}

@@ -1,0 +1,17 @@
+-- jobs/list.sql: jobs, newest first. $1 id, $2 status, $3 platform, $4 account, $5 job type, $6 below this id; NULL filters nothing. At most
+-- $7. Times are cut to what Rust can read.
+SELECT id, job_type, platform, account, priority, status, payload, result, error_message, retry_count, max_retries,
+       json_time(scheduled_for) AS scheduled_for,
+       json_time(created_at) AS created_at,
+       json_time(started_at) AS started_at,
+       json_time(completed_at) AS completed_at,
+       worker_id, progress_percent, progress_message
+  FROM worker_job_queue
+ WHERE ($1::bigint IS NULL OR id = $1)
+   AND ($2::text IS NULL OR status = $2)
+   AND ($3::text IS NULL OR platform = $3)
+   AND ($4::text IS NULL OR account = $4)
+   AND ($5::text IS NULL OR job_type = $5)
+   AND ($6::bigint IS NULL OR id < $6)
+ ORDER BY id DESC
+ LIMIT $7

@@ -1,0 +1,10 @@
+-- proxies/change.sql: changes proxy $1. $2 on or off, $3 its password as stored, $4 its state, $5 its timezone; NULL leaves what is there,
+-- an empty state or timezone removes it. By the switch and by a new password its cooldown is over.
+UPDATE proxies
+   SET is_active = coalesce($2, is_active OR ($3::text IS NOT NULL AND cooldown_until IS NOT NULL)),
+       cooldown_until = CASE WHEN $2 IS NULL AND $3 IS NULL THEN cooldown_until END,
+       password = coalesce($3, password),
+       state_code = CASE WHEN $4::text IS NULL THEN state_code ELSE nullif($4, '') END,
+       timezone = CASE WHEN $5::text IS NULL THEN timezone ELSE nullif($5, '') END,
+       updated_at = now()
+ WHERE id = $1;

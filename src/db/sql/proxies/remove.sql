@@ -1,0 +1,2 @@
+-- proxies/remove.sql: $1 id.
+DELETE FROM proxies WHERE id = $1;

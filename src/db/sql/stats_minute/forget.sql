@@ -1,0 +1,2 @@
+-- stats_minute/forget.sql: removes what was counted from minute $1 on, to be counted again.
+DELETE FROM stats_minute WHERE minute >= $1;

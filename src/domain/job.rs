@@ -1,0 +1,278 @@
+//! Media jobs: tasks whose role is the job's type, in the words and numbers of those who know them as jobs. What can be checked of a
+//! request without the database is checked here.
+//!
+//! A job's priority is 1 (first) to 10; the queue's is 10 minus it.
+
+use std::ops::RangeInclusive;
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use strum::{Display, IntoStaticStr, VariantArray};
+use utoipa::ToSchema;
+
+use super::role::{Family, Role};
+use super::task_change::TaskChange;
+use super::task_request::{BadField, bad, check_time, present, within};
+
+const PRIORITIES: RangeInclusive<i64> = 1..=10;
+const DEFAULT_PRIORITY: i32 = 5;
+const RETRIES: RangeInclusive<i64> = 0..=20;
+const MAX_TEXT_CHARS: usize = 200;
+const MAX_IDS: usize = 1_000;
+
+/// A claimed or stale task reads as a running job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Display, IntoStaticStr, VariantArray, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum JobStatus {
+    Pending,
+    Running,
+    Completed,
+    Failed,
+    Cancelled,
+}
+
+/// The fields of `POST /api/jobs`, as they came.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct JobRequest {
+    /// A media role, such as `scrape_account`.
+    pub job_type: String,
+    #[schema(min_length = 1, max_length = 200)]
+    pub platform: Option<String>,
+    #[schema(min_length = 1, max_length = 200)]
+    pub account: Option<String>,
+    /// 1 (first) to 10.
+    #[schema(minimum = 1, maximum = 10)]
+    pub priority: Option<i64>,
+    /// The arguments of its type.
+    #[serde(default)]
+    #[schema(value_type = Option<Object>)]
+    pub payload: Value,
+    pub scheduled_for: Option<DateTime<Utc>>,
+    #[schema(minimum = 0, maximum = 20)]
+    pub max_retries: Option<i64>,
+}
+
+/// A request whose every field is good by itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewJob {
+    pub role: Role,
+    pub platform: Option<String>,
+    pub account: Option<String>,
+    /// The job's.
+    pub priority: i32,
+    pub payload: Value,
+    pub scheduled_for: Option<DateTime<Utc>>,
+    pub max_retries: Option<i32>,
+}
+
+/// The fields of `PUT /api/jobs/{id}`; what is absent stays.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct JobChange {
+    /// 1 (first) to 10.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1, maximum = 10)]
+    pub priority: Option<i64>,
+    /// `Some(None)`, null in JSON: at once.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    #[schema(value_type = Option<DateTime<Utc>>)]
+    pub scheduled_for: Option<Option<DateTime<Utc>>>,
+}
+
+impl JobRequest {
+    /// The first fault, or the job with its defaults.
+    pub fn check(self) -> Result<NewJob, BadField> {
+        let role = job_type(&self.job_type)?;
+        let payload = if self.payload.is_null() { Value::Object(Default::default()) } else { self.payload };
+        check_text("platform", self.platform.as_deref())?;
+        check_text("account", self.account.as_deref())?;
+        check_args(role, &payload, self.platform.as_deref(), self.account.as_deref())?;
+        Ok(NewJob {
+            role,
+            platform: self.platform,
+            account: self.account,
+            priority: within("priority", self.priority, PRIORITIES)?.unwrap_or(DEFAULT_PRIORITY),
+            payload,
+            scheduled_for: check_time(self.scheduled_for)?,
+            max_retries: within("max_retries", self.max_retries, RETRIES)?,
+        })
+    }
+}
+
+impl JobChange {
+    /// The change of its task.
+    pub fn check(&self) -> Result<TaskChange, BadField> {
+        let priority = within("priority", self.priority, PRIORITIES)?;
+        let change = TaskChange {
+            priority: priority.map(|priority| 10 - i64::from(priority)),
+            scheduled_for: self.scheduled_for,
+        };
+        change.check()?;
+        Ok(change)
+    }
+}
+
+/// The role with this name, of those that are jobs.
+pub fn job_type(name: &str) -> Result<Role, BadField> {
+    let known = || Family::Media.roles().map(Role::name).collect::<Vec<_>>().join(", ");
+    let role = name.parse().ok().filter(|role: &Role| role.family() == Family::Media);
+    role.ok_or_else(|| bad("job_type", format!("unknown job type '{name}': the job types are {}", known())))
+}
+
+fn check_text(field: &'static str, text: Option<&str>) -> Result<(), BadField> {
+    let fits = |text: &str| (1..=MAX_TEXT_CHARS).contains(&text.chars().count()) && !text.contains(char::is_control);
+    match text.is_none_or(fits) {
+        true => Ok(()),
+        false => Err(bad(field, format!("must be 1 to {MAX_TEXT_CHARS} characters, none of them a control character"))),
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum ScrapeType {
+    Recent,
+    Full,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ScrapeAccount {
+    username: Option<String>,
+    #[serde(rename = "scrape_type")]
+    _scrape_type: Option<ScrapeType>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DownloadMedia {
+    media_ids: Vec<i64>,
+    #[serde(rename = "source")]
+    _source: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PaidContentSync {
+    creator_ids: Option<Vec<i64>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PaidContentCreator {
+    #[serde(rename = "creator_id")]
+    _creator_id: i64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ForumScrape {
+    thread_ids: Option<Vec<i64>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EasynewsMonitor {
+    search_queries: Option<Vec<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NoArgs {}
+
+/// As the role's handler will read them.
+fn check_args(role: Role, payload: &Value, platform: Option<&str>, account: Option<&str>) -> Result<(), BadField> {
+    match role {
+        Role::ScrapeAccount => check_account(&read(role, payload)?, platform, account),
+        Role::DownloadMedia => check_ids("media_ids", Some(&read::<DownloadMedia>(role, payload)?.media_ids)),
+        Role::PaidContentSync => {
+            check_ids("creator_ids", read::<PaidContentSync>(role, payload)?.creator_ids.as_deref())
+        }
+        Role::PaidContentCreator => read::<PaidContentCreator>(role, payload).map(drop),
+        Role::ForumScrape => check_ids("thread_ids", read::<ForumScrape>(role, payload)?.thread_ids.as_deref()),
+        Role::EasynewsMonitor => {
+            let queries = read::<EasynewsMonitor>(role, payload)?.search_queries.unwrap_or_default();
+            queries.iter().try_for_each(|query| check_text("payload", Some(query)))
+        }
+        _ => read::<NoArgs>(role, payload).map(drop),
+    }
+}
+
+fn read<'a, T: Deserialize<'a>>(role: Role, payload: &'a Value) -> Result<T, BadField> {
+    T::deserialize(payload).map_err(|error| bad("payload", format!("the payload of a {role} job: {error}")))
+}
+
+fn check_account(args: &ScrapeAccount, platform: Option<&str>, account: Option<&str>) -> Result<(), BadField> {
+    if platform.is_none() {
+        return Err(bad("platform", "missing: it says where the account is"));
+    }
+    match (args.username.as_deref(), account) {
+        (None, None) => Err(bad("account", "missing: give an account, or a username in the payload")),
+        (Some(username), Some(account)) if username != account => {
+            Err(bad("payload", format!("the username '{username}' is not the account '{account}'")))
+        }
+        (username, _) => check_text("payload", username),
+    }
+}
+
+fn check_ids(field: &str, ids: Option<&[i64]>) -> Result<(), BadField> {
+    match ids.is_none_or(|ids| (1..=MAX_IDS).contains(&ids.len())) {
+        true => Ok(()),
+        false => Err(bad("payload", format!("{field} must hold 1 to {MAX_IDS} ids"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::json;
+
+    use super::*;
+
+    fn check(body: Value) -> Result<NewJob, BadField> {
+        serde_json::from_value::<JobRequest>(body).unwrap().check()
+    }
+
+    #[rstest]
+    #[case::account(json!({"job_type": "scrape_account", "platform": "x", "account": "a", "payload": {"scrape_type": "full"}}))]
+    #[case::username(json!({"job_type": "scrape_account", "platform": "x", "payload": {"username": "a"}}))]
+    #[case::downloads(json!({"job_type": "download_media", "payload": {"media_ids": [1], "source": "x"}}))]
+    #[case::all_creators(json!({"job_type": "paid_content_sync"}))]
+    #[case::one_creator(json!({"job_type": "paid_content_creator", "payload": {"creator_id": 7}}))]
+    #[case::threads(json!({"job_type": "forum_scrape", "payload": {"thread_ids": [7]}}))]
+    #[case::channels(json!({"job_type": "youtube_monitor", "priority": 1}))]
+    #[case::searches(json!({"job_type": "easynews_monitor", "payload": {"search_queries": ["a"]}}))]
+    #[case::people(json!({"job_type": "appearances_sync", "priority": 10}))]
+    fn each_job_type_has_its_arguments(#[case] body: Value) {
+        check(body).unwrap();
+    }
+
+    #[rstest]
+    #[case::a_crawl(json!({"job_type": "payload_fetch"}), "job_type")]
+    #[case::priority(json!({"job_type": "youtube_monitor", "priority": 11}), "priority")]
+    #[case::no_platform(json!({"job_type": "scrape_account", "account": "a"}), "platform")]
+    #[case::no_account(json!({"job_type": "scrape_account", "platform": "x"}), "account")]
+    #[case::two_accounts(json!({"job_type": "scrape_account", "platform": "x", "account": "a", "payload": {"username": "b"}}), "payload")]
+    #[case::scrape_type(json!({"job_type": "scrape_account", "platform": "x", "account": "a", "payload": {"scrape_type": "some"}}), "payload")]
+    #[case::no_ids(json!({"job_type": "download_media", "payload": {"media_ids": []}}), "payload")]
+    #[case::too_many(json!({"job_type": "download_media", "payload": {"media_ids": vec![1; 1_001]}}), "payload")]
+    #[case::unknown_field(json!({"job_type": "appearances_sync", "payload": {"people": 1}}), "payload")]
+    #[case::control_character(json!({"job_type": "youtube_monitor", "account": "a\u{0}"}), "account")]
+    fn the_field_at_fault_is_named(#[case] body: Value, #[case] field: &str) {
+        assert_eq!(check(body).unwrap_err().field, field);
+    }
+
+    #[rstest]
+    #[case::first(json!({"priority": 1}), Ok(Some(9)))]
+    #[case::last(json!({"priority": 10}), Ok(Some(0)))]
+    #[case::at_once(json!({"scheduled_for": null}), Ok(None))]
+    #[case::nothing(json!({}), Err("priority"))]
+    #[case::out_of_range(json!({"priority": 0}), Err("priority"))]
+    fn a_change_of_a_job_is_one_of_its_task(#[case] body: Value, #[case] priority: Result<Option<i64>, &str>) {
+        let change: JobChange = serde_json::from_value(body).unwrap();
+        let change = change.check();
+        assert_eq!(change.map(|change| change.priority).map_err(|bad| bad.field), priority);
+    }
+}

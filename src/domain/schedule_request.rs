@@ -1,0 +1,297 @@
+//! Schedules by request: the fields of `POST /api/schedules` and `PUT /api/schedules/{id}` as they came, and everything about them that
+//! can be checked without the database.
+
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use super::group;
+use super::role::Role;
+use super::schedule::{INTERVALS, Recurrence};
+use super::store::Platform;
+use super::task_request::{BadField, bad, check_payload, check_priority, is_state_code, present};
+
+const MAX_NAME_BYTES: usize = 80;
+/// A former role; schedules of it fetch.
+const RESYNC: &str = "product_resync";
+
+/// A schedule to be added: with `interval_hours` or `cron`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ScheduleRequest {
+    #[schema(min_length = 1, max_length = 80)]
+    pub name: String,
+    /// A role; `product_resync` means `payload_fetch`.
+    pub role: String,
+    #[serde(default)]
+    pub platform: Option<String>,
+    /// Only the stores of this state.
+    #[serde(default)]
+    pub state_code: Option<String>,
+    /// Only the stores of this group; schedules of the role without a group then leave them out.
+    #[serde(default)]
+    pub group_name: Option<String>,
+    #[serde(default)]
+    #[schema(minimum = 0.001, maximum = 8784)]
+    pub interval_hours: Option<f64>,
+    /// Six fields, seconds first, in UTC: `0 30 6 * * *`.
+    #[serde(default)]
+    pub cron: Option<String>,
+    #[serde(default)]
+    #[schema(minimum = -1000, maximum = 1000)]
+    pub priority: Option<i64>,
+    #[serde(default)]
+    pub enabled: Option<bool>,
+    /// The arguments of its tasks.
+    #[serde(default)]
+    #[schema(value_type = Option<Object>)]
+    pub args: Value,
+}
+
+/// What is to change of a schedule; what is absent stays.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ScheduleUpdate {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(min_length = 1, max_length = 80)]
+    pub name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
+    /// Null: every platform.
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    #[schema(value_type = Option<String>)]
+    pub platform: Option<Option<String>>,
+    /// Null: every state.
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    #[schema(value_type = Option<String>)]
+    pub state_code: Option<Option<String>>,
+    /// Null: every group.
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    #[schema(value_type = Option<String>)]
+    pub group_name: Option<Option<String>>,
+    /// In place of a `cron` line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 0.001, maximum = 8784)]
+    pub interval_hours: Option<f64>,
+    /// In place of `interval_hours`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cron: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = -1000, maximum = 1000)]
+    pub priority: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub enabled: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub args: Option<Value>,
+}
+
+/// A schedule whose every field is good by itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewSchedule {
+    pub name: String,
+    pub scope: Scope,
+    pub state_code: Option<String>,
+    pub priority: i32,
+    pub enabled: bool,
+    pub recurrence: Recurrence,
+}
+
+/// What its tasks are: these fields must fit each other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scope {
+    pub role: Role,
+    pub platform: Option<Platform>,
+    pub group_name: Option<String>,
+    pub args: Value,
+}
+
+/// A change whose every field is good by itself; None stays.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ScheduleChange {
+    pub name: Option<String>,
+    pub role: Option<Role>,
+    pub platform: Option<Option<Platform>>,
+    pub state_code: Option<Option<String>>,
+    pub group_name: Option<Option<String>>,
+    pub args: Option<Value>,
+    pub recurrence: Option<Recurrence>,
+    pub priority: Option<i32>,
+    pub enabled: Option<bool>,
+}
+
+impl ScheduleRequest {
+    /// The first fault, or the schedule with its defaults.
+    pub fn check(self) -> Result<NewSchedule, BadField> {
+        let name = check_name(self.name)?;
+        let role = role_of(&self.role)?;
+        let args = if self.args.is_null() { json!({}) } else { self.args };
+        let platform = self.platform.map(platform_of).transpose()?;
+        let scope = Scope { role, platform, group_name: self.group_name.map(check_group).transpose()?, args };
+        scope.check()?;
+        let missing = || bad("interval_hours", "missing: give interval_hours or cron");
+        Ok(NewSchedule {
+            name,
+            scope,
+            state_code: self.state_code.map(check_state_code).transpose()?,
+            priority: check_priority(self.priority)?.unwrap_or(role.default_priority()),
+            enabled: self.enabled.unwrap_or(true),
+            recurrence: recurrence_of(self.interval_hours, self.cron)?.ok_or_else(missing)?,
+        })
+    }
+}
+
+impl ScheduleUpdate {
+    /// The first fault, or the change.
+    pub fn check(self) -> Result<ScheduleChange, BadField> {
+        if self == ScheduleUpdate::default() {
+            return Err(bad("enabled", "missing: give at least one field to change"));
+        }
+        Ok(ScheduleChange {
+            name: self.name.map(check_name).transpose()?,
+            role: self.role.as_deref().map(role_of).transpose()?,
+            platform: self.platform.map(|name| name.map(platform_of).transpose()).transpose()?,
+            state_code: self.state_code.map(|code| code.map(check_state_code).transpose()).transpose()?,
+            group_name: self.group_name.map(|name| name.map(check_group).transpose()).transpose()?,
+            args: self.args,
+            recurrence: recurrence_of(self.interval_hours, self.cron)?,
+            priority: check_priority(self.priority)?,
+            enabled: self.enabled,
+        })
+    }
+}
+
+impl ScheduleChange {
+    /// Whether it touches the fields of a [`Scope`].
+    pub fn changes_scope(&self) -> bool {
+        self.role.is_some() || self.platform.is_some() || self.group_name.is_some() || self.args.is_some()
+    }
+}
+
+impl Scope {
+    pub fn check(&self) -> Result<(), BadField> {
+        let Scope { role, platform, group_name, args } = self;
+        check_payload(*role, args).map_err(|bad| match bad.field {
+            "payload" => BadField { field: "args", ..bad },
+            _ => bad,
+        })?;
+        if group_name.is_some() && !role.per_store() {
+            return Err(bad("group_name", format!("leave it out: {role} tasks have no store")));
+        }
+        if *role == Role::StoreDiscovery && platform.is_none() {
+            return Err(bad("platform", format!("missing: a {role} schedule needs a platform, such as dutchie")));
+        }
+        Ok(())
+    }
+}
+
+fn check_name(name: String) -> Result<String, BadField> {
+    let name = name.trim();
+    match (1..=MAX_NAME_BYTES).contains(&name.len()) && !name.contains(char::is_control) {
+        true => Ok(name.to_owned()),
+        false => Err(bad("name", format!("a schedule's name has 1 to {MAX_NAME_BYTES} bytes in one line"))),
+    }
+}
+
+fn role_of(name: &str) -> Result<Role, BadField> {
+    let name = if name == RESYNC { Role::PayloadFetch.name() } else { name };
+    name.parse().map_err(|unknown| bad("role", unknown))
+}
+
+fn platform_of(name: String) -> Result<Platform, BadField> {
+    name.parse().map_err(|unknown| bad("platform", unknown))
+}
+
+fn check_group(name: String) -> Result<String, BadField> {
+    group::name(&name).map_err(|fault| bad("group_name", fault))
+}
+
+fn check_state_code(code: String) -> Result<String, BadField> {
+    match is_state_code(&code) {
+        true => Ok(code),
+        false => Err(bad("state_code", "must be two capital letters, for example AZ")),
+    }
+}
+
+fn recurrence_of(hours: Option<f64>, cron: Option<String>) -> Result<Option<Recurrence>, BadField> {
+    match (hours, cron) {
+        (None, None) => Ok(None),
+        (Some(_), Some(_)) => Err(bad("cron", "give either interval_hours or cron")),
+        (Some(hours), None) if !INTERVALS.contains(&hours) => {
+            let (least, most) = (INTERVALS.start(), INTERVALS.end());
+            Err(bad("interval_hours", format!("{hours} is out of range ({least} to {most})")))
+        }
+        (Some(hours), None) => Ok(Some(Recurrence::EveryHours(hours))),
+        (None, Some(line)) => match cron::Schedule::from_str(&line) {
+            Ok(_) => Ok(Some(Recurrence::Cron(line))),
+            Err(_) => Err(bad("cron", format!("'{line}' cannot be read: it needs six fields, such as 0 30 6 * * *"))),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    fn check(body: Value) -> Result<NewSchedule, BadField> {
+        serde_json::from_value::<ScheduleRequest>(body).unwrap().check()
+    }
+
+    fn update(body: Value) -> Result<ScheduleChange, BadField> {
+        serde_json::from_value::<ScheduleUpdate>(body).unwrap().check()
+    }
+
+    #[test]
+    fn what_is_left_out_has_its_default() {
+        let new = check(json!({"name": " rivals ", "role": "product_resync", "interval_hours": 1})).unwrap();
+        let scope = Scope { role: Role::PayloadFetch, platform: None, group_name: None, args: json!({}) };
+        let expected = NewSchedule {
+            name: "rivals".to_owned(),
+            scope,
+            state_code: None,
+            priority: 0,
+            enabled: true,
+            recurrence: Recurrence::EveryHours(1.0),
+        };
+        assert_eq!(new, expected);
+    }
+
+    #[rstest]
+    #[case::no_name(json!({"name": " ", "role": "payload_fetch", "interval_hours": 1}), "name")]
+    #[case::two_lines(json!({"name": "a\nb", "role": "payload_fetch", "interval_hours": 1}), "name")]
+    #[case::role(json!({"name": "a", "role": "payload_fetsch", "interval_hours": 1}), "role")]
+    #[case::a_role_without_handler(json!({"name": "a", "role": "forum_scrape", "interval_hours": 1}), "role")]
+    #[case::no_recurrence(json!({"name": "a", "role": "payload_fetch"}), "interval_hours")]
+    #[case::both(json!({"name": "a", "role": "payload_fetch", "interval_hours": 1, "cron": "0 0 0 * * *"}), "cron")]
+    #[case::never(json!({"name": "a", "role": "payload_fetch", "interval_hours": 0}), "interval_hours")]
+    #[case::five_fields(json!({"name": "a", "role": "payload_fetch", "cron": "30 6 * * *"}), "cron")]
+    #[case::no_platform(json!({"name": "a", "role": "store_discovery", "interval_hours": 1}), "platform")]
+    #[case::a_group_of_no_stores(json!({"name": "a", "role": "analytics_refresh", "interval_hours": 1, "group_name": "rivals"}), "group_name")]
+    #[case::a_group(json!({"name": "a", "role": "payload_fetch", "interval_hours": 1, "group_name": "a b"}), "group_name")]
+    #[case::state(json!({"name": "a", "role": "payload_fetch", "interval_hours": 1, "state_code": "az"}), "state_code")]
+    #[case::priority(json!({"name": "a", "role": "payload_fetch", "interval_hours": 1, "priority": 1001}), "priority")]
+    #[case::args(json!({"name": "a", "role": "payload_fetch", "interval_hours": 1, "args": {"x": 1}}), "args")]
+    fn what_is_wrong_with_a_new_schedule_is_named(#[case] body: Value, #[case] field: &str) {
+        assert_eq!(check(body).unwrap_err().field, field);
+    }
+
+    #[test]
+    fn null_takes_a_property_away_and_absence_leaves_it() {
+        let change = update(json!({"group_name": null, "platform": "dutchie", "cron": null})).unwrap();
+        assert_eq!((change.group_name, change.platform), (Some(None), Some(Some(Platform::Dutchie))));
+        assert_eq!((change.state_code, change.recurrence), (None, None));
+    }
+
+    #[rstest]
+    #[case::nothing(json!({}), "enabled")]
+    #[case::both(json!({"interval_hours": 1, "cron": "0 0 0 * * *"}), "cron")]
+    #[case::role(json!({"role": "x"}), "role")]
+    #[case::state(json!({"state_code": "az"}), "state_code")]
+    fn what_is_wrong_with_an_update_is_named(#[case] body: Value, #[case] field: &str) {
+        assert_eq!(update(body).unwrap_err().field, field);
+    }
+}

@@ -1,0 +1,107 @@
+//! Media jobs over HTTP and by the view of the older queue.
+
+use http::Method;
+use serde_json::{Value, json};
+
+use super::server::{Answer, Server};
+
+async fn call(server: &Server, method: Method, path: &str, body: Value) -> Answer {
+    let request = server.request(method, path).header("content-type", "application/json");
+    server.send(request.body(body.to_string().into()).unwrap()).await
+}
+
+async fn create(server: &Server, account: &str) -> Value {
+    let body = json!({"job_type": "scrape_account", "platform": "site", "account": account, "priority": 2});
+    server.post("/api/jobs", body).await.expect(201)
+}
+
+async fn listed(server: &Server, query: &str) -> Vec<i64> {
+    let page = server.get(&format!("/api/jobs{query}")).await.expect(200);
+    page["jobs"].as_array().unwrap().iter().map(|job| job["id"].as_i64().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn a_job_is_a_task_with_the_words_and_numbers_of_jobs() {
+    let server = Server::start().await;
+    let job = create(&server, "ann").await;
+    let path = format!("/api/jobs/{}", job["id"]);
+    assert_eq!(
+        (&job["status"], &job["priority"], &job["job_type"]),
+        (&json!("pending"), &json!(2), &json!("scrape_account"))
+    );
+    let task = server.get(&format!("/api/tasks/{}", job["id"])).await.expect(200);
+    assert_eq!((&task["role"], &task["priority"]), (&json!("scrape_account"), &json!(8)));
+    assert_eq!(task["dedup_key"], "scrape_account:site:ann");
+
+    let body = json!({"job_type": "scrape_account", "platform": "site", "account": "ann"});
+    assert_eq!(server.post("/api/jobs", body).await.problem(409)["task_id"], job["id"]);
+    assert_eq!(call(&server, Method::PUT, &path, json!({"priority": 10})).await.expect(200)["priority"], 10);
+    let claim =
+        "UPDATE worker_tasks SET status = 'claimed', worker_id = 'w', lease_expires_at = now() - interval '1 hour'";
+    server.database.raw.batch_execute(claim).await.unwrap();
+    assert_eq!(server.get(&path).await.expect(200)["status"], "running", "stale and claimed read as running");
+    call(&server, Method::PUT, &path, json!({"priority": 1})).await.problem(409);
+    assert_eq!(server.post(&format!("{path}/cancel"), json!({})).await.expect(200)["status"], "cancelled");
+    assert_eq!(server.post(&format!("{path}/retry"), json!({})).await.expect(200)["status"], "pending");
+    assert_eq!(call(&server, Method::DELETE, &path, Value::Null).await.status, 204);
+    server.get(&path).await.problem(404);
+}
+
+#[tokio::test]
+async fn a_crawl_is_no_job() {
+    let server = Server::start().await;
+    let task = server.post("/api/tasks", json!({"role": "analytics_refresh"})).await.expect(201);
+    let path = format!("/api/jobs/{}", task["id"]);
+    server.get(&path).await.problem(404);
+    server.post(&format!("{path}/cancel"), json!({})).await.problem(404);
+    call(&server, Method::DELETE, &path, Value::Null).await.problem(404);
+    assert!(listed(&server, "").await.is_empty());
+    assert_eq!(server.post("/api/jobs", json!({"job_type": "payload_fetch"})).await.problem(400)["field"], "job_type");
+}
+
+#[tokio::test]
+async fn jobs_are_listed_by_filter_and_page() {
+    let server = Server::start().await;
+    let (ann, bob) =
+        (create(&server, "ann").await["id"].as_i64().unwrap(), create(&server, "bob").await["id"].as_i64().unwrap());
+    server.post(&format!("/api/jobs/{bob}/cancel"), json!({})).await.expect(200);
+    assert_eq!(listed(&server, "").await, [bob, ann]);
+    assert_eq!(listed(&server, "?account=ann&platform=site&job_type=scrape_account").await, [ann]);
+    assert_eq!(listed(&server, "?status=cancelled").await, [bob]);
+    let page = server.get("/api/jobs?limit=1").await.expect(200);
+    assert_eq!(listed(&server, &format!("?limit=1&cursor={}", page["next_cursor"].as_str().unwrap())).await, [ann]);
+    assert_eq!(server.get("/api/jobs?job_type=payload_fetch").await.problem(400)["field"], "job_type");
+}
+
+#[tokio::test]
+async fn what_runs_and_waits_is_told_with_the_workers_health() {
+    let server = Server::start().await;
+    let now = async || server.get("/api/scheduler/status").await.expect(200);
+    assert_eq!(now().await, json!({"running": [], "pending_counts": [], "worker_healthy": false}));
+    let ann = create(&server, "ann").await["id"].clone();
+    create(&server, "bob").await;
+    server.post("/api/worker-registry/register", json!({"worker_id": "m", "role": "media"})).await.expect(201);
+    let run = "UPDATE worker_tasks SET status = 'running', worker_id = 'm', started_at = now() WHERE account = 'ann'";
+    server.database.raw.batch_execute(run).await.unwrap();
+    let now = now().await;
+    assert_eq!((&now["running"][0]["id"], &now["worker_healthy"]), (&ann, &json!(true)));
+    assert_eq!(now["pending_counts"], json!([{"count": 1, "platform": "site"}]));
+}
+
+#[tokio::test]
+async fn the_view_of_the_older_queue_takes_inserts() {
+    let server = Server::start().await;
+    let insert = "INSERT INTO worker_job_queue (job_type, platform, account, payload) VALUES ('scrape_account', 'site', 'ann', '{}') RETURNING id";
+    let id: i64 = server.database.raw.query_one(insert, &[]).await.unwrap().get(0);
+    let job = server.get(&format!("/api/jobs/{id}")).await.expect(200);
+    assert_eq!((&job["priority"], &job["account"], &job["max_retries"]), (&json!(5), &json!("ann"), &json!(3)));
+    for refused in [
+        "INSERT INTO worker_job_queue (job_type) VALUES ('payload_fetch')",
+        "INSERT INTO worker_job_queue (job_type, priority) VALUES ('youtube_monitor', 11)",
+        "INSERT INTO worker_job_queue (job_type, status) VALUES ('youtube_monitor', 'completed')",
+        "INSERT INTO worker_job_queue (job_type, platform, account) VALUES ('scrape_account', 'site', 'ann')",
+    ] {
+        server.database.raw.batch_execute(refused).await.unwrap_err();
+    }
+    assert_eq!(listed(&server, "").await, [id]);
+}

@@ -1,0 +1,124 @@
+//! The table of proxies over HTTP.
+
+use http::Method;
+use serde_json::{Value, json};
+
+use super::server::{Answer, Server};
+
+const PASSWORD: &str = "s3cret-canary";
+
+async fn call(server: &Server, method: Method, path: &str, body: Value) -> Answer {
+    let request = server.request(method, path).header("content-type", "application/json");
+    server.send(request.body(body.to_string().into()).unwrap()).await
+}
+
+async fn create(server: &Server) -> Value {
+    let body =
+        json!({"host": "Proxy.Example", "port": 3128, "username": "bob", "password": PASSWORD, "state_code": "az"});
+    call(server, Method::POST, "/api/proxies", body).await.expect(201)
+}
+
+async fn listed(server: &Server, query: &str) -> Value {
+    server.get(&format!("/api/proxies{query}")).await.expect(200)
+}
+
+#[tokio::test]
+async fn a_proxy_is_added_once_changed_and_removed() {
+    let server = Server::start().await;
+    let made = create(&server).await;
+    let path = format!("/api/proxies/{}", made["id"]);
+    assert_eq!(
+        (&made["host"], &made["protocol"], &made["state_code"], &made["state"]),
+        (&json!("proxy.example"), &json!("http"), &json!("AZ"), &json!("active"))
+    );
+    let twin = json!({"host": "proxy.example", "port": 3128, "username": "bob"});
+    let problem = call(&server, Method::POST, "/api/proxies", twin).await.problem(409);
+    assert!(problem["detail"].as_str().unwrap().contains(&format!("proxy {}", made["id"])), "{problem}");
+
+    let off = call(&server, Method::PUT, &path, json!({"is_active": false, "state_code": ""})).await.expect(200);
+    assert_eq!((&off["state"], &off["state_code"]), (&json!("off"), &Value::Null));
+    assert_eq!(server.get(&path).await.expect(200), off);
+    assert_eq!(listed(&server, "?state=active").await["proxies"], json!([]));
+    assert_eq!(listed(&server, "?state=off").await["proxies"][0], off);
+
+    assert_eq!(call(&server, Method::DELETE, &path, Value::Null).await.status, 204);
+    server.get(&path).await.problem(404);
+    call(&server, Method::DELETE, &path, Value::Null).await.problem(404);
+    call(&server, Method::PUT, &path, json!({})).await.problem(404);
+}
+
+#[tokio::test]
+async fn a_new_password_gives_a_benched_proxy_a_new_start() {
+    let server = Server::start().await;
+    let path = format!("/api/proxies/{}", create(&server).await["id"]);
+    let bench = "UPDATE proxies SET is_active = false, cooldown_until = now() + interval '1 hour'";
+    server.database.raw.batch_execute(bench).await.unwrap();
+    assert_eq!(
+        call(&server, Method::PUT, &path, json!({"timezone": "America/Phoenix"})).await.expect(200)["state"],
+        "benched"
+    );
+    assert_eq!(call(&server, Method::PUT, &path, json!({"password": "other"})).await.expect(200)["state"], "active");
+    let stored: String = server.database.raw.query_one("SELECT password FROM proxies", &[]).await.unwrap().get(0);
+    assert_eq!(stored, "other");
+}
+
+#[tokio::test]
+async fn no_answer_and_no_audit_row_holds_a_password() {
+    let server = Server::start().await;
+    let id = create(&server).await["id"].clone();
+    let path = format!("/api/proxies/{id}");
+    let mut texts = vec![server.get(&path).await.text(), server.get("/api/proxies").await.text()];
+    for body in [
+        json!({"password": [PASSWORD]}),
+        json!({"password": format!("{PASSWORD}\n")}),
+        json!({"password": PASSWORD, "timezone": "no time"}),
+        json!({"password": PASSWORD}),
+    ] {
+        texts.push(call(&server, Method::PUT, &path, body).await.text());
+    }
+    let faulty = json!({"proxies": [
+        format!("h:99999:bob:{PASSWORD}"), format!("http://bob:{PASSWORD}#@h:1"), {"host": "h h", "port": 1, "username": "bob", "password": PASSWORD},
+    ]});
+    texts.push(call(&server, Method::POST, "/api/proxies/import", faulty).await.text());
+    texts.push(server.get("/api/audit").await.text());
+    for text in texts {
+        assert!(!text.contains(PASSWORD), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn an_import_takes_texts_and_fields_and_all_or_none() {
+    let server = Server::start().await;
+    let import =
+        async |proxies: Value| call(&server, Method::POST, "/api/proxies/import", json!({"proxies": proxies})).await;
+    let faulty = import(json!(["a:1", "b:99999", {"host": "", "port": 2}, "A:1"])).await.problem(400);
+    let fields: Vec<&str> =
+        faulty["errors"].as_array().unwrap().iter().map(|it| it["field"].as_str().unwrap()).collect();
+    assert_eq!(fields, ["proxies[1]", "proxies[2]", "proxies[3]"]);
+    assert_eq!(listed(&server, "").await["proxies"], json!([]));
+
+    let good = json!(["a:1", "socks5://u:p@[::1]:1080", {"host": "c", "port": 3, "protocol": "https"}]);
+    assert_eq!(
+        import(good.clone()).await.expect(200),
+        json!({"created": 3, "updated": 0, "unchanged": 0, "located": 0})
+    );
+    assert_eq!(import(good).await.expect(200), json!({"created": 0, "updated": 0, "unchanged": 3, "located": 0}));
+    let first = listed(&server, "?limit=2").await;
+    let rest = listed(&server, &format!("?limit=2&cursor={}", first["next_cursor"].as_str().unwrap())).await;
+    let hosts: Vec<&Value> =
+        [&first, &rest].iter().flat_map(|page| page["proxies"].as_array().unwrap()).map(|it| &it["host"]).collect();
+    assert_eq!((hosts, &rest["next_cursor"]), (vec![&json!("a"), &json!("::1"), &json!("c")], &Value::Null));
+    assert_eq!(import(json!([])).await.problem(400)["field"], "proxies");
+}
+
+#[tokio::test]
+async fn a_test_says_why_a_proxy_does_not_work() {
+    let server = Server::start().await;
+    let closed = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
+    let made =
+        call(&server, Method::POST, "/api/proxies", json!({"host": "127.0.0.1", "port": closed})).await.expect(201);
+    let tested = server.post(&format!("/api/proxies/{}/test", made["id"]), json!({})).await.expect(200);
+    assert_eq!((&tested["ok"], &tested["id"]), (&json!(false), &made["id"]));
+    assert!(tested["reason"].as_str().unwrap().contains("cannot be reached"), "{tested}");
+    server.post("/api/proxies/4711/test", json!({})).await.problem(404);
+}

@@ -1,0 +1,158 @@
+//! `drover products`, `payload list`, `payload diff` and `stores`, as people run them: on the database itself, and on a server by `--url`.
+
+use std::process::Output;
+
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use super::reads::{crawled, selling};
+use super::server::Server;
+use crate::support::drover;
+
+/// Where the API is that a command uses.
+#[derive(Clone, Copy)]
+enum Api {
+    InProcess,
+    OfServer,
+}
+
+use Api::{InProcess, OfServer};
+
+async fn run(server: &Server, api: Api, args: &[&str]) -> Output {
+    let mut command = drover();
+    match api {
+        InProcess => command.env("DATABASE_URL", &server.database.url),
+        OfServer => command.args(["--url", &format!("http://{}", server.address)]),
+    };
+    command.env("DROVER__STORAGE__ROOT", server.storage.path()).args(args).output().await.unwrap()
+}
+
+#[track_caller]
+fn text(output: &Output) -> String {
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[track_caller]
+fn refused(output: &Output, code: i32) -> String {
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(code), "{stderr}");
+    stderr
+}
+
+#[rstest]
+#[case::in_process(InProcess)]
+#[case::of_a_server(OfServer)]
+#[tokio::test]
+async fn a_products_price_is_followed_from_the_command_line_alone(#[case] api: Api) {
+    let server = Server::start().await;
+    let (_, ids) = selling(&server).await;
+    let run = async |args: &[&str]| run(&server, api, args).await;
+    let table = text(&run(&["products", "search", "blue", "ledg", "--state", "az", "--max-price", "10"]).await);
+    let lines: Vec<&str> = table.lines().collect();
+    assert_eq!(lines.len(), 2, "{table}");
+    assert!(
+        lines[1].contains("Blue Ledger 1") && lines[1].contains("$10.00") && lines[1].contains("a-shop"),
+        "{table}"
+    );
+
+    let id = ids[0].to_string();
+    let shown = text(&run(&["products", "show", &id]).await);
+    assert!(shown.contains(&format!("product   {id} Blue Ledger 1\nbrand     Granite\n")), "{shown}");
+    assert!(shown.contains("option    1g  $10.00"), "{shown}");
+
+    let history = text(&run(&["products", "history", &id]).await);
+    let prices: Vec<&str> = history.lines().skip(1).filter_map(|line| line.split("  ").nth(1)).collect();
+    assert_eq!(prices, ["$10.03", "$10.02", "$10.01"], "{history}");
+    let of_option = text(&run(&["products", "history", &id, "--option", "1g"]).await);
+    assert!(of_option.lines().count() == 2 && of_option.contains("$10.00"), "{of_option}");
+
+    let answer: Value = serde_json::from_str(&text(&run(&["products", "search", "blue", "--json"]).await)).unwrap();
+    assert_eq!(answer, server.get("/api/products/search?q=blue&limit=20").await.expect(200), "the API's answer");
+}
+
+#[tokio::test]
+async fn what_is_found_by_its_spelling_alone_is_said_so() {
+    let server = Server::start().await;
+    selling(&server).await;
+    let found = run(&server, InProcess, &["products", "search", "blue ledgr"]).await;
+    assert!(text(&found).contains("Blue Ledger"));
+    assert!(String::from_utf8_lossy(&found.stderr).contains("spelled alike"));
+    let none = run(&server, InProcess, &["products", "search", "chocolate"]).await;
+    assert!(text(&none).lines().count() == 1 && String::from_utf8_lossy(&none.stderr).contains("no product matches"));
+}
+
+#[rstest]
+#[case::no_product(&["products", "show", "4711"], 3, "product 4711")]
+#[case::no_products_history(&["products", "history", "4711"], 3, "product 4711")]
+#[case::no_words(&["products", "search"], 2, "WORDS")]
+#[case::a_long_state(&["products", "search", "blue", "--state", "Arizona"], 2, "--state: not two letters")]
+#[case::a_price_in_words(&["products", "search", "blue", "--min-price", "ten"], 2, "such as 35 or 12.50")]
+#[case::a_number_without_an_option(&["products", "history", "1", "--nth", "1"], 2, "--option")]
+#[case::no_payloads(&["payload", "diff", "4711"], 3, "4711")]
+#[case::no_platform(&["payload", "list", "--platform", "another"], 2, "another")]
+#[case::no_store(&["stores", "disable", "4711"], 3, "store 4711")]
+#[tokio::test]
+async fn a_refusal_names_the_fault(#[case] args: &[&str], #[case] code: i32, #[case] named: &str) {
+    let server = Server::start().await;
+    let stderr = refused(&run(&server, InProcess, args).await, code);
+    assert!(stderr.contains(named), "{stderr}");
+}
+
+#[rstest]
+#[case::in_process(InProcess)]
+#[case::of_a_server(OfServer)]
+#[tokio::test]
+async fn payloads_are_listed_and_compared(#[case] api: Api) {
+    let server = Server::start().await;
+    let (store, ids) = crawled(&server, &[&["a"], &["a", "b"], &["b", "c"]]).await;
+    let store = store.to_string();
+    let run = async |args: &[&str]| run(&server, api, args).await;
+    let list = text(&run(&["payload", "list", "--store", &store, "--limit", "2"]).await);
+    let listed: Vec<&str> = list.lines().skip(1).filter_map(|line| line.split(' ').next()).collect();
+    assert_eq!(listed, [ids[2].to_string(), ids[1].to_string()], "{list}");
+
+    let diff = text(&run(&["payload", "diff", &store]).await);
+    assert!(diff.contains("added 1, removed 1, price changes 0"), "{diff}");
+    let lines: Vec<&str> = diff.lines().skip(3).filter_map(|line| line.split("  ").next()).collect();
+    assert_eq!(lines, ["added", "removed"], "{diff}");
+    let (from, to) = (ids[0].to_string(), ids[1].to_string());
+    let older = text(&run(&["payload", "diff", &store, "--from", &from, "--to", &to, "--json"]).await);
+    let older: Value = serde_json::from_str(&older).unwrap();
+    assert_eq!((&older["diff"]["added"], &older["diff"]["removed"]), (&json!(1), &json!(0)));
+}
+
+#[rstest]
+#[case::in_process(InProcess)]
+#[case::of_a_server(OfServer)]
+#[tokio::test]
+async fn stores_are_switched_off_and_on(#[case] api: Api) {
+    let server = Server::start().await;
+    let (first, second) = (server.add_store("first").await.to_string(), server.add_store("second").await.to_string());
+    let run = async |args: &[&str]| run(&server, api, args).await;
+    let crawled = async |flag: &str| {
+        let list = text(&run(&["stores", "list", "--crawled", flag, "--json"]).await);
+        let list: Value = serde_json::from_str(&list).unwrap();
+        let names = list["stores"].as_array().unwrap().iter().map(|store| store["name"].as_str().unwrap().to_owned());
+        names.collect::<Vec<_>>()
+    };
+    text(&run(&["stores", "disable", &first, &second]).await);
+    assert_eq!(
+        (crawled("true").await, crawled("false").await),
+        (vec![], vec!["first".to_owned(), "second".to_owned()])
+    );
+
+    let partly = run(&["stores", "enable", "4711", &first]).await;
+    assert!(refused(&partly, 5).contains("store 4711"));
+    assert_eq!(crawled("true").await, ["first"], "the others are switched all the same");
+}
+
+#[tokio::test]
+async fn stores_are_all_listed_however_many_pages_they_fill() {
+    let server = Server::start().await;
+    let sql = "INSERT INTO dispensaries (name, slug) SELECT 'shop ' || n, 'shop-' || n FROM generate_series(1, 501) n";
+    server.database.raw.batch_execute(sql).await.unwrap();
+    let list: Value =
+        serde_json::from_str(&text(&run(&server, OfServer, &["stores", "list", "--json"]).await)).unwrap();
+    assert_eq!((list["stores"].as_array().unwrap().len(), &list["next_cursor"]), (501, &Value::Null));
+}
