@@ -1,13 +1,13 @@
 //! `/api/analytics`: what the market sells, as of the last refresh of analytics.
 
 use axum::extract::State;
-use chrono::{DateTime, Datelike, Utc};
+use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::access::{Caller, Viewer};
 use super::page::{Limit, PageJson};
-use super::position::{Position, bad_cursor};
+use super::position::Position;
 use super::query::{self, Query};
 use super::{ApiError, ApiState};
 use crate::db::analytics::{
@@ -108,8 +108,7 @@ pub async fn store_summary(
     let after = query.cursor.map(|Position(id)| id);
     let MarketPage { rows: stores, next, as_of } =
         analytics::store_summary(&client, &filter, after, query.limit.rows()).await?;
-    let next_cursor = next.map(|next| Position(next).text());
-    Ok(PageJson { next: next_cursor.clone(), body: StoreSummaryPage { stores, next_cursor, as_of } })
+    Ok(PageJson::of(next, |next_cursor| StoreSummaryPage { stores, next_cursor, as_of }))
 }
 
 /// Brands by state, those that most stores have in stock first.
@@ -124,8 +123,7 @@ pub async fn brand_presence(
     let after = query.cursor.as_ref().map(|Position(cursor)| cursor);
     let MarketPage { rows: brands, next, as_of } =
         analytics::brand_presence(&client, &filter, after, query.limit.rows()).await?;
-    let next_cursor = next.map(|next| Position(next).text());
-    Ok(PageJson { next: next_cursor.clone(), body: BrandPresencePage { brands, next_cursor, as_of } })
+    Ok(PageJson::of(next, |next_cursor| BrandPresencePage { brands, next_cursor, as_of }))
 }
 
 /// Categories with their share of what is in stock, the largest first.
@@ -140,8 +138,7 @@ pub async fn category_mix(
     let after = query.cursor.as_ref().map(|Position(cursor)| cursor);
     let MarketPage { rows: categories, next, as_of } =
         analytics::category_mix(&client, &filter, after, query.limit.rows()).await?;
-    let next_cursor = next.map(|next| Position(next).text());
-    Ok(PageJson { next: next_cursor.clone(), body: CategoryMixPage { categories, next_cursor, as_of } })
+    Ok(PageJson::of(next, |next_cursor| CategoryMixPage { categories, next_cursor, as_of }))
 }
 
 /// Prices day by day and category by category, the first day first.
@@ -154,12 +151,8 @@ pub async fn price_trend(
 ) -> Result<PageJson<PriceTrendPage, String>, ApiError> {
     let (client, filter) = (api.db.api_client().await?, query.filter());
     let after = query.cursor.as_ref().map(|Position(cursor)| cursor);
-    if after.is_some_and(|after| !(1..=9999).contains(&after.day.year())) {
-        return Err(bad_cursor());
-    }
     let category = query.category.as_deref();
     let MarketPage { rows: days, next, as_of } =
         analytics::price_trend(&client, &filter, category, after, query.limit.rows()).await?;
-    let next_cursor = next.map(|next| Position(next).text());
-    Ok(PageJson { next: next_cursor.clone(), body: PriceTrendPage { days, next_cursor, as_of } })
+    Ok(PageJson::of(next, |next_cursor| PriceTrendPage { days, next_cursor, as_of }))
 }

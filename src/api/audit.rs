@@ -51,5 +51,5 @@ pub async fn list(
     let client = api.db.api_client().await?;
     let filter = AuditFilter { who, action, from, to, below: cursor.map(|Cursor(id)| id) };
     let page = Page::of(audit_log::list(&client, &filter, limit.with_next()).await?, limit, |row| row.id);
-    Ok(PageJson { body: AuditPage { audit: page.items, next_cursor: page.next_cursor }, next: page.next_cursor })
+    Ok(page.json(|audit, next_cursor| AuditPage { audit, next_cursor }))
 }

@@ -71,6 +71,12 @@ impl Change {
         self.located(StatusCode::ACCEPTED, location, body).await
     }
 
+    /// Commits, and answers 204: what was asked for is gone.
+    pub async fn no_content(self) -> Result<StatusCode, ApiError> {
+        self.keep(StatusCode::NO_CONTENT, None, Value::Null).await?;
+        Ok(StatusCode::NO_CONTENT)
+    }
+
     async fn located(self, status: StatusCode, location: String, body: &impl Serialize) -> Result<Response, ApiError> {
         let body = json(body)?;
         self.keep(status, Some(location.clone()), body.clone()).await?;
@@ -100,7 +106,7 @@ impl Deref for Change {
 }
 
 fn json(body: &impl Serialize) -> Result<Value, ApiError> {
-    serde_json::to_value(body).map_err(|error| ApiError::Internal(format!("an answer is no JSON: {error}")))
+    serde_json::to_value(body).map_err(ApiError::no_json)
 }
 
 /// The answer to a request that was answered before.

@@ -137,6 +137,11 @@ impl ApiError {
         ApiError::Bad { field: field.into(), fault: fault.to_string() }
     }
 
+    /// An answer that cannot be written as JSON.
+    pub fn no_json(error: serde_json::Error) -> Self {
+        ApiError::Internal(format!("an answer is no JSON: {error}"))
+    }
+
     fn status(&self) -> StatusCode {
         match self {
             ApiError::Bad { .. } | ApiError::BadFields(_) | ApiError::BadBody(_) => StatusCode::BAD_REQUEST,

@@ -29,13 +29,17 @@ impl IfNoneMatch {
     /// Answers with the body, or with 304 where the client has it.
     pub fn answer(&self, version: i64, body: &impl Serialize) -> Result<Response, ApiError> {
         let tag = tag(version, body)?;
-        let is_known = |given: &str| given == "*" || given.strip_prefix("W/").unwrap_or(given) == tag;
-        let is_unchanged = self.0.as_deref().is_some_and(|given| given.split(',').any(|given| is_known(given.trim())));
-        let response = match is_unchanged {
+        let response = match self.holds(&tag) {
             true => StatusCode::NOT_MODIFIED.into_response(),
             false => Json(body).into_response(),
         };
         tagged(response, &tag)
+    }
+
+    /// Whether the client has what `tag` stands for.
+    pub fn holds(&self, tag: &str) -> bool {
+        let is_it = |given: &str| given == "*" || given.strip_prefix("W/").unwrap_or(given) == tag;
+        self.0.as_deref().is_some_and(|given| given.split(',').any(|given| is_it(given.trim())))
     }
 }
 
@@ -45,8 +49,7 @@ pub fn with_tag(response: Response, version: i64, body: &impl Serialize) -> Resu
 }
 
 fn tag(version: i64, body: &impl Serialize) -> Result<String, ApiError> {
-    let json =
-        serde_json::to_vec(body).map_err(|error| ApiError::Internal(format!("an answer is no JSON: {error}")))?;
+    let json = serde_json::to_vec(body).map_err(ApiError::no_json)?;
     let mut digest = sha256_hex(json);
     digest.truncate(DIGEST_CHARS);
     Ok(format!("\"{version}-{digest}\""))

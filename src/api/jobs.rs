@@ -71,7 +71,7 @@ pub async fn list(
     let filter = JobFilter { id: None, status, platform, account, job_type, below: cursor.map(|Cursor(id)| id) };
     let client = api.db.api_client().await?;
     let page = Page::of(jobs::list(&client, &filter, limit.with_next()).await?, limit, |job| job.id);
-    Ok(PageJson { body: JobPage { jobs: page.items, next_cursor: page.next_cursor }, next: page.next_cursor })
+    Ok(page.json(|jobs, next_cursor| JobPage { jobs, next_cursor }))
 }
 
 /// Shows one media job.
@@ -165,8 +165,7 @@ pub async fn remove(
     let change = begin(changes, &api, id).await?;
     let was = tasks::delete(&change, id).await?;
     change.audit("jobs.delete", id, json!({"was": was})).await?;
-    change.commit(StatusCode::NO_CONTENT, json!(null)).await?;
-    Ok(StatusCode::NO_CONTENT)
+    change.no_content().await
 }
 
 /// Shows the jobs that run, how many wait, and whether a worker takes them.

@@ -10,10 +10,11 @@ use utoipa::ToSchema;
 
 use super::access::{Admin, Caller, Changes, Viewer};
 use super::body::Body;
+use super::change::Change;
 use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
 use crate::db::task_views::counts::{self, Counts};
-use crate::db::{generation, legacy};
+use crate::db::{Client, generation, legacy};
 use crate::domain::legacy::{LegacyMove, LegacyTables};
 use crate::domain::task_request::is_state_code;
 
@@ -64,8 +65,7 @@ pub async fn status(
 ) -> Result<Json<LegacyStatus>, ApiError> {
     let client = api.db.api_client().await?;
     let (tables, queue) = (legacy::tables(&client).await?, counts::counts(&client).await?.all);
-    let legacy = if legacy::exists(&client).await? { Legacy::Present } else { Legacy::Absent };
-    Ok(Json(LegacyStatus { legacy, tables, queue }))
+    Ok(Json(LegacyStatus { legacy: Legacy::of(&client).await?, tables, queue }))
 }
 
 /// Switches the schedules of the older schema off.
@@ -107,9 +107,9 @@ pub async fn create_resync_tasks(
         return Err(ApiError::bad("state_code", "must be two capital letters, for example AZ"));
     }
     let change = changes.begin(&api).await?;
-    let count = match legacy::exists(&change).await? {
-        true => generation::of_stores(&change, state_code.as_deref()).await?.count,
-        false => 0,
+    let count = match Legacy::of(&change).await? {
+        Legacy::Present => generation::of_stores(&change, state_code.as_deref()).await?.count,
+        Legacy::Absent => 0,
     };
     counted(change, "migration.create_resync_tasks", count).await
 }
@@ -123,16 +123,24 @@ pub async fn full_migrate(
     _: Query<NoParameters>,
 ) -> Result<Response, ApiError> {
     let change = changes.begin(&api).await?;
-    let report = match legacy::exists(&change).await? {
-        true => LegacyReport { legacy: Legacy::Present, done: legacy::move_all(&change).await? },
-        false => LegacyReport { legacy: Legacy::Absent, done: LegacyMove::default() },
+    let legacy = Legacy::of(&change).await?;
+    let done = match legacy {
+        Legacy::Present => legacy::move_all(&change).await?,
+        Legacy::Absent => LegacyMove::default(),
     };
+    let report = LegacyReport { legacy, done };
     change.audit("migration.full_migrate", "", json!(report)).await?;
     change.answer(StatusCode::OK, &report).await
 }
 
-async fn counted(change: super::change::Change, action: &'static str, count: i32) -> Result<Response, ApiError> {
-    let legacy = if legacy::exists(&change).await? { Legacy::Present } else { Legacy::Absent };
+impl Legacy {
+    async fn of(client: &Client) -> Result<Legacy, ApiError> {
+        Ok(if legacy::exists(client).await? { Legacy::Present } else { Legacy::Absent })
+    }
+}
+
+async fn counted(change: Change, action: &'static str, count: i32) -> Result<Response, ApiError> {
+    let legacy = Legacy::of(&change).await?;
     change.audit(action, "", json!({ "count": count })).await?;
     change.answer(StatusCode::OK, &LegacyCount { legacy, count }).await
 }

@@ -9,6 +9,7 @@ use url::form_urlencoded;
 use utoipa::ToSchema;
 
 use super::cursor::Cursor;
+use super::position::Position;
 
 const DEFAULT: i64 = 50;
 const MAX: i64 = 500;
@@ -34,20 +35,23 @@ impl Limit {
         self.0
     }
 
-    /// Takes the row away that is only there to show that there is another page; whether it was.
-    pub fn cut<T>(self, rows: &mut Vec<T>) -> bool {
+    /// Takes the row away that is only there to show that there is another page; where that page begins.
+    pub fn next<T, C>(self, rows: &mut Vec<T>, position: impl Fn(&T) -> C) -> Option<C> {
         let has_next = rows.len() as i64 > self.0;
         rows.truncate(self.0 as usize);
-        has_next
+        rows.last().filter(|_| has_next).map(position)
     }
 }
 
 impl<T> Page<T> {
     /// `rows` are up to [`Limit::with_next`]; `id` orders them.
     pub fn of(mut rows: Vec<T>, limit: Limit, id: impl Fn(&T) -> i64) -> Self {
-        let has_next = limit.cut(&mut rows);
-        let next_cursor = rows.last().filter(|_| has_next).map(|last| Cursor(id(last)));
+        let next_cursor = limit.next(&mut rows, |last| Cursor(id(last)));
         Page { items: rows, next_cursor }
+    }
+
+    pub fn json<B>(self, body: impl FnOnce(Vec<T>, Option<Cursor>) -> B) -> PageJson<B> {
+        PageJson { body: body(self.items, self.next_cursor), next: self.next_cursor }
     }
 }
 
@@ -56,6 +60,14 @@ pub struct PageJson<T, C = Cursor> {
     pub body: T,
     /// The cursor of the next page.
     pub next: Option<C>,
+}
+
+impl<T> PageJson<T, String> {
+    /// `body` holds the text of where the `next` page begins.
+    pub fn of<C: Serialize>(next: Option<C>, body: impl FnOnce(Option<String>) -> T) -> Self {
+        let next = next.map(|next| Position(next).text());
+        PageJson { body: body(next.clone()), next }
+    }
 }
 
 /// Where the next page begins, as an extension of the response.

@@ -5,15 +5,16 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use chrono::{DateTime, Datelike, Utc};
+use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::access::{Caller, Viewer};
 use super::error::Problem;
+use super::etag::IfNoneMatch;
 use super::page::{Limit, PageJson};
 use super::path::Path;
-use super::position::{Position, bad_cursor};
+use super::position::Position;
 use super::query::{self, NoParameters, Query};
 use super::{ApiError, ApiState};
 use crate::db::payload_views::{self, PayloadFilter, PayloadView};
@@ -110,7 +111,8 @@ pub async fn list(
     Query(query): Query<ListQuery>,
 ) -> Result<PageJson<PayloadPage, String>, ApiError> {
     let ListQuery { dispensary_id, platform, from, to, limit, cursor } = query;
-    page(&api, PayloadFilter { dispensary_id, platform, from, to, after: after(cursor)? }, limit).await
+    page(&api, PayloadFilter { dispensary_id, platform, from, to, after: cursor.map(|Position(after)| after) }, limit)
+        .await
 }
 
 /// Lists a store's payloads, the latest fetch first.
@@ -124,7 +126,12 @@ pub async fn of_store(
     Query(query): Query<OfStoreQuery>,
 ) -> Result<PageJson<PayloadPage, String>, ApiError> {
     let OfStoreQuery { from, to, limit, cursor } = query;
-    page(&api, PayloadFilter { dispensary_id: Some(id), platform: None, from, to, after: after(cursor)? }, limit).await
+    page(
+        &api,
+        PayloadFilter { dispensary_id: Some(id), platform: None, from, to, after: cursor.map(|Position(after)| after) },
+        limit,
+    )
+    .await
 }
 
 /// One payload.
@@ -149,12 +156,13 @@ pub async fn data(
     State(api): State<ApiState>,
     Path(IdPath { id }): Path<IdPath>,
     Query(DataQuery { raw }): Query<DataQuery>,
+    known: IfNoneMatch,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let payload = find(&api, id).await?;
     let form = form(raw, &headers);
     let tag = format!("\"{}-{form:?}\"", payload.sha256);
-    if headers.get(header::IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == tag.as_bytes()) {
+    if known.holds(&tag) {
         return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, tag)]).into_response());
     }
     let mut response = stream(&api, &payload, form, Around::default()).await?;
@@ -180,7 +188,7 @@ pub async fn latest(
     let newest = payloads::latest(&api.db.api_client().await?, id).await?;
     let newest = newest.ok_or_else(|| ApiError::NotFound(format!("a payload of store {id}")))?;
     let payload = find(&api, newest.id).await?;
-    let head = serde_json::to_string(&payload).map_err(|error| ApiError::Internal(error.to_string()))?;
+    let head = serde_json::to_string(&payload).map_err(ApiError::no_json)?;
     let around = Around { before: format!("{{\"payload\":{head},\"data\":"), after: "}".to_owned() };
     stream(&api, &payload, form(false, &headers), around).await
 }
@@ -203,17 +211,8 @@ pub async fn diff(
 
 async fn page(api: &ApiState, filter: PayloadFilter, limit: Limit) -> Result<PageJson<PayloadPage, String>, ApiError> {
     let mut payloads = payload_views::list(&api.db.api_client().await?, &filter, limit.with_next()).await?;
-    let has_next = limit.cut(&mut payloads);
-    let next_cursor = payloads.last().filter(|_| has_next).map(|last| Position(last.position()).text());
-    Ok(PageJson { next: next_cursor.clone(), body: PayloadPage { payloads, next_cursor } })
-}
-
-/// Beyond four digits of its year the database has no such time.
-fn after(cursor: Option<Position<PayloadPosition>>) -> Result<Option<PayloadPosition>, ApiError> {
-    match cursor {
-        Some(Position(position)) if !(1..=9999).contains(&position.fetched_at.year()) => Err(bad_cursor()),
-        cursor => Ok(cursor.map(|Position(position)| position)),
-    }
+    let next = limit.next(&mut payloads, PayloadView::position);
+    Ok(PageJson::of(next, |next_cursor| PayloadPage { payloads, next_cursor }))
 }
 
 async fn find(api: &ApiState, id: PayloadId) -> Result<PayloadView, ApiError> {

@@ -5,19 +5,12 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::ApiError;
-
 const NO_POSITION: &str = "not one that a page of this list ended with";
 const NUL: &[u8] = b"\\u0000";
 
 /// The next page begins after this.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Position<T>(pub T);
-
-/// For what reads as a position and can be none.
-pub fn bad_cursor() -> ApiError {
-    ApiError::bad("cursor", NO_POSITION)
-}
 
 impl<T: Serialize> Position<T> {
     pub fn text(&self) -> String {

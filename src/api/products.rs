@@ -135,16 +135,14 @@ pub async fn search(
     }
     let limit = query.limit.rows();
     let found = product_search::search(&api.db.api_client().await?, &query.into(), limit).await?;
-    let next_cursor = found.page.next.map(|next| Position(next).text());
-    let body = FoundPage {
+    Ok(PageJson::of(found.page.next, |next_cursor| FoundPage {
         products: found.page.products,
-        next_cursor: next_cursor.clone(),
+        next_cursor,
         r#match: found.by,
         forgives_spelling: found.forgives_spelling,
         truncated: found.truncated,
         stores_waiting: found.stores_waiting,
-    };
-    Ok(PageJson { body, next: next_cursor })
+    }))
 }
 
 /// One product with its specials and options.

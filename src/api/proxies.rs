@@ -119,7 +119,7 @@ pub async fn list(
     let filter = ProxyFilter { id: None, state, above: cursor.map(|Cursor(id)| id) };
     let client = api.db.api_client().await?;
     let page = Page::of(proxies::list(&client, &filter, limit.with_next()).await?, limit, |proxy| proxy.id);
-    Ok(PageJson { body: ProxyPage { proxies: page.items, next_cursor: page.next_cursor }, next: page.next_cursor })
+    Ok(page.json(|proxies, next_cursor| ProxyPage { proxies, next_cursor }))
 }
 
 /// Shows one proxy.
@@ -191,8 +191,7 @@ pub async fn remove(
     let change = changes.begin(&api).await?;
     proxy_requests::remove(&change, id).await?;
     change.audit("proxies.delete", id, json!({})).await?;
-    change.commit(StatusCode::NO_CONTENT, json!(null)).await?;
-    Ok(StatusCode::NO_CONTENT)
+    change.no_content().await
 }
 
 /// Adds proxies, and changes the password and place of those that are there: all of them, or none.

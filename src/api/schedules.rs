@@ -111,8 +111,7 @@ pub async fn remove(
     let change = changes.begin(&api).await?;
     let schedule = schedules::remove(&change, id).await?;
     change.audit("schedules.delete", id, json!({"name": schedule.name})).await?;
-    change.commit(StatusCode::NO_CONTENT, json!(null)).await?;
-    Ok(StatusCode::NO_CONTENT)
+    change.no_content().await
 }
 
 /// Runs a schedule now; once, however often it is asked within 10 seconds.

@@ -102,10 +102,9 @@ pub async fn list(
     let limit = query.limit;
     let client = api.db.api_client().await?;
     let mut stores = store_views::list(&client, &query.into(), limit.with_next()).await?;
-    let has_next = limit.cut(&mut stores);
-    let next_cursor = stores.last().filter(|_| has_next).map(|last| Position(last.id).text());
+    let next = limit.next(&mut stores, |last| last.id);
     let stores = stores.into_iter().map(|store| shown_to(caller.principal.role, store)).collect();
-    Ok(PageJson { next: next_cursor.clone(), body: StorePage { stores, next_cursor } })
+    Ok(PageJson::of(next, |next_cursor| StorePage { stores, next_cursor }))
 }
 
 /// One store with its crawl state.
@@ -151,8 +150,7 @@ pub async fn products(
     let client = api.db.api_client().await?;
     stores::get(&client, id).await?.ok_or_else(|| ApiError::NotFound(format!("store {id}")))?;
     let ProductPage { products, next } = product_views::of_store(&client, id, &query.into(), limit.rows()).await?;
-    let next_cursor = next.map(|next| Position(next).text());
-    Ok(PageJson { next: next_cursor.clone(), body: ProductList { products, next_cursor } })
+    Ok(PageJson::of(next, |next_cursor| ProductList { products, next_cursor }))
 }
 
 async fn find(client: &Client, id: StoreId) -> Result<StoreView, ApiError> {

@@ -83,8 +83,7 @@ pub async fn remove(
     let change = changes.begin(&api).await?;
     let was = tasks::delete(&change, id).await?;
     change.audit("tasks.delete", id, json!({"was": was})).await?;
-    change.commit(StatusCode::NO_CONTENT, json!(null)).await?;
-    Ok(StatusCode::NO_CONTENT)
+    change.no_content().await
 }
 
 /// When a version of a task was made; where there is no such time, one at which no task was.

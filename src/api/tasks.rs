@@ -82,7 +82,7 @@ pub async fn list(
     let client = api.db.api_client().await?;
     let tasks = task_views::list(&client, &query.into(), limit.with_next()).await?;
     let page = Page::of(tasks, limit, |task| task.id);
-    Ok(PageJson { body: TaskPage { tasks: page.items, next_cursor: page.next_cursor }, next: page.next_cursor })
+    Ok(page.json(|tasks, next_cursor| TaskPage { tasks, next_cursor }))
 }
 
 /// One task with its attempts and children.

@@ -98,9 +98,9 @@ pub async fn revoke(
     let change = changes.begin(&api).await?;
     let token = api_tokens::revoke(&change, id).await?.ok_or_else(|| ApiError::NotFound(format!("token {id}")))?;
     change.audit("tokens.revoke", id, json!({"name": token.name})).await?;
-    change.commit(StatusCode::NO_CONTENT, json!(null)).await?;
+    let answer = change.no_content().await?;
     api.credentials.forget();
-    Ok(StatusCode::NO_CONTENT)
+    Ok(answer)
 }
 
 fn check_name(name: &str) -> Result<(), ApiError> {

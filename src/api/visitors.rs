@@ -10,13 +10,13 @@ use std::time::Duration;
 
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName};
-use chrono::{DateTime, Datelike, Utc};
+use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::access::{Caller, Viewer};
 use super::page::{Limit, PageJson};
-use super::position::{Position, bad_cursor};
+use super::position::Position;
 use super::query::{self, Query};
 use super::{ApiError, ApiState};
 use crate::db::visitors::{self, CountedPlace, VisitorCursor, VisitorFilter, VisitorHour};
@@ -156,15 +156,10 @@ pub async fn list(
     Query(query): Query<VisitorQuery>,
 ) -> Result<PageJson<VisitorPage, String>, ApiError> {
     let VisitorQuery { from, to, country, limit, cursor } = query;
-    let after = cursor.map(|Position(after)| after);
-    if after.as_ref().is_some_and(|after| !(1..=9999).contains(&after.hour.year())) {
-        return Err(bad_cursor());
-    }
-    let filter = VisitorFilter { from, to, country, after };
+    let filter = VisitorFilter { from, to, country, after: cursor.map(|Position(after)| after) };
     let mut visitors = visitors::list(&api.db.api_client().await?, &filter, limit.with_next()).await?;
-    let has_next = limit.cut(&mut visitors);
-    let next_cursor = visitors.last().filter(|_| has_next).map(|last| Position(last.position()).text());
-    Ok(PageJson { next: next_cursor.clone(), body: VisitorPage { visitors, next_cursor, geo: api.geo.is_on() } })
+    let next = limit.next(&mut visitors, VisitorHour::position);
+    Ok(PageJson::of(next, |next_cursor| VisitorPage { visitors, next_cursor, geo: api.geo.is_on() }))
 }
 
 #[cfg(test)]

@@ -22,9 +22,9 @@ use super::{ApiError, ApiState};
 use crate::db::workers;
 use crate::domain::role::RoleSet;
 use crate::domain::task::TaskId;
+use crate::domain::task_request::check_text;
 use crate::domain::worker::{Resources, WorkerCommand, WorkerDocument, WorkerStatus};
 
-const MAX_TEXT_CHARS: usize = 200;
 const MAX_SLOTS: usize = 1_000;
 /// Of the database's column.
 const MAX_HEARTBEAT_SECONDS: u32 = 86_400;
@@ -92,7 +92,7 @@ pub async fn register(
 ) -> Result<Response, ApiError> {
     report.check()?;
     let every = report.every();
-    let mut document = report.into_document();
+    let mut document = report.into_document(None);
     let change = changes.begin(&api).await?;
     document.started_at = Some(workers::now(&change).await?);
     workers::upsert(&change, &document, every).await?;
@@ -115,7 +115,7 @@ pub async fn heartbeat(
     let tx = api.db.begin_api().await?;
     let known = workers::get(&tx, &report.worker_id).await?;
     let (worker_id, every) = (report.worker_id.clone(), report.every());
-    workers::upsert(&tx, &report.into_document_of(&known), every).await?;
+    workers::upsert(&tx, &report.into_document(Some(&known)), every).await?;
     // a command that was given before it was registered is for a predecessor of its name
     let open = match known.started_at {
         Some(since) => workers::open_commands(&tx, std::slice::from_ref(&worker_id), since).await?,
@@ -135,21 +135,19 @@ pub async fn deregister(
     _: Query<NoParameters>,
     Body(LeavingWorker { worker_id }): Body<LeavingWorker>,
 ) -> Result<StatusCode, ApiError> {
-    check_text("worker_id", &worker_id)?;
+    check_text("worker_id", Some(&worker_id))?;
     let change = changes.begin(&api).await?;
     workers::get(&change, &worker_id).await?;
     workers::deregister(&change, std::slice::from_ref(&worker_id)).await?;
     change.audit("workers.deregister", &worker_id, json!({})).await?;
-    change.commit(StatusCode::NO_CONTENT, json!(null)).await?;
-    Ok(StatusCode::NO_CONTENT)
+    change.no_content().await
 }
 
 impl WorkerReport {
     fn check(&self) -> Result<(), ApiError> {
-        check_text("worker_id", &self.worker_id)?;
-        for (field, text) in [("friendly_name", &self.friendly_name), ("pod", &self.pod)] {
-            text.as_deref().map_or(Ok(()), |text| check_text(field, text))?;
-        }
+        check_text("worker_id", Some(&self.worker_id))?;
+        check_text("friendly_name", self.friendly_name.as_deref())?;
+        check_text("pod", self.pod.as_deref())?;
         check_range("max_concurrent_tasks", self.max_concurrent_tasks, MAX_SLOTS)?;
         check_range("heartbeat_seconds", self.heartbeat_seconds as usize, MAX_HEARTBEAT_SECONDS as usize)?;
         match self.current_task_ids.len() > MAX_SLOTS {
@@ -162,8 +160,15 @@ impl WorkerReport {
         Duration::from_secs(self.heartbeat_seconds.into())
     }
 
-    fn into_document(self) -> WorkerDocument {
-        let roles = self.role.unwrap_or_else(RoleSet::any);
+    /// A heartbeat may leave out the names and roles of its registration, `known`.
+    fn into_document(self, known: Option<&WorkerDocument>) -> WorkerDocument {
+        let name = |given: Option<String>, of: fn(&WorkerDocument) -> &String| {
+            given.unwrap_or_else(|| known.map_or(&self.worker_id, of).clone())
+        };
+        let (role, roles) = match (&self.role, known) {
+            (None, Some(known)) => (known.role.clone(), known.roles.clone()),
+            (given, _) => labelled(given.as_ref().unwrap_or(&RoleSet::any())),
+        };
         let current_task_ids = match self.current_task_ids {
             ids if ids.is_empty() => self.current_task_id.into_iter().collect(),
             ids => ids,
@@ -175,42 +180,19 @@ impl WorkerReport {
             max_concurrent_tasks: self.max_concurrent_tasks,
             status: self.status,
             resources: self.resources,
-            friendly_name: self.friendly_name.unwrap_or_else(|| self.worker_id.clone()),
-            pod: self.pod.unwrap_or_else(|| self.worker_id.clone()),
-            role: roles.label().to_owned(),
-            roles: roles.roles().iter().map(|role| role.name().to_owned()).collect(),
+            friendly_name: name(self.friendly_name, |known| &known.friendly_name),
+            pod: name(self.pod, |known| &known.pod),
+            role,
+            roles,
             worker_id: self.worker_id,
             last_heartbeat_at: None,
             started_at: None,
         }
     }
-
-    /// With the names and roles of its registration, which a heartbeat leaves out.
-    fn into_document_of(self, known: &WorkerDocument) -> WorkerDocument {
-        let (named, in_pod, has_role) = (self.friendly_name.is_some(), self.pod.is_some(), self.role.is_some());
-        let mut document = self.into_document();
-        if !named {
-            document.friendly_name.clone_from(&known.friendly_name);
-        }
-        if !in_pod {
-            document.pod.clone_from(&known.pod);
-        }
-        if !has_role {
-            document.role.clone_from(&known.role);
-            document.roles.clone_from(&known.roles);
-        }
-        document
-    }
 }
 
-fn check_text(field: &str, text: &str) -> Result<(), ApiError> {
-    match (1..=MAX_TEXT_CHARS).contains(&text.chars().count()) && !text.contains(char::is_control) {
-        true => Ok(()),
-        false => Err(ApiError::bad(
-            field,
-            format!("must be 1 to {MAX_TEXT_CHARS} characters, none of them a control character"),
-        )),
-    }
+fn labelled(roles: &RoleSet) -> (String, Vec<String>) {
+    (roles.label().to_owned(), roles.roles().iter().map(|role| role.name().to_owned()).collect())
 }
 
 fn check_range(field: &str, value: usize, max: usize) -> Result<(), ApiError> {

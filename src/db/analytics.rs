@@ -15,6 +15,7 @@ use super::row::{FromRow, first_column, page, read_all, word};
 use super::{Client, DbError};
 use crate::domain::store::{Platform, StoreId};
 use crate::domain::vocabulary::Word;
+use crate::domain::years;
 
 /// What to look at; a field that is None does not filter.
 #[derive(Clone, Debug, Default)]
@@ -122,6 +123,7 @@ pub struct CategoryCursor {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DayCursor {
+    #[serde(deserialize_with = "years::within")]
     pub day: NaiveDate,
     pub category: String,
 }

@@ -8,6 +8,7 @@ use utoipa::ToSchema;
 
 use super::row::{FromRow, read_all};
 use super::{Client, DbError};
+use crate::domain::years;
 
 /// Requests from one place. Of an unknown one both texts are empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +32,7 @@ pub struct VisitorFilter {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VisitorCursor {
+    #[serde(deserialize_with = "years::within")]
     pub hour: DateTime<Utc>,
     pub country: String,
     pub region: String,

@@ -13,12 +13,11 @@ use utoipa::ToSchema;
 
 use super::role::{Family, Role};
 use super::task_change::TaskChange;
-use super::task_request::{BadField, bad, check_time, present, within};
+use super::task_request::{BadField, bad, check_text, check_time, present, within};
 
 const PRIORITIES: RangeInclusive<i64> = 1..=10;
 const DEFAULT_PRIORITY: i32 = 5;
 const RETRIES: RangeInclusive<i64> = 0..=20;
-const MAX_TEXT_CHARS: usize = 200;
 const MAX_IDS: usize = 1_000;
 
 /// A claimed or stale task reads as a running job.
@@ -120,14 +119,6 @@ pub fn job_type(name: &str) -> Result<Role, BadField> {
     let known = || Family::Media.roles().map(Role::name).collect::<Vec<_>>().join(", ");
     let role = name.parse().ok().filter(|role: &Role| role.family() == Family::Media);
     role.ok_or_else(|| bad("job_type", format!("unknown job type '{name}': the job types are {}", known())))
-}
-
-fn check_text(field: &'static str, text: Option<&str>) -> Result<(), BadField> {
-    let fits = |text: &str| (1..=MAX_TEXT_CHARS).contains(&text.chars().count()) && !text.contains(char::is_control);
-    match text.is_none_or(fits) {
-        true => Ok(()),
-        false => Err(bad(field, format!("must be 1 to {MAX_TEXT_CHARS} characters, none of them a control character"))),
-    }
 }
 
 #[derive(Deserialize)]

@@ -38,3 +38,4 @@ pub mod us_states;
 pub mod variant_diff;
 pub mod vocabulary;
 pub mod worker;
+pub mod years;

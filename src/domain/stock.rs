@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::payload::PayloadId;
 use super::product::StockStatus;
+use super::years;
 
 /// Misses in a row after which a product is out of stock. One bad crawl must not do it.
 pub const MISSES_TO_OUT_OF_STOCK: i16 = 3;
@@ -47,6 +48,7 @@ pub fn last_seen(row: DateTime<Utc>, misses: i16, last_complete: Option<DateTime
 /// A payload's place in the order of its store's payloads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct PayloadPosition {
+    #[serde(deserialize_with = "years::within")]
     pub fetched_at: DateTime<Utc>,
     pub id: PayloadId,
 }

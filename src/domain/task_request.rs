@@ -15,15 +15,15 @@ use super::role::Role;
 use super::store::{Platform, StoreId};
 use super::task::TaskId;
 use super::vocabulary;
+use super::years::YEARS;
 
 const PRIORITIES: RangeInclusive<i64> = -1000..=1000;
 const RETRIES: RangeInclusive<i64> = 0..=20;
-/// What the database and every client can write down.
-const YEARS: RangeInclusive<i32> = 1970..=9999;
 const MAX_DEPENDENCIES: usize = 100;
 /// More than any state has.
 const MAX_POINTS: usize = 1000;
 const MAX_KEY_BYTES: usize = 200;
+const MAX_TEXT_CHARS: usize = 200;
 
 /// A former role: `product_refresh` where the payload has a `payload_id`, else `payload_fetch`.
 const RESYNC: &str = "product_resync";
@@ -218,6 +218,15 @@ fn key_of(key: Option<String>) -> Result<Option<String>, BadField> {
         }
         Some(key) if key.contains(char::is_control) => Err(bad("dedup_key", "holds a control character")),
         other => Ok(other),
+    }
+}
+
+/// For names and the like, which are shown in one line.
+pub fn check_text(field: &'static str, text: Option<&str>) -> Result<(), BadField> {
+    let fits = |text: &str| (1..=MAX_TEXT_CHARS).contains(&text.chars().count()) && !text.contains(char::is_control);
+    match text.is_none_or(fits) {
+        true => Ok(()),
+        false => Err(bad(field, format!("must be 1 to {MAX_TEXT_CHARS} characters, none of them a control character"))),
     }
 }
 

@@ -17,6 +17,8 @@ use super::wait::{until, until_some};
 
 /// How long the last lines may take after the process has ended. A grandchild may keep the pipe open for longer.
 const LAST_LINES: Duration = Duration::from_millis(500);
+/// Of the log of a child whose test fails.
+const PRINTED_LINES: usize = 100;
 
 /// A command for the built program that reads no configuration but what the test gives it.
 pub fn drover() -> Command {
@@ -110,6 +112,18 @@ impl Child {
         let _ = self.open_streams.recv_timeout(LAST_LINES);
     }
 
+    /// What it logged last, into the output of the test that fails.
+    fn print_last_lines(&self) {
+        let lines = self.stderr();
+        let last = lines.len().saturating_sub(PRINTED_LINES);
+        println!(
+            "the end of a child's log, {} of {} lines:\n{}",
+            lines.len() - last,
+            lines.len(),
+            lines[last..].join("\n")
+        );
+    }
+
     /// Lines at level ERROR, as JSON or as text for people, that the test does not allow.
     fn unexpected_errors(&self) -> Vec<String> {
         let is_error = |line: &String| line.contains("\"level\":\"ERROR\"") || line.contains(" ERROR ");
@@ -122,11 +136,12 @@ impl Drop for Child {
     fn drop(&mut self) {
         let _ = self.process.start_kill();
         self.wait_for_last_lines();
-        let errors = self.unexpected_errors();
         // a second panic would hide the first one
-        if !std::thread::panicking() {
-            assert!(errors.is_empty(), "unexpected errors in the child's log:\n{}", errors.join("\n"));
+        if std::thread::panicking() {
+            return self.print_last_lines();
         }
+        let errors = self.unexpected_errors();
+        assert!(errors.is_empty(), "unexpected errors in the child's log:\n{}", errors.join("\n"));
     }
 }
 
