@@ -49,6 +49,7 @@ mod metrics;
 mod origin;
 mod page;
 mod path;
+mod places;
 mod position;
 mod query;
 mod rates;

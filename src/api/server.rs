@@ -1,29 +1,36 @@
 //! The accept loop: bounds the number of connections and the time that a client takes to send a request and to read its answer, and
 //! closes them in order.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 
-use axum::{Extension, Router};
+use axum::{Extension, Router, middleware};
 use hyper::server::conn::http1;
+use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_io_timeout::TimeoutStream;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::Layer;
 
 use super::authenticate::ClientAddress;
+use super::places::{self, Place, Places};
 use crate::events;
 
 /// The most that [`Bounds::write_idle`] needs to be.
 pub const MAX_WRITE_IDLE: Duration = Duration::from_secs(10);
 /// From the first byte to the last of a request's head, and how long an idle connection is kept.
 const MAX_HEAD_TIME: Duration = Duration::from_secs(10);
-/// A larger head is answered with 431.
-const MAX_HEAD_BYTES: usize = 64 * 1024;
+/// A larger head is answered with 431. It has room for one that `head` refuses with a reason.
+const MAX_HEAD_BYTES: usize = 128 * 1024;
+/// How long a client may go on sending what is not read, once it has its answer.
+const MAX_LINGER: Duration = Duration::from_secs(2);
+const LINGER_BYTES: usize = 16 * 1024;
 /// How long open requests may take once the server is stopped.
 const MAX_END_TIME: Duration = Duration::from_secs(10);
 /// Out of descriptors: trying again at once would only burn CPU.
@@ -32,7 +39,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// The limits on clients.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
-    /// Connections at once; further clients wait in the kernel's queue.
+    /// Connections at once; another client takes the place of one that sends no request, or else waits.
     pub connections: usize,
     /// A client that reads nothing of its answer for so long is disconnected.
     pub write_idle: Duration,
@@ -41,11 +48,13 @@ pub struct Bounds {
 /// Serves `router` on `listener` until `stop`, then lets open requests finish.
 pub async fn serve(listener: TcpListener, router: Router, bounds: Bounds, stop: CancellationToken) {
     let (open, over) = (TaskTracker::new(), CancellationToken::new());
-    let permits = Arc::new(Semaphore::new(bounds.connections));
-    while let Some((stream, client, permit)) = next(&listener, &permits, &stop).await {
-        let connection = Connection { client, router: router.clone(), stop: stop.clone(), place: Place::new(permit) };
-        let over = over.clone();
-        open.spawn(async move { over.run_until_cancelled(connection.serve(stream, bounds.write_idle)).await });
+    let places = Places::new(bounds.connections);
+    let router = router.layer(middleware::from_fn(places::occupy));
+    while let Some((stream, client, place)) = next(&listener, &places, &stop).await {
+        let (closed, over) = (place.closed(), over.clone());
+        let connection = Connection { client, router: router.clone(), stop: stop.clone(), place };
+        let serving = connection.serve(stream, bounds.write_idle);
+        open.spawn(async move { over.run_until_cancelled(closed.run_until_cancelled(serving)).await });
     }
     drop(listener);
     open.close();
@@ -55,16 +64,15 @@ pub async fn serve(listener: TcpListener, router: Router, bounds: Bounds, stop: 
     }
 }
 
-/// The next client, once a connection is free; None when the server is stopped.
+/// The next client, once it has a place; None when the server is stopped.
 async fn next(
     listener: &TcpListener,
-    permits: &Arc<Semaphore>,
+    places: &Arc<Places>,
     stop: &CancellationToken,
-) -> Option<(TcpStream, ClientAddress, OwnedSemaphorePermit)> {
+) -> Option<(TcpStream, ClientAddress, Place)> {
     let accepted = async {
-        let permit = permits.clone().acquire_owned().await.ok()?;
         let (stream, client) = accept(listener).await;
-        Some((stream, client, permit))
+        Some((stream, client, places.take().await?))
     };
     stop.run_until_cancelled(accepted).await.flatten()
 }
@@ -81,21 +89,6 @@ async fn accept(listener: &TcpListener) -> (TcpStream, ClientAddress) {
     }
 }
 
-/// A connection's place among [`Bounds::connections`], as an extension of its requests.
-#[derive(Clone)]
-pub struct Place(Arc<Mutex<Option<OwnedSemaphorePermit>>>);
-
-impl Place {
-    fn new(permit: OwnedSemaphorePermit) -> Self {
-        Place(Arc::new(Mutex::new(Some(permit))))
-    }
-
-    /// Gives it to another client; the connection goes on.
-    pub fn free(&self) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-    }
-}
-
 struct Connection {
     client: ClientAddress,
     router: Router,
@@ -105,23 +98,43 @@ struct Connection {
 
 impl Connection {
     async fn serve(self, stream: TcpStream, write_idle: Duration) {
+        let place = self.place;
         // answers are small: waiting to fill packets only delays them
         let _ = stream.set_nodelay(true);
         let mut stream = TimeoutStream::new(stream);
         stream.set_write_timeout(Some(write_idle));
         let mut protocol = http1::Builder::new();
         protocol.timer(TokioTimer::new()).header_read_timeout(MAX_HEAD_TIME).max_buf_size(MAX_HEAD_BYTES);
-        let stream = TokioIo::new(Box::pin(stream));
-        let service = Extension(self.place).layer(Extension(self.client).layer(self.router));
-        let connection = protocol.serve_connection(stream, TowerToHyperService::new(service));
-        tokio::pin!(connection);
-        // an error is a client that disconnects or does not speak HTTP, which is not logged
-        let _ = tokio::select! {
-            ended = connection.as_mut() => ended,
+        let router =
+            TowerToHyperService::new(Extension(place.clone()).layer(Extension(self.client).layer(self.router)));
+        let service = service_fn(move |request| Box::pin(router.call(request)));
+        let mut connection = protocol.serve_connection(TokioIo::new(Box::pin(stream)), service);
+        let ended = tokio::select! {
+            ended = poll_fn(|context| connection.poll_without_shutdown(context)) => ended,
             () = self.stop.cancelled() => {
-                connection.as_mut().graceful_shutdown();
-                connection.await
+                Pin::new(&mut connection).graceful_shutdown();
+                poll_fn(|context| connection.poll_without_shutdown(context)).await
             }
         };
+        // an error is a client that disconnects or does not speak HTTP, which is not logged
+        if ended.is_ok() || ended.is_err_and(|error| error.is_parse()) {
+            self.stop.run_until_cancelled(linger(connection.into_parts().io.into_inner())).await;
+        }
+        // so long it counts among the connections
+        drop(place);
     }
+}
+
+/// Reads on for a moment where the client still sends, as after a refusal of a large body: the system would tell it of an error, and
+/// it might never see the answer.
+async fn linger(mut stream: Pin<Box<TimeoutStream<TcpStream>>>) {
+    let drained = async {
+        stream.shutdown().await?;
+        // not in the future itself, which every connection has from its start
+        let mut unread = vec![0; LINGER_BYTES];
+        while stream.read(&mut unread).await? > 0 {}
+        Ok::<_, std::io::Error>(())
+    };
+    // it has its answer, or has gone
+    let _ = tokio::time::timeout(MAX_LINGER, drained).await;
 }

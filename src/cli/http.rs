@@ -1,9 +1,10 @@
 //! The HTTP servers of a service: bound before the actors start, closed after they have stopped.
 
+use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket, lookup_host};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -17,6 +18,9 @@ use crate::config::Config;
 use crate::db::Db;
 use crate::geo::Geo;
 use crate::platforms;
+
+/// Clients that connect before they are accepted. The usual 128 are few in a burst: the system lets further ones try again after a second.
+const BACKLOG: u32 = 4096;
 
 /// Bound addresses, not yet served.
 pub struct Listeners {
@@ -76,9 +80,29 @@ impl Servers {
 }
 
 async fn listen(address: &str, variable: &str) -> Result<TcpListener, CliError> {
-    TcpListener::bind(address).await.map_err(|error| {
+    bind(address).await.map_err(|error| {
         CliError::unavailable(format!("cannot listen on {address}: {error}; choose another by {variable}"))
     })
+}
+
+/// Listens on the first address of the name on which it can.
+async fn bind(address: &str) -> io::Result<TcpListener> {
+    let mut fault = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
+    for address in lookup_host(address).await? {
+        match bind_to(address) {
+            Ok(listener) => return Ok(listener),
+            Err(error) => fault = error,
+        }
+    }
+    Err(fault)
+}
+
+fn bind_to(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    // a restarted server need not wait for the last of its former connections
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
 }
 
 fn state(env: &Env, config: &Arc<Config>, app: &App, db: Db) -> ApiState {
