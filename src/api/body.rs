@@ -5,14 +5,16 @@
 use std::error::Error;
 use std::time::Duration;
 
-use axum::body::{Bytes, to_bytes};
+use axum::body::{Bytes, HttpBody, to_bytes};
 use axum::extract::{FromRequest, Request};
-use axum::http::header::CONTENT_TYPE;
+use axum::http::HeaderMap;
+use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use http_body_util::LengthLimitError;
 use serde::de::DeserializeOwned;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::authenticate::RequestContext;
+use super::unique::require_unique_fields;
 use super::{ApiError, ApiState};
 
 /// Enough for a body of the largest size over a slow line; a slower client would occupy a connection.
@@ -54,7 +56,11 @@ fn max_time(state: &ApiState) -> Duration {
 }
 
 async fn read<T: DeserializeOwned>(request: Request, max_bytes: usize, max_time: Duration) -> Result<T, ApiError> {
-    require_json(&request)?;
+    require_json(request.headers())?;
+    // a client that waits for `100 Continue` need not send what its length tells
+    if request.body().size_hint().lower() > max_bytes as u64 {
+        return Err(ApiError::TooLarge(max_bytes));
+    }
     let context = request.extensions().get::<RequestContext>().cloned();
     let body = tokio::time::timeout(max_time, to_bytes(request.into_body(), max_bytes));
     let bytes: Bytes =
@@ -81,6 +87,8 @@ pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
     let mut document = serde_json::Deserializer::from_slice(bytes);
     let value = serde_path_to_error::deserialize(&mut document).map_err(|error| bad_field(&error))?;
     document.end().map_err(|error| ApiError::BadBody(error.to_string()))?;
+    // a typed object refuses a doubled field itself; of one that may have any fields, the last would count
+    require_unique_fields(bytes).map_err(|error| bad_field(&error))?;
     Ok(value)
 }
 
@@ -118,16 +126,23 @@ pub fn named_field(detail: &str) -> Option<&str> {
 
 /// A program that names no type means JSON, and `curl -d` names a form's. A page of another site that sends a form is refused
 /// before, by its `Origin` or `Sec-Fetch-Site`.
-fn require_json(request: &Request) -> Result<(), ApiError> {
-    let Some(named) = request.headers().get(CONTENT_TYPE) else { return Ok(()) };
-    let named = String::from_utf8_lossy(named.as_bytes()).to_ascii_lowercase();
-    let kind = named.split(';').next().unwrap_or_default().trim();
-    match matches!(kind, "application/json" | "application/x-www-form-urlencoded")
-        || (kind.starts_with("application/") && kind.ends_with("+json"))
-    {
-        true => Ok(()),
-        false => Err(ApiError::NotJson(kind.to_owned())),
+fn require_json(headers: &HeaderMap) -> Result<(), ApiError> {
+    for named in headers.get_all(CONTENT_TYPE) {
+        let named = String::from_utf8_lossy(named.as_bytes()).to_ascii_lowercase();
+        let kind = named.split(';').next().unwrap_or_default().trim();
+        if !is_json(kind) {
+            return Err(ApiError::NotJson(kind.to_owned()));
+        }
     }
+    match headers.get_all(CONTENT_ENCODING).iter().find(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity")) {
+        Some(coding) => Err(ApiError::Coded(String::from_utf8_lossy(coding.as_bytes()).into_owned())),
+        None => Ok(()),
+    }
+}
+
+fn is_json(kind: &str) -> bool {
+    matches!(kind, "application/json" | "application/x-www-form-urlencoded")
+        || (kind.starts_with("application/") && kind.ends_with("+json"))
 }
 
 fn not_received(error: &axum::Error, max_bytes: usize) -> ApiError {

@@ -69,8 +69,14 @@ pub enum ApiError {
     GeoOff(String),
     #[error("the body is larger than {0} bytes")]
     TooLarge(usize),
+    #[error("the target of the request is longer than {0} bytes")]
+    TargetTooLong(usize),
+    #[error("the header fields are larger than {0} bytes")]
+    HeadTooLarge(usize),
     #[error("the body is {0}, not application/json")]
     NotJson(String),
+    #[error("the body is coded as {0}: send it as it is")]
+    Coded(String),
     #[error("too many requests with this token: go on in {0:.0?}")]
     TooManyRequests(Duration),
     #[error("the Idempotency-Key '{0}' was sent with another request")]
@@ -159,7 +165,9 @@ impl ApiError {
             ApiError::KeyReused(_) => StatusCode::UNPROCESSABLE_ENTITY,
             ApiError::Answered(_) => StatusCode::OK,
             ApiError::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
-            ApiError::NotJson(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            ApiError::TargetTooLong(_) => StatusCode::URI_TOO_LONG,
+            ApiError::HeadTooLarge(_) => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
+            ApiError::NotJson(_) | ApiError::Coded(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             ApiError::TimedOut(_) | ApiError::Busy(_) | ApiError::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
             ApiError::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }

@@ -18,6 +18,7 @@ use futures_util::FutureExt;
 
 use super::ApiError;
 use super::error::{InternalCause, Problem};
+use super::head;
 use super::page::NextPage;
 use crate::{events, metrics};
 
@@ -76,6 +77,9 @@ fn resource(route: &str) -> &str {
 }
 
 async fn run(max_time: Duration, request: Request, next: Next) -> Response {
+    if let Err(refused) = head::check(&request) {
+        return refused.into_response();
+    }
     let running = AssertUnwindSafe(next.run(request)).catch_unwind();
     match tokio::time::timeout(max_time, running).await {
         Ok(Ok(response)) => response,

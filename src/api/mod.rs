@@ -45,6 +45,7 @@ mod etag;
 mod feed;
 mod files;
 mod guard;
+mod head;
 mod metrics;
 mod origin;
 mod page;
@@ -55,6 +56,7 @@ mod query;
 mod rates;
 mod router;
 mod state;
+mod unique;
 
 use std::future::Future;
 
