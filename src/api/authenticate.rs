@@ -132,10 +132,8 @@ async fn caller(
     let known = api.credentials.known_for(&secret, &api.db).await?;
     let credential = known.find(&secret).ok_or(unknown)?;
     api.rates.take(credential.token, credential.role).map_err(ApiError::TooManyRequests)?;
-    if secret.is_login() && !method.is_safe() && !has_csrf_token(headers, &secret) {
-        return Err(ApiError::Forbidden(format!(
-            "a change by a login needs the header {CSRF_TOKEN} with the token that the login answered"
-        )));
+    if secret.is_login() && !method.is_safe() {
+        require_csrf_token(headers, &secret)?;
     }
     api.credentials.note_use(credential.token);
     Ok(Principal {
@@ -175,6 +173,13 @@ pub fn login(headers: &HeaderMap) -> Option<SecretText> {
     pairs.find(|(name, _)| *name == LOGIN_COOKIE).map(|(_, text)| SecretText::login(text))
 }
 
-fn has_csrf_token(headers: &HeaderMap, login: &SecretText) -> bool {
-    headers.get(CSRF_TOKEN).is_some_and(|given| login.is_csrf_token(given.as_bytes()))
+/// Of a request that changes something by a login.
+pub fn require_csrf_token(headers: &HeaderMap, login: &SecretText) -> Result<(), ApiError> {
+    let mut given = headers.get_all(CSRF_TOKEN).iter();
+    match (given.next(), given.next()) {
+        (Some(token), None) if login.is_csrf_token(token.as_bytes()) => Ok(()),
+        _ => Err(ApiError::Forbidden(format!(
+            "a change by a login needs the header {CSRF_TOKEN} with the token that the login answered"
+        ))),
+    }
 }

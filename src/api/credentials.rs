@@ -17,7 +17,7 @@ use crate::digest::sha256_hex;
 use crate::domain::access::TokenId;
 
 const MAX_AGE: Duration = Duration::from_secs(1);
-/// For a text that is not known: a token that another process made opens at once. Guesses do not each ask the database.
+/// For a text that is not known: a token that another process made opens at once. Guesses wait, and do not each ask the database.
 const MAX_AGE_FOR_UNKNOWN: Duration = Duration::from_millis(50);
 /// So that the metrics of a process go on without the database.
 const MAX_AGE_IN_OUTAGE: Duration = Duration::from_secs(600);
@@ -116,13 +116,14 @@ impl Credentials {
         self.at_most(MAX_AGE, db).await
     }
 
-    /// As [`Credentials::known`], and younger where `secret` opens nothing yet.
+    /// As [`Credentials::known`], and as of the request or later where `secret` opens nothing yet.
     pub async fn known_for(&self, secret: &SecretText, db: &Db) -> Result<Arc<Known>, ApiError> {
         let known = self.known(db).await?;
-        match known.find(secret) {
-            Some(_) => Ok(known),
-            None => self.at_most(MAX_AGE_FOR_UNKNOWN, db).await,
+        if known.find(secret).is_some() {
+            return Ok(known);
         }
+        tokio::time::sleep(MAX_AGE_FOR_UNKNOWN.saturating_sub(known.read_at.elapsed())).await;
+        self.at_most(MAX_AGE_FOR_UNKNOWN, db).await
     }
 
     async fn at_most(&self, age: Duration, db: &Db) -> Result<Arc<Known>, ApiError> {

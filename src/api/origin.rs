@@ -4,9 +4,9 @@
 //! `Sec-Fetch-Site` with requests that a page causes.
 
 use axum::extract::Request;
-use axum::http::HeaderName;
 use axum::http::header::{HOST, ORIGIN};
 use axum::http::uri::Authority;
+use axum::http::{HeaderName, HeaderValue};
 
 use super::ApiError;
 
@@ -42,9 +42,10 @@ pub fn check(request: &Request, hosts: &Hosts) -> Result<Authority, ApiError> {
         )));
     }
     check_site(request)?;
-    let Some(origin) = request.headers().get(ORIGIN) else { return Ok(host) };
     let same = [format!("http://{host}"), format!("https://{host}")];
-    match same.iter().any(|same| origin.as_bytes().eq_ignore_ascii_case(same.as_bytes())) {
+    let is_same =
+        |origin: &HeaderValue| same.iter().any(|same| origin.as_bytes().eq_ignore_ascii_case(same.as_bytes()));
+    match request.headers().get_all(ORIGIN).iter().all(is_same) {
         true => Ok(host),
         false => Err(ApiError::Forbidden(format!("Origin is not that of {host}"))),
     }
@@ -58,12 +59,10 @@ pub fn is_loopback(host: &str) -> bool {
 
 /// A request that changes something and that another site's page causes is refused, also when it has no `Origin`.
 fn check_site(request: &Request) -> Result<(), ApiError> {
-    let Some(site) = request.headers().get(SEC_FETCH_SITE).filter(|_| !request.method().is_safe()) else {
-        return Ok(());
-    };
-    match site.as_bytes() {
-        b"same-origin" | b"none" => Ok(()),
-        _ => Err(ApiError::Forbidden("by Sec-Fetch-Site, a page of another site sends this request".to_owned())),
+    let mut sites = request.headers().get_all(SEC_FETCH_SITE).iter();
+    match request.method().is_safe() || sites.all(|site| matches!(site.as_bytes(), b"same-origin" | b"none")) {
+        true => Ok(()),
+        false => Err(ApiError::Forbidden("by Sec-Fetch-Site, a page of another site sends this request".to_owned())),
     }
 }
 

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::access::{Anyone, Caller, Consumer};
-use super::authenticate::{LOGIN_COOKIE, login};
+use super::authenticate::{LOGIN_COOKIE, login, require_csrf_token};
 use super::body::Body;
 use super::credentials::SecretText;
 use super::error::Problem;
@@ -58,8 +58,9 @@ pub async fn log_in(
     _: Query<NoParameters>,
     Body(request): Body<LoginRequest>,
 ) -> Result<Response, ApiError> {
-    let known = api.credentials.known(&api.db).await?;
-    let Some(token) = known.find(&SecretText::token(&request.token)) else {
+    let secret = SecretText::token(&request.token);
+    let known = api.credentials.known_for(&secret, &api.db).await?;
+    let Some(token) = known.find(&secret) else {
         return Err(ApiError::Unauthenticated("the token is unknown or revoked"));
     };
     api.rates.take(token.token, token.role).map_err(ApiError::TooManyRequests)?;
@@ -72,8 +73,8 @@ pub async fn log_in(
     Ok(([(SET_COOKIE, cookie(login.reveal(), LASTS))], Json(answer)).into_response())
 }
 
-/// Ends the login of the request, where it has one.
-#[utoipa::path(delete, path = "/api/session", tag = "access", responses((status = 204, description = "Logged out")))]
+/// Ends the login of the request, where it has one; as every change by a login, this needs its CSRF token.
+#[utoipa::path(delete, path = "/api/session", tag = "access", responses((status = 204, description = "Logged out"), (status = 403, response = Problem)))]
 pub async fn log_out(
     _: Anyone,
     State(api): State<ApiState>,
@@ -81,11 +82,21 @@ pub async fn log_out(
     _: Query<NoParameters>,
 ) -> Result<Response, ApiError> {
     if let Some(login) = login(&headers) {
-        let client = api.db.api_client().await?;
-        api_tokens::log_out(&client, &login.digest()).await?;
-        api.credentials.forget();
+        end(&api, &headers, &login).await?;
     }
     Ok((StatusCode::NO_CONTENT, [(SET_COOKIE, cookie("", Duration::ZERO))]).into_response())
+}
+
+/// One that is over needs no CSRF token, which its page may not know any more.
+async fn end(api: &ApiState, headers: &HeaderMap, login: &SecretText) -> Result<(), ApiError> {
+    if api.credentials.known_for(login, &api.db).await?.find(login).is_none() {
+        return Ok(());
+    }
+    require_csrf_token(headers, login)?;
+    let client = api.db.api_client().await?;
+    api_tokens::log_out(&client, &login.digest()).await?;
+    api.credentials.forget();
+    Ok(())
 }
 
 /// Not `Secure`: a server on loopback or behind a proxy is called by plain HTTP.

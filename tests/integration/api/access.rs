@@ -36,29 +36,6 @@ async fn from_the_first_token_on_nothing_is_answered_without_one() {
 }
 
 #[tokio::test]
-async fn a_token_that_is_wrong_in_any_way_opens_nothing() {
-    let server = Server::start().await;
-    let token = server.token("admin").await;
-    until("the token is known", SOON, async || server.get("/api/tasks").await.status == 401).await;
-    let cut = &token[..token.len() - 1];
-    let bearer = format!("Bearer {token}");
-    for values in [
-        vec!["Bearer "],
-        vec!["Bearer x"],
-        vec![&format!("Bearer {cut}")],
-        vec![&format!("Bearer {token}x")],
-        vec![&format!("Basic {token}")],
-        vec![&token],
-        vec![&bearer, &bearer],
-        vec!["Bearer \u{e9}"],
-    ] {
-        with_header(&server, "authorization", &values).await.problem(401);
-    }
-    with_header(&server, "cookie", &[&format!("drover_login={token}")]).await.problem(401);
-    with_header(&server, "authorization", &[&bearer]).await.expect(200);
-}
-
-#[tokio::test]
 async fn a_revoked_token_opens_nothing_and_neither_do_its_logins() {
     let server = Server::start().await;
     let (admin, viewer) = (server.token("admin").await, server.token("viewer").await);
@@ -121,8 +98,11 @@ async fn a_login_changes_nothing_without_its_csrf_token() {
     post(session["csrf_token"].as_str()).await.expect(201);
     let shown = with_cookie(&server, Method::GET, &cookie).await.expect(200);
     assert_eq!(shown["csrf_token"], session["csrf_token"]);
-    let gone = with_cookie(&server, Method::DELETE, &cookie).await;
-    assert_eq!(gone.status, 204);
+    with_cookie(&server, Method::DELETE, &cookie).await.problem(403);
+    let log_out = server.request(Method::DELETE, "/api/session").header("cookie", &cookie);
+    let log_out = log_out.header("x-csrf-token", session["csrf_token"].as_str().unwrap());
+    assert_eq!(server.send(log_out.body(Full::default()).unwrap()).await.status, 204);
+    assert_eq!(with_cookie(&server, Method::DELETE, &cookie).await.status, 204, "it is over already");
     with_header(&server, "cookie", &[&cookie]).await.problem(401);
     server.post("/api/session", json!({ "token": "x" })).await.problem(401);
 }
