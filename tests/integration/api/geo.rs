@@ -17,7 +17,7 @@ use crate::support::{TestDatabase, database, drover, until};
 const SOON: Duration = Duration::from_secs(20);
 
 /// A geo database in a directory of its own.
-fn geo_database() -> (TempDir, PathBuf) {
+pub fn geo_database() -> (TempDir, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("geo.mmdb");
     std::fs::write(&path, mmdb(&located())).unwrap();

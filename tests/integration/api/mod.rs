@@ -1,6 +1,8 @@
 //! The HTTP API through a real socket, on a real database; and the commands that show the same.
 
 mod access;
+mod attack;
+mod canaries;
 mod capacity;
 mod changes;
 mod commands;
@@ -16,7 +18,6 @@ mod openapi;
 mod operations;
 mod probes;
 mod proxies;
-mod races;
 mod read_commands;
 mod reads;
 mod schedules;

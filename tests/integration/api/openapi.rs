@@ -10,14 +10,14 @@ use super::server::Server;
 
 const ROLES: [&str; 4] = ["consumer", "viewer", "operator", "admin"];
 
-struct Operation {
-    method: Method,
-    path: String,
-    description: Value,
+pub struct Operation {
+    pub method: Method,
+    pub path: String,
+    pub description: Value,
 }
 
 /// In the order of the document.
-fn operations() -> Vec<Operation> {
+pub fn operations() -> Vec<Operation> {
     let document = openapi::document();
     let mut all = Vec::new();
     for (path, item) in document["paths"].as_object().unwrap() {

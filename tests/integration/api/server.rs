@@ -21,6 +21,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use super::attack::leaks;
 use crate::support::{self, TestDatabase, drover};
 
 pub const MAX_BODY: usize = 4096;
@@ -37,6 +38,7 @@ pub struct Server {
     pub storage: tempfile::TempDir,
 }
 
+#[derive(Clone)]
 pub struct Answer {
     pub status: StatusCode,
     pub headers: http::HeaderMap,
@@ -61,7 +63,7 @@ impl Server {
         Server::start_with(change, Geo::default()).await
     }
 
-    async fn start_with(change: impl FnOnce(&mut config::Api), geo: Geo) -> Server {
+    pub async fn start_with(change: impl FnOnce(&mut config::Api), geo: Geo) -> Server {
         let database = support::database().await;
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -145,8 +147,11 @@ pub async fn open(address: SocketAddr, request: Request<Full<Bytes>>) -> Respons
 }
 
 pub async fn send(address: SocketAddr, request: Request<Full<Bytes>>) -> Answer {
+    let what = format!("{} {}", request.method(), request.uri());
     let (head, body) = open(address, request).await.into_parts();
-    Answer { status: head.status, headers: head.headers, body: body.collect().await.unwrap().to_bytes() }
+    let answer = Answer { status: head.status, headers: head.headers, body: body.collect().await.unwrap().to_bytes() };
+    leaks::assert_none(&what, &format!("{:?} {}", answer.headers, answer.text()));
+    answer
 }
 
 impl Answer {

@@ -1,0 +1,215 @@
+//! Bodies that no reader of JSON should take, or that readers take in different ways: 400 or 422 from every operation that reads one.
+
+use drover::api::openapi;
+use futures_util::{StreamExt, stream};
+use http::Method;
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use super::{AT_ONCE, Operation, Target, operations, resolved};
+
+/// Deeper than a stack is.
+const DEPTH: usize = 100_000;
+const FIELDS: usize = 20_000;
+
+/// None of them is the body of any operation.
+fn broken_documents() -> Vec<Vec<u8>> {
+    let texts = [
+        "{",
+        "}",
+        "{}}",
+        "{} {}",
+        "[]",
+        "[{}]",
+        "\"text\"",
+        "17",
+        "-0",
+        "1e400",
+        "true",
+        "nul",
+        "undefined",
+        "NaN",
+        "Infinity",
+        "{\"a\":NaN}",
+        "{\"a\":-Infinity}",
+        "{\"a\":1e999}",
+        "{\"a\":-1e999}",
+        "{\"a\":01}",
+        "{\"a\":+1}",
+        "{\"a\":.5}",
+        "{\"a\":1.}",
+        "{\"a\":0x10}",
+        "{\"a\":1,}",
+        "{\"a\" 1}",
+        "{a:1}",
+        "{'a':1}",
+        "{\"a\":'b'}",
+        "{\"a\":\"\\ud800\"}",
+        "{\"a\":\"\\udc00\\ud800\"}",
+        "{\"\\udfff\":1}",
+        "{\"a\":\"\\x41\"}",
+        "{\"a\":\"\\u12\"}",
+        "{\"a\":\"\n\"}",
+        "{\"a\":\"\t\"}",
+        "{\"a\":\"\\u0000\"}",
+        "{\"a\u{0}\":1}",
+        "{\"a\":\"open}",
+        "/* */ {}",
+        "{} // x",
+        "\u{feff}{}",
+        "{\"__proto__\":{\"role\":\"admin\"}}",
+        "{\"constructor\":{}}",
+        "{\"\":1}",
+        "{\"$where\":\"1\"}",
+        "<xml/>",
+        "a=b",
+        "--x\r\n\r\n{}",
+        "{\"a\":1}{\"a\":1}",
+        "\u{1e}{}",
+    ];
+    let mut documents: Vec<Vec<u8>> = texts.iter().map(|text| text.as_bytes().to_vec()).collect();
+    documents.extend([
+        b"{\"a\":\"\xff\xfe\"}".to_vec(),
+        b"{\"\xc0\xaf\":1}".to_vec(),
+        b"{\"a\":\"\xed\xa0\x80\"}".to_vec(),
+        b"\xff\xfe{\0}\0".to_vec(),
+        "{\"a\":".repeat(DEPTH).into_bytes(),
+        "[".repeat(DEPTH).into_bytes(),
+        format!("{{\"a\":{}{}}}", "[".repeat(DEPTH), "]".repeat(DEPTH)).into_bytes(),
+        format!("{{\"a\":{}}}", "9".repeat(DEPTH)).into_bytes(),
+        format!("{{{}}}", (0..FIELDS).map(|n| format!("\"f{n}\":0")).collect::<Vec<_>>().join(",")).into_bytes(),
+        format!("{{\"{}\":1}}", "k".repeat(DEPTH)).into_bytes(),
+    ]);
+    documents
+}
+
+/// In place of a field that may be anything.
+fn odd_values() -> Vec<Value> {
+    vec![
+        json!(null),
+        json!(true),
+        json!(-1),
+        json!(0.5),
+        json!(1e300),
+        json!(i64::MAX),
+        json!(i64::MIN),
+        json!(u64::MAX),
+        json!(""),
+        json!("'; DROP TABLE worker_tasks; --"),
+        json!("../../etc/passwd"),
+        json!("x".repeat(5_000)),
+        json!("\u{202e}\u{1f600}\u{fffd}"),
+        json!("9999-12-31T23:59:59.999999999Z"),
+        json!("0000-01-01T00:00:00Z"),
+        json!([]),
+        json!([[[]]]),
+        json!([null, 1, "a"]),
+        json!({}),
+        json!({"$ne": null}),
+    ]
+}
+
+fn reading_operations(document: &Value) -> Vec<(Operation, Value)> {
+    let with_schema = |operation: Operation| operation.body_schema(document).map(|schema| (operation, schema));
+    operations().into_iter().filter_map(with_schema).collect()
+}
+
+/// An object of its required fields, each with a value that its schema allows.
+fn sample(document: &Value, schema: &Value) -> Value {
+    let schema = resolved(document, schema);
+    if let Some(value) = [&schema["example"], &schema["default"], &schema["enum"][0]].into_iter().find(|v| !v.is_null())
+    {
+        return value.clone();
+    }
+    let kinds = [&schema["type"], &schema["type"][0]];
+    match kinds.iter().find_map(|kind| kind.as_str()) {
+        Some("integer" | "number") => schema.get("minimum").cloned().unwrap_or(json!(1)),
+        Some("boolean") => json!(true),
+        Some("array") => json!([]),
+        Some("string") if schema["format"] == "date-time" => json!("2025-11-17T08:00:00Z"),
+        Some("string") => json!("a"),
+        _ => {
+            let required = schema["required"].as_array().into_iter().flatten();
+            let field = |name: &Value| {
+                let name = name.as_str().unwrap();
+                (name.to_owned(), sample(document, &schema["properties"][name]))
+            };
+            Value::Object(required.map(field).collect())
+        }
+    }
+}
+
+#[tokio::test]
+async fn no_operation_takes_a_broken_document() {
+    let target = &Target::start().await;
+    let documents = &broken_documents();
+    let operations = reading_operations(&openapi::document());
+    assert!(operations.len() >= 20, "{}", operations.len());
+    let all = operations.iter().flat_map(|(operation, _)| documents.iter().map(move |document| (operation, document)));
+    stream::iter(all)
+        .for_each_concurrent(AT_ONCE, async |(operation, document)| {
+            let answer = target.json(&operation.method, &operation.target(), document.clone()).await;
+            let shown: String = String::from_utf8_lossy(document).chars().take(60).collect();
+            let status = answer.status.as_u16();
+            assert!([400, 422].contains(&status), "{} {shown:?}: {status} {}", operation.name(), answer.text());
+            answer.problem(status);
+        })
+        .await;
+    assert_eq!((target.count("audit_log").await, target.count("worker_tasks").await), (1, 0), "the token alone");
+}
+
+#[tokio::test]
+async fn a_field_that_holds_something_else_is_never_a_fault_of_the_server() {
+    let target = &Target::start().await;
+    let document = &openapi::document();
+    let mut bodies = Vec::new();
+    for (operation, schema) in reading_operations(document) {
+        let names: Vec<&String> = schema["properties"].as_object().into_iter().flat_map(|all| all.keys()).collect();
+        assert!(!names.is_empty(), "{} has no fields", operation.name());
+        for name in names {
+            for value in odd_values() {
+                let mut body = sample(document, &schema);
+                body[name] = value;
+                bodies.push((operation.method.clone(), operation.target(), body));
+            }
+        }
+    }
+    stream::iter(bodies)
+        .for_each_concurrent(AT_ONCE, async |(method, path, body)| {
+            let answer = target.json(&method, &path, body.to_string()).await;
+            let status = answer.status.as_u16();
+            // 401 is what a login with a wrong token gets
+            let is_refused = [400, 401, 404, 409, 412, 413, 422].contains(&status);
+            assert!(is_refused || answer.status.is_success(), "{method} {path} {body}: {status} {}", answer.text());
+            if is_refused {
+                answer.problem(status);
+            }
+        })
+        .await;
+}
+
+#[tokio::test]
+async fn a_doubled_field_is_refused_by_every_operation() {
+    let target = &Target::start().await;
+    let document = &openapi::document();
+    for (operation, schema) in reading_operations(document) {
+        for name in schema["properties"].as_object().unwrap().keys() {
+            let value = sample(document, &schema["properties"][name]);
+            let body = format!("{{\"{name}\":{value},\"{name}\":{value}}}");
+            target.json(&operation.method, &operation.target(), body).await.problem(400);
+        }
+    }
+}
+
+#[rstest]
+#[case::in_args(r#"{"role":"store_discovery","platform":"dutchie","payload":{"state_code":"AZ","state_code":"CA"}}"#)]
+#[case::written_otherwise(r#"{"role":"analytics_refresh","r\u006fle":"payload_fetch"}"#)]
+#[case::with_the_same_value(
+    r#"{"role":"store_discovery","platform":"dutchie","payload":{"state_code":"AZ","state_code":"AZ"}}"#
+)]
+#[tokio::test]
+async fn a_doubled_field_is_refused_however_deep_or_written(#[case] body: &'static str) {
+    let target = Target::start().await;
+    target.json(&Method::POST, "/api/tasks", body).await.problem(400);
+    assert_eq!(target.count("worker_tasks").await, 0);
+}

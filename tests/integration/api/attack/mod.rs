@@ -1,0 +1,134 @@
+//! What somebody sends who wants to break the API, or to read what is not theirs: each attack with the status that answers it.
+//!
+//! The tables go over every operation of the description, so that a new one is attacked too.
+
+mod authentication;
+mod browsers;
+mod json;
+pub mod leaks;
+mod limits;
+mod parameters;
+mod protocol;
+mod races;
+mod sockets;
+mod wire;
+
+use std::time::Duration;
+
+use drover::geo::Geo;
+use http::{HeaderMap, Method};
+use http_body_util::{BodyExt, Full};
+use hyper::body::Bytes;
+use serde_json::Value;
+
+use super::openapi::{Operation, operations};
+use super::server::{Answer, Server, open, send};
+use crate::support::until;
+
+const SOON: Duration = Duration::from_secs(20);
+/// Of requests at once, which a test sends in no order.
+const AT_ONCE: usize = 8;
+
+/// A server that asks for tokens, and the token of an admin.
+struct Target {
+    server: Server,
+    admin: String,
+}
+
+impl Target {
+    async fn start() -> Target {
+        Target::with_geo(Geo::default()).await
+    }
+
+    async fn with_geo(geo: Geo) -> Target {
+        let server = Server::start_with(
+            |config| {
+                config.requests_per_minute = 0;
+                config.max_body_bytes = 1 << 20;
+            },
+            geo,
+        )
+        .await;
+        // an attack on a token by its number must not hit the admin's
+        let numbers = "ALTER TABLE api_tokens ALTER COLUMN id RESTART WITH 1000000";
+        server.database.raw.batch_execute(numbers).await.unwrap();
+        let admin = server.token("admin").await;
+        until("the server asks for a token", SOON, async || server.get("/api/tasks").await.status == 401).await;
+        Target { server, admin }
+    }
+
+    /// A request of the admin.
+    fn request(&self, method: &Method, target: &str) -> http::request::Builder {
+        self.server.request(method.clone(), target).header("authorization", format!("Bearer {}", self.admin))
+    }
+
+    async fn json(&self, method: &Method, target: &str, body: impl Into<Bytes>) -> Answer {
+        let request = self.request(method, target).header("content-type", "application/json");
+        self.send(request.body(Full::from(body.into())).unwrap()).await
+    }
+
+    async fn get(&self, target: &str) -> Answer {
+        self.send(self.request(&Method::GET, target).body(Full::default()).unwrap()).await
+    }
+
+    /// Without the body of an answer that goes on for ever.
+    async fn send(&self, request: http::Request<Full<Bytes>>) -> Answer {
+        if request.uri().path() != "/api/events" {
+            return send(self.server.address, request).await;
+        }
+        let (head, body) = open(self.server.address, request).await.into_parts();
+        let body = if head.status == 200 { Bytes::new() } else { body.collect().await.unwrap().to_bytes() };
+        Answer { status: head.status, headers: head.headers, body }
+    }
+
+    async fn count(&self, table: &str) -> i64 {
+        self.server.database.raw.query_one(&format!("SELECT count(*) FROM {table}"), &[]).await.unwrap().get(0)
+    }
+}
+
+impl Operation {
+    fn name(&self) -> String {
+        format!("{} {}", self.method, self.path)
+    }
+
+    /// Its path, with something in place of each parameter.
+    fn target(&self) -> String {
+        self.path.replace("{role}", "payload_fetch").replace("{ip}", "192.0.2.1").replace("{id}", "4711")
+    }
+
+    fn is_changing(&self) -> bool {
+        self.method != Method::GET
+    }
+
+    /// Of its request body, references followed.
+    fn body_schema(&self, document: &Value) -> Option<Value> {
+        let schema = &self.description["requestBody"]["content"]["application/json"]["schema"];
+        let schema = if schema["oneOf"].is_array() { &schema["oneOf"][0] } else { schema };
+        (!schema.is_null()).then(|| resolved(document, schema).clone())
+    }
+}
+
+/// What a `$ref` names, or the schema itself.
+fn resolved<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
+    let named = schema["$ref"].as_str().and_then(|name| name.strip_prefix('#'));
+    named.map_or(schema, |pointer| document.pointer(pointer).unwrap())
+}
+
+/// Keeps browsers from misusing an answer.
+#[track_caller]
+fn assert_safe_headers(what: &str, headers: &HeaderMap) {
+    for (name, wanted) in [
+        ("x-content-type-options", "nosniff"),
+        ("x-frame-options", "DENY"),
+        ("referrer-policy", "no-referrer"),
+        ("cross-origin-resource-policy", "same-origin"),
+        ("content-security-policy", "default-src 'none'; frame-ancestors 'none'"),
+    ] {
+        assert_eq!(headers.get(name).map(|value| value.to_str().unwrap()), Some(wanted), "{what}: {name}");
+    }
+    let cached = headers.get("cache-control").expect(what).to_str().unwrap();
+    assert!(cached.contains("no-store") || cached.contains("immutable"), "{what}: {cached}");
+    assert_eq!(headers.get("x-request-id").expect(what).len(), 16, "{what}");
+    let closed = headers.keys().all(|name| !name.as_str().starts_with("access-control-"));
+    assert!(closed && !headers.contains_key("server") && !headers.contains_key("x-powered-by"), "{what}: {headers:?}");
+}
