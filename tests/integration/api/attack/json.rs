@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{AT_ONCE, Operation, Target, operations, resolved};
 
 /// Deeper than a stack is.
-const DEPTH: usize = 100_000;
+const DEPTH: usize = 20_000;
 const FIELDS: usize = 20_000;
 
 /// None of them is the body of any operation.
