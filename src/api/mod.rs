@@ -23,6 +23,7 @@ pub mod proxy_tests;
 pub mod schedules;
 pub mod server;
 pub mod session;
+pub mod stats;
 pub mod stores;
 pub mod stream;
 pub mod task_changes;

@@ -10,11 +10,6 @@ use utoipa_axum::router::OpenApiRouter;
 // every resource of the API is named in the table
 use super::endpoint::endpoints;
 use super::*;
-use super::{
-    ApiError, ApiState, Scrape, analytics, audit, authenticate, capacity, completions, generation, geo, guard, health,
-    job_queue, metrics, openapi, operations, payloads, products, schedules, session, stores, stream, task_changes,
-    tasks, tokens, visitors, workers,
-};
 
 /// Every endpoint, with its operation in the OpenAPI document.
 pub fn endpoints() -> OpenApiRouter<ApiState> {
@@ -106,6 +101,7 @@ pub fn endpoints() -> OpenApiRouter<ApiState> {
         analytics::category_mix,
         analytics::price_trend,
         visitors::list,
+        stats::series,
         geo::show,
     ]
 }

@@ -36,6 +36,8 @@ mod retention;
 mod scheduler;
 mod schedules;
 mod service;
+mod sparkline;
+mod stats;
 mod stores;
 mod tasks;
 mod token;
@@ -120,6 +122,8 @@ enum Command {
     Scheduler(scheduler::Args),
     /// List, add or change schedules, or run one now
     Schedules(schedules::Args),
+    /// Chart what ended and what was sent: tasks, waits, runs, products, requests, blocks, bytes
+    Stats(stats::Args),
     /// Add, import, group, list or switch stores
     Stores(stores::Args),
     /// List, show, follow and change tasks, or make those of many stores
@@ -158,6 +162,7 @@ impl Command {
             Command::Retention(args) => retention::run(args, env).await,
             Command::Scheduler(args) => scheduler::run(args, env).await,
             Command::Schedules(args) => schedules::run(args, env).await,
+            Command::Stats(args) => stats::run(args, env).await,
             Command::Stores(args) => stores::run(args, env).await,
             Command::Tasks(args) => tasks::run(args, env).await,
             Command::Token(args) => token::run(args, env).await,

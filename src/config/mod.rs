@@ -4,7 +4,7 @@
 //! each value; it must not know who uses a setting, beyond the rules of `validate`.
 
 mod database_url;
-mod durations;
+pub mod durations;
 mod errors;
 mod files;
 mod layers;

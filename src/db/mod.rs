@@ -6,6 +6,7 @@
 pub mod analytics;
 pub mod api_tokens;
 pub mod audit_log;
+pub mod charts;
 pub mod connect;
 #[cfg(feature = "demo")]
 pub mod demo_report;

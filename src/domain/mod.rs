@@ -6,6 +6,7 @@ pub mod access;
 pub mod args;
 pub mod bulk_action;
 pub mod capacity;
+pub mod chart;
 pub mod content_hash;
 pub mod fetch_counts;
 pub mod generation_request;

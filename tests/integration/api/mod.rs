@@ -22,6 +22,7 @@ mod read_commands;
 mod reads;
 mod schedules;
 pub mod server;
+mod stats;
 mod stream;
 mod task_changes;
 mod tasks;

@@ -1,0 +1,162 @@
+//! `drover stats`: what ended and what was sent, a line a series.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+
+use super::client::with_query;
+use super::output::time;
+use super::sparkline::{points_of_a_bar, sparkline};
+use super::{Env, ExitCode, values};
+use crate::api::stats::StatsSeries;
+use crate::config::durations;
+use crate::db::charts::{MeanSeconds, Series, Values};
+use crate::domain::chart::{DEFAULT_SERIES, Dimension, MAX_SERIES, Metric};
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// What is counted: tasks, waits, runs, products, requests, blocks or bytes
+    #[arg(default_value = "tasks", value_parser = values::word::<Metric>)]
+    metric: Metric,
+    /// role or outcome; of requests, blocks and bytes host, proxy or outcome [default: role, host]
+    #[arg(long, value_parser = values::word::<Dimension>)]
+    by: Option<Dimension>,
+    /// From this day (UTC) or time on [default: a day before the end]
+    #[arg(long, value_name = "DAY|TIME", value_parser = values::since)]
+    since: Option<DateTime<Utc>>,
+    /// Up to this day, or before this time [default: now]
+    #[arg(long, value_name = "DAY|TIME", value_parser = values::until)]
+    until: Option<DateTime<Utc>>,
+    /// How long a point is, such as 15m, 1h or 1d [default: by the time that is shown]
+    #[arg(long, value_name = "TIME", value_parser = durations::parse)]
+    step: Option<Duration>,
+    /// How many lines, at most; the rest is summed
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_SERIES, value_parser = values::number(1..=MAX_SERIES))]
+    series: i64,
+}
+
+/// One line of the table.
+struct Line<'a> {
+    label: String,
+    values: &'a Values,
+}
+
+pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
+    let query = [
+        ("metric", Some(args.metric.to_string())),
+        ("by", args.by.map(|by| by.to_string())),
+        ("from", args.since.map(|from| from.to_rfc3339())),
+        ("to", args.until.map(|to| to.to_rfc3339())),
+        ("step", args.step.map(|step| humantime::format_duration(step).to_string())),
+        ("series", Some(args.series.to_string())),
+    ];
+    let flag = |field: &str| match field {
+        "from" => "--since".to_owned(),
+        "to" => "--until".to_owned(),
+        other => format!("--{other}"),
+    };
+    let answer = env.api_to_read().await?.get(&with_query("/api/stats/series", query)).await;
+    let chart: StatsSeries = answer.map_err(|error| error.naming_flags(flag))?;
+    show(&chart, env)?;
+    Ok(ExitCode::Ok)
+}
+
+fn show(chart: &StatsSeries, env: &Env) -> std::io::Result<()> {
+    if env.out.is_json() {
+        return env.out.value(chart);
+    }
+    let StatsSeries { metric, by, from, to, .. } = chart;
+    env.out.line(format_args!("{metric} by {by} from {} to {} UTC", time(*from), time(*to)))?;
+    let all = sum(chart);
+    let mut lines: Vec<Line> = chart.series.iter().map(Line::of).collect();
+    if let Some(other) = &chart.other {
+        lines.push(Line { label: format!("{} others", other.series), values: &other.values });
+    }
+    if lines.len() > 1 {
+        lines.push(Line { label: "all".to_owned(), values: &all });
+    }
+    let (by, each) = (by.to_string(), each_bar(chart));
+    match metric.is_timed() {
+        true => env.out.list(chart, &lines, &[&by, "total", "mean s", &each], |line| timed_cells(line, *metric)),
+        false => env.out.list(chart, &lines, &[&by, "total", &each], |line| cells(line, *metric)),
+    }
+}
+
+impl Line<'_> {
+    fn of(series: &Series) -> Line<'_> {
+        let label = match &series.name {
+            Some(name) => format!("{} {name}", series.key),
+            None => series.key.clone(),
+        };
+        Line { label, values: &series.values }
+    }
+}
+
+fn cells(line: &Line, metric: Metric) -> Vec<String> {
+    vec![line.label.clone(), amount(line.values.total, metric), sparkline(&line.values.points)]
+}
+
+fn timed_cells(line: &Line, metric: Metric) -> Vec<String> {
+    let mean = line.values.mean_seconds.as_ref().and_then(|mean| mean.whole);
+    let mut cells = cells(line, metric);
+    cells.insert(2, mean.map(|seconds| format!("{seconds:.1}")).unwrap_or_default());
+    cells
+}
+
+/// Of all series.
+fn sum(chart: &StatsSeries) -> Values {
+    let parts = chart.series.iter().map(|series| &series.values).chain(chart.other.as_ref().map(|other| &other.values));
+    let mut all = Values { total: 0, points: Vec::new(), mean_seconds: None };
+    let mut seconds = 0.0;
+    for part in parts {
+        all.total += part.total;
+        all.points.resize(part.points.len(), 0);
+        all.points.iter_mut().zip(&part.points).for_each(|(sum, point)| *sum += point);
+        let mean = part.mean_seconds.as_ref().and_then(|mean| mean.whole);
+        seconds += mean.unwrap_or_default() * part.total as f64;
+    }
+    let whole = (all.total > 0).then(|| seconds / all.total as f64);
+    all.mean_seconds = Some(MeanSeconds { whole, points: Vec::new() });
+    all
+}
+
+/// How much time a bar stands for.
+fn each_bar(chart: &StatsSeries) -> String {
+    let points = chart.series.first().map_or(1, |series| series.values.points.len());
+    let bars = i64::try_from(points_of_a_bar(points)).unwrap_or(1);
+    let minutes = chart.step_seconds * bars / 60;
+    match (minutes % 1440, minutes % 60) {
+        (0, _) => format!("each {} d", minutes / 1440),
+        (_, 0) => format!("each {} h", minutes / 60),
+        _ => format!("each {minutes} min"),
+    }
+}
+
+fn amount(total: i64, metric: Metric) -> String {
+    const UNITS: [(i64, &str); 4] =
+        [(1_000_000_000_000, "TB"), (1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB")];
+    if metric != Metric::Bytes {
+        return total.to_string();
+    }
+    match UNITS.into_iter().find(|(size, _)| total >= *size) {
+        Some((size, unit)) => format!("{:.1} {unit}", total as f64 / size as f64),
+        None => format!("{total} B"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case(999, "999 B")]
+    #[case(1_500, "1.5 kB")]
+    #[case(2_000_000_000, "2.0 GB")]
+    #[case(12_340_000_000_000, "12.3 TB")]
+    fn bytes_have_the_units_of_those_who_sell_them(#[case] bytes: i64, #[case] text: &str) {
+        assert_eq!(amount(bytes, Metric::Bytes), text);
+        assert_eq!(amount(bytes, Metric::Requests), bytes.to_string());
+    }
+}

@@ -1,0 +1,255 @@
+//! Charts of what happened: what is counted, what it can be told apart by, and the points in time. Pure.
+//!
+//! Counts are kept by minute, so a point is some whole minutes long. Points begin at multiples of their length since a Monday: hours and
+//! days, in UTC, and weeks begin where people expect it.
+
+use std::time::Duration;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use serde::{Deserialize, Serialize};
+use strum::{Display, IntoStaticStr, VariantArray};
+use utoipa::ToSchema;
+
+use super::task_request::BadField;
+
+/// Of one chart.
+pub const MAX_POINTS: i64 = 1_000;
+/// Of one chart; the rest is summed.
+pub const MAX_SERIES: i64 = 100;
+pub const DEFAULT_SERIES: i64 = 20;
+/// How long a point may be by default: the shortest that makes few enough points.
+const STEPS: [Duration; 6] = [MINUTE, minutes(5), minutes(15), minutes(60), minutes(6 * 60), minutes(24 * 60)];
+const USUAL_POINTS: i64 = 200;
+const MINUTE: Duration = minutes(1);
+/// A Monday, in seconds since 1970.
+const ORIGIN: i64 = 946_857_600;
+
+/// What is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Display, IntoStaticStr, VariantArray, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum Metric {
+    /// Runs that ended, and tasks that were cancelled before any.
+    Tasks,
+    /// Tasks whose first run was their last, with the time from when they were due until they were claimed.
+    Waits,
+    /// Runs that ended, with the time that they took.
+    Runs,
+    /// Products of the menus that were refreshed.
+    Products,
+    /// Requests that ended, with the time that they took.
+    Requests,
+    /// Requests that a host refused or challenged.
+    Blocks,
+    /// On connections to proxies, in both directions, as their vendors count them.
+    Bytes,
+}
+
+/// What a metric is told apart by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Display, IntoStaticStr, VariantArray, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum Dimension {
+    Role,
+    Host,
+    Proxy,
+    Outcome,
+}
+
+/// The points of a chart: `[from, to)` in parts of `step`, whose beginning and end are multiples of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grid {
+    pub from: DateTime<Utc>,
+    pub to: DateTime<Utc>,
+    step: i64,
+}
+
+impl Metric {
+    /// What it can be told apart by; the first is what people mostly want.
+    pub fn dimensions(self) -> &'static [Dimension] {
+        match self {
+            Metric::Tasks | Metric::Waits | Metric::Runs | Metric::Products => &[Dimension::Role, Dimension::Outcome],
+            Metric::Requests | Metric::Blocks | Metric::Bytes => {
+                &[Dimension::Host, Dimension::Proxy, Dimension::Outcome]
+            }
+        }
+    }
+
+    /// Whether what is counted takes time.
+    pub fn is_timed(self) -> bool {
+        matches!(self, Metric::Waits | Metric::Runs | Metric::Requests)
+    }
+
+    /// Whether runs are counted, not requests.
+    pub fn is_of_runs(self) -> bool {
+        self.dimensions().contains(&Dimension::Role)
+    }
+
+    /// Refuses a dimension that has no meaning; by default the first one.
+    pub fn by(self, wanted: Option<Dimension>) -> Result<Dimension, BadField> {
+        let known = self.dimensions();
+        let by = wanted.unwrap_or(known[0]);
+        if known.contains(&by) {
+            return Ok(by);
+        }
+        let known: Vec<&str> = known.iter().map(Into::into).collect();
+        Err(bad("by", format!("{self} are not counted by {by}, only by {}", known.join(", "))))
+    }
+}
+
+impl Grid {
+    /// The points that `from` and `to` are in, and those between. Without a step: few enough to be looked at.
+    pub fn new(from: DateTime<Utc>, to: DateTime<Utc>, step: Option<Duration>) -> Result<Grid, BadField> {
+        if from >= to {
+            return Err(bad("from", "is not before the end of the time that is asked for".to_owned()));
+        }
+        let usual = || STEPS.into_iter().find(|step| points(from, to, *step) <= USUAL_POINTS);
+        let step = match step {
+            Some(step) => whole_minutes(step)?,
+            // longer times than that need a step of their own
+            None => usual().unwrap_or(STEPS[STEPS.len() - 1]),
+        };
+        let points = points(from, to, step);
+        if points > MAX_POINTS {
+            let fault = format!("makes {points} points of that time, and {MAX_POINTS} are the most: take a longer one");
+            return Err(bad("step", fault));
+        }
+        let (begin, end) = bounds(from, to, step);
+        let out_of_range = || bad("to", "is out of range".to_owned());
+        let [from, to] = [begin, end].map(|seconds| DateTime::from_timestamp(seconds, 0));
+        Ok(Grid { from: from.ok_or_else(out_of_range)?, to: to.ok_or_else(out_of_range)?, step: seconds(step) })
+    }
+
+    pub fn step_seconds(&self) -> i64 {
+        self.step
+    }
+
+    pub fn points(&self) -> usize {
+        let points = (self.to - self.from).num_seconds() / self.step;
+        usize::try_from(points).unwrap_or_default()
+    }
+
+    /// The number of the point that begins at this time; none outside.
+    pub fn point(&self, at: DateTime<Utc>) -> Option<usize> {
+        let point = usize::try_from((at - self.from).num_seconds().div_euclid(self.step)).ok()?;
+        (point < self.points()).then_some(point)
+    }
+
+    /// A day before `to`.
+    pub fn default_from(to: DateTime<Utc>) -> Result<DateTime<Utc>, BadField> {
+        to.checked_sub_signed(TimeDelta::days(1)).ok_or_else(|| bad("to", "is out of range".to_owned()))
+    }
+}
+
+fn whole_minutes(step: Duration) -> Result<Duration, BadField> {
+    let is_whole = step.subsec_nanos() == 0 && step.as_secs().is_multiple_of(MINUTE.as_secs());
+    match is_whole && step >= MINUTE {
+        true => Ok(step),
+        false => Err(bad("step", "is not some whole minutes, such as 1m, 15m, 1h or 1day".to_owned())),
+    }
+}
+
+fn points(from: DateTime<Utc>, to: DateTime<Utc>, step: Duration) -> i64 {
+    let (begin, end) = bounds(from, to, step);
+    (end - begin) / seconds(step)
+}
+
+/// In seconds since 1970.
+fn bounds(from: DateTime<Utc>, to: DateTime<Utc>, step: Duration) -> (i64, i64) {
+    let step = seconds(step);
+    // a part of a second belongs to its point
+    let last = to.timestamp() - i64::from(to.timestamp_subsec_nanos() == 0);
+    let place = |time: i64| (time - ORIGIN).div_euclid(step);
+    (place(from.timestamp()) * step + ORIGIN, (place(last) + 1) * step + ORIGIN)
+}
+
+/// At least one; far less than `i64` holds.
+fn seconds(step: Duration) -> i64 {
+    i64::try_from(step.as_secs()).unwrap_or(i64::MAX).max(1)
+}
+
+const fn minutes(minutes: u64) -> Duration {
+    Duration::from_secs(60 * minutes)
+}
+
+fn bad(field: &'static str, fault: String) -> BadField {
+    BadField { field, fault }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+
+    fn at(text: &str) -> DateTime<Utc> {
+        format!("2026-11-{text}Z").parse().unwrap()
+    }
+
+    fn grid(from: &str, to: &str, step: Option<u64>) -> Result<(String, String, i64), String> {
+        let grid = Grid::new(at(from), at(to), step.map(minutes)).map_err(|bad| bad.to_string())?;
+        let shown = |time: DateTime<Utc>| time.format("%dT%H:%M").to_string();
+        Ok((shown(grid.from), shown(grid.to), grid.step_seconds() / 60))
+    }
+
+    #[rstest]
+    #[case::aligned("22T10:00:00", "23T10:00:00", Some(60), "22T10:00", "23T10:00", 60)]
+    #[case::parts_of_points("22T10:20:01", "22T12:00:01", Some(60), "22T10:00", "22T13:00", 60)]
+    #[case::one_point("22T10:20:01", "22T10:20:02", Some(1), "22T10:20", "22T10:21", 1)]
+    #[case::days("20T10:00:00", "22T10:00:00", Some(1440), "20T00:00", "23T00:00", 1440)]
+    #[case::weeks_begin_on_mondays("18T00:00:00", "23T00:00:00", Some(7 * 1440), "16T00:00", "23T00:00", 7 * 1440)]
+    #[case::a_day_by_default("22T10:00:00", "23T10:00:00", None, "22T10:00", "23T10:00", 15)]
+    #[case::an_hour_by_default("22T10:00:00", "22T11:00:00", None, "22T10:00", "22T11:00", 1)]
+    #[case::a_month_by_default("01T00:00:00", "30T00:00:00", None, "01T00:00", "30T00:00", 360)]
+    fn points_begin_at_multiples_of_their_length(
+        #[case] from: &str,
+        #[case] to: &str,
+        #[case] step: Option<u64>,
+        #[case] begin: &str,
+        #[case] end: &str,
+        #[case] minutes: i64,
+    ) {
+        assert_eq!(grid(from, to, step), Ok((begin.to_owned(), end.to_owned(), minutes)));
+    }
+
+    #[rstest]
+    #[case::no_time("22T10:00:00", "22T10:00:00", None, "from: is not before")]
+    #[case::no_step("22T10:00:00", "22T11:00:00", Some(0), "step: is not some whole minutes")]
+    #[case::too_many("01T00:00:00", "02T00:00:00", Some(1), "step: makes 1440 points")]
+    fn what_makes_no_chart_is_refused_by_name(
+        #[case] from: &str,
+        #[case] to: &str,
+        #[case] step: Option<u64>,
+        #[case] fault: &str,
+    ) {
+        let refused = grid(from, to, step).unwrap_err();
+        assert!(refused.starts_with(fault), "{refused}");
+    }
+
+    #[test]
+    fn a_metric_is_told_apart_by_what_was_counted_with_it() {
+        assert_eq!(Metric::Waits.by(None), Ok(Dimension::Role));
+        assert_eq!(Metric::Bytes.by(Some(Dimension::Proxy)), Ok(Dimension::Proxy));
+        let refused = Metric::Waits.by(Some(Dimension::Host)).unwrap_err().to_string();
+        assert_eq!(refused, "by: waits are not counted by host, only by role, outcome");
+    }
+
+    proptest! {
+        #[test]
+        fn a_grid_holds_its_time_and_less_than_a_point_more(
+            from in 0..4_000_000_000_i64,
+            seconds in 1..40_000_i64,
+            step in 1..60_u64,
+        ) {
+            let (from, to) = (DateTime::from_timestamp(from, 0).unwrap(), DateTime::from_timestamp(from + seconds, 0).unwrap());
+            let grid = Grid::new(from, to, Some(minutes(step))).unwrap();
+            let length = TimeDelta::seconds(grid.step_seconds());
+            prop_assert!(grid.from <= from && from - grid.from < length);
+            prop_assert!(grid.to >= to && grid.to - to < length);
+            prop_assert_eq!(grid.point(from), Some(0));
+            prop_assert_eq!(grid.point(to - TimeDelta::seconds(1)), Some(grid.points() - 1));
+            prop_assert_eq!(grid.point(grid.to), None);
+        }
+    }
+}
