@@ -11,6 +11,7 @@ pub mod config;
 pub mod generation;
 pub mod geo;
 pub mod health;
+pub mod hosts;
 pub mod job_queue;
 pub mod jobs;
 pub mod legacy;

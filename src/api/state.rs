@@ -27,6 +27,8 @@ pub struct Services {
     /// The effective configuration, secrets masked.
     pub settings: Arc<[Setting]>,
     pub proxy_tester: Arc<dyn ProxyTester>,
+    /// What is sent to hosts.
+    pub politeness: Arc<config::Politeness>,
 }
 
 #[derive(Clone)]
@@ -38,6 +40,7 @@ pub struct ApiState {
     pub keys: SecretKeys,
     pub settings: Arc<[Setting]>,
     pub proxy_tester: Arc<dyn ProxyTester>,
+    pub politeness: Arc<config::Politeness>,
     pub geo: Geo,
     pub visitors: Arc<Visitors>,
     /// Cancelled when the server ends: an answer that goes on for long ends with it.
@@ -56,7 +59,7 @@ pub struct ApiState {
 
 impl ApiState {
     pub fn new(db: Db, config: Arc<config::Api>, services: Services) -> Self {
-        let Services { files, health, keys, settings, proxy_tester } = services;
+        let Services { files, health, keys, settings, proxy_tester, politeness } = services;
         let hosts = Hosts::new(&config.hosts, config.is_loopback());
         let rates = Rates::new(config.requests_per_minute, config.consumer_requests_per_minute);
         ApiState {
@@ -66,6 +69,7 @@ impl ApiState {
             keys,
             settings,
             proxy_tester,
+            politeness,
             stop: CancellationToken::new(),
             hosts: Arc::new(hosts),
             credentials: Arc::default(),

@@ -1,5 +1,6 @@
 //! `drover capacity`: what waits and runs of each role, and how many workers one needs.
 
+use super::client::path_segment;
 use super::output::counted;
 use super::{Env, ExitCode};
 use crate::api::capacity::RoleCapacity;
@@ -19,8 +20,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         env.out.rows(&rows, &headers, cells)?;
         return Ok(ExitCode::Ok);
     };
-    let name: String = url::form_urlencoded::byte_serialize(role.as_bytes()).collect();
-    let capacity = api.get(&format!("/api/tasks/capacity/{}", name.replace('+', "%20"))).await;
+    let capacity = api.get(&format!("/api/tasks/capacity/{}", path_segment(&role))).await;
     let capacity: RoleCapacity = capacity.map_err(|error| error.naming_flags(|_| "ROLE".to_owned()))?;
     env.out.either(&capacity, text)?;
     Ok(ExitCode::Ok)

@@ -152,6 +152,12 @@ pub fn with_query<N: AsRef<str>, V: ToString>(path: &str, pairs: impl IntoIterat
     }
 }
 
+/// A text as one segment of a path.
+pub fn path_segment(text: &str) -> String {
+    let encoded: String = url::form_urlencoded::byte_serialize(text.as_bytes()).collect();
+    encoded.replace('+', "%20")
+}
+
 fn read<T: DeserializeOwned>(status: StatusCode, body: &[u8]) -> Result<T, ClientError> {
     if !status.is_success() {
         return Err(refused(status, body));

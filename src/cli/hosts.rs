@@ -3,19 +3,20 @@
 mod robots;
 
 use std::fmt::Write;
-use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use clap::Subcommand;
-use serde::Serialize;
+use serde_json::json;
 use url::Url;
 
-use robots::RobotsListing;
-
+use super::client::{ApiClient, ClientError, path_segment, with_query};
 use super::output::time;
-use super::{CliError, Env, ExitCode};
-use crate::db::hosts::{self, HostRow};
-use crate::db::{self, DbError};
-use crate::domain::host::{HostState, Permission};
+use super::{CliError, Env, ExitCode, values};
+use crate::api::hosts::{BreakerChange, HostDetail, HostListing, HostPage, HostUpdate};
+use crate::domain::host::HostState;
+
+/// Hosts that one request asks for.
+const PAGE: &str = "500";
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -33,6 +34,24 @@ enum Command {
         #[arg(value_parser = host_name)]
         host: String,
     },
+    /// Send a host nothing, from within ten seconds on, until its breaker is closed again
+    Open {
+        /// Its name, or an address there
+        #[arg(value_parser = host_name)]
+        host: String,
+        /// Then one request tries the host, and its answer closes the breaker [default: in a year]
+        #[arg(long, value_name = "DAY|TIME", value_parser = values::since)]
+        until: Option<DateTime<Utc>>,
+        /// What the tasks that wait for it say
+        #[arg(long, value_name = "TEXT")]
+        why: Option<String>,
+    },
+    /// Close a host's breaker: requests are sent again, as if it had never refused any
+    Close {
+        /// Its name, or an address there
+        #[arg(value_parser = host_name)]
+        host: String,
+    },
     /// Forget what is known of a host: its hold and its breaker end, within ten seconds for running workers, and its robots.txt is
     /// fetched again
     Reset {
@@ -42,36 +61,24 @@ enum Command {
     },
 }
 
-#[derive(Serialize)]
-struct HostListing {
-    host: String,
-    /// What the host does and since when, for people.
-    does: String,
-    #[serde(flatten)]
-    state: HostState,
-}
-
-/// All that is known of one host.
-#[derive(Serialize)]
-struct HostDetail {
-    #[serde(flatten)]
-    listing: HostListing,
-    robots: Vec<RobotsListing>,
-}
-
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     match args.command {
         None | Some(Command::List) => list(env).await,
         Some(Command::Show { host }) => show(&host, env).await,
+        Some(Command::Open { host, until, why }) => {
+            change(&host, &HostUpdate { breaker: BreakerChange::Open, until, why }, env).await
+        }
+        Some(Command::Close { host }) => {
+            change(&host, &HostUpdate { breaker: BreakerChange::Closed, until: None, why: None }, env).await
+        }
         Some(Command::Reset { host }) => reset(&host, env).await,
     }
 }
 
 async fn list(env: &Env) -> anyhow::Result<ExitCode> {
-    let client = env.db_to_read().await?.client().await?;
-    let found: Vec<HostListing> = hosts::list(&client, None).await?.into_iter().map(HostListing::from).collect();
+    let page = all(&env.api_to_read().await?).await?;
     let headers = ["host", "breaker", "since", "rate", "answers", "refused", "failed", "throttled", "does"];
-    env.out.rows(&found, &headers, |HostListing { host, does, state }| {
+    env.out.list(&page, &page.hosts, &headers, |HostListing { host, does, state }| {
         vec![
             host.clone(),
             state.breaker.state.to_string(),
@@ -87,25 +94,43 @@ async fn list(env: &Env) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::Ok)
 }
 
+/// All pages, as one.
+async fn all(api: &ApiClient) -> Result<HostPage, ClientError> {
+    let mut all = HostPage { hosts: Vec::new(), next_cursor: None };
+    loop {
+        let query = [("limit", Some(PAGE.to_owned())), ("cursor", all.next_cursor.take())];
+        let page: HostPage = api.get(&with_query("/api/hosts", query)).await?;
+        all.hosts.extend(page.hosts);
+        all.next_cursor = page.next_cursor;
+        if all.next_cursor.is_none() {
+            return Ok(all);
+        }
+    }
+}
+
 async fn show(host: &str, env: &Env) -> anyhow::Result<ExitCode> {
-    let client = env.db_to_read().await?.client().await?;
-    let found = hosts::list(&client, Some(host)).await?.pop().ok_or_else(|| never_asked(host))?;
-    let policy = env.config.politeness.robots_policy(host);
-    let robots = db::robots::of_host(&client, host).await?.into_iter().map(|row| RobotsListing::new(row, policy));
-    let shown = HostDetail { listing: found.into(), robots: robots.collect() };
+    let found = env.api_to_read().await?.get(&path(host)).await;
+    let shown: HostDetail = found.map_err(|error| explained(host, error))?;
     env.out.either(&shown, text)?;
     Ok(ExitCode::Ok)
 }
 
-async fn reset(host: &str, env: &Env) -> anyhow::Result<ExitCode> {
-    let client = env.db().await?.client().await?;
-    match hosts::reset(&client, host).await {
-        Err(DbError::Missing(_)) => return Err(never_asked(host)),
-        done => done?,
-    }
-    db::robots::forget(&client, host).await?;
-    env.out.either(&serde_json::json!({ "host": host, "reset": true }), |_| format!("{host} is forgotten"))?;
+async fn change(host: &str, update: &HostUpdate, env: &Env) -> anyhow::Result<ExitCode> {
+    let changed = env.api().await?.put(&path(host), update).await;
+    let listing: HostListing =
+        changed.map_err(|error: ClientError| explained(host, error.naming_flags(|field| format!("--{field}"))))?;
+    env.out.either(&listing, |listing| format!("{host} {}", listing.does))?;
     Ok(ExitCode::Ok)
+}
+
+async fn reset(host: &str, env: &Env) -> anyhow::Result<ExitCode> {
+    env.api().await?.delete(&path(host)).await.map_err(|error| explained(host, error))?;
+    env.out.either(&json!({ "host": host, "reset": true }), |_| format!("{host} is forgotten"))?;
+    Ok(ExitCode::Ok)
+}
+
+fn path(host: &str) -> String {
+    format!("/api/hosts/{}", path_segment(host))
 }
 
 /// As the table names it: in small letters, of an address the host alone.
@@ -115,38 +140,14 @@ fn host_name(text: &str) -> Result<String, String> {
     if host.is_empty() { Err("expected a host such as menu.example.com".to_owned()) } else { Ok(host) }
 }
 
-fn never_asked(host: &str) -> anyhow::Error {
-    CliError::not_found(format!("{host} was never asked: `drover hosts list` shows those that were")).into()
-}
-
-impl From<HostRow> for HostListing {
-    fn from(row: HostRow) -> Self {
-        HostListing { does: does(&row), host: row.host, state: row.state }
+/// Says of a host that is not there where those are that are.
+fn explained(host: &str, error: ClientError) -> anyhow::Error {
+    match error.code {
+        ExitCode::NotFound => {
+            CliError::not_found(format!("{host} was never asked: `drover hosts list` shows those that were")).into()
+        }
+        _ => error.into(),
     }
-}
-
-fn does(HostRow { state, now, .. }: &HostRow) -> String {
-    match state.permission(*now) {
-        Permission::Free => match state.trouble() {
-            Some(trouble) => format!("{} since {} UTC", trouble.what, time(trouble.since)),
-            None => "answers".to_owned(),
-        },
-        Permission::Held { left, status } => format!("throttles us (status {status}); on hold for {}", seconds(left)),
-        Permission::Refusing(refusing) if refusing.is_probed => {
-            format!("{} since {} UTC; a probe is under way", refusing.why, time(refusing.since))
-        }
-        Permission::Refusing(refusing) => {
-            format!("{} since {} UTC; next probe in {}", refusing.why, time(refusing.since), seconds(refusing.left))
-        }
-        Permission::ProbeDue => {
-            let refusing = state.refusing(Duration::ZERO);
-            format!("{} since {} UTC; a probe is due", refusing.why, time(refusing.since))
-        }
-    }
-}
-
-fn seconds(left: Duration) -> String {
-    format!("{} s", left.as_secs_f64().ceil())
 }
 
 fn rate(state: &HostState) -> String {
@@ -177,6 +178,6 @@ fn text(HostDetail { listing, robots }: &HostDetail) -> String {
         // writing to a string cannot fail
         let _ = writeln!(text, "  {name:<16} {value}");
     }
-    text.extend(robots.iter().map(RobotsListing::text));
+    robots.iter().for_each(|listing| text.push_str(&robots::text(listing)));
     text.trim_end().to_owned()
 }

@@ -120,6 +120,7 @@ pub fn api_state(env: &Env, config: &Arc<Config>, db: Db, health: Health) -> Api
         keys: config.secrets.keys(),
         settings: env.loaded.settings.clone().into(),
         proxy_tester: Arc::new(ApiTester(config.clone())),
+        politeness: Arc::new(config.politeness.clone()),
     };
     let geo = Geo::new(config.geo.database.as_deref());
     ApiState::new(db, Arc::new(config.api.clone()), services).with_geo(geo)

@@ -102,7 +102,7 @@ enum Command {
     Enqueue(enqueue::Args),
     /// Look up where an address is
     Geo(geo::Args),
-    /// List the hosts that were asked and what they do, show or reset one
+    /// List the hosts that were asked and what they do; show, open, close or reset one
     Hosts(hosts::Args),
     /// Bring the database's schema up to date
     Migrate(migrate::Args),

@@ -28,21 +28,40 @@ pub async fn exchange<T>(
     let tx = db.begin().await?;
     let mut row = locked(&tx, host).await?;
     let result = change(&mut row.state, row.now);
-    let state = serde_json::to_value(&row.state).map_err(unreadable)?;
-    tx.execute(include_str!("sql/hosts/store.sql"), &[&host, &state]).await?;
+    store(&tx, &row).await?;
     tx.commit().await?;
     Ok((row, result))
 }
 
-/// All hosts that were ever asked, or the one of this name.
-pub async fn list(client: &Client, host: Option<&str>) -> Result<Vec<HostRow>, DbError> {
-    read_all(&client.query(include_str!("sql/hosts/list.sql"), &[&host]).await?)
+/// Applies `change` to the row of a host that was asked, in the caller's transaction, while no other process can. `Missing` when there is
+/// no such row.
+pub async fn change<E: From<DbError>>(
+    client: &Client,
+    host: &str,
+    change: impl FnOnce(&mut HostState, DateTime<Utc>) -> Result<(), E>,
+) -> Result<HostRow, E> {
+    let row = client.query_opt(include_str!("sql/hosts/lock.sql"), &[&host]).await?;
+    let mut row = HostRow::from_row(&row.ok_or_else(|| missing(host))?)?;
+    change(&mut row.state, row.now)?;
+    store(client, &row).await?;
+    Ok(row)
+}
+
+/// At most `limit` hosts that were ever asked, by name; those behind `after`.
+pub async fn list(client: &Client, after: Option<&str>, limit: i64) -> Result<Vec<HostRow>, DbError> {
+    read_all(&client.query(include_str!("sql/hosts/list.sql"), &[&after, &limit]).await?)
+}
+
+/// `Missing` when there is no such row.
+pub async fn get(client: &Client, host: &str) -> Result<HostRow, DbError> {
+    let row = client.query_opt(include_str!("sql/hosts/get.sql"), &[&host]).await?;
+    HostRow::from_row(&row.ok_or_else(|| missing(host))?)
 }
 
 /// Forgets a host: processes learn it with their next exchange. `Missing` when there is no such row.
 pub async fn reset(client: &Client, host: &str) -> Result<(), DbError> {
     match client.execute(include_str!("sql/hosts/reset.sql"), &[&host]).await? {
-        0 => Err(DbError::Missing(format!("host {host}"))),
+        0 => Err(missing(host)),
         _ => Ok(()),
     }
 }
@@ -54,6 +73,16 @@ async fn locked(client: &Client, host: &str) -> Result<HostRow, DbError> {
     }
     client.execute(include_str!("sql/hosts/add.sql"), &[&host]).await?;
     HostRow::from_row(&client.query_one(lock, &[&host]).await?)
+}
+
+async fn store(client: &Client, row: &HostRow) -> Result<(), DbError> {
+    let state = serde_json::to_value(&row.state).map_err(unreadable)?;
+    client.execute(include_str!("sql/hosts/store.sql"), &[&row.host, &state]).await?;
+    Ok(())
+}
+
+fn missing(host: &str) -> DbError {
+    DbError::Missing(format!("host {host}"))
 }
 
 fn unreadable(error: serde_json::Error) -> DbError {

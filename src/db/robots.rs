@@ -8,6 +8,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio_postgres::Row;
+use utoipa::ToSchema;
 
 use super::row::{FromRow, read_all};
 use super::{Client, DbError};
@@ -27,7 +28,7 @@ pub struct RobotsRow {
 }
 
 /// A rule that requests of ours break.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Breach {
     pub rule: String,
     pub path: String,

@@ -7,6 +7,7 @@
 pub mod breaker;
 pub mod hold;
 pub mod rate;
+mod summary;
 mod window;
 
 use std::collections::BTreeMap;
@@ -14,6 +15,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 pub use breaker::{Breaker, BreakerState, Opening, ProbeNumber, Verdict};
 pub use hold::{Hold, Throttle};
@@ -22,6 +24,9 @@ pub use window::{Trouble, Window};
 
 /// A process that has not been heard of for so long has no share of the rate.
 const PROCESS_AGE: TimeDelta = TimeDelta::seconds(30);
+
+/// Nothing is put off for longer: the table refuses times that Rust cannot read.
+pub const MAX_LATER: TimeDelta = TimeDelta::days(365);
 
 /// How long a task waits while the probe of another one is under way.
 const PROBE_WAIT: Duration = Duration::from_secs(5);
@@ -112,7 +117,7 @@ pub struct Refusing {
 }
 
 /// One row of the table `hosts`, by its columns.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct HostState {
     #[serde(flatten)]
     pub breaker: Breaker,
@@ -187,6 +192,19 @@ impl HostState {
     /// What it does to requests of late; none where it answers them all.
     pub fn trouble(&self) -> Option<Trouble> {
         self.window.trouble()
+    }
+
+    /// Sends it nothing until a probe at `until`, whatever it does.
+    pub fn open_by_hand(&mut self, why: Option<&str>, until: Option<DateTime<Utc>>, now: DateTime<Utc>) {
+        let reason = why.map(|why| format!(" ({why})")).unwrap_or_default();
+        self.breaker.open_by_hand(format!("is switched off by an operator{reason}"), until, now);
+    }
+
+    /// Goes on as if the host had never refused or failed. A hold stays: the host asked for it.
+    pub fn close_by_hand(&mut self, now: DateTime<Utc>) {
+        self.breaker.close_by_hand(now);
+        self.window = Window::default();
+        self.hold.holds_in_a_row = 0;
     }
 
     /// Processes that share the host; at least one.
@@ -278,10 +296,9 @@ impl HostReport {
     }
 }
 
-/// `now` + `by`, at most a year: the table refuses times that Rust cannot read.
+/// `now` + `by`, at most [`MAX_LATER`].
 fn later(now: DateTime<Utc>, by: Duration) -> DateTime<Utc> {
-    const YEAR: TimeDelta = TimeDelta::days(365);
-    let by = TimeDelta::from_std(by).unwrap_or(YEAR).min(YEAR);
+    let by = TimeDelta::from_std(by).unwrap_or(MAX_LATER).min(MAX_LATER);
     now.checked_add_signed(by).unwrap_or(now)
 }
 

@@ -5,7 +5,9 @@ pub mod rules;
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use strum::{Display, IntoStaticStr, VariantArray};
+use utoipa::ToSchema;
 
 pub use rules::{Robots, Rule};
 
@@ -21,7 +23,8 @@ const RETRY_AFTER: Duration = Duration::from_secs(60);
 const FETCH_WAIT: Duration = Duration::from_secs(5);
 
 /// What is done about a host's rules.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Display, IntoStaticStr, VariantArray)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Display, IntoStaticStr, VariantArray, ToSchema)]
+#[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum RobotsPolicy {
     /// What is forbidden is not sent, and nothing is while the rules are not known.

@@ -13,6 +13,8 @@ use crate::memory::MAX_LARGE;
 
 /// How long a task waits whose menu is too large to be held beside others: in the queue, where it holds nothing.
 const NO_MEMORY_PAUSE: Duration = Duration::from_secs(60);
+/// A task does not wait longer for a breaker: an operator who opened it for days may close it at any time.
+const MAX_BREAKER_PAUSE: Duration = Duration::from_secs(300);
 
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum FetchError {
@@ -134,7 +136,9 @@ impl FetchError {
             }
             FetchError::NoMemory { .. } => Disposition::Snooze { after: Some(NO_MEMORY_PAUSE) },
             FetchError::Throttled { retry_after, .. } => Disposition::Snooze { after: *retry_after },
-            FetchError::HostRefuses { refusing, .. } => Disposition::Snooze { after: Some(refusing.left) },
+            FetchError::HostRefuses { refusing, .. } => {
+                Disposition::Snooze { after: Some(refusing.left.min(MAX_BREAKER_PAUSE)) }
+            }
             FetchError::RobotsUnknown { unknown, .. } => Disposition::Snooze { after: Some(unknown.wait) },
             FetchError::Unreachable { .. }
             | FetchError::Timeout { .. }
@@ -195,5 +199,27 @@ fn next_probe(refusing: &Refusing) -> String {
     match refusing.is_probed {
         true => "a probe is under way".to_owned(),
         false => format!("next probe in {} s", refusing.left.as_secs_f64().ceil()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::DateTime;
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::until_its_probe(120, 120)]
+    #[case::for_days(7 * 86_400, 300)]
+    fn a_task_waits_for_a_breaker_no_longer_than_some_minutes(#[case] left: u64, #[case] waits: u64) {
+        let refusing = Refusing {
+            why: "is switched off by an operator".to_owned(),
+            since: DateTime::UNIX_EPOCH,
+            left: Duration::from_secs(left),
+            is_probed: false,
+        };
+        let error = FetchError::HostRefuses { host: "menu.test".to_owned(), refusing: Box::new(refusing) };
+        assert_eq!(error.disposition(), Disposition::Snooze { after: Some(Duration::from_secs(waits)) });
     }
 }

@@ -8,13 +8,14 @@ use std::time::Duration;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 use strum::{Display, IntoStaticStr, VariantArray};
+use utoipa::ToSchema;
 
 use super::{HostLimits, later, left};
 use crate::domain::retry;
 
 pub type ProbeNumber = i64;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Display, IntoStaticStr, VariantArray)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Display, IntoStaticStr, VariantArray, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum BreakerState {
@@ -39,7 +40,7 @@ pub struct Opening {
     pub is_first: bool,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Breaker {
     #[serde(rename = "breaker")]
     pub state: BreakerState,
@@ -118,6 +119,18 @@ impl Breaker {
             Verdict::Unknown => self.turn(BreakerState::Open, Some(later(now, limits.open_base)), now),
         }
         Some(self.state)
+    }
+
+    /// Opens it for an operator, whatever the host does. A probe is due at `until`; without it in a year.
+    pub fn open_by_hand(&mut self, why: String, until: Option<DateTime<Utc>>, now: DateTime<Utc>) {
+        (self.opens_in_a_row, self.refuses_since, self.why) = (0, Some(now), Some(why));
+        let latest = later(now, Duration::MAX);
+        self.turn(BreakerState::Open, Some(until.map_or(latest, |until| until.min(latest))), now);
+    }
+
+    /// Closes it for an operator. A probe under way decides nothing any more.
+    pub fn close_by_hand(&mut self, now: DateTime<Utc>) {
+        *self = Breaker { probe: self.probe, ..Breaker::new(now) };
     }
 
     fn turn(&mut self, state: BreakerState, probe_at: Option<DateTime<Utc>>, now: DateTime<Utc>) {

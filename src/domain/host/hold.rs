@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::{later, left};
 use crate::domain::retry;
@@ -20,7 +21,7 @@ pub struct Throttle {
     pub retry_after: Option<Duration>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Hold {
     pub hold_until: Option<DateTime<Utc>>,
     /// Of the answer that led to it.

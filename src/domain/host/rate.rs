@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// Between two changes: a change shows its effect only after some requests.
 const STEP: TimeDelta = TimeDelta::seconds(10);
@@ -27,7 +28,7 @@ pub struct Latency {
     pub total_ms: f64,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Rate {
     /// Requests a second now; 0 = no limit.
     pub rate: f64,

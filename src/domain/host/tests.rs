@@ -300,6 +300,50 @@ fn a_rate_never_falls_to_nothing_and_no_limit_stays_none() {
     assert_eq!(host.state.rate.rate, 0.0);
 }
 
+#[rstest]
+#[case::until_a_time(Some(3600), 3600)]
+#[case::for_good(None, 365 * 86_400)]
+#[case::longer_than_can_be_stored(Some(4_000 * 86_400), 365 * 86_400)]
+fn an_operator_opens_the_breaker_of_a_host_that_answers(#[case] seconds: Option<i64>, #[case] left: u64) {
+    let mut host = Host::new();
+    host.report(&answers(100, 0));
+    host.state.open_by_hand(Some("maintenance"), seconds.map(|seconds| start() + TimeDelta::seconds(seconds)), start());
+    assert_eq!(host.refuses_for(), Some(left));
+    host.pass(5 * SECOND);
+    host.report(&answers(100, 0));
+    assert_eq!(host.refuses_for(), Some(left - 5), "answers to requests that were under way change nothing");
+    let summary = host.state.summary(host.now);
+    assert!(
+        summary.starts_with("is switched off by an operator (maintenance) since 1970-01-01 00:00:00 UTC"),
+        "{summary}"
+    );
+    host.pass(Duration::from_secs(left));
+    assert_eq!(host.permission(), Permission::ProbeDue);
+    assert_eq!(host.probe(Verdict::Accepted), Some(HostNotice::Closed));
+}
+
+#[test]
+fn an_operator_closes_a_breaker_as_if_the_host_had_never_refused() {
+    let mut host = Host::opened();
+    host.pass(30 * SECOND);
+    let probe = host.ask_probe().unwrap();
+    host.state.close_by_hand(host.now);
+    assert_eq!(host.permission(), Permission::Free);
+    let late = HostReport { probe: Some((probe, Verdict::Refused)), ..HostReport::default() };
+    assert_eq!(host.report(&late).notice, None, "a probe that was under way decides nothing");
+    assert_eq!(host.report(&answers(0, 9)).notice, None, "earlier refusals are forgotten");
+    host.report(&answers(0, 1));
+    assert_eq!(host.refuses_for(), Some(30), "the back-off begins again");
+}
+
+#[test]
+fn closing_a_breaker_by_hand_ends_no_hold() {
+    let mut host = Host::new();
+    host.report(&throttled(Some(60)));
+    host.state.close_by_hand(host.now);
+    assert!(matches!(host.permission(), Permission::Held { .. }), "{:?}", host.permission());
+}
+
 #[test]
 fn processes_that_were_heard_of_lately_share_a_host() {
     let mut state = HostState::new(start());

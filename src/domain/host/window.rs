@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::HostReport;
 
 /// Refusals and failures that weigh less together are over.
 const MIN_TROUBLE: f64 = 0.5;
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Window {
     pub window_at: Option<DateTime<Utc>>,
     pub window_answers: f64,

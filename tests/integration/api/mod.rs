@@ -10,6 +10,7 @@ mod consumers;
 mod demo;
 mod generation;
 mod geo;
+mod hosts;
 mod house_rules;
 mod job_queue;
 mod jobs;

@@ -80,6 +80,7 @@ impl Server {
             health,
             keys: SecretKeys::default(),
             settings: Arc::default(),
+            politeness: Arc::new(whole.politeness.clone()),
             proxy_tester: Arc::new(ApiTester(whole)),
         };
         let state = ApiState::new(database.db.clone(), Arc::new(config), services).with_geo(geo);
