@@ -5,7 +5,8 @@ use std::net::IpAddr;
 use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::openapi::{KnownFormat, Object, OneOf, RefOr, Schema, SchemaFormat, Type};
+use utoipa::{PartialSchema, ToSchema};
 
 use super::access::{Caller, Operator};
 use super::error::Problem;
@@ -21,6 +22,17 @@ pub struct IpPath {
     ip: IpAddr,
 }
 
+/// An address, for the OpenAPI document.
+pub struct IpText;
+
+impl PartialSchema for IpText {
+    fn schema() -> RefOr<Schema> {
+        let text = |format| Object::builder().schema_type(Type::String).format(Some(SchemaFormat::KnownFormat(format)));
+        let either = OneOf::builder().item(text(KnownFormat::Ipv4)).item(text(KnownFormat::Ipv6)).build();
+        RefOr::T(Schema::OneOf(either))
+    }
+}
+
 /// What is not known is null.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct LocatedAddress {
@@ -32,8 +44,8 @@ pub struct LocatedAddress {
 
 /// Where an address is, by the operator's geo database.
 #[utoipa::path(get, path = "/api/geo/{ip}", tag = "geo",
-               params(("ip" = String, Path, description = "An address of IPv4 or IPv6", example = "203.0.113.7")),
-               responses((status = 200, body = LocatedAddress), (status = 404, response = Problem)))]
+               params(("ip" = inline(IpText), Path, description = "An address of IPv4 or IPv6", example = "203.0.113.7")),
+               responses((status = 200, body = LocatedAddress), (status = 404, response = Problem), (status = 503, response = Problem)))]
 pub async fn show(
     _: Caller<Operator>,
     State(api): State<ApiState>,

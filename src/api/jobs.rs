@@ -20,7 +20,7 @@ use super::tasks::TaskPath;
 use super::{ApiError, ApiState};
 use crate::db::jobs::{self, JobFilter, JobView, NewJobError, PendingCount};
 use crate::db::tasks;
-use crate::domain::job::{JobChange, JobRequest, JobStatus, job_type};
+use crate::domain::job::{JobChange, JobRequest, JobStatus, job_type, job_types};
 use crate::domain::task::TaskId;
 
 /// Of `/api/scheduler/status`.
@@ -34,7 +34,7 @@ pub struct JobQuery {
     status: Option<JobStatus>,
     platform: Option<String>,
     account: Option<String>,
-    /// A media role, such as `scrape_account`.
+    #[param(schema_with = job_types)]
     job_type: Option<String>,
     #[serde(default)]
     #[param(inline)]

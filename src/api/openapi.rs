@@ -1,13 +1,16 @@
 //! `/api/openapi.json`: what the API answers, as OpenAPI 3.1. `docs/openapi.json` is the same.
 
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use axum::Json;
+use axum::extract::State;
 use serde_json::{Value, json};
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme};
 use utoipa::openapi::{ComponentsBuilder, InfoBuilder, LicenseBuilder};
 use utoipa::{PartialSchema, ToSchema};
 
+use super::ApiState;
 use super::access::Anyone;
 use super::authenticate::LOGIN_COOKIE;
 use super::endpoint::{BEARER, LOGIN};
@@ -42,7 +45,12 @@ pub fn document() -> Value {
 
 /// This document.
 #[utoipa::path(get, path = "/api/openapi.json", tag = "service", responses((status = 200, body = Object)))]
-pub async fn show(_: Anyone, _: Query<NoParameters>) -> Json<&'static Value> {
+pub async fn show(_: Anyone, State(api): State<ApiState>, _: Query<NoParameters>) -> Json<Cow<'static, Value>> {
     static DOCUMENT: OnceLock<Value> = OnceLock::new();
-    Json(DOCUMENT.get_or_init(document))
+    let mut document = Cow::Borrowed(DOCUMENT.get_or_init(document));
+    let base_path = &api.config.base_path;
+    if !base_path.is_empty() {
+        document.to_mut()["servers"] = json!([{ "url": base_path }]);
+    }
+    Json(document)
 }

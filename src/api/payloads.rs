@@ -149,7 +149,7 @@ pub async fn show(
 /// What a payload holds: the platform's answers in one JSON document.
 #[utoipa::path(get, path = "/api/payloads/{id}/data", tag = "payloads",
                params(("id" = i64, Path, description = "The payload's id"), DataQuery),
-               responses((status = 200, body = Object), (status = 304, description = "As the client has it"),
+               responses((status = 200, content((Object = "application/json"), (Vec<u8> = "application/gzip"))), (status = 304, description = "As the client has it"),
                          (status = 404, response = Problem), (status = 410, response = Problem), (status = 422, response = Problem)))]
 pub async fn data(
     _: Caller<Viewer>,

@@ -57,16 +57,18 @@ pub struct NewProxy {
     pub protocol: Option<ProxyProtocol>,
     #[schema(min_length = 1, max_length = 253)]
     pub host: String,
-    #[schema(minimum = 1)]
+    #[schema(minimum = 1, maximum = 65535)]
     pub port: u16,
-    #[schema(max_length = 255)]
+    #[schema(max_length = 255, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
     pub username: Option<String>,
     #[serde(default, deserialize_with = "secret")]
-    #[schema(max_length = 255, write_only)]
+    #[schema(max_length = 255, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$", write_only)]
     pub password: Option<String>,
     /// A US state, such as `AZ`.
+    #[schema(pattern = "^([A-Za-z]{2})?$")]
     pub state_code: Option<String>,
     /// An IANA timezone, such as `America/Phoenix`.
+    #[schema(max_length = 64, pattern = "^[A-Za-z0-9/_+-]*$")]
     pub timezone: Option<String>,
 }
 
@@ -77,11 +79,13 @@ pub struct ChangedProxy {
     /// Switches it on or off; either way its cooldown is over.
     is_active: Option<bool>,
     #[serde(default, deserialize_with = "secret")]
-    #[schema(max_length = 255, write_only)]
+    #[schema(max_length = 255, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$", write_only)]
     password: Option<String>,
     /// Empty removes it.
+    #[schema(pattern = "^([A-Za-z]{2})?$")]
     state_code: Option<String>,
     /// Empty removes it.
+    #[schema(max_length = 64, pattern = "^[A-Za-z0-9/_+-]*$")]
     timezone: Option<String>,
 }
 

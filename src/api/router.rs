@@ -1,9 +1,13 @@
 //! Every route, in one table, with the layers around them.
 
+use std::future::ready;
+
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
-use axum::http::{Method, Uri};
+use axum::http::header::LOCATION;
+use axum::http::{HeaderValue, Method, Uri};
 use axum::middleware;
+use axum::response::Response;
 use axum::routing::get;
 use utoipa_axum::router::OpenApiRouter;
 
@@ -113,7 +117,8 @@ pub fn endpoints() -> OpenApiRouter<ApiState> {
 /// The whole API, for requests from the network.
 pub fn api(state: ApiState) -> Router {
     let network = middleware::from_fn_with_state(state.clone(), authenticate::network);
-    answering(with_fallbacks(endpoints().into()).layer(network), state)
+    let routes = with_fallbacks(endpoints().into()).layer(network);
+    answering(below(state.config.base_path.clone(), routes), state)
 }
 
 /// The whole API, for the commands of this process: they have the database itself, so they may do everything.
@@ -130,6 +135,25 @@ pub fn probes(state: ApiState, scrape: Scrape) -> Router {
     };
     let routes = endpoints![health::livez, health::readyz];
     answering(with_fallbacks(Router::from(routes).route("/metrics", metrics)), state)
+}
+
+/// Everything under `base_path`, of which the routes know nothing; what they make can then be found there.
+fn below(base_path: String, routes: Router<ApiState>) -> Router<ApiState> {
+    if base_path.is_empty() {
+        return routes;
+    }
+    let prefix = base_path.clone();
+    let located = middleware::map_response(move |response| ready(located_below(&prefix, response)));
+    Router::new().nest(&base_path, routes.layer(located)).fallback(not_found)
+}
+
+fn located_below(base_path: &str, mut response: Response) -> Response {
+    if let Some(location) = response.headers_mut().get_mut(LOCATION)
+        && let Ok(below) = HeaderValue::try_from([base_path.as_bytes(), location.as_bytes()].concat())
+    {
+        *location = below;
+    }
+    response
 }
 
 /// A fallback belongs to the routes before it, a layer to both.

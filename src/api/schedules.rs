@@ -78,7 +78,7 @@ pub async fn create(
 /// Changes a schedule; with another recurrence it runs next at its next time.
 #[utoipa::path(put, path = "/api/schedules/{id}", tag = "schedules",
                params(("id" = i64, Path, description = "The schedule's id"),
-                      ("If-Match" = Option<String>, Header, description = "The ETag of the schedule as it was read")),
+                      ("If-Match" = Option<String>, Header, pattern = r#"^(\*|(W/)?"[!#-~]*")$"#, description = "The ETag of the schedule as it was read")),
                request_body = ScheduleUpdate,
                responses((status = 200, body = Schedule), (status = 404, response = Problem), (status = 409, response = Problem),
                          (status = 412, response = Problem)))]

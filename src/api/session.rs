@@ -70,7 +70,7 @@ pub async fn log_in(
     api.credentials.forget();
     let csrf_token = Some(login.csrf_token());
     let answer = Login { name: token.name.clone(), role: token.role, csrf_token, expires_at };
-    Ok(([(SET_COOKIE, cookie(login.reveal(), LASTS))], Json(answer)).into_response())
+    Ok(([(SET_COOKIE, cookie(&api.config.base_path, login.reveal(), LASTS))], Json(answer)).into_response())
 }
 
 /// Ends the login of the request, where it has one; as every change by a login, this needs its CSRF token.
@@ -84,7 +84,7 @@ pub async fn log_out(
     if let Some(login) = login(&headers) {
         end(&api, &headers, &login).await?;
     }
-    Ok((StatusCode::NO_CONTENT, [(SET_COOKIE, cookie("", Duration::ZERO))]).into_response())
+    Ok((StatusCode::NO_CONTENT, [(SET_COOKIE, cookie(&api.config.base_path, "", Duration::ZERO))]).into_response())
 }
 
 /// One that is over needs no CSRF token, which its page may not know any more.
@@ -100,6 +100,6 @@ async fn end(api: &ApiState, headers: &HeaderMap, login: &SecretText) -> Result<
 }
 
 /// Not `Secure`: a server on loopback or behind a proxy is called by plain HTTP.
-fn cookie(text: &str, lasts: Duration) -> String {
-    format!("{LOGIN_COOKIE}={text}; Path=/; HttpOnly; SameSite=Strict; Max-Age={}", lasts.as_secs())
+fn cookie(base_path: &str, text: &str, lasts: Duration) -> String {
+    format!("{LOGIN_COOKIE}={text}; Path={base_path}/; HttpOnly; SameSite=Strict; Max-Age={}", lasts.as_secs())
 }

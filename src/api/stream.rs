@@ -15,7 +15,7 @@ use axum::response::{IntoResponse, Response};
 use futures_util::stream::{self, Stream};
 use serde::{Deserialize, Deserializer};
 use tokio::sync::{OwnedSemaphorePermit, watch};
-use utoipa::IntoParams;
+use utoipa::{IntoParams, ToSchema};
 
 use super::access::{Caller, Viewer};
 use super::feed::{Feed, FeedEvent, TooOld, Topic};
@@ -37,15 +37,27 @@ const RETRY: Duration = Duration::from_secs(2);
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct EventsQuery {
-    /// Only events about these, with commas: task, counts, worker, schedule, proxies.
+    /// Only events about these, with commas.
     #[serde(default, deserialize_with = "topics")]
-    #[param(value_type = Option<String>, example = "task,worker")]
+    #[param(style = Form, explode = false, min_items = 1, inline, value_type = Option<Vec<Topic>>)]
     topics: Option<Vec<Topic>>,
+}
+
+/// One message of the stream.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "only described: axum writes it")]
+pub struct EventMessage {
+    /// For `Last-Event-ID`.
+    id: Option<String>,
+    /// Its topic; `reset` where events were missed, and what is shown must be read anew.
+    event: String,
+    /// A document of JSON.
+    data: String,
 }
 
 /// What happens, as server-sent events that are named for their topic.
 #[utoipa::path(get, path = "/api/events", tag = "service", params(EventsQuery),
-               responses((status = 200, body = String, content_type = "text/event-stream")))]
+               responses((status = 200, body = EventMessage, content_type = "text/event-stream")))]
 pub async fn events(
     caller: Caller<Viewer>,
     State(api): State<ApiState>,

@@ -53,7 +53,7 @@ pub async fn retry(
 /// Changes the priority or the time of a pending task; a time of null means at once.
 #[utoipa::path(put, path = "/api/tasks/{id}", tag = "tasks",
                params(("id" = i64, Path, description = "The task's id"),
-                      ("If-Match" = Option<String>, Header, description = "The ETag of the task as it was read")),
+                      ("If-Match" = Option<String>, Header, pattern = r#"^(\*|(W/)?"[!#-~]*")$"#, description = "The ETag of the task as it was read")),
                request_body = TaskChange,
                responses((status = 200, body = TaskView), (status = 404, response = Problem), (status = 409, response = Problem),
                          (status = 412, response = Problem)))]

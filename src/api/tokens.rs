@@ -30,7 +30,11 @@ pub struct TokenList {
 #[serde(deny_unknown_fields)]
 pub struct NewToken {
     /// Tells tokens apart, and stands in the audit.
-    #[schema(min_length = 1, max_length = 100)]
+    #[schema(
+        min_length = 1,
+        max_length = 100,
+        pattern = r"^[^\s\x00-\x1f\x7f-\x9f]([^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f])?$"
+    )]
     pub name: String,
     pub role: AccessRole,
 }

@@ -33,7 +33,7 @@ const MAX_HEARTBEAT_SECONDS: u32 = 86_400;
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WorkerReport {
-    #[schema(min_length = 1, max_length = 200)]
+    #[schema(min_length = 1, max_length = 200, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
     pub worker_id: String,
     #[serde(default)]
     pub current_task_id: Option<TaskId>,
@@ -51,11 +51,11 @@ pub struct WorkerReport {
     pub resources: Resources,
     /// The worker's id, where it is not given.
     #[serde(default)]
-    #[schema(min_length = 1, max_length = 200)]
+    #[schema(min_length = 1, max_length = 200, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
     pub friendly_name: Option<String>,
     /// The worker's id, where it is not given.
     #[serde(default)]
-    #[schema(min_length = 1, max_length = 200)]
+    #[schema(min_length = 1, max_length = 200, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
     pub pod: Option<String>,
     /// What it claims, as `WORKER_ROLE` has it; every crawl role where it is not given.
     #[serde(default)]
@@ -77,7 +77,7 @@ pub struct HeartbeatAnswer {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LeavingWorker {
-    #[schema(min_length = 1, max_length = 200)]
+    #[schema(min_length = 1, max_length = 200, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
     pub worker_id: String,
 }
 

@@ -356,6 +356,8 @@ pub struct Probes {
 #[serde(deny_unknown_fields)]
 pub struct Api {
     pub listen: String,
+    /// Begins with a slash and ends without one; empty = the root.
+    pub base_path: String,
     /// Names by which clients call the server, beside the loopback names.
     pub hosts: Vec<String>,
     #[serde(with = "sizes")]

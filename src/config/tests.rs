@@ -103,6 +103,7 @@ fn every_fault_is_told_at_once_with_its_place_and_key() {
         ("WORKER_ROLE", "payload_fetsch"),
         ("PORT", "99999"),
         ("DROVER__API__HOSTS", "https://crawler.example"),
+        ("DROVER__API__BASE_PATH", "drover/"),
     ]);
     let file = dir.path().join("development.toml");
     std::fs::write(&file, "[topology]\npods = 0\nslots = '3'\n[nonsense]\nx = 1\n[log]\nformat = 'xml'").unwrap();
@@ -118,6 +119,7 @@ fn every_fault_is_told_at_once_with_its_place_and_key() {
         "PORT: api.listen: expected a port",
         "--listen: api.listen: expected an address and a port such as 127.0.0.1:8080, got 'everywhere'",
         "DROVER__API__HOSTS: api.hosts: must be host names or addresses, without scheme and port",
+        "DROVER__API__BASE_PATH: api.base_path: must begin with a slash, end without one",
         &format!("{file}: topology.pods: must be at least 1, got 0"),
         &format!("{file}: topology.slots: expected a whole number, got a string"),
         &format!("{file}: nonsense.x: unknown key"),

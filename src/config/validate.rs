@@ -180,6 +180,9 @@ impl Config {
             rules.address("probes.listen", &self.probes.listen);
         }
         rules.address("api.listen", &self.api.listen);
+        let base_path =
+            "must begin with a slash, end without one, and hold letters, digits and - _ . alone between slashes";
+        rules.require(is_base_path(&self.api.base_path), "api.base_path", base_path);
         for host in &self.api.hosts {
             rules.require(is_host(host), "api.hosts", "must be host names or addresses, without scheme and port");
         }
@@ -255,6 +258,15 @@ impl Rules<'_> {
         }
         address
     }
+}
+
+/// `/a/b`, or nothing.
+fn is_base_path(text: &str) -> bool {
+    let is_plain = |name: &str| {
+        !matches!(name, "" | "." | "..")
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
+    };
+    text.is_empty() || text.strip_prefix('/').is_some_and(|names| names.split('/').all(is_plain))
 }
 
 /// A bare host: no scheme, port, path or wildcard.

@@ -36,7 +36,7 @@ pub struct TaskView {
     pub role: Word<Role>,
     pub dispensary_id: Option<StoreId>,
     pub dispensary_name: Option<String>,
-    #[schema(value_type = Option<Platform>)]
+    #[schema(value_type = Option<String>)]
     pub platform: Option<Word<Platform>>,
     #[schema(value_type = ShownStatus)]
     pub status: Word<ShownStatus>,

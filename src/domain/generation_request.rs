@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
 
-use super::role::Role;
+use super::role::{RESYNC, Role, names_and_resync_or_null};
+use super::store::Platform;
 use super::task_request::{BadField, TaskRequest, bad, check_priority, is_state_code, within};
 
 const DEFAULT_BATCHES: i32 = 6;
@@ -26,6 +27,7 @@ pub struct ResyncRequest {
     /// None: today, in UTC.
     pub date: Option<NaiveDate>,
     /// Only the stores of this state.
+    #[schema(pattern = "^[A-Z]{2}$")]
     pub state_code: Option<String>,
 }
 
@@ -43,9 +45,11 @@ pub struct Resync {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StateRequest {
+    #[schema(pattern = "^[A-Z]{2}$")]
     pub state_code: String,
     /// None, or the old name `product_resync`: `payload_fetch`.
     #[serde(default)]
+    #[schema(schema_with = names_and_resync_or_null)]
     pub role: Option<String>,
     #[serde(default)]
     #[schema(minimum = -1000, maximum = 1000)]
@@ -64,8 +68,10 @@ pub struct StateTasks {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DiscoveryRequest {
+    #[schema(value_type = Platform)]
     pub platform: String,
     #[serde(default)]
+    #[schema(pattern = "^[A-Z]{2}$")]
     pub state_code: Option<String>,
 }
 
@@ -96,7 +102,7 @@ impl StateRequest {
     pub fn check(&self) -> Result<(Role, i32), BadField> {
         check_state_code(&self.state_code)?;
         let role = match self.role.as_deref() {
-            None | Some("product_resync") => Role::PayloadFetch,
+            None | Some(RESYNC) => Role::PayloadFetch,
             Some(name) => name.parse().map_err(|unknown| bad("role", unknown))?,
         };
         if !role.per_store() {

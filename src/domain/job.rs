@@ -10,8 +10,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use strum::{Display, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
+use utoipa::openapi::Object;
 
-use super::role::{Family, Role};
+use super::role::{Family, Role, one_of};
 use super::task_change::TaskChange;
 use super::task_request::{BadField, bad, check_text, check_time, present, within};
 
@@ -36,11 +37,11 @@ pub enum JobStatus {
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JobRequest {
-    /// A media role, such as `scrape_account`.
+    #[schema(schema_with = job_types)]
     pub job_type: String,
-    #[schema(min_length = 1, max_length = 200)]
+    #[schema(min_length = 1, max_length = 200, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
     pub platform: Option<String>,
-    #[schema(min_length = 1, max_length = 200)]
+    #[schema(min_length = 1, max_length = 200, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
     pub account: Option<String>,
     /// 1 (first) to 10.
     #[schema(minimum = 1, maximum = 10)]
@@ -70,10 +71,11 @@ pub struct NewJob {
 /// The fields of `PUT /api/jobs/{id}`; what is absent stays.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(min_properties = 1)]
 pub struct JobChange {
     /// 1 (first) to 10.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(minimum = 1, maximum = 10)]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    #[schema(value_type = i64, required = false, minimum = 1, maximum = 10)]
     pub priority: Option<i64>,
     /// `Some(None)`, null in JSON: at once.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
@@ -112,6 +114,11 @@ impl JobChange {
         change.check()?;
         Ok(change)
     }
+}
+
+/// In the OpenAPI document.
+pub fn job_types() -> Object {
+    one_of(Family::Media.roles().map(Role::name))
 }
 
 /// The role with this name, of those that are jobs.

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use strum::{Display, IntoStaticStr, VariantArray};
 use thiserror::Error;
 use utoipa::ToSchema;
+use utoipa::openapi::{Object, OneOf, Schema, Type};
 
 use super::vocabulary;
 
@@ -59,6 +60,24 @@ pub enum Family {
     Crawl,
     /// Accounts and media; `WORKER_ROLE=media`.
     Media,
+}
+
+/// A former role, which requests still name.
+pub const RESYNC: &str = "product_resync";
+
+/// What a request may hold for a role, in the OpenAPI document: media tasks are made as jobs.
+pub fn names_and_resync() -> Object {
+    one_of(Role::CRAWL.map(Role::name).into_iter().chain([RESYNC]))
+}
+
+/// The same where it may be null.
+pub fn names_and_resync_or_null() -> Schema {
+    Schema::OneOf(OneOf::builder().item(Object::with_type(Type::Null)).item(names_and_resync()).build())
+}
+
+/// A text that is one of `names`, in the OpenAPI document.
+pub fn one_of(names: impl Iterator<Item = &'static str>) -> Object {
+    Object::builder().schema_type(Type::String).enum_values(Some(names)).build()
 }
 
 /// What is true of each task of a role.
@@ -307,7 +326,7 @@ impl FromStr for RoleSet {
             match word {
                 "any" => chosen.extend(Role::CRAWL),
                 "media" => chosen.extend(Family::Media.roles()),
-                "product_resync" => chosen.extend([Role::PayloadFetch, Role::ProductDiscovery, Role::ProductRefresh]),
+                RESYNC => chosen.extend([Role::PayloadFetch, Role::ProductDiscovery, Role::ProductRefresh]),
                 name => chosen.push(name.parse()?),
             }
         }

@@ -8,14 +8,12 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use super::group;
-use super::role::Role;
+use super::role::{RESYNC, Role, names_and_resync, names_and_resync_or_null};
 use super::schedule::{INTERVALS, Recurrence};
 use super::store::Platform;
 use super::task_request::{BadField, bad, check_payload, check_priority, is_state_code, present};
 
 const MAX_NAME_BYTES: usize = 80;
-/// A former role; schedules of it fetch.
-const RESYNC: &str = "product_resync";
 
 /// A schedule to be added: with `interval_hours` or `cron`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -24,11 +22,14 @@ pub struct ScheduleRequest {
     #[schema(min_length = 1, max_length = 80)]
     pub name: String,
     /// A role; `product_resync` means `payload_fetch`.
+    #[schema(schema_with = names_and_resync)]
     pub role: String,
     #[serde(default)]
+    #[schema(value_type = Option<Platform>)]
     pub platform: Option<String>,
     /// Only the stores of this state.
     #[serde(default)]
+    #[schema(pattern = "^[A-Z]{2}$")]
     pub state_code: Option<String>,
     /// Only the stores of this group; schedules of the role without a group then leave them out.
     #[serde(default)]
@@ -58,14 +59,15 @@ pub struct ScheduleUpdate {
     #[schema(min_length = 1, max_length = 80)]
     pub name: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = names_and_resync_or_null)]
     pub role: Option<String>,
     /// Null: every platform.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "present")]
-    #[schema(value_type = Option<String>)]
+    #[schema(value_type = Option<Platform>)]
     pub platform: Option<Option<String>>,
     /// Null: every state.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "present")]
-    #[schema(value_type = Option<String>)]
+    #[schema(value_type = Option<String>, pattern = "^[A-Z]{2}$")]
     pub state_code: Option<Option<String>>,
     /// Null: every group.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "present")]

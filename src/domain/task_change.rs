@@ -10,9 +10,10 @@ use super::task_request::{BadField, check_priority, check_time, present};
 /// The fields of `PUT /api/tasks/{id}`, as they came; what is absent stays.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(min_properties = 1)]
 pub struct TaskChange {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(minimum = -1000, maximum = 1000)]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    #[schema(value_type = i64, required = false, minimum = -1000, maximum = 1000)]
     pub priority: Option<i64>,
     /// `Some(None)`, null in JSON: at once.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]

@@ -11,7 +11,7 @@ use thiserror::Error;
 use utoipa::ToSchema;
 
 use super::args::{Args, BadArgs};
-use super::role::Role;
+use super::role::{RESYNC, Role, names_and_resync};
 use super::store::{Platform, StoreId};
 use super::task::TaskId;
 use super::vocabulary;
@@ -25,16 +25,15 @@ const MAX_POINTS: usize = 1000;
 const MAX_KEY_BYTES: usize = 200;
 const MAX_TEXT_CHARS: usize = 200;
 
-/// A former role: `product_refresh` where the payload has a `payload_id`, else `payload_fetch`.
-const RESYNC: &str = "product_resync";
-
 /// The fields of `POST /api/tasks`, as they came.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskRequest {
     /// A role; `product_resync` means `product_refresh` with a `payload_id` in its payload, else `payload_fetch`.
+    #[schema(schema_with = names_and_resync)]
     pub role: String,
     pub dispensary_id: Option<StoreId>,
+    #[schema(value_type = Option<Platform>)]
     pub platform: Option<String>,
     /// Higher is claimed first.
     #[schema(minimum = -1000, maximum = 1000)]
@@ -142,6 +141,7 @@ pub(super) fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializ
 }
 
 fn role_of(name: &str, payload: &Value) -> Result<Role, BadField> {
+    // it fetched, or took a payload that was there
     if name == RESYNC {
         let replays = payload.get("payload_id").is_some();
         return Ok(if replays { Role::ProductRefresh } else { Role::PayloadFetch });

@@ -145,7 +145,10 @@ impl Demo<'_> {
     /// Where the API is served; with `--json` the log has it.
     fn announce(&self, servers: Option<&Servers>) -> std::io::Result<()> {
         match servers.and_then(|servers| servers.api).filter(|_| !self.env.out.is_json()) {
-            Some(address) => self.env.out.line(format_args!("API         http://{address}/api/tasks\n")),
+            Some(address) => {
+                let base_path = &self.env.config.api.base_path;
+                self.env.out.line(format_args!("API         http://{address}{base_path}/api/tasks\n"))
+            }
             None => Ok(()),
         }
     }

@@ -7,11 +7,35 @@ use http_body_util::Full;
 use nix::sys::signal::Signal;
 
 use super::server::{Answer, send};
-use crate::support::{Child, PATIENCE, drover, until};
+use crate::support::{Child, PATIENCE, connect, drover, until};
 
 async fn get(address: SocketAddr, path: &str) -> Answer {
     let request = Request::builder().method(Method::GET).uri(path).header("host", address.to_string());
     send(address, request.body(Full::default()).unwrap()).await
+}
+
+#[tokio::test]
+async fn tasks_that_a_request_generates_meanwhile_do_not_end_the_demo() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut command = drover();
+    command.args(["demo", "--stores", "2", "--dir"]).arg(dir.path()).env("DROVER__API__LISTEN", "127.0.0.1:0");
+    let mut demo = Child::spawn(&mut command);
+    let crawls = || demo.stdout().iter().filter(|line| line.starts_with("Oracle")).count();
+    until("a crawl has ended", PATIENCE, async || crawls() > 0).await;
+
+    let url = drover().args(["db", "url", "--dir"]).arg(dir.path()).output().await.unwrap();
+    let request = connect(String::from_utf8(url.stdout).unwrap().trim()).await;
+    request.execute("SELECT pg_advisory_lock(7343, hashtext('payload_fetch'))", &[]).await.unwrap();
+    let refused = "SELECT xact_rollback FROM pg_stat_database WHERE datname = current_database()";
+    let refused = async || request.query_one(refused, &[]).await.unwrap().get::<_, i64>(0);
+    let before = refused().await;
+    until("the demo is refused", PATIENCE, async || refused().await > before + 1).await;
+    request.execute("SELECT pg_advisory_unlock_all()", &[]).await.unwrap();
+
+    let before = crawls();
+    until("it crawls again", PATIENCE, async || crawls() > before).await;
+    demo.signal(Signal::SIGINT);
+    assert_eq!(demo.ended(PATIENCE).await.code(), Some(130));
 }
 
 #[tokio::test]

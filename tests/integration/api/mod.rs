@@ -3,6 +3,7 @@
 mod access;
 mod attack;
 mod canaries;
+mod base_path;
 mod capacity;
 mod changes;
 mod commands;
@@ -22,6 +23,7 @@ mod proxies;
 mod read_commands;
 mod reads;
 mod schedules;
+mod schemathesis;
 pub mod server;
 mod stats;
 mod stream;
