@@ -12,6 +12,7 @@ mod claimer;
 mod clock_jump;
 mod command_line;
 mod deadlines;
+mod drain;
 mod explain;
 mod floods;
 mod frozen;
