@@ -23,7 +23,7 @@ pub struct Args {
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::whole_number)]
     priority: Option<i64>,
     /// The task's input, such as {"payload_id": 7}
-    #[arg(long, value_name = "JSON", value_parser = json)]
+    #[arg(long, value_name = "JSON", value_parser = values::json)]
     payload: Option<Value>,
     /// Not before this time, such as 2025-01-10T08:00:00Z
     #[arg(long, value_name = "TIME", value_parser = values::time)]
@@ -57,8 +57,4 @@ fn flag(field: &str) -> String {
         "scheduled_for" => "--at".to_owned(),
         other => format!("--{}", other.replace('_', "-")),
     }
-}
-
-fn json(text: &str) -> Result<Value, String> {
-    serde_json::from_str(text).map_err(|error| format!("expected JSON such as {{\"payload_id\": 7}}: {error}"))
 }

@@ -12,11 +12,14 @@ pub mod proxies;
 pub mod stop;
 
 mod api;
+mod audit;
 mod capacity;
 mod client;
+mod completions;
 mod config;
 mod db;
 mod doctor;
+mod each;
 mod enqueue;
 mod env;
 mod geo;
@@ -24,7 +27,9 @@ mod groups;
 mod hosts;
 mod http;
 mod input;
+mod jobs;
 mod list_file;
+mod man;
 mod migrate;
 mod openapi;
 mod payload;
@@ -51,7 +56,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 pub use env::Env;
 pub use exit::{CliError, ExitCode};
@@ -87,8 +92,12 @@ struct Cli {
 enum Command {
     /// Serve the HTTP API and run the schedules, without workers
     Api(api::Args),
+    /// List who changed what
+    Audit(audit::Args),
     /// Say what waits and runs of each role, and how many workers it needs
     Capacity(capacity::Args),
+    /// Print a script by which a shell completes commands: bash, elvish, fish, powershell or zsh
+    Completions(completions::Args),
     /// Show or check the configuration
     Config(config::Args),
     /// Open psql on the database; start or stop the private server
@@ -104,6 +113,10 @@ enum Command {
     Geo(geo::Args),
     /// List the hosts that were asked and what they do; show, open, close or reset one
     Hosts(hosts::Args),
+    /// List, show, add and change media jobs
+    Jobs(jobs::Args),
+    /// Print the manual page, or write that of each command
+    Man(man::Args),
     /// Bring the database's schema up to date
     Migrate(migrate::Args),
     /// Print the API's description (OpenAPI 3.1)
@@ -144,7 +157,9 @@ impl Command {
     async fn run(self, env: &Env) -> anyhow::Result<ExitCode> {
         match self {
             Command::Api(args) => api::run(args, env).await,
+            Command::Audit(args) => audit::run(args, env).await,
             Command::Capacity(args) => capacity::run(args, env).await,
+            Command::Completions(args) => completions::run(args),
             Command::Config(args) => config::run(args, env).await,
             Command::Db(args) => db::run(args, env).await,
             #[cfg(feature = "demo")]
@@ -153,6 +168,8 @@ impl Command {
             Command::Enqueue(args) => enqueue::run(args, env).await,
             Command::Geo(args) => geo::run(args, env).await,
             Command::Hosts(args) => hosts::run(args, env).await,
+            Command::Jobs(args) => jobs::run(args, env).await,
+            Command::Man(args) => man::run(args),
             Command::Migrate(args) => migrate::run(args, env).await,
             Command::Openapi(args) => openapi::run(args, env),
             Command::Payload(args) => payload::run(args, env).await,
@@ -209,6 +226,11 @@ pub fn main() -> std::process::ExitCode {
     code
 }
 
+/// All commands with their flags and texts.
+fn command() -> clap::Command {
+    Cli::command()
+}
+
 /// Settings given as flags; they override files and variables.
 fn flags(cli: &Cli) -> Vec<Flag> {
     let of_command = match &cli.command {
@@ -252,10 +274,35 @@ async fn run(command: Command, env: &Env) -> anyhow::Result<ExitCode> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
+    use super::*;
+
+    /// `command` and those below it, each with what it prints for `--help`, without the options that all share.
+    fn help_of(command: &mut clap::Command, path: &str, into: &mut String) {
+        let help = command.render_help().to_string();
+        let own = help.split("\nGlobal options:").next().unwrap_or_default();
+        into.push_str(&format!("## {path}\n\n{}\n\n", own.trim_end()));
+        for below in command.get_subcommands_mut() {
+            help_of(below, &format!("{path} {}", below.get_name().to_owned()), into);
+        }
+    }
 
     #[test]
     fn clap_accepts_the_definitions_of_all_commands() {
-        super::Cli::command().debug_assert();
+        command().debug_assert();
+    }
+
+    #[test]
+    #[cfg(feature = "demo")]
+    fn what_commands_say_of_themselves_is_as_written_down() {
+        let mut all = command().term_width(100);
+        all.build();
+        let mut help = String::new();
+        help_of(&mut all, "drover", &mut help);
+        let written = include_str!("../../docs/commands.txt");
+        if help != written {
+            let now = std::env::temp_dir().join("commands.txt");
+            std::fs::write(&now, &help).unwrap();
+            panic!("read it, and if it is meant: cp {} docs/commands.txt", now.display());
+        }
     }
 }

@@ -10,6 +10,7 @@ mod tail;
 
 use clap::Subcommand;
 
+use super::each::Ids;
 use super::{Env, ExitCode, values};
 use crate::domain::task::TaskId;
 
@@ -30,13 +31,13 @@ enum Command {
         id: TaskId,
     },
     /// Put failed or cancelled tasks back to pending, with all of their retries
-    Retry(change::Ids),
+    Retry(Ids),
     /// Cancel tasks that have not ended; a running one stops at its worker's next heartbeat
-    Cancel(change::Ids),
+    Cancel(Ids),
     /// Change the priority or time of pending tasks
     Set(change::Set),
     /// Remove tasks that no worker has, with their runs
-    Delete(change::Ids),
+    Delete(Ids),
     /// Retry, cancel, delete or reprioritize all tasks that match: tasks bulk retry --status failed --error 503
     Bulk(bulk::Args),
     /// Make the tasks of many stores: a day's crawls, a state's stores, a platform's discovery

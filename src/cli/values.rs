@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use chrono::{DateTime, Days, NaiveDate, NaiveTime, Utc};
+use serde_json::Value;
 use strum::VariantArray;
 
 use crate::domain::vocabulary;
@@ -39,6 +40,10 @@ pub fn cents(text: &str) -> Result<i32, String> {
         return Err(fault());
     }
     format!("{dollars}{cents}").parse().map_err(|_| fault())
+}
+
+pub fn json(text: &str) -> Result<Value, String> {
+    serde_json::from_str(text).map_err(|error| format!("expected JSON such as {{\"payload_id\": 7}}: {error}"))
 }
 
 /// A time as in RFC 3339.

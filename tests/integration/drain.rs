@@ -34,7 +34,8 @@ async fn a_worker_ends_once_its_task_has() {
     farm.until_counted("its task runs", RUNNING, 1).await;
     worker.signal(Signal::SIGTERM);
     assert_eq!(worker.ended(SOON).await.code(), Some(0));
-    let fetched = "SELECT count(*) FROM worker_tasks WHERE role = 'payload_fetch' AND status = 'completed' AND fence = 1";
+    let fetched =
+        "SELECT count(*) FROM worker_tasks WHERE role = 'payload_fetch' AND status = 'completed' AND fence = 1";
     assert_eq!(farm.count(fetched).await, 1);
 }
 

@@ -1,21 +1,13 @@
 //! `drover tasks retry | cancel | set | delete`: changes tasks by their ids, one after the other.
 
 use chrono::{DateTime, Utc};
-use serde::Serialize;
 use serde_json::json;
 
 use crate::cli::client::{ApiClient, ClientError};
+use crate::cli::each::{Ids, each};
 use crate::cli::{CliError, Env, ExitCode, values};
 use crate::db::task_views::TaskView;
-use crate::domain::task::TaskId;
 use crate::domain::task_change::TaskChange;
-
-#[derive(Debug, clap::Args)]
-pub struct Ids {
-    /// Their ids, as `tasks list` shows them
-    #[arg(required = true, value_name = "ID", value_parser = values::whole_number)]
-    ids: Vec<TaskId>,
-}
 
 #[derive(Debug, clap::Args)]
 pub struct Set {
@@ -59,35 +51,6 @@ pub async fn delete(Ids { ids }: Ids, env: &Env) -> anyhow::Result<ExitCode> {
         Ok(json!({ "deleted": id }))
     };
     each(&ids, env, delete, |answer| format!("task {} is deleted", answer["deleted"])).await
-}
-
-/// What cannot be changed is told, and holds up no other.
-async fn each<T: Serialize>(
-    ids: &[TaskId],
-    env: &Env,
-    change: impl AsyncFn(&ApiClient, TaskId) -> Result<T, ClientError>,
-    text: impl Fn(&T) -> String,
-) -> anyhow::Result<ExitCode> {
-    let api = env.api().await?;
-    let (mut done, mut refused) = (0, None);
-    for id in ids {
-        match change(&api, *id).await {
-            Ok(answer) => {
-                env.out.either(&answer, &text)?;
-                done += 1;
-            }
-            Err(error) if ids.len() == 1 || error.code == ExitCode::Unavailable => return Err(error.into()),
-            Err(error) => {
-                tracing::error!("{error}");
-                refused.get_or_insert(error.code);
-            }
-        }
-    }
-    Ok(match refused {
-        None => ExitCode::Ok,
-        Some(_) if done > 0 => ExitCode::PartialFailure,
-        Some(code) => code,
-    })
 }
 
 fn text(task: &TaskView) -> String {

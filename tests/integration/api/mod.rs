@@ -2,8 +2,8 @@
 
 mod access;
 mod attack;
-mod canaries;
 mod base_path;
+mod canaries;
 mod capacity;
 mod changes;
 mod commands;

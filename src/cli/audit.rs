@@ -1,0 +1,47 @@
+//! `drover audit`: who changed what by request or command.
+
+use chrono::{DateTime, Utc};
+
+use super::client::with_query;
+use super::output::time;
+use super::{Env, ExitCode, values};
+use crate::api::audit::AuditPage;
+use crate::db::audit_log::AuditRow;
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Only what this token did; `command line` for commands on the database itself
+    #[arg(long, value_name = "NAME")]
+    who: Option<String>,
+    /// Only this, such as tasks.cancel
+    #[arg(long)]
+    action: Option<String>,
+    /// On this day or at this time, or later
+    #[arg(long, value_name = "TIME", value_parser = values::since)]
+    since: Option<DateTime<Utc>>,
+    /// On this day or before this time, or earlier
+    #[arg(long, value_name = "TIME", value_parser = values::until)]
+    until: Option<DateTime<Utc>>,
+    /// How many, at most
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = values::number(1..=500_i64))]
+    limit: i64,
+}
+
+pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
+    let query = [
+        ("who", args.who),
+        ("action", args.action),
+        ("from", args.since.map(|since| since.to_rfc3339())),
+        ("to", args.until.map(|until| until.to_rfc3339())),
+        ("limit", Some(args.limit.to_string())),
+    ];
+    let page: AuditPage = env.api_to_read().await?.get(&with_query("/api/audit", query)).await?;
+    env.out.list(&page, &page.audit, &["at", "who", "from", "action", "target", "detail"], cells)?;
+    env.out.note_of_more(page.next_cursor.is_some(), args.limit);
+    Ok(ExitCode::Ok)
+}
+
+fn cells(row: &AuditRow) -> Vec<String> {
+    let address = row.address.clone().unwrap_or_else(|| "-".to_owned());
+    vec![time(row.at), row.who.clone(), address, row.action.clone(), row.target.clone(), row.detail.to_string()]
+}

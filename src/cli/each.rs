@@ -1,0 +1,42 @@
+//! One change for each of several ids: what cannot be changed is told, and holds up no other.
+
+use serde::Serialize;
+
+use super::client::{ApiClient, ClientError};
+use super::{Env, ExitCode, values};
+
+#[derive(Debug, clap::Args)]
+pub struct Ids {
+    /// Their ids, as the list shows them
+    #[arg(required = true, value_name = "ID", value_parser = values::whole_number)]
+    pub ids: Vec<i64>,
+}
+
+/// With one id its refusal is the error; of several the exit code says whether some were changed.
+pub async fn each<T: Serialize>(
+    ids: &[i64],
+    env: &Env,
+    change: impl AsyncFn(&ApiClient, i64) -> Result<T, ClientError>,
+    text: impl Fn(&T) -> String,
+) -> anyhow::Result<ExitCode> {
+    let api = env.api().await?;
+    let (mut done, mut refused) = (0, None);
+    for id in ids {
+        match change(&api, *id).await {
+            Ok(answer) => {
+                env.out.either(&answer, &text)?;
+                done += 1;
+            }
+            Err(error) if ids.len() == 1 || error.code == ExitCode::Unavailable => return Err(error.into()),
+            Err(error) => {
+                tracing::error!("{error}");
+                refused.get_or_insert(error.code);
+            }
+        }
+    }
+    Ok(match refused {
+        None => ExitCode::Ok,
+        Some(_) if done > 0 => ExitCode::PartialFailure,
+        Some(code) => code,
+    })
+}

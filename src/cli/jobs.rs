@@ -1,0 +1,245 @@
+//! `drover jobs`: media jobs. They are tasks in the words of those who know them as jobs.
+
+use chrono::{DateTime, Utc};
+use clap::Subcommand;
+use serde_json::{Value, json};
+
+use super::client::{ApiClient, ClientError, with_query};
+use super::each::{Ids, each};
+use super::output::time;
+use super::{CliError, Env, ExitCode, values};
+use crate::api::jobs::{JobPage, JobsNow};
+use crate::db::jobs::JobView;
+use crate::domain::job::{JobChange, JobRequest};
+use crate::domain::task::TaskId;
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// List jobs, newest first
+    List(List),
+    /// Show a job with its progress
+    Show {
+        /// Its id, as `jobs list` shows it
+        #[arg(value_parser = values::whole_number)]
+        id: TaskId,
+    },
+    /// Queue a job: jobs add scrape_account --platform instagram --account someone
+    Add(Add),
+    /// Say which jobs run, how many wait, and whether a worker takes them
+    Status,
+    /// Change the priority or time of pending jobs
+    Set(Set),
+    /// Cancel jobs that have not ended; a running one stops at its worker's next heartbeat
+    Cancel(Ids),
+    /// Put failed or cancelled jobs back to pending, with all of their retries
+    Retry(Ids),
+    /// Remove jobs that no worker has, with their runs
+    Delete(Ids),
+}
+
+#[derive(Debug, clap::Args)]
+struct List {
+    /// pending, running, completed, failed or cancelled
+    #[arg(long)]
+    status: Option<String>,
+    /// Only jobs of this platform
+    #[arg(long)]
+    platform: Option<String>,
+    /// Only jobs for this account
+    #[arg(long)]
+    account: Option<String>,
+    /// Only jobs of this type, such as scrape_account
+    #[arg(long = "type", value_name = "TYPE")]
+    job_type: Option<String>,
+    /// How many, at most
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = values::number(1..=500_i64))]
+    limit: i64,
+}
+
+#[derive(Debug, clap::Args)]
+struct Add {
+    /// Its type, such as scrape_account or youtube_monitor
+    #[arg(value_name = "TYPE")]
+    job_type: String,
+    /// Where the account is
+    #[arg(long)]
+    platform: Option<String>,
+    #[arg(long)]
+    account: Option<String>,
+    /// 1 (first) to 10 [default: 5]
+    #[arg(long, value_name = "N", value_parser = values::whole_number)]
+    priority: Option<i64>,
+    /// Its arguments, such as {"media_ids": [7]}
+    #[arg(long, value_name = "JSON", value_parser = values::json)]
+    payload: Option<Value>,
+    /// Not before this time, such as 2025-01-10T08:00:00Z
+    #[arg(long, value_name = "TIME", value_parser = values::time)]
+    at: Option<DateTime<Utc>>,
+}
+
+#[derive(Debug, clap::Args)]
+struct Set {
+    #[command(flatten)]
+    jobs: Ids,
+    /// 1 (first) to 10
+    #[arg(long, value_name = "N", value_parser = values::whole_number)]
+    priority: Option<i64>,
+    /// Not before this time, such as 2025-01-10T08:00:00Z
+    #[arg(long, value_name = "TIME", value_parser = values::time, conflicts_with = "now")]
+    at: Option<DateTime<Utc>>,
+    /// As soon as there is a worker for it
+    #[arg(long)]
+    now: bool,
+}
+
+pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
+    match args.command {
+        Command::List(args) => list(args, env).await,
+        Command::Show { id } => show(id, env).await,
+        Command::Add(args) => add(args, env).await,
+        Command::Status => status(env).await,
+        Command::Set(args) => set(args, env).await,
+        Command::Cancel(Ids { ids }) => {
+            each(&ids, env, async |api, id| api.post(&format!("/api/jobs/{id}/cancel"), &json!({})).await, line).await
+        }
+        Command::Retry(Ids { ids }) => {
+            each(&ids, env, async |api, id| api.post(&format!("/api/jobs/{id}/retry"), &json!({})).await, line).await
+        }
+        Command::Delete(Ids { ids }) => delete(&ids, env).await,
+    }
+}
+
+async fn list(args: List, env: &Env) -> anyhow::Result<ExitCode> {
+    let query = [
+        ("status", args.status),
+        ("platform", args.platform),
+        ("account", args.account),
+        ("job_type", args.job_type),
+        ("limit", Some(args.limit.to_string())),
+    ];
+    let page = env.api_to_read().await?.get(&with_query("/api/jobs", query)).await;
+    let page: JobPage = page.map_err(|error: ClientError| error.naming_flags(flag))?;
+    env.out.list(&page, &page.jobs, &HEADERS, cells)?;
+    env.out.note_of_more(page.next_cursor.is_some(), args.limit);
+    Ok(ExitCode::Ok)
+}
+
+async fn show(id: TaskId, env: &Env) -> anyhow::Result<ExitCode> {
+    let job: JobView = env.api_to_read().await?.get(&format!("/api/jobs/{id}")).await?;
+    env.out.either(&job, text)?;
+    Ok(ExitCode::Ok)
+}
+
+async fn add(args: Add, env: &Env) -> anyhow::Result<ExitCode> {
+    let request = JobRequest {
+        job_type: args.job_type,
+        platform: args.platform,
+        account: args.account,
+        priority: args.priority,
+        payload: args.payload.unwrap_or_default(),
+        scheduled_for: args.at,
+        max_retries: None,
+    };
+    let made = env.api().await?.post("/api/jobs", &request).await;
+    let job: JobView = made.map_err(|error: ClientError| error.naming_flags(flag))?;
+    env.out.either(&job, line)?;
+    Ok(ExitCode::Ok)
+}
+
+async fn status(env: &Env) -> anyhow::Result<ExitCode> {
+    let now: JobsNow = env.api_to_read().await?.get("/api/scheduler/status").await?;
+    if !env.out.is_json() {
+        let worker = if now.worker_healthy { "a live worker claims jobs" } else { "no live worker claims jobs" };
+        let waits = now.pending_counts.iter().map(|pending| {
+            format!("{} {}", pending.count, pending.platform.as_deref().unwrap_or("without a platform"))
+        });
+        let waits = waits.collect::<Vec<_>>().join(", ");
+        env.out.line(format_args!("{worker}; pending: {}", if waits.is_empty() { "none" } else { &waits }))?;
+    }
+    env.out.list(&now, &now.running, &HEADERS, cells)?;
+    Ok(ExitCode::Ok)
+}
+
+async fn set(args: Set, env: &Env) -> anyhow::Result<ExitCode> {
+    let scheduled_for = if args.now { Some(None) } else { args.at.map(Some) };
+    if args.priority.is_none() && scheduled_for.is_none() {
+        return Err(CliError::usage("say what to change: --priority, --at or --now").into());
+    }
+    let change = JobChange { priority: args.priority, scheduled_for };
+    let put = async |api: &ApiClient, id| {
+        let changed = api.put(&format!("/api/jobs/{id}"), &change).await;
+        changed.map_err(|error: ClientError| error.naming_flags(flag))
+    };
+    each(&args.jobs.ids, env, put, line).await
+}
+
+async fn delete(ids: &[TaskId], env: &Env) -> anyhow::Result<ExitCode> {
+    let delete = async |api: &ApiClient, id| {
+        api.delete(&format!("/api/jobs/{id}")).await?;
+        Ok(json!({ "deleted": id }))
+    };
+    each(ids, env, delete, |answer| format!("job {} is deleted", answer["deleted"])).await
+}
+
+const HEADERS: [&str; 8] = ["id", "type", "platform", "account", "prio", "status", "created", "progress"];
+
+fn cells(job: &JobView) -> Vec<String> {
+    let or_dash = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
+    vec![
+        job.id.to_string(),
+        job.job_type.to_string(),
+        or_dash(&job.platform),
+        or_dash(&job.account),
+        job.priority.to_string(),
+        job.status.to_string(),
+        time(job.created_at),
+        progress(job).unwrap_or_default(),
+    ]
+}
+
+/// How far it is, or why it failed.
+fn progress(job: &JobView) -> Option<String> {
+    let message = job.error_message.as_ref().or(job.progress_message.as_ref());
+    match (job.progress_percent, message) {
+        (Some(percent), Some(message)) => Some(format!("{percent} % {message}")),
+        (Some(percent), None) => Some(format!("{percent} %")),
+        (None, message) => message.cloned(),
+    }
+}
+
+fn line(job: &JobView) -> String {
+    let time = job.scheduled_for.map(|at| format!(", not before {}", time(at)));
+    format!("job {} {}: {}, priority {}{}", job.id, job.job_type, job.status, job.priority, time.unwrap_or_default())
+}
+
+fn text(job: &JobView) -> String {
+    let times = [("created", Some(job.created_at)), ("started", job.started_at), ("completed", job.completed_at)];
+    let times = times.into_iter().filter_map(|(name, at)| Some((name, time(at?))));
+    let texts = [
+        ("platform", job.platform.clone()),
+        ("account", job.account.clone()),
+        ("payload", Some(job.payload.to_string())),
+        ("retries", Some(format!("{} of {}", job.retry_count, job.max_retries))),
+        ("worker", job.worker_id.clone()),
+        ("progress", progress(job)),
+        ("result", job.result.as_ref().map(Value::to_string)),
+    ];
+    let texts = texts.into_iter().filter_map(|(name, text)| Some((name, text?)));
+    let lines = times.chain(texts).map(|(name, text)| format!("  {name:<10}{text}"));
+    std::iter::once(line(job)).chain(lines).collect::<Vec<_>>().join("\n")
+}
+
+/// The flag that sets a field of the request.
+fn flag(field: &str) -> String {
+    match field {
+        "job_type" => "TYPE".to_owned(),
+        "scheduled_for" => "--at".to_owned(),
+        other => format!("--{other}"),
+    }
+}

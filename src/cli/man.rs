@@ -1,0 +1,25 @@
+//! `drover man`: the manual pages, one of the program and one of each command.
+
+use std::path::PathBuf;
+
+use clap_mangen::Man;
+
+use super::{ExitCode, command};
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Write the page of each command into this directory [default: the program's own page to stdout]
+    #[arg(long, value_name = "DIR")]
+    into: Option<PathBuf>,
+}
+
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    match args.into {
+        None => Man::new(command()).render(&mut std::io::stdout())?,
+        Some(folder) => {
+            std::fs::create_dir_all(&folder)?;
+            clap_mangen::generate_to(command(), folder)?;
+        }
+    }
+    Ok(ExitCode::Ok)
+}
