@@ -2,7 +2,7 @@
 
 use clap_complete::Shell;
 
-use super::{ExitCode, command};
+use super::{Env, ExitCode, command};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -10,8 +10,10 @@ pub struct Args {
     shell: Shell,
 }
 
-pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    // not by `Output`: it is no data but a script, and the same with --json
-    clap_complete::generate(args.shell, &mut command(), "drover", &mut std::io::stdout());
+pub fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
+    // it panics where stdout is closed
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut command(), "drover", &mut script);
+    env.out.line(String::from_utf8_lossy(&script).trim_end())?;
     Ok(ExitCode::Ok)
 }

@@ -159,7 +159,7 @@ impl Command {
             Command::Api(args) => api::run(args, env).await,
             Command::Audit(args) => audit::run(args, env).await,
             Command::Capacity(args) => capacity::run(args, env).await,
-            Command::Completions(args) => completions::run(args),
+            Command::Completions(args) => completions::run(args, env),
             Command::Config(args) => config::run(args, env).await,
             Command::Db(args) => db::run(args, env).await,
             #[cfg(feature = "demo")]

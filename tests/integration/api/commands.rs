@@ -1,4 +1,4 @@
-//! `drover enqueue`, `tasks`, `workers` and `schedules`, as people run them.
+//! `drover enqueue`, `tasks`, `workers`, `schedules`, `jobs`, `audit`, `completions` and `man`, as people run them.
 
 use std::process::Output;
 use std::time::Duration;
@@ -314,4 +314,59 @@ async fn tasks_of_many_stores_are_made_and_recovered_and_counted() {
     assert!(text(&["capacity"]).await.contains("store_discovery"));
     let stderr = ended(&run(&database, &["capacity", "payload fetch"]).await, 2);
     assert!(stderr.contains("ROLE: unknown role 'payload fetch'"), "{stderr}");
+}
+
+#[tokio::test]
+async fn media_jobs_are_added_listed_and_changed_in_their_own_words() {
+    let database = support::database().await;
+    let add = ["jobs", "add", "scrape_account", "--platform", "here", "--account", "someone", "--json"];
+    let job = json(&run(&database, &add).await);
+    assert_eq!((&job["status"], &job["priority"], &job["account"]), (&"pending".into(), &5.into(), &"someone".into()));
+    let id = job["id"].to_string();
+
+    let listed = json(&run(&database, &["jobs", "list", "--account", "someone", "--json"]).await);
+    assert_eq!(listed["jobs"][0]["id"], job["id"]);
+    let table = run(&database, &["jobs", "list", "--type", "youtube_monitor"]).await;
+    assert!(!String::from_utf8_lossy(&table.stdout).contains("someone"));
+    let changed = json(&run(&database, &["jobs", "set", &id, "--priority", "1", "--json"]).await);
+    assert_eq!(changed["priority"], 1);
+    let cancelled = run(&database, &["jobs", "cancel", &id]).await;
+    ended(&cancelled, 0);
+    assert_eq!(String::from_utf8_lossy(&cancelled.stdout), format!("job {id} scrape_account: cancelled, priority 1\n"));
+    ended(&run(&database, &["jobs", "delete", &id]).await, 0);
+    ended(&run(&database, &["jobs", "show", &id]).await, 3);
+
+    let stderr = ended(&run(&database, &["jobs", "add", "payload_fetch"]).await, 2);
+    assert!(stderr.contains("TYPE: unknown job type 'payload_fetch'"), "{stderr}");
+    ended(&run(&database, &["jobs", "set", &id]).await, 2);
+}
+
+#[tokio::test]
+async fn the_audit_says_who_did_what() {
+    let database = support::database().await;
+    ended(&run(&database, &["jobs", "add", "youtube_monitor"]).await, 0);
+    ended(&run(&database, &["token", "create", "--role", "viewer", "--name", "grafana"]).await, 0);
+    let audit = json(&run(&database, &["audit", "--json"]).await)["audit"].clone();
+    assert_eq!((&audit[0]["action"], &audit[1]["action"]), (&"tokens.create".into(), &"jobs.create".into()));
+    let jobs = json(&run(&database, &["audit", "--action", "jobs.create", "--who", "command line", "--json"]).await);
+    assert_eq!(jobs["audit"].as_array().unwrap().len(), 1);
+    let table = run(&database, &["audit", "--since", "2020-01-01", "--limit", "1"]).await;
+    assert!(String::from_utf8_lossy(&table.stderr).contains("only the first 1 are shown"));
+}
+
+#[tokio::test]
+async fn completions_and_manual_pages_are_printed_for_every_command() {
+    let database = support::database().await;
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let script = run(&database, &["completions", shell]).await;
+        ended(&script, 0);
+        assert!(String::from_utf8_lossy(&script.stdout).contains("decommission"), "{shell}");
+    }
+    let pages = tempfile::tempdir().unwrap();
+    ended(&run(&database, &["man", "--into", pages.path().to_str().unwrap()]).await, 0);
+    let page = std::fs::read_to_string(pages.path().join("drover-tasks-bulk.1")).unwrap();
+    assert!(page.contains("dry\\-run"), "{page}");
+    let own = run(&database, &["man"]).await;
+    ended(&own, 0);
+    assert!(String::from_utf8_lossy(&own.stdout).starts_with(".ie"));
 }
