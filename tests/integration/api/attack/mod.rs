@@ -26,6 +26,8 @@ use super::server::{Answer, Server, open, send};
 use crate::support::until;
 
 const SOON: Duration = Duration::from_secs(20);
+/// Of what requests name that need a number.
+const ID: i64 = 4711;
 /// Of requests at once, which a test sends in no order.
 const AT_ONCE: usize = 8;
 
@@ -93,7 +95,7 @@ impl Operation {
 
     /// Its path, with something in place of each parameter.
     fn target(&self) -> String {
-        self.path.replace("{role}", "payload_fetch").replace("{ip}", "192.0.2.1").replace("{id}", "4711")
+        self.path.replace("{role}", "payload_fetch").replace("{ip}", "192.0.2.1").replace("{id}", &ID.to_string())
     }
 
     fn is_changing(&self) -> bool {
