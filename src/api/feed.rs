@@ -1,7 +1,7 @@
 //! `Feed`: what happens to runs, workers, schedules and proxies, as numbered events. One for each process, whoever listens.
 //!
-//! In: the database, looked at every [`TICK`]. Out: the latest [`MAX_EVENTS`], from which each listener reads what it has not seen; a
-//! listener that fell behind further than that is told so.
+//! In: the database, looked at every [`TICK`] while somebody listens, and for [`REST_AFTER`] longer. Out: the latest [`MAX_EVENTS`], from
+//! which each listener reads what it has not seen; a listener that fell behind further than that, or comes back after a rest, is told so.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,9 +10,10 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use strum::{Display, IntoStaticStr, VariantArray};
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use utoipa::ToSchema;
 
+use crate::db::charts::{self, Written};
 use crate::db::task_views::activity::Activity;
 use crate::db::task_views::counts::{self, Counts};
 use crate::db::{Client, Db, DbError, proxies, schedules, workers};
@@ -20,6 +21,10 @@ use crate::domain::proxy::PoolState;
 use crate::events;
 
 const TICK: Duration = Duration::from_secs(1);
+/// A page that is loaded again, or a client that lost its connection, comes back within this time, and misses nothing.
+const REST_AFTER: Duration = Duration::from_secs(60);
+/// How long a listener waits for the first look after a rest; without the database it goes on without.
+const MAX_WAKE: Duration = Duration::from_secs(2);
 /// Some minutes of a busy farm.
 const MAX_EVENTS: usize = 4_096;
 
@@ -52,6 +57,8 @@ pub enum Topic {
     Schedule,
     /// How many proxies there are, by state.
     Proxies,
+    /// A minute of the counts that charts are made of was written.
+    Rollups,
 }
 
 #[derive(Debug)]
@@ -66,8 +73,22 @@ pub struct Feed {
     /// Tells this process's numbers from those of another.
     pub process: String,
     latest: Mutex<VecDeque<Arc<FeedEvent>>>,
-    /// The number of the newest event.
+    /// The number of the newest event. Who listens has a receiver.
     newest: watch::Sender<u64>,
+    /// Somebody has come to listen.
+    called: Notify,
+    /// False from the beginning of a rest until the first look after it.
+    is_watching: watch::Sender<bool>,
+    tick: Duration,
+    rest_after: Duration,
+}
+
+/// Where events come from.
+trait Source {
+    /// What has happened since the last look, `elapsed` ago.
+    fn look(&mut self, elapsed: Duration) -> impl Future<Output = Result<Vec<(Topic, Value)>, DbError>> + Send;
+    /// The next look is the first one again.
+    fn forget(&mut self);
 }
 
 /// The events that a listener asks for are not kept any more.
@@ -77,39 +98,82 @@ pub struct TooOld;
 impl Default for Feed {
     fn default() -> Self {
         let process = format!("{:08x}", rand::random::<u32>());
-        Feed { process, latest: Mutex::default(), newest: watch::Sender::new(0) }
+        Feed {
+            process,
+            latest: Mutex::default(),
+            newest: watch::Sender::new(0),
+            called: Notify::new(),
+            is_watching: watch::Sender::new(false),
+            tick: TICK,
+            rest_after: REST_AFTER,
+        }
     }
 }
 
 impl Feed {
-    /// Looks and tells, for ever. Without the database it tells nothing.
+    /// Looks and tells for ever, while somebody listens. Without the database it tells nothing.
     pub async fn run(&self, db: &Db) {
-        let mut known = Known::default();
-        let mut looked = Instant::now();
+        self.follow(Tables { db, known: Known::default() }).await;
+    }
+
+    async fn follow(&self, mut source: impl Source) {
         loop {
-            tokio::time::sleep(TICK).await;
+            self.rest().await;
+            self.watch(&mut source).await;
+            source.forget();
+        }
+    }
+
+    /// Until somebody listens.
+    async fn rest(&self) {
+        self.is_watching.send_replace(false);
+        self.skip();
+        while self.newest.receiver_count() == 0 {
+            self.called.notified().await;
+        }
+    }
+
+    /// Until nobody has listened for some time.
+    async fn watch(&self, source: &mut impl Source) {
+        let (mut looked, mut listened) = (Instant::now(), Instant::now());
+        loop {
             let elapsed = looked.elapsed();
             looked = Instant::now();
-            match look(db, &mut known, elapsed).await {
-                Ok(news) => self.publish(news),
+            match source.look(elapsed).await {
+                Ok(news) => {
+                    self.publish(news);
+                    self.is_watching.send_replace(true);
+                }
                 Err(error) => {
                     events::feed_interrupted(&error);
-                    known = Known::default();
+                    source.forget();
                 }
+            }
+            tokio::time::sleep(self.tick).await;
+            if self.newest.receiver_count() > 0 {
+                listened = Instant::now();
+            } else if listened.elapsed() >= self.rest_after {
+                return;
             }
         }
     }
 
-    /// Changes when there are events that a listener has not seen.
-    pub fn newest(&self) -> watch::Receiver<u64> {
-        self.newest.subscribe()
+    /// Wakes the feed, and waits until it looks: what happens afterwards is told. The receiver changes when there are events that the
+    /// listener has not seen; while it is kept, the feed does not rest.
+    pub async fn listen(&self) -> watch::Receiver<u64> {
+        let newest = self.newest.subscribe();
+        self.called.notify_one();
+        let mut is_watching = self.is_watching.subscribe();
+        // too late is no error: it then hears of what happens once the database is back
+        let _ = tokio::time::timeout(MAX_WAKE, is_watching.wait_for(|is_watching| *is_watching)).await;
+        newest
     }
 
     /// The events after `number`, oldest first.
     pub fn after(&self, number: u64) -> Result<Vec<Arc<FeedEvent>>, TooOld> {
         let latest = self.latest();
-        let newest = latest.back().map_or(0, |event| event.number);
-        let oldest = latest.front().map_or(1, |event| event.number);
+        let newest = *self.newest.borrow();
+        let oldest = latest.front().map_or(newest + 1, |event| event.number);
         if number > newest || number + 1 < oldest {
             return Err(TooOld);
         }
@@ -121,7 +185,7 @@ impl Feed {
             return;
         }
         let mut latest = self.latest();
-        let mut number = latest.back().map_or(0, |event| event.number);
+        let mut number = *self.newest.borrow();
         for (topic, data) in news {
             number += 1;
             latest.push_back(Arc::new(FeedEvent { number, topic, data: data.to_string() }));
@@ -131,8 +195,29 @@ impl Feed {
         self.newest.send_replace(number);
     }
 
+    /// Leaves a number out, so that who comes back with an earlier one learns that it may have missed something.
+    fn skip(&self) {
+        self.latest().clear();
+        self.newest.send_modify(|number| *number += 1);
+    }
+
     fn latest(&self) -> MutexGuard<'_, VecDeque<Arc<FeedEvent>>> {
         self.latest.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+struct Tables<'a> {
+    db: &'a Db,
+    known: Known,
+}
+
+impl Source for Tables<'_> {
+    fn look(&mut self, elapsed: Duration) -> impl Future<Output = Result<Vec<(Topic, Value)>, DbError>> + Send {
+        look(self.db, &mut self.known, elapsed)
+    }
+
+    fn forget(&mut self) {
+        self.known = Known::default();
     }
 }
 
@@ -142,6 +227,7 @@ struct Known {
     activity: Option<Activity>,
     counts: Option<Counts>,
     proxies: Option<PoolState>,
+    written: Option<Written>,
     workers: BTreeMap<String, Value>,
     schedules: BTreeMap<String, Value>,
 }
@@ -156,6 +242,10 @@ async fn look(db: &Db, known: &mut Known, elapsed: Duration) -> Result<Vec<(Topi
     let pool = proxies::count(&client).await?;
     if known.proxies.replace(pool) != Some(pool) {
         news.push((Topic::Proxies, json!(pool)));
+    }
+    let written = charts::written(&client).await?;
+    if known.written.replace(written) != Some(written) {
+        news.push((Topic::Rollups, json!(written)));
     }
     let workers = workers::list(&client).await?.into_iter().map(|worker| (worker.worker_id.clone(), json!(worker)));
     news.extend(changes(Topic::Worker, "worker_id", &mut known.workers, workers.collect()));
@@ -208,6 +298,48 @@ mod tests {
         assert_eq!(numbers(&feed.after(0).unwrap()), [1, 2]);
         assert_eq!(numbers(&feed.after(1).unwrap()), [2]);
         assert_eq!(feed.after(3).unwrap_err(), TooOld, "it is of another process");
+    }
+
+    /// Tells one event at each look, and how often it has looked.
+    struct Looks(watch::Sender<u64>);
+
+    impl Source for Looks {
+        async fn look(&mut self, _: Duration) -> Result<Vec<(Topic, Value)>, DbError> {
+            self.0.send_modify(|looks| *looks += 1);
+            Ok(vec![(Topic::Task, json!(null))])
+        }
+
+        fn forget(&mut self) {}
+    }
+
+    /// Until this holds of what the feed's source counts, or of whether the feed looks.
+    async fn until<T>(mut watched: watch::Receiver<T>, holds: impl FnMut(&T) -> bool) {
+        let wait = watched.wait_for(holds);
+        tokio::time::timeout(Duration::from_secs(20), wait).await.expect("within the deadline").unwrap();
+    }
+
+    #[tokio::test]
+    async fn it_rests_while_nobody_listens_and_who_comes_back_then_has_missed_something() {
+        let quick = Feed { tick: Duration::from_millis(1), rest_after: Duration::ZERO, ..Feed::default() };
+        let feed = Arc::new(quick);
+        let (looks, looked) = watch::channel(0);
+        let running = tokio::spawn({
+            let feed = feed.clone();
+            async move { feed.follow(Looks(looks)).await }
+        });
+        let listener = feed.listen().await;
+        until(looked.clone(), |looks| *looks >= 3).await;
+        let seen = *listener.borrow();
+        assert!(feed.after(seen).is_ok());
+
+        drop(listener);
+        until(feed.is_watching.subscribe(), |is_watching| !is_watching).await;
+        assert_eq!(feed.after(seen).unwrap_err(), TooOld);
+        let before = *looked.borrow();
+        let listener = feed.listen().await;
+        assert!(*looked.borrow() > before, "it looks before anybody is told to have listened");
+        assert!(feed.after(*listener.borrow()).is_ok());
+        running.abort();
     }
 
     #[test]

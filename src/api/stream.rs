@@ -71,7 +71,7 @@ pub async fn events(
         // those who listen have places of their own
         place.free();
     }
-    let newest = api.feed.newest();
+    let newest = api.feed.listen().await;
     let (seen, is_reset) = match headers.get(LAST_EVENT_ID) {
         None => (*newest.borrow(), false),
         Some(id) => match id.to_str().ok().and_then(|id| number(&api.feed, id)) {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use http::Method;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::server::{Server, open};
 
@@ -96,6 +96,19 @@ async fn what_happens_is_told_to_those_who_listen() {
     let claimed = runs.next().await.unwrap();
     assert_eq!((claimed.topic.as_str(), &claimed.data["event"]), ("task", &"claimed".into()));
     assert_eq!(claimed.data["worker_id"], "worker-1");
+}
+
+#[tokio::test]
+async fn a_minute_that_was_written_is_told_to_those_who_draw_charts() {
+    let server = Server::start().await;
+    let mut charts = Listener::connect(&server, "/api/events?topics=rollups", None).await;
+    let raw = &server.database.raw;
+    raw.batch_execute("INSERT INTO stats_progress (closed_until) VALUES ('2026-11-22T10:00Z')").await.unwrap();
+    let told = charts.until("rollups").await.data;
+    assert_eq!(told, json!({"runs_until": "2026-11-22T10:00:00Z", "requests_until": null}));
+    let sent = "INSERT INTO fetch_minute VALUES ('2026-11-22T10:05Z', 1, 'menu.test', 7, 'ok', 1, 1, 1, 1)";
+    raw.batch_execute(sent).await.unwrap();
+    assert_eq!(charts.until("rollups").await.data["requests_until"], "2026-11-22T10:05:00Z");
 }
 
 #[tokio::test]
