@@ -107,7 +107,8 @@ async fn measure(tasks: i64) {
     raw.batch_execute("ANALYZE").await.unwrap();
     let analysed = lists(api).await;
     for (((name, _), never), analysed) in LISTS.iter().zip(never_analysed).zip(analysed) {
-        let [a, b, c, d] = [never.p95, never.longest, analysed.p95, analysed.longest].map(|time| time.as_secs_f64() * 1e3);
+        let [a, b, c, d] =
+            [never.p95, never.longest, analysed.p95, analysed.longest].map(|time| time.as_secs_f64() * 1e3);
         println!("{name:<24} {a:>9.1} ms {b:>9.1} ms {c:>9.1} ms {d:>9.1} ms");
     }
 
