@@ -21,7 +21,7 @@ use axum::response::IntoResponse;
 use axum::routing::get;
 use clap::{Parser, Subcommand};
 use drover::config::Config;
-use drover::db::{Db, PoolSizes, migrate};
+use drover::db::{Db, PoolSizes, indexes, migrate};
 use drover::private_server::{self, Options};
 use http_body_util::{BodyExt, Empty};
 use hyper::body::Bytes;
@@ -56,7 +56,7 @@ const LISTS: [(&str, &str); 20] = [
     ("error without a match", "/api/tasks?error=nothing%20has%20this"),
     ("retries", "/api/tasks?min_retries=3"),
     ("q", "/api/tasks?q=worker-1"),
-    ("created", "/api/tasks?created_after=2026-01-10T00:00:00Z&created_before=2026-01-11T00:00:00Z"),
+    ("created", "/api/tasks?created_after={day}T00:00:00Z&created_before={day}T12:00:00Z"),
     ("counts", "/api/tasks/counts"),
     ("capacity", "/api/tasks/capacity"),
 ];
@@ -95,6 +95,7 @@ async fn measure(tasks: i64) {
     let server = private_server::start_with(dir.path(), options).await.unwrap();
     let db = Db::new(server.url(), &Config::with(&[]).unwrap().database, PoolSizes { work: 1, api: 1 }).unwrap();
     migrate::up(&db).await.unwrap();
+    indexes::ensure(&db).await.unwrap();
     let (raw, connection) = tokio_postgres::connect(server.url(), NoTls).await.unwrap();
     tokio::spawn(connection);
     fill(&raw, tasks).await;
@@ -125,7 +126,7 @@ async fn measure(tasks: i64) {
     private_server::stop(dir.path()).await.unwrap();
 }
 
-/// Ended tasks of a month: 5,000 stores, 75 workers, one run each.
+/// Ended tasks of six days, since older ones are pruned: 5,000 stores, 75 workers, one run each.
 async fn fill(raw: &tokio_postgres::Client, tasks: i64) {
     let begun = Instant::now();
     let sql = "WITH made AS (
@@ -137,7 +138,7 @@ async fn fill(raw: &tokio_postgres::Client, tasks: i64) {
                  CASE WHEN n % 20 = 3 THEN (ARRAY['HTTP 503 from menu.test', 'no proxy is active', 'the answer is no menu'])[1 + n / 20 % 3] END,
                  CASE WHEN n % 20 = 3 THEN 3 ELSE 0 END, CASE WHEN n % 2 = 1 THEN n - 1 END, 1 + n / 2 % 10, at, at
             FROM generate_series($1::bigint, $2::bigint) n,
-                 LATERAL (SELECT timestamptz '2026-01-01' + n * interval '30 days' / $3::bigint AS at) t
+                 LATERAL (SELECT now() - interval '6 days' + n * interval '6 days' / $3::bigint AS at) t
           RETURNING id, worker_id, status, claimed_at, completed_at)
         INSERT INTO past_attempts (task_id, fence, worker_id, outcome, claimed_at, finished_at)
         SELECT id, 1, worker_id, status, claimed_at, completed_at FROM made";
@@ -170,11 +171,13 @@ struct Times {
 async fn lists(api: SocketAddr) -> Vec<Times> {
     let mut connection = connect(api).await;
     let mut all = Vec::new();
+    let day = (chrono::Utc::now() - chrono::TimeDelta::days(3)).format("%Y-%m-%d").to_string();
     for (_, path) in LISTS {
+        let path = path.replace("{day}", &day);
         let mut times = Vec::new();
         for _ in 0..REQUESTS {
             let begun = Instant::now();
-            ask(&mut connection, api, path).await;
+            ask(&mut connection, api, &path).await;
             times.push(begun.elapsed());
         }
         times.sort();

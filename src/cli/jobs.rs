@@ -75,7 +75,7 @@ struct Add {
     /// 1 (first) to 10 [default: 5]
     #[arg(long, value_name = "N", value_parser = values::whole_number)]
     priority: Option<i64>,
-    /// Its arguments, such as {"media_ids": [7]}
+    /// Its arguments, such as {"creator_id": 7}
     #[arg(long, value_name = "JSON", value_parser = values::json)]
     payload: Option<Value>,
     /// Not before this time, such as 2025-01-10T08:00:00Z

@@ -11,7 +11,7 @@ const LOCK: i64 = 7345;
 /// Each waits for the transactions that are open when it begins. Longer ones are a person's, and the next turn tries again.
 const LOCK_TIMEOUT: &str = "SET lock_timeout = '60s'";
 
-const INDEXES: [(&str, &str); 8] = [
+const INDEXES: [(&str, &str); 9] = [
     ("past_attempts_finished", include_str!("sql/indexes/past_attempts_finished.sql")),
     ("worker_tasks_with_error", include_str!("sql/indexes/worker_tasks_with_error.sql")),
     ("worker_tasks_retried", include_str!("sql/indexes/worker_tasks_retried.sql")),
@@ -19,6 +19,7 @@ const INDEXES: [(&str, &str); 8] = [
     ("worker_tasks_ended_role", include_str!("sql/indexes/worker_tasks_ended_role.sql")),
     ("worker_tasks_ended_worker", include_str!("sql/indexes/worker_tasks_ended_worker.sql")),
     ("worker_tasks_ended_schedule", include_str!("sql/indexes/worker_tasks_ended_schedule.sql")),
+    ("worker_tasks_ended_platform", include_str!("sql/indexes/worker_tasks_ended_platform.sql")),
     ("worker_tasks_jobs", include_str!("sql/indexes/worker_tasks_jobs.sql")),
 ];
 

@@ -5,6 +5,7 @@ use drover::db::indexes;
 use drover::db::task_views::{self, TaskFilter, completions};
 use drover::db::tasks::AttemptOutcome;
 use drover::domain::shown_status::ShownStatus;
+use drover::domain::store::Platform;
 
 use super::*;
 
@@ -118,12 +119,12 @@ async fn indexes_are_made_once_and_one_that_broke_off_is_replaced() {
     let db = &queue.database.db;
     assert_eq!(queue.number(MADE).await, 0);
     assert!(indexes::ensure(db).await.unwrap().is_some_and(|made| made > 4));
-    assert_eq!(queue.number(MADE).await, 4);
+    assert_eq!(queue.number(MADE).await, 5);
     assert_eq!(indexes::ensure(db).await.unwrap(), Some(0));
     let break_off = "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'worker_tasks_ended_role'::regclass";
     queue.sql(break_off).await;
     assert_eq!(indexes::ensure(db).await.unwrap(), Some(1));
-    assert_eq!(queue.number(MADE).await, 4);
+    assert_eq!(queue.number(MADE).await, 5);
 }
 
 #[tokio::test]
@@ -141,9 +142,9 @@ async fn the_tasks_of_a_rare_filter_are_found_without_a_walk_past_the_others() {
     // the rare ones are the oldest
     queue
         .sql(
-            "SET drover.own = on; INSERT INTO worker_tasks (role, dispensary_id, worker_id, schedule_id, status, completed_at, \
+            "SET drover.own = on; INSERT INTO worker_tasks (role, platform, dispensary_id, worker_id, schedule_id, status, completed_at, \
              retry_count, error_message) \
-             SELECT CASE WHEN n < 50 THEN 'analytics_refresh' ELSE 'payload_fetch' END, CASE WHEN n < 50 THEN 1 ELSE n END, \
+             SELECT CASE WHEN n < 50 THEN 'analytics_refresh' ELSE 'payload_fetch' END, 'dutchie', CASE WHEN n < 50 THEN 1 ELSE n END, \
              CASE WHEN n < 50 THEN 'old' ELSE 'new' END, CASE WHEN n < 50 THEN 1 ELSE 2 END, 'completed', now(), \
              CASE WHEN n < 50 THEN 3 ELSE 0 END, CASE WHEN n < 50 THEN 'why' END FROM generate_series(1, 20000) n; \
              RESET drover.own",
@@ -157,6 +158,7 @@ async fn the_tasks_of_a_rare_filter_are_found_without_a_walk_past_the_others() {
         ("no such role", TaskFilter { roles: Some("forum_scrape".parse().unwrap()), ..any() }),
         ("store", TaskFilter { dispensary_id: Some(1), ..any() }),
         ("no such store", TaskFilter { dispensary_id: Some(4711000), ..any() }),
+        ("no such platform", TaskFilter { platform: Some(Platform::DutchiePlus), ..any() }),
         ("worker", TaskFilter { worker_id: Some("old".to_owned()), ..any() }),
         ("schedule", TaskFilter { schedule_id: Some(1), ..any() }),
         ("error", TaskFilter { error: Some("WHY".to_owned()), ..any() }),
