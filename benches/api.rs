@@ -103,6 +103,7 @@ async fn measure(tasks: i64) {
     let mut api = Command::new(env!("CARGO_BIN_EXE_drover"));
     api.arg("api").env("DATABASE_URL", server.url()).env("DROVER__API__LISTEN", "127.0.0.1:0");
     let (_api, api) = started(api.env("DROVER__LOG__FORMAT", "json")).await;
+    until_counted(&raw).await;
     println!("{:<24} {:>12} {:>12} {:>12} {:>12}", "", "never p95", "longest", "analysed p95", "longest");
     let never_analysed = lists(api).await;
     raw.batch_execute("ANALYZE").await.unwrap();
@@ -147,6 +148,17 @@ async fn fill(raw: &tokio_postgres::Client, tasks: i64) {
         raw.execute(&fill, &[&first, &(first + BATCH - 1).min(tasks), &tasks]).await.unwrap();
     }
     println!("{tasks} tasks made in {:.0?}", begun.elapsed());
+}
+
+/// Until they are counted by the minute, capacity reads the tasks themselves.
+async fn until_counted(raw: &tokio_postgres::Client) {
+    let is_counted = "SELECT closed_until > now() - interval '10 minutes' FROM stats_progress";
+    let begun = Instant::now();
+    while !raw.query_opt(is_counted, &[]).await.unwrap().is_some_and(|row| row.get(0)) {
+        assert!(begun.elapsed() < Duration::from_secs(300), "the minutes are not counted");
+        tokio::time::sleep(Duration::from_millis(500)).await;
+    }
+    println!("counted by the minute after {:.0?}", begun.elapsed());
 }
 
 /// A process and the address that it says.

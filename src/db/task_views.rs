@@ -16,6 +16,7 @@ use serde_json::Value;
 use tokio_postgres::Row;
 use utoipa::ToSchema;
 
+use self::filter::GET;
 pub use self::filter::TaskFilter;
 use super::row::{FromRow, first_columns, json, optional_word, word};
 use super::{Client, DbError};
@@ -100,7 +101,7 @@ pub async fn list(client: &Client, filter: &TaskFilter, limit: i64) -> Result<Ve
 
 /// One task without its attempts and children.
 pub async fn get(client: &Client, id: TaskId) -> Result<Option<TaskView>, DbError> {
-    Ok(by_ids(client, vec![id]).await?.pop())
+    client.query_opt(&GET, &[&id]).await?.as_ref().map(TaskView::from_row).transpose()
 }
 
 /// These tasks, newest first, as far as they exist.
@@ -111,14 +112,18 @@ async fn by_ids(client: &Client, ids: Vec<TaskId>) -> Result<Vec<TaskView>, DbEr
 
 /// One task with its attempts and children.
 pub async fn detail(client: &Client, id: TaskId) -> Result<Option<TaskDetail>, DbError> {
-    let Some(task) = get(client, id).await? else { return Ok(None) };
-    let attempts = client.query(include_str!("sql/task_views/attempts.sql"), &[&id, &MAX_ATTEMPTS]).await?;
-    let children = client.query(include_str!("sql/task_views/children.sql"), &[&id, &MAX_CHILDREN]).await?;
-    Ok(Some(TaskDetail {
-        task,
-        attempts: attempts.iter().rev().map(AttemptView::from_row).collect::<Result<_, _>>()?,
-        children: first_columns(&children)?,
-    }))
+    // one after the other they would be three ways to the server and back
+    let (task, attempts, children) = tokio::try_join!(get(client, id), attempts(client, id), children(client, id))?;
+    Ok(task.map(|task| TaskDetail { task, attempts, children }))
+}
+
+async fn attempts(client: &Client, id: TaskId) -> Result<Vec<AttemptView>, DbError> {
+    let rows = client.query(include_str!("sql/task_views/attempts.sql"), &[&id, &MAX_ATTEMPTS]).await?;
+    rows.iter().rev().map(AttemptView::from_row).collect()
+}
+
+async fn children(client: &Client, id: TaskId) -> Result<Vec<TaskId>, DbError> {
+    first_columns(&client.query(include_str!("sql/task_views/children.sql"), &[&id, &MAX_CHILDREN]).await?)
 }
 
 fn role_names(roles: &RoleSet) -> Vec<&'static str> {

@@ -8,8 +8,9 @@ use crate::support;
 
 /// Not statements of drover's own tables: they run before there are any, in pieces.
 const WITHOUT_SCHEMA: [&str; 1] = ["migrate/bookkeeping.sql"];
-/// A part of other statements, which have `{filters}` in its place.
+/// Parts of other statements, which have `{filters}` and `{columns}` in their place.
 const FILTERS: &str = "task_views/filters.sql";
+const COLUMNS: &str = "task_views/columns.sql";
 /// The end of other statements.
 const FOUND: &str = "product_search/found.sql";
 const WITH_FOUND: [&str; 2] = ["product_search/by_words.sql", "product_search/by_trigrams.sql"];
@@ -148,15 +149,15 @@ async fn every_statement_file_can_be_prepared() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/db/sql");
     let database = support::database().await;
     let read = |name: &str| std::fs::read_to_string(root.join(name)).unwrap();
-    let (filters, found) = (read(FILTERS), read(FOUND));
+    let (filters, columns, found) = (read(FILTERS), read(COLUMNS), read(FOUND));
     let mut faults = Vec::new();
     let files = files_with("sql", &root);
     for file in &files {
         let name = file.strip_prefix(&root).unwrap().to_string_lossy().into_owned();
-        if WITHOUT_SCHEMA.contains(&name.as_str()) || [FILTERS, FOUND].contains(&name.as_str()) {
+        if WITHOUT_SCHEMA.contains(&name.as_str()) || [FILTERS, COLUMNS, FOUND].contains(&name.as_str()) {
             continue;
         }
-        let mut text = read(&name).replace("{filters}", &filters);
+        let mut text = read(&name).replace("{filters}", &filters).replace("{columns}", &columns);
         if WITH_FOUND.contains(&name.as_str()) {
             text.push_str(&found);
         }

@@ -84,7 +84,10 @@ pub(in crate::db) static MATCHING: Filtered =
 pub(in crate::db) static COUNT_MATCHING: Filtered =
     Filtered(LazyLock::new(|| whole(include_str!("../sql/task_views/count_matching.sql"))));
 
+pub(in crate::db) static GET: LazyLock<String> = LazyLock::new(|| whole(include_str!("../sql/task_views/get.sql")));
+
 fn whole(statement: &str) -> String {
+    let statement = statement.replace("{columns}", include_str!("../sql/task_views/columns.sql"));
     statement.replace("{filters}", include_str!("../sql/task_views/filters.sql"))
 }
 
