@@ -104,10 +104,15 @@ async fn measure(tasks: i64) {
     api.arg("api").env("DATABASE_URL", server.url()).env("DROVER__API__LISTEN", "127.0.0.1:0");
     let (_api, api) = started(api.env("DROVER__LOG__FORMAT", "json")).await;
     until_counted(&raw).await;
+    let day = raw
+        .query_one("SELECT to_char(now() - interval '3 days', 'YYYY-MM-DD')", &[])
+        .await
+        .unwrap()
+        .get::<_, String>(0);
     println!("{:<24} {:>12} {:>12} {:>12} {:>12}", "", "never p95", "longest", "analysed p95", "longest");
-    let never_analysed = lists(api).await;
+    let never_analysed = lists(api, &day).await;
     raw.batch_execute("ANALYZE").await.unwrap();
-    let analysed = lists(api).await;
+    let analysed = lists(api, &day).await;
     for (((name, _), never), analysed) in LISTS.iter().zip(never_analysed).zip(analysed) {
         let [a, b, c, d] =
             [never.p95, never.longest, analysed.p95, analysed.longest].map(|time| time.as_secs_f64() * 1e3);
@@ -180,12 +185,11 @@ struct Times {
     longest: Duration,
 }
 
-async fn lists(api: SocketAddr) -> Vec<Times> {
+async fn lists(api: SocketAddr, day: &str) -> Vec<Times> {
     let mut connection = connect(api).await;
     let mut all = Vec::new();
-    let day = (chrono::Utc::now() - chrono::TimeDelta::days(3)).format("%Y-%m-%d").to_string();
     for (_, path) in LISTS {
-        let path = path.replace("{day}", &day);
+        let path = path.replace("{day}", day);
         let mut times = Vec::new();
         for _ in 0..REQUESTS {
             let begun = Instant::now();
