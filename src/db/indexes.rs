@@ -11,9 +11,13 @@ const LOCK: i64 = 7345;
 /// Each waits for the transactions that are open when it begins. Longer ones are a person's, and the next turn tries again.
 const LOCK_TIMEOUT: &str = "SET lock_timeout = '60s'";
 
-const INDEXES: [(&str, &str); 9] = [
+/// Only where the server has trigrams (migrations/0069_trigrams.sql).
+const ERROR_TRIGRAMS: &str = "worker_tasks_error_trigrams";
+
+const INDEXES: [(&str, &str); 10] = [
     ("past_attempts_finished", include_str!("sql/indexes/past_attempts_finished.sql")),
     ("worker_tasks_with_error", include_str!("sql/indexes/worker_tasks_with_error.sql")),
+    (ERROR_TRIGRAMS, include_str!("sql/indexes/worker_tasks_error_trigrams.sql")),
     ("worker_tasks_retried", include_str!("sql/indexes/worker_tasks_retried.sql")),
     ("worker_tasks_ended_store", include_str!("sql/indexes/worker_tasks_ended_store.sql")),
     ("worker_tasks_ended_role", include_str!("sql/indexes/worker_tasks_ended_role.sql")),
@@ -49,6 +53,6 @@ pub async fn ensure(db: &Db) -> Result<Option<u64>, DbError> {
 /// Name, and whether there is a part of it.
 async fn missing(client: &Client) -> Result<Vec<(String, bool)>, DbError> {
     let names: Vec<&str> = INDEXES.iter().map(|(name, _)| *name).collect();
-    let rows = client.query(include_str!("sql/indexes/missing.sql"), &[&names]).await?;
+    let rows = client.query(include_str!("sql/indexes/missing.sql"), &[&names, &ERROR_TRIGRAMS]).await?;
     rows.iter().map(|row| Ok((row.try_get("name")?, row.try_get("is_broken")?))).collect()
 }

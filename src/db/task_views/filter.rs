@@ -70,6 +70,8 @@ pub(in crate::db) struct FilterValues<'a> {
     pub from: Option<TaskId>,
     pub worker_pattern: Option<String>,
     pub stores: Option<Vec<StoreId>>,
+    /// By trigrams it finds what `filter.error` finds.
+    pub error_pattern: Option<String>,
     pub q: Option<&'a str>,
 }
 
@@ -122,13 +124,14 @@ impl TaskFilter {
             from: None,
             worker_pattern: None,
             stores: None,
+            error_pattern: None,
             q: self.q.as_deref(),
         }
     }
 }
 
 impl Filtered {
-    /// Runs it, planned for these values: `$1` to `$19`, and one more.
+    /// Runs it, planned for these values: `$1` to `$20`, and one more.
     pub async fn rows(
         &self,
         client: &Client,
@@ -136,7 +139,7 @@ impl Filtered {
         last: TypedParam<'_>,
     ) -> Result<Vec<Row>, DbError> {
         let filter = values.filter;
-        let params: [TypedParam<'_>; 20] = [
+        let params: [TypedParam<'_>; 21] = [
             (&values.statuses, Type::TEXT_ARRAY),
             (&values.lease_expired, Type::BOOL),
             (&values.role, Type::TEXT),
@@ -156,6 +159,7 @@ impl Filtered {
             (&values.worker_pattern, Type::TEXT),
             (&values.stores, Type::INT8_ARRAY),
             (&values.q, Type::TEXT),
+            (&values.error_pattern, Type::TEXT),
             last,
         ];
         client.query_planned(&self.0, &params).await

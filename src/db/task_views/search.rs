@@ -1,7 +1,8 @@
-//! What a list does with `q`, the beginning of an id, of a worker's id or of a store's slug: a search for each of the three, since the
-//! database finds no index for all of them at once.
+//! Lists that one statement finds slowly. `q`, the beginning of an id, of a worker's id or of a store's slug, is a search for each of the
+//! three, since the database finds no index for all of them at once. A part of an error is looked for in the newest errors one by one,
+//! and by trigrams in the others: a common part fills its page from the former, a rare one has few of the latter.
 //!
-//! In: a filter with its `q`. Out: the same tasks, newest first. It must not know what a task is shown with.
+//! In: a filter. Out: its tasks, newest first. It must not know what a task is shown with.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -10,20 +11,24 @@ use tokio_postgres::types::Type;
 
 use super::TaskView;
 use super::filter::{FilterValues, LIST, TaskFilter};
-use crate::db::row::{first_columns, read_all};
+use crate::db::row::{first_column, first_columns, read_all};
 use crate::db::{Client, DbError};
 use crate::domain::store::StoreId;
 use crate::domain::task::TaskId;
 
 /// Stores whose slugs begin alike; the tasks of more are not found by it.
 const MAX_STORES: i64 = 1_000;
+/// Tasks with an error that are looked through one by one.
+const NEWEST_ERRORS: i64 = 2_000;
+/// Shorter texts have no trigrams.
+const MIN_TRIGRAM_CHARS: usize = 3;
 
 /// At most `limit` tasks that the filter finds, newest first.
 pub(super) async fn list(client: &Client, filter: &TaskFilter, q: &str, limit: i64) -> Result<Vec<TaskView>, DbError> {
     let most = usize::try_from(limit).unwrap_or(usize::MAX);
     let values = FilterValues { q: None, ..filter.values() };
     let mut found = by_id(client, &values, q, limit).await?;
-    let worker = FilterValues { worker_pattern: Some(begins_with(q)), ..values.clone() };
+    let worker = FilterValues { worker_pattern: Some(format!("{}%", escaped(q))), ..values.clone() };
     found.extend(page(client, &worker, limit).await?);
     let slugs = client.query(include_str!("../sql/task_views/stores_by_slug.sql"), &[&q, &MAX_STORES]).await?;
     let stores: Vec<StoreId> = first_columns(&slugs)?;
@@ -38,6 +43,32 @@ pub(super) async fn list(client: &Client, filter: &TaskFilter, q: &str, limit: i
 
 /// One search without a `q`.
 pub(super) async fn page(client: &Client, values: &FilterValues<'_>, limit: i64) -> Result<Vec<TaskView>, DbError> {
+    let Some((error, oldest)) = split_of_errors(client, values).await? else {
+        return rows(client, values, limit).await;
+    };
+    let newest = FilterValues { from: Some(oldest), ..values.clone() };
+    let mut found = rows(client, &newest, limit).await?;
+    let missing = limit - found.len() as i64;
+    if missing > 0 {
+        let error_pattern = Some(format!("%{}%", escaped(error)));
+        let others = FilterValues { below: Some(oldest), error_pattern, ..values.clone() };
+        found.extend(rows(client, &others, missing).await?);
+    }
+    Ok(found)
+}
+
+/// The part of an error that is looked for, and the oldest of the newest tasks with an error; None: one search finds all that there is.
+async fn split_of_errors<'a>(client: &Client, values: &FilterValues<'a>) -> Result<Option<(&'a str, TaskId)>, DbError> {
+    let Some(error) = values.filter.error.as_deref() else { return Ok(None) };
+    if error.chars().count() < MIN_TRIGRAM_CHARS || values.from.is_some() || values.filter.ids.is_some() {
+        return Ok(None);
+    }
+    let sql = include_str!("../sql/task_views/oldest_of_newest_errors.sql");
+    let row = client.query_opt(sql, &[&values.below, &NEWEST_ERRORS]).await?;
+    Ok(row.map(|row| first_column(&row)).transpose()?.map(|oldest| (error, oldest)))
+}
+
+async fn rows(client: &Client, values: &FilterValues<'_>, limit: i64) -> Result<Vec<TaskView>, DbError> {
     read_all(&LIST.rows(client, values, (&limit, Type::INT8)).await?)
 }
 
@@ -74,16 +105,15 @@ fn ranges(q: &str) -> Vec<Range<TaskId>> {
     ranges
 }
 
-/// A pattern of LIKE.
-fn begins_with(q: &str) -> String {
-    let mut pattern = String::with_capacity(q.len() + 1);
-    for letter in q.chars() {
+/// As a pattern of LIKE, which stands for itself.
+fn escaped(text: &str) -> String {
+    let mut pattern = String::with_capacity(text.len() + 2);
+    for letter in text.chars() {
         if matches!(letter, '%' | '_' | '\\') {
             pattern.push('\\');
         }
         pattern.push(letter);
     }
-    pattern.push('%');
     pattern
 }
 
@@ -108,7 +138,7 @@ mod tests {
 
     #[test]
     fn what_like_means_otherwise_is_escaped() {
-        assert_eq!(begins_with(r"a%b_c\d"), r"a\%b\_c\\d%");
+        assert_eq!(escaped(r"a%b_c\d"), r"a\%b\_c\\d");
     }
 
     proptest! {

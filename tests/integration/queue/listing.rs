@@ -171,3 +171,35 @@ async fn the_tasks_of_a_rare_filter_are_found_without_a_walk_past_the_others() {
         assert!(read <= 250, "by {what} a list reads {read} rows");
     }
 }
+
+#[tokio::test]
+async fn a_part_of_an_error_is_found_without_a_look_at_each_error() {
+    let queue = Queue::new().await;
+    queue
+        .sql(
+            "SET drover.own = on; INSERT INTO worker_tasks (role, status, completed_at, error_message) \
+             SELECT 'payload_fetch', 'failed', now(), CASE WHEN n IN (3, 19990) THEN 'A 100% Odd_One ' ELSE 'upstream answered 503 for ' END \
+             || n FROM generate_series(1, 20000) n; RESET drover.own",
+        )
+        .await;
+    indexes::ensure(&queue.database.db).await.unwrap();
+    let error = |error: &str| TaskFilter { error: Some(error.to_owned()), ..TaskFilter::default() };
+    for statistics in ["", "ANALYZE worker_tasks"] {
+        queue.sql(statistics).await;
+        for part in ["ANSWERED 503", "odd_one", "00% odd", "answered 504", "odd-one", "for 19999"] {
+            let read = queue.reads_of_a_list(&error(part)).await;
+            assert!(read <= 5_000, "{part:?} reads {read} rows");
+        }
+    }
+    assert_eq!(queue.list(error("odd_one")).await, [19990, 3]);
+    assert_eq!(queue.list(error("00% ODD")).await, [19990, 3]);
+    assert_eq!(queue.list(TaskFilter { below: Some(19990), ..error("odd_one") }).await, [3]);
+    assert_eq!(
+        queue.list(error("for 1999")).await,
+        [19999, 19998, 19997, 19996, 19995, 19994, 19993, 19992, 19991, 1999]
+    );
+    assert!(queue.list(error("odd-one")).await.is_empty());
+    assert_eq!(queue.list(error("503")).await.len(), 50);
+    queue.sql("DROP INDEX worker_tasks_error_trigrams").await;
+    assert_eq!(queue.list(error("odd_one")).await, [19990, 3], "without trigrams");
+}
