@@ -59,8 +59,15 @@ impl Output {
 
     /// Says on stderr that a list was cut; with `--json` its `next_cursor` does.
     pub fn note_of_more(&self, has_more: bool, limit: i64) {
-        if has_more && !self.json {
-            eprintln!("only the first {limit} are shown");
+        if has_more {
+            self.note(format_args!("only the first {limit} are shown"));
+        }
+    }
+
+    /// What a reader of a table must know of it, on stderr; a program has it in the answer.
+    pub fn note(&self, text: impl Display) {
+        if !self.json {
+            eprintln!("{text}");
         }
     }
 

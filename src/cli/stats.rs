@@ -77,8 +77,20 @@ fn show(chart: &StatsSeries, env: &Env) -> std::io::Result<()> {
     }
     let (by, each) = (by.to_string(), each_bar(chart));
     match metric.is_timed() {
-        true => env.out.list(chart, &lines, &[&by, "total", "mean s", &each], |line| timed_cells(line, *metric)),
-        false => env.out.list(chart, &lines, &[&by, "total", &each], |line| cells(line, *metric)),
+        true => env.out.list(chart, &lines, &[&by, "total", "mean s", &each], |line| timed_cells(line, *metric))?,
+        false => env.out.list(chart, &lines, &[&by, "total", &each], |line| cells(line, *metric))?,
+    }
+    if lines.is_empty() {
+        env.out.note(nothing_counted(chart));
+    }
+    Ok(())
+}
+
+/// Runs are counted some seconds after they ended, by a process that runs.
+fn nothing_counted(chart: &StatsSeries) -> String {
+    match chart.closed_until {
+        Some(until) => format!("nothing was counted in this time; every minute before {} UTC is counted", time(until)),
+        None => "nothing was counted in this time".to_owned(),
     }
 }
 

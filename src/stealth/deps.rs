@@ -69,7 +69,7 @@ impl SessionDeps {
         if lock(&self.answers.last).is_some_and(|last| last > since) {
             return error;
         }
-        if self.alarm_is_due() {
+        if self.proxies.is_relied_on() && self.alarm_is_due() {
             events::no_proxy_brings_answers(&error);
         }
         FetchError::ProxyOutage { host: host.to_owned(), reason: error.to_string() }

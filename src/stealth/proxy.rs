@@ -47,4 +47,9 @@ pub trait ProxySource: Send + Sync {
 
     /// Takes note of the end of one request that was `sent` then; never blocks.
     fn report(&self, proxy: ProxyId, outcome: ProxyOutcome, sent: Instant);
+
+    /// Whether it is an alarm that none of its proxies brings an answer; not where proxies are tried to find that out.
+    fn is_relied_on(&self) -> bool {
+        true
+    }
 }

@@ -134,6 +134,10 @@ impl ProxySource for OnceEach {
     fn report(&self, proxy: ProxyId, outcome: ProxyOutcome, _: Instant) {
         lock(&self.outcomes).insert(proxy, outcome);
     }
+
+    fn is_relied_on(&self) -> bool {
+        false
+    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -23,9 +23,13 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     if !env.out.is_json() {
         let counts: TaskCounts = api.get("/api/tasks/counts").await?;
         env.out.line(summary(&counts.all))?;
+        if page.tasks.iter().any(|task| task.completed_at > Some(counts.as_of)) {
+            env.out.note(format_args!("ended tasks were counted last at {} UTC", time(counts.as_of)));
+        }
     }
     let headers = ["id", "role", "store", "status", "prio", "retries", "worker", "created", "error"];
     env.out.list(&page, &page.tasks, &headers, cells)?;
+    env.out.note_of_more(page.next_cursor.is_some(), args.limit);
     Ok(ExitCode::Ok)
 }
 

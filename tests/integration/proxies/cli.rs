@@ -156,6 +156,7 @@ async fn a_check_tries_each_proxy_and_says_what_is_wrong_with_it() {
     assert!(stdout(&one).starts_with("proxy 1 is ok: answered in "), "{one:?}");
     let one = proxies(&database, &["test", "5"], "").await;
     assert_eq!(one.status.code(), Some(1), "{one:?}");
+    assert_eq!(String::from_utf8_lossy(&one.stderr), "", "no alarm");
 
     database.raw.execute("DELETE FROM proxies WHERE id < 2", &[]).await.unwrap();
     assert_eq!(proxies(&database, &["check"], "").await.status.code(), Some(1));
