@@ -79,21 +79,21 @@ fn complete(operation: &mut Operation, access: Access) {
     let role = access.role.map_or("none", Into::into);
     let extensions = ExtensionsBuilder::new().add(ACCESS_ROLE, role).add(AUDITED, access.is_audited).build();
     operation.extensions.get_or_insert_default().merge(extensions);
+    // of the request's head, which is looked at before its endpoint is asked
+    refusals(operation, &["400", "403", "414", "431"]);
     if access.role.is_some() {
         let either = [BEARER, LOGIN].map(|scheme| SecurityRequirement::new(scheme, Vec::<String>::new()));
         operation.security = Some(either.to_vec());
-        refusals(operation, &["401", "403", "429"]);
-    }
-    if operation.parameters.is_some() || operation.request_body.is_some() {
-        refusals(operation, &["400"]);
+        // who the caller is stands in the database
+        refusals(operation, &["401", "429", "500", "503"]);
     }
     if operation.request_body.is_some() {
         refusals(operation, &["408", "413", "415"]);
     }
     if access.is_audited {
-        refusals(operation, &["409", "422"]);
+        // an `Idempotency-Key` of another request
+        refusals(operation, &["422"]);
     }
-    refusals(operation, &["500", "503"]);
 }
 
 fn refusals(operation: &mut Operation, statuses: &[&str]) {

@@ -41,7 +41,7 @@ pub async fn recover_stale(
 
 /// Makes the crawls of a day: all stores in batches (6) over its hours. A store that has one open gets no other.
 #[utoipa::path(post, path = "/api/tasks/generate/resync", tag = "tasks", request_body = Option<ResyncRequest>,
-               responses((status = 200, body = Resync)))]
+               responses((status = 200, body = Resync), (status = 409, response = Problem)))]
 pub async fn resync(
     changes: Changes<Operator>,
     State(api): State<ApiState>,

@@ -97,7 +97,7 @@ pub async fn enqueue_batch(
 
 /// Makes a task for every crawlable store of a state. A store with one that does the same gets no other.
 #[utoipa::path(post, path = "/api/job-queue/enqueue-state", tag = "job queue", request_body = StateRequest,
-               responses((status = 200, body = StateTasks)))]
+               responses((status = 200, body = StateTasks), (status = 409, response = Problem)))]
 pub async fn enqueue_state(
     changes: Changes<Operator>,
     State(api): State<ApiState>,

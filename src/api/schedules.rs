@@ -101,7 +101,7 @@ pub async fn update(
 
 /// Removes a schedule; its tasks stay. A default one comes back at the next start: switch it off instead.
 #[utoipa::path(delete, path = "/api/schedules/{id}", tag = "schedules", params(("id" = i64, Path, description = "The schedule's id")),
-               responses((status = 204, description = "Removed"), (status = 404, response = Problem)))]
+               responses((status = 204, description = "Removed"), (status = 404, response = Problem), (status = 409, response = Problem)))]
 pub async fn remove(
     changes: Changes<Operator>,
     State(api): State<ApiState>,

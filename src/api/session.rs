@@ -51,7 +51,8 @@ pub async fn show(caller: Caller<Consumer>, headers: HeaderMap, _: Query<NoParam
 
 /// Logs in with a token.
 #[utoipa::path(post, path = "/api/session", tag = "access", request_body = LoginRequest,
-               responses((status = 200, body = Login), (status = 401, response = Problem)))]
+               responses((status = 200, body = Login), (status = 401, response = Problem), (status = 429, response = Problem),
+                         (status = 500, response = Problem), (status = 503, response = Problem)))]
 pub async fn log_in(
     _: Anyone,
     State(api): State<ApiState>,
@@ -74,7 +75,8 @@ pub async fn log_in(
 }
 
 /// Ends the login of the request, where it has one; as every change by a login, this needs its CSRF token.
-#[utoipa::path(delete, path = "/api/session", tag = "access", responses((status = 204, description = "Logged out"), (status = 403, response = Problem)))]
+#[utoipa::path(delete, path = "/api/session", tag = "access",
+               responses((status = 204, description = "Logged out"), (status = 500, response = Problem), (status = 503, response = Problem)))]
 pub async fn log_out(
     _: Anyone,
     State(api): State<ApiState>,

@@ -127,6 +127,7 @@ pub async fn set(
     changes: Changes<Operator>,
     State(api): State<ApiState>,
     Path(StorePath { id }): Path<StorePath>,
+    _: Query<NoParameters>,
     Body(StoreChange { crawl_enabled }): Body<StoreChange>,
 ) -> Result<Response, ApiError> {
     let change = changes.begin(&api).await?;

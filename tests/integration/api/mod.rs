@@ -9,6 +9,7 @@ mod changes;
 mod commands;
 mod consumers;
 mod demo;
+mod documented_errors;
 mod generation;
 mod geo;
 mod hosts;

@@ -1,19 +1,95 @@
 //! The description of the API: what is served is what stands in `docs/openapi.json`, and each operation asks for what it says.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use drover::api::openapi;
 use http::Method;
 use serde_json::Value;
 
-use super::server::Server;
+use super::server::{Answer, Server};
 
-const ROLES: [&str; 4] = ["consumer", "viewer", "operator", "admin"];
+pub const ROLES: [&str; 4] = ["consumer", "viewer", "operator", "admin"];
+/// Of what requests name that need a number.
+pub const ID: i64 = 4711;
 
 pub struct Operation {
     pub method: Method,
     pub path: String,
     pub description: Value,
+}
+
+impl Operation {
+    pub fn name(&self) -> String {
+        format!("{} {}", self.method, self.path)
+    }
+
+    /// Its path, with something in place of each parameter.
+    pub fn target(&self) -> String {
+        self.target_of(ID)
+    }
+
+    /// Its path, with this number where it needs one.
+    pub fn target_of(&self, id: i64) -> String {
+        let path = self.path.replace("{role}", "payload_fetch").replace("{host}", "menu.example");
+        path.replace("{ip}", "192.0.2.1").replace("{id}", &id.to_string())
+    }
+
+    pub fn is_changing(&self) -> bool {
+        self.method != Method::GET
+    }
+
+    pub fn takes_body(&self) -> bool {
+        self.description["requestBody"].is_object()
+    }
+
+    /// Of its request body, references followed.
+    pub fn body_schema(&self, document: &Value) -> Option<Value> {
+        let schema = &self.description["requestBody"]["content"]["application/json"]["schema"];
+        let schema = if schema["oneOf"].is_array() { &schema["oneOf"][0] } else { schema };
+        (!schema.is_null()).then(|| resolved(document, schema).clone())
+    }
+
+    /// The statuses of the errors that it describes.
+    pub fn errors(&self) -> impl Iterator<Item = u16> {
+        let statuses = self.description["responses"].as_object().unwrap().keys();
+        statuses.map(|status| status.parse().unwrap()).filter(|status| *status >= 400)
+    }
+
+    pub fn has_error(&self, status: u16) -> bool {
+        self.errors().any(|error| error == status)
+    }
+
+    /// How many segments of its path stand in this one; None where it is another's.
+    fn matches(&self, path: &str) -> Option<usize> {
+        let (own, given): (Vec<&str>, Vec<&str>) = (self.path.split('/').collect(), path.split('/').collect());
+        let fits =
+            own.len() == given.len() && own.iter().zip(&given).all(|(own, given)| own.starts_with('{') || own == given);
+        fits.then(|| own.iter().filter(|own| !own.starts_with('{')).count())
+    }
+}
+
+/// What a `$ref` names, or the schema itself.
+pub fn resolved<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
+    let named = schema["$ref"].as_str().and_then(|name| name.strip_prefix('#'));
+    named.map_or(schema, |pointer| document.pointer(pointer).unwrap())
+}
+
+/// Fails where an operation answers with an error that it does not describe.
+#[track_caller]
+pub fn assert_described(method: &Method, path: &str, answer: &Answer) {
+    static OPERATIONS: LazyLock<Vec<Operation>> = LazyLock::new(operations);
+    let status = answer.status.as_u16();
+    if status < 400 {
+        return;
+    }
+    let asked = OPERATIONS.iter().filter(|operation| operation.method == *method && operation.matches(path).is_some());
+    let Some(operation) = asked.max_by_key(|operation| operation.matches(path)) else { return };
+    // a server that lacks some routes, or has all of them below another path
+    if status == 404 && answer.json()["detail"].as_str().is_some_and(|detail| detail.starts_with('/')) {
+        return;
+    }
+    assert!(operation.has_error(status), "{} does not describe {status}: {}", operation.name(), answer.text());
 }
 
 /// In the order of the document.

@@ -22,6 +22,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::attack::leaks;
+use super::openapi::assert_described;
 use crate::support::{self, TestDatabase, drover};
 
 pub const MAX_BODY: usize = 4096;
@@ -64,7 +65,10 @@ impl Server {
     }
 
     pub async fn start_with(change: impl FnOnce(&mut config::Api), geo: Geo) -> Server {
-        let database = support::database().await;
+        Server::on(support::database().await, change, geo).await
+    }
+
+    pub async fn on(database: TestDatabase, change: impl FnOnce(&mut config::Api), geo: Geo) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (proxies, pool) = watch::channel(PoolState { active: 2, benched: 1, off: 0 });
@@ -148,10 +152,11 @@ pub async fn open(address: SocketAddr, request: Request<Full<Bytes>>) -> Respons
 }
 
 pub async fn send(address: SocketAddr, request: Request<Full<Bytes>>) -> Answer {
-    let what = format!("{} {}", request.method(), request.uri());
+    let (method, uri) = (request.method().clone(), request.uri().clone());
     let (head, body) = open(address, request).await.into_parts();
     let answer = Answer { status: head.status, headers: head.headers, body: body.collect().await.unwrap().to_bytes() };
-    leaks::assert_none(&what, &format!("{:?} {}", answer.headers, answer.text()));
+    leaks::assert_none(&format!("{method} {uri}"), &format!("{:?} {}", answer.headers, answer.text()));
+    assert_described(&method, uri.path(), &answer);
     answer
 }
 

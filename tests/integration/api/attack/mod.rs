@@ -11,7 +11,7 @@ mod parameters;
 mod protocol;
 mod races;
 mod sockets;
-mod wire;
+pub mod wire;
 
 use std::time::Duration;
 
@@ -19,15 +19,12 @@ use drover::geo::Geo;
 use http::{HeaderMap, Method};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Bytes;
-use serde_json::Value;
 
-use super::openapi::{Operation, operations};
+use super::openapi::{ID, Operation, operations, resolved};
 use super::server::{Answer, Server, open, send};
 use crate::support::until;
 
 const SOON: Duration = Duration::from_secs(20);
-/// Of what requests name that need a number.
-const ID: i64 = 4711;
 /// Of requests at once, which a test sends in no order.
 const AT_ONCE: usize = 8;
 
@@ -86,34 +83,6 @@ impl Target {
     async fn count(&self, table: &str) -> i64 {
         self.server.database.raw.query_one(&format!("SELECT count(*) FROM {table}"), &[]).await.unwrap().get(0)
     }
-}
-
-impl Operation {
-    fn name(&self) -> String {
-        format!("{} {}", self.method, self.path)
-    }
-
-    /// Its path, with something in place of each parameter.
-    fn target(&self) -> String {
-        self.path.replace("{role}", "payload_fetch").replace("{ip}", "192.0.2.1").replace("{id}", &ID.to_string())
-    }
-
-    fn is_changing(&self) -> bool {
-        self.method != Method::GET
-    }
-
-    /// Of its request body, references followed.
-    fn body_schema(&self, document: &Value) -> Option<Value> {
-        let schema = &self.description["requestBody"]["content"]["application/json"]["schema"];
-        let schema = if schema["oneOf"].is_array() { &schema["oneOf"][0] } else { schema };
-        (!schema.is_null()).then(|| resolved(document, schema).clone())
-    }
-}
-
-/// What a `$ref` names, or the schema itself.
-fn resolved<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
-    let named = schema["$ref"].as_str().and_then(|name| name.strip_prefix('#'));
-    named.map_or(schema, |pointer| document.pointer(pointer).unwrap())
 }
 
 /// Keeps browsers from misusing an answer.

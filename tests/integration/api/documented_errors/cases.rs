@@ -1,0 +1,105 @@
+//! The requests that provoke the errors of single operations, and the things that they are about.
+
+use super::super::openapi::ID;
+
+/// A body that each operation takes. What it names is not there.
+pub const BODIES: [(&str, &str); 24] = [
+    ("POST /api/job-queue/enqueue", r#"{"role": "payload_fetch", "dispensary_id": 4711}"#),
+    ("POST /api/job-queue/enqueue-batch", r#"{"tasks": [{"role": "analytics_refresh"}]}"#),
+    ("POST /api/job-queue/enqueue-state", r#"{"state_code": "AZ"}"#),
+    ("POST /api/jobs", r#"{"job_type": "youtube_monitor"}"#),
+    ("POST /api/proxies", r#"{"host": "192.0.2.1", "port": 80}"#),
+    ("POST /api/proxies/import", r#"{"proxies": ["192.0.2.1:80"]}"#),
+    ("POST /api/schedules", r#"{"name": "all", "role": "payload_fetch", "interval_hours": 4}"#),
+    ("POST /api/session", r#"{"token": "unknown"}"#),
+    ("POST /api/tasks", r#"{"role": "payload_fetch", "dispensary_id": 4711}"#),
+    ("POST /api/tasks/bulk", r#"{"action": "retry", "ids": [4711]}"#),
+    ("POST /api/tasks/generate/discovery", r#"{"platform": "dutchie"}"#),
+    ("POST /api/tasks/generate/resync", "{}"),
+    ("POST /api/tasks/migration/create-resync-tasks", "{}"),
+    ("POST /api/tasks/recover-stale", "{}"),
+    ("POST /api/tokens", r#"{"name": "grafana", "role": "viewer"}"#),
+    ("POST /api/worker-registry/deregister", r#"{"worker_id": "elsewhere-1"}"#),
+    ("POST /api/worker-registry/heartbeat", r#"{"worker_id": "elsewhere-1"}"#),
+    ("POST /api/worker-registry/register", r#"{"worker_id": "elsewhere-2"}"#),
+    ("PUT /api/hosts/{host}", r#"{"breaker": "closed"}"#),
+    ("PUT /api/jobs/{id}", r#"{"priority": 3}"#),
+    ("PUT /api/proxies/{id}", r#"{"is_active": true}"#),
+    ("PUT /api/schedules/{id}", r#"{"priority": 3}"#),
+    ("PUT /api/stores/{id}", r#"{"crawl_enabled": true}"#),
+    ("PUT /api/tasks/{id}", r#"{"priority": 3}"#),
+];
+
+/// Without these, nothing is looked for.
+pub const QUERIES: [(&str, &str); 2] =
+    [("GET /api/products/search", "?q=a"), ("GET /api/stats/series", "?metric=tasks")];
+
+/// What is made once: a second time it is a conflict.
+pub const TWICE: [(&str, &str); 7] = [
+    ("POST /api/job-queue/enqueue", r#"{"role": "analytics_refresh"}"#),
+    ("POST /api/jobs", r#"{"job_type": "forum_scrape"}"#),
+    ("POST /api/proxies", r#"{"host": "192.0.2.1", "port": 81}"#),
+    ("POST /api/schedules", r#"{"name": "twice", "role": "payload_fetch", "interval_hours": 4}"#),
+    ("POST /api/tasks", r#"{"role": "analytics_refresh"}"#),
+    ("POST /api/tasks/generate/discovery", r#"{"platform": "dutchie"}"#),
+    ("POST /api/tokens", r#"{"name": "twice", "role": "viewer"}"#),
+];
+
+/// What the requests of [`REFUSED`] are about. New things have smaller numbers.
+pub const THINGS: &str = "
+    INSERT INTO worker_tasks (id, role, status, completed_at)
+    VALUES (101, 'payload_fetch', 'completed', now()), (111, 'scrape_account', 'completed', now());
+    INSERT INTO worker_tasks (id, role, status, worker_id, lease_expires_at)
+    VALUES (102, 'payload_fetch', 'running', 'w', now() + interval '1 hour'),
+           (112, 'scrape_account', 'running', 'w', now() + interval '1 hour');
+    INSERT INTO worker_tasks (id, role) VALUES (103, 'payload_fetch');
+    INSERT INTO task_schedules (id, name, role, cron)
+    VALUES (101, 'taken', 'payload_fetch', '0 0 6 * * *'), (102, 'broken', 'payload_fetch', 'often');
+    INSERT INTO proxies (id, host, port, username, password) OVERRIDING SYSTEM VALUE
+    VALUES (101, 'unreadable.example', 80, 'u', '$drover$9$x');";
+
+/// What the state of a thing forbids: the operation, its status, the thing's number and the body.
+pub const REFUSED: [(&str, u16, i64, &str); 13] = [
+    ("DELETE /api/jobs/{id}", 409, 112, ""),
+    ("DELETE /api/tasks/{id}", 409, 102, ""),
+    ("POST /api/jobs/{id}/cancel", 409, 111, ""),
+    ("POST /api/jobs/{id}/retry", 409, 111, ""),
+    ("POST /api/proxies/{id}/test", 409, 101, ""),
+    ("POST /api/schedules/{id}/trigger", 409, 102, ""),
+    ("POST /api/tasks/{id}/cancel", 409, 101, ""),
+    ("POST /api/tasks/{id}/retry", 409, 101, ""),
+    ("PUT /api/jobs/{id}", 409, 111, r#"{"priority": 3}"#),
+    ("PUT /api/schedules/{id}", 409, 102, r#"{"name": "taken"}"#),
+    ("PUT /api/schedules/{id}", 412, 101, r#"{"priority": 3}"#),
+    ("PUT /api/tasks/{id}", 409, 101, r#"{"priority": 3}"#),
+    ("PUT /api/tasks/{id}", 412, 103, r#"{"priority": 3}"#),
+];
+
+/// While another transaction makes tasks of the role, or holds the schedule.
+pub const LOCKED: [(&str, i64, &str); 3] = [
+    ("POST /api/tasks/generate/resync", ID, "SELECT lock_generation('payload_fetch')"),
+    ("POST /api/job-queue/enqueue-state", ID, "SELECT lock_generation('payload_fetch')"),
+    ("DELETE /api/schedules/{id}", 101, "SELECT FROM task_schedules WHERE id = 101 FOR UPDATE"),
+];
+
+/// Once their caller is known, these ask nothing of the database.
+pub const WITHOUT_DATABASE: [&str; 8] = [
+    "DELETE /api/session",
+    "GET /api/config",
+    "GET /api/events",
+    "GET /api/geo/{ip}",
+    "GET /api/session",
+    "GET /api/worker-registry/roles",
+    "GET /metrics",
+    "POST /api/session",
+];
+
+/// So that no statement finds its tables and views.
+pub const RENAME_TABLES: &str = "DO $$
+    DECLARE name text;
+    BEGIN
+      FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'public'
+                  UNION ALL SELECT viewname FROM pg_views WHERE schemaname = 'public' LOOP
+        EXECUTE format('ALTER TABLE %I RENAME TO %I', name, 'lost_' || name);
+      END LOOP;
+    END $$";

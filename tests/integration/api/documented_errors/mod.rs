@@ -1,0 +1,331 @@
+//! Every error that an operation describes is provoked here, and is answered as it says: with its status, content type and form. The
+//! test fails where the description has an error that nothing provokes, and where one is provoked that it does not have.
+//!
+//! Most requests are made from the description alone; [`cases`] has the rest. Whether an answer of any other test is described is
+//! looked at by `openapi::assert_described`.
+
+mod cases;
+mod form;
+mod requests;
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use drover::api::openapi;
+use drover::config::Database;
+use drover::db::{self, Db, PoolSizes};
+use drover::geo::Geo;
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, join_all};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+
+use self::cases::{LOCKED, QUERIES, REFUSED, RENAME_TABLES, THINGS, TWICE, WITHOUT_DATABASE};
+use self::form::assert_form;
+use self::requests::{announced, make_tokens, request_by, secret, send, send_with};
+use super::geo::geo_database;
+use super::openapi::{ID, Operation, ROLES, operations, resolved};
+use super::reads::crawled;
+use super::server::{Answer, Server};
+use crate::support::{database, database_settings};
+
+/// The operation and the status.
+type Error = (String, u16);
+
+/// More than any body may have.
+const TOO_MANY_BYTES: usize = 64 << 20;
+/// For a request: its body must come within half of it. For a transaction: it waits a little less for a lock.
+const SHORT: Duration = Duration::from_secs(3);
+/// Programs that ask these add what they like to their queries.
+const OPEN_QUERIES: [&str; 3] = ["/livez", "/readyz", "/metrics"];
+
+#[tokio::test]
+async fn every_documented_error_is_provoked_and_every_provoked_one_is_documented() {
+    let all = &operations();
+    let provoked: [BoxFuture<Vec<Error>>; 10] = [
+        heads(all).boxed(),
+        bodies(all).boxed(),
+        slow_bodies(all).boxed(),
+        strangers(all).boxed(),
+        too_many_requests(all).boxed(),
+        things(all).boxed(),
+        locked(all).boxed(),
+        damaged_files(all).boxed(),
+        without_database(all).boxed(),
+        with_broken_database(all).boxed(),
+    ];
+    let provoked: BTreeSet<Error> = join_all(provoked).await.concat().into_iter().collect();
+    let errors = all.iter().flat_map(|operation| operation.errors().map(|status| (operation.name(), status)));
+    let documented: BTreeSet<Error> = errors.collect();
+    let silent: Vec<&Error> = documented.difference(&provoked).collect();
+    assert!(silent.is_empty(), "documented, and provoked by nothing: {silent:?}");
+    let unknown: Vec<&Error> = provoked.difference(&documented).collect();
+    assert!(unknown.is_empty(), "provoked, and not documented: {unknown:?}");
+}
+
+/// 400, 403, 414, 431: what is wrong with a request's head.
+async fn heads(all: &[Operation]) -> Vec<Error> {
+    let server = Server::start().await;
+    let mut errors = Vec::new();
+    for operation in all {
+        let target = operation.target();
+        let request = |target: &str| server.request(operation.method.clone(), target);
+        let mut cases = vec![
+            (400, request(&target).header("host", "localhost")),
+            (403, request(&target).header("origin", "https://evil.example")),
+            (414, request(&format!("{target}?q={}", "x".repeat(9_000)))),
+            (431, request(&target).header("x", "x".repeat(70_000))),
+        ];
+        if !OPEN_QUERIES.contains(&target.as_str()) {
+            cases.push((400, request(&format!("{target}?no_such_parameter=1"))));
+        }
+        if let Some((begin, _)) = operation.path.split_once('{') {
+            let end = operation.path.split_once('}').unwrap().1;
+            cases.push((400, request(&format!("{begin}%00{end}"))));
+        }
+        for (status, request) in cases {
+            errors.push(expect(operation, status, &send(&server, operation, request).await));
+        }
+    }
+    errors
+}
+
+/// 400, 413, 415: bodies that are no request, too large, or of another type.
+async fn bodies(all: &[Operation]) -> Vec<Error> {
+    let server = Server::start().await;
+    let mut errors = Vec::new();
+    for operation in all.iter().filter(|operation| operation.takes_body()) {
+        let request = || server.request(operation.method.clone(), &operation.target());
+        let unknown = send_with(&server, request(), r#"{"no_such_field": 1}"#).await;
+        errors.push(expect(operation, 400, &unknown));
+        let text = send(&server, operation, request().header("content-type", "text/plain")).await;
+        errors.push(expect(operation, 415, &text));
+        errors.push(expect(operation, 413, &announced(&server, operation, TOO_MANY_BYTES).await));
+    }
+    errors
+}
+
+/// 408: bodies that are announced and do not come.
+async fn slow_bodies(all: &[Operation]) -> Vec<Error> {
+    let server = &Server::with_timeout(SHORT).await;
+    let slow = all.iter().filter(|operation| operation.takes_body());
+    join_all(slow.map(async |operation| expect(operation, 408, &announced(server, operation, 10).await))).await
+}
+
+/// 401 and 403: callers who are unknown, or whose access role may do less.
+async fn strangers(all: &[Operation]) -> Vec<Error> {
+    let server = Server::start().await;
+    make_tokens(&server).await;
+    let mut errors = Vec::new();
+    for operation in all {
+        let needed = |role: &&str| operation.description["x-access-role"] == **role;
+        let Some(rank) = ROLES.iter().position(needed) else { continue };
+        let target = operation.target();
+        let unknown = server.request(operation.method.clone(), &target);
+        errors.push(expect(operation, 401, &send(&server, operation, unknown).await));
+        if let Some(lower) = rank.checked_sub(1) {
+            let lower = request_by(ROLES[lower], &server, operation, &target);
+            errors.push(expect(operation, 403, &send(&server, operation, lower).await));
+        }
+    }
+    let log_in = named(all, "POST /api/session");
+    let unknown = server.request(log_in.method.clone(), &log_in.path);
+    errors.push(expect(log_in, 401, &send(&server, log_in, unknown).await));
+    errors
+}
+
+/// 429: a token that has used up its requests.
+async fn too_many_requests(all: &[Operation]) -> Vec<Error> {
+    let server = Server::with(|config| config.requests_per_minute = 1).await;
+    make_tokens(&server).await;
+    let who = named(all, "GET /api/session");
+    let first = send(&server, who, request_by("admin", &server, who, &who.path)).await;
+    assert_eq!(first.status, 200);
+    let mut errors = Vec::new();
+    for operation in all.iter().filter(|operation| operation.description["x-access-role"] != "none") {
+        let request = request_by("admin", &server, operation, &operation.target());
+        errors.push(expect(operation, 429, &send(&server, operation, request).await));
+    }
+    let log_in = named(all, "POST /api/session");
+    let request = server.request(log_in.method.clone(), &log_in.path);
+    let token = json!({ "token": secret("admin") }).to_string();
+    errors.push(expect(log_in, 429, &send_with(&server, request, &token).await));
+    errors
+}
+
+/// 404, 409, 412, 422: things that are not there, are there already, or do not allow the change; and a key of another request.
+async fn things(all: &[Operation]) -> Vec<Error> {
+    let (_dir, geo) = geo_database();
+    let server = &Server::start_with(|config| config.requests_per_minute = 0, Geo::new(Some(&geo))).await;
+    make_tokens(server).await;
+    [missing(all, server).await, refused(all, server).await, twice(all, server).await, used_keys(all, server).await]
+        .concat()
+}
+
+async fn missing(all: &[Operation], server: &Server) -> Vec<Error> {
+    let mut errors = Vec::new();
+    for operation in all.iter().filter(|operation| operation.path.contains('{') || operation.has_error(404)) {
+        let request = request_by("admin", server, operation, &operation.target());
+        errors.extend(error(operation, &send(server, operation, request).await));
+    }
+    errors
+}
+
+async fn refused(all: &[Operation], server: &Server) -> Vec<Error> {
+    server.database.raw.batch_execute(THINGS).await.unwrap();
+    let mut errors = Vec::new();
+    for (name, status, id, body) in REFUSED {
+        let operation = named(all, name);
+        let mut request = request_by("admin", server, operation, &operation.target_of(id));
+        if status == 412 {
+            request = request.header("if-match", "\"1000\"");
+        }
+        errors.push(expect(operation, status, &send_with(server, request, body).await));
+    }
+    errors
+}
+
+async fn twice(all: &[Operation], server: &Server) -> Vec<Error> {
+    let mut errors = Vec::new();
+    for (name, body) in TWICE {
+        let operation = named(all, name);
+        let request = || request_by("admin", server, operation, &operation.path);
+        send_with(server, request(), body).await;
+        errors.push(expect(operation, 409, &send_with(server, request(), body).await));
+    }
+    errors
+}
+
+async fn used_keys(all: &[Operation], server: &Server) -> Vec<Error> {
+    // a proxy is tried before the key is looked at
+    let closed = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
+    let used = format!(
+        "INSERT INTO proxies (id, host, port) OVERRIDING SYSTEM VALUE VALUES ({ID}, '127.0.0.1', {closed});
+         INSERT INTO idempotency_keys (who, key, request, status, body) VALUES ('admin', 'used', 'another', 200, '{{}}')"
+    );
+    server.database.raw.batch_execute(&used).await.unwrap();
+    let mut errors = Vec::new();
+    for operation in all.iter().filter(|operation| operation.description["x-audited"] == true) {
+        let request = request_by("admin", server, operation, &operation.target()).header("idempotency-key", "used");
+        errors.push(expect(operation, 422, &send(server, operation, request).await));
+    }
+    errors
+}
+
+/// 409: what another transaction has.
+async fn locked(all: &[Operation]) -> Vec<Error> {
+    let mut database = database().await;
+    let settings = Database { statement_timeout: SHORT, transaction_timeout: SHORT, ..database_settings() };
+    database.db = Db::new(&database.url, &settings, PoolSizes { work: 1, api: 2 }).unwrap();
+    let server = Server::on(database, |_| (), Geo::default()).await;
+    make_tokens(&server).await;
+    server.database.raw.batch_execute(THINGS).await.unwrap();
+    let mut errors = Vec::new();
+    for (name, id, lock) in LOCKED {
+        let operation = named(all, name);
+        server.database.raw.batch_execute(&format!("BEGIN; {lock}")).await.unwrap();
+        let request = request_by("admin", &server, operation, &operation.target_of(id));
+        errors.push(expect(operation, 409, &send(&server, operation, request).await));
+        server.database.raw.batch_execute("ROLLBACK").await.unwrap();
+    }
+    errors
+}
+
+/// 410 and 422: payload files that are not what was written, or have gone.
+async fn damaged_files(all: &[Operation]) -> Vec<Error> {
+    let server = Server::start().await;
+    make_tokens(&server).await;
+    let (store, ids) = crawled(&server, &[&["a"], &["b"]]).await;
+    let files = server.database.raw.query("SELECT storage_path FROM raw_crawl_payloads", &[]).await.unwrap();
+    let files: Vec<PathBuf> = files.iter().map(|row| server.storage.path().join(row.get::<_, String>(0))).collect();
+    let reads = [
+        ("GET /api/payloads/{id}/data", ids[1]),
+        ("GET /api/payloads/store/{id}/diff", store),
+        ("GET /api/payloads/store/{id}/latest", store),
+    ];
+    let read = async |status: u16| {
+        let mut errors = Vec::new();
+        for (name, id) in reads {
+            let operation = named(all, name);
+            let request = request_by("admin", &server, operation, &operation.target_of(id));
+            errors.push(expect(operation, status, &send(&server, operation, request).await));
+        }
+        errors
+    };
+    files.iter().for_each(|file| std::fs::write(file, b"rubbish").unwrap());
+    let damaged = read(422).await;
+    files.iter().for_each(|file| std::fs::remove_file(file).unwrap());
+    [damaged, read(410).await].concat()
+}
+
+/// 503: the database cannot be reached.
+async fn without_database(all: &[Operation]) -> Vec<Error> {
+    let (known, unknown) = (Server::start().await, Server::start().await);
+    known.get("/api/tasks").await.expect(200);
+    known.database.shut().await;
+    unknown.database.shut().await;
+    failures(all, 503, &known, &unknown).await
+}
+
+/// 500: the database does not hold what it should.
+async fn with_broken_database(all: &[Operation]) -> Vec<Error> {
+    let (known, unknown) = (Server::start().await, Server::start().await);
+    // a view that was never filled is not read
+    db::analytics::refresh::refresh(&known.database.db).await.unwrap();
+    known.get("/api/tasks").await.expect(200);
+    for server in [&known, &unknown] {
+        server.database.raw.batch_execute(RENAME_TABLES).await.unwrap();
+    }
+    failures(all, 500, &known, &unknown).await
+}
+
+/// By two servers: `known` still knows its callers, so that the operation itself fails. `unknown` does not: for operations that ask no
+/// more of the database than who the caller is.
+async fn failures(all: &[Operation], status: u16, known: &Server, unknown: &Server) -> Vec<Error> {
+    let mut errors = Vec::new();
+    for operation in all {
+        let needs_database = !WITHOUT_DATABASE.contains(&operation.name().as_str());
+        let server = if needs_database { known } else { unknown };
+        let query = QUERIES.iter().find(|(name, _)| *name == operation.name()).map_or("", |(_, query)| query);
+        let mut request = server.request(operation.method.clone(), &format!("{}{query}", operation.target()));
+        if !needs_database {
+            request = request.header("cookie", "drover_login=x");
+        }
+        let answer = send(server, operation, request).await;
+        match operation.has_error(status) {
+            true => errors.push(expect(operation, status, &answer)),
+            false => errors.extend(error(operation, &answer)),
+        }
+    }
+    errors
+}
+
+fn named<'a>(all: &'a [Operation], name: &str) -> &'a Operation {
+    all.iter().find(|operation| operation.name() == name).unwrap_or_else(|| panic!("there is no {name}"))
+}
+
+#[track_caller]
+fn expect(operation: &Operation, status: u16, answer: &Answer) -> Error {
+    assert_eq!(answer.status.as_u16(), status, "{}: {}", operation.name(), answer.text());
+    error(operation, answer).unwrap()
+}
+
+/// The error that an operation answered, if it is one. Where it is described, it is as described.
+#[track_caller]
+fn error(operation: &Operation, answer: &Answer) -> Option<Error> {
+    let (name, status) = (operation.name(), answer.status.as_u16());
+    if status < 400 {
+        return None;
+    }
+    static DOCUMENT: LazyLock<Value> = LazyLock::new(openapi::document);
+    let described = resolved(&DOCUMENT, &operation.description["responses"][status.to_string()]);
+    if !described.is_null() {
+        let kind = answer.headers["content-type"].to_str().unwrap();
+        let schema = &described["content"][kind]["schema"];
+        assert!(schema.is_object(), "{name}: {status} is {kind}, and not as described");
+        assert_form(&format!("{name}: {status}"), &DOCUMENT, schema, &answer.json());
+    }
+    Some((name, status))
+}
