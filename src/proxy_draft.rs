@@ -9,6 +9,7 @@ use url::{ParseError, Url};
 
 use crate::domain::proxy::{ProxyEntry, ProxyProtocol};
 use crate::domain::vocabulary;
+use crate::secrets;
 
 const EXPECTED: &str = "expected host:port, host:port:user:password or a URL";
 
@@ -172,6 +173,9 @@ fn protocol(text: &str) -> Result<ProxyProtocol, String> {
 
 /// A password that a proxy can be given.
 pub fn check_password(text: &str) -> Result<(), String> {
+    if text.starts_with(secrets::MARK) {
+        return Err("the password begins as encrypted ones do in the database".to_owned());
+    }
     check_login_text("password", text)
 }
 
@@ -187,7 +191,7 @@ fn check_login_text(what: &str, text: &str) -> Result<(), String> {
 
 fn check_login(username: &str, password: &str) -> Result<(), String> {
     check_login_text("username", username)?;
-    check_login_text("password", password)?;
+    check_password(password)?;
     if username.is_empty() && !password.is_empty() {
         return Err("a password without a username".to_owned());
     }

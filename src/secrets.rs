@@ -15,7 +15,7 @@ use thiserror::Error;
 use crate::digest::sha256_hex;
 
 /// What every encrypted text begins with, of whatever version.
-const MARK: &str = "$drover$";
+pub const MARK: &str = "$drover$";
 const VERSION: &str = "$drover$1$";
 const KEY_BYTES: usize = 32;
 const NONCE_BYTES: usize = 24;

@@ -122,3 +122,19 @@ async fn a_test_says_why_a_proxy_does_not_work() {
     assert!(tested["reason"].as_str().unwrap().contains("cannot be reached"), "{tested}");
     server.post("/api/proxies/4711/test", json!({})).await.problem(404);
 }
+
+#[tokio::test]
+async fn a_password_that_reads_as_an_encrypted_one_is_refused_by_name() {
+    let server = Server::start().await;
+    let id = create(&server).await["id"].clone();
+    let password = "$drover$1$x";
+    let new = json!({"host": "h", "port": 1, "username": "bob", "password": password});
+    for (method, path, body, field) in [
+        (Method::POST, "/api/proxies", new.clone(), "proxy"),
+        (Method::POST, "/api/proxies/import", json!({"proxies": [new]}), "proxies[0]"),
+        (Method::POST, "/api/proxies/import", json!({"proxies": [format!("h:1:bob:{password}")]}), "proxies[0]"),
+        (Method::PUT, &format!("/api/proxies/{id}"), json!({"password": password}), "password"),
+    ] {
+        assert_eq!(call(&server, method, path, body).await.problem(400)["field"], field, "{path}");
+    }
+}
