@@ -11,8 +11,10 @@ use utoipa::ToSchema;
 use super::access::{Admin, Caller, Changes, Viewer};
 use super::body::Body;
 use super::change::Change;
+use super::error::Problem;
 use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
+use crate::db::generation::GenerationError;
 use crate::db::task_views::counts::{self, Counts};
 use crate::db::{Client, generation, legacy};
 use crate::domain::legacy::{LegacyMove, LegacyTables};
@@ -96,7 +98,7 @@ pub async fn cancel_pending_crawl_jobs(
 
 /// Makes a task to fetch the menu of every store that has none open.
 #[utoipa::path(post, path = "/api/tasks/migration/create-resync-tasks", tag = "migration", request_body = Option<LegacyStores>,
-               responses((status = 200, body = LegacyCount)))]
+               responses((status = 200, body = LegacyCount), (status = 409, response = Problem)))]
 pub async fn create_resync_tasks(
     changes: Changes<Admin>,
     State(api): State<ApiState>,
@@ -108,7 +110,9 @@ pub async fn create_resync_tasks(
     }
     let change = changes.begin(&api).await?;
     let count = match Legacy::of(&change).await? {
-        Legacy::Present => generation::of_stores(&change, state_code.as_deref()).await?.count,
+        Legacy::Present => {
+            generation::of_stores(&change, state_code.as_deref()).await.map_err(GenerationError::Db)?.count
+        }
         Legacy::Absent => 0,
     };
     counted(change, "migration.create_resync_tasks", count).await
@@ -116,7 +120,8 @@ pub async fn create_resync_tasks(
 
 /// Moves all of it in one transaction: schedules off, waiting crawl jobs cancelled, tasks made for every store, a discovery and a refresh of
 /// the analytics, job runs closed. A second time it changes nothing more.
-#[utoipa::path(post, path = "/api/tasks/migration/full-migrate", tag = "migration", responses((status = 200, body = LegacyReport)))]
+#[utoipa::path(post, path = "/api/tasks/migration/full-migrate", tag = "migration",
+               responses((status = 200, body = LegacyReport), (status = 409, response = Problem)))]
 pub async fn full_migrate(
     changes: Changes<Admin>,
     State(api): State<ApiState>,
@@ -125,7 +130,7 @@ pub async fn full_migrate(
     let change = changes.begin(&api).await?;
     let legacy = Legacy::of(&change).await?;
     let done = match legacy {
-        Legacy::Present => legacy::move_all(&change).await?,
+        Legacy::Present => legacy::move_all(&change).await.map_err(GenerationError::Db)?,
         Legacy::Absent => LegacyMove::default(),
     };
     let report = LegacyReport { legacy, done };

@@ -56,7 +56,8 @@ pub const THINGS: &str = "
     INSERT INTO task_schedules (id, name, role, cron)
     VALUES (101, 'taken', 'payload_fetch', '0 0 6 * * *'), (102, 'broken', 'payload_fetch', 'often');
     INSERT INTO proxies (id, host, port, username, password) OVERRIDING SYSTEM VALUE
-    VALUES (101, 'unreadable.example', 80, 'u', '$drover$9$x');";
+    VALUES (101, 'unreadable.example', 80, 'u', '$drover$9$x');
+    CREATE TABLE job_schedules (id serial PRIMARY KEY, job_name text, enabled boolean);";
 
 /// What the state of a thing forbids: the operation, its status, the thing's number and the body.
 pub const REFUSED: [(&str, u16, i64, &str); 13] = [
@@ -76,7 +77,9 @@ pub const REFUSED: [(&str, u16, i64, &str); 13] = [
 ];
 
 /// While another transaction makes tasks of the role, or holds the schedule.
-pub const LOCKED: [(&str, i64, &str); 3] = [
+pub const LOCKED: [(&str, i64, &str); 5] = [
+    ("POST /api/tasks/migration/create-resync-tasks", ID, "SELECT lock_generation('payload_fetch')"),
+    ("POST /api/tasks/migration/full-migrate", ID, "SELECT lock_generation('payload_fetch')"),
     ("POST /api/tasks/generate/resync", ID, "SELECT lock_generation('payload_fetch')"),
     ("POST /api/job-queue/enqueue-state", ID, "SELECT lock_generation('payload_fetch')"),
     ("DELETE /api/schedules/{id}", 101, "SELECT FROM task_schedules WHERE id = 101 FOR UPDATE"),
