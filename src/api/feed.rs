@@ -1,7 +1,8 @@
 //! `Feed`: what happens to runs, workers, schedules and proxies, as numbered events. One for each process, whoever listens.
 //!
 //! In: the database, looked at every [`TICK`] while somebody listens, and for [`REST_AFTER`] longer. Out: the latest [`MAX_EVENTS`], from
-//! which each listener reads what it has not seen; a listener that fell behind further than that, or comes back after a rest, is told so.
+//! which each listener reads what it has not seen; a listener that fell behind further than that, or comes back after a rest, is told so,
+//! as are all listeners after a time without the database.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -136,17 +137,23 @@ impl Feed {
     /// Until nobody has listened for some time.
     async fn watch(&self, source: &mut impl Source) {
         let (mut looked, mut listened) = (Instant::now(), Instant::now());
+        let mut is_interrupted = false;
         loop {
             let elapsed = looked.elapsed();
             looked = Instant::now();
             match source.look(elapsed).await {
                 Ok(news) => {
+                    if std::mem::take(&mut is_interrupted) {
+                        // what happened meanwhile is not among the news
+                        self.skip();
+                    }
                     self.publish(news);
                     self.is_watching.send_replace(true);
                 }
                 Err(error) => {
                     events::feed_interrupted(&error);
                     source.forget();
+                    is_interrupted = true;
                 }
             }
             tokio::time::sleep(self.tick).await;
@@ -195,7 +202,7 @@ impl Feed {
         self.newest.send_replace(number);
     }
 
-    /// Leaves a number out, so that who comes back with an earlier one learns that it may have missed something.
+    /// Leaves a number out, so that a listener with an earlier one learns that it may have missed something.
     fn skip(&self) {
         self.latest().clear();
         self.newest.send_modify(|number| *number += 1);

@@ -1,13 +1,16 @@
 //! Live events, as a page listens to them.
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
-use http::Method;
+use drover::private_server;
+use http::Request;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use serde_json::{Value, json};
 
 use super::server::{Server, open};
+use crate::support::{Child, PATIENCE, drover, server_dir, server_options};
 
 const SOON: Duration = Duration::from_secs(20);
 
@@ -25,11 +28,15 @@ struct Event {
 
 impl Listener {
     async fn connect(server: &Server, path: &str, last: Option<&str>) -> Listener {
-        let mut request = server.request(Method::GET, path);
+        Listener::connect_to(server.address, path, last).await
+    }
+
+    async fn connect_to(address: SocketAddr, path: &str, last: Option<&str>) -> Listener {
+        let mut request = Request::get(path).header("host", address.to_string());
         if let Some(last) = last {
             request = request.header("last-event-id", last);
         }
-        let response = open(server.address, request.body(Full::default()).unwrap()).await;
+        let response = open(address, request.body(Full::default()).unwrap()).await;
         assert_eq!(
             (response.status().as_u16(), &response.headers()["content-type"]),
             (200, &"text/event-stream".parse().unwrap())
@@ -132,6 +139,40 @@ async fn an_id_that_is_foreign_or_too_old_is_answered_with_reset() {
         let mut listener = Listener::connect(&server, "/api/events", Some(id)).await;
         assert_eq!(listener.next().await.unwrap().topic, "reset", "{id}");
     }
+}
+
+#[tokio::test]
+async fn after_a_time_without_the_database_all_who_listen_are_told_to_read_anew() {
+    let dir = server_dir();
+    let start = async || private_server::start_with(dir.path(), server_options(Duration::ZERO)).await.unwrap();
+    let database = start().await;
+    let command = |args: &[&str]| {
+        let mut command = drover();
+        command.args(args).env("DATABASE_URL", database.url()).env("DROVER__STORAGE__ROOT", dir.path());
+        command
+    };
+    assert!(command(&["migrate", "up"]).status().await.unwrap().success());
+    let api = Child::spawn(command(&["api"]).env("DROVER__API__LISTEN", "127.0.0.1:0"));
+    let address = listening(&api).await;
+    let mut before = Listener::connect_to(address, "/api/events", None).await;
+    let last = before.until("counts").await;
+
+    private_server::stop(dir.path()).await.unwrap();
+    api.logged("could not be read for live events", PATIENCE).await;
+    let mut meanwhile = Listener::connect_to(address, "/api/events?topics=task", None).await;
+    let _database = start().await;
+    before.until("reset").await;
+    meanwhile.until("reset").await;
+    let mut after = Listener::connect_to(address, "/api/events", Some(&last.id)).await;
+    assert_eq!(after.next().await.unwrap().topic, "reset");
+    drop(api);
+    private_server::stop(dir.path()).await.unwrap();
+}
+
+/// Where a child answers the API.
+async fn listening(api: &Child) -> SocketAddr {
+    let line: Value = serde_json::from_str(&api.logged("Listening on http", PATIENCE).await).unwrap();
+    line["address"].as_str().unwrap().parse().unwrap()
 }
 
 #[tokio::test]
