@@ -3,7 +3,6 @@
 use std::fmt::Display;
 use std::time::Duration;
 
-use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
@@ -71,8 +70,10 @@ pub enum ApiError {
     TooLarge(usize),
     #[error("the target of the request is longer than {0} bytes")]
     TargetTooLong(usize),
-    #[error("the header fields are larger than {0} bytes")]
+    #[error("the header fields are larger than {0} bytes, or more than 100")]
     HeadTooLarge(usize),
+    #[error("what came is no request of HTTP/1.1")]
+    NoRequest,
     #[error("the body is {0}, not application/json")]
     NotJson(String),
     #[error("the body is coded as {0}: send it as it is")]
@@ -131,10 +132,10 @@ struct FieldError {
 }
 
 impl Problem {
-    pub fn body(mut self, request_id: &str) -> Body {
+    pub fn json(mut self, request_id: &str) -> Vec<u8> {
         request_id.clone_into(&mut self.request_id);
         // strings and numbers always become JSON
-        serde_json::to_vec(&self).unwrap_or_default().into()
+        serde_json::to_vec(&self).unwrap_or_default()
     }
 }
 
@@ -150,7 +151,9 @@ impl ApiError {
 
     fn status(&self) -> StatusCode {
         match self {
-            ApiError::Bad { .. } | ApiError::BadFields(_) | ApiError::BadBody(_) => StatusCode::BAD_REQUEST,
+            ApiError::Bad { .. } | ApiError::BadFields(_) | ApiError::BadBody(_) | ApiError::NoRequest => {
+                StatusCode::BAD_REQUEST
+            }
             ApiError::Unauthenticated(_) => StatusCode::UNAUTHORIZED,
             ApiError::Forbidden(_) => StatusCode::FORBIDDEN,
             ApiError::NotFound(_) | ApiError::MissingReference { .. } => StatusCode::NOT_FOUND,

@@ -11,7 +11,7 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, LINK, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
-use axum::http::{HeaderName, HeaderValue};
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
@@ -43,7 +43,7 @@ pub async fn answer(State(max_time): State<Duration>, mut request: Request, next
     let route = request.extensions().get::<MatchedPath>().map_or(NO_ROUTE, |path| resource(path.as_str())).to_owned();
     let timer = metrics::HTTP_SECONDS.with_label_values(&[route.as_str()]).start_timer();
     let (method, target) = (request.method().clone(), request.uri().clone());
-    let request_id = format!("{:016x}", rand::random::<u64>());
+    let request_id = new_request_id();
     request.extensions_mut().insert(RequestId(request_id.clone()));
     let mut response = run(max_time, request, next).await;
     timer.observe_duration();
@@ -52,13 +52,31 @@ pub async fn answer(State(max_time): State<Duration>, mut request: Request, next
         events::request_failed(method.as_str(), target.path(), response.status().as_u16(), &request_id, cause);
     }
     if let Some(problem) = response.extensions_mut().remove::<Problem>() {
-        *response.body_mut() = problem.body(&request_id);
+        *response.body_mut() = problem.json(&request_id).into();
     }
-    let link = response.extensions_mut().remove::<NextPage>().and_then(|next| next.link(&target));
-    let headers = response.headers_mut();
-    if let Some(link) = link {
-        headers.insert(LINK, link);
+    if let Some(link) = response.extensions_mut().remove::<NextPage>().and_then(|next| next.link(&target)) {
+        response.headers_mut().insert(LINK, link);
     }
+    complete(response.headers_mut(), &request_id);
+    response
+}
+
+/// The refusal of what is no request: its header fields, and a problem document.
+pub fn refuse_head(refused: ApiError) -> (HeaderMap, Vec<u8>) {
+    let request_id = new_request_id();
+    let (mut head, _) = refused.into_response().into_parts();
+    events::request_answered(NO_ROUTE, head.status.as_u16());
+    complete(&mut head.headers, &request_id);
+    let problem = head.extensions.remove::<Problem>().map(|problem| problem.json(&request_id));
+    (head.headers, problem.unwrap_or_default())
+}
+
+fn new_request_id() -> String {
+    format!("{:016x}", rand::random::<u64>())
+}
+
+/// Adds what each answer has.
+fn complete(headers: &mut HeaderMap, request_id: &str) {
     for (name, value) in SAFE_HEADERS {
         headers.entry(name).or_insert(HeaderValue::from_static(value));
     }
@@ -66,7 +84,6 @@ pub async fn answer(State(max_time): State<Duration>, mut request: Request, next
     if let Ok(request_id) = HeaderValue::try_from(request_id) {
         headers.insert(REQUEST_ID, request_id);
     }
-    response
 }
 
 /// What is counted together: `/api/tasks` and all routes below it. One by one they would be more series than a process may have.

@@ -1,7 +1,7 @@
 //! How long the head of a request may be, whatever it asks for: its target (414) and its header fields (431).
 //!
-//! In: a request. Out: the refusal, as a problem document. What does not even fit the buffer of a connection is refused by the HTTP
-//! library, without a word: that buffer is larger than these bounds.
+//! In: a request. Out: the refusal, as a problem document. What does not even fit the buffer of a connection, which is larger than these
+//! bounds, and what is no request at all is refused by the HTTP library; its statuses are known here too.
 
 use axum::extract::Request;
 use axum::http::HeaderMap;
@@ -23,6 +23,16 @@ pub fn check(request: &Request) -> Result<(), ApiError> {
         return Err(ApiError::HeadTooLarge(MAX_FIELD_BYTES));
     }
     Ok(())
+}
+
+/// What a status means with which the HTTP library refuses a head.
+pub fn refused_with(status: &str) -> Option<ApiError> {
+    match status {
+        "400" => Some(ApiError::NoRequest),
+        "414" => Some(ApiError::TargetTooLong(MAX_TARGET_BYTES)),
+        "431" => Some(ApiError::HeadTooLarge(MAX_FIELD_BYTES)),
+        _ => None,
+    }
 }
 
 fn field_bytes(headers: &HeaderMap) -> usize {

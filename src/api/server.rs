@@ -13,12 +13,12 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio_io_timeout::TimeoutStream;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::Layer;
 
 use super::authenticate::ClientAddress;
+use super::client_stream::ClientStream;
 use super::places::{self, Place, Places};
 use crate::events;
 
@@ -41,7 +41,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 pub struct Bounds {
     /// Connections at once; another client takes the place of one that sends no request, or else waits.
     pub connections: usize,
-    /// A client that reads nothing of its answer for so long is disconnected.
+    /// A client that reads nothing of its answer for so long is disconnected, and one that reads too slowly, a little later.
     pub write_idle: Duration,
 }
 
@@ -53,7 +53,7 @@ pub async fn serve(listener: TcpListener, router: Router, bounds: Bounds, stop: 
     while let Some((stream, client, place)) = next(&listener, &places, &stop).await {
         let (closed, over) = (place.closed(), over.clone());
         let connection = Connection { client, router: router.clone(), stop: stop.clone(), place };
-        let serving = connection.serve(stream, bounds.write_idle);
+        let serving = connection.serve(ClientStream::new(stream, bounds.write_idle));
         open.spawn(async move { over.run_until_cancelled(closed.run_until_cancelled(serving)).await });
     }
     drop(listener);
@@ -97,18 +97,14 @@ struct Connection {
 }
 
 impl Connection {
-    async fn serve(self, stream: TcpStream, write_idle: Duration) {
+    async fn serve(self, stream: ClientStream) {
         let place = self.place;
-        // answers are small: waiting to fill packets only delays them
-        let _ = stream.set_nodelay(true);
-        let mut stream = TimeoutStream::new(stream);
-        stream.set_write_timeout(Some(write_idle));
         let mut protocol = http1::Builder::new();
         protocol.timer(TokioTimer::new()).header_read_timeout(MAX_HEAD_TIME).max_buf_size(MAX_HEAD_BYTES);
         let router =
             TowerToHyperService::new(Extension(place.clone()).layer(Extension(self.client).layer(self.router)));
         let service = service_fn(move |request| Box::pin(router.call(request)));
-        let mut connection = protocol.serve_connection(TokioIo::new(Box::pin(stream)), service);
+        let mut connection = protocol.serve_connection(TokioIo::new(stream), service);
         let ended = tokio::select! {
             ended = poll_fn(|context| connection.poll_without_shutdown(context)) => ended,
             () = self.stop.cancelled() => {
@@ -127,7 +123,7 @@ impl Connection {
 
 /// Reads on for a moment where the client still sends, as after a refusal of a large body: the system would tell it of an error, and
 /// it might never see the answer.
-async fn linger(mut stream: Pin<Box<TimeoutStream<TcpStream>>>) {
+async fn linger(mut stream: ClientStream) {
     let drained = async {
         stream.shutdown().await?;
         // not in the future itself, which every connection has from its start

@@ -101,25 +101,21 @@ async fn what_no_buffer_holds_is_refused_too() {
 #[tokio::test]
 async fn a_head_that_is_too_large_is_431() {
     let server = Server::start().await;
-    let cases: [(&str, usize, usize, bool); 5] = [
-        ("one field", 1, 70_000, true),
-        ("many fields", 90, 1_000, true),
-        ("what no buffer holds", 1, 300_000, false),
-        ("more fields than are counted", 200, 10, false),
-        ("fields without end", 100_000, 10, false),
+    let cases: [(&str, usize, usize); 5] = [
+        ("one field", 1, 70_000),
+        ("many fields", 90, 1_000),
+        ("what no buffer holds", 1, 300_000),
+        ("more fields than are counted", 200, 10),
+        ("fields without end", 100_000, 10),
     ];
-    for (case, fields, bytes, has_reason) in cases {
+    for (case, fields, bytes) in cases {
         println!("{case}");
         let mut request = head(&server, "GET /livez");
         for n in 0..fields {
             request += &format!("x-{n}: {}\r\n", "x".repeat(bytes));
         }
         let mut wire = Wire::with(server.address, request + "\r\n").await;
-        let answer = wire.answer().await.unwrap();
-        assert_eq!(answer.status, 431);
-        if has_reason {
-            assert_problem(&answer, 431);
-        }
+        assert_problem(&wire.answer().await.unwrap(), 431);
     }
 }
 

@@ -2,6 +2,10 @@
 
 use std::time::Duration;
 
+use socket2::SockRef;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpSocket;
+
 use super::super::server::Server;
 use super::wire::Wire;
 
@@ -52,10 +56,33 @@ async fn what_is_no_request_is_400_or_the_end() {
     for (case, bytes) in cases {
         println!("{case}");
         let mut wire = Wire::with(server.address, bytes.replace("HOST", &server.address.to_string())).await;
-        // a refusal that came with a reason leaves the connection open
+        // a request that can be read and is refused leaves the connection open
         let status = wire.status().await;
         assert!(matches!(status, None | Some(400)), "{status:?}");
         server.get("/livez").await.expect(200);
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_be_read_is_refused_with_a_reason_and_the_end_of_the_connection() {
+    let server = Server::start().await;
+    let good = format!("GET /livez HTTP/1.1\r\nhost: {}\r\n\r\n", server.address);
+    let cases: [(&str, String, &[u16]); 4] = [
+        ("alone", "GET /li\0vez HTTP/1.1\r\n\r\n".to_owned(), &[400]),
+        ("after a request", format!("{good}G@T /livez\r\n\r\n"), &[200, 400]),
+        ("after many", good.repeat(50) + "\u{1}\r\n\r\n", &[&[200; 50][..], &[400]].concat()),
+        ("with more behind it", format!("GET /livez\tx HTTP/1.1\r\n\r\n{good}"), &[400]),
+    ];
+    for (case, bytes, statuses) in cases {
+        println!("{case}");
+        let mut wire = Wire::with(server.address, bytes).await;
+        for status in statuses {
+            let answer = wire.answer().await.unwrap();
+            assert_eq!(answer.status, *status, "{}", answer.body);
+            assert_eq!(answer.field("connection"), (*status == 400).then_some("close"));
+            assert!(answer.field("date").is_some());
+        }
+        assert!(wire.is_closed().await);
     }
 }
 
@@ -221,4 +248,36 @@ async fn answers_that_nobody_reads_are_cut() {
     // once its answers fill the buffers, the server reads nothing more, until it ends the connection
     while wire.send(&requests).await.is_ok() {}
     server.get("/livez").await.expect(200);
+}
+
+/// Of answers, one after another.
+const LONG: usize = 1 << 20;
+
+#[tokio::test]
+async fn an_answer_may_be_read_slowly_but_not_too_slowly() {
+    let server = Server::with_timeout(Duration::from_secs(4)).await;
+    let (slow, too_slow) = tokio::join!(read(&server, 50_000), read(&server, 4_000));
+    assert!(slow >= LONG, "a slow line is cut after {slow} bytes");
+    assert!(too_slow < LONG / 8, "a client that takes a few bytes at a time reads on after {too_slow} bytes");
+}
+
+/// How much of a long answer a client gets that reads so many bytes a second. The system keeps little for it.
+async fn read(server: &Server, bytes_a_second: usize) -> usize {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.set_recv_buffer_size(4096).unwrap();
+    // as on the Internet: with larger segments, both systems would keep more
+    SockRef::from(&socket).set_tcp_mss(1_400).unwrap();
+    let mut stream = socket.connect(server.address).await.unwrap();
+    let request = format!("GET /api/openapi.json HTTP/1.1\r\nhost: {}\r\n\r\n", server.address);
+    stream.write_all(request.repeat(20).as_bytes()).await.unwrap();
+    let mut ticks = tokio::time::interval(Duration::from_millis(20));
+    let (mut received, mut bytes) = (0, vec![0; bytes_a_second / 50]);
+    while received < LONG {
+        ticks.tick().await;
+        match stream.read(&mut bytes).await {
+            Ok(more) if more > 0 => received += more,
+            _ => break,
+        }
+    }
+    received
 }

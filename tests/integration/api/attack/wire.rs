@@ -1,12 +1,13 @@
-//! `Wire`: a client that sends bytes as they are, and reads what comes.
+//! `Wire`: a client that sends bytes as they are, and reads what comes. Every answer must have safe headers, and a refusal its reason.
 
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use http::{HeaderMap, HeaderName};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use super::leaks;
+use super::{assert_safe_headers, leaks};
 
 /// Longer than a server waits for anything.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -65,7 +66,9 @@ impl Wire {
         let (body, status) = (String::from_utf8(body).unwrap(), head[9..12].parse().unwrap());
         leaks::assert_none(&self.sent, &head);
         leaks::assert_none(&self.sent, &body);
-        Some(WireAnswer { status, head, body })
+        let answer = WireAnswer { status, head, body };
+        answer.assert_complete(&self.sent);
+        Some(answer)
     }
 
     /// The status of the next answer; None where the server closes instead.
@@ -88,6 +91,18 @@ impl Wire {
 impl WireAnswer {
     pub fn field(&self, name: &str) -> Option<&str> {
         field(&self.head, name)
+    }
+
+    #[track_caller]
+    fn assert_complete(&self, what: &str) {
+        let fields = self.head.split("\r\n").filter_map(|line| line.split_once(": "));
+        let headers: HeaderMap =
+            fields.map(|(name, value)| (name.parse::<HeaderName>().unwrap(), value.parse().unwrap())).collect();
+        assert_safe_headers(what, &headers);
+        if self.status >= 400 {
+            assert_eq!(self.field("content-type"), Some("application/problem+json"), "{what}");
+            assert!(self.body.contains(&format!("\"status\":{}", self.status)), "{what}: {}", self.body);
+        }
     }
 }
 
