@@ -17,6 +17,7 @@ use axum::response::{IntoResponse, Response};
 use super::credentials::{Known, SecretText};
 use super::guard::RequestId;
 use super::origin;
+use super::places::Place;
 use super::{ApiError, ApiState};
 use crate::digest::sha256_hex;
 use crate::domain::access::{AccessRole, Principal};
@@ -94,6 +95,9 @@ pub async fn principal(parts: &Parts, api: &ApiState, needed: AccessRole) -> Res
         Via::CommandLine => Principal::command_line(),
         Via::Network { host, address } => caller(api, &parts.method, &parts.headers, &host, address).await?,
     };
+    if let Some(place) = parts.extensions.get::<Place>() {
+        place.note_known_caller();
+    }
     match principal.may(needed) {
         true => {
             note_visitor(parts, api, &principal);

@@ -14,6 +14,7 @@ use serde::de::DeserializeOwned;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::authenticate::RequestContext;
+use super::places::{self, Place};
 use super::unique::require_unique_fields;
 use super::{ApiError, ApiState};
 
@@ -62,7 +63,9 @@ async fn read<T: DeserializeOwned>(request: Request, max_bytes: usize, max_time:
         return Err(ApiError::TooLarge(max_bytes));
     }
     let context = request.extensions().get::<RequestContext>().cloned();
-    let body = tokio::time::timeout(max_time, to_bytes(request.into_body(), max_bytes));
+    let place = request.extensions().get::<Place>().cloned();
+    let sent = places::receive(place, to_bytes(request.into_body(), max_bytes));
+    let body = tokio::time::timeout(max_time, sent);
     let bytes: Bytes =
         body.await.map_err(|_| ApiError::SlowBody(max_time))?.map_err(|error| not_received(&error, max_bytes))?;
     if let Some(context) = context {

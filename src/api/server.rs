@@ -1,5 +1,9 @@
 //! The accept loop: bounds the number of connections and the time that a client takes to send a request and to read its answer, and
 //! closes them in order.
+//!
+//! A client whose kept connection is closed for another client may have sent a request at that moment, and sees an end or a reset without
+//! an answer. HTTP/1.1 has no way to exclude that, and clients send such a request again. It is made rare: only the connection that has
+//! been idle longest is closed, not before some idle time, and not where the request has come to this machine.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -51,10 +55,10 @@ pub async fn serve(listener: TcpListener, router: Router, bounds: Bounds, stop: 
     let places = Places::new(bounds.connections);
     let router = router.layer(middleware::from_fn(places::occupy));
     while let Some((stream, client, place)) = next(&listener, &places, &stop).await {
-        let (closed, over) = (place.closed(), over.clone());
+        let over = over.clone();
         let connection = Connection { client, router: router.clone(), stop: stop.clone(), place };
         let serving = connection.serve(ClientStream::new(stream, bounds.write_idle));
-        open.spawn(async move { over.run_until_cancelled(closed.run_until_cancelled(serving)).await });
+        open.spawn(async move { over.run_until_cancelled(serving).await });
     }
     drop(listener);
     open.close();
@@ -105,19 +109,27 @@ impl Connection {
             TowerToHyperService::new(Extension(place.clone()).layer(Extension(self.client).layer(self.router)));
         let service = service_fn(move |request| Box::pin(router.call(request)));
         let mut connection = protocol.serve_connection(TokioIo::new(stream), service);
-        let ended = tokio::select! {
-            ended = poll_fn(|context| connection.poll_without_shutdown(context)) => ended,
-            () = self.stop.cancelled() => {
-                Pin::new(&mut connection).graceful_shutdown();
-                poll_fn(|context| connection.poll_without_shutdown(context)).await
+        let mut is_stopping = false;
+        let ended = loop {
+            tokio::select! {
+                // first reads what has come
+                biased;
+                ended = poll_fn(|context| connection.poll_without_shutdown(context)) => break ended,
+                () = self.stop.cancelled(), if !is_stopping => is_stopping = true,
+                () = place.wanted() => if !place.keep() { return },
             }
+            // after the request that it answers
+            Pin::new(&mut connection).graceful_shutdown();
         };
         // an error is a client that disconnects or does not speak HTTP, which is not logged
         if ended.is_ok() || ended.is_err_and(|error| error.is_parse()) {
-            self.stop.run_until_cancelled(linger(connection.into_parts().io.into_inner())).await;
+            let lingering = self.stop.run_until_cancelled(linger(connection.into_parts().io.into_inner()));
+            // so long it counts among the connections
+            tokio::select! {
+                _ = lingering => {}
+                () = place.wanted() => {}
+            }
         }
-        // so long it counts among the connections
-        drop(place);
     }
 }
 

@@ -4,12 +4,16 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use axum::Router;
+use drover::api::Bounds;
+use drover::api::server;
 use futures_util::future::join_all;
 use http_body_util::Full;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
-use tokio::io::AsyncWriteExt;
-use tokio::net::TcpStream;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
 
 use super::super::server::send;
 use crate::support::{Child, PATIENCE, TestDatabase, database, drover, until};
@@ -18,13 +22,17 @@ const SLOW: usize = 200;
 const IDLE: usize = 5_000;
 /// More than there are connections.
 const FULL: usize = 600;
+/// All connections.
+const CONNECTIONS: usize = 512;
 /// Of files and other sockets, beside the [`IDLE`] ones.
 const OTHERS: u64 = 1_000;
 /// Connections at once, and what a process has open anyway.
-const MAX_DESCRIPTORS: usize = 512 + 128;
+const MAX_DESCRIPTORS: usize = CONNECTIONS + 128;
 /// With all connections taken, and with as many more clients as there are.
 const MAX_GROWTH_KIB: usize = 64 * 1024;
 const MAX_GROWTH_BEYOND_KIB: usize = 16 * 1024;
+/// After which a connection may be closed for another client.
+const IDLE_TIME: Duration = Duration::from_millis(300);
 const MAX_P95: Duration = Duration::from_millis(500);
 /// Half of the time after which an idle client would have gone by itself.
 const MAX_WAIT: Duration = Duration::from_secs(5);
@@ -34,7 +42,7 @@ const MAX_TIME_TO_CONNECT: Duration = Duration::from_secs(30);
 struct ApiProcess {
     child: Child,
     address: SocketAddr,
-    _database: TestDatabase,
+    database: TestDatabase,
     _storage: tempfile::TempDir,
 }
 
@@ -47,21 +55,38 @@ impl ApiProcess {
         let line = child.logged("Listening on http", PATIENCE).await;
         let line: serde_json::Value = serde_json::from_str(&line).unwrap();
         let address = line["address"].as_str().unwrap().parse().unwrap();
-        ApiProcess { child, address, _database: database, _storage: storage }
+        ApiProcess { child, address, database, _storage: storage }
     }
 
     /// How long a probe took to be answered, in turn.
     async fn health(&self, times: usize) -> Vec<Duration> {
+        self.health_for(times, None).await
+    }
+
+    async fn health_for(&self, times: usize, token: Option<&str>) -> Vec<Duration> {
         let mut took = Vec::new();
         for n in 0..times {
             let path = if n % 2 == 0 { "/livez" } else { "/api/tasks" };
-            let request = http::Request::get(path).header("host", self.address.to_string());
+            let mut request = http::Request::get(path).header("host", self.address.to_string());
+            if let Some(token) = token {
+                request = request.header("authorization", format!("Bearer {token}"));
+            }
             let begun = Instant::now();
             let asked = send(self.address, request.body(Full::default()).unwrap());
             tokio::time::timeout(PATIENCE, asked).await.expect("an answer").expect(200);
             took.push(begun.elapsed());
         }
         took
+    }
+
+    /// The text of a new token with this access role.
+    async fn token(&self, role: &str) -> String {
+        let mut command = drover();
+        command
+            .env("DATABASE_URL", &self.database.url)
+            .args(["token", "create", "--role", role, "--name", role, "--json"]);
+        let made: serde_json::Value = serde_json::from_slice(&command.output().await.unwrap().stdout).unwrap();
+        made["token"].as_str().unwrap().to_owned()
     }
 
     /// So many clients that send nothing.
@@ -99,12 +124,23 @@ fn assert_prompt(mut took: Vec<Duration>) {
 
 /// A request that comes byte by byte: every other one its head, the rest their bodies.
 async fn dribble(address: SocketAddr, n: usize) {
-    let mut stream = TcpStream::connect(address).await.unwrap();
-    let begin = match n % 2 {
-        0 => format!("GET /livez HTTP/1.1\r\nhost: {address}\r\nx: "),
-        _ => format!("POST /api/session HTTP/1.1\r\nhost: {address}\r\ncontent-length: 4000\r\n\r\n{{\"token\": \""),
-    };
-    stream.write_all(begin.as_bytes()).await.unwrap();
+    match n % 2 {
+        0 => dribble_after(address, &format!("GET /livez HTTP/1.1\r\nhost: {address}\r\nx: ")).await,
+        _ => dribble_body(address).await,
+    }
+}
+
+/// The body of a login, for which nobody needs a token.
+async fn dribble_body(address: SocketAddr) {
+    let head = format!("POST /api/session HTTP/1.1\r\nhost: {address}\r\ncontent-length: 4000\r\n\r\n");
+    dribble_after(address, &format!("{head}{{\"token\": \"")).await;
+}
+
+async fn dribble_after(address: SocketAddr, begin: &str) {
+    let Ok(mut stream) = TcpStream::connect(address).await else { return };
+    if stream.write_all(begin.as_bytes()).await.is_err() {
+        return;
+    }
     let mut ticks = tokio::time::interval(Duration::from_millis(200));
     while stream.write_all(b"x").await.is_ok() {
         ticks.tick().await;
@@ -124,6 +160,42 @@ async fn two_hundred_slow_clients_delay_nobody() {
     assert!(api.descriptors() >= before + SLOW, "they were there all the time");
 }
 
+/// They come again as soon as they are cut.
+#[tokio::test]
+async fn slow_bodies_from_clients_without_a_token_keep_nobody_out() {
+    let api = ApiProcess::start().await;
+    let token = api.token("viewer").await;
+    let (before, address) = (api.descriptors(), api.address);
+    let mut slow = JoinSet::new();
+    for _ in 0..FULL {
+        slow.spawn(async move {
+            loop {
+                dribble_body(address).await;
+            }
+        });
+    }
+    until("all connections are taken", PATIENCE, async || api.descriptors() >= before + CONNECTIONS).await;
+    assert_prompt(api.health_for(100, Some(&token)).await);
+    assert!(api.descriptors() >= before + CONNECTIONS / 2, "they were there all the time");
+}
+
+/// Requests without a token whose answers nobody reads.
+#[tokio::test]
+async fn answers_that_clients_without_a_token_do_not_read_keep_nobody_out() {
+    let api = ApiProcess::start().await;
+    let token = api.token("viewer").await;
+    let before = api.descriptors();
+    let request = format!("GET /api/openapi.json HTTP/1.1\r\nhost: {}\r\n\r\n", api.address).repeat(4);
+    let mut silent = api.idle(FULL).await;
+    for stream in &mut silent {
+        // may be cut for the next
+        let _ = stream.write_all(request.as_bytes()).await;
+    }
+    until("all connections are taken", PATIENCE, async || api.descriptors() >= before + CONNECTIONS).await;
+    api.health_for(2, Some(&token)).await; // by then the answers are made, which takes the processor some time
+    assert_prompt(api.health_for(100, Some(&token)).await);
+}
+
 #[tokio::test]
 async fn five_thousand_idle_clients_take_a_bounded_share_and_keep_nobody_out() {
     raise_file_limit(IDLE as u64 + OTHERS);
@@ -140,6 +212,42 @@ async fn five_thousand_idle_clients_take_a_bounded_share_and_keep_nobody_out() {
     assert!(full - empty <= MAX_GROWTH_KIB && beyond.saturating_sub(full) <= MAX_GROWTH_BEYOND_KIB, "memory grows");
     drop(idle);
     until("they are forgotten", PATIENCE, async || api.descriptors() < 100).await;
+}
+
+/// A request and a new client arrive while all connections are taken, before the server has seen either.
+#[tokio::test]
+async fn a_request_that_comes_when_its_connection_is_to_be_closed_is_answered() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let (address, stop) = (listener.local_addr().unwrap(), CancellationToken::new());
+    let bounds = Bounds { connections: 1, write_idle: PATIENCE };
+    let router = Router::new().fallback(async || {
+        tokio::task::yield_now().await;
+        "answered"
+    });
+    let serving = tokio::spawn(server::serve(listener, router, bounds, stop.clone()));
+    let request = format!("GET / HTTP/1.1\r\nhost: {address}\r\n\r\n");
+    let mut kept = answered(TcpStream::connect(address).await.unwrap(), &request).await;
+    tokio::time::sleep(IDLE_TIME).await; // not a wait for something: as long the connection is idle
+
+    // this test and the server have one thread, which these calls do not leave
+    let new = std::net::TcpStream::connect(address).unwrap();
+    new.set_nonblocking(true).unwrap();
+    assert_eq!(kept.try_write(request.as_bytes()).unwrap(), request.len());
+    let mut answer = String::new();
+    tokio::time::timeout(PATIENCE, kept.read_to_string(&mut answer)).await.expect("an end").expect("no reset");
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer:?}");
+    answered(TcpStream::from_std(new).unwrap(), &request).await;
+    stop.cancel();
+    serving.await.unwrap();
+}
+
+/// The stream, once a request on it is answered.
+async fn answered(mut stream: TcpStream, request: &str) -> TcpStream {
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = vec![0; 4096];
+    let bytes = tokio::time::timeout(PATIENCE, stream.read(&mut answer)).await.expect("an answer").unwrap();
+    assert!(answer[..bytes].starts_with(b"HTTP/1.1 200"), "{:?}", String::from_utf8_lossy(&answer[..bytes]));
+    stream
 }
 
 #[track_caller]
