@@ -4,9 +4,8 @@
 //! A tag is `"{version}-{digest}"`. The digest is of the whole answer, of which some changes without a new version: how far a run is, or when
 //! a schedule runs next. A change compares the version alone.
 
-use axum::Json;
 use axum::extract::FromRequestParts;
-use axum::http::header::{ETAG, IF_MATCH, IF_NONE_MATCH};
+use axum::http::header::{CONTENT_TYPE, ETAG, IF_MATCH, IF_NONE_MATCH};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -28,10 +27,11 @@ pub struct IfMatch(pub Option<i64>);
 impl IfNoneMatch {
     /// Answers with the body, or with 304 where the client has it.
     pub fn answer(&self, version: i64, body: &impl Serialize) -> Result<Response, ApiError> {
-        let tag = tag(version, body)?;
+        let json = serde_json::to_vec(body).map_err(ApiError::no_json)?;
+        let tag = tag(version, &json);
         let response = match self.holds(&tag) {
             true => StatusCode::NOT_MODIFIED.into_response(),
-            false => Json(body).into_response(),
+            false => ([(CONTENT_TYPE, "application/json")], json).into_response(),
         };
         tagged(response, &tag)
     }
@@ -45,14 +45,14 @@ impl IfNoneMatch {
 
 /// Adds the tag of the changed resource to the answer that holds it.
 pub fn with_tag(response: Response, version: i64, body: &impl Serialize) -> Result<Response, ApiError> {
-    tagged(response, &tag(version, body)?)
+    let json = serde_json::to_vec(body).map_err(ApiError::no_json)?;
+    tagged(response, &tag(version, &json))
 }
 
-fn tag(version: i64, body: &impl Serialize) -> Result<String, ApiError> {
-    let json = serde_json::to_vec(body).map_err(ApiError::no_json)?;
+fn tag(version: i64, json: &[u8]) -> String {
     let mut digest = sha256_hex(json);
     digest.truncate(DIGEST_CHARS);
-    Ok(format!("\"{version}-{digest}\""))
+    format!("\"{version}-{digest}\"")
 }
 
 fn tagged(mut response: Response, tag: &str) -> Result<Response, ApiError> {

@@ -1,4 +1,4 @@
-//! `Feed`: what happens to runs, workers, schedules and proxies, as numbered events. One for each process, whoever listens.
+//! `Feed`: what happens to runs, workers, schedules and proxies, as numbered events. One for each process.
 //!
 //! In: the database, looked at every [`TICK`] while somebody listens, and for [`REST_AFTER`] longer. Out: the latest [`MAX_EVENTS`], from
 //! which each listener reads what it has not seen; a listener that fell behind further than that, or comes back after a rest, is told so,
@@ -134,7 +134,7 @@ impl Feed {
         }
     }
 
-    /// Until nobody has listened for some time.
+    /// Until there was no listener for some time.
     async fn watch(&self, source: &mut impl Source) {
         let (mut looked, mut listened) = (Instant::now(), Instant::now());
         let mut is_interrupted = false;

@@ -25,7 +25,7 @@ use crate::{events, metrics};
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// The route of a request that no route answers.
 const NO_ROUTE: &str = "none";
-/// Unless an endpoint sets another value: answers are data, to be kept by nobody and shown in no page of another site.
+/// Unless an endpoint sets another value: answers are data, not to be kept, and shown in no page of another site.
 const SAFE_HEADERS: [(HeaderName, &str); 5] = [
     (CACHE_CONTROL, "no-store"),
     (CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"),

@@ -1,5 +1,5 @@
 //! `Places`: how many connections a server has at once. Where all are taken and another client comes, the connection that has been
-//! idle longest is closed: clients that send nothing, or slowly, keep nobody out.
+//! idle longest is closed: clients that send nothing, or slowly, keep no others out.
 //!
 //! A connection is idle while it waits for its client: for a request, and where no token or login says whose it is, for its body, and
 //! until its answer is read. So what a client can hold without a token is what the server works on for it.

@@ -85,7 +85,7 @@ pub fn outcome(remaining: usize, refused: usize, skip_bad: Option<&Path>) -> Vec
     lines
 }
 
-/// Whole or not at all, and readable by nobody else: lines may hold passwords.
+/// Whole or not at all, and readable by its owner alone: lines may hold passwords.
 fn write_bad(path: &Path, header: Option<&str>, bad: &[BadLine<'_>]) -> io::Result<()> {
     let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let file = tempfile::NamedTempFile::new_in(dir)?;

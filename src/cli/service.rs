@@ -45,7 +45,7 @@ pub async fn run(env: &Env, plan: Plan, http: Http) -> anyhow::Result<ExitCode> 
     }
 }
 
-/// On an address that others can reach, nobody is trusted without a token.
+/// On an address that others can reach, no caller is trusted without a token.
 async fn require_token(env: &Env, db: &Db) -> anyhow::Result<()> {
     if env.config.api.is_loopback() || api_tokens::exist(&db.client().await?).await? {
         return Ok(());

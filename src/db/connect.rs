@@ -9,6 +9,7 @@ mod tls;
 
 use std::fmt::Display;
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio_postgres::config::{Host, SslMode};
@@ -28,9 +29,10 @@ const KEEPALIVE_IDLE: Duration = Duration::from_secs(30);
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(10);
 const KEEPALIVE_RETRIES: u32 = 3;
 
+/// Cheap to clone.
 #[derive(Clone)]
 pub struct Server {
-    config: tokio_postgres::Config,
+    config: Arc<tokio_postgres::Config>,
     tls: MakeRustlsConnect,
     timeout: Duration,
 }
@@ -54,7 +56,7 @@ impl Server {
             .keepalives_interval(KEEPALIVE_INTERVAL)
             .keepalives_retries(KEEPALIVE_RETRIES);
         let tls = MakeRustlsConnect::new(tls_settings.client_config()?);
-        Ok(Server { config, tls, timeout: connect_timeout })
+        Ok(Server { config: Arc::new(config), tls, timeout: connect_timeout })
     }
 
     /// One connection outside any pool, within the connect deadline. `application_name` is what `pg_stat_activity` shows.
@@ -80,7 +82,7 @@ impl Server {
     }
 
     pub(super) fn manager(&self, config: deadpool_postgres::ManagerConfig) -> deadpool_postgres::Manager {
-        deadpool_postgres::Manager::from_config(self.config.clone(), self.tls.clone(), config)
+        deadpool_postgres::Manager::from_config((*self.config).clone(), self.tls.clone(), config)
     }
 
     /// Asks the server to cancel what that connection runs; best effort, within the connect deadline.

@@ -1,7 +1,7 @@
 //! `payload_replays`: payloads that become refresh tasks once more, in the order of their fetches, part by part.
 //!
 //! The tasks of a part and the replay's new position are one transaction: a command that was killed goes on where it stopped, and
-//! queues nothing twice. Whoever deletes payloads locks their rows, as a part does.
+//! queues nothing twice. A removal of payloads locks their rows, as a part does.
 
 use chrono::{DateTime, Utc};
 use serde_json::json;
@@ -131,7 +131,7 @@ pub async fn finish(client: &Client, replay: &Replay) -> Result<(), DbError> {
     Ok(())
 }
 
-/// Tasks of replays that nobody has claimed yet.
+/// Tasks of replays that are not claimed yet.
 pub async fn open_tasks(client: &Client) -> Result<u64, DbError> {
     let row = client.query_one(include_str!("sql/payload_replays/open_tasks.sql"), &[&PRIORITY]).await?;
     Ok(first_column::<i64>(&row)?.unsigned_abs())

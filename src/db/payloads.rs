@@ -75,7 +75,7 @@ pub async fn latest(client: &Client, store: StoreId) -> Result<Option<Payload>, 
         .transpose()
 }
 
-/// Whether the store of a payload whose file cannot be read needs a fetch that nobody has asked for yet.
+/// Whether the store of a payload whose file cannot be read needs a fetch that was not asked for yet.
 pub async fn needs_refetch(tx: &Tx, lost: PayloadId) -> Result<bool, DbError> {
     first_column(&tx.query_one(include_str!("sql/payloads/needs_refetch.sql"), &[&lost]).await?)
 }
@@ -114,7 +114,7 @@ pub async fn expendable(client: &Client, ids: &[PayloadId]) -> Result<Removed, D
 pub async fn expire(db: &Db, ids: &[PayloadId]) -> Result<Removed, DbError> {
     let tx = db.begin().await?;
     let locked: Vec<PayloadId> = first_columns(&tx.query(include_str!("sql/payloads/lock.sql"), &[&ids]).await?)?;
-    // a statement of its own, after the lock: it sees the tasks of whoever had the rows locked
+    // a statement of its own, after the lock: it sees the tasks of the session that had the rows locked
     let gone = removed(&tx.query_one(include_str!("sql/payloads/expire.sql"), &[&locked]).await?)?;
     tx.commit().await?;
     Ok(gone)

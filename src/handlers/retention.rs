@@ -49,7 +49,7 @@ pub struct RetentionRun<'a> {
 }
 
 const SHARED_ROOT: &str =
-    "another database keeps payloads under this storage root, or nobody does: each would remove the other's";
+    "another database keeps payloads under this storage root, or none does: each would remove the other's";
 
 impl Housekeeping {
     pub async fn retain(&self, run: RetentionRun<'_>) -> Result<RetentionReport, TaskError> {
@@ -76,7 +76,7 @@ impl Housekeeping {
         report: &mut RetentionReport,
     ) -> Result<(), TaskError> {
         if !self.payloads.is_exclusive().await? {
-            // a root that nobody has used yet holds nothing to remove
+            // a root without use so far holds nothing to remove
             let has_payloads = db::payloads::any(&self.db.client().await?).await?;
             report.payloads_left = has_payloads.then_some(SHARED_ROOT);
             return Ok(());

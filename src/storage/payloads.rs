@@ -243,7 +243,7 @@ fn no_owner(root: &Path) -> StorageError {
     StorageError::unavailable(root, "it has no payloads/.database")
 }
 
-/// A link, or a pipe that nobody writes to, was put there by somebody else: the one is not followed, the other not waited for.
+/// A link, or a pipe without a writer, was put there from outside: the one is not followed, the other not waited for.
 fn open(path: &Path) -> io::Result<fs::File> {
     let flags = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK;
     let file = fs::OpenOptions::new().read(true).custom_flags(flags.bits()).open(path)?;
