@@ -63,7 +63,6 @@ pub struct Crawler {
     stores: Vec<String>,
 }
 
-#[expect(clippy::large_enum_variant, reason = "there is one at a time")]
 enum Process {
     Drover(Worker),
     Program(Child),

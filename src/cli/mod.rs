@@ -127,7 +127,7 @@ enum Command {
     Platforms(platforms::Args),
     /// Find products, show one, or follow its price
     Products(products::Args),
-    /// Import, list and check proxies
+    /// Import, list, export, test or switch proxies
     Proxies(proxies::Args),
     /// Remove crawled data that is older than the configuration wants
     Retention(retention::Args),
@@ -149,7 +149,7 @@ enum Command {
     Version(version::Args),
     /// Run one pod (a named group) of workers, without API and schedules
     Worker(worker::Args),
-    /// List the workers of all processes
+    /// List the workers of all processes; pause, resume or decommission one
     Workers(workers::Args),
 }
 
