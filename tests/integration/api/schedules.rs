@@ -84,7 +84,7 @@ async fn a_schedule_is_added_listed_changed_and_removed_and_the_audit_tells() {
 async fn two_people_cannot_overwrite_each_other() {
     let (server, path) = server_with_schedule().await;
     let read = tag(&server.get(&path).await);
-    // a run changes what is shown, and nobody's intention
+    // a run changes what is shown, and no one's intention
     server.post(&format!("{path}/trigger"), json!({})).await.expect(200);
     let first = server.put_schedule(&path, Some(&read), json!({"priority": 5})).await;
     assert_eq!(first.expect(200)["version"], 2);

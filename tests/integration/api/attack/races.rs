@@ -84,7 +84,7 @@ async fn a_task_is_cancelled_retried_and_removed_once() {
     let task = server.post("/api/tasks", json!({"role": "payload_fetch", "dispensary_id": store})).await.expect(201);
     let path = format!("/api/tasks/{}", task["id"]);
     let cancelled = server.at_once(Method::POST, &format!("{path}/cancel"), json!({})).await;
-    assert_eq!(cancelled, BTreeMap::from([(200, CLIENTS)]), "it is cancelled, whoever did it");
+    assert_eq!(cancelled, BTreeMap::from([(200, CLIENTS)]), "it is cancelled, by one of them");
     assert_eq!(server.at_once(Method::POST, &format!("{path}/retry"), json!({})).await, one_of(200, 409));
     assert_eq!(server.get(&path).await.expect(200)["status"], "pending");
     assert_eq!(server.at_once(Method::DELETE, &path, json!({})).await, one_of(204, 404));

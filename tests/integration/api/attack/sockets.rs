@@ -130,7 +130,7 @@ async fn dribble(address: SocketAddr, n: usize) {
     }
 }
 
-/// The body of a login, for which nobody needs a token.
+/// The body of a login, which needs no token.
 async fn dribble_body(address: SocketAddr) {
     let head = format!("POST /api/session HTTP/1.1\r\nhost: {address}\r\ncontent-length: 4000\r\n\r\n");
     dribble_after(address, &format!("{head}{{\"token\": \"")).await;
@@ -179,7 +179,7 @@ async fn slow_bodies_from_clients_without_a_token_keep_nobody_out() {
     assert!(api.descriptors() >= before + CONNECTIONS / 2, "they were there all the time");
 }
 
-/// Requests without a token whose answers nobody reads.
+/// Requests without a token whose answers are not read.
 #[tokio::test]
 async fn answers_that_clients_without_a_token_do_not_read_keep_nobody_out() {
     let api = ApiProcess::start().await;
@@ -197,11 +197,12 @@ async fn answers_that_clients_without_a_token_do_not_read_keep_nobody_out() {
 }
 
 #[tokio::test]
-async fn five_thousand_idle_clients_take_a_bounded_share_and_keep_nobody_out() {
+async fn five_thousand_idle_clients_take_a_bounded_share_and_keep_no_others_out() {
     raise_file_limit(IDLE as u64 + OTHERS);
     let api = ApiProcess::start().await;
     let empty = api.memory_kib();
     let mut idle = api.idle(FULL).await;
+    until("all places are taken", PATIENCE, async || api.descriptors() > CONNECTIONS).await;
     let full = api.memory_kib();
     let connecting = tokio::time::timeout(MAX_TIME_TO_CONNECT, api.idle(IDLE - FULL));
     idle.extend(connecting.await.expect("the server lets clients in"));
