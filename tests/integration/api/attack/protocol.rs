@@ -67,10 +67,12 @@ async fn what_is_no_request_is_400_or_the_end() {
 async fn what_cannot_be_read_is_refused_with_a_reason_and_the_end_of_the_connection() {
     let server = Server::start().await;
     let good = format!("GET /livez HTTP/1.1\r\nhost: {}\r\n\r\n", server.address);
-    let cases: [(&str, String, &[u16]); 4] = [
+    let long = good.replace("/livez", "/api/openapi.json");
+    let cases: [(&str, String, &[u16]); 5] = [
         ("alone", "GET /li\0vez HTTP/1.1\r\n\r\n".to_owned(), &[400]),
         ("after a request", format!("{good}G@T /livez\r\n\r\n"), &[200, 400]),
         ("after many", good.repeat(50) + "\u{1}\r\n\r\n", &[&[200; 50][..], &[400]].concat()),
+        ("after more than is sent unread", long.repeat(8) + "\u{1}\r\n\r\n", &[&[200; 8][..], &[400]].concat()),
         ("with more behind it", format!("GET /livez\tx HTTP/1.1\r\n\r\n{good}"), &[400]),
     ];
     for (case, bytes, statuses) in cases {
@@ -84,6 +86,26 @@ async fn what_cannot_be_read_is_refused_with_a_reason_and_the_end_of_the_connect
         }
         assert!(wire.is_closed().await);
     }
+}
+
+/// `Wire` looks at each answer.
+#[tokio::test]
+async fn whatever_one_byte_of_a_request_is_changed_to_its_answer_is_whole() {
+    let server = Server::start().await;
+    let good = format!("GET /livez HTTP/1.1\r\nhost: {}\r\naccept: */*\r\n\r\n", server.address);
+    let mut refused = 0;
+    for at in 0..good.len() {
+        for byte in [0, b'\t', b'\n', b'\r', b' ', b'/', b':', 0x7f, 0xff] {
+            let mut bytes = good.clone().into_bytes();
+            bytes[at] = byte;
+            // the end of the head, where that was changed
+            bytes.extend(b"\r\n\r\n");
+            let answer = Wire::with(server.address, &bytes).await.answer().await;
+            refused += usize::from(answer.is_some_and(|answer| answer.status == 400));
+        }
+    }
+    assert!(refused > good.len(), "{refused} were refused");
+    server.get("/livez").await.expect(200);
 }
 
 #[tokio::test]
