@@ -24,6 +24,7 @@ pub mod db;
 pub mod proxy_draft;
 pub mod stealth;
 pub mod storage;
+pub mod store_draft;
 
 pub mod platforms;
 

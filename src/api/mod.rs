@@ -25,6 +25,7 @@ pub mod schedules;
 pub mod server;
 pub mod session;
 pub mod stats;
+pub mod store_imports;
 pub mod stores;
 pub mod stream;
 pub mod task_changes;

@@ -98,6 +98,7 @@ pub fn endpoints() -> OpenApiRouter<ApiState> {
         payloads::show,
         payloads::data,
         stores::list,
+        store_imports::import,
         stores::show,
         stores::set,
         stores::products,

@@ -29,6 +29,8 @@ pub struct Services {
     pub proxy_tester: Arc<dyn ProxyTester>,
     /// What is sent to hosts.
     pub politeness: Arc<config::Politeness>,
+    /// Hosts of a private network that stores may have.
+    pub allowed_hosts: Arc<[String]>,
 }
 
 #[derive(Clone)]
@@ -41,6 +43,7 @@ pub struct ApiState {
     pub settings: Arc<[Setting]>,
     pub proxy_tester: Arc<dyn ProxyTester>,
     pub politeness: Arc<config::Politeness>,
+    pub allowed_hosts: Arc<[String]>,
     pub geo: Geo,
     pub visitors: Arc<Visitors>,
     /// Cancelled when the server ends: an answer that goes on for long ends with it.
@@ -59,7 +62,7 @@ pub struct ApiState {
 
 impl ApiState {
     pub fn new(db: Db, config: Arc<config::Api>, services: Services) -> Self {
-        let Services { files, health, keys, settings, proxy_tester, politeness } = services;
+        let Services { files, health, keys, settings, proxy_tester, politeness, allowed_hosts } = services;
         let hosts = Hosts::new(&config.hosts, config.is_loopback());
         let rates = Rates::new(config.requests_per_minute, config.consumer_requests_per_minute);
         ApiState {
@@ -70,6 +73,7 @@ impl ApiState {
             settings,
             proxy_tester,
             politeness,
+            allowed_hosts,
             stop: CancellationToken::new(),
             hosts: Arc::new(hosts),
             credentials: Arc::default(),

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use tokio::runtime::Runtime;
 use tokio::sync::OnceCell;
 
-use super::Stop;
 use super::client::ApiClient;
 use super::http;
 use super::output::Output;
 use super::remote::Remote;
+use super::{CliError, Stop};
 use crate::api::{self, Actors, Health};
 use crate::app::database::{self, OpenDatabase, OpenError};
 use crate::config::{Config, DatabaseUrl, LoadedConfig};
@@ -42,8 +42,14 @@ impl Env {
         Env { config: Arc::new(loaded.config.clone()), loaded, out, runtime, stop, dir, database: OnceCell::new() }
     }
 
-    /// The database, its schema brought up to date first. Starts the private server where there is no URL.
+    /// The database, its schema brought up to date first, for commands that no API serves.
     pub async fn db(&self) -> anyhow::Result<Db> {
+        self.require_own_database()?;
+        self.service_db().await
+    }
+
+    /// For services, which are what others have as their API. Starts the private server where there is no URL.
+    pub async fn service_db(&self) -> anyhow::Result<Db> {
         let opened = self.database().await?;
         migrate::up(&opened.db).await.map_err(|error| schema_error(opened, error))?;
         Ok(opened.db.clone())
@@ -51,6 +57,7 @@ impl Env {
 
     /// For commands that only read: they change nothing, so an outdated schema is an error.
     pub async fn db_to_read(&self) -> anyhow::Result<Db> {
+        self.require_own_database()?;
         let opened = self.database().await?;
         migrate::require_current(&opened.db).await.map_err(|error| schema_error(opened, error))?;
         Ok(opened.db.clone())
@@ -75,6 +82,14 @@ impl Env {
     /// Whether commands use a server's API, and have no database of their own.
     pub fn is_remote(&self) -> bool {
         !self.config.client.url.is_empty()
+    }
+
+    /// So that none changes or shows another database than the server's.
+    fn require_own_database(&self) -> Result<(), CliError> {
+        if self.is_remote() {
+            return Err(CliError::usage("no API serves this command: run it where the database is, without --url"));
+        }
+        Ok(())
     }
 
     fn remote(&self) -> anyhow::Result<Option<ApiClient>> {

@@ -121,6 +121,7 @@ pub fn api_state(env: &Env, config: &Arc<Config>, db: Db, health: Health) -> Api
         settings: env.loaded.settings.clone().into(),
         proxy_tester: Arc::new(ApiTester(config.clone())),
         politeness: Arc::new(config.politeness.clone()),
+        allowed_hosts: config.http.host_allowlist.clone().into(),
     };
     let geo = Geo::new(config.geo.database.as_deref());
     ApiState::new(db, Arc::new(config.api.clone()), services).with_geo(geo)

@@ -193,19 +193,24 @@ impl Command {
     /// How to log: beside a progress bar only errors, unless the level is set.
     fn log(&self, loaded: &LoadedConfig) -> Log {
         let log = loaded.config.log.clone();
-        let shows_bar = self.has_progress_bar() && std::io::stderr().is_terminal();
+        let shows_bar = self.is_demo() && std::io::stderr().is_terminal();
         if !shows_bar || loaded.is_changed("log.level") {
             return log;
         }
         Log { level: "error".to_owned(), ..log }
     }
 
-    fn has_progress_bar(&self) -> bool {
+    /// It shows a progress bar.
+    fn is_demo(&self) -> bool {
         match self {
             #[cfg(feature = "demo")]
             Command::Demo(_) => true,
             _ => false,
         }
+    }
+
+    fn is_of_this_machine(&self) -> bool {
+        self.is_demo() || self.is_service() || matches!(self, Command::Db(_) | Command::Doctor(_) | Command::Migrate(_))
     }
 
     /// Whether it runs until a signal ends it; the signal is then a successful end.
@@ -247,6 +252,9 @@ fn flags(cli: &Cli) -> Vec<Flag> {
 fn start(cli: Cli) -> anyhow::Result<ExitCode> {
     let stop = Stop::on_signals()?;
     let out = Output::new(cli.json);
+    if cli.url.is_some() && cli.command.is_of_this_machine() {
+        return Err(CliError::usage("--url: this command works on this machine, and asks no server").into());
+    }
     let flags = flags(&cli);
     let sources = Sources::of_process(cli.config, flags);
     if let Command::Config(args) = &cli.command

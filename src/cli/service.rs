@@ -65,7 +65,7 @@ const RETRY_PAUSE: Duration = Duration::from_secs(1);
 pub async fn database(env: &Env) -> anyhow::Result<Db> {
     let begun = Instant::now();
     loop {
-        match env.db().await {
+        match env.service_db().await {
             Err(error) if is_transient(&error) && begun.elapsed() < MAX_DATABASE_WAIT => {
                 events::database_awaited(&format_args!("{error:#}"));
             }

@@ -42,6 +42,7 @@ pub mod server_info;
 pub mod snapshots;
 pub mod specials;
 pub mod stats_minute;
+pub mod store_requests;
 pub mod store_views;
 pub mod stores;
 pub mod task_requests;

@@ -27,14 +27,14 @@ const COMMON: [&str; 12] = [
 ];
 
 /// What each module may import beside itself and [`COMMON`]. `*` = everything.
-const MAY_IMPORT: [(&str, &[&str]); 28] = [
+const MAY_IMPORT: [(&str, &[&str]); 29] = [
     ("main", &["*"]),
     ("cli", &["*"]),
     ("app", &["actors", "private_server", "db", "stealth", "storage", "handlers", "platforms", "domain"]),
     ("simulated", &["db", "domain"]),
     // `supervised!` is a macro of its own, which lives at the crate's root
     ("actors", &["supervised", "handlers", "db", "stealth", "domain"]),
-    ("api", &["db", "storage", "geo", "domain", "proxy_draft"]),
+    ("api", &["db", "storage", "geo", "domain", "proxy_draft", "store_draft"]),
     ("handlers", &["platforms", "storage", "db", "stealth", "domain"]),
     ("platforms", &["stealth", "domain"]),
     ("stealth", &["domain"]),
@@ -43,6 +43,7 @@ const MAY_IMPORT: [(&str, &[&str]); 28] = [
     ("geo", &["domain"]),
     ("private_server", &[]),
     ("proxy_draft", &["domain"]),
+    ("store_draft", &["db", "platforms", "domain"]),
     ("domain", &[]),
     ("config", &["domain"]),
     ("events", &["domain"]),

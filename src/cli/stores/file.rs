@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::draft::Draft;
 use crate::cli::list_file::{self, BadLine, Columns, Header, at};
 use crate::db::stores::NewStore;
+use crate::store_draft::StoreDraft;
 
 const COLUMNS: Columns = Columns {
     known: &[
@@ -44,7 +44,7 @@ pub fn read<'a>(
     let mut stores = Vec::new();
     let mut first_lines = HashMap::new();
     let bad = list_file::read_lines(file, lines, |n, line| {
-        let store = header.row::<Draft>(line).map_err(|fault| vec![fault])?.check()?;
+        let store = header.row::<StoreDraft>(line).map_err(|fault| vec![fault])?.check()?;
         if let Some(fault) = fault(&store) {
             return Err(vec![fault]);
         }

@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use serde::Serialize;
 
-use super::{AddedStore, file, insert, private_host};
+use super::{file, import_part, private_host_here};
+use crate::api::store_imports::MAX_IMPORTED;
 use crate::cli::input::{self, Input};
 use crate::cli::progress::Progress;
 use crate::cli::{CliError, Env, ExitCode};
+use crate::db::store_requests::{ImportedStore, ImportedStores};
 use crate::domain::group::MAX_GROUPS;
 use crate::domain::store::StoreId;
 
-/// Stores that one transaction adds.
-const PART: usize = 1_000;
 /// Ids that are printed.
 const MAX_IDS: usize = 20;
 
@@ -30,7 +30,7 @@ pub struct Args {
 
 #[derive(Default, Serialize)]
 struct Answer {
-    imported: Vec<AddedStore>,
+    imported: Vec<ImportedStore>,
     /// Stores that existed already; nothing of them changed but the groups of those that are counted next.
     known: usize,
     /// Of these, the ones that were put into groups that are named in their lines.
@@ -45,32 +45,27 @@ struct Answer {
 
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let Input { name, text } = Input::read(&args.file).await?;
-    let list = file::read(&name, &text, |store| private_host(store, env)).map_err(|fault| input::refusal(&[fault]))?;
+    let list =
+        file::read(&name, &text, |store| private_host_here(store, env)).map_err(|fault| input::refusal(&[fault]))?;
     input::skip_bad(&name, Some(list.header), &list.bad, args.skip_bad.as_deref())?;
     if list.stores.is_empty() && list.bad.is_empty() {
         return Err(CliError::usage(format!("{name} holds no stores")).into());
     }
-    let db = env.db().await?;
+    let api = env.api().await?;
     let progress = Progress::begin(env, "stores");
     progress.set_total(list.stores.len() as u64);
     let mut answer = Answer { refused: list.bad.len(), remaining: list.stores.len(), ..Answer::default() };
-    for part in list.stores.chunks(PART) {
+    for part in list.stores.chunks(MAX_IMPORTED) {
         fail::fail_point!("stores.import_part");
         if progress.is_stopped() {
             break;
         }
-        let imported = async {
-            let tx = db.begin().await?;
-            let inserted = insert(&tx, part).await?;
-            tx.commit().await?;
-            Ok::<_, crate::db::DbError>(inserted)
-        };
         let so_far = || format!("{} of {} stores came before; import the list again", answer.done(), list.stores.len());
-        let inserted = imported.await.with_context(so_far)?;
-        answer.known += inserted.known_count;
-        answer.grouped += inserted.grouped_count;
-        answer.full.extend(inserted.full);
-        answer.imported.extend(inserted.added);
+        let ImportedStores { imported, known, grouped, full } = import_part(&api, part).await.with_context(so_far)?;
+        answer.imported.extend(imported);
+        answer.known += known.len();
+        answer.grouped += grouped;
+        answer.full.extend(full);
         answer.remaining -= part.len();
         progress.advance(part.len() as u64);
     }

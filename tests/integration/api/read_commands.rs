@@ -1,4 +1,5 @@
 //! `drover products`, `payload list`, `payload diff` and `stores`, as people run them: on the database itself, and on a server by `--url`.
+//! What no API serves is refused there.
 
 use std::process::Output;
 
@@ -155,4 +156,55 @@ async fn stores_are_all_listed_however_many_pages_they_fill() {
     let list: Value =
         serde_json::from_str(&text(&run(&server, OfServer, &["stores", "list", "--json"]).await)).unwrap();
     assert_eq!((list["stores"].as_array().unwrap().len(), &list["next_cursor"]), (501, &Value::Null));
+}
+
+#[rstest]
+#[case::in_process(InProcess)]
+#[case::of_a_server(OfServer)]
+#[tokio::test]
+async fn stores_are_added_from_the_command_line_alone(#[case] api: Api) {
+    let server = Server::start().await;
+    let run = async |args: &[&str]| run(&server, api, args).await;
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("stores.csv");
+    std::fs::write(&file, "name,platform_dispensary_id,slug,state,groups\nLeaf,a1,,AZ,rivals\nFern,,fern,CA,\n")
+        .unwrap();
+    let import = ["stores", "import", file.to_str().unwrap()];
+    assert_eq!(text(&run(&import).await), "stores imported: 2, known already: 0\n");
+    assert_eq!(text(&run(&import).await), "stores imported: 0, known already: 2\n");
+    let stores = &server.get("/api/stores").await.expect(200)["stores"];
+    assert_eq!(
+        (&stores[0]["name"], &stores[0]["groups"], &stores[1]["slug"]),
+        (&json!("Leaf"), &json!(["rivals"]), &json!("fern"))
+    );
+    let looked_up = server.get("/api/tasks?role=entry_point_discovery").await.expect(200);
+    assert_eq!(looked_up["tasks"][0]["dispensary_id"], stores[1]["id"]);
+    let audited = server.get("/api/audit?action=stores.import").await.expect(200);
+    assert_eq!(audited["audit"].as_array().unwrap().len(), 2);
+
+    let added = text(&run(&["stores", "add", "--name", "Moss", "--slug", "moss", "--json"]).await);
+    assert!(serde_json::from_str::<Value>(&added).unwrap()["entry_point_task_id"].is_i64(), "{added}");
+    let again = refused(&run(&["stores", "add", "--name", "Moss", "--slug", "moss"]).await, 4);
+    assert!(again.contains("the store exists already: its id is "), "{again}");
+    let private =
+        refused(&run(&["stores", "add", "--name", "Den", "--slug", "den", "--api-host", "10.0.0.1"]).await, 2);
+    assert!(private.contains("api_host 10.0.0.1 is not a public host"), "{private}");
+}
+
+#[tokio::test]
+async fn a_command_that_no_api_serves_refuses_an_url() {
+    let server = Server::start().await;
+    for args in [
+        &["stores", "tag", "rivals", "1"][..],
+        &["payload", "show", "1"],
+        &["payload", "replay", "1"],
+        &["migrate", "status"],
+        &["doctor"],
+        &["db", "url"],
+        &["worker"],
+        &["up"],
+    ] {
+        let said = refused(&run(&server, OfServer, args).await, 2);
+        assert!(said.contains("--url"), "{args:?}: {said}");
+    }
 }

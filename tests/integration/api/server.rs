@@ -85,6 +85,7 @@ impl Server {
             keys: SecretKeys::default(),
             settings: Arc::default(),
             politeness: Arc::new(whole.politeness.clone()),
+            allowed_hosts: Arc::default(),
             proxy_tester: Arc::new(ApiTester(whole)),
         };
         let state = ApiState::new(database.db.clone(), Arc::new(config), services).with_geo(geo);

@@ -3,7 +3,7 @@
 use super::super::openapi::ID;
 
 /// A body that each operation takes. What it names is not there.
-pub const BODIES: [(&str, &str); 24] = [
+pub const BODIES: [(&str, &str); 25] = [
     ("POST /api/job-queue/enqueue", r#"{"role": "payload_fetch", "dispensary_id": 4711}"#),
     ("POST /api/job-queue/enqueue-batch", r#"{"tasks": [{"role": "analytics_refresh"}]}"#),
     ("POST /api/job-queue/enqueue-state", r#"{"state_code": "AZ"}"#),
@@ -12,6 +12,7 @@ pub const BODIES: [(&str, &str); 24] = [
     ("POST /api/proxies/import", r#"{"proxies": ["192.0.2.1:80"]}"#),
     ("POST /api/schedules", r#"{"name": "all", "role": "payload_fetch", "interval_hours": 4}"#),
     ("POST /api/session", r#"{"token": "unknown"}"#),
+    ("POST /api/stores/import", r#"{"stores": [{"name": "Leaf", "slug": "leaf"}]}"#),
     ("POST /api/tasks", r#"{"role": "payload_fetch", "dispensary_id": 4711}"#),
     ("POST /api/tasks/bulk", r#"{"action": "retry", "ids": [4711]}"#),
     ("POST /api/tasks/generate/discovery", r#"{"platform": "dutchie"}"#),
@@ -76,12 +77,13 @@ pub const REFUSED: [(&str, u16, i64, &str); 13] = [
     ("PUT /api/tasks/{id}", 412, 103, r#"{"priority": 3}"#),
 ];
 
-/// While another transaction makes tasks of the role, or holds the schedule.
-pub const LOCKED: [(&str, i64, &str); 5] = [
+/// While another transaction makes tasks of the role, adds stores, or holds the schedule.
+pub const LOCKED: [(&str, i64, &str); 6] = [
     ("POST /api/tasks/migration/create-resync-tasks", ID, "SELECT lock_generation('payload_fetch')"),
     ("POST /api/tasks/migration/full-migrate", ID, "SELECT lock_generation('payload_fetch')"),
     ("POST /api/tasks/generate/resync", ID, "SELECT lock_generation('payload_fetch')"),
     ("POST /api/job-queue/enqueue-state", ID, "SELECT lock_generation('payload_fetch')"),
+    ("POST /api/stores/import", ID, "LOCK TABLE dispensaries IN SHARE ROW EXCLUSIVE MODE"),
     ("DELETE /api/schedules/{id}", 101, "SELECT FROM task_schedules WHERE id = 101 FOR UPDATE"),
 ];
 

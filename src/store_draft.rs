@@ -1,4 +1,5 @@
-//! `Draft`: a store as an operator writes it, by flags or in a line of a file. In: text. Out: a checked [`NewStore`], or every fault. Pure.
+//! `StoreDraft`: a store as an operator writes it, by flags, in a line of a file or by the fields of a request. In: text. Out: a checked
+//! [`NewStore`], or every fault. Pure.
 
 use serde::Deserialize;
 use url::Url;
@@ -6,49 +7,50 @@ use url::Url;
 use crate::db::stores::NewStore;
 use crate::domain::group;
 use crate::domain::store::Platform;
+use crate::platforms::hosts;
 
 /// Every field as written. Empty is the same as absent.
 #[derive(Clone, Debug, Default, Deserialize, clap::Args)]
 #[serde(deny_unknown_fields)]
-pub struct Draft {
+pub struct StoreDraft {
     /// The store's name
     #[arg(long)]
     #[serde(default)]
-    name: String,
+    pub name: String,
     /// The platform of its menu
     #[arg(long, default_value = "dutchie")]
     #[serde(default)]
-    platform: String,
+    pub platform: String,
     /// The store's id at the platform
     #[arg(long = "platform-id", value_name = "ID")]
-    platform_dispensary_id: Option<String>,
+    pub platform_dispensary_id: Option<String>,
     /// The last part of its menu's URL
     #[arg(long)]
-    slug: Option<String>,
+    pub slug: Option<String>,
     /// The URL of its menu, from which the platform's id is looked up
     #[arg(long, value_name = "URL")]
-    menu_url: Option<String>,
+    pub menu_url: Option<String>,
     /// The host of its API, when it is not the platform's
     #[arg(long, value_name = "HOST")]
-    api_host: Option<String>,
+    pub api_host: Option<String>,
     /// The path of its API, when it is not the platform's
     #[arg(long, value_name = "PATH")]
-    api_path: Option<String>,
+    pub api_path: Option<String>,
     /// The store's city
     #[arg(long)]
-    city: Option<String>,
+    pub city: Option<String>,
     /// The store's state, two letters such as AZ
     #[arg(long)]
-    state: Option<String>,
+    pub state: Option<String>,
     /// The store's time zone, such as America/Phoenix [default: its state's]
     #[arg(long)]
-    timezone: Option<String>,
+    pub timezone: Option<String>,
     /// Groups that the store is in, with semicolons between them
     #[arg(long, value_name = "GROUP;…")]
-    groups: Option<String>,
+    pub groups: Option<String>,
 }
 
-impl Draft {
+impl StoreDraft {
     /// The store, or every fault.
     pub fn check(self) -> Result<NewStore, Vec<String>> {
         let name = self.name.trim().to_owned();
@@ -73,6 +75,12 @@ impl Draft {
         let faults: Vec<String> = platform.err().into_iter().chain(groups.err()).chain(faults(&store)).collect();
         if faults.is_empty() { Ok(store) } else { Err(faults) }
     }
+}
+
+/// Crawls reach a store's host through the proxies, so a host of a private network must be allowed by the operator.
+pub fn private_host(store: &NewStore, allowed: &[String]) -> Option<String> {
+    let host = store.api_host.as_ref().filter(|host| !hosts::is_public(host) && !allowed.contains(host))?;
+    Some(format!("api_host {host} is not a public host: correct it, or add it to http.host_allowlist"))
 }
 
 fn non_blank(text: Option<String>) -> Option<String> {
@@ -154,8 +162,8 @@ mod tests {
 
     use super::*;
 
-    fn draft() -> Draft {
-        Draft { name: "A Shop".to_owned(), slug: Some("a-shop".to_owned()), ..Draft::default() }
+    fn draft() -> StoreDraft {
+        StoreDraft { name: "A Shop".to_owned(), slug: Some("a-shop".to_owned()), ..StoreDraft::default() }
     }
 
     fn some(text: &str) -> Option<String> {
@@ -164,25 +172,26 @@ mod tests {
 
     #[test]
     fn blank_is_absent_and_case_is_normalised() {
-        let draft = Draft { state: some(" az "), api_host: some("Menu.Example.COM:8443"), city: some("  "), ..draft() };
+        let draft =
+            StoreDraft { state: some(" az "), api_host: some("Menu.Example.COM:8443"), city: some("  "), ..draft() };
         let store = draft.check().unwrap();
         assert_eq!((store.state.as_deref(), store.city), (Some("AZ"), None));
         assert_eq!(store.api_host.as_deref(), Some("menu.example.com:8443"));
     }
 
     #[rstest]
-    #[case::no_name(Draft { name: " ".to_owned(), ..draft() }, "name is missing")]
-    #[case::no_menu(Draft { slug: None, ..draft() }, "the platform's id, the slug or the menu URL")]
-    #[case::platform(Draft { platform: "jane".to_owned(), ..draft() }, "unknown platform 'jane'")]
-    #[case::url(Draft { menu_url: some("dutchie.com/x"), ..draft() }, "menu_url 'dutchie.com/x'")]
-    #[case::url_scheme(Draft { menu_url: some("ftp://dutchie.com/x"), ..draft() }, "menu_url")]
-    #[case::host(Draft { api_host: some("https://x.com"), ..draft() }, "api_host")]
-    #[case::host_with_user(Draft { api_host: some("me@x.com"), ..draft() }, "api_host")]
-    #[case::path(Draft { api_path: some("graphql"), ..draft() }, "api_path")]
-    #[case::state(Draft { state: some("Arizona"), ..draft() }, "state 'ARIZONA'")]
-    #[case::groups(Draft { groups: some("a,b"), ..draft() }, "group 'a,b'")]
-    #[case::timezone(Draft { timezone: some("MST"), ..draft() }, "timezone 'MST'")]
-    fn each_fault_is_named(#[case] draft: Draft, #[case] fault: &str) {
+    #[case::no_name(StoreDraft { name: " ".to_owned(), ..draft() }, "name is missing")]
+    #[case::no_menu(StoreDraft { slug: None, ..draft() }, "the platform's id, the slug or the menu URL")]
+    #[case::platform(StoreDraft { platform: "jane".to_owned(), ..draft() }, "unknown platform 'jane'")]
+    #[case::url(StoreDraft { menu_url: some("dutchie.com/x"), ..draft() }, "menu_url 'dutchie.com/x'")]
+    #[case::url_scheme(StoreDraft { menu_url: some("ftp://dutchie.com/x"), ..draft() }, "menu_url")]
+    #[case::host(StoreDraft { api_host: some("https://x.com"), ..draft() }, "api_host")]
+    #[case::host_with_user(StoreDraft { api_host: some("me@x.com"), ..draft() }, "api_host")]
+    #[case::path(StoreDraft { api_path: some("graphql"), ..draft() }, "api_path")]
+    #[case::state(StoreDraft { state: some("Arizona"), ..draft() }, "state 'ARIZONA'")]
+    #[case::groups(StoreDraft { groups: some("a,b"), ..draft() }, "group 'a,b'")]
+    #[case::timezone(StoreDraft { timezone: some("MST"), ..draft() }, "timezone 'MST'")]
+    fn each_fault_is_named(#[case] draft: StoreDraft, #[case] fault: &str) {
         let faults = draft.check().unwrap_err();
         assert!(faults.len() == 1 && faults[0].contains(fault), "{faults:?}");
     }
