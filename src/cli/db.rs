@@ -40,7 +40,7 @@ enum Command {
     /// The process that `db url` leaves running: holds the server until it has had no client for `idle`
     #[command(hide = true)]
     Hold {
-        url: String,
+        server: String,
         #[arg(long, value_parser = humantime::parse_duration, default_value = "10m")]
         idle: Duration,
     },
@@ -56,7 +56,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         Command::Url => url(env).await,
         Command::Psql { args } => psql(&args, env).await,
         Command::Stop => stop(env).await,
-        Command::Hold { url, idle } => hold(&url, idle).await,
+        Command::Hold { server, idle } => hold(&server, idle).await,
     }
 }
 
@@ -104,13 +104,13 @@ async fn stop(env: &Env) -> anyhow::Result<ExitCode> {
 }
 
 /// Holds the lock that it was started with, and never starts a server itself.
-async fn hold(url: &str, idle: Duration) -> anyhow::Result<ExitCode> {
+async fn hold(server: &str, idle: Duration) -> anyhow::Result<ExitCode> {
     // outlives the terminal that asked for the URL
     let _ = nix::unistd::setsid();
     let (mut last_client, mut missed) = (Instant::now(), 0);
     while last_client.elapsed() < idle && missed < MAX_MISSED_POLLS {
         sleep(POLL_INTERVAL.min(idle)).await;
-        match server_info::has_clients(url).await {
+        match server_info::has_clients(server).await {
             Ok(true) => (last_client, missed) = (Instant::now(), 0),
             Ok(false) => missed = 0,
             Err(_) => missed += 1,

@@ -284,6 +284,21 @@ async fn run(command: Command, env: &Env) -> anyhow::Result<ExitCode> {
 mod tests {
     use super::*;
 
+    /// The parser would take the one for the other.
+    #[test]
+    fn no_command_has_an_argument_with_the_name_of_one_that_all_share() {
+        let shared: Vec<String> =
+            command().get_arguments().filter(|arg| arg.is_global_set()).map(|arg| arg.get_id().to_string()).collect();
+        let mut left: Vec<clap::Command> = command().get_subcommands().cloned().collect();
+        assert!(shared.contains(&"url".to_owned()));
+        while let Some(command) = left.pop() {
+            for arg in command.get_arguments() {
+                assert!(!shared.contains(&arg.get_id().to_string()), "{}: {}", command.get_name(), arg.get_id());
+            }
+            left.extend(command.get_subcommands().cloned());
+        }
+    }
+
     /// `command` and those below it, each with what it prints for `--help`, without the options that all share.
     fn help_of(command: &mut clap::Command, path: &str, into: &mut String) {
         let help = command.render_help().to_string();

@@ -42,6 +42,7 @@ fn types_of(name: &str) -> Vec<Type> {
         Type::TEXT,
         Type::INT8_ARRAY,
         Type::TEXT,
+        Type::TEXT,
         last,
     ]
 }
