@@ -1,16 +1,37 @@
-//! Lists the files of `migrations/` for `db::migrate`, so that adding one needs no code; and tells `utoipa` what ids are.
+//! Lists the files of `migrations/` for `db::migrate`, so that adding one needs no code; tells `utoipa` what ids are; and gathers the
+//! dashboard: the files of `ui/` and the libraries that its lock file names.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::{env, fs, io};
 
 /// Other names of i64, which the OpenAPI document shows as what they are.
 const IDS: [&str; 7] = ["PayloadId", "ProbeNumber", "ProductId", "ProxyId", "StoreId", "TaskId", "TokenId"];
 
+/// What a server of the dashboard's files needs of `ui/`.
+const UI_FILES: [&str; 8] = ["app.js", "core", "css", "icon.svg", "index.html", "pages", "parts", "theme.js"];
+/// Where each library stands in its package, and how the pages call it.
+const UI_LIBRARIES: [(&str, &str); 3] = [
+    ("preact/dist/preact.mjs", "preact.js"),
+    ("preact/hooks/dist/hooks.mjs", "hooks.js"),
+    ("htm/dist/htm.mjs", "htm.js"),
+];
+
 fn main() -> io::Result<()> {
     IDS.iter().fold(utoipa_config::Config::new(), |config, id| config.alias_for(id, "i64")).write_to_file();
-    println!("cargo::rerun-if-changed=migrations");
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
+    let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
+    list_migrations(&root, &out)?;
+    println!("cargo::rustc-check-cfg=cfg(has_dashboard)");
+    if env::var_os("CARGO_FEATURE_DASHBOARD").is_some() {
+        gather_dashboard(&root.join("ui"), &out)?;
+    }
+    Ok(())
+}
+
+fn list_migrations(root: &Path, out: &Path) -> io::Result<()> {
+    println!("cargo::rerun-if-changed=migrations");
     let mut code = String::new();
     for (constant, folder) in [("MIGRATIONS", "migrations"), ("OBJECTS", "migrations/objects")] {
         let _ = writeln!(code, "const {constant}: &[(&str, &str)] = &[");
@@ -22,7 +43,7 @@ fn main() -> io::Result<()> {
     }
     let revision = fs::read_to_string(root.join("migrations/objects/REVISION"))?;
     let _ = writeln!(code, "const OBJECTS_REVISION: &str = {revision:?};");
-    fs::write(PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default()).join("migrations.rs"), code)
+    fs::write(out.join("migrations.rs"), code)
 }
 
 /// In the order of their names; a missing folder has none.
@@ -32,4 +53,79 @@ fn sql_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     files.retain(|file| file.extension().is_some_and(|extension| extension == "sql"));
     files.sort();
     Ok(files)
+}
+
+/// Puts the dashboard's files together below `out/ui`; without its libraries there is none, and everything else is built.
+fn gather_dashboard(ui: &Path, out: &Path) -> io::Result<()> {
+    let gathered = out.join("ui");
+    if gathered.exists() {
+        fs::remove_dir_all(&gathered)?;
+    }
+    for name in UI_FILES {
+        println!("cargo::rerun-if-changed=ui/{name}");
+        copy(&ui.join(name), &gathered.join(name))?;
+    }
+    println!("cargo::rerun-if-changed=ui/package-lock.json");
+    match libraries(ui, &out.join("npm")) {
+        Ok(modules) => {
+            copy_libraries(&modules, &gathered.join("vendor"))?;
+            println!("cargo::rustc-cfg=has_dashboard");
+        }
+        Err(fault) => {
+            // a file that is not there: cargo asks again at the next build
+            println!("cargo::rerun-if-changed=ui/vendor/is-missing");
+            println!("cargo::warning=drover is built without its dashboard: {fault}");
+        }
+    }
+    Ok(())
+}
+
+/// The directory of the packages, as `npm ci` made it from the lock file.
+fn libraries(ui: &Path, npm: &Path) -> Result<PathBuf, String> {
+    let modules = npm.join("node_modules");
+    let lock = fs::read(ui.join("package-lock.json")).map_err(|error| error.to_string())?;
+    let installed = fs::read(npm.join("installed.json")).unwrap_or_default();
+    if lock == installed && modules.exists() {
+        return Ok(modules);
+    }
+    fs::create_dir_all(npm).map_err(|error| error.to_string())?;
+    for name in ["package.json", "package-lock.json"] {
+        fs::copy(ui.join(name), npm.join(name)).map_err(|error| error.to_string())?;
+    }
+    let run = Command::new("npm")
+        .args(["ci", "--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"])
+        .current_dir(npm)
+        .output()
+        .map_err(|error| format!("npm does not run ({error}): install Node.js with npm, and build again"))?;
+    if !run.status.success() {
+        let fault = String::from_utf8_lossy(&run.stderr).lines().take(3).collect::<Vec<_>>().join("; ");
+        return Err(format!("npm could not get its libraries ({fault}): see to npm, and build again"));
+    }
+    fs::write(npm.join("installed.json"), lock).map_err(|error| error.to_string())?;
+    Ok(modules)
+}
+
+/// A browser knows no package names: the one import between the libraries becomes a path.
+fn copy_libraries(modules: &Path, vendor: &Path) -> io::Result<()> {
+    fs::create_dir_all(vendor)?;
+    for (file, name) in UI_LIBRARIES {
+        let text = fs::read_to_string(modules.join(file))?;
+        fs::write(vendor.join(name), text.replace("from\"preact\"", "from\"./preact.js\""))?;
+    }
+    Ok(())
+}
+
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    if from.is_dir() {
+        fs::create_dir_all(to)?;
+        for entry in fs::read_dir(from)? {
+            let entry = entry?;
+            copy(&entry.path(), &to.join(entry.file_name()))?;
+        }
+        return Ok(());
+    }
+    if let Some(folder) = to.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    fs::copy(from, to).map(|_| ())
 }

@@ -7,7 +7,7 @@ use axum::extract::DefaultBodyLimit;
 use axum::http::header::LOCATION;
 use axum::http::{HeaderValue, Method, Uri};
 use axum::middleware;
-use axum::response::Response;
+use axum::response::{Redirect, Response};
 use axum::routing::get;
 use utoipa_axum::router::OpenApiRouter;
 
@@ -23,6 +23,7 @@ pub fn endpoints() -> OpenApiRouter<ApiState> {
         metrics::show,
         openapi::show,
         stream::events,
+        overview::show,
         tasks::list,
         tasks::create,
         tasks::counts,
@@ -118,7 +119,7 @@ pub fn endpoints() -> OpenApiRouter<ApiState> {
 /// The whole API, for requests from the network.
 pub fn api(state: ApiState) -> Router {
     let network = middleware::from_fn_with_state(state.clone(), authenticate::network);
-    let routes = with_fallbacks(endpoints().into()).layer(network);
+    let routes = with_fallbacks(Router::from(endpoints()).merge(dashboard::routes())).layer(network);
     answering(below(state.config.base_path.clone(), routes), state)
 }
 
@@ -145,7 +146,12 @@ fn below(base_path: String, routes: Router<ApiState>) -> Router<ApiState> {
     }
     let prefix = base_path.clone();
     let located = middleware::map_response(move |response| ready(located_below(&prefix, response)));
-    Router::new().nest(&base_path, routes.layer(located)).fallback(not_found)
+    let overview = format!("{base_path}/admin");
+    Router::new()
+        // which the nested routes do not hold
+        .route(&format!("{base_path}/"), get(async move || Redirect::to(&overview)))
+        .nest(&base_path, routes.layer(located))
+        .fallback(not_found)
 }
 
 fn located_below(base_path: &str, mut response: Response) -> Response {

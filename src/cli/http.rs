@@ -12,6 +12,7 @@ use super::proxies::checker::ApiTester;
 use super::{CliError, Env};
 use crate::actors::lifecycle::Lifecycle;
 use crate::actors::proxy_pool::ProxyPool;
+use crate::api::dashboard::IS_BUILT;
 use crate::api::{self, Actors, ApiState, Health, PayloadFiles, Scrape, Services};
 use crate::app::App;
 use crate::config::Config;
@@ -64,6 +65,9 @@ impl Listeners {
         if let Some(listener) = self.api {
             let address = listener.local_addr()?;
             tracing::info!(%address, "Listening on http://{address}");
+            if !IS_BUILT {
+                tracing::info!("This drover has no dashboard: install Node.js with npm, and build it again");
+            }
             servers.api = Some(address);
             servers.tasks.spawn(api::serve(listener, state));
         }

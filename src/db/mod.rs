@@ -23,6 +23,7 @@ pub mod legacy;
 pub mod listen;
 pub mod migrate;
 pub mod operations;
+pub mod overview;
 pub mod partitions;
 pub mod payload_removals;
 pub mod payload_replays;

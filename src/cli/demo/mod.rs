@@ -24,6 +24,7 @@ use self::summary::Summary;
 use super::http::{Listeners, Servers};
 use super::{CliError, Env, ExitCode, Stop, service, values};
 use crate::actors::plan::Plan;
+use crate::api::dashboard::IS_BUILT;
 use crate::app::database::{self, OpenDatabase};
 use crate::app::{App, PreparedApp, names};
 use crate::config::{Config, Secret};
@@ -142,12 +143,15 @@ impl Demo<'_> {
         }
     }
 
-    /// Where the API is served; with `--json` the log has it.
+    /// Where dashboard and API are served; with `--json` the log has it.
     fn announce(&self, servers: Option<&Servers>) -> std::io::Result<()> {
         match servers.and_then(|servers| servers.api).filter(|_| !self.env.out.is_json()) {
             Some(address) => {
-                let base_path = &self.env.config.api.base_path;
-                self.env.out.line(format_args!("API         http://{address}{base_path}/api/tasks\n"))
+                let base = format!("http://{address}{}", self.env.config.api.base_path);
+                if IS_BUILT {
+                    self.env.out.line(format_args!("Dashboard   {base}/admin"))?;
+                }
+                self.env.out.line(format_args!("API         {base}/api/tasks\n"))
             }
             None => Ok(()),
         }

@@ -37,8 +37,9 @@ pub struct TaskCounts {
 }
 
 /// The ready tasks of one role.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ReadyTasks {
+    #[schema(value_type = Role)]
     pub role: Word<Role>,
     pub tasks: i64,
     /// How long the oldest has been due.

@@ -1,0 +1,110 @@
+// @ts-check
+// The dashboard. In: the address. Out: its page, in the frame. A page is loaded when it is opened first.
+
+import { setUnauthenticatedListener } from "./core/api.js";
+import { link } from "./core/base.js";
+import { html, render, useEffect, useState } from "./core/html.js";
+import { currentPath, followLinks, useLocation } from "./core/router.js";
+import { loginAddress, openSession } from "./core/session.js";
+import { startStream } from "./core/stream.js";
+import { Questions } from "./parts/dialog.js";
+import { Frame } from "./parts/frame.js";
+import { Keys } from "./parts/keys.js";
+import { Bones, Empty, Failure } from "./parts/panel.js";
+import { startTicking } from "./parts/time.js";
+import { Toasts } from "./parts/toast.js";
+
+/** Path, and the module that holds its page. `:id` is a number. @type {[string, () => Promise<{ Page: any }>][]} */
+const PAGES = [
+  ["/admin", () => import("./pages/overview.js")],
+  ["/admin/job-queue", () => import("./pages/job-queue.js")],
+  ["/admin/tasks", () => import("./pages/tasks.js")],
+  ["/admin/tasks/:id", () => import("./pages/task.js")],
+  ["/admin/workers", () => import("./pages/workers.js")],
+  ["/admin/schedules", () => import("./pages/schedules.js")],
+  ["/admin/stores", () => import("./pages/stores.js")],
+  ["/admin/stores/:id", () => import("./pages/store.js")],
+  ["/admin/products", () => import("./pages/products.js")],
+  ["/admin/products/:id", () => import("./pages/product.js")],
+  ["/admin/payloads", () => import("./pages/payloads.js")],
+  ["/admin/payloads/diff", () => import("./pages/payload-diff.js")],
+  ["/admin/proxies", () => import("./pages/proxies.js")],
+  ["/admin/hosts", () => import("./pages/hosts.js")],
+  ["/admin/jobs", () => import("./pages/jobs.js")],
+  ["/admin/capacity", () => import("./pages/capacity.js")],
+  ["/admin/audit", () => import("./pages/audit.js")],
+  ["/admin/settings", () => import("./pages/settings.js")],
+];
+
+/** @param {string} path */
+function pageOf(path) {
+  for (const [pattern, load] of PAGES) {
+    const found = new RegExp(`^${pattern.replace(":id", "(\\d{1,18})")}$`).exec(path);
+    if (found) return { pattern, load, id: found[1] ? Number(found[1]) : null };
+  }
+  return null;
+}
+
+function App() {
+  const { path, query } = useLocation();
+  const page = pageOf(path);
+  const [loaded, show] = useState(/** @type {{ pattern: string, Page?: any, error?: unknown } | null} */ (null));
+  const pattern = page?.pattern;
+  useEffect(() => {
+    let isCurrent = true;
+    page?.load().then(
+      ({ Page }) => isCurrent && show({ pattern: page.pattern, Page }),
+      (error) => isCurrent && show({ pattern: page.pattern, error }),
+    );
+    return () => {
+      isCurrent = false;
+    };
+  }, [pattern]);
+  useNewPage(path);
+  if (!page) return html`<${Frame} path=${path}><${NoPage} path=${path} /></${Frame}>`;
+  const shown = loaded?.pattern === pattern ? loaded : null;
+  return html`<${Frame} path=${path}>
+    ${shown?.Page && html`<${shown.Page} key=${path} id=${page.id} query=${query} />`}
+    ${shown?.error && html`<${Unloaded} />`}
+    ${!shown && html`<${Bones} />`}
+  </${Frame}>`;
+}
+
+/** Another page is not ready yet; it begins at its top, where readers of the screen are told of it. @param {string} path */
+function useNewPage(path) {
+  const [first] = useState(path);
+  useEffect(() => {
+    if (path === first && !document.documentElement.dataset.ready) return;
+    scrollTo(0, 0);
+    document.getElementById("main")?.focus({ preventScroll: true });
+  }, [path]);
+}
+
+/** @param {{ path: string }} properties */
+function NoPage({ path }) {
+  useEffect(() => {
+    document.title = "No such page · drover";
+    document.documentElement.dataset.ready = "1";
+  }, []);
+  return html`<div class="panel"><${Empty} icon="search" title="There is no such page"><p class="mono">${path}</p><a class="btn" href=${link("/admin")}>Overview</a></${Empty}></div>`;
+}
+
+const Unloaded = () =>
+  html`<div class="panel"><${Failure} what="This page" error=${{ status: 0, title: "The server does not answer", detail: "", requestId: "" }}
+    onRetry=${() => location.reload()} /></div>`;
+
+async function start() {
+  const root = /** @type {HTMLElement} */ (document.getElementById("app"));
+  if (currentPath() === "/login") {
+    const { Login } = await import("./pages/login.js");
+    return render(html`<${Login} />`, root);
+  }
+  setUnauthenticatedListener(() => location.replace(loginAddress()));
+  await openSession().catch(() => {});
+  followLinks();
+  startStream();
+  startTicking();
+  render(html`<${App} /><${Toasts} /><${Questions} /><${Keys} />`, root);
+}
+
+void start();

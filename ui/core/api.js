@@ -1,0 +1,117 @@
+// @ts-check
+// Requests to the API. In: a path and a body. Out: the answer's JSON, or a `Refusal` that says what to tell the reader.
+
+import { address } from "./base.js";
+import { noteServerTime } from "./clock.js";
+
+const DEADLINE_MS = 35_000;
+
+/** What an answer that is none looks like: the server's problem document, or why there was no answer. */
+export class Refusal extends Error {
+  /**
+   * @param {number} status 0 where the server did not answer
+   * @param {string} title
+   * @param {string} detail
+   * @param {{ requestId?: string, retryAfter?: number, taskId?: number, fields?: { field: string, detail: string }[] }} [more]
+   */
+  constructor(status, title, detail, more = {}) {
+    super(detail || title);
+    this.status = status;
+    this.title = title;
+    this.detail = detail;
+    this.requestId = more.requestId ?? "";
+    /** Seconds. */
+    this.retryAfter = more.retryAfter ?? 0;
+    /** The task that stands in the way. */
+    this.taskId = more.taskId ?? null;
+    this.fields = more.fields ?? [];
+  }
+}
+
+let csrfToken = "";
+/** @type {() => void} */
+let onUnauthenticated = () => {};
+
+/** @param {string | null | undefined} token of the login */
+export function setCsrfToken(token) {
+  csrfToken = token ?? "";
+}
+
+/** @param {() => void} listener called when the server does not know the caller (any more) */
+export function setUnauthenticatedListener(listener) {
+  onUnauthenticated = listener;
+}
+
+/**
+ * @param {string} path
+ * @param {{ signal?: AbortSignal }} [options]
+ * @returns {Promise<any>}
+ */
+export function get(path, options = {}) {
+  return request("GET", path, { signal: options.signal });
+}
+
+/**
+ * @param {"POST" | "PUT" | "DELETE"} method
+ * @param {string} path
+ * @param {unknown} [body]
+ * @param {Record<string, string>} [headers]
+ * @returns {Promise<any>}
+ */
+export function send(method, path, body, headers = {}) {
+  return request(method, path, { body, headers });
+}
+
+/**
+ * @param {string} method
+ * @param {string} path
+ * @param {{ body?: unknown, headers?: Record<string, string>, signal?: AbortSignal }} options
+ */
+async function request(method, path, { body, headers = {}, signal }) {
+  const all = new Headers(headers);
+  if (body !== undefined) all.set("content-type", "application/json");
+  if (method !== "GET" && csrfToken) all.set("x-csrf-token", csrfToken);
+  const deadline = AbortSignal.timeout(DEADLINE_MS);
+  /** @type {Response} */
+  let answer;
+  /** @type {string} */
+  let text;
+  try {
+    answer = await fetch(address(path), {
+      method,
+      headers: all,
+      body: body === undefined ? undefined : JSON.stringify(body),
+      signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
+      credentials: "same-origin",
+    });
+    text = await answer.text();
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw new Refusal(0, "The server does not answer", "It may be starting, stopped, or out of reach of this machine.");
+  }
+  noteServerTime(answer.headers.get("date"));
+  if (answer.ok) return text ? JSON.parse(text) : null;
+  if (answer.status === 401) onUnauthenticated();
+  throw refusal(answer, text);
+}
+
+/** @param {Response} answer @param {string} text */
+function refusal(answer, text) {
+  const problem = parsed(text);
+  return new Refusal(answer.status, problem.title ?? answer.statusText, problem.detail ?? "", {
+    requestId: problem.request_id ?? answer.headers.get("x-request-id") ?? "",
+    retryAfter: Number(answer.headers.get("retry-after")) || 0,
+    taskId: problem.task_id,
+    fields: problem.errors,
+  });
+}
+
+/** @param {string} text */
+function parsed(text) {
+  try {
+    return JSON.parse(text) ?? {};
+  } catch {
+    // a server in front of this one answers in its own words
+    return {};
+  }
+}

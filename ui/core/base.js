@@ -1,0 +1,36 @@
+// @ts-check
+// The path below which this server is reached (`[api] base_path`), and addresses below it.
+
+const meta = /** @type {HTMLMetaElement | null} */ (document.querySelector("meta[name=drover-base-path]"));
+
+/** Without a slash at its end; empty for none. */
+export const basePath = meta?.content ?? "";
+
+/**
+ * The address of a path of this server.
+ * @param {string} path begins with a slash
+ */
+export const address = (path) => basePath + path;
+
+/**
+ * `/admin/tasks` and its parameters; those that are empty are left out.
+ * @param {string} path
+ * @param {Record<string, string | number | boolean | null | undefined>} [query]
+ */
+export function link(path, query = {}) {
+  return address(withQuery(path, query));
+}
+
+/**
+ * The same, without the path of this server: for requests.
+ * @param {string} path
+ * @param {Record<string, string | number | boolean | null | undefined>} query
+ */
+export function withQuery(path, query) {
+  const given = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== null && value !== undefined && value !== "") given.set(name, String(value));
+  }
+  const text = given.toString();
+  return text ? `${path}?${text}` : path;
+}

@@ -1,0 +1,159 @@
+// @ts-check
+// Answers of the API that stay current: read once, and again when an event says that they may have changed. One of a path, whichever
+// parts of a page show it.
+
+import { get, Refusal } from "./api.js";
+import { useEffect, useState } from "./html.js";
+import { same } from "./same.js";
+import { listen } from "./stream.js";
+
+/** Two reads of one path are at least this far apart: many events come at once, and a token may make 600 requests a minute. */
+const GAP_MS = 2_000;
+/** What no part of a page shows is kept this long, for who comes back. */
+const KEPT_MS = 60_000;
+
+/**
+ * @typedef {object} Options
+ * @property {string[]} [topics] whose events mean that the answer may be another
+ * @property {number} [gap] milliseconds between two reads
+ * @property {(data: any, event: any, topic: string) => any} [apply] the data after an event, without a request; undefined: read again
+ */
+
+/**
+ * @template T
+ * @typedef {object} Answer
+ * @property {T | null} data the newest, also while `error` says that a later read failed
+ * @property {Refusal | null} error
+ * @property {boolean} loading nothing was answered yet
+ * @property {() => Promise<void>} reload
+ */
+
+class Resource {
+  /** @type {any} */
+  data = null;
+  /** @type {Refusal | null} */
+  error = null;
+  /** @type {Set<() => void>} */
+  shows = new Set();
+  /** @type {(() => void)[]} */
+  #ends = [];
+  #timer = 0;
+  #readAt = -Infinity;
+  /** @type {Promise<void> | null} */
+  #reading = null;
+  #again = false;
+
+  /** @param {string} path @param {Options} options */
+  constructor(path, options) {
+    this.path = path;
+    this.options = options;
+  }
+
+  /** @param {() => void} show */
+  add(show) {
+    this.shows.add(show);
+    if (this.shows.size > 1) return;
+    clearTimeout(this.#timer);
+    const again = () => this.soon();
+    this.#ends = [listen("again", again), ...(this.options.topics ?? []).map((topic) => listen(topic, (event) => this.#hear(event, topic)))];
+    this.soon();
+  }
+
+  /** @param {() => void} show */
+  remove(show) {
+    this.shows.delete(show);
+    if (this.shows.size > 0) return;
+    for (const end of this.#ends) end();
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => kept.get(this.path) === this && kept.delete(this.path), KEPT_MS);
+  }
+
+  /** @param {any} event @param {string} topic */
+  #hear(event, topic) {
+    const data = this.data !== null && this.options.apply ? this.options.apply(this.data, event, topic) : undefined;
+    if (data === undefined) this.soon();
+    else this.#become(data, null);
+  }
+
+  /** Reads once the last read is old enough. */
+  soon() {
+    if (this.#reading) {
+      this.#again = true;
+      return;
+    }
+    clearTimeout(this.#timer);
+    const wait = this.#readAt + (this.options.gap ?? GAP_MS) - performance.now();
+    if (wait <= 0) void this.read();
+    else this.#timer = setTimeout(() => this.read(), wait);
+  }
+
+  /** @returns {Promise<void>} when the answer is shown */
+  read() {
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = null;
+      if (this.#again && this.shows.size > 0) this.soon();
+      this.#again = false;
+    });
+    return this.#reading;
+  }
+
+  async #read() {
+    this.#readAt = performance.now();
+    try {
+      this.#become(await get(this.path), null);
+    } catch (error) {
+      const refusal = error instanceof Refusal ? error : new Refusal(0, "The answer could not be read", String(error));
+      this.#become(this.data, refusal);
+      if (refusal.retryAfter) setTimeout(() => this.shows.size > 0 && this.soon(), refusal.retryAfter * 1000);
+    }
+  }
+
+  /** @param {any} data @param {Refusal | null} error */
+  #become(data, error) {
+    const next = same(this.data, data);
+    if (next === this.data && error === this.error) return;
+    this.data = next;
+    this.error = error;
+    for (const show of this.shows) show();
+  }
+}
+
+/** @type {Map<string, Resource>} */
+const kept = new Map();
+
+/**
+ * The answer to a GET of `path`, kept current while it is shown.
+ * @param {string | null} path null: none
+ * @param {Options} [options]
+ * @returns {Answer<any>}
+ */
+export function useResource(path, options = {}) {
+  const [, draw] = useState(0);
+  const resource = path === null ? null : resourceOf(path, options);
+  useEffect(() => {
+    if (!resource) return undefined;
+    const show = () => draw((times) => times + 1);
+    resource.add(show);
+    return () => resource.remove(show);
+  }, [resource]);
+  return {
+    data: resource?.data ?? null,
+    error: resource?.error ?? null,
+    loading: !!resource && resource.data === null && resource.error === null,
+    reload: () => resource?.read() ?? Promise.resolve(),
+  };
+}
+
+/** Everything that is shown is read again: after a change. */
+export function reloadAll() {
+  for (const resource of kept.values()) if (resource.shows.size > 0) resource.soon();
+}
+
+/** @param {string} path @param {Options} options */
+function resourceOf(path, options) {
+  const known = kept.get(path);
+  if (known) return known;
+  const resource = new Resource(path, options);
+  kept.set(path, resource);
+  return resource;
+}

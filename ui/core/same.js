@@ -1,0 +1,46 @@
+// @ts-check
+// Equal data keeps its identity, so that what shows it is not drawn again.
+
+/**
+ * `next`, with every part of it that equals its part of `last` replaced by that. Rows of lists are matched by id.
+ * @template T
+ * @param {any} last
+ * @param {T} next
+ * @returns {T}
+ */
+export function same(last, next) {
+  if (Object.is(last, next)) return next;
+  if (typeof last !== "object" || typeof next !== "object" || last === null || next === null) return next;
+  if (Array.isArray(next)) return /** @type {any} */ (Array.isArray(last) ? list(last, next) : next);
+  return /** @type {any} */ (Array.isArray(last) ? next : record(last, next));
+}
+
+/** @param {any[]} last @param {any[]} next */
+function list(last, next) {
+  const known = byIdentity(last);
+  const kept = next.map((item, at) => same(known ? known.get(identity(item)) : last[at], item));
+  return kept.length === last.length && kept.every((item, at) => item === last[at]) ? last : kept;
+}
+
+/** @param {Record<string, any>} last @param {Record<string, any>} next */
+function record(last, next) {
+  /** @type {Record<string, any>} */
+  const kept = {};
+  let differs = Object.keys(last).length !== Object.keys(next).length;
+  for (const name in next) {
+    kept[name] = same(last[name], next[name]);
+    differs ||= !(name in last) || kept[name] !== last[name];
+  }
+  return differs ? kept : last;
+}
+
+/** @param {any[]} items */
+function byIdentity(items) {
+  if (items.length === 0 || identity(items[0]) === undefined) return null;
+  return new Map(items.map((item) => [identity(item), item]));
+}
+
+/** @param {any} item */
+function identity(item) {
+  return item?.id ?? item?.worker_id ?? item?.host;
+}

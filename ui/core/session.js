@@ -1,0 +1,34 @@
+// @ts-check
+// Who the reader is, and what they may do. The server checks every right; a page only hides what would be refused.
+
+import { get, send, setCsrfToken } from "./api.js";
+import { link } from "./base.js";
+
+const RANKS = ["consumer", "viewer", "operator", "admin"];
+
+/** @type {{ name: string, role: string } | null} */
+let session = null;
+
+/** @throws {import("./api.js").Refusal} 401 where a token is needed */
+export async function openSession() {
+  const login = await get("/api/session");
+  session = login;
+  setCsrfToken(login.csrf_token);
+  return login;
+}
+
+export const who = () => session;
+
+/** @param {"viewer" | "operator" | "admin"} role */
+export const may = (role) => session !== null && RANKS.indexOf(session.role) >= RANKS.indexOf(role);
+
+/** Where to log in, and come back from. */
+export function loginAddress() {
+  const here = location.pathname + location.search;
+  return link("/login", { next: here });
+}
+
+export async function logOut() {
+  await send("DELETE", "/api/session");
+  location.assign(link("/login"));
+}

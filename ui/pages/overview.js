@@ -1,0 +1,49 @@
+// @ts-check
+// The overview: one sentence of how it is, then figures, charts, what fails, which proxies suffer, where it runs, what is behind, and what is
+// being scraped. Each part leads to the list behind it.
+
+import { count } from "../core/format.js";
+import { html } from "../core/html.js";
+import { useResource } from "../core/resource.js";
+import { useCounts, useWorkers } from "../parts/frame.js";
+import { PageHead } from "../parts/panel.js";
+import { usePage } from "../parts/page.js";
+import { useSeries } from "../parts/series.js";
+import { Behind } from "./overview/behind.js";
+import { Charts } from "./overview/charts.js";
+import { Failures } from "./overview/failures.js";
+import { Figures } from "./overview/figures.js";
+import { Pods } from "./overview/pods.js";
+import { Proxies } from "./overview/proxies.js";
+import { Scraping } from "./overview/scraping.js";
+import { Verdict } from "./overview/verdict.js";
+import { health } from "../parts/proxy-health.js";
+
+export function Page() {
+  const overview = useResource("/api/overview", { topics: ["task"], gap: 5_000 });
+  const counts = useCounts();
+  const workers = useWorkers();
+  const capacity = useResource("/api/tasks/capacity", { topics: ["counts"], gap: 10_000 });
+  const schedules = useResource("/api/schedules", { topics: ["schedule"], gap: 10_000 });
+  const proxies = useResource("/api/proxies?limit=500", { topics: ["proxies", "rollups"], gap: 10_000 });
+  const hosts = useResource("/api/hosts?limit=500", { topics: ["rollups"], gap: 15_000 });
+  const tasks = useSeries({ metric: "tasks", by: "outcome" });
+  const requests = useSeries({ metric: "requests", by: "proxy", series: 100 });
+  const blocks = useSeries({ metric: "blocks", by: "proxy", series: 100 });
+  usePage("Overview", overview, counts, workers, capacity, proxies);
+
+  const fleet = proxies.data ? health(proxies.data.proxies, requests.data, blocks.data) : null;
+  const seen = { overview: overview.data, counts: counts.data, workers: workers.data?.workers, capacity: capacity.data, schedules: schedules.data?.schedules, hosts: hosts.data?.hosts, proxies: fleet };
+  const stores = overview.data?.stores.crawled;
+  return html`<div class="overview stack">
+    <${PageHead} title="Overview" scope=${`${stores === undefined ? "" : `${count(stores)} stores crawled · `}times in UTC`} />
+    <${Verdict} ...${seen} />
+    <${Figures} ...${seen} error=${overview.error ?? counts.error} />
+    <${Charts} tasks=${tasks.data} requests=${requests.data} blocks=${blocks.data} />
+    <div class="cols two">
+      <div class="stack"><${Failures} of=${overview} /><${Proxies} of=${proxies} fleet=${fleet} /></div>
+      <div class="stack"><${Pods} of=${workers} /><${Behind} of=${capacity} ready=${overview.data?.ready} schedules=${schedules.data?.schedules} /></div>
+    </div>
+    <${Scraping} />
+  </div>`;
+}

@@ -1,0 +1,57 @@
+// @ts-check
+// Is anything behind: by role, what is ready, for how long, and when it will be done.
+
+import { link } from "../../core/base.js";
+import { count, duration, plural } from "../../core/format.js";
+import { html } from "../../core/html.js";
+import { Loaded, Panel } from "../../parts/panel.js";
+import { Until } from "../../parts/time.js";
+
+const SECONDS_PER_HOUR = 3600;
+/** Their tasks follow from others'. */
+const CHAINED = ["product_refresh", "entry_point_discovery"];
+
+/** @param {{ of: import("../../core/resource.js").Answer<any>, ready?: any[], schedules?: any[] }} properties */
+export function Behind({ of, ready = [], schedules = [] }) {
+  const more = html`<a class="more" href=${link("/admin/capacity")}>Capacity</a>`;
+  return html`<${Panel} title="Is anything behind" scope="by role, now" more=${more}>
+    <${Loaded} of=${of} what="The capacity">${(/** @type {any[]} */ capacity) => {
+      const roles = [...capacity].sort((a, b) => b.ready_tasks - a.ready_tasks || b.pending_tasks - a.pending_tasks);
+      if (roles.length === 0) return html`<p class="panel-body dim">No task waits, and none ended within a day.</p>`;
+      return html`<table class="table fold">
+          <thead><tr><th>Role</th><th class="num">Ready</th><th class="num">Oldest</th><th class="num">Drains in</th><th>Next run</th></tr></thead>
+          <tbody>${roles.map((role) => {
+            const oldest = ready.find((each) => each.role === role.role)?.oldest_seconds;
+            return html`<tr key=${role.role} data-row>
+              <th scope="row" class="key"><a href=${link("/admin/tasks", { role: role.role, status: "pending" })}>${role.role}</a></th>
+              <td class="num fact" data-l="ready">${count(role.ready_tasks)}</td>
+              <td class="num fact" data-l="oldest">${duration(oldest)}</td>
+              <td class="num fact" data-l="drains in">${drains(role)}</td>
+              <td class="end">${nextRun(schedules, role.role)}</td>
+            </tr>`;
+          })}</tbody>
+        </table>
+        <p class="panel-foot">${needed(roles)}</p>`;
+    }}</${Loaded}>
+  </${Panel}>`;
+}
+
+/** @param {any} role */
+function drains(role) {
+  if (role.pending_tasks === 0 || role.estimated_hours_to_drain === null) return "–";
+  return duration(role.estimated_hours_to_drain * SECONDS_PER_HOUR);
+}
+
+/** @param {any[]} schedules @param {string} role */
+function nextRun(schedules, role) {
+  const next = schedules.filter((each) => each.role === role && each.enabled && each.next_run_at).sort((a, b) => Date.parse(a.next_run_at) - Date.parse(b.next_run_at))[0];
+  if (next) return html`<a href=${link("/admin/schedules")}><${Until} at=${next.next_run_at} /></a>`;
+  return html`<span class="dim">${CHAINED.includes(role) ? "chained" : "none"}</span>`;
+}
+
+/** @param {any[]} roles */
+function needed(roles) {
+  const seconds = roles.reduce((sum, role) => sum + role.pending_tasks * (role.avg_duration_sec ?? 0), 0);
+  const workers = Math.ceil(seconds / SECONDS_PER_HOUR - 1e-6);
+  return `To drain all that waits within 1 hour: ${plural(Math.max(0, workers), "task")} at a time.`;
+}

@@ -1,0 +1,151 @@
+// @ts-check
+// Charts: the plot is SVG and stretches; its words are HTML and keep their size. A chart is one image with a sentence that says what is
+// to be seen.
+
+import { html } from "../core/html.js";
+import { clockTime, day, decimal } from "../core/format.js";
+
+/** Of the plot, in its own units. */
+export const WIDTH = 600;
+const HEIGHT = 100;
+
+/**
+ * Round ticks from zero to at least `max`, three to five.
+ * @param {number} max
+ * @returns {number[]}
+ */
+export function ticksTo(max) {
+  if (!(max > 0)) return [0, 1];
+  const rough = max / 3;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 2.5, 5, 10].map((times) => times * power).find((each) => each >= rough) ?? 10 * power;
+  const ticks = [];
+  for (let at = 0; ; at += 1) {
+    ticks.push(at * step);
+    if (at * step >= max) return ticks;
+  }
+}
+
+/**
+ * @param {object} properties
+ * @param {string} properties.title
+ * @param {string} properties.unit and the period
+ * @param {any} [properties.legend]
+ * @param {number[]} properties.ticks from zero up
+ * @param {(value: number) => string} [properties.format] of a tick
+ * @param {string[]} [properties.axis] labels from left to right
+ * @param {string} properties.label what is to be seen, as a sentence
+ * @param {number} [properties.height] rem
+ * @param {number} [properties.right] rem, for words beside the plot
+ * @param {any} [properties.words] HTML inside the plot
+ * @param {any} [properties.children] SVG
+ */
+export function Chart({ title, unit, legend, ticks, format = plain, axis = [], label, height = 6.5, right = 0, words, children }) {
+  const top = ticks[ticks.length - 1] || 1;
+  return html`<figure class="chart" style=${{ "--h": `${height}rem`, "--right": `${right}rem` }}>
+    <figcaption><b>${title}</b> ${unit}</figcaption>
+    <p class="key-list">${legend ?? " "}</p>
+    <div class="plot">
+      <ol class="ticks" aria-hidden="true">${ticks.map((tick) => html`<li style=${{ "--at": (100 * tick) / top }}><span>${format(tick)}</span></li>`)}</ol>
+      <svg viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label=${label}>${children}</svg>
+      ${words}
+    </div>
+    ${axis.length > 0 && html`<ol class="axis" aria-hidden="true">${axis.map((text) => html`<li>${text}</li>`)}</ol>`}
+  </figure>`;
+}
+
+/** @param {number} tick */
+const plain = (tick) => (Number.isInteger(tick) ? String(tick) : decimal(tick));
+
+/** @param {number} value @param {number} top */
+const y = (value, top) => HEIGHT - (HEIGHT * Math.min(value, top)) / top;
+
+/**
+ * Bars of one or two parts: the second, bad one stands on the first.
+ * @param {{ values: number[], bad?: number[], top: number }} properties
+ */
+export function Bars({ values, bad = [], top }) {
+  const width = WIDTH / Math.max(1, values.length);
+  const gap = Math.min(2, width / 4);
+  return values.map((value, at) => {
+    const [below, above] = [y(value, top), y(value + (bad[at] ?? 0), top)];
+    const x = at * width + gap / 2;
+    return html`${value > 0 && html`<rect class="bar" x=${x} y=${below} width=${width - gap} height=${HEIGHT - below} />`}
+      ${bad[at] > 0 && html`<rect class="bar bad" x=${x} y=${above} width=${width - gap} height=${Math.max(1, below - above - 1)} />`}`;
+  });
+}
+
+/** A line that is broken where there is no value. @param {{ values: (number | null)[], top: number, kind: string, area?: boolean }} properties */
+export function Line({ values, top, kind, area = false }) {
+  const step = WIDTH / Math.max(1, values.length - 1);
+  const runs = runsOf(values);
+  const path = (/** @type {{ from: number, values: number[] }} */ run) =>
+    run.values.map((value, at) => `${at ? "L" : "M"}${((run.from + at) * step).toFixed(1)} ${y(value, top).toFixed(1)}`).join("");
+  const filled = (/** @type {{ from: number, values: number[] }} */ run) =>
+    `${path(run)}V${HEIGHT}H${(run.from * step).toFixed(1)}Z`;
+  return html`${area && html`<path class=${`area ${kind}`} d=${runs.map(filled).join("")} />`}
+    <path class=${`line ${kind}`} d=${runs.map((run) => (run.values.length > 1 ? path(run) : `${path(run)}h1`)).join("")} />`;
+}
+
+/** @param {(number | null)[]} values */
+function runsOf(values) {
+  /** @type {{ from: number, values: number[] }[]} */
+  const runs = [];
+  values.forEach((value, at) => {
+    if (value === null) return;
+    const last = runs[runs.length - 1];
+    if (last && last.from + last.values.length === at) last.values.push(value);
+    else runs.push({ from: at, values: [value] });
+  });
+  return runs;
+}
+
+/**
+ * Steps: each value holds until the next. `at` is a share of the width, 0 to 1; null breaks the line.
+ * @param {{ points: { at: number, value: number | null }[], top: number, kind: string, area?: boolean }} properties
+ */
+export function Steps({ points, top, kind, area = false }) {
+  let d = "";
+  let isDrawing = false;
+  for (const { at, value } of points) {
+    const x = (at * WIDTH).toFixed(1);
+    if (isDrawing) d += `H${x}`;
+    if (value !== null) d += isDrawing ? `V${y(value, top).toFixed(1)}` : `M${x} ${y(value, top).toFixed(1)}`;
+    isDrawing = value !== null;
+  }
+  if (isDrawing) d += `H${WIDTH}`;
+  const filled = area && d ? d.replace(/M([\d.]+) ([\d.]+)/g, (_, x, at) => `M${x} ${HEIGHT}V${at}`).replace(/$/, `V${HEIGHT}`) : "";
+  return html`${filled && html`<path class=${`area ${kind}`} d=${filled} />`}<path class=${`line ${kind}`} d=${d} />`;
+}
+
+/** A dotted line. @param {{ at: number, top: number }} properties */
+export const Limit = ({ at, top }) => html`<path class="limit" d=${`M0 ${y(at, top)}H${WIDTH}`} />`;
+
+/** @param {{ kind: string, box?: boolean, children?: any }} properties an entry of the legend; `kind`: c1, c2, c3, cbad or bars */
+export const Key = ({ kind, box = false, children }) =>
+  kind === "bars"
+    ? html`<span class="cbar"><i class="box"></i>${children}</span>`
+    : html`<span class=${kind}><i class=${box ? "box" : ""}></i>${children}</span>`;
+
+/**
+ * Four labels over a period: the time of day, or the day where it is longer than two days.
+ * @param {string | number} from
+ * @param {string | number} to
+ */
+export function timeAxis(from, to) {
+  const [begin, end] = [new Date(from).getTime(), new Date(to).getTime()];
+  const isLong = end - begin > 2 * 86_400_000;
+  return [0, 1, 2, 3].map((at) => (isLong ? day : clockTime)(begin + ((end - begin) * at) / 3));
+}
+
+/** Good and bad answers of some minutes, at a glance. @param {{ good: number[], bad: number[] }} properties */
+export function Spark({ good, bad }) {
+  const width = 4;
+  if (good.length === 0) return null;
+  return html`<svg class="spark" viewBox=${`0 0 ${good.length * width - 1} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
+    ${good.map((number, at) => {
+      if (bad[at] > 0) return html`<rect class="bad" x=${at * width} y="0" width="3" height=${HEIGHT} />`;
+      return number > 0 && html`<rect class="ok" x=${at * width} y="66" width="3" height="34" />`;
+    })}
+  </svg>`;
+}

@@ -1,0 +1,105 @@
+// @ts-check
+// A form in a dialog. In: its fields, and what to do with their values. A refusal stands at the field that it names.
+
+import { Refusal } from "../core/api.js";
+import { html, useState } from "../core/html.js";
+import { reloadAll } from "../core/resource.js";
+import { Dialog } from "./dialog.js";
+import { refusalText, toast } from "./toast.js";
+
+/**
+ * @typedef {object} Field
+ * @property {string} name as the API names it
+ * @property {string} label
+ * @property {string} [help]
+ * @property {"text" | "number" | "select" | "checkbox" | "textarea" | "password" | "datetime-local"} [type]
+ * @property {(string | [string, string])[]} [options] of a select: values, or pairs of value and word
+ * @property {string | number | boolean | null} [value] at first
+ * @property {boolean} [required]
+ * @property {number | string} [min]
+ * @property {number | string} [max]
+ * @property {string} [placeholder]
+ */
+
+/**
+ * @param {object} properties
+ * @param {string} properties.title
+ * @param {any} [properties.children] above the fields
+ * @param {Field[]} properties.fields
+ * @param {string} properties.action
+ * @param {(values: Record<string, any>) => Promise<any>} properties.submit values are text, numbers or booleans; null: left empty
+ * @param {string | ((result: any) => string)} properties.done what is told then
+ * @param {() => void} properties.onClose
+ */
+export function FormDialog({ title, children, fields, action, submit, done, onClose }) {
+  const [error, fail] = useState(/** @type {unknown} */ (null));
+  const [isSending, sending] = useState(false);
+  const send = async (/** @type {any} */ event) => {
+    event.preventDefault();
+    sending(true);
+    fail(null);
+    try {
+      const result = await submit(valuesOf(event.target, fields));
+      toast("good", typeof done === "string" ? done : done(result));
+      reloadAll();
+      onClose();
+    } catch (refused) {
+      fail(refused);
+      sending(false);
+    }
+  };
+  const wrong = error instanceof Refusal ? error.fields : [];
+  const isPlaced = wrong.length > 0 && wrong.every(({ field }) => fields.some(({ name }) => name === field));
+  return html`<${Dialog} title=${title} onClose=${onClose}>
+    <form onSubmit=${send}><div class="stack">
+      ${children}
+      ${fields.map((field) => html`<${Input} key=${field.name} field=${field} wrong=${wrong.find((each) => each.field === field.name)?.detail} />`)}
+      ${error && !isPlaced && html`<p class="bad" role="alert">${refusalText(error)}</p>`}
+      <div class="row">
+        <button class="btn" type="button" onClick=${onClose}>Close</button>
+        <button class="btn primary" type="submit" disabled=${isSending}>${action}</button>
+      </div>
+    </div></form>
+  </${Dialog}>`;
+}
+
+/** @param {{ field: Field, wrong?: string }} properties */
+function Input({ field, wrong }) {
+  const { name, label, help, type = "text", options = [], value, required, min, max, placeholder } = field;
+  const id = `field-${name}`;
+  const note = wrong ?? help;
+  const described = note ? `${id}-note` : undefined;
+  const common = { id, name, required, "aria-describedby": described, "aria-invalid": wrong ? "true" : undefined };
+  if (type === "checkbox") {
+    return html`<div class="field"><label><input ...${common} type="checkbox" defaultChecked=${!!value} /> ${label}</label><${Note} id=${described} text=${note} /></div>`;
+  }
+  const input =
+    type === "select"
+      ? html`<select ...${common}>${options.map((option) => {
+          const [key, word] = typeof option === "string" ? [option, option] : option;
+          return html`<option value=${key} selected=${String(value ?? "") === key}>${word}</option>`;
+        })}</select>`
+      : type === "textarea"
+        ? html`<textarea ...${common} rows="6" placeholder=${placeholder} defaultValue=${value ?? ""}></textarea>`
+        : html`<input ...${common} type=${type} min=${min} max=${max} step=${type === "number" ? "any" : undefined} placeholder=${placeholder}
+            defaultValue=${value ?? ""} autocomplete="off" />`;
+  return html`<div class=${`field ${wrong ? "wrong" : ""}`}><label for=${id}>${label}</label>${input}<${Note} id=${described} text=${note} /></div>`;
+}
+
+/** @param {{ id?: string, text?: string }} properties */
+const Note = ({ id, text }) => text && html`<small id=${id}>${text}</small>`;
+
+/** @param {HTMLFormElement} form @param {Field[]} fields */
+function valuesOf(form, fields) {
+  /** @type {Record<string, any>} */
+  const values = {};
+  for (const { name, type } of fields) {
+    const input = /** @type {HTMLInputElement} */ (form.elements.namedItem(name));
+    if (type === "checkbox") values[name] = input.checked;
+    else if (input.value.trim() === "") values[name] = null;
+    else if (type === "number") values[name] = Number(input.value);
+    else if (type === "datetime-local") values[name] = new Date(`${input.value}Z`).toISOString();
+    else values[name] = type === "password" ? input.value : input.value.trim();
+  }
+  return values;
+}

@@ -1,0 +1,150 @@
+// @ts-check
+// What is around every page: the top bar, the list of pages with their counts, and the banner that says how current the page is.
+
+import { link } from "../core/base.js";
+import { now } from "../core/clock.js";
+import { clockTime, count, duration } from "../core/format.js";
+import { html, useEffect, useState } from "../core/html.js";
+import { useResource } from "../core/resource.js";
+import { logOut, may, who } from "../core/session.js";
+import { connect, stream, watchStream } from "../core/stream.js";
+import { Find } from "./find.js";
+import { Icon } from "./icon.js";
+import { showKeys } from "./keys.js";
+
+/** A stream that is lost shorter than this is not worth a banner. */
+const BANNER_MS = 1_500;
+
+/** @typedef {{ text: number, kind?: string, icon?: string, word?: string }} NavCount */
+
+/** @param {{ path: string, children?: any }} properties */
+export function Frame({ path, children }) {
+  return html`<a class="skip" href="#main">Skip to content</a>
+    <div class="frame">
+      <header class="topbar">
+        <a class="brand" href=${link("/admin")}><${Sign} />drover</a>
+        <${Find} />
+        <${LiveState} />
+        <${Reader} />
+        <button class="icon-btn not-phone" type="button" aria-label="Keyboard shortcuts" onClick=${() => showKeys()}><kbd>?</kbd></button>
+        <button class="icon-btn" type="button" data-action="theme" aria-label="Light or dark"><${Icon} name="theme" /></button>
+        <button class="icon-btn menu" type="button" popovertarget="nav" aria-label="Pages"><${Icon} name="menu" /></button>
+      </header>
+      <${Nav} path=${path} />
+      <main id="main" tabindex="-1"><${Banner} />${children}</main>
+    </div>`;
+}
+
+const Sign = () =>
+  html`<svg viewBox="0 0 24 24" aria-hidden="true" fill="none" stroke="var(--accent)" stroke-width="2.6">
+    <circle cx="12" cy="12" r="9" pathLength="30" stroke-dasharray="8 2" stroke-dashoffset="-1" transform="rotate(-90 12 12)" />
+    <circle cx="12" cy="12" r="2.4" fill="var(--accent)" stroke="none" />
+  </svg>`;
+
+function useStream() {
+  const [, draw] = useState(0);
+  useEffect(() => watchStream(() => draw((times) => times + 1)), []);
+  return stream;
+}
+
+const LIVE = { on: ["dot", "Live"], paused: ["pause", "Paused"], lost: ["warn", "Not live"] };
+
+function LiveState() {
+  const { state, heardAt, retryAt } = useStream();
+  const isFirst = state === "lost" && !heardAt && !retryAt;
+  const [icon, word] = isFirst ? ["stale", "Connecting"] : LIVE[state];
+  const title = heardAt ? `Heard last at ${clockTime(heardAt)} UTC` : "Nothing was heard yet";
+  return html`<p class=${`live ${state === "on" ? "" : "is-stale"}`} role="status" title=${title}><${Icon} name=${icon} />${word}</p>`;
+}
+
+function Banner() {
+  const { state, heardAt, retryAt } = useStream();
+  const [isLate, become] = useState(false);
+  useEffect(() => {
+    become(false);
+    if (state !== "lost") return undefined;
+    const timer = setTimeout(() => become(true), BANNER_MS);
+    return () => clearTimeout(timer);
+  }, [state]);
+  if (state !== "lost" || !isLate) return null;
+  const since = heardAt ? `Stale since ${clockTime(heardAt)} UTC.` : "Not live.";
+  const wait = Math.max(1, (retryAt - now()) / 1000);
+  return html`<div class="banner" role="status"><${Icon} name="warn" />
+    <p><b>${since}</b> The server's events are missing; what is shown may be old. It is tried again every ${duration(Math.ceil(wait))}.</p>
+    <button class="btn small" type="button" onClick=${connect}>Try now</button>
+  </div>`;
+}
+
+function Reader() {
+  const reader = who();
+  if (!reader) return null;
+  const isLocal = reader.name === "local";
+  const title = isLocal ? "No token exists yet: this machine may do everything" : `Token ${reader.name}`;
+  return html`<span class="tag not-phone" title=${title}>${reader.role}</span>
+    ${!isLocal && html`<button class="btn small quiet not-phone" type="button" onClick=${logOut}>Log out</button>`}`;
+}
+
+/** @type {{ title: string, pages: [string, string, string?][] }[]} path, word, and the role that it needs */
+const GROUPS = [
+  { title: "Work", pages: [["/admin", "Overview"], ["/admin/job-queue", "Job queue"], ["/admin/tasks", "Tasks"], ["/admin/schedules", "Schedules"], ["/admin/jobs", "Jobs"]] },
+  { title: "Fleet", pages: [["/admin/workers", "Workers"], ["/admin/capacity", "Capacity"], ["/admin/proxies", "Proxies"], ["/admin/hosts", "Hosts"]] },
+  { title: "Data", pages: [["/admin/stores", "Stores"], ["/admin/products", "Products"], ["/admin/payloads", "Payloads"]] },
+  { title: "System", pages: [["/admin/audit", "Audit"], ["/admin/settings", "Settings", "admin"]] },
+];
+
+/** @param {{ path: string }} properties */
+function Nav({ path }) {
+  const counts = useNavCounts();
+  useEffect(() => {
+    const sheet = document.getElementById("nav");
+    if (sheet?.matches(":popover-open")) sheet.hidePopover();
+  }, [path]);
+  return html`<nav class="nav" id="nav" popover aria-label="Pages"><div>
+    ${GROUPS.map(
+      ({ title, pages }) => html`<h2>${title}</h2><ul>${pages
+        .filter(([, , role]) => !role || may(/** @type {any} */ (role)))
+        .map(([to, word]) => html`<li><a href=${link(to)} aria-current=${current(path, to)}>${word}<${NavNumber} ...${counts[to]} /></a></li>`)}</ul>`,
+    )}
+  </div></nav>`;
+}
+
+/** @param {string} path @param {string} to */
+function current(path, to) {
+  if (path === to) return "page";
+  return to !== "/admin" && path.startsWith(`${to}/`) ? "true" : undefined;
+}
+
+/** @param {Partial<NavCount>} properties */
+const NavNumber = ({ text, kind = "", icon, word }) =>
+  text !== undefined && html`<small class=${kind}>${icon && html`<${Icon} name=${icon} />`}${count(text)}${word && html`<span class="sr"> ${word}</span>`}</small>`;
+
+/** @returns {Record<string, NavCount>} */
+function useNavCounts() {
+  const tasks = useCounts().data;
+  const workers = useWorkers().data?.workers;
+  const proxies = useResource("/readyz", { topics: ["proxies"], gap: 5_000 }).data?.parts.proxies;
+  const hosts = useResource("/api/hosts?limit=500", { topics: ["rollups"], gap: 15_000 }).data?.hosts;
+  const open = hosts?.filter((/** @type {any} */ host) => host.breaker === "open").length;
+  return {
+    ...(tasks?.failed > 0 && { "/admin/tasks": { text: tasks.failed, kind: "bad", icon: "failed", word: "failed" } }),
+    ...(workers && { "/admin/workers": { text: workers.length, word: "workers" } }),
+    ...(proxies?.benched > 0 && { "/admin/proxies": { text: proxies.benched, kind: "hold", icon: "pause", word: "benched" } }),
+    ...(open > 0 && { "/admin/hosts": { text: open, kind: "bad", icon: "open", word: "open breakers" } }),
+  };
+}
+
+/** How many tasks there are, by status; its event holds them, so that no request is needed. */
+export const useCounts = () =>
+  useResource("/api/tasks/counts", { topics: ["counts"], gap: 15_000, apply: (data, event) => ({ ...data, ...event }) });
+
+/** Every worker, as its last heartbeat described it. */
+export const useWorkers = () =>
+  useResource("/api/worker-registry", { topics: ["worker"], gap: 5_000, apply: (data, event) => ({ ...data, workers: withWorker(data.workers, event) }) });
+
+/** @param {any[]} workers @param {any} worker */
+function withWorker(workers, worker) {
+  const others = workers.filter((each) => each.worker_id !== worker.worker_id);
+  if (worker.gone) return others;
+  if (others.length < workers.length) return workers.map((each) => (each.worker_id === worker.worker_id ? worker : each));
+  return [...workers, worker];
+}

@@ -1,0 +1,105 @@
+// @ts-check
+// Keys, and the dialog that lists them. They rest while a field has the focus.
+
+import { link } from "../core/base.js";
+import { html, useEffect, useState } from "../core/html.js";
+import { navigate } from "../core/router.js";
+import { Dialog } from "./dialog.js";
+
+/** After `g`. @type {Record<string, [string, string]>} */
+const PAGES = {
+  o: ["/admin", "Overview"],
+  q: ["/admin/job-queue", "Job queue"],
+  t: ["/admin/tasks", "Tasks"],
+  w: ["/admin/workers", "Workers"],
+  c: ["/admin/schedules", "Schedules"],
+  s: ["/admin/stores", "Stores"],
+  p: ["/admin/products", "Products"],
+  l: ["/admin/payloads", "Payloads"],
+  x: ["/admin/proxies", "Proxies"],
+  h: ["/admin/hosts", "Hosts"],
+  j: ["/admin/jobs", "Jobs"],
+  a: ["/admin/audit", "Audit"],
+};
+
+const HELP = [
+  ["/", "search"],
+  ["?", "these keys"],
+  ["j k", "next row, row before"],
+  ["Enter", "open the row"],
+  ["x", "select the row; with shift, all from the last one"],
+  ["r", "retry the row or the selection"],
+  ["Escape", "close, leave a field"],
+];
+/** How long `g` waits for its letter. */
+const LETTER_MS = 1_500;
+
+/** @type {() => void} */
+export let showKeys = () => {};
+
+export function Keys() {
+  const [isShown, show] = useState(false);
+  useEffect(() => {
+    showKeys = () => show(true);
+    let goUntil = 0;
+    const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || isTyping()) return;
+      if (document.querySelector("dialog[open]")) return;
+      const goes = event.timeStamp < goUntil ? PAGES[event.key] : undefined;
+      goUntil = 0;
+      if (goes) navigate(link(goes[0]));
+      else if (event.key === "g") goUntil = event.timeStamp + LETTER_MS;
+      else if (event.key === "?") show(true);
+      else if (!press(event.key)) return;
+      event.preventDefault();
+    };
+    addEventListener("keydown", onKeyDown);
+    return () => removeEventListener("keydown", onKeyDown);
+  }, []);
+  if (!isShown) return null;
+  return html`<${Dialog} title="Keys" onClose=${() => show(false)}>
+    <dl class="facts keys">
+      ${HELP.map(([keys, text]) => html`<dt>${keys.split(" ").map((key) => html`<kbd>${key}</kbd> `)}</dt><dd>${text}</dd>`)}
+      ${Object.entries(PAGES).map(([letter, [, name]]) => html`<dt><kbd>g</kbd> <kbd>${letter}</kbd></dt><dd>${name}</dd>`)}
+    </dl>
+    <div class="row"><button class="btn" type="button" autofocus onClick=${() => show(false)}>Close</button></div>
+  </${Dialog}>`;
+}
+
+function isTyping() {
+  const element = document.activeElement;
+  return element instanceof HTMLElement && (element.matches("input:not([type=checkbox], [type=radio]), textarea, select") || element.isContentEditable);
+}
+
+/** @param {string} key @returns {boolean} whether it means something here */
+function press(key) {
+  if (key === "j" || key === "k") return move(key === "j" ? 1 : -1);
+  const row = document.activeElement?.closest("tr[data-row]");
+  if (key === "x" || key === "X") return click(row?.querySelector("input[type=checkbox]"), key === "X");
+  if (key === "/") return focus(document.querySelector("main [data-key='/']") ?? document.querySelector("#find"));
+  return click(row?.querySelector(`[data-key="${CSS.escape(key)}"]`) ?? document.querySelector(`main [data-key="${CSS.escape(key)}"]`));
+}
+
+/** To the next row, or the one before. @param {number} step */
+function move(step) {
+  const rows = [...document.querySelectorAll("main tr[data-row]")];
+  const at = rows.findIndex((row) => row.contains(document.activeElement));
+  const to = rows[at < 0 ? (step > 0 ? 0 : rows.length - 1) : Math.min(rows.length - 1, Math.max(0, at + step))];
+  const isMoved = focus(to?.querySelector("a, button"));
+  to?.scrollIntoView({ block: "nearest" });
+  return isMoved;
+}
+
+/** @param {Element | null | undefined} element */
+function focus(element) {
+  if (!(element instanceof HTMLElement)) return false;
+  element.focus();
+  return true;
+}
+
+/** @param {Element | null | undefined} element @param {boolean} [shiftKey] */
+function click(element, shiftKey = false) {
+  if (!(element instanceof HTMLElement) || element.matches(":disabled")) return false;
+  element.dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true, shiftKey }));
+  return true;
+}

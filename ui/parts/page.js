@@ -1,0 +1,18 @@
+// @ts-check
+// What every page tells the document: its title, and that it shows its first data.
+
+import { useEffect } from "../core/html.js";
+
+/**
+ * @param {string} title
+ * @param {...import("../core/resource.js").Answer<any>} answers the page is ready once each has data or an error
+ */
+export function usePage(title, ...answers) {
+  const isReady = answers.every((answer) => !answer.loading);
+  useEffect(() => {
+    document.title = `${title} · drover`;
+  }, [title]);
+  useEffect(() => {
+    if (isReady) document.documentElement.dataset.ready = "1";
+  }, [isReady]);
+}

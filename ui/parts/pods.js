@@ -1,0 +1,44 @@
+// @ts-check
+// Workers by their pod. Pure; pods keep their identity while their workers do.
+
+/** @typedef {import("../types/api").components["schemas"]["WorkerDocument"]} Worker */
+
+/**
+ * @typedef {object} Pod
+ * @property {string} name
+ * @property {Worker[]} workers by name
+ * @property {number} tasks
+ * @property {number} slots
+ * @property {number} memory percent, of the worker with most
+ * @property {number} cpu percent, of the worker with most
+ */
+
+/** @type {Map<string, Pod>} */
+const known = new Map();
+
+/** In the order of their names. @param {Worker[]} workers @returns {Pod[]} */
+export function podsOf(workers) {
+  /** @type {Map<string, Worker[]>} */
+  const byName = new Map();
+  for (const worker of workers) byName.set(worker.pod, [...(byName.get(worker.pod) ?? []), worker]);
+  for (const name of known.keys()) if (!byName.has(name)) known.delete(name);
+  return [...byName.keys()].sort().map((name) => podOf(name, /** @type {Worker[]} */ (byName.get(name))));
+}
+
+/** @param {string} name @param {Worker[]} unsorted */
+function podOf(name, unsorted) {
+  const workers = unsorted.sort((a, b) => a.friendly_name.localeCompare(b.friendly_name, "en", { numeric: true }));
+  const last = known.get(name);
+  if (last && last.workers.length === workers.length && last.workers.every((worker, at) => worker === workers[at])) return last;
+  const sum = (/** @type {(worker: Worker) => number} */ of) => workers.reduce((all, worker) => all + of(worker), 0);
+  const pod = {
+    name,
+    workers,
+    tasks: sum((worker) => worker.active_task_count),
+    slots: sum((worker) => worker.max_concurrent_tasks),
+    memory: Math.max(0, ...workers.map((worker) => worker.resources.memory_percent)),
+    cpu: Math.max(0, ...workers.map((worker) => worker.resources.cpu_percent)),
+  };
+  known.set(name, pod);
+  return pod;
+}

@@ -1,0 +1,80 @@
+// @ts-check
+// Short messages at the lower left. Those of failures stay until they are closed.
+
+import { Refusal } from "../core/api.js";
+import { html, useEffect, useState } from "../core/html.js";
+import { reloadAll } from "../core/resource.js";
+import { Icon } from "./icon.js";
+
+const STAYS_MS = 6_000;
+const MAX_TOASTS = 4;
+
+/** @typedef {{ id: number, kind: "good" | "warn" | "bad", text: string, href?: string, linkText?: string }} ToastText */
+
+/** @type {ToastText[]} */
+let toasts = [];
+let nextId = 1;
+/** @type {() => void} */
+let draw = () => {};
+
+const ICONS = { good: "done", warn: "warn", bad: "failed" };
+
+/** @param {"good" | "warn" | "bad"} kind @param {string} text @param {{ href?: string, linkText?: string }} [more] */
+export function toast(kind, text, more = {}) {
+  const added = { id: nextId++, kind, text, ...more };
+  toasts = [...toasts, added].slice(-MAX_TOASTS);
+  draw();
+  if (kind !== "bad") setTimeout(() => close(added.id), STAYS_MS);
+}
+
+/**
+ * Changes something, and tells how it went.
+ * @template T
+ * @param {() => Promise<T>} change
+ * @param {string | ((result: T) => string)} done what is told then
+ * @param {{ href?: string, linkText?: string }} [more]
+ * @returns {Promise<T | null>} null: it was refused, and that was told
+ */
+export async function act(change, done, more) {
+  try {
+    const result = await change();
+    toast("good", typeof done === "string" ? done : done(result), more);
+    reloadAll();
+    return result;
+  } catch (error) {
+    toast("bad", refusalText(error));
+    return null;
+  }
+}
+
+/** @param {unknown} error */
+export function refusalText(error) {
+  if (!(error instanceof Refusal)) return String(error);
+  const fields = error.fields.map(({ field, detail }) => `${field}: ${detail}`).join("; ");
+  return fields || error.detail || error.title;
+}
+
+/** @param {number} id */
+function close(id) {
+  toasts = toasts.filter((toast) => toast.id !== id);
+  draw();
+}
+
+export function Toasts() {
+  const [, again] = useState(0);
+  useEffect(() => {
+    draw = () => again((times) => times + 1);
+    return () => {
+      draw = () => {};
+    };
+  }, []);
+  return html`<div class="toasts" role="region" aria-label="Messages">${toasts.map((each) => html`<${Toast} key=${each.id} ...${each} />`)}</div>`;
+}
+
+/** @param {ToastText} properties */
+const Toast = ({ id, kind, text, href, linkText }) =>
+  html`<div class="toast" role=${kind === "bad" ? "alert" : "status"}>
+    <span class=${kind}><${Icon} name=${ICONS[kind]} /></span><span>${text}</span>
+    ${href && html`<a class="link" href=${href}>${linkText ?? "Show"}</a>`}
+    <button class="icon-btn" type="button" aria-label="Close this message" onClick=${() => close(id)}><${Icon} name="close" /></button>
+  </div>`;
