@@ -11,6 +11,7 @@ mod chores;
 mod claimer;
 mod clock_jump;
 mod command_line;
+mod dashboard;
 mod deadlines;
 mod drain;
 mod explain;

@@ -1,9 +1,114 @@
 // @ts-check
-import { html } from "../core/html.js";
-import { PageHead } from "../parts/panel.js";
-import { usePage } from "../parts/page.js";
+// One store: what happens now, its last crawls, its facts, payloads and products.
 
-export function Page() {
-  usePage("Soon");
-  return html`<${PageHead} title="Soon" />`;
+import { Refusal, send } from "../core/api.js";
+import { link } from "../core/base.js";
+import { count, share } from "../core/format.js";
+import { html } from "../core/html.js";
+import { reloadAll, useResource } from "../core/resource.js";
+import { may } from "../core/session.js";
+import { CrawlState, CrawlSwitch } from "../parts/crawl-switch.js";
+import { Icon } from "../parts/icon.js";
+import { usePage } from "../parts/page.js";
+import { Empty, Failure, Loaded, PageHead, Panel } from "../parts/panel.js";
+import { Figure, Strip } from "../parts/strip.js";
+import { Ago } from "../parts/time.js";
+import { refusalText, toast } from "../parts/toast.js";
+import { Crawls, Now } from "./store/crawls.js";
+import { Payloads } from "./store/payloads.js";
+import { Products } from "./store/products.js";
+
+/** @typedef {import("../types/api").components["schemas"]["StoreView"]} StoreView */
+
+/** @param {{ id: number, query: URLSearchParams }} properties */
+export function Page({ id, query }) {
+  // events of other stores change nothing here
+  const apply = (/** @type {any} */ data, /** @type {any} */ event) => (event.dispensary_id === id ? undefined : data);
+  const live = { topics: ["task"], gap: 3_000, apply };
+  const store = useResource(`/api/stores/${id}`, live);
+  const active = useResource(`/api/tasks/store/${id}/active`, live);
+  usePage(store.data?.name ?? `Store ${id}`, store, active);
+  if (!store.data && store.error) return html`<${Missing} id=${id} answer=${store} />`;
+  return html`<${Head} id=${id} store=${store.data} />
+    ${store.data ? html`<${Figures} of=${store.data} />` : html`<section class="panel strip loading" aria-busy="true"></section>`}
+    <div class="cols wide-left">
+      <div class="stack"><${Now} of=${active} store=${store.data} /><${Crawls} id=${id} live=${live} /></div>
+      <div class="stack"><${Facts} of=${store} /><${Payloads} id=${id} live=${live} /></div>
+    </div>
+    <${Products} id=${id} query=${query} store=${store.data} />`;
+}
+
+/** @param {{ id: number, store: StoreView | null }} properties */
+function Head({ id, store }) {
+  const crumb = html`<a href=${link("/admin/stores")}>Stores</a>`;
+  const scope = store && html`${[store.city, store.state].filter(Boolean).join(", ")} · store ${count(id)}${!store.crawl_enabled && store.disabled_reason && `, disabled: ${store.disabled_reason}`}`;
+  return html`<${PageHead} title=${store?.name ?? `Store ${count(id)}`} crumb=${crumb} scope=${scope} mark=${store && html`<${CrawlState} of=${store} />`}>
+    ${store && may("operator") && html`<button class="btn" type="button" onClick=${() => crawl(store)}><${Icon} name="retrying" />Crawl now</button>`}
+    ${store && html`<${CrawlSwitch} of=${store} />`}
+  </${PageHead}>`;
+}
+
+/** @param {StoreView} store */
+async function crawl({ id }) {
+  try {
+    const task = await send("POST", "/api/tasks", { role: "payload_fetch", dispensary_id: id });
+    toast("good", `Task ${count(task.id)} crawls it.`, { href: link(`/admin/tasks/${task.id}`), linkText: "Show the task" });
+    reloadAll();
+  } catch (error) {
+    const task = error instanceof Refusal && error.status === 409 ? error.taskId : null;
+    if (task === null) return toast("bad", refusalText(error));
+    toast("warn", `Task ${count(task)} already waits or runs.`, { href: link(`/admin/tasks/${task}`), linkText: "Show the task" });
+  }
+}
+
+/** @param {{ of: StoreView }} properties */
+function Figures({ of }) {
+  const page = `/admin/stores/${of.id}`;
+  const part = (/** @type {number} */ number) => `now, ${share(number, of.products)} of its products`;
+  return html`<${Strip} label="Now">
+    <${Figure} label="Products" value=${count(of.products)} scope="known, with those sold out" href=${link(page)} />
+    <${Figure} label="In stock" value=${count(of.in_stock)} scope=${part(of.in_stock)} href=${link(page, { in_stock: true })} />
+    <${Figure} label="On special" value=${count(of.on_special)} scope=${part(of.on_special)} href=${link(page, { on_special: true })} />
+    <${Figure} label="Coverage" value=${of.last_coverage === null ? "–" : share(of.last_coverage, 1)} scope="of the menu, last payload" href=${link("/admin/payloads", { dispensary_id: of.id })} />
+    <${Figure} label="Complete crawl" value=${html`<${Ago} at=${of.last_complete_at} />`} scope="ago, the last that read the whole menu" href=${link("/admin/payloads", { dispensary_id: of.id })} />
+  </${Strip}>`;
+}
+
+/** @param {{ of: import("../core/resource.js").Answer<any> }} properties */
+function Facts({ of }) {
+  return html`<${Panel} title="Store"><${Loaded} of=${of} what="The store">${(/** @type {StoreView} */ store) => html`<div class="panel-body"><dl class="facts">
+    <dt>Platform</dt><dd>${store.platform}</dd>
+    <dt>Upstream id</dt><dd class="mono">${store.platform_dispensary_id ?? "–"}</dd>
+    <dt>Slug</dt><dd class="mono">${store.slug ?? "–"}</dd>
+    <dt>Menu</dt><dd>${menu(store.menu_url)}</dd>
+    <dt>Address</dt><dd><bdi>${[store.address, store.city, [store.state, store.zip].filter(Boolean).join(" ")].filter(Boolean).join(", ") || "–"}</bdi></dd>
+    ${store.phone && html`<dt>Phone</dt><dd>${store.phone}</dd>`}
+    <dt>Time zone</dt><dd>${store.timezone ?? "–"}</dd>
+    <dt>Sells</dt><dd>${sells(store)}</dd>
+    <dt>Groups</dt><dd>${store.groups.length === 0 ? "none" : store.groups.map((group) => html`<a class="tag" href=${link("/admin/stores", { group })}>${group}</a> `)}</dd>
+    <dt>Last fetch</dt><dd><${Ago} at=${store.last_fetch_at} after="ago" /></dd>
+    <dt>Last crawl</dt><dd><${Ago} at=${store.last_crawl_at} after="ago" /></dd>
+    <dt>Last payload</dt><dd>${store.last_payload_id === null ? "–" : html`<a class="link" href=${link("/admin/payloads", { id: store.last_payload_id })}>${count(store.last_payload_id)}</a>, <${Ago} at=${store.last_payload_at} after="ago" />`}</dd>
+  </dl></div>`}</${Loaded}></${Panel}>`;
+}
+
+/** Only what a browser opens as a page is a link: the address came from upstream. @param {string | null} url */
+function menu(url) {
+  if (!url) return "–";
+  return /^https?:\/\//i.test(url) ? html`<a class="link-wrap" href=${url} target="_blank" rel="noreferrer noopener">${url}</a>` : html`<span class="mono">${url}</span>`;
+}
+
+/** @param {StoreView} store */
+function sells({ is_recreational: recreational, is_medical: medical }) {
+  if (recreational === null && medical === null) return html`<span class="dim">not known</span>`;
+  return [recreational && "recreational", medical && "medical"].filter(Boolean).join(" and ") || "neither";
+}
+
+/** @param {{ id: number, answer: import("../core/resource.js").Answer<any> }} properties */
+function Missing({ id, answer }) {
+  const body =
+    answer.error?.status === 404
+      ? html`<${Empty} icon="search" title=${`There is no store ${count(id)}`}><a class="btn" href=${link("/admin/stores")}>All stores</a></${Empty}>`
+      : html`<${Failure} error=${/** @type {Refusal} */ (answer.error)} onRetry=${answer.reload} what="The store" />`;
+  return html`<${PageHead} title=${`Store ${count(id)}`} crumb=${html`<a href=${link("/admin/stores")}>Stores</a>`} /><section class="panel" aria-label="Store">${body}</section>`;
 }

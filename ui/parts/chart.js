@@ -55,7 +55,7 @@ export function Chart({ title, unit, legend, ticks, format = plain, axis = [], l
 }
 
 /** @param {number} tick */
-const plain = (tick) => (Number.isInteger(tick) ? String(tick) : decimal(tick));
+const plain = (tick) => (tick >= 1000 ? `${tick / 1000} k` : Number.isInteger(tick) ? String(tick) : decimal(tick));
 
 /** @param {number} value @param {number} top */
 const y = (value, top) => HEIGHT - (HEIGHT * Math.min(value, top)) / top;

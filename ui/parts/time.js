@@ -11,7 +11,7 @@ const TICK_MS = 1_000;
 const WRITINGS = {
   ago: (seconds) => age(Math.max(0, seconds)),
   until: (seconds) => (seconds >= 0 ? "now" : `in ${age(-seconds)}`),
-  running: (seconds) => duration(Math.max(0, Math.floor(seconds))),
+  running: (seconds) => (seconds < 60 ? age(Math.max(0, seconds)) : duration(seconds)),
 };
 
 /** `8 min`: how long ago. @param {{ at: string | null | undefined, after?: string }} properties `after`: a word behind it */

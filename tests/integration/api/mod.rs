@@ -19,6 +19,7 @@ mod jobs;
 mod legacy;
 mod openapi;
 mod operations;
+mod overview;
 mod probes;
 mod proxies;
 mod read_commands;

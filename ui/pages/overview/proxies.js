@@ -22,7 +22,7 @@ export function Proxies({ of, fleet }) {
       all.length === 0
         ? html`<${Empty} icon="warn" title="There is no proxy"><p>Without one drover crawls nothing: it makes no direct requests.</p><a class="btn" href=${link("/admin/proxies")}>Import proxies</a></${Empty}>`
         : html`<table class="table fold">
-            <thead><tr><th>Address</th><th>State</th><th>Answers, 60 min</th><th class="num">Good</th><th class="num">Latency</th></tr></thead>
+            <thead><tr><th class="w-third">Address</th><th>State</th><th>Answers, 60 min</th><th class="num">Good</th><th class="num">Latency</th></tr></thead>
             <tbody>${rowsOf(all).map((row) => html`<${Row} key=${row.name} ...${row} />`)}</tbody>
           </table>`}</${Loaded}>
   </${Panel}>`;

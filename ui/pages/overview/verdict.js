@@ -36,7 +36,7 @@ export function Verdict(seen) {
   return html`<section class="verdict" aria-label="Verdict">
     <p><b>${state}</b> ${why}${lead}</p>
     ${shown.length > 0 &&
-    html`<ul>${shown.map(({ kind, icon, href, text, more }) => html`<li><span class=${kind}><${Icon} name=${icon} /></span> <a href=${href}>${text}</a> ${more}</li>`)}</ul>`}
+    html`<ul>${shown.map(({ kind, icon, href, text, more }) => html`<li><span class=${kind}><${Icon} name=${icon} /></span> <a href=${href}>${text}</a>${more}</li>`)}</ul>`}
   </section>`;
 }
 
@@ -78,7 +78,7 @@ export function troublesOf({ overview, counts, workers = [], hosts = [], proxies
 function failedTasks({ tasks, reasons }) {
   if (tasks === 0) return false;
   const first = reasons[0];
-  const more = `in an hour${first && reasons.length > 1 ? `, ${count(first.tasks)} for one reason` : ""}`;
+  const more = ` in an hour${first && reasons.length > 1 ? `, ${count(first.tasks)} for one reason` : ""}`;
   return { kind: "bad", icon: "failed", href: link("/admin/tasks", { status: "failed" }), text: `${plural(tasks, "task")} failed`, more };
 }
 
@@ -116,5 +116,5 @@ function oldStores({ crawled, fresh, unscheduled, oldest }) {
   const old = crawled - fresh - unscheduled;
   if (old <= 0) return false;
   const first = oldest[0];
-  return { kind: "warn", icon: "stale", href: old === 1 && first ? link(`/admin/stores/${first.id}`) : link("/admin/stores"), text: plural(old, "store"), more: `${old === 1 ? "is" : "are"} older than their interval${first ? `, ${first.name} the oldest` : ""}` };
+  return { kind: "warn", icon: "stale", href: old === 1 && first ? link(`/admin/stores/${first.id}`) : link("/admin/stores"), text: plural(old, "store"), more: ` ${old === 1 ? "is" : "are"} older than their interval${first ? `, ${first.name} the oldest` : ""}` };
 }

@@ -1,0 +1,86 @@
+//! What somebody asks first, by HTTP: what waits longest, what fails and why, and how old the stores' menus are.
+
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use super::server::Server;
+
+/// Failures of four reasons, one of which differs in its numbers, and one of yesterday.
+const FAILURES: &str = "
+    INSERT INTO worker_tasks (id, role, status, error_message, dispensary_id, completed_at) VALUES
+      (11, 'payload_fetch', 'failed', 'dutchie.com refused the request: 403', $STORE, now() - interval '50 minutes'),
+      (12, 'payload_fetch', 'failed', 'the crawl holds 611 of 1,172 products', $STORE, now() - interval '40 minutes'),
+      (13, 'payload_fetch', 'failed', 'the crawl holds 600 of 1,200 products', NULL, now() - interval '30 minutes'),
+      (14, 'product_refresh', 'failed', 'the crawl holds 600 of 1,200 products', NULL, now() - interval '20 minutes'),
+      (15, 'payload_fetch', 'failed', NULL, NULL, now() - interval '10 minutes'),
+      (16, 'payload_fetch', 'completed', NULL, NULL, now() - interval '10 minutes'),
+      (17, 'payload_fetch', 'failed', 'long ago', NULL, now() - interval '25 hours')";
+
+#[tokio::test]
+async fn failures_are_counted_by_reason_and_numbers_in_them_make_no_other_reason() {
+    let server = Server::start().await;
+    let store = server.add_store("a-shop").await;
+    server.database.raw.batch_execute(&FAILURES.replace("$STORE", &store.to_string())).await.unwrap();
+    let failures = server.get("/api/overview").await.expect(200)["failures"].clone();
+    assert_eq!((&failures["hours"], &failures["tasks"]), (&json!(1), &json!(5)));
+    let told = |reason: &Value| {
+        let fields = ["role", "error_message", "tasks", "stores", "last_task_id", "store_name"];
+        json!(fields.map(|field| reason[field].clone()))
+    };
+    let reasons: Vec<Value> = failures["reasons"].as_array().unwrap().iter().map(told).collect();
+    let expected = json!([
+        ["payload_fetch", "the crawl holds 600 of 1,200 products", 2, 1, 13, null],
+        ["payload_fetch", "", 1, 0, 15, null],
+        ["product_refresh", "the crawl holds 600 of 1,200 products", 1, 0, 14, null],
+        ["payload_fetch", "dutchie.com refused the request: 403", 1, 1, 11, "a-shop"],
+    ]);
+    assert_eq!(json!(reasons), expected);
+    assert_eq!(server.get("/api/overview?hours=24").await.expect(200)["failures"]["tasks"], 5);
+}
+
+#[tokio::test]
+async fn a_store_is_fresh_while_its_menu_is_little_older_than_its_interval() {
+    let server = Server::start().await;
+    let stores = "
+        INSERT INTO task_schedules (name, role, interval_hours, enabled, state_code) VALUES
+          ('often', 'payload_fetch', 4, true, 'AZ'), ('seldom', 'payload_fetch', 24, true, 'AZ'), ('off', 'payload_fetch', 1, false, 'AZ');
+        INSERT INTO dispensaries (id, name, state, platform_dispensary_id, crawl_enabled, last_complete_at) VALUES
+          (1, 'fresh', 'AZ', 'a', true, now() - interval '4 hours 55 minutes'),
+          (2, 'old', 'AZ', 'b', true, now() - interval '5 hours 5 minutes'),
+          (3, 'never', 'AZ', 'c', true, NULL),
+          (4, 'in no schedule', 'NV', 'd', true, NULL),
+          (5, 'switched off', 'AZ', 'e', false, NULL);
+        INSERT INTO raw_crawl_payloads (id, dispensary_id, platform, storage_path, sha256, bytes, product_count, total_count, coverage, fetched_at)
+        VALUES (7, 1, 'dutchie', 'a', repeat('a', 64), 1, 95, 100, 0.95, now());
+        UPDATE dispensaries SET last_payload_id = 7 WHERE id = 1";
+    server.database.raw.batch_execute(stores).await.unwrap();
+    let stores = server.get("/api/overview").await.expect(200)["stores"].clone();
+    let numbers = ["crawled", "fresh", "unscheduled", "products", "announced"].map(|name| stores[name].as_i64().unwrap());
+    assert_eq!(numbers, [4, 1, 1, 95, 100]);
+    let oldest: Vec<Value> = stores["oldest"].as_array().unwrap().iter().map(|store| store["name"].clone()).collect();
+    assert_eq!(json!(oldest), json!(["never", "old"]));
+    assert_eq!(stores["oldest"][1]["interval_hours"], 4.0);
+}
+
+#[tokio::test]
+async fn what_is_ready_is_told_by_role_with_the_time_it_has_waited() {
+    let server = Server::start().await;
+    assert_eq!(server.get("/api/overview").await.expect(200)["ready"], json!([]));
+    server.post("/api/tasks", json!({"role": "analytics_refresh"})).await.expect(201);
+    let aged = "UPDATE worker_tasks SET created_at = created_at - interval '90 seconds'";
+    server.database.raw.execute(aged, &[]).await.unwrap();
+    let ready = server.get("/api/overview").await.expect(200)["ready"].clone();
+    assert_eq!((&ready[0]["role"], &ready[0]["tasks"]), (&json!("analytics_refresh"), &json!(1)));
+    let seconds = ready[0]["oldest_seconds"].as_f64().unwrap();
+    assert!((90.0..150.0).contains(&seconds), "{seconds}");
+}
+
+#[rstest]
+#[case("0")]
+#[case("25")]
+#[case("x")]
+#[tokio::test]
+async fn hours_are_from_one_to_a_day(#[case] hours: &str) {
+    let server = Server::start().await;
+    assert_eq!(server.get(&format!("/api/overview?hours={hours}")).await.problem(400)["field"], "hours");
+}

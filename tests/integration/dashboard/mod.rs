@@ -1,0 +1,3 @@
+//! The dashboard in a real browser, on a real server.
+
+mod files;

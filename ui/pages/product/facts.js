@@ -1,0 +1,50 @@
+// @ts-check
+// What a product is, and where it comes from.
+
+import { link } from "../../core/base.js";
+import { count, sentence } from "../../core/format.js";
+import { html } from "../../core/html.js";
+import { Panel } from "../../parts/panel.js";
+import { Ago } from "../../parts/time.js";
+
+/** @typedef {import("../../types/api").components["schemas"]["ProductDetail"]} ProductDetail */
+
+const UNITS = { PERCENTAGE: "%", MILLIGRAMS: "mg", MILLIGRAMS_PER_GRAM: "mg/g", MILLIGRAMS_PER_ML: "mg/ml" };
+const amount = new Intl.NumberFormat("en-US", { maximumFractionDigits: 1 });
+const SMALLEST = 0.1;
+
+/** @param {{ product: ProductDetail }} properties */
+export function Facts({ product }) {
+  const brand = product.brand?.trim();
+  const diff = link("/admin/payloads/diff", { store: product.dispensary_id });
+  return html`<${Panel} title="Product"><div class="panel-body"><dl class="facts">
+    <dt>Brand</dt><dd>${brand ? html`<a class="link-wrap" href=${link(`/admin/stores/${product.dispensary_id}`, { brand })}><bdi>${brand}</bdi></a>` : "–"}</dd>
+    <dt>Category</dt><dd><bdi>${[product.category, product.subcategory, product.strain_type?.toLowerCase()].filter(Boolean).join(", ") || "–"}</bdi></dd>
+    <dt>Potency</dt><dd>${potency(product)}</dd>
+    <dt>Store</dt><dd><a class="link-wrap" href=${link(`/admin/stores/${product.dispensary_id}`)}><bdi>${product.dispensary_name}</bdi></a> ${[product.city, product.state].filter(Boolean).join(", ")}</dd>
+    <dt>Elsewhere</dt><dd><a class="link" href=${link("/admin/products", { q: product.name })}>Search this name</a></dd>
+    <dt>First seen</dt><dd><${Ago} at=${product.first_seen_at} after="ago" /></dd>
+    <dt>Last seen</dt><dd><${Ago} at=${product.last_seen_at} after="ago" />, <a class="link" href=${diff}>last diff of the store</a></dd>
+    ${product.consecutive_misses > 0 && html`<dt>Missed</dt><dd>by the last ${count(product.consecutive_misses)} crawls of the store</dd>`}
+    <dt>Upstream</dt><dd>${sentence(product.upstream_status ?? "–")}</dd>
+    <dt>Upstream id</dt><dd class="mono">${product.provider_product_id}</dd>
+    ${product.enterprise_product_id && html`<dt>Enterprise id</dt><dd class="mono">${product.enterprise_product_id}</dd>`}
+  </dl></div></${Panel}>`;
+}
+
+/** @param {ProductDetail} product */
+function potency(product) {
+  const thc = range("THC", product.thc_min, product.thc_max, product.thc_unit);
+  const cbd = range("CBD", product.cbd_min, product.cbd_max, product.cbd_unit);
+  return [thc, cbd].filter(Boolean).join(", ") || "–";
+}
+
+/** @param {string} name @param {number | null} min @param {number | null} max @param {string | null} unit */
+function range(name, min, max, unit) {
+  const high = max ?? min;
+  if (high === null) return "";
+  const word = unit === null ? "" : /** @type {Record<string, string>} */ (UNITS)[unit] ?? unit.toLowerCase().replaceAll("_", " ");
+  if (high > 0 && high < SMALLEST) return `${name} below ${SMALLEST} ${word}`.trim();
+  const low = min !== null && min !== high ? `${amount.format(min)} to ` : "";
+  return `${name} ${low}${amount.format(high)} ${word}`.trim();
+}

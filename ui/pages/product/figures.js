@@ -1,0 +1,73 @@
+// @ts-check
+// What each option costs now and how much of it there is; the lowest price of the period.
+
+import { count, day, money, plural } from "../../core/format.js";
+import { html } from "../../core/html.js";
+import { Panel } from "../../parts/panel.js";
+import { isOnSale, paid, quantityText, regular, stockText } from "../../parts/products.js";
+import { Figure, Strip } from "../../parts/strip.js";
+import { optionName, shownPoints } from "./series.js";
+
+/** @typedef {import("../../types/api").components["schemas"]["OptionView"]} OptionView */
+/** @typedef {import("./series.js").Series} Series */
+
+/** More figures do not fit beside each other. */
+const MAX_FIGURES = 5;
+const MG_PER_GRAM = 1000;
+
+/** @param {{ product: any, series: Series[], span: import("./series.js").Period, period: string }} properties */
+export function Figures({ product, series, span, period }) {
+  const { options } = product;
+  const lowest = html`<${Lowest} series=${series} span=${span} period=${period} isAll=${series.length >= options.length} />`;
+  if (options.length > MAX_FIGURES) return html`<${Options} options=${options} /><${Strip} label="Lowest">${lowest}</${Strip}>`;
+  return html`<${Strip} label="Now">
+    ${options.length === 0 && html`<${Figure} label="Now" ...${priceOf(product)} scope=${stockScope(product)} />`}
+    ${options.map((/** @type {OptionView} */ option) => html`<${Figure} key=${optionName(option)} label=${html`<bdi>${optionName(option)}</bdi>`} ...${priceOf(option)} scope=${scopeOf(option)} />`)}
+    ${lowest}
+  </${Strip}>`;
+}
+
+/** @param {any} of */
+const priceOf = (of) => ({ value: money(paid(of)), unit: isOnSale(of) ? `sale, from ${money(regular(of))}` : undefined });
+
+/** @param {any} of */
+function stockScope(of) {
+  if (!of.is_in_stock) return stockText(of);
+  if (of.quantity === null) return "in stock, number not told";
+  return of.quantity_censored ? `${count(of.quantity)} or more` : `${quantityText(of)} in stock`;
+}
+
+/** @param {OptionView} option */
+const scopeOf = (option) => [stockScope(option), unitPrice(option)].filter(Boolean).join(", ");
+
+/** Only of options that are sold by weight or volume: the milligrams of an edible are not its weight. @param {OptionView} option */
+function unitPrice(option) {
+  const cents = paid(option);
+  if (cents === null) return "";
+  if (option.size_mg && /(^|[^m])g|oz/i.test(option.option_label)) return `${money((cents * MG_PER_GRAM) / option.size_mg)} a gram`;
+  return option.size_ml ? `${money(cents / option.size_ml)} a milliliter` : "";
+}
+
+/** @param {{ series: Series[], span: import("./series.js").Period, period: string, isAll: boolean }} properties */
+function Lowest({ series, span, period, isAll }) {
+  const label = `Lowest ${period.startsWith("since") ? "" : "of "}${period}`;
+  const points = series.flatMap((each) => shownPoints(each, span).filter(({ gone }) => !gone).map((point) => ({ point, name: each.name, cents: paid(point) })));
+  const priced = points.filter(({ cents }) => cents !== null);
+  if (priced.length === 0) return html`<${Figure} label=${label} value="–" scope="no price was told" />`;
+  const least = priced.reduce((best, each) => (Number(each.cents) < Number(best.cents) ? each : best));
+  const scope = html`<bdi>${least.name}</bdi>, ${isOnSale(least.point) ? "on sale " : ""}${day(Math.max(least.point.time, span.from))}${!isAll && `, of the ${plural(series.length, "option")} shown`}`;
+  return html`<${Figure} label=${label} value=${money(least.cents)} scope=${scope} />`;
+}
+
+/** @param {{ options: OptionView[] }} properties */
+function Options({ options }) {
+  return html`<${Panel} title="Options" scope=${`${count(options.length)}, now, in the order of the menu`}><table class="table fold">
+    <thead><tr><th scope="col" class="w-third">Option</th><th scope="col" class="num">Price</th><th scope="col" class="num">A unit</th><th scope="col" class="num">Stock</th></tr></thead>
+    <tbody>${options.map((option) => html`<tr key=${optionName(option)} data-row>
+      <th scope="row" class="key"><bdi>${optionName(option)}</bdi></th>
+      <td class="num end">${money(paid(option))}${isOnSale(option) && html` <span class="scope">sale, from ${money(regular(option))}</span>`}</td>
+      <td class="num fact">${unitPrice(option)}</td>
+      <td class="num fact">${stockScope(option)}</td>
+    </tr>`)}</tbody>
+  </table></${Panel}>`;
+}

@@ -1,0 +1,106 @@
+// @ts-check
+// Lists of products: the filters that both lists know, their rows, and how prices and stock are written.
+
+import { link } from "../core/base.js";
+import { count, money, plural, sentence } from "../core/format.js";
+import { html, memo } from "../core/html.js";
+import { useSteadyRows, Waiting } from "./rows.js";
+import { Ago } from "./time.js";
+
+/** @typedef {import("../types/api").components["schemas"]["ProductView"]} ProductView */
+/** @typedef {import("./query-box.js").Qualifier} Qualifier */
+
+/** Half of a cent is none. */
+const MAX_DOLLARS = 20_000_000;
+
+/** @param {string} text @returns {string | null} */
+export function readYes(text) {
+  if (["yes", "true"].includes(text)) return "true";
+  return ["no", "false"].includes(text) ? "false" : null;
+}
+
+/** @param {string} value */
+export const writeYes = (value) => (value === "true" ? "yes" : "no");
+
+/** Dollars as cents. @param {string} text */
+function readDollars(text) {
+  const dollars = /^\$?\d+(\.\d{1,2})?$/.test(text) ? Number(text.replace("$", "")) : Number.NaN;
+  return dollars <= MAX_DOLLARS ? String(Math.round(dollars * 100)) : null;
+}
+
+/** @param {string} cents */
+const writeDollars = (cents) => (Number(cents) / 100).toFixed(2).replace(".00", "");
+
+/** @type {Qualifier[]} */
+export const PRODUCT_QUALIFIERS = [
+  { word: "words", parameter: "q", help: "of the name or brand" },
+  { word: "category", parameter: "category", values: ["flower", "pre-rolls", "vaporizers", "edible", "concentrate", "tincture", "topicals", "accessories"], help: "as the menu names it" },
+  { word: "brand", parameter: "brand", help: 'a name; with spaces in quotes, "like this"' },
+  { word: "in_stock", parameter: "in_stock", values: ["yes", "no"], help: "yes or no", read: readYes, write: writeYes },
+  { word: "on_special", parameter: "on_special", values: ["yes", "no"], help: "yes or no", read: readYes, write: writeYes },
+  { word: "min_price", parameter: "min_price", help: "dollars, as 12.50", read: readDollars, write: writeDollars },
+  { word: "max_price", parameter: "max_price", help: "dollars, as 12.50", read: readDollars, write: writeDollars },
+];
+
+/** The parameters that the API knows, out of those of the page. @param {URLSearchParams} query @param {string[]} names */
+export const pick = (query, names) => Object.fromEntries(names.map((name) => [name, query.get(name)]));
+
+/**
+ * @param {object} properties
+ * @param {ProductView[]} properties.products
+ * @param {string} properties.scope another one's rows are shown at once
+ * @param {string} properties.caption
+ * @param {boolean} [properties.stores] whether each row names its store
+ */
+export function ProductTable({ products, scope, caption, stores = false }) {
+  const steady = useSteadyRows(products, (product) => product.id, scope);
+  return html`<table class="table fold" ...${steady.hold}>
+      <caption class="sr">${caption}</caption>
+      <thead><tr><th scope="col" class="w-third">Product</th>${stores && html`<th scope="col" class="w-quarter">Store</th>`}<th scope="col">Category</th><th scope="col" class="num">Price</th><th scope="col" class="num">Stock</th><th scope="col" class="num">Seen</th></tr></thead>
+      <tbody>${steady.rows.map((product) => html`<${Row} key=${product.id} of=${product} stores=${stores} />`)}</tbody>
+    </table><${Waiting} waiting=${steady.waiting} onShow=${steady.show} />`;
+}
+
+const Row = memo((/** @type {{ of: ProductView, stores: boolean }} */ { of: product, stores }) => {
+  return html`<tr data-row>
+    <th scope="row" class="key cut"><a href=${link(`/admin/products/${product.id}`)} title=${product.name}><bdi>${product.name}</bdi></a>${product.brand?.trim() && html`<br /><span class="scope"><bdi>${product.brand}</bdi></span>`}</th>
+    ${stores && html`<td class="fact cut"><a href=${link(`/admin/stores/${product.dispensary_id}`)} title=${product.dispensary_name}><bdi>${product.dispensary_name}</bdi></a></td>`}
+    <td class="fact">${product.category}</td>
+    <td class="num end"><${Price} of=${product} /></td>
+    <td class="num fact" data-l="stock">${stockText(product)}</td>
+    <td class="num fact" data-l="seen"><${Ago} at=${product.last_seen_at} after="ago" /></td>
+  </tr>`;
+});
+
+/** @typedef {{ price_rec: number | null, price_med: number | null, special_price_rec: number | null, special_price_med: number | null }} Prices */
+
+/** What is paid, in cents: recreational where there is such a price. @param {Prices} of */
+export const paid = (of) => of.special_price_rec ?? (of.price_rec !== null ? of.price_rec : (of.special_price_med ?? of.price_med));
+
+/** What it costs without a sale. @param {Prices} of */
+export const regular = (of) => of.price_rec ?? of.price_med;
+
+/** @param {Prices} of */
+export function isOnSale(of) {
+  const [now, before] = [paid(of), regular(of)];
+  return now !== null && before !== null && now < before;
+}
+
+/** @param {{ of: Prices }} properties */
+function Price({ of }) {
+  if (!isOnSale(of)) return money(paid(of));
+  return html`${money(paid(of))}<br /><span class="scope">sale, from ${money(regular(of))}</span>`;
+}
+
+/** `12`, `25+`: the platform tells no more than its cap. @param {{ quantity: number | null, quantity_censored: boolean }} of */
+export const quantityText = (of) => (of.quantity === null ? "" : `${count(of.quantity)}${of.quantity_censored ? "+" : ""}`);
+
+/** @param {{ quantity: number | null, quantity_censored: boolean, is_in_stock: boolean, stock_status?: string }} of */
+export function stockText(of) {
+  if (of.is_in_stock) return quantityText(of) || "in stock";
+  if (!of.stock_status || of.stock_status === "out_of_stock") return "sold out";
+  return sentence(of.stock_status).toLowerCase();
+}
+
+/** @param {number} number of products */
+export const products = (number) => plural(number, "product");

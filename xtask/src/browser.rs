@@ -1,0 +1,252 @@
+//! `Browser`: a real Chromium without a window, by its driver. Ends with the value, whatever happened to it.
+//!
+//! In: addresses, scripts and what a person does. Out: what the page says. It needs `chromedriver` and Chromium on the machine.
+
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use fantoccini::key::Key;
+use fantoccini::wd::{Capabilities, WebDriverCompatibleCommand};
+use fantoccini::{Client, ClientBuilder, Locator};
+use http::Method;
+use hyper_util::client::legacy::connect::HttpConnector;
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::{Child, Command};
+use url::{ParseError, Url};
+
+use crate::look::Look;
+
+/// For a start, a click and a condition, on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(30);
+const POLL: Duration = Duration::from_millis(50);
+const REMEDY: &str = "install Chromium and its driver (Debian: apt-get install chromium chromium-driver)";
+
+pub struct Browser {
+    client: Client,
+    profile: tempfile::TempDir,
+    _driver: Child,
+}
+
+impl Browser {
+    pub async fn start() -> anyhow::Result<Browser> {
+        let mut driver = Command::new("chromedriver")
+            .arg("--port=0")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .kill_on_drop(true)
+            .spawn()
+            .with_context(|| format!("chromedriver does not run: {REMEDY}"))?;
+        let port = tokio::time::timeout(PATIENCE, port_of(&mut driver)).await.context("chromedriver is silent")??;
+        let profile = tempfile::tempdir()?;
+        let client = ClientBuilder::new(HttpConnector::new())
+            .capabilities(capabilities(profile.path().to_string_lossy().as_ref()))
+            .connect(&format!("http://127.0.0.1:{port}"))
+            .await
+            .with_context(|| format!("Chromium does not start: {REMEDY}"))?;
+        Ok(Browser { client, profile, _driver: driver })
+    }
+
+    /// Opens a page of the dashboard, and waits until it shows its first data.
+    pub async fn open(&self, url: &str) -> anyhow::Result<()> {
+        self.client.goto(url).await?;
+        self.ready().await
+    }
+
+    /// Until the page shows its first data.
+    pub async fn ready(&self) -> anyhow::Result<()> {
+        self.until("the page is ready", "document.documentElement.dataset.ready === '1'").await.map(|_| ())
+    }
+
+    pub async fn goto(&self, url: &str) -> anyhow::Result<()> {
+        Ok(self.client.goto(url).await?)
+    }
+
+    /// Path and parameters of the page.
+    pub async fn location(&self) -> anyhow::Result<String> {
+        let url = self.client.current_url().await?;
+        Ok(url.query().map_or_else(|| url.path().to_owned(), |query| format!("{}?{query}", url.path())))
+    }
+
+    /// The value of an expression.
+    pub async fn read(&self, expression: &str) -> anyhow::Result<Value> {
+        Ok(self.client.execute(&format!("return {expression}"), Vec::new()).await?)
+    }
+
+    /// The value of an asynchronous function's body.
+    pub async fn run(&self, body: &str, args: Vec<Value>) -> anyhow::Result<Value> {
+        let script = format!(
+            "const done = arguments[arguments.length - 1];
+             (async (...args) => {{ {body} }})(...arguments).then((value) => done([value ?? null]), (error) => done(String(error)));"
+        );
+        match self.client.execute_async(&script, args).await? {
+            Value::Array(mut value) if value.len() == 1 => Ok(value.remove(0)),
+            fault => bail!("a script failed: {fault}"),
+        }
+    }
+
+    /// Waits until an expression is truthy, and returns it.
+    pub async fn until(&self, what: &str, expression: &str) -> anyhow::Result<Value> {
+        let begun = Instant::now();
+        loop {
+            let value = self.client.execute(&format!("return {expression}"), Vec::new()).await;
+            match value {
+                Ok(value) if is_truthy(&value) => return Ok(value),
+                last if begun.elapsed() > PATIENCE => bail!("not within {PATIENCE:?}: {what}; last: {last:?}; {}", self.state().await),
+                _ => tokio::time::sleep(POLL).await,
+            }
+        }
+    }
+
+    /// What a failed test wants to know of the page.
+    async fn state(&self) -> String {
+        let text = self.read("document.body.innerText.slice(0, 2000)").await.unwrap_or_default();
+        let log = self.log().await.unwrap_or_default();
+        format!("at {}, console {log:?}, page:\n{}", self.location().await.unwrap_or_default(), text.as_str().unwrap_or_default())
+    }
+
+    /// Waits for what the XPath names, and clicks it.
+    pub async fn click(&self, xpath: &str) -> anyhow::Result<()> {
+        let begun = Instant::now();
+        loop {
+            let clicked = match self.client.find(Locator::XPath(xpath)).await {
+                Ok(element) => element.click().await,
+                Err(error) => Err(error),
+            };
+            match clicked {
+                Ok(()) => return Ok(()),
+                Err(error) if begun.elapsed() > PATIENCE => bail!("cannot click {xpath}: {error}; {}", self.state().await),
+                // it is not there yet, or was drawn anew meanwhile
+                Err(_) => tokio::time::sleep(POLL).await,
+            }
+        }
+    }
+
+    /// Clicks the button with this text; three dots at its end need not be given.
+    pub async fn press_button(&self, text: &str) -> anyhow::Result<()> {
+        self.click(&format!("//button[starts-with(normalize-space(), '{text}') and not(@disabled)]")).await
+    }
+
+    /// Replaces the text of a field.
+    pub async fn fill(&self, css: &str, text: &str) -> anyhow::Result<()> {
+        let found = self.until(&format!("there is {css}"), &format!("!!document.querySelector({})", json!(css))).await;
+        found?;
+        let element = self.client.find(Locator::Css(css)).await?;
+        element.clear().await?;
+        Ok(element.send_keys(text).await?)
+    }
+
+    /// Chooses an option of a select by its value.
+    pub async fn choose(&self, css: &str, value: &str) -> anyhow::Result<()> {
+        Ok(self.client.find(Locator::Css(css)).await?.select_by_value(value).await?)
+    }
+
+    /// Keys to what has the focus.
+    pub async fn keys(&self, keys: &str) -> anyhow::Result<()> {
+        Ok(self.client.active_element().await?.send_keys(keys).await?)
+    }
+
+    pub async fn key(&self, key: Key) -> anyhow::Result<()> {
+        self.keys(&char::from(key).to_string()).await
+    }
+
+    /// Looks at the page at this size and in this scheme, without motion.
+    pub async fn look(&self, look: Look) -> anyhow::Result<()> {
+        let size = json!({"width": look.width, "height": look.height, "deviceScaleFactor": 1, "mobile": false});
+        self.devtools("Emulation.setDeviceMetricsOverride", size).await?;
+        let scheme = if look.is_dark { "dark" } else { "light" };
+        let features = json!({"features": [
+            {"name": "prefers-color-scheme", "value": scheme},
+            {"name": "prefers-reduced-motion", "value": "reduce"},
+        ]});
+        self.devtools("Emulation.setEmulatedMedia", features).await.map(|_| ())
+    }
+
+    /// The whole page as a PNG, however long it is.
+    pub async fn screenshot(&self) -> anyhow::Result<Vec<u8>> {
+        let shot = json!({"format": "png", "captureBeyondViewport": true});
+        let answer = self.devtools("Page.captureScreenshot", shot).await?;
+        Ok(BASE64_STANDARD.decode(answer["data"].as_str().context("no picture")?)?)
+    }
+
+    /// A command of the DevTools protocol.
+    pub async fn devtools(&self, command: &str, parameters: Value) -> anyhow::Result<Value> {
+        let body = json!({"cmd": command, "params": parameters});
+        self.command("goog/cdp/execute", body).await
+    }
+
+    /// Errors and warnings of the console since the last call.
+    pub async fn log(&self) -> anyhow::Result<Vec<String>> {
+        let entries = self.command("se/log", json!({"type": "browser"})).await?;
+        let entries = entries.as_array().context("no log")?.iter();
+        let grave = entries.filter(|entry| matches!(entry["level"].as_str(), Some("SEVERE" | "WARNING")));
+        Ok(grave.filter_map(|entry| entry["message"].as_str().map(str::to_owned)).collect())
+    }
+
+    async fn command(&self, path: &'static str, body: Value) -> anyhow::Result<Value> {
+        Ok(self.client.issue_cmd(Extension { path, body }).await?)
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        // the driver dies with the value, and leaves its browser behind
+        let profile = self.profile.path().as_os_str();
+        let _ = std::process::Command::new("pkill").args(["-KILL", "-f"]).arg(profile).status();
+    }
+}
+
+/// A command of Chromium's driver beside the standard's.
+#[derive(Debug)]
+struct Extension {
+    path: &'static str,
+    body: Value,
+}
+
+impl WebDriverCompatibleCommand for Extension {
+    fn endpoint(&self, base: &Url, session: Option<&str>) -> Result<Url, ParseError> {
+        base.join(&format!("session/{}/{}", session.unwrap_or_default(), self.path))
+    }
+
+    fn method_and_body(&self, _: &Url) -> (Method, Option<String>) {
+        (Method::POST, Some(self.body.to_string()))
+    }
+}
+
+/// The port that the driver chose.
+async fn port_of(driver: &mut Child) -> anyhow::Result<u16> {
+    let mut lines = BufReader::new(driver.stdout.take().context("no output")?).lines();
+    while let Some(line) = lines.next_line().await? {
+        let port = line.split("successfully on port ").nth(1).and_then(|rest| rest.trim_end_matches('.').parse().ok());
+        if let Some(port) = port {
+            // the rest is read too, so that the driver never waits for a reader
+            tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
+            return Ok(port);
+        }
+    }
+    bail!("chromedriver ended: {REMEDY}")
+}
+
+fn capabilities(profile: &str) -> Capabilities {
+    // as root Chromium has no sandbox; it opens pages of this machine alone
+    let args = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars"];
+    let mut args: Vec<String> = args.map(str::to_owned).into();
+    args.push(format!("--user-data-dir={profile}"));
+    let mut capabilities = Capabilities::new();
+    capabilities.insert("goog:chromeOptions".to_owned(), json!({ "args": args }));
+    capabilities.insert("goog:loggingPrefs".to_owned(), json!({"browser": "ALL"}));
+    capabilities
+}
+
+fn is_truthy(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => false,
+        Value::String(text) => !text.is_empty(),
+        Value::Number(number) => number.as_f64() != Some(0.0),
+        _ => true,
+    }
+}
