@@ -66,11 +66,12 @@ fn gather_dashboard(ui: &Path, out: &Path) -> io::Result<()> {
         copy(&ui.join(name), &gathered.join(name))?;
     }
     println!("cargo::rerun-if-changed=ui/package-lock.json");
-    match libraries(ui, &out.join("npm")) {
-        Ok(modules) => {
-            copy_libraries(&modules, &gathered.join("vendor"))?;
-            println!("cargo::rustc-cfg=has_dashboard");
-        }
+    let built = libraries(ui, &out.join("npm")).and_then(|modules| {
+        copy_libraries(&modules, &gathered.join("vendor")).map_err(|error| error.to_string())?;
+        minify(&modules, &gathered)
+    });
+    match built {
+        Ok(()) => println!("cargo::rustc-cfg=has_dashboard"),
         Err(fault) => {
             // a file that is not there: cargo asks again at the next build
             println!("cargo::rerun-if-changed=ui/vendor/is-missing");
@@ -115,6 +116,35 @@ fn copy_libraries(modules: &Path, vendor: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// Each file by itself, in its place.
+fn minify(modules: &Path, gathered: &Path) -> Result<(), String> {
+    let mut files = Vec::new();
+    scripts_and_styles(gathered, &mut files).map_err(|error| error.to_string())?;
+    let run = Command::new(modules.join(".bin/esbuild"))
+        .args(["--minify", "--charset=utf8", "--log-level=warning", "--allow-overwrite"])
+        .args([format!("--outdir={}", gathered.display()), format!("--outbase={}", gathered.display())])
+        .args(files)
+        .output()
+        .map_err(|error| format!("esbuild does not run ({error})"))?;
+    match run.status.success() {
+        true => Ok(()),
+        false => Err(format!("esbuild failed: {}", String::from_utf8_lossy(&run.stderr))),
+    }
+}
+
+fn scripts_and_styles(folder: &Path, found: &mut Vec<PathBuf>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            scripts_and_styles(&path, found)?;
+        } else if path.extension().is_some_and(|extension| extension == "js" || extension == "css") {
+            found.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// Of scripts without the indentation, which a minifier keeps in templates; what renders them ignores it.
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
     if from.is_dir() {
         fs::create_dir_all(to)?;
@@ -127,5 +157,8 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     if let Some(folder) = to.parent() {
         fs::create_dir_all(folder)?;
     }
-    fs::copy(from, to).map(|_| ())
+    match from.extension().is_some_and(|extension| extension == "js") {
+        true => fs::write(to, fs::read_to_string(from)?.lines().map(|line| line.trim_start().to_owned() + "\n").collect::<String>()),
+        false => fs::copy(from, to).map(|_| ()),
+    }
 }

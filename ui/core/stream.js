@@ -82,6 +82,7 @@ async function read() {
     const answer = await fetch(address("/api/events"), { headers, signal: control.signal, credentials: "same-origin" });
     if (!answer.ok || !answer.body) throw new Error(`status ${answer.status}`);
     const isAgain = stream.heardAt > 0;
+    stream.heardAt = now();
     failures = 0;
     become("on");
     // what the server kept follows; what no event tells is read again

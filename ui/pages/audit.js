@@ -1,9 +1,73 @@
 // @ts-check
-import { html } from "../core/html.js";
-import { PageHead } from "../parts/panel.js";
-import { usePage } from "../parts/page.js";
+// Audit: who changed what, from where, the newest first.
 
-export function Page() {
-  usePage("Soon");
-  return html`<${PageHead} title="Soon" />`;
+import { link, withQuery } from "../core/base.js";
+import { count } from "../core/format.js";
+import { html, memo } from "../core/html.js";
+import { useResource } from "../core/resource.js";
+import { Empty, Loaded, PageHead, Panel } from "../parts/panel.js";
+import { usePage } from "../parts/page.js";
+import { QueryBox } from "../parts/query-box.js";
+import { Pager, useSteadyRows, Waiting } from "../parts/rows.js";
+import { Ago } from "../parts/time.js";
+
+/** @typedef {import("../types/api").components["schemas"]["AuditRow"]} AuditRow */
+
+/** @param {string} text a day, or a time */
+function time(text) {
+  const at = Date.parse(text);
+  return Number.isNaN(at) ? null : new Date(at).toISOString();
+}
+
+/** @type {import("../parts/query-box.js").Qualifier[]} */
+const QUALIFIERS = [
+  { word: "who", parameter: "who", help: "a token's name, local or command line" },
+  { word: "action", parameter: "action", help: "as tasks.retry", values: ["tasks.create", "tasks.retry", "tasks.cancel", "tasks.bulk", "workers.order", "stores.set", "proxies.import"] },
+  { word: "from", parameter: "from", help: "a day or time in UTC, as 2026-11-22", read: time },
+  { word: "to", parameter: "to", help: "a day or time in UTC", read: time },
+];
+const PARAMETERS = ["who", "action", "from", "to", "cursor"];
+
+/** @param {{ query: URLSearchParams }} properties */
+export function Page({ query }) {
+  const asked = Object.fromEntries(PARAMETERS.map((name) => [name, query.get(name)]));
+  const path = withQuery("/api/audit", { ...asked, limit: 50 });
+  const answer = useResource(path, { topics: ["task", "rollups"], gap: 5_000 });
+  const steady = useSteadyRows(/** @type {AuditRow[]} */ (answer.data?.audit ?? []), (row) => row.id, path);
+  usePage("Audit", answer);
+  const isFiltered = QUALIFIERS.some(({ parameter }) => query.get(parameter));
+  return html`<${PageHead} title="Audit" scope="every change by request, the newest first" />
+    <${QueryBox} qualifiers=${QUALIFIERS} query=${query} label="Filter changes" text="who" placeholder="who:operations action:tasks.retry from:2026-11-22" />
+    <${Panel} title="Changes" scope=${isFiltered ? "that match" : "all"}>
+      <${Loaded} of=${answer} what="The audit">${() =>
+        steady.rows.length === 0
+          ? html`<${Empty} icon="search" title=${isFiltered ? "No change matches" : "Nothing was changed yet"}>
+              ${isFiltered && html`<a class="btn" href=${link("/admin/audit")}>Show all</a>`}</${Empty}>`
+          : html`<div ...${steady.hold}><${Waiting} waiting=${steady.waiting} onShow=${steady.show} /><table class="table fold">
+                <thead><tr><th>Who</th><th>Action</th><th>What</th><th class="w-third">Detail</th><th>From</th><th class="num">When</th></tr></thead>
+                <tbody>${steady.rows.map((row) => html`<${Row} key=${row.id} row=${row} />`)}</tbody>
+              </table></div>
+              <${Pager} query=${query} next=${answer.data.next_cursor}>${count(steady.rows.length)} changes on this page</${Pager}>`}</${Loaded}>
+    </${Panel}>`;
+}
+
+const Row = memo((/** @type {{ row: AuditRow }} */ { row }) => {
+  const detail = row.detail && Object.keys(row.detail).length > 0 ? JSON.stringify(row.detail) : "";
+  const what = targetLink(row);
+  return html`<tr data-row>
+    <th scope="row" class="key"><a href=${link("/admin/audit", { who: row.who })}><bdi>${row.who}</bdi></a></th>
+    <td class="fact"><a href=${link("/admin/audit", { action: row.action })}>${row.action}</a></td>
+    <td class="fact">${what ? html`<a class="link" href=${what}>${row.target}</a>` : html`<bdi>${row.target}</bdi>`}</td>
+    <td class="line mono soft wrap">${detail}</td>
+    <td class="low">${row.address ?? ""}</td>
+    <td class="num end"><${Ago} at=${row.at} /></td>
+  </tr>`;
+});
+
+/** The page of what was changed, where it has one. @param {AuditRow} row */
+function targetLink(row) {
+  if (!/^\d+$/.test(row.target)) return null;
+  const [resource] = row.action.split(".");
+  const pages = /** @type {Record<string, string>} */ ({ tasks: "/admin/tasks", stores: "/admin/stores" });
+  return pages[resource] ? link(`${pages[resource]}/${row.target}`) : null;
 }

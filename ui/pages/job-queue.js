@@ -1,9 +1,72 @@
 // @ts-check
-import { html } from "../core/html.js";
-import { PageHead } from "../parts/panel.js";
-import { usePage } from "../parts/page.js";
+// The job queue: the hub of queue, pods and workers, and the running tasks, of the selected pod where one is.
 
-export function Page() {
-  usePage("Soon");
-  return html`<${PageHead} title="Soon" />`;
+import { link } from "../core/base.js";
+import { count, plural } from "../core/format.js";
+import { html, useEffect } from "../core/html.js";
+import { useResource } from "../core/resource.js";
+import { setQuery } from "../core/router.js";
+import { useCounts, useWorkers } from "../parts/frame.js";
+import { Empty, Loaded, PageHead, Panel } from "../parts/panel.js";
+import { usePage } from "../parts/page.js";
+import { podsOf } from "../parts/pods.js";
+import { useSteadyRows, Waiting } from "../parts/rows.js";
+import { TaskActions } from "../parts/task-actions.js";
+import { Hub } from "./job-queue/hub.js";
+import { PodFacts } from "./job-queue/pod-facts.js";
+import { Row } from "./tasks/row.js";
+
+const READ = 500;
+const SHOWN = 50;
+
+/** @param {{ query: URLSearchParams }} properties */
+export function Page({ query }) {
+  const counts = useCounts();
+  const workers = useWorkers();
+  const running = useResource(`/api/tasks?status=running&limit=${READ}`, { topics: ["task"], gap: 2_000 });
+  usePage("Job queue", counts, workers);
+  const pods = podsOf(workers.data?.workers ?? []);
+  const pod = pods.find(({ name }) => name === query.get("pod")) ?? null;
+  useEscape(!!pod);
+  const slots = pods.reduce((sum, each) => sum + each.slots, 0);
+  return html`<${PageHead} title="Job queue" scope=${`${plural(pods.length, "pod")}, ${plural(workers.data?.workers.length ?? 0, "worker")}, ${plural(slots, "slot")}`}><${TaskActions} /></${PageHead}>
+    <div class="cols wide-left">
+      <section class="panel" aria-label="Queue, pods and workers">
+        <${Loaded} of=${workers} what="The list of workers" rows=${8}>${() =>
+          pods.length === 0
+            ? html`<${Empty} icon="warn" title="No worker runs"><p>${plural(counts.data?.pending ?? 0, "task")} waits in the queue. <code>drover up</code> starts API, schedules and workers; <code>drover worker</code> starts a pod.</p></${Empty}>`
+            : html`<div class="panel-body"><${Hub} pods=${pods} selected=${pod?.name ?? null} pending=${counts.data?.pending ?? null} /></div>`}</${Loaded}>
+      </section>
+      <div class="stack"><${PodFacts} pod=${pod} pods=${pods} counts=${counts.data} /></div>
+    </div>
+    <${Tasks} answer=${running} pod=${pod} />`;
+}
+
+/** Escape undoes the selection. @param {boolean} isSelected */
+function useEscape(isSelected) {
+  useEffect(() => {
+    if (!isSelected) return undefined;
+    const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
+      if (event.key === "Escape" && !document.querySelector("dialog[open]") && !document.activeElement?.matches("input, select, textarea")) setQuery({ pod: null });
+    };
+    addEventListener("keydown", onKeyDown);
+    return () => removeEventListener("keydown", onKeyDown);
+  }, [isSelected]);
+}
+
+/** @param {{ answer: import("../core/resource.js").Answer<any>, pod: import("../parts/pods.js").Pod | null }} properties */
+function Tasks({ answer, pod }) {
+  const ids = new Set(pod?.workers.map(({ worker_id }) => worker_id));
+  const all = /** @type {any[]} */ (answer.data?.tasks ?? []).filter((task) => !pod || ids.has(task.worker_id));
+  const steady = useSteadyRows(all.slice(0, SHOWN), (task) => task.id, pod?.name ?? "");
+  const more = html`<a class="more" href=${link("/admin/tasks", { status: "running" })}>All tasks that run</a>`;
+  return html`<${Panel} id="pod-tasks" title=${pod ? `Running on ${pod.name}` : "Running"} scope=${`${count(steady.rows.length)} of ${count(all.length)}, newest first`} more=${more}>
+    <${Loaded} of=${answer} what="The list of running tasks">${() =>
+      steady.rows.length === 0
+        ? html`<p class="panel-body dim">No task runs ${pod ? `on ${pod.name}` : ""} at the moment.</p>`
+        : html`<${Waiting} waiting=${steady.waiting} onShow=${steady.show} /><table class="table fold" ...${steady.hold}>
+            <thead><tr><th class="w-fifth">Store</th><th class="num">Task</th><th>Role</th><th>Worker</th><th class="num">Attempts</th><th class="w-third">Progress</th><th class="num">Ran</th><th class="num">Since</th></tr></thead>
+            <tbody>${steady.rows.map((task) => html`<${Row} key=${task.id} task=${task} isSelected=${false} onSelect=${null} withStatus=${false} />`)}</tbody>
+          </table>`}</${Loaded}>
+  </${Panel}>`;
 }

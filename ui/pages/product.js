@@ -148,7 +148,7 @@ function Groups({ groups, group, id, query }) {
 function Missing({ id, answer }) {
   const { error } = answer;
   return html`<${PageHead} title=${`Product ${count(id)}`} crumb=${html`<a href=${link("/admin/products")}>Products</a>`} />
-    <section class="panel" aria-label="Product">${
+    <section class="panel" aria-labelledby="h-product"><h2 class="sr" id="h-product">Product</h2>${
       !(error instanceof Refusal)
         ? html`<${Bones} />`
         : error.status === 404

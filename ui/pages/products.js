@@ -35,7 +35,7 @@ export function Page({ query }) {
 
 /** @param {{ answer: import("../core/resource.js").Answer<any>, query: URLSearchParams, path: string }} properties */
 const Found = ({ answer, query, path }) =>
-  html`<section class="panel" aria-label="Products that were found"><${Loaded} of=${answer} what="The search" rows=${8}>${(/** @type {any} */ data) => html`
+  html`<section class="panel" aria-labelledby="h-found"><h2 class="sr" id="h-found">Products that were found</h2><${Loaded} of=${answer} what="The search" rows=${8}>${(/** @type {any} */ data) => html`
     <${Notes} of=${data} />
     ${data.products.length === 0
       ? html`<${None} query=${query} of=${data} />`
@@ -47,10 +47,10 @@ function Notes({ of }) {
   const notes = [
     of.match === "trigrams" && of.products.length > 0 && "No product has these words. These are spelled alike.",
     of.truncated && "So many match that only a part of them was looked at: more words or a filter find more exactly.",
-    of.stores_waiting > 0 && `${plural(of.stores_waiting, "crawled store")} ${of.stores_waiting === 1 ? "is" : "are"} not searched yet: the index follows within minutes.`,
+    of.stores_waiting > 0 && `${plural(of.stores_waiting, "crawled store")} ${of.stores_waiting === 1 ? "is" : "are"} not searched yet: the index follows the crawls.`,
     !of.forgives_spelling && "This server has no trigrams: a spelling mistake finds nothing.",
   ].filter(Boolean);
-  return notes.length > 0 && html`<div class="panel-head"><ul class="soft" role="status">${notes.map((note) => html`<li><${Icon} name="search" /> ${note}</li>`)}</ul></div>`;
+  return notes.length > 0 && html`<div class="panel-head" role="status"><ul class="soft">${notes.map((note) => html`<li><${Icon} name="search" /> ${note}</li>`)}</ul></div>`;
 }
 
 /** @param {{ query: URLSearchParams, of: any }} properties */
@@ -67,7 +67,7 @@ function None({ query }) {
 function Beginning({ query }) {
   const filters = pick(query, PARAMETERS.filter((name) => name !== "q" && name !== "cursor"));
   const isFiltered = Object.values(filters).some(Boolean);
-  return html`<section class="panel" aria-label="How to search"><${Empty} icon="search" title=${isFiltered ? "The filters need words to look for" : "Type words of a name or brand"}>
+  return html`<section class="panel" aria-labelledby="h-search"><h2 class="sr" id="h-search">How to search</h2><${Empty} icon="search" title=${isFiltered ? "The filters need words to look for" : "Type words of a name or brand"}>
       <p>The beginnings of words are enough, and a spelling mistake is forgiven. Filters narrow it down: <span class="mono">category: brand: in_stock: on_special: min_price: max_price: state:</span></p>
       <p>The products of one store, without words, are on the page of the <a class="link" href=${link("/admin/stores")}>store</a>.</p>
       ${isFiltered && html`<a class="btn" href=${link("/admin/products")}>Clear the filters</a>`}

@@ -1,9 +1,112 @@
 // @ts-check
-import { html } from "../core/html.js";
-import { PageHead } from "../parts/panel.js";
+// Schedules: when each runs next, what its last run made, and why it did not.
+
+import { send } from "../core/api.js";
+import { link } from "../core/base.js";
+import { count, plural } from "../core/format.js";
+import { html, memo, useState } from "../core/html.js";
+import { useResource } from "../core/resource.js";
+import { may } from "../core/session.js";
+import { confirm } from "../parts/dialog.js";
+import { FormDialog } from "../parts/form.js";
+import { Icon } from "../parts/icon.js";
+import { Empty, Loaded, PageHead, Panel } from "../parts/panel.js";
 import { usePage } from "../parts/page.js";
+import { Status } from "../parts/status.js";
+import { Ago, Until } from "../parts/time.js";
+import { act } from "../parts/toast.js";
+
+/** @typedef {import("../types/api").components["schemas"]["Schedule"]} Schedule */
+
+const ROLES = ["payload_fetch", "product_discovery", "store_discovery", "entry_point_discovery", "product_refresh", "analytics_refresh"];
+const PLATFORMS = /** @type {[string, string][]} */ ([["", "all"], ["dutchie", "dutchie"], ["dutchie_plus", "dutchie_plus"]]);
 
 export function Page() {
-  usePage("Soon");
-  return html`<${PageHead} title="Soon" />`;
+  const answer = useResource("/api/schedules", { topics: ["schedule"], gap: 2_000 });
+  const [edited, edit] = useState(/** @type {Schedule | "new" | null} */ (null));
+  usePage("Schedules", answer);
+  const isOperator = may("operator");
+  return html`<${PageHead} title="Schedules" scope="what makes tasks by itself; times in UTC">
+      ${isOperator && html`<button class="btn" type="button" onClick=${() => edit("new")}><${Icon} name="plus" />New schedule</button>`}
+    </${PageHead}>
+    <${Panel} title="All schedules" scope=${answer.data ? plural(answer.data.schedules.length, "schedule") : ""}>
+      <${Loaded} of=${answer} what="The list of schedules">${(/** @type {{ schedules: Schedule[] }} */ { schedules }) =>
+        schedules.length === 0
+          ? html`<${Empty} icon="warn" title="There is no schedule"><p>Without one nothing is crawled by itself.</p></${Empty}>`
+          : html`<table class="table fold">
+              <thead><tr><th>Schedule</th><th>State</th><th>Every</th><th>For</th><th class="num">Priority</th><th class="num">Last run</th><th class="num">Made</th><th class="num">Next run</th><th class="num"><span class="sr">Actions</span></th></tr></thead>
+              <tbody>${schedules.map((schedule) => html`<${Row} key=${schedule.id} schedule=${schedule} isOperator=${isOperator} onEdit=${edit} />`)}</tbody>
+            </table>`}</${Loaded}>
+    </${Panel}>
+    ${edited && html`<${Form} schedule=${edited === "new" ? null : edited} onClose=${() => edit(null)} />`}`;
 }
+
+const Row = memo((/** @type {{ schedule: Schedule, isOperator: boolean, onEdit: (schedule: Schedule) => void }} */ { schedule, isOperator, onEdit }) => {
+  const tasks = link("/admin/tasks", { schedule_id: schedule.id });
+  return html`<tr data-row>
+    <th scope="row" class="key"><a href=${tasks}><bdi>${schedule.name}</bdi></a><br /><span class="scope">${schedule.role}</span></th>
+    <td class="end">${stateOf(schedule)}</td>
+    <td class="fact" data-l="every">${schedule.cron ? html`<span class="mono">${schedule.cron}</span>` : `${count(schedule.interval_hours)} h`}</td>
+    <td class="fact" data-l="for">${[schedule.platform, schedule.state_code, schedule.group_name].filter(Boolean).join(", ") || html`<span class="dim">all</span>`}</td>
+    <td class="num fact" data-l="priority">${count(schedule.priority)}</td>
+    <td class="num fact" data-l="last run"><${Ago} at=${schedule.last_run_at} after="ago" /></td>
+    <td class="num fact" data-l="made"><a href=${tasks}>${schedule.last_task_count === null ? "–" : plural(schedule.last_task_count ?? 0, "task")}</a></td>
+    <td class="num fact" data-l="next run">${schedule.enabled ? html`<${Until} at=${schedule.next_run_at} />` : html`<span class="dim">–</span>`}</td>
+    <td class="num line">${isOperator && html`<${Actions} schedule=${schedule} onEdit=${onEdit} />`}</td>
+  </tr>
+  ${schedule.last_error && html`<tr><td colspan="9" class="line bad"><${Icon} name="warn" /> The last run failed: ${schedule.last_error}</td></tr>`}`;
+});
+
+/** @param {Schedule} schedule */
+function stateOf(schedule) {
+  if (!schedule.enabled) return html`<${Status} kind="off" icon="off" word="Off" />`;
+  return schedule.last_error ? html`<${Status} kind="failed" icon="failed" word="Fails" /> ` : html`<${Status} kind="done" icon="done" word="On" />`;
+}
+
+/** @param {{ schedule: Schedule, onEdit: (schedule: Schedule) => void }} properties */
+function Actions({ schedule, onEdit }) {
+  const path = `/api/schedules/${schedule.id}`;
+  const ifMatch = { "if-match": tagOf(schedule) };
+  const run = () =>
+    act(() => send("POST", `${path}/trigger`, {}), (made) => (made.fault ? `${schedule.name} did not run: ${made.fault}` : `${schedule.name} ran and made ${plural(made.tasks, "task")}`), { href: link("/admin/tasks", { schedule_id: schedule.id }) });
+  const turn = () => act(() => send("PUT", path, { enabled: !schedule.enabled }, ifMatch), `${schedule.name} is ${schedule.enabled ? "off" : "on"}`);
+  const remove = async () => {
+    const isSure = await confirm({ title: `Delete the schedule ${schedule.name}?`, body: html`<p>Its tasks stay. The default schedules come back when drover starts.</p>`, action: "Delete", danger: true });
+    if (isSure) await act(() => send("DELETE", path), `${schedule.name} is deleted`);
+  };
+  const named = (/** @type {string} */ action) => html`${action}<span class="sr"> ${schedule.name}</span>`;
+  return html`<span class="row">
+    <button class="btn small" type="button" onClick=${run}>${named("Run now")}</button>
+    <button class="btn small quiet" type="button" onClick=${() => onEdit(schedule)}>${named("Edit…")}</button>
+    <button class="btn small quiet" type="button" onClick=${turn}>${named(schedule.enabled ? "Disable" : "Enable")}</button>
+    <button class="btn small quiet" type="button" onClick=${remove}>${named("Delete…")}</button>
+  </span>`;
+}
+
+/** The server compares the version alone: a run since is no change. @param {Schedule} schedule */
+const tagOf = (schedule) => `"${schedule.version}-0"`;
+
+/** @param {{ schedule: Schedule | null, onClose: () => void }} properties */
+function Form({ schedule, onClose }) {
+  const fields = [
+    { name: "name", label: "Name", required: true, value: schedule?.name },
+    { name: "role", label: "Role of its tasks", type: "select", options: ROLES, value: schedule?.role ?? "payload_fetch" },
+    { name: "interval_hours", label: "Every so many hours", type: "number", min: 0, value: schedule?.interval_hours, help: "or a cron expression below" },
+    { name: "cron", label: "Cron", value: schedule?.cron, placeholder: "0 0 6 * * *", help: "seconds, minutes, hours, days, months, weekdays; UTC" },
+    { name: "platform", label: "Platform", type: "select", options: PLATFORMS, value: schedule?.platform ?? "" },
+    { name: "state_code", label: "State", value: schedule?.state_code, placeholder: "AZ", help: "two letters; empty for all" },
+    { name: "group_name", label: "Group", value: schedule?.group_name, help: "of stores; empty for all" },
+    { name: "priority", label: "Priority", type: "number", min: -1000, max: 1000, value: schedule?.priority ?? 0 },
+    { name: "enabled", label: "Enabled", type: "checkbox", value: schedule?.enabled ?? true },
+  ];
+  const submit = (/** @type {any} */ values) =>
+    schedule ? send("PUT", `/api/schedules/${schedule.id}`, changed(values, schedule), { "if-match": tagOf(schedule) }) : send("POST", "/api/schedules", given(values));
+  return html`<${FormDialog} title=${schedule ? `Edit ${schedule.name}` : "New schedule"} action=${schedule ? "Save" : "Make it"} fields=${fields} submit=${submit}
+    done=${(/** @type {Schedule} */ saved) => `${saved.name} is saved`} onClose=${onClose} />`;
+}
+
+/** What was filled in. @param {Record<string, any>} values */
+const given = (values) => Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null));
+
+/** What differs. @param {Record<string, any>} values @param {Schedule} schedule */
+const changed = (values, schedule) => Object.fromEntries(Object.entries(values).filter(([name, value]) => value !== (/** @type {any} */ (schedule)[name] ?? null)));

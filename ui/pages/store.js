@@ -2,7 +2,7 @@
 // One store: what happens now, its last crawls, its facts, payloads and products.
 
 import { Refusal, send } from "../core/api.js";
-import { link } from "../core/base.js";
+import { link, withQuery } from "../core/base.js";
 import { count, share } from "../core/format.js";
 import { html } from "../core/html.js";
 import { reloadAll, useResource } from "../core/resource.js";
@@ -20,6 +20,9 @@ import { Products } from "./store/products.js";
 
 /** @typedef {import("../types/api").components["schemas"]["StoreView"]} StoreView */
 
+/** Tasks that wait; a store hardly ever has more than two. */
+const WAITING = 5;
+
 /** @param {{ id: number, query: URLSearchParams }} properties */
 export function Page({ id, query }) {
   // events of other stores change nothing here
@@ -27,12 +30,13 @@ export function Page({ id, query }) {
   const live = { topics: ["task"], gap: 3_000, apply };
   const store = useResource(`/api/stores/${id}`, live);
   const active = useResource(`/api/tasks/store/${id}/active`, live);
-  usePage(store.data?.name ?? `Store ${id}`, store, active);
+  const waiting = useResource(withQuery("/api/tasks", { dispensary_id: id, status: "pending", limit: WAITING }), { ...live, gap: 5_000 });
+  usePage(store.data?.name ?? `Store ${id}`, store, active, waiting);
   if (!store.data && store.error) return html`<${Missing} id=${id} answer=${store} />`;
   return html`<${Head} id=${id} store=${store.data} />
     ${store.data ? html`<${Figures} of=${store.data} />` : html`<section class="panel strip loading" aria-busy="true"></section>`}
     <div class="cols wide-left">
-      <div class="stack"><${Now} of=${active} store=${store.data} /><${Crawls} id=${id} live=${live} /></div>
+      <div class="stack"><${Now} of=${active} waiting=${waiting.data?.tasks} store=${store.data} /><${Crawls} id=${id} live=${live} /></div>
       <div class="stack"><${Facts} of=${store} /><${Payloads} id=${id} live=${live} /></div>
     </div>
     <${Products} id=${id} query=${query} store=${store.data} />`;
@@ -52,7 +56,7 @@ function Head({ id, store }) {
 async function crawl({ id }) {
   try {
     const task = await send("POST", "/api/tasks", { role: "payload_fetch", dispensary_id: id });
-    toast("good", `Task ${count(task.id)} crawls it.`, { href: link(`/admin/tasks/${task.id}`), linkText: "Show the task" });
+    toast("good", `Task ${count(task.id)} was created.`, { href: link(`/admin/tasks/${task.id}`), linkText: "Show the task" });
     reloadAll();
   } catch (error) {
     const task = error instanceof Refusal && error.status === 409 ? error.taskId : null;
@@ -69,7 +73,7 @@ function Figures({ of }) {
     <${Figure} label="Products" value=${count(of.products)} scope="known, with those sold out" href=${link(page)} />
     <${Figure} label="In stock" value=${count(of.in_stock)} scope=${part(of.in_stock)} href=${link(page, { in_stock: true })} />
     <${Figure} label="On special" value=${count(of.on_special)} scope=${part(of.on_special)} href=${link(page, { on_special: true })} />
-    <${Figure} label="Coverage" value=${of.last_coverage === null ? "–" : share(of.last_coverage, 1)} scope="of the menu, last payload" href=${link("/admin/payloads", { dispensary_id: of.id })} />
+    <${Figure} label="Coverage" value=${typeof of.last_coverage === "number" ? share(of.last_coverage, 1) : "–"} scope="of the menu, last payload" href=${link("/admin/payloads", { dispensary_id: of.id })} />
     <${Figure} label="Complete crawl" value=${html`<${Ago} at=${of.last_complete_at} />`} scope="ago, the last that read the whole menu" href=${link("/admin/payloads", { dispensary_id: of.id })} />
   </${Strip}>`;
 }
@@ -88,11 +92,11 @@ function Facts({ of }) {
     <dt>Groups</dt><dd>${store.groups.length === 0 ? "none" : store.groups.map((group) => html`<a class="tag" href=${link("/admin/stores", { group })}>${group}</a> `)}</dd>
     <dt>Last fetch</dt><dd><${Ago} at=${store.last_fetch_at} after="ago" /></dd>
     <dt>Last crawl</dt><dd><${Ago} at=${store.last_crawl_at} after="ago" /></dd>
-    <dt>Last payload</dt><dd>${store.last_payload_id === null ? "–" : html`<a class="link" href=${link("/admin/payloads", { id: store.last_payload_id })}>${count(store.last_payload_id)}</a>, <${Ago} at=${store.last_payload_at} after="ago" />`}</dd>
+    <dt>Last payload</dt><dd>${(store.last_payload_id ?? null) === null ? "–" : html`<a class="link" href=${link("/admin/payloads", { id: store.last_payload_id })}>${count(store.last_payload_id)}</a>, <${Ago} at=${store.last_payload_at} after="ago" />`}</dd>
   </dl></div>`}</${Loaded}></${Panel}>`;
 }
 
-/** Only what a browser opens as a page is a link: the address came from upstream. @param {string | null} url */
+/** Only what a browser opens as a page is a link: the address came from upstream. @param {string | null | undefined} url */
 function menu(url) {
   if (!url) return "–";
   return /^https?:\/\//i.test(url) ? html`<a class="link-wrap" href=${url} target="_blank" rel="noreferrer noopener">${url}</a>` : html`<span class="mono">${url}</span>`;
@@ -100,7 +104,7 @@ function menu(url) {
 
 /** @param {StoreView} store */
 function sells({ is_recreational: recreational, is_medical: medical }) {
-  if (recreational === null && medical === null) return html`<span class="dim">not known</span>`;
+  if (typeof recreational !== "boolean" && typeof medical !== "boolean") return html`<span class="dim">not known</span>`;
   return [recreational && "recreational", medical && "medical"].filter(Boolean).join(" and ") || "neither";
 }
 
@@ -110,5 +114,5 @@ function Missing({ id, answer }) {
     answer.error?.status === 404
       ? html`<${Empty} icon="search" title=${`There is no store ${count(id)}`}><a class="btn" href=${link("/admin/stores")}>All stores</a></${Empty}>`
       : html`<${Failure} error=${/** @type {Refusal} */ (answer.error)} onRetry=${answer.reload} what="The store" />`;
-  return html`<${PageHead} title=${`Store ${count(id)}`} crumb=${html`<a href=${link("/admin/stores")}>Stores</a>`} /><section class="panel" aria-label="Store">${body}</section>`;
+  return html`<${PageHead} title=${`Store ${count(id)}`} crumb=${html`<a href=${link("/admin/stores")}>Stores</a>`} /><section class="panel" aria-labelledby="h-store"><h2 class="sr" id="h-store">Store</h2>${body}</section>`;
 }

@@ -37,7 +37,7 @@ export function Page({ query }) {
   usePage("Stores", answer);
   return html`<${PageHead} title="Stores" scope="crawl state, last complete crawl, and what each has now; times in UTC on hover" />
     <div class="row"><${QueryBox} qualifiers=${QUALIFIERS} query=${query} text="q" label="Filter stores" placeholder="Name, city or id; state:MI enabled:no" /></div>
-    <section class="panel" aria-label="Stores"><${Loaded} of=${answer} what="The list of stores" rows=${8}>${(/** @type {any} */ data) =>
+    <section class="panel" aria-labelledby="h-stores"><h2 class="sr" id="h-stores">List of stores</h2><${Loaded} of=${answer} what="The list of stores" rows=${8}>${(/** @type {any} */ data) =>
       data.stores.length === 0 ? html`<${None} query=${query} />` : html`<${Table} data=${data} query=${query} path=${path} />`}</${Loaded}></section>`;
 }
 
@@ -65,12 +65,12 @@ const Row = memo((/** @type {{ of: StoreView }} */ { of: store }) => {
     <td class="num fact" data-l="products"><a href=${`${link(page)}#products`}>${count(store.products)}</a></td>
     <td class="num fact" data-l="in stock"><a href=${`${link(page, { in_stock: true })}#products`}>${count(store.in_stock)}</a></td>
     <td class="line">${store.groups.map((group) => html`<a class="tag" href=${link("/admin/stores", { group })}>${group}</a> `)}</td>
-    ${may("operator") && html`<td class="num line"><${CrawlSwitch} of=${store} kind="small" /></td>`}
+    ${may("operator") && html`<td class="num fact"><${CrawlSwitch} of=${store} kind="small" /></td>`}
   </tr>`;
 });
 
-/** @param {number | null} coverage of the last crawl, 0 to 1 */
-const coverageText = (coverage) => (coverage === null ? html`<span class="dim">–</span>` : share(coverage, 1));
+/** @param {number | null | undefined} coverage of the last crawl, 0 to 1 */
+const coverageText = (coverage) => (typeof coverage === "number" ? share(coverage, 1) : html`<span class="dim">–</span>`);
 
 /** @param {{ query: URLSearchParams }} properties */
 function None({ query }) {

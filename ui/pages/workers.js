@@ -1,9 +1,106 @@
 // @ts-check
-import { html } from "../core/html.js";
-import { PageHead } from "../parts/panel.js";
+// Workers: by pod, those in trouble first, with their tasks, memory, CPU and what they were ordered to do.
+
+import { send } from "../core/api.js";
+import { link } from "../core/base.js";
+import { count, share } from "../core/format.js";
+import { html, memo } from "../core/html.js";
+import { useResource } from "../core/resource.js";
+import { may } from "../core/session.js";
+import { confirm } from "../parts/dialog.js";
+import { useWorkers } from "../parts/frame.js";
+import { Icon } from "../parts/icon.js";
+import { Meter } from "../parts/meter.js";
+import { Empty, Loaded, PageHead, Panel } from "../parts/panel.js";
 import { usePage } from "../parts/page.js";
+import { podsOf } from "../parts/pods.js";
+import { Ring } from "../parts/ring.js";
+import { Figure, Strip } from "../parts/strip.js";
+import { WorkerState } from "../parts/status.js";
+import { Ago } from "../parts/time.js";
+import { act } from "../parts/toast.js";
+
+/** @typedef {import("../types/api").components["schemas"]["WorkerDocument"]} Worker */
+/** @typedef {import("../parts/pods.js").Pod} Pod */
+
+const SECONDS_PER_HOUR = 3600;
+/** In trouble first. */
+const ORDER = ["offline", "backing_off", "paused", "draining", "active"];
 
 export function Page() {
-  usePage("Soon");
-  return html`<${PageHead} title="Soon" />`;
+  const answer = useWorkers();
+  const capacity = useResource("/api/tasks/capacity", { topics: ["counts"], gap: 10_000 });
+  usePage("Workers", answer);
+  const pods = podsOf(answer.data?.workers ?? []).sort((one, other) => worst(one) - worst(other));
+  const beats = pods.flatMap(({ workers }) => workers.map(({ last_heartbeat_at }) => last_heartbeat_at ?? ""));
+  return html`<${PageHead} title="Workers" scope=${beats.length > 0 && html`last beat <${Ago} at=${beats.sort().pop()} after="ago" />`} />
+    ${answer.data && html`<${Figures} pods=${pods} capacity=${capacity.data} />`}
+    <${Panel} title="By pod" scope="memory and CPU: below 50 low, 50 raised, 75 high, from 90 critical">
+      <${Loaded} of=${answer} what="The list of workers">${() =>
+        pods.length === 0
+          ? html`<${Empty} icon="warn" title="No worker runs"><p><code>drover up</code> starts API, schedules and workers in one process; <code>drover worker</code> starts a pod.</p></${Empty}>`
+          : html`<table class="table fold">
+              <thead><tr><th>Worker</th><th class="num">Tasks</th><th>Ids</th><th>Memory</th><th>CPU</th><th>State</th><th class="w-quarter">Why</th><th class="num"><span class="sr">Actions</span></th></tr></thead>
+              <tbody>${pods.map((pod) => html`<${Group} key=${pod.name} pod=${pod} />`)}</tbody>
+            </table>`}</${Loaded}>
+    </${Panel}>`;
+}
+
+/** The place in `ORDER` of its worker in most trouble. @param {Pod} pod */
+const worst = ({ workers }) => Math.min(...workers.map(({ status }) => ORDER.indexOf(status)));
+
+/** @param {{ pods: Pod[], capacity: any[] | null }} properties */
+function Figures({ pods, capacity }) {
+  const workers = pods.flatMap((pod) => pod.workers);
+  const [tasks, slots] = [pods.reduce((sum, pod) => sum + pod.tasks, 0), pods.reduce((sum, pod) => sum + pod.slots, 0)];
+  const held = workers.filter(({ status }) => status === "backing_off").length;
+  const other = workers.filter(({ status }) => status !== "backing_off" && status !== "active").length;
+  const needed = Math.max(0, Math.ceil((capacity ?? []).reduce((sum, role) => sum + role.pending_tasks * (role.avg_duration_sec ?? 0), 0) / SECONDS_PER_HOUR - 1e-6));
+  return html`<${Strip} label="All workers">
+    <${Figure} label="Workers" value=${count(workers.length)} scope=${`in ${count(pods.length)} pods`} />
+    <${Figure} label="Slots in use" value=${count(tasks)} unit=${`/ ${count(slots)}`} scope=${`now, ${share(tasks, slots)}`} href=${link("/admin/tasks", { status: "running" })} />
+    <${Figure} label="Backing off" value=${count(held)} kind=${held > 0 ? "hold" : ""} icon=${held > 0 && html`<${Icon} name="pause" />`} scope="now, by memory or CPU" />
+    <${Figure} label="Paused or leaving" value=${count(other)} scope="now, by order" />
+    <${Figure} label="Needed" value=${capacity ? count(needed) : "–"} scope="tasks at a time, to drain all within 1 hour" href=${link("/admin/capacity")} />
+  </${Strip}>`;
+}
+
+const Group = memo((/** @type {{ pod: Pod }} */ { pod }) => {
+  const workers = [...pod.workers].sort((a, b) => ORDER.indexOf(a.status) - ORDER.indexOf(b.status));
+  return html`<tr class="group" id=${pod.name.toLowerCase()}><th scope="colgroup" colspan="8" class="key"><a href=${link("/admin/job-queue", { pod: pod.name })}><bdi>${pod.name}</bdi></a> <span class="scope">${count(pod.tasks)} of ${count(pod.slots)} tasks</span></th></tr>
+    ${workers.map((worker) => html`<${Row} key=${worker.worker_id} worker=${worker} />`)}`;
+});
+
+const Row = memo((/** @type {{ worker: Worker }} */ { worker }) => {
+  const isHeld = worker.status !== "active";
+  const why = worker.resources.backoff_reason ?? "";
+  return html`<tr data-row class=${worker.status === "backing_off" ? "backing" : ""}>
+    <th scope="row" class="key"><span class="who"><${Ring} tasks=${worker.active_task_count} slots=${worker.max_concurrent_tasks} paused=${isHeld} />
+      <a href=${link("/admin/tasks", { worker_id: worker.worker_id })} title=${`${worker.worker_id}, roles: ${worker.roles.join(", ") || worker.role}`}><bdi>${worker.friendly_name}</bdi></a></span></th>
+    <td class="num fact" data-l="tasks">${count(worker.active_task_count)} / ${count(worker.max_concurrent_tasks)}</td>
+    <td class="line">${worker.current_task_ids.length > 0 ? worker.current_task_ids.map((id) => html`<a class="link" key=${id} href=${link(`/admin/tasks/${id}`)}>${count(id)}</a> `) : html`<span class="dim">none</span>`}</td>
+    <td class="fact" data-l="memory"><${Meter} of="memory" percent=${worker.resources.memory_percent} /></td>
+    <td class="fact" data-l="CPU"><${Meter} of="CPU" percent=${worker.resources.cpu_percent} /></td>
+    <td class="end">${isHeld ? html`<${WorkerState} of=${worker.status} />` : html`<span class="dim">Active</span>`}</td>
+    <td class="line soft">${why}</td>
+    <td class="num line">${may("operator") && html`<${Actions} worker=${worker} />`}</td>
+  </tr>`;
+});
+
+/** @param {{ worker: Worker }} properties */
+function Actions({ worker }) {
+  const order = (/** @type {string} */ command) => send("POST", `/api/worker-registry/${encodeURIComponent(worker.worker_id)}/${command}`, {});
+  const name = worker.friendly_name;
+  const decommission = async () => {
+    const tasks = worker.active_task_count;
+    const body = html`<p>It takes no more tasks, ends ${tasks > 0 ? `its ${count(tasks)}` : "at once"}${tasks > 0 ? ", and leaves" : ""}. Its pod starts no other in its place.</p>`;
+    if (await confirm({ title: `Decommission ${name}?`, body, action: "Decommission", danger: true })) await act(() => order("decommission"), `${name} was told to leave`);
+  };
+  const isPaused = worker.status === "paused";
+  const toggle = () => act(() => order(isPaused ? "resume" : "pause"), `${name} was told to ${isPaused ? "go on" : "pause"}`);
+  const named = (/** @type {string} */ action) => html`${action}<span class="sr"> ${name}</span>`;
+  return html`<span class="row">
+    <button class="btn small quiet" type="button" onClick=${toggle}>${named(isPaused ? "Resume" : "Pause")}</button>
+    ${may("admin") && html`<button class="btn small quiet" type="button" onClick=${decommission}>${named("Decommission…")}</button>`}
+  </span>`;
 }

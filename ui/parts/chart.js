@@ -114,7 +114,7 @@ export function Steps({ points, top, kind, area = false }) {
     isDrawing = value !== null;
   }
   if (isDrawing) d += `H${WIDTH}`;
-  const filled = area && d ? d.replace(/M([\d.]+) ([\d.]+)/g, (_, x, at) => `M${x} ${HEIGHT}V${at}`).replace(/$/, `V${HEIGHT}`) : "";
+  const filled = area && d ? d.replace(/(?!^)M/g, `V${HEIGHT}M`).replace(/M([\d.]+) ([\d.]+)/g, (_, x, at) => `M${x} ${HEIGHT}V${at}`).replace(/$/, `V${HEIGHT}`) : "";
   return html`${filled && html`<path class=${`area ${kind}`} d=${filled} />`}<path class=${`line ${kind}`} d=${d} />`;
 }
 

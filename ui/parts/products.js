@@ -10,6 +10,8 @@ import { Ago } from "./time.js";
 /** @typedef {import("../types/api").components["schemas"]["ProductView"]} ProductView */
 /** @typedef {import("./query-box.js").Qualifier} Qualifier */
 
+/** @type {Record<string, string>} */
+const STATUS_WORDS = { oos: "sold out", unknown: "not known" };
 /** Half of a cent is none. */
 const MAX_DOLLARS = 20_000_000;
 
@@ -64,7 +66,7 @@ export function ProductTable({ products, scope, caption, stores = false }) {
 const Row = memo((/** @type {{ of: ProductView, stores: boolean }} */ { of: product, stores }) => {
   return html`<tr data-row>
     <th scope="row" class="key cut"><a href=${link(`/admin/products/${product.id}`)} title=${product.name}><bdi>${product.name}</bdi></a>${product.brand?.trim() && html`<br /><span class="scope"><bdi>${product.brand}</bdi></span>`}</th>
-    ${stores && html`<td class="fact cut"><a href=${link(`/admin/stores/${product.dispensary_id}`)} title=${product.dispensary_name}><bdi>${product.dispensary_name}</bdi></a></td>`}
+    ${stores && html`<td class="line first cut"><a href=${link(`/admin/stores/${product.dispensary_id}`)} title=${product.dispensary_name}><bdi>${product.dispensary_name}</bdi></a></td>`}
     <td class="fact">${product.category}</td>
     <td class="num end"><${Price} of=${product} /></td>
     <td class="num fact" data-l="stock">${stockText(product)}</td>
@@ -72,13 +74,14 @@ const Row = memo((/** @type {{ of: ProductView, stores: boolean }} */ { of: prod
   </tr>`;
 });
 
-/** @typedef {{ price_rec: number | null, price_med: number | null, special_price_rec: number | null, special_price_med: number | null }} Prices */
+/** @typedef {{ price_rec?: number | null, price_med?: number | null, special_price_rec?: number | null, special_price_med?: number | null }} Prices */
+/** @typedef {{ quantity?: number | null, quantity_censored: boolean, is_in_stock: boolean, stock_status?: string }} Stock */
 
 /** What is paid, in cents: recreational where there is such a price. @param {Prices} of */
-export const paid = (of) => of.special_price_rec ?? (of.price_rec !== null ? of.price_rec : (of.special_price_med ?? of.price_med));
+export const paid = (of) => of.special_price_rec ?? of.price_rec ?? of.special_price_med ?? of.price_med ?? null;
 
 /** What it costs without a sale. @param {Prices} of */
-export const regular = (of) => of.price_rec ?? of.price_med;
+export const regular = (of) => of.price_rec ?? of.price_med ?? null;
 
 /** @param {Prices} of */
 export function isOnSale(of) {
@@ -92,14 +95,13 @@ function Price({ of }) {
   return html`${money(paid(of))}<br /><span class="scope">sale, from ${money(regular(of))}</span>`;
 }
 
-/** `12`, `25+`: the platform tells no more than its cap. @param {{ quantity: number | null, quantity_censored: boolean }} of */
-export const quantityText = (of) => (of.quantity === null ? "" : `${count(of.quantity)}${of.quantity_censored ? "+" : ""}`);
+/** `12`, `25+`: the platform tells no more than its cap. @param {Stock} of */
+export const quantityText = (of) => ((of.quantity ?? null) === null ? "" : `${count(of.quantity)}${of.quantity_censored ? "+" : ""}`);
 
-/** @param {{ quantity: number | null, quantity_censored: boolean, is_in_stock: boolean, stock_status?: string }} of */
+/** @param {Stock} of */
 export function stockText(of) {
   if (of.is_in_stock) return quantityText(of) || "in stock";
-  if (!of.stock_status || of.stock_status === "out_of_stock") return "sold out";
-  return sentence(of.stock_status).toLowerCase();
+  return STATUS_WORDS[of.stock_status ?? "oos"] ?? sentence(of.stock_status ?? "").toLowerCase();
 }
 
 /** @param {number} number of products */

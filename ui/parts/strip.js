@@ -5,7 +5,7 @@ import { html } from "../core/html.js";
 
 /** @param {{ label: string, children?: any }} properties */
 export const Strip = ({ label, children }) => {
-  const figures = [children].flat().filter(Boolean);
+  const figures = [children].flat(Infinity).filter(Boolean);
   return html`<section class="panel" aria-label=${label}><dl class="strip" style=${{ "--n": figures.length }}>${figures}</dl></section>`;
 };
 

@@ -23,7 +23,7 @@ mod overview;
 mod probes;
 mod proxies;
 mod read_commands;
-mod reads;
+pub mod reads;
 mod schedules;
 mod schemathesis;
 pub mod server;

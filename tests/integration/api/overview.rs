@@ -51,7 +51,7 @@ async fn a_store_is_fresh_while_its_menu_is_little_older_than_its_interval() {
           (4, 'in no schedule', 'NV', 'd', true, NULL),
           (5, 'switched off', 'AZ', 'e', false, NULL);
         INSERT INTO raw_crawl_payloads (id, dispensary_id, platform, storage_path, sha256, bytes, product_count, total_count, coverage, fetched_at)
-        VALUES (7, 1, 'dutchie', 'a', repeat('a', 64), 1, 95, 100, 0.95, now());
+        VALUES (7, 1, 'dutchie', 'payloads/2026/11/23/store_1_20261123T203139248Z.json.gz', repeat('a', 64), 1, 95, 100, 0.95, now());
         UPDATE dispensaries SET last_payload_id = 7 WHERE id = 1";
     server.database.raw.batch_execute(stores).await.unwrap();
     let stores = server.get("/api/overview").await.expect(200)["stores"].clone();

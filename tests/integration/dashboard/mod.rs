@@ -1,3 +1,8 @@
 //! The dashboard in a real browser, on a real server.
 
+mod access;
+mod every_page;
 mod files;
+mod keyboard;
+mod live;
+mod world;

@@ -32,7 +32,7 @@ const Reason = memo((/** @type {{ of: import("../../types/api").components["sche
   return html`<tr data-row>
     <td class="num pick"><b class="count">${count(reason.tasks)}</b></td>
     <th scope="row" class="key"><a href=${tasks}>${reason.error_message || "no reason was given"}</a><br /><span class="scope">${reason.role} · ${where}</span></th>
-    <td class="num end nowrap"><a class="link" href=${link(`/admin/tasks/${reason.last_task_id}`)} aria-label=${`The last one, task ${reason.last_task_id}`}><${Ago} at=${reason.last_failed_at} /></a></td>
+    <td class="num end nowrap"><a class="link" href=${link(`/admin/tasks/${reason.last_task_id}`)}><span class="sr">The last one: </span><${Ago} at=${reason.last_failed_at} /></a></td>
   </tr>`;
 });
 

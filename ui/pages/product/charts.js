@@ -106,13 +106,13 @@ function spread(series, top) {
 
 /** @param {Series[]} series @param {Span} span @param {Period[]} sales @param {string} period */
 function sentenceOf(series, span, sales, period) {
-  const each = series.map((one) => {
+  const words = series.map((one) => {
     const prices = shownPoints(one, span).filter(({ gone }) => !gone).map(paid).filter((cents) => cents !== null);
     if (prices.length === 0) return "";
     return `${one.name}: from ${money(Math.min(...prices))} to ${money(Math.max(...prices))}, now ${money(prices[prices.length - 1])}.`;
   });
   const gaps = span.gaps.length > 0 ? ` No crawl saw it ${count(span.gaps.length)} times, the last ${fromTo(span.gaps[span.gaps.length - 1], span)}.` : "";
-  return `Prices of ${plural(series.length, "option")}, ${period}. ${each.join(" ")} ${sales.length > 0 ? `On sale ${count(sales.length)} times.` : "No sale."}${gaps}`;
+  return `Prices of ${plural(series.length, "option")}, ${period}. ${words.join(" ")} ${sales.length > 0 ? `On sale ${count(sales.length)} times.` : "No sale."}${gaps}`;
 }
 
 /** @param {number | null} cents */

@@ -39,12 +39,12 @@ function potency(product) {
   return [thc, cbd].filter(Boolean).join(", ") || "–";
 }
 
-/** @param {string} name @param {number | null} min @param {number | null} max @param {string | null} unit */
+/** @param {string} name @param {number | null | undefined} min @param {number | null | undefined} max @param {string | null | undefined} unit */
 function range(name, min, max, unit) {
-  const high = max ?? min;
+  const high = max ?? min ?? null;
   if (high === null) return "";
-  const word = unit === null ? "" : /** @type {Record<string, string>} */ (UNITS)[unit] ?? unit.toLowerCase().replaceAll("_", " ");
+  const word = !unit ? "" : /** @type {Record<string, string>} */ (UNITS)[unit] ?? unit.toLowerCase().replaceAll("_", " ");
   if (high > 0 && high < SMALLEST) return `${name} below ${SMALLEST} ${word}`.trim();
-  const low = min !== null && min !== high ? `${amount.format(min)} to ` : "";
+  const low = typeof min === "number" && min !== high ? `${amount.format(min)} to ` : "";
   return `${name} ${low}${amount.format(high)} ${word}`.trim();
 }

@@ -4,10 +4,11 @@
 import { isOnSale, paid } from "../../parts/products.js";
 
 /** @typedef {import("../../types/api").components["schemas"]["OptionPoint"]} OptionPoint */
+/** @typedef {import("../../types/api").components["schemas"]["ProductPoint"]} ProductPoint */
 /** @typedef {import("../../types/api").components["schemas"]["ProductHistory"]} ProductHistory */
 /** @typedef {{ from: number, to: number }} Period milliseconds */
 /** @typedef {{ from: number, to: number, gaps: Period[] }} Span what a chart shows */
-/** @typedef {OptionPoint & { time: number }} Point */
+/** @typedef {Required<import("../../parts/products.js").Prices> & { time: number, crawled_at: string, quantity: number | null, quantity_censored: boolean, is_in_stock: boolean, gone: boolean }} Point */
 /** @typedef {{ key: string, name: string, label: string, nth: number, points: Point[], truncated: boolean }} Series */
 
 /** Crawls are not on the second: only what is this many times the usual distance is a gap. */
@@ -23,16 +24,31 @@ export const optionName = (of) => `${of.option_label || "N/A"}${of.nth > 0 ? ` (
  * @returns {Series}
  */
 export function seriesOf(history) {
-  const { option } = history;
-  const points = option ? option.points : history.points.map((point) => ({ ...point, size_mg: null, size_ml: null, gone: false }));
+  const option = history.option ?? null;
   const identity = { option_label: option?.option_label ?? "Product", nth: option?.nth ?? 0 };
   return {
     key: `${identity.option_label} ${identity.nth}`,
     name: optionName(identity),
     label: identity.option_label,
     nth: identity.nth,
-    points: points.map((point) => ({ ...point, time: Date.parse(point.crawled_at) })),
+    points: (option?.points ?? history.points).map(pointOf),
     truncated: history.truncated || (option?.truncated ?? false),
+  };
+}
+
+/** The price of an option may be left out. @param {OptionPoint | ProductPoint} of @returns {Point} */
+function pointOf(of) {
+  return {
+    time: Date.parse(of.crawled_at),
+    crawled_at: of.crawled_at,
+    price_rec: of.price_rec ?? null,
+    special_price_rec: of.special_price_rec ?? null,
+    price_med: of.price_med ?? null,
+    special_price_med: of.special_price_med ?? null,
+    quantity: of.quantity ?? null,
+    quantity_censored: of.quantity_censored,
+    is_in_stock: of.is_in_stock,
+    gone: "gone" in of && of.gone,
   };
 }
 
@@ -160,7 +176,7 @@ export function csvOf(all) {
       point.crawled_at,
       series.label,
       series.nth,
-      ...COLUMNS.map((name) => dollars(point[name])),
+      ...COLUMNS.map((name) => dollars(point[name] ?? null)),
       point.quantity ?? "",
       point.quantity_censored,
       point.is_in_stock,

@@ -19,11 +19,16 @@ import { act } from "../../parts/toast.js";
 const SHOWN = 8;
 const RETRIED = ["failed", "cancelled"];
 
-/** @param {{ of: import("../../core/resource.js").Answer<any>, store: any }} properties */
-export function Now({ of, store }) {
-  return html`<${Panel} title="What happens now" scope="its task that waits or runs"><${Loaded} of=${of} what="The active task" rows=${1}>${(/** @type {{ task: TaskView | null }} */ { task }) =>
-    task
-      ? html`<${Active} task=${task} />`
+/**
+ * @param {object} properties
+ * @param {import("../../core/resource.js").Answer<any>} properties.of the task that runs
+ * @param {TaskView[]} [properties.waiting]
+ * @param {any} properties.store
+ */
+export function Now({ of, waiting = [], store }) {
+  return html`<${Panel} title="What happens now" scope="its tasks that wait or run"><${Loaded} of=${of} what="The active task" rows=${1}>${(/** @type {{ task: TaskView | null }} */ { task }) =>
+    task || waiting.length > 0
+      ? [task, ...waiting.filter(({ id }) => id !== task?.id)].map((each) => each && html`<${Active} key=${each.id} task=${each} />`)
       : html`<p class="panel-body dim">No task of this store waits or runs. ${store && !store.crawl_enabled ? "Its crawls are disabled." : html`Its last crawl was <${Ago} at=${store?.last_crawl_at} after="ago." />`}</p>`}</${Loaded}></${Panel}>`;
 }
 
@@ -41,7 +46,7 @@ function Active({ task }) {
 /** @param {TaskView} task */
 function waits(task) {
   if (task.scheduled_for && !task.ready) return html`begins <${Until} at=${task.scheduled_for} />`;
-  return html`waits for <${Running} since=${task.created_at} />`;
+  return html`has waited for <${Running} since=${task.created_at} />`;
 }
 
 /** @param {{ id: number, live: import("../../core/resource.js").Options }} properties */
@@ -81,10 +86,11 @@ const retry = (id) => act(() => send("POST", `/api/tasks/${id}/retry`), `Task ${
 
 /** @param {TaskView} task */
 function outcome(task) {
+  if (task.status === "pending" && !task.error_message) return waits(task);
   if (task.error_message) return html`<span class=${task.status === "failed" ? "bad" : "soft"}>${task.error_message}</span>`;
   const result = /** @type {any} */ (task.result);
   if (!result) return task.progress_message ?? "";
-  const payload = typeof result.payload_id === "number" ? html` · <a class="link" href=${link("/admin/payloads", { id: result.payload_id })}>payload ${count(result.payload_id)}</a>` : "";
+  const payload = typeof result.payload_id === "number" ? html` · <a class="link-wrap" href=${link("/admin/payloads", { id: result.payload_id })}>payload ${count(result.payload_id)}</a>` : "";
   if (typeof result.products !== "number") return payload && html`${payload}`;
   return html`${count(result.products)} products${typeof result.changed === "number" && `, ${count(result.changed)} changed`}${payload}`;
 }

@@ -1,0 +1,40 @@
+//! Everything by keyboard.
+
+use fantoccini::key::Key;
+
+use super::world::World;
+
+const DIALOG: &str = "document.querySelector('dialog[open]')?.innerText ?? ''";
+
+#[tokio::test]
+async fn keys_are_listed_and_lead_to_pages_and_rows() {
+    let world = World::start().await;
+    world.open("/admin").await;
+    world.browser.keys("?").await.unwrap();
+    world.browser.until("the keys are listed", &format!("{DIALOG}.includes('search')")).await.unwrap();
+    world.browser.key(Key::Escape).await.unwrap();
+    world.browser.until("they are closed", &format!("{DIALOG} === ''")).await.unwrap();
+
+    world.browser.keys("gt").await.unwrap();
+    world.browser.until("the tasks", "location.pathname === '/admin/tasks'").await.unwrap();
+    world.browser.ready().await.unwrap();
+    world.sees("refused the request").await;
+    let focused = "document.activeElement?.closest('tr[data-row]')?.rowIndex ?? 0";
+    world.browser.keys("j").await.unwrap();
+    world.browser.until("the first row has the focus", &format!("({focused}) === 1")).await.unwrap();
+    world.browser.keys("j").await.unwrap();
+    world.browser.until("the second row has it", &format!("({focused}) === 2")).await.unwrap();
+    world.browser.keys("k").await.unwrap();
+    world.browser.keys("x").await.unwrap();
+    world.sees("1 selected").await;
+    world.browser.key(Key::Enter).await.unwrap();
+    world.browser.until("the task is opened", r"/^\/admin\/tasks\/\d+$/.test(location.pathname)").await.unwrap();
+
+    world.browser.ready().await.unwrap();
+    world.browser.keys("/").await.unwrap();
+    world.browser.keys("801").await.unwrap();
+    world.browser.until("it is found", "document.querySelectorAll('#found [role=option]').length > 0").await.unwrap();
+    world.browser.key(Key::Enter).await.unwrap();
+    world.browser.until("the task that was searched", "location.pathname === '/admin/tasks/801'").await.unwrap();
+    world.assert_no_errors().await;
+}

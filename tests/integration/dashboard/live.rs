@@ -1,0 +1,83 @@
+//! A page follows the database, and says so when it cannot.
+
+use std::net::SocketAddr;
+
+use serde_json::json;
+use xtask::browser::Browser;
+
+use super::world::World;
+use crate::support::{Child, PATIENCE, TestDatabase, database, drover};
+
+const LIVE: &str = "document.documentElement.dataset.live";
+
+#[tokio::test]
+async fn a_page_follows_the_database_without_being_loaded_again() {
+    let world = World::start().await;
+    world.open("/admin/job-queue").await;
+    world.browser.until("the stream is on", &format!("{LIVE} === 'on'")).await.unwrap();
+    world.browser.run("window.isTheSame = true", Vec::new()).await.unwrap();
+    world.execute("INSERT INTO worker_tasks (role) SELECT 'analytics_refresh' FROM generate_series(1, 37)").await;
+    world.sees("37").await;
+    world
+        .execute(
+            "INSERT INTO worker_registry (worker_id, friendly_name, pod, role, roles, status, max_concurrent_tasks)
+                   VALUES ('worker-new', 'Zephyra-1', 'Zephyra', 'any', '{}', 'active', 3)",
+        )
+        .await;
+    world.sees("Zephyra").await;
+    world.execute("DELETE FROM worker_registry WHERE pod = 'Zephyra'; DELETE FROM worker_tasks WHERE status = 'pending'").await;
+    world.says_no_more("Zephyra").await;
+    assert_eq!(world.browser.read("window.isTheSame").await.unwrap(), json!(true));
+    world.assert_no_errors().await;
+}
+
+#[tokio::test]
+async fn a_tab_that_is_not_seen_pauses() {
+    let world = World::start().await;
+    world.open("/admin").await;
+    world.browser.until("the stream is on", &format!("{LIVE} === 'on'")).await.unwrap();
+    let hide = "const hidden = args[0];
+                Object.defineProperty(document, 'hidden', { configurable: true, get: () => hidden });
+                document.dispatchEvent(new Event('visibilitychange'))";
+    world.browser.run(hide, vec![json!(true)]).await.unwrap();
+    assert_eq!(world.browser.read(LIVE).await.unwrap(), "paused");
+    world.browser.run(hide, vec![json!(false)]).await.unwrap();
+    world.browser.until("the stream is on again", &format!("{LIVE} === 'on'")).await.unwrap();
+}
+
+/// The API in a process of its own, at this address.
+async fn api(database: &TestDatabase, address: &str) -> (Child, SocketAddr) {
+    let mut command = drover();
+    command.arg("api").env("DATABASE_URL", &database.url).env("DROVER__API__LISTEN", address);
+    let process = Child::spawn(&mut command);
+    let line = process.logged("Listening on ", PATIENCE).await;
+    let line: serde_json::Value = serde_json::from_str(&line).unwrap();
+    (process, line["address"].as_str().unwrap().parse().unwrap())
+}
+
+#[tokio::test]
+async fn a_page_says_that_its_server_is_away_and_goes_on_once_it_is_back() {
+    let database = database().await;
+    let (mut process, address) = api(&database, "127.0.0.1:0").await;
+    let browser = Browser::start().await.unwrap();
+    browser.open(&format!("http://{address}/admin/job-queue")).await.unwrap();
+    browser.until("the stream is on", &format!("{LIVE} === 'on'")).await.unwrap();
+    browser.run("window.isTheSame = true", Vec::new()).await.unwrap();
+
+    process.start_kill().unwrap();
+    process.ended(PATIENCE).await;
+    browser.until("the stream is lost", &format!("{LIVE} === 'lost'")).await.unwrap();
+    browser.until("a banner says so", "document.querySelector('main .banner')?.innerText.includes('Stale since')").await.unwrap();
+    database
+        .raw
+        .batch_execute("INSERT INTO worker_tasks (role) SELECT 'analytics_refresh' FROM generate_series(1, 37)")
+        .await
+        .unwrap();
+
+    let (_process, _) = api(&database, &address.to_string()).await;
+    browser.until("the stream is on again", &format!("{LIVE} === 'on'")).await.unwrap();
+    let main = "document.querySelector('main').innerText";
+    browser.until("what happened meanwhile is shown", &format!("{main}.includes('37')")).await.unwrap();
+    browser.until("the banner is gone", &format!("!{main}.includes('Stale since')")).await.unwrap();
+    assert_eq!(browser.read("window.isTheSame").await.unwrap(), json!(true));
+}

@@ -1,0 +1,143 @@
+// @ts-check
+// The lists of a diff. Each shows its first rows; `all` in the address names the one that shows all of them.
+
+import { link } from "../../core/base.js";
+import { count, money } from "../../core/format.js";
+import { html } from "../../core/html.js";
+import { currentPath } from "../../core/router.js";
+import { Delta } from "../../parts/delta.js";
+import { Icon } from "../../parts/icon.js";
+import { Panel } from "../../parts/panel.js";
+
+/** @typedef {import("../../types/api").components["schemas"]} Schemas */
+/** @typedef {Schemas["ProductChange_Prices"]} PriceChange */
+/** @typedef {Schemas["ProductChange_StockLevel"]} StockChange */
+/** @typedef {Schemas["OptionsChange"]} OptionsChange */
+/** @typedef {Schemas["ProductOffer"]} Offer */
+/** @typedef {{ number: number, store: number | null, query: URLSearchParams }} Shared */
+
+const SHOWN = { prices: 10, stock: 6, added: 4, removed: 4, options: 4 };
+/** In percent: a change of so much fills its half of the bar. */
+const FULL_PERCENT = 60;
+const BAR_WIDTH = 80;
+
+/** @param {{ rows: PriceChange[] } & Shared} properties */
+export function Prices({ rows, ...shared }) {
+  const lines = rows.flatMap((product) => priceLines(product));
+  return html`<${List} id="prices" title="Prices" lines=${lines} what="prices" none="No price changed." ...${shared}>${(/** @type {any[]} */ shown) => html`<table class="table fold">
+    <thead><tr><th scope="col" class="w-third">Product</th><th scope="col">Option</th><th scope="col" class="num">From $</th><th scope="col" class="num">To $</th><th scope="col" class="num">Change</th><th scope="col"><span class="sr">Size of the change</span></th></tr></thead>
+    <tbody>${shown.map(({ product, option, from, to, word }, at) => html`<tr key=${at} data-row>
+      <th scope="row" class="key cut"><${Name} of=${product} store=${shared.store} /></th>
+      <td class="fact"><bdi>${option}</bdi>${word && html` <span class="dim">${word}</span>`}</td>
+      <td class="num fact" data-l="from">${dollars(from)}</td>
+      <td class="num fact" data-l="to">${dollars(to)}</td>
+      <td class="num end"><${Delta} from=${from} to=${to} /></td>
+      <td class="low"><${Bar} from=${from} to=${to} /></td>
+    </tr>`)}</tbody>
+  </table>`}</${List}>`;
+}
+
+/** A line an option, or the product's own price where no option has changed. @param {PriceChange} product */
+function priceLines(product) {
+  const changes = product.options.length > 0 ? product.options.map((option) => ({ option: labelOf(option), from: option.from, to: option.to })) : [{ option: "", from: product.from, to: product.to }];
+  return changes.map(({ option, from, to }) => ({ product, option, ...told(from, to) }));
+}
+
+/** What is paid; where only the medical or the regular price changed, that one, and its name. @param {Schemas["Prices"]} from @param {Schemas["Prices"]} to */
+function told(from, to) {
+  const [before, after] = [paidOf(from), paidOf(to)];
+  const isSale = from.specialPriceRec === null && to.specialPriceRec !== null;
+  const isOver = from.specialPriceRec !== null && to.specialPriceRec === null;
+  if (before !== after) return { from: before, to: after, word: isSale ? "sale" : isOver ? "sale ended" : "" };
+  if (from.priceRec !== to.priceRec) return { from: from.priceRec, to: to.priceRec, word: "regular" };
+  if (from.specialPriceMed !== to.specialPriceMed) return { from: from.specialPriceMed, to: to.specialPriceMed, word: "medical sale" };
+  return { from: from.priceMed, to: to.priceMed, word: "medical" };
+}
+
+/** @param {Schemas["Prices"]} of */
+const paidOf = (of) => of.specialPriceRec ?? of.priceRec ?? of.specialPriceMed ?? of.priceMed;
+
+/** From the middle to the left for less, to the right for more. @param {{ from: number | null, to: number | null }} properties */
+function Bar({ from, to }) {
+  if (!from || to === null) return null;
+  const middle = BAR_WIDTH / 2;
+  const width = Math.min(middle, (middle * Math.abs(to - from) * 100) / from / FULL_PERCENT);
+  return html`<svg class="spark" viewBox=${`0 0 ${BAR_WIDTH} 10`} preserveAspectRatio="none" aria-hidden="true"><rect x=${middle - 0.4} y="0" width=".8" height="10" /><rect class="ok" x=${to < from ? middle - width : middle} y="2" width=${width} height="6" /></svg>`;
+}
+
+/** @param {{ rows: StockChange[] } & Shared} properties */
+export function Stock({ rows, ...shared }) {
+  const lines = rows.flatMap((product) => (product.options.length > 0 ? product.options.map((option) => ({ product, option: labelOf(option), from: option.from, to: option.to })) : [{ product, option: "", from: product.from, to: product.to }]));
+  return html`<${List} id="stock" title="Stock" lines=${lines} what="levels" none="No stock changed." ...${shared}>${(/** @type {any[]} */ shown) => html`<table class="table fold">
+    <thead class="sr"><tr><th scope="col">Product</th><th scope="col">Stock</th></tr></thead>
+    <tbody>${shown.map(({ product, option, from, to }, at) => html`<tr key=${at} data-row>
+      <th scope="row" class="key"><span class="dim"><${Icon} name=${isLess(from, to) ? "down" : "up"} /></span> <${Name} of=${product} store=${shared.store} /> <bdi class="soft">${option}</bdi></th>
+      <td class="num end soft">${level(from)} → ${level(to)}${to.isInStock !== from.isInStock && (to.isInStock ? ", back" : ", sold out")}</td>
+    </tr>`)}</tbody>
+  </table>`}</${List}>`;
+}
+
+/** @param {Schemas["StockLevel"]} from @param {Schemas["StockLevel"]} to */
+function isLess(from, to) {
+  if (from.isInStock !== to.isInStock) return from.isInStock;
+  return (to.quantity ?? Infinity) < (from.quantity ?? Infinity);
+}
+
+/** @param {Schemas["StockLevel"]} of */
+function level(of) {
+  if (of.quantity === null || of.quantity === undefined) return of.isInStock ? "in stock" : "none";
+  return `${count(of.quantity)}${of.quantityCensored ? "+" : ""}`;
+}
+
+/** @param {{ kind: "added" | "removed", rows: Offer[] } & Shared} properties */
+export function Products({ kind, rows, ...shared }) {
+  const isAdded = kind === "added";
+  const title = isAdded ? "Added" : "Removed";
+  return html`<${List} id=${kind} title=${title} lines=${rows} what="products" none=${`No product was ${kind}.`} ...${shared}>${(/** @type {Offer[]} */ shown) => html`<table class="table fold">
+    <thead class="sr"><tr><th scope="col">Product</th><th scope="col">Offer</th></tr></thead>
+    <tbody>${shown.map((product) => html`<tr key=${product.id} data-row>
+      <th scope="row" class="key"><span class=${isAdded ? "good" : "bad"}><${Icon} name=${isAdded ? "plus" : "minus"} /><span class="sr">${title}: </span></span> <${Name} of=${product} store=${shared.store} /></th>
+      <td class="num end soft">${offer(product)}</td>
+    </tr>`)}</tbody>
+  </table>`}</${List}>`;
+}
+
+/** Of its first option, and how many more there are. @param {Offer} product */
+function offer(product) {
+  const [first, ...others] = product.options;
+  if (!first) return money(paidOf(product));
+  return html`<bdi>${labelOf(first)}</bdi> ${money(paidOf(first))}${others.length > 0 && `, ${count(others.length)} more`}`;
+}
+
+/** @param {{ rows: OptionsChange[] } & Shared} properties */
+export function Options({ rows, ...shared }) {
+  return html`<${List} id="options" title="Options" lines=${rows} what="products" none="No product gained or lost an option." ...${shared}>${(/** @type {OptionsChange[]} */ shown) => html`<table class="table fold">
+    <thead class="sr"><tr><th scope="col">Product</th><th scope="col">Options</th></tr></thead>
+    <tbody>${shown.map((product) => html`<tr key=${product.id} data-row>
+      <th scope="row" class="key"><${Name} of=${product} store=${shared.store} /></th>
+      <td class="num end soft">${product.added.map((option) => html`<span class="good"><${Icon} name="plus" /></span><span class="sr">gained</span> <bdi>${labelOf(option)}</bdi> ${money(paidOf(option))}<br />`)}${product.removed.map((option) => html`<span class="bad"><${Icon} name="minus" /></span><span class="sr">lost</span> <bdi>${labelOf(option)}</bdi> ${money(paidOf(option))}<br />`)}</td>
+    </tr>`)}</tbody>
+  </table>`}</${List}>`;
+}
+
+/**
+ * A panel with the first of some lines.
+ * @param {{ id: keyof typeof SHOWN, title: string, lines: any[], what: string, none: string, children: (shown: any[]) => any } & Shared} properties
+ */
+function List({ id, title, lines, what, none, children, query }) {
+  const isLong = query.get("all") === id;
+  const shown = isLong ? lines : lines.slice(0, SHOWN[id]);
+  const to = link(currentPath(), { ...Object.fromEntries(query), all: isLong ? null : id });
+  const more = lines.length > SHOWN[id] && html`<a class="more" href=${to} aria-label=${isLong ? `Fewer: ${title}` : `All ${lines.length}: ${title}`}>${isLong ? "Fewer" : `All ${count(lines.length)}`}</a>`;
+  return html`<${Panel} title=${title} id=${id} scope=${lines.length > 0 && `${count(shown.length)} of ${count(lines.length)} ${what}, in menu order`} more=${more}>
+    ${lines.length === 0 ? html`<p class="panel-body dim">${none}</p>` : children(shown)}
+  </${Panel}>`;
+}
+
+/** The diff knows the platform's ids: the list of the store finds a product by its name. @param {{ of: { name: string, brand?: string | null }, store: number | null }} properties */
+const Name = ({ of, store }) => html`<a href=${link(`/admin/stores/${store}`, { q: of.name })} title=${of.name}><bdi>${of.name}</bdi></a>`;
+
+/** @param {{ label: string, nth: number }} option */
+const labelOf = (option) => `${option.label || "N/A"}${option.nth > 0 ? ` (${option.nth + 1})` : ""}`;
+/** @param {number | null} cents */
+const dollars = (cents) => (cents === null ? "–" : money(cents).replace("$ ", ""));

@@ -1,0 +1,31 @@
+// @ts-check
+// The hosts in trouble, beside the proxies through which they were asked.
+
+import { link } from "../../core/base.js";
+import { count } from "../../core/format.js";
+import { html } from "../../core/html.js";
+import { useResource } from "../../core/resource.js";
+import { Loaded, Panel } from "../../parts/panel.js";
+import { BreakerState } from "../../parts/status.js";
+
+const SHOWN = 4;
+const TROUBLE = ["open", "half_open", "closed"];
+
+export function TroubledHosts() {
+  const answer = useResource("/api/hosts?limit=500", { topics: ["rollups"], gap: 15_000 });
+  const hosts = /** @type {any[]} */ (answer.data?.hosts ?? []);
+  const troubled = hosts
+    .filter((host) => host.breaker !== "closed" || host.window_refusals >= 1)
+    .sort((a, b) => TROUBLE.indexOf(a.breaker) - TROUBLE.indexOf(b.breaker) || b.window_refusals - a.window_refusals);
+  const more = html`<a class="more" href=${link("/admin/hosts")}>All hosts</a>`;
+  return html`<${Panel} title="Hosts" scope=${`${count(Math.min(SHOWN, troubled.length))} of ${count(hosts.length)}, in trouble`} more=${more}>
+    <${Loaded} of=${answer} what="The list of hosts" rows=${2}>${() =>
+      troubled.length === 0
+        ? html`<p class="panel-body dim">No host refuses requests.</p>`
+        : html`<table class="table fold"><thead><tr><th>Host</th><th>Breaker</th><th>What it does</th></tr></thead>
+            <tbody>${troubled.slice(0, SHOWN).map(
+              (host) => html`<tr key=${host.host} data-row><th scope="row" class="key"><a class="mono" href=${link("/admin/hosts", { host: host.host })}>${host.host}</a></th>
+                <td class="end"><${BreakerState} of=${host.breaker} /></td><td class="line soft">${host.does}</td></tr>`,
+            )}</tbody></table>`}</${Loaded}>
+  </${Panel}>`;
+}

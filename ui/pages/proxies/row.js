@@ -1,0 +1,62 @@
+// @ts-check
+// A proxy's row: how it does, why, and what can be done about it.
+
+import { send } from "../../core/api.js";
+import { bytes as inBytes, count, milliseconds, plural, share } from "../../core/format.js";
+import { html, memo } from "../../core/html.js";
+import { may } from "../../core/session.js";
+import { Spark } from "../../parts/chart.js";
+import { confirm } from "../../parts/dialog.js";
+import { ProxyState } from "../../parts/status.js";
+import { Ago, Until } from "../../parts/time.js";
+import { act, toast } from "../../parts/toast.js";
+
+/** @typedef {import("../../types/api").components["schemas"]["ProxyListing"]} Proxy */
+/** @typedef {import("../../types/api").components["schemas"]["ProxyTest"]} ProxyTest */
+
+export const Row = memo(
+  (/** @type {{ proxy: Proxy, state: string, asked: number, refused: number, requests: number[], blocked: number[], bytes: number }} */ { proxy, state, asked, refused, requests, blocked, bytes }) => {
+    const name = `${proxy.host}:${proxy.port}`;
+    return html`<tr data-row>
+      <th scope="row" class="key cut" title=${name}>${name}</th>
+      <td class="end"><${ProxyState} of=${state} /></td>
+      <td class="line soft wrap">${whyOf(proxy, state)}</td>
+      <td class="low">${proxy.protocol}</td>
+      <td class="low">${proxy.state_code ?? "–"}</td>
+      <td class="low"><${Spark} good=${requests} bad=${blocked} /></td>
+      <td class="num fact" data-l="good">${share(asked - refused, asked)}</td>
+      <td class="num fact" data-l="latency">${milliseconds(proxy.avg_response_time_ms)}</td>
+      <td class="num fact" data-l="bytes">${inBytes(bytes)}</td>
+      <td class="num line">${may("admin") && html`<${Actions} proxy=${proxy} name=${name} />`}</td>
+    </tr>`;
+  },
+);
+
+/** @param {Proxy} proxy @param {string} state */
+function whyOf(proxy, state) {
+  if (state === "active") return "";
+  const streak = proxy.consecutive_403_count > 0 && `${plural(proxy.consecutive_403_count, "refusal")} in a row`;
+  return html`${proxy.last_error ?? ""}${streak && html`<br /><span class="scope">${streak}${proxy.last_failure_at && html`, the last <${Ago} at=${proxy.last_failure_at} after="ago" />`}</span>`}
+    ${proxy.cooldown_until && html`<br /><span class="scope">back <${Until} at=${proxy.cooldown_until} /></span>`}`;
+}
+
+/** @param {{ proxy: Proxy, name: string }} properties */
+function Actions({ proxy, name }) {
+  const path = `/api/proxies/${proxy.id}`;
+  const test = async () => {
+    const tested = await act(() => send("POST", `${path}/test`, {}), (/** @type {ProxyTest} */ { ok }) => `${name} was tested: ${ok ? "it answers" : "it does not answer"}`);
+    if (tested && !tested.ok) toast("warn", `${name}: ${tested.reason ?? "no answer"}`);
+    else if (tested) toast("good", `${name} took ${count(tested.latency_ms)} ms`);
+  };
+  const turn = () => act(() => send("PUT", path, { is_active: !proxy.is_active }), `${name} is ${proxy.is_active ? "off" : "on"}`);
+  const remove = async () => {
+    const isSure = await confirm({ title: `Delete the proxy ${name}?`, body: html`<p>Requests under way through it end. What it cost stays in the counts.</p>`, action: "Delete", danger: true });
+    if (isSure) await act(() => send("DELETE", path), `${name} is deleted`);
+  };
+  const named = (/** @type {string} */ action) => html`${action}<span class="sr"> ${name}</span>`;
+  return html`<span class="row">
+    <button class="btn small quiet" type="button" onClick=${test}>${named("Test")}</button>
+    <button class="btn small quiet" type="button" onClick=${turn}>${named(proxy.is_active ? "Turn off" : "Turn on")}</button>
+    <button class="btn small quiet" type="button" onClick=${remove}>${named("Delete…")}</button>
+  </span>`;
+}

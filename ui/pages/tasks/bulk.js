@@ -1,0 +1,118 @@
+// @ts-check
+// What is done to the selected tasks, or to all that match. The server counts first: "37 match, 35 eligible".
+
+import { get, send } from "../../core/api.js";
+import { count, plural } from "../../core/format.js";
+import { html, useEffect, useState } from "../../core/html.js";
+import { reloadAll } from "../../core/resource.js";
+import { confirm } from "../../parts/dialog.js";
+import { FormDialog } from "../../parts/form.js";
+import { Icon } from "../../parts/icon.js";
+import { asText } from "../../parts/query-box.js";
+import { refusalText, toast } from "../../parts/toast.js";
+import { QUALIFIERS, TEXT } from "./qualifiers.js";
+
+/** Deletions of more are typed. */
+const TYPED_FROM = 1_000;
+const POLL_MS = 1_000;
+const NUMBERS = ["dispensary_id", "schedule_id", "parent_task_id", "min_retries"];
+
+/** @type {Record<string, { verb: string, done: string, danger?: boolean, more: string }>} */
+const ACTIONS = {
+  retry: { verb: "Retry", done: "put back to pending", more: "Each goes back to the queue with its earlier attempts kept." },
+  cancel: { verb: "Cancel", done: "cancelled", danger: true, more: "Those that run are stopped." },
+  delete: { verb: "Delete", done: "deleted", danger: true, more: "Their attempts go with them. This cannot be undone." },
+};
+
+/** @param {{ selected: Set<number>, onDone: () => void, query: URLSearchParams }} properties */
+export function Bulk({ selected, onDone, query }) {
+  const [isAll, takeAll] = useState(false);
+  const [operation, follow] = useState(/** @type {any} */ (null));
+  const [isMoving, move] = useState(false);
+  const filterText = `${asText(QUALIFIERS, query)} ${query.get(TEXT) ?? ""}`.trim();
+  useEffect(() => takeAll(false), [query.toString(), selected.size === 0]);
+  useEffect(() => followOperation(operation, follow), [operation]);
+
+  const target = isAll ? { filter: filterOf(query) } : { ids: [...selected] };
+  const number = isAll ? "all" : count(selected.size);
+  const run = async (/** @type {"retry" | "cancel" | "delete"} */ action) => {
+    try {
+      await change(action, target, isAll ? filterText || "every task" : "", follow) && onDone();
+    } catch (error) {
+      toast("bad", refusalText(error));
+    }
+  };
+  const reprioritize = async (/** @type {any} */ values) => {
+    const answer = await send("POST", "/api/tasks/bulk", { action: "reprioritize", priority: values.priority, ...target });
+    if (answer.id) follow(answer);
+    onDone();
+    return answer;
+  };
+  const isNone = selected.size === 0 && !isAll;
+  const button = (/** @type {"retry" | "cancel" | "delete"} */ action, /** @type {string} */ kind, /** @type {string} */ icon) =>
+    html`<button class=${`btn small ${kind}`} type="button" disabled=${isNone} data-key=${action === "retry" ? "r" : undefined} onClick=${() => run(action)}>${icon && html`<${Icon} name=${icon} />`}${ACTIONS[action].verb} ${number}…</button>`;
+  return html`<div class=${`bulk ${isNone ? "is-idle" : ""}`} role="group" aria-label="Bulk actions">
+      <span role="status">${isAll ? html`<b>All that match</b> ${filterText && html`<span class="mono">${filterText}</span>`}` : html`<b>${count(selected.size)}</b> selected`}</span>
+      <button class="btn small quiet" type="button" onClick=${() => takeAll(!isAll)}>${isAll ? "Only the selected" : "Select all that match"}</button>
+      <div class="row actions">${button("retry", "primary", "retrying")}${button("cancel", "", "")}
+        <button class="btn small" type="button" disabled=${isNone} onClick=${() => move(true)}>Priority…</button>${button("delete", "danger", "")}</div>
+    </div>
+    ${operation && html`<${Going} operation=${operation} />`}
+    ${isMoving &&
+    html`<${FormDialog} title=${`Priority of ${isAll ? "all that match" : plural(selected.size, "task")}`} action="Save" onClose=${() => move(false)} submit=${reprioritize}
+      fields=${[{ name: "priority", label: "Priority", type: "number", min: -1000, max: 1000, value: 0, required: true, help: "higher is claimed first; only of pending tasks" }]}
+      done=${(/** @type {any} */ answer) => (answer.id ? "The change goes on" : `${plural(answer.done, "task")} changed`)} />`}`;
+}
+
+/** @param {{ operation: any }} properties */
+const Going = ({ operation }) =>
+  html`<p class="panel-body" role="status">${ACTIONS[operation.action]?.verb ?? "Change"}: ${count(operation.done + operation.failed)} of ${count(operation.matched)}
+    <span class="progress" style=${{ "--v": (100 * (operation.done + operation.failed)) / Math.max(1, operation.matched) }}><i></i></span></p>`;
+
+/** Until it has ended. @param {any} operation @param {(operation: any) => void} follow */
+function followOperation(operation, follow) {
+  if (!operation) return undefined;
+  if (operation.ended_at) {
+    const problems = operation.failed > 0 ? `, ${count(operation.failed)} were left out` : "";
+    toast(operation.error ? "bad" : operation.failed > 0 ? "warn" : "good", operation.error ?? `${plural(operation.done, "task")} ${ACTIONS[operation.action]?.done ?? "changed"}${problems}`);
+    reloadAll();
+    follow(null);
+    return undefined;
+  }
+  const timer = setTimeout(() => get(`/api/operations/${operation.id}`).then(follow, () => follow({ ...operation })), POLL_MS);
+  return () => clearTimeout(timer);
+}
+
+/**
+ * Counts, asks, and does it.
+ * @param {"retry" | "cancel" | "delete"} action
+ * @param {object} target ids or filter
+ * @param {string} filterText empty for a selection
+ * @param {(operation: any) => void} follow
+ * @returns {Promise<boolean>} whether it was begun
+ */
+async function change(action, target, filterText, follow) {
+  const { verb, done, danger, more } = ACTIONS[action];
+  const { matched, eligible } = await send("POST", "/api/tasks/bulk", { action, dry_run: true, ...target });
+  if (eligible === 0) {
+    toast("warn", `${count(matched)} match, none is eligible: nothing to ${verb.toLowerCase()}`);
+    return false;
+  }
+  const left = matched - eligible;
+  const body = html`<p>${count(matched)} ${filterText ? html`match <span class="mono">${filterText}</span>` : "are selected"}, ${count(eligible)} ${eligible === 1 ? "is" : "are"} eligible${left > 0 ? `: ${count(left)} ${left === 1 ? "is" : "are"} in another status` : ""}. ${more}</p>
+    <p class="scope">What has changed by then is left out and told.</p>`;
+  const typed = action === "delete" && eligible > TYPED_FROM ? String(eligible) : undefined;
+  if (!(await confirm({ title: `${verb} ${plural(eligible, "task")}?`, body, action: `${verb} ${count(eligible)}`, keep: "Keep as they are", danger, typed }))) return false;
+  const answer = await send("POST", "/api/tasks/bulk", { action, ...target });
+  if (answer.id) follow(answer);
+  else toast(answer.failed.length > 0 ? "warn" : "good", `${plural(answer.done, "task")} ${done}${answer.failed.length > 0 ? `, ${count(answer.failed.length)} were left out: ${answer.failed[0].reason}` : ""}`);
+  reloadAll();
+  return true;
+}
+
+/** The API's filter from the address. @param {URLSearchParams} query */
+function filterOf(query) {
+  const names = [...QUALIFIERS.map(({ parameter }) => parameter), TEXT];
+  const set = names.filter((name) => query.get(name));
+  return Object.fromEntries(set.map((name) => [name, NUMBERS.includes(name) ? Number(query.get(name)) : query.get(name)]));
+}

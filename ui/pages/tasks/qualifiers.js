@@ -1,0 +1,38 @@
+// @ts-check
+// The words by which tasks are filtered, named in the address as the API names them.
+
+export const STATUSES = ["pending", "claimed", "running", "completed", "failed", "cancelled", "stale"];
+export const ROLES = ["payload_fetch", "product_refresh", "product_discovery", "store_discovery", "entry_point_discovery", "analytics_refresh"];
+/** The parameter of words without a qualifier. */
+export const TEXT = "q";
+
+/** `>1` means two or more, `>=1` and `1` one or more. @param {string} text */
+function retries(text) {
+  const found = /^(>=|>)?(\d{1,4})$/.exec(text);
+  return found ? String(Number(found[2]) + (found[1] === ">" ? 1 : 0)) : null;
+}
+
+/** @param {string} text */
+const id = (text) => (/^\d{1,18}$/.test(text) ? text : null);
+
+/** A day, a time, or as long ago: `2h`, `3d`. @param {string} text */
+function since(text) {
+  const ago = /^(\d{1,4})([mhd])$/.exec(text);
+  const units = /** @type {Record<string, number>} */ ({ m: 60_000, h: 3_600_000, d: 86_400_000 });
+  const time = ago ? Math.floor(Date.now() / 60_000) * 60_000 - Number(ago[1]) * units[ago[2]] : Date.parse(text);
+  return Number.isNaN(time) ? null : new Date(time).toISOString();
+}
+
+/** @type {import("../../parts/query-box.js").Qualifier[]} */
+export const QUALIFIERS = [
+  { word: "status", parameter: "status", values: STATUSES },
+  { word: "role", parameter: "role", values: ROLES },
+  { word: "error", parameter: "error", help: "part of the error, in quotes where it has spaces" },
+  { word: "retries", parameter: "min_retries", values: [">0", ">1", ">2"], help: "a number, as >1", read: retries, write: (value) => `>${Number(value) - 1}` },
+  { word: "store", parameter: "dispensary_id", help: "a store's id", read: id },
+  { word: "worker", parameter: "worker_id", help: "a worker's id" },
+  { word: "platform", parameter: "platform", values: ["dutchie", "dutchie_plus"] },
+  { word: "schedule", parameter: "schedule_id", help: "a schedule's id", read: id },
+  { word: "parent", parameter: "parent_task_id", help: "a task's id", read: id },
+  { word: "since", parameter: "created_after", help: "made since: 2h, 3d, or a day", read: since, write: (value) => value.slice(0, 16).replace("T", " ") },
+];

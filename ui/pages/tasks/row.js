@@ -1,0 +1,42 @@
+// @ts-check
+// A task's row.
+
+import { link } from "../../core/base.js";
+import { count, duration } from "../../core/format.js";
+import { html, memo } from "../../core/html.js";
+import { Progress } from "../../parts/meter.js";
+import { TaskStatus } from "../../parts/status.js";
+import { Ago, Running, Until } from "../../parts/time.js";
+
+/** @typedef {import("../../types/api").components["schemas"]["TaskView"]} Task */
+
+export const Row = memo((/** @type {{ task: Task, isSelected: boolean, onSelect: ((id: number, isRange: boolean) => void) | null, withStatus: boolean }} */ { task, isSelected, onSelect, withStatus }) => {
+  const store = task.dispensary_name ?? "all stores";
+  const to = link(`/admin/tasks/${task.id}`);
+  return html`<tr data-row class=${isSelected ? "is-selected" : ""}>
+    ${onSelect && html`<td class="pick"><input type="checkbox" aria-label=${`Select task ${count(task.id)}`} checked=${isSelected} onClick=${(/** @type {MouseEvent} */ event) => onSelect(task.id, event.shiftKey)} /></td>`}
+    <th scope="row" class="key cut"><a href=${to} title=${store}><bdi>${store}</bdi></a></th>
+    <td class="num fact" data-l="task"><a class="link" href=${to}>${count(task.id)}</a></td>
+    ${withStatus && html`<td class="fact"><${TaskStatus} of=${task.status} /></td>`}
+    <td class="fact">${task.role}</td>
+    <td class="fact">${task.worker_name ?? (task.worker_id ? html`<span class="dim" title=${task.worker_id}>gone</span>` : "")}</td>
+    <td class="num fact" data-l="attempts">${count(task.retry_count + (task.started_at ? 1 : 0))} / ${count(task.max_retries + 1)}</td>
+    <td class="line first cut soft" title=${task.error_message ?? ""}>${task.error_message ?? (task.status === "running" ? html`<${Progress} percent=${task.progress_percent ?? null} text=${task.progress_message ?? null} />` : "")}</td>
+    <td class="num low">${ran(task)}</td>
+    <td class="num end">${when(task)}</td>
+  </tr>`;
+});
+
+/** @param {Task} task */
+function ran(task) {
+  if (!task.started_at) return "";
+  if (!task.completed_at) return task.status === "running" ? html`<${Running} since=${task.started_at} />` : "";
+  return duration((Date.parse(task.completed_at) - Date.parse(task.started_at)) / 1000);
+}
+
+/** When it ended; else when it may begin, began or was made. @param {Task} task */
+function when(task) {
+  if (task.completed_at) return html`<${Ago} at=${task.completed_at} />`;
+  if (task.status === "pending" && task.scheduled_for && !task.ready) return html`<${Until} at=${task.scheduled_for} />`;
+  return html`<${Ago} at=${task.started_at ?? task.created_at} />`;
+}
