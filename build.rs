@@ -158,7 +158,10 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
         fs::create_dir_all(folder)?;
     }
     match from.extension().is_some_and(|extension| extension == "js") {
-        true => fs::write(to, fs::read_to_string(from)?.lines().map(|line| line.trim_start().to_owned() + "\n").collect::<String>()),
+        true => fs::write(
+            to,
+            fs::read_to_string(from)?.lines().map(|line| line.trim_start().to_owned() + "\n").collect::<String>(),
+        ),
         false => fs::copy(from, to).map(|_| ()),
     }
 }

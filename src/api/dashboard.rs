@@ -63,7 +63,8 @@ mod embedded {
     }
 
     async fn document(State(api): State<ApiState>) -> Result<Response, ApiError> {
-        let file = Files::get("index.html").ok_or_else(|| ApiError::Internal("no index.html in the build".to_owned()))?;
+        let file =
+            Files::get("index.html").ok_or_else(|| ApiError::Internal("no index.html in the build".to_owned()))?;
         let text = String::from_utf8_lossy(&file.data);
         let text = text.replace("{base_path}", &api.config.base_path).replace("{version}", &VERSION);
         Ok(([(CONTENT_SECURITY_POLICY, POLICY)], Html(text)).into_response())
@@ -101,6 +102,8 @@ mod embedded {
     }
 
     async fn absent() -> ApiError {
-        ApiError::NotFound("the dashboard (drover was built without it: install Node.js with npm, and build again)".to_owned())
+        ApiError::NotFound(
+            "the dashboard (drover was built without it: install Node.js with npm, and build again)".to_owned(),
+        )
     }
 }

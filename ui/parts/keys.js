@@ -28,7 +28,7 @@ const HELP = [
   ["j k", "next row, row before"],
   ["Enter", "open the row"],
   ["x", "select the row; with shift, all from the last one"],
-  ["r", "retry the row or the selection"],
+  ["r", "retry the selection, or the task of the page"],
   ["Escape", "close, leave a field"],
 ];
 /** How long `g` waits for its letter. */

@@ -43,13 +43,13 @@ export function Panel({ title, scope, more, id, kind = "", children }) {
 
 /** @param {{ icon?: string, title: string, children?: any }} properties */
 export const Empty = ({ icon = "done", title, children }) =>
-  html`<div class="empty"><${Icon} name=${icon} /><h3>${title}</h3>${children}</div>`;
+  html`<div class="empty"><${Icon} name=${icon} /><p class="lead">${title}</p>${children}</div>`;
 
 /** @param {{ error: import("../core/api.js").Refusal, onRetry?: () => unknown, what?: string }} properties */
 export const Failure = ({ error, onRetry, what = "This" }) =>
   html`<div class="empty" role="alert">
     <${Icon} name="warn" />
-    <h3>${error.status === 403 ? `${what} is not for you to see` : `${what} could not be read`}</h3>
+    <p class="lead">${error.status === 403 ? `${what} is not for you to see` : `${what} could not be read`}</p>
     <p>${error.status ? `${error.status}: ` : `${error.title}. `}${error.detail || error.title}</p>
     ${error.requestId && html`<p class="scope">request ${error.requestId}, also in the log</p>`}
     ${onRetry && html`<button class="btn" type="button" onClick=${onRetry}><${Icon} name="retrying" />Try again</button>`}

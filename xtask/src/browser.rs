@@ -23,6 +23,7 @@ use crate::look::Look;
 /// For a start, a click and a condition, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
 const POLL: Duration = Duration::from_millis(50);
+const MAX_STARTS: usize = 3;
 const REMEDY: &str = "install Chromium and its driver (Debian: apt-get install chromium chromium-driver)";
 
 pub struct Browser {
@@ -33,15 +34,7 @@ pub struct Browser {
 
 impl Browser {
     pub async fn start() -> anyhow::Result<Browser> {
-        let mut driver = Command::new("chromedriver")
-            .arg("--port=0")
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .kill_on_drop(true)
-            .spawn()
-            .with_context(|| format!("chromedriver does not run: {REMEDY}"))?;
-        let port = tokio::time::timeout(PATIENCE, port_of(&mut driver)).await.context("chromedriver is silent")??;
+        let (driver, port) = start_driver().await?;
         let profile = tempfile::tempdir()?;
         let client = ClientBuilder::new(HttpConnector::new())
             .capabilities(capabilities(profile.path().to_string_lossy().as_ref()))
@@ -96,7 +89,9 @@ impl Browser {
             let value = self.client.execute(&format!("return {expression}"), Vec::new()).await;
             match value {
                 Ok(value) if is_truthy(&value) => return Ok(value),
-                last if begun.elapsed() > PATIENCE => bail!("not within {PATIENCE:?}: {what}; last: {last:?}; {}", self.state().await),
+                last if begun.elapsed() > PATIENCE => {
+                    bail!("not within {PATIENCE:?}: {what}; last: {last:?}; {}", self.state().await)
+                }
                 _ => tokio::time::sleep(POLL).await,
             }
         }
@@ -106,7 +101,11 @@ impl Browser {
     async fn state(&self) -> String {
         let text = self.read("document.body.innerText.slice(0, 2000)").await.unwrap_or_default();
         let log = self.log().await.unwrap_or_default();
-        format!("at {}, console {log:?}, page:\n{}", self.location().await.unwrap_or_default(), text.as_str().unwrap_or_default())
+        format!(
+            "at {}, console {log:?}, page:\n{}",
+            self.location().await.unwrap_or_default(),
+            text.as_str().unwrap_or_default()
+        )
     }
 
     /// Waits for what the XPath names, and clicks it.
@@ -119,7 +118,9 @@ impl Browser {
             };
             match clicked {
                 Ok(()) => return Ok(()),
-                Err(error) if begun.elapsed() > PATIENCE => bail!("cannot click {xpath}: {error}; {}", self.state().await),
+                Err(error) if begun.elapsed() > PATIENCE => {
+                    bail!("cannot click {xpath}: {error}; {}", self.state().await)
+                }
                 // it is not there yet, or was drawn anew meanwhile
                 Err(_) => tokio::time::sleep(POLL).await,
             }
@@ -217,6 +218,26 @@ impl WebDriverCompatibleCommand for Extension {
     }
 }
 
+/// A driver takes one port on both kinds of loopback address: another process may have taken it on one of them.
+async fn start_driver() -> anyhow::Result<(Child, u16)> {
+    let mut last = None;
+    for _ in 0..MAX_STARTS {
+        let mut driver = Command::new("chromedriver")
+            .arg("--port=0")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .kill_on_drop(true)
+            .spawn()
+            .with_context(|| format!("chromedriver does not run: {REMEDY}"))?;
+        match tokio::time::timeout(PATIENCE, port_of(&mut driver)).await.context("chromedriver is silent")? {
+            Ok(port) => return Ok((driver, port)),
+            Err(error) => last = Some(error),
+        }
+    }
+    Err(last.unwrap_or_else(|| anyhow::anyhow!("chromedriver was not started")))
+}
+
 /// The port that the driver chose.
 async fn port_of(driver: &mut Child) -> anyhow::Result<u16> {
     let mut lines = BufReader::new(driver.stdout.take().context("no output")?).lines();
@@ -233,7 +254,14 @@ async fn port_of(driver: &mut Child) -> anyhow::Result<u16> {
 
 fn capabilities(profile: &str) -> Capabilities {
     // as root Chromium has no sandbox; it opens pages of this machine alone
-    let args = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars"];
+    let args = [
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-dev-shm-usage",
+        "--hide-scrollbars",
+        "--window-size=1280,900",
+    ];
     let mut args: Vec<String> = args.map(str::to_owned).into();
     args.push(format!("--user-data-dir={profile}"));
     let mut capabilities = Capabilities::new();

@@ -55,7 +55,8 @@ async fn a_store_is_fresh_while_its_menu_is_little_older_than_its_interval() {
         UPDATE dispensaries SET last_payload_id = 7 WHERE id = 1";
     server.database.raw.batch_execute(stores).await.unwrap();
     let stores = server.get("/api/overview").await.expect(200)["stores"].clone();
-    let numbers = ["crawled", "fresh", "unscheduled", "products", "announced"].map(|name| stores[name].as_i64().unwrap());
+    let numbers =
+        ["crawled", "fresh", "unscheduled", "products", "announced"].map(|name| stores[name].as_i64().unwrap());
     assert_eq!(numbers, [4, 1, 1, 95, 100]);
     let oldest: Vec<Value> = stores["oldest"].as_array().unwrap().iter().map(|store| store["name"].clone()).collect();
     assert_eq!(json!(oldest), json!(["never", "old"]));

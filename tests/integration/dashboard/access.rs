@@ -36,9 +36,12 @@ async fn a_viewer_sees_no_action_and_an_operator_does() {
         log_in(&world, &token).await;
         world.sees("refused the request").await;
         world.browser.until("the page is ready", "document.documentElement.dataset.ready === '1'").await.unwrap();
-        let shown = world.browser.read("[...document.querySelectorAll('main button')].some((button) => /Retry/.test(button.textContent))");
+        let shown = world
+            .browser
+            .read("[...document.querySelectorAll('main button')].some((button) => /Retry/.test(button.textContent))");
         assert_eq!(shown.await.unwrap(), may);
-        let settings = world.browser.read("[...document.querySelectorAll('.nav a')].some((a) => a.textContent === 'Settings')");
+        let settings =
+            world.browser.read("[...document.querySelectorAll('.nav a')].some((a) => a.textContent === 'Settings')");
         assert_eq!(settings.await.unwrap(), false, "these are for an admin");
         world.browser.run("await fetch('/api/session', { method: 'DELETE', headers: { 'x-csrf-token': (await (await fetch('/api/session')).json()).csrf_token } })", Vec::new()).await.unwrap();
     }

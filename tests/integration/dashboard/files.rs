@@ -41,7 +41,9 @@ async fn its_files_may_be_kept_for_ever_and_another_build_has_others() {
     let version = files[0].split('/').nth(2).unwrap();
     let vendor = server.get(&format!("/ui/{version}/vendor/hooks.js")).await.text();
     assert!(vendor.contains("from\"./preact.js\""), "a browser knows no package names");
-    for absent in [format!("/ui/{version}/nothing.js"), format!("/ui/{version}/../Cargo.toml"), "/ui/older/app.js".to_owned()] {
+    for absent in
+        [format!("/ui/{version}/nothing.js"), format!("/ui/{version}/../Cargo.toml"), "/ui/older/app.js".to_owned()]
+    {
         server.get(&absent).await.problem(404);
     }
 }

@@ -1,6 +1,7 @@
 //! The dashboard in a real browser, on a real server.
 
 mod access;
+mod actions;
 mod every_page;
 mod files;
 mod keyboard;

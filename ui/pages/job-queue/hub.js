@@ -75,10 +75,9 @@ const Lines = memo((/** @type {{ tasks: number, isOn: boolean, path: string }} *
 
 const PodNode = memo((/** @type {{ pod: Pod, x: number, y: number, workers: Place[], isOn: boolean, stop: string }} */ { pod, x, y, workers, isOn, stop }) => {
   const held = pod.workers.filter((worker) => worker.status !== "active").length;
-  const name = `${pod.name}: ${count(pod.tasks)} of ${count(pod.slots)} tasks${held > 0 ? `, ${count(held)} of its workers held up` : ""}`;
   return html`<li class=${`pod ${isOn ? "is-on" : ""}`} style=${{ "--x": x, "--y": y }}>
-    <a href=${link("/admin/job-queue", { pod: isOn ? null : pod.name })} data-node=${pod.name} tabindex=${stop === pod.name ? 0 : -1} aria-label=${name} aria-current=${isOn ? "true" : undefined}>
-      <b><bdi>${pod.name}</bdi></b><span class="dim">${count(pod.tasks)} / ${count(pod.slots)}</span></a>
+    <a href=${link("/admin/job-queue", { pod: isOn ? null : pod.name })} data-node=${pod.name} tabindex=${stop === pod.name ? 0 : -1} aria-current=${isOn ? "true" : undefined}>
+      <b><bdi>${pod.name}</bdi></b><span class="dim">${count(pod.tasks)} / ${count(pod.slots)}<span class="sr"> tasks${held > 0 && `, ${count(held)} of its workers held up`}</span></span></a>
     <ul aria-label=${`Workers of ${pod.name}`}>${pod.workers.map((worker, at) => html`<${WorkerNode} key=${worker.worker_id} worker=${worker} number=${at + 1} x=${workers[at].x} y=${workers[at].y} stop=${stop} />`)}</ul>
   </li>`;
 }, samePlaces);

@@ -8,7 +8,7 @@ import { Meter } from "../../parts/meter.js";
 import { Panel } from "../../parts/panel.js";
 import { WorkerState } from "../../parts/status.js";
 
-const OPEN = ["pending", "claimed", "running", "stale"];
+const OPEN = ["pending", "running", "stale"];
 
 /** @param {{ pod: import("../../parts/pods.js").Pod | null, pods: import("../../parts/pods.js").Pod[], counts: any }} properties */
 export function PodFacts({ pod, pods, counts }) {
@@ -33,7 +33,10 @@ const Queue = ({ counts, hasPods }) =>
     html`<table class="table fold"><thead><tr><th>Role</th>${OPEN.map((status) => html`<th class="num">${status}</th>`)}</tr></thead>
       <tbody>${Object.entries(counts.by_role).map(
         ([role, numbers]) => html`<tr key=${role}><th scope="row" class="key"><a href=${link("/admin/tasks", { role })}>${role}</a></th>
-          ${OPEN.map((status) => html`<td class="num fact" data-l=${status}>${count(/** @type {any} */ (numbers)[status])}</td>`)}</tr>`,
+          ${OPEN.map((status) => html`<td class="num fact" data-l=${status}>${count(numberOf(/** @type {any} */ (numbers), status))}</td>`)}</tr>`,
       )}</tbody></table>`}
     ${hasPods && html`<p class="panel-foot">Select a pod to see its workers, and its tasks below.</p>`}
   </${Panel}>`;
+
+/** Claimed is nearly running. @param {Record<string, number>} numbers @param {string} status */
+const numberOf = (numbers, status) => (status === "running" ? numbers.running + numbers.claimed : numbers[status]);

@@ -1,0 +1,130 @@
+//! What buttons say they do is done.
+
+use super::world::World;
+
+/// The button of an open dialog.
+fn in_dialog(text: &str) -> String {
+    format!("//dialog[@open]//button[starts-with(normalize-space(), '{text}')]")
+}
+
+#[tokio::test]
+async fn a_failed_task_is_retried_from_its_page() {
+    let world = World::start().await;
+    world.open("/admin").await;
+    world.click("//a[contains(., 'refused the request')]").await;
+    world.browser.until("its tasks", "location.search.includes('error=')").await.unwrap();
+    world.click("//main//tbody//th//a[1]").await;
+    world.sees("Attempt").await;
+    world.sees("dutchie.com refused the request: 403").await;
+    world.press("Retry").await;
+    world.sees("Pending").await;
+    assert_eq!(world.count("SELECT count(*) FROM worker_tasks WHERE status = 'pending' AND id IN (801, 802)").await, 1);
+    world.assert_no_errors().await;
+}
+
+#[tokio::test]
+async fn all_tasks_that_match_a_filter_are_retried_and_no_others() {
+    let world = World::start().await;
+    world.open("/admin/tasks").await;
+    world.browser.fill("main [role=combobox]", "status:failed error:refused\u{e007}").await.unwrap();
+    world
+        .browser
+        .until("the filter is in the address", "location.search === '?status=failed&error=refused'")
+        .await
+        .unwrap();
+    world.says_no_more("the menu came back empty").await;
+    world.press("Select all that match").await;
+    world.press("Retry all").await;
+    world
+        .browser
+        .until("it says how many", "document.querySelector('dialog')?.innerText.includes('Retry 2 tasks?')")
+        .await
+        .unwrap();
+    world.click(&in_dialog("Retry 2")).await;
+    world.sees("No task matches").await;
+    assert_eq!(world.count("SELECT count(*) FROM worker_tasks WHERE status = 'pending' AND id IN (801, 802)").await, 2);
+    assert_eq!(world.count("SELECT count(*) FROM worker_tasks WHERE status = 'failed'").await, 1);
+    assert_eq!(world.count("SELECT count(*) FROM audit_log WHERE action = 'tasks.bulk'").await, 1);
+}
+
+#[tokio::test]
+async fn a_worker_is_paused_and_another_decommissioned_after_a_question() {
+    let world = World::start().await;
+    world.open("/admin/workers").await;
+    world.press("Pause Kryll-1").await;
+    world.press("Decommission… Xylos-1").await;
+    world.click(&in_dialog("Keep")).await;
+    world.press("Decommission… Xylos-2").await;
+    world.click(&in_dialog("Decommission")).await;
+    let orders = "SELECT count(*) FROM worker_commands WHERE (worker_id, command) IN (('worker-Kryll1', 'pause'), ('worker-Xylos2', 'decommission'))";
+    while world.count(orders).await < 2 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(world.count("SELECT count(*) FROM worker_commands").await, 2);
+}
+
+#[tokio::test]
+async fn a_schedule_runs_now_and_is_edited_and_switched_off() {
+    let world = World::start().await;
+    world.open("/admin/schedules").await;
+    world.press("Run now analytics_refresh").await;
+    world.sees("1 task").await;
+    assert_eq!(
+        world.count("SELECT count(*) FROM worker_tasks WHERE status = 'pending' AND role = 'analytics_refresh'").await,
+        1
+    );
+    world.press("Edit… payload_fetch_all").await;
+    world.browser.fill("dialog [name=interval_hours]", "7").await.unwrap();
+    world.click(&in_dialog("Save")).await;
+    world.sees("7 h").await;
+    world.press("Disable payload_fetch_all").await;
+    world.press("Enable payload_fetch_all").await;
+    world.press("Disable payload_fetch_all").await;
+    world.sees("Off").await;
+    let changed =
+        "SELECT count(*) FROM task_schedules WHERE name = 'payload_fetch_all' AND interval_hours = 7 AND NOT enabled";
+    assert_eq!(world.count(changed).await, 1);
+}
+
+#[tokio::test]
+async fn a_store_is_switched_off() {
+    let world = World::start().await;
+    world.open("/admin/stores/902").await;
+    world.press("Disable").await;
+    world.click(&in_dialog("Disable 1 store")).await;
+    world.sees("Disabled").await;
+    assert_eq!(world.count("SELECT count(*) FROM dispensaries WHERE id = 902 AND NOT crawl_enabled").await, 1);
+}
+
+#[tokio::test]
+async fn proxies_are_imported_and_a_wrong_line_is_told() {
+    let world = World::start().await;
+    world.open("/admin/proxies").await;
+    world.press("Import").await;
+    world.browser.fill("dialog textarea", "203.0.113.20:3128\nnot a proxy").await.unwrap();
+    world.click(&in_dialog("Import")).await;
+    world
+        .browser
+        .until("the line is named", "!!document.querySelector('dialog [role=alert], dialog .wrong')")
+        .await
+        .unwrap();
+    world.browser.fill("dialog textarea", "203.0.113.20:3128\nsocks5://u:p@203.0.113.21:1080").await.unwrap();
+    world.click(&in_dialog("Import")).await;
+    world.sees("203.0.113.21:1080").await;
+    assert_eq!(world.count("SELECT count(*) FROM proxies").await, 4);
+}
+
+#[tokio::test]
+async fn the_breaker_of_a_host_is_opened_with_a_reason_and_closed() {
+    let world = World::start().await;
+    world.execute("INSERT INTO hosts (host) VALUES ('menu.test')").await;
+    world.open("/admin/hosts").await;
+    world.press("Open… menu.test").await;
+    world.browser.fill("dialog [name=why]", "its owner asked").await.unwrap();
+    world.click(&in_dialog("Open the breaker")).await;
+    world.sees("its owner asked").await;
+    world.press("Close… menu.test").await;
+    world.click(&in_dialog("Close it")).await;
+    world.sees("Closed").await;
+    assert_eq!(world.count("SELECT count(*) FROM audit_log WHERE target = 'menu.test'").await, 2);
+}
