@@ -27,7 +27,7 @@ mod embedded {
     use axum::routing::get;
     use rust_embed::RustEmbed;
 
-    use super::super::{ApiError, ApiState};
+    use crate::api::{ApiError, ApiState};
     use crate::digest::sha256_hex;
 
     pub const IS_BUILT: bool = true;
@@ -93,7 +93,7 @@ mod embedded {
     use axum::Router;
     use axum::routing::get;
 
-    use super::super::{ApiError, ApiState};
+    use crate::api::{ApiError, ApiState};
 
     pub const IS_BUILT: bool = false;
 
