@@ -31,14 +31,16 @@ export function toast(kind, text, more = {}) {
  * Changes something, and tells how it went.
  * @template T
  * @param {() => Promise<T>} change
- * @param {string | ((result: T) => string)} done what is told then
+ * @param {string | ((result: T) => string | ["good" | "warn", string])} done what is told then; a text alone is good
  * @param {{ href?: string, linkText?: string }} [more]
  * @returns {Promise<T | null>} null: it was refused, and that was told
  */
 export async function act(change, done, more) {
   try {
     const result = await change();
-    toast("good", typeof done === "string" ? done : done(result), more);
+    const told = typeof done === "string" ? done : done(result);
+    const [kind, text] = typeof told === "string" ? /** @type {const} */ (["good", told]) : told;
+    toast(kind, text, more);
     reloadAll();
     return result;
   } catch (error) {

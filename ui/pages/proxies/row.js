@@ -2,14 +2,14 @@
 // A proxy's row: how it does, why, and what can be done about it.
 
 import { send } from "../../core/api.js";
-import { bytes as inBytes, count, milliseconds, plural, share } from "../../core/format.js";
+import { bytes as inBytes, milliseconds, plural, share } from "../../core/format.js";
 import { html, memo } from "../../core/html.js";
 import { may } from "../../core/session.js";
 import { Spark } from "../../parts/chart.js";
 import { confirm } from "../../parts/dialog.js";
 import { ProxyState } from "../../parts/status.js";
 import { Ago, Until } from "../../parts/time.js";
-import { act, toast } from "../../parts/toast.js";
+import { act } from "../../parts/toast.js";
 
 /** @typedef {import("../../types/api").components["schemas"]["ProxyListing"]} Proxy */
 /** @typedef {import("../../types/api").components["schemas"]["ProxyTest"]} ProxyTest */
@@ -43,11 +43,7 @@ function whyOf(proxy, state) {
 /** @param {{ proxy: Proxy, name: string }} properties */
 function Actions({ proxy, name }) {
   const path = `/api/proxies/${proxy.id}`;
-  const test = async () => {
-    const tested = await act(() => send("POST", `${path}/test`, {}), (/** @type {ProxyTest} */ { ok }) => `${name} was tested: ${ok ? "it answers" : "it does not answer"}`);
-    if (tested && !tested.ok) toast("warn", `${name}: ${tested.reason ?? "no answer"}`);
-    else if (tested) toast("good", `${name} took ${count(tested.latency_ms)} ms`);
-  };
+  const test = () => act(() => send("POST", `${path}/test`, {}), (/** @type {ProxyTest} */ tested) => told(name, tested));
   const turn = () => act(() => send("PUT", path, { is_active: !proxy.is_active }), `${name} is ${proxy.is_active ? "off" : "on"}`);
   const remove = async () => {
     const isSure = await confirm({ title: `Delete the proxy ${name}?`, body: html`<p>Requests under way through it end. What it cost stays in the counts.</p>`, action: "Delete", danger: true });
@@ -60,3 +56,6 @@ function Actions({ proxy, name }) {
     <button class="btn small quiet" type="button" onClick=${remove}>${named("Delete…")}</button>
   </span>`;
 }
+
+/** @param {string} name @param {ProxyTest} tested @returns {["good" | "warn", string]} */
+const told = (name, { ok, latency_ms: latency, reason }) => (ok ? ["good", `${name} answered in ${milliseconds(latency)}`] : ["warn", `${name} does not answer: ${reason ?? "no reason was given"}`]);
