@@ -33,6 +33,8 @@ class Resource {
   data = null;
   /** @type {Refusal | null} */
   error = null;
+  /** How often data or error became another one. */
+  changes = 0;
   /** @type {Set<() => void>} */
   shows = new Set();
   /** @type {(() => void)[]} */
@@ -114,6 +116,7 @@ class Resource {
     if (next === this.data && error === this.error) return;
     this.data = next;
     this.error = error;
+    this.changes += 1;
     for (const show of this.shows) show();
   }
 }
@@ -130,10 +133,13 @@ const kept = new Map();
 export function useResource(path, options = {}) {
   const [, draw] = useState(0);
   const resource = path === null ? null : resourceOf(path, options);
+  const drawn = resource?.changes;
   useEffect(() => {
     if (!resource) return undefined;
     const show = () => draw((times) => times + 1);
     resource.add(show);
+    // for another part of the page it was read already: its answer may have come since this one was drawn
+    if (resource.changes !== drawn) show();
     return () => resource.remove(show);
   }, [resource]);
   return {
