@@ -34,7 +34,7 @@ export function Page({ query }) {
       <section class="panel" aria-label="Queue, pods and workers">
         <${Loaded} of=${workers} what="The list of workers" rows=${8}>${() =>
           pods.length === 0
-            ? html`<${Empty} icon="warn" title="No worker runs"><p>${plural(counts.data?.pending ?? 0, "task")} waits in the queue. <code>drover up</code> starts API, schedules and workers; <code>drover worker</code> starts a pod.</p></${Empty}>`
+            ? html`<${Empty} icon="warn" title="No worker runs"><p>${counts.data && `${plural(counts.data.pending, "task")} ${counts.data.pending === 1 ? "waits" : "wait"} in the queue. `}<code>drover up</code> starts API, schedules and workers; <code>drover worker</code> starts a pod.</p></${Empty}>`
             : html`<div class="panel-body"><${Hub} pods=${pods} selected=${pod?.name ?? null} pending=${counts.data?.pending ?? null} /></div>`}</${Loaded}>
       </section>
       <div class="stack"><${PodFacts} pod=${pod} pods=${pods} counts=${counts.data} /></div>
@@ -65,7 +65,7 @@ function Tasks({ answer, pod }) {
       steady.rows.length === 0
         ? html`<p class="panel-body dim">No task runs ${pod ? `on ${pod.name}` : ""} at the moment.</p>`
         : html`<${Waiting} waiting=${steady.waiting} onShow=${steady.show} /><table class="table fold" ...${steady.hold}>
-            <thead><tr><th class="w-fifth">Store</th><th class="num">Task</th><th>Role</th><th>Worker</th><th class="num">Attempts</th><th class="w-third">Progress</th><th class="num">Ran</th><th class="num">Since</th></tr></thead>
+            <thead><tr><th class="w-fifth">Store</th><th class="num">Task</th><th>Role</th><th>Worker</th><th class="num">Retries</th><th class="w-third">Progress</th><th class="num">Ran</th><th class="num">Since</th></tr></thead>
             <tbody>${steady.rows.map((task) => html`<${Row} key=${task.id} task=${task} isSelected=${false} onSelect=${null} withStatus=${false} />`)}</tbody>
           </table>`}</${Loaded}>
   </${Panel}>`;

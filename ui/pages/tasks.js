@@ -39,14 +39,14 @@ export function Page({ query }) {
     <${QueryBox} qualifiers=${QUALIFIERS} query=${query} label="Filter tasks" text=${TEXT} placeholder="status:failed role:payload_fetch retries:>1 error:refused" />
     <${Statuses} query=${query} />
     <section class="panel" aria-label="Matching tasks">
+      ${isOperator && html`<${Bulk} selected=${selection.ids} onDone=${selection.clear} query=${query} isEmpty=${steady.rows.length === 0} />`}
       <${Loaded} of=${answer} what="The list of tasks" rows=${10}>${() =>
         steady.rows.length === 0
           ? html`<${Nothing} query=${query} isFiltered=${isFiltered} />`
-          : html`${isOperator && html`<${Bulk} selected=${selection.ids} onDone=${selection.clear} query=${query} />`}
-              <div ...${steady.hold}><${Waiting} waiting=${steady.waiting} onShow=${steady.show} />
+          : html`<div ...${steady.hold}><${Waiting} waiting=${steady.waiting} onShow=${steady.show} />
               <table class="table fold"><caption class="sr">Tasks that match, newest first</caption>
                 <thead><tr>${isOperator && html`<th><input type="checkbox" aria-label=${`Select the ${count(steady.rows.length)} tasks of this page`} checked=${selection.isAll} onChange=${selection.toggleAll} /></th>`}
-                  <th class="w-fifth">Store</th><th class="num">Task</th>${!query.get("status") && html`<th>Status</th>`}<th>Role</th><th>Worker</th><th class="num">Attempts</th><th class="w-third">Error or progress</th><th class="num">Ran</th><th class="num">When</th></tr></thead>
+                  <th class="w-fifth">Store</th><th class="num">Task</th>${!query.get("status") && html`<th>Status</th>`}<th>Role</th><th>Worker</th><th class="num">Retries</th><th class="w-third">Error or progress</th><th class="num">Ran</th><th class="num">When</th></tr></thead>
                 <tbody>${steady.rows.map((task) => html`<${Row} key=${task.id} task=${task} isSelected=${selection.ids.has(task.id)} onSelect=${isOperator ? selection.toggle : null} withStatus=${!query.get("status")} />`)}</tbody>
               </table></div>
               <${Pager} query=${query} next=${answer.data.next_cursor}><span>${count(steady.rows.length)} tasks on this page</span>
@@ -77,7 +77,7 @@ const Nothing = ({ query, isFiltered }) =>
  * @param {string} scope
  */
 function useSelection(rows, scope) {
-  const [ids, select] = useState(/** @type {Set<number>} */ (new Set()));
+  const [chosen, select] = useState(/** @type {Set<number>} */ (new Set()));
   const last = useRef(/** @type {number | null} */ (null));
   const shown = useRef(rows);
   shown.current = rows;
@@ -95,7 +95,9 @@ function useSelection(rows, scope) {
       return after;
     });
   });
-  const isAll = rows.length > 0 && rows.every((task) => ids.has(task.id));
+  // what has left the list is not seen, and so not acted on
+  const ids = new Set(rows.filter((task) => chosen.has(task.id)).map((task) => task.id));
+  const isAll = rows.length > 0 && ids.size === rows.length;
   return {
     ids,
     isAll,

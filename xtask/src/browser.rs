@@ -167,9 +167,9 @@ impl Browser {
         self.devtools("Emulation.setEmulatedMedia", features).await.map(|_| ())
     }
 
-    /// The whole page as a PNG, however long it is.
+    /// The whole page as WebP, however long it is.
     pub async fn screenshot(&self) -> anyhow::Result<Vec<u8>> {
-        let shot = json!({"format": "png", "captureBeyondViewport": true});
+        let shot = json!({"format": "webp", "quality": 70, "captureBeyondViewport": true});
         let answer = self.devtools("Page.captureScreenshot", shot).await?;
         Ok(BASE64_STANDARD.decode(answer["data"].as_str().context("no picture")?)?)
     }

@@ -1,6 +1,6 @@
 //! `cargo xtask screenshots`: every page of the dashboard, by day and by night, on a desk and on a phone.
 //!
-//! In: a running drover, or a demo of its own. Out: PNG files, named for the page and the look.
+//! In: a running drover, or a demo of its own. Out: WebP files, named for the page and the look.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -72,7 +72,7 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
             browser.look(look).await?;
             browser.open(&format!("{url}{path}")).await?;
             tokio::time::sleep(SETTLES).await;
-            let file = args.out.join(format!("{name}-{}.png", look.name()));
+            let file = args.out.join(format!("{name}-{}.webp", look.name()));
             write(&file, &browser.screenshot().await?)?;
             eprintln!("{}", file.display());
         }

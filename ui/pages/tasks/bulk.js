@@ -1,7 +1,7 @@
 // @ts-check
 // What is done to the selected tasks, or to all that match. The server counts first: "37 match, 35 eligible".
 
-import { get, send } from "../../core/api.js";
+import { get, Refusal, send } from "../../core/api.js";
 import { count, plural } from "../../core/format.js";
 import { html, useEffect, useState } from "../../core/html.js";
 import { reloadAll } from "../../core/resource.js";
@@ -24,8 +24,8 @@ const ACTIONS = {
   delete: { verb: "Delete", done: "deleted", danger: true, more: "Their attempts go with them. This cannot be undone." },
 };
 
-/** @param {{ selected: Set<number>, onDone: () => void, query: URLSearchParams }} properties */
-export function Bulk({ selected, onDone, query }) {
+/** @param {{ selected: Set<number>, onDone: () => void, query: URLSearchParams, isEmpty: boolean }} properties */
+export function Bulk({ selected, onDone, query, isEmpty }) {
   const [isAll, takeAll] = useState(false);
   const [operation, follow] = useState(/** @type {any} */ (null));
   const [isMoving, move] = useState(false);
@@ -51,6 +51,8 @@ export function Bulk({ selected, onDone, query }) {
   const isNone = selected.size === 0 && !isAll;
   const button = (/** @type {"retry" | "cancel" | "delete"} */ action, /** @type {string} */ kind, /** @type {string} */ icon) =>
     html`<button class=${`btn small ${kind}`} type="button" disabled=${isNone} data-key=${action === "retry" ? "r" : undefined} onClick=${() => run(action)}>${icon && html`<${Icon} name=${icon} />`}${ACTIONS[action].verb} ${number}…</button>`;
+  // what was begun goes on, and is told, when nothing matches any more
+  if (isEmpty) return operation && html`<${Going} operation=${operation} />`;
   return html`<div class=${`bulk ${isNone ? "is-idle" : ""}`} role="group" aria-label="Bulk actions">
       <span role="status">${isAll ? html`<b>All that match</b> ${filterText && html`<span class="mono">${filterText}</span>`}` : html`<b>${count(selected.size)}</b> selected`}</span>
       <button class="btn small quiet" type="button" onClick=${() => takeAll(!isAll)}>${isAll ? "Only the selected" : "Select all that match"}</button>
@@ -79,8 +81,17 @@ function followOperation(operation, follow) {
     follow(null);
     return undefined;
   }
-  const timer = setTimeout(() => get(`/api/operations/${operation.id}`).then(follow, () => follow({ ...operation })), POLL_MS);
+  const timer = setTimeout(() => get(`/api/operations/${operation.id}`).then(follow, (error) => unfollow(error, operation, follow)), POLL_MS);
   return () => clearTimeout(timer);
+}
+
+/** A server that is away is asked again; an operation that is not there is not. @param {unknown} error @param {any} operation @param {(operation: any) => void} follow */
+function unfollow(error, operation, follow) {
+  if (error instanceof Refusal && error.status >= 400 && error.status < 500 && error.status !== 429) {
+    toast("bad", `What became of the change cannot be read: ${refusalText(error)}`);
+    return follow(null);
+  }
+  return follow({ ...operation });
 }
 
 /**

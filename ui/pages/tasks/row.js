@@ -20,7 +20,7 @@ export const Row = memo((/** @type {{ task: Task, isSelected: boolean, onSelect:
     ${withStatus && html`<td class="fact"><${TaskStatus} of=${task.status} /></td>`}
     <td class="fact">${task.role}</td>
     <td class="fact">${task.worker_name ?? (task.worker_id ? html`<span class="dim" title=${task.worker_id}>gone</span>` : "")}</td>
-    <td class="num fact" data-l="attempts">${count(task.retry_count + (task.started_at ? 1 : 0))} / ${count(task.max_retries + 1)}</td>
+    <td class="num fact" data-l="retries">${count(task.retry_count)} / ${count(task.max_retries)}</td>
     <td class="line first cut soft" title=${task.error_message ?? ""}>${task.error_message ?? (task.status === "running" ? html`<${Progress} percent=${task.progress_percent ?? null} text=${task.progress_message ?? null} />` : "")}</td>
     <td class="num low">${ran(task)}</td>
     <td class="num end">${when(task)}</td>
