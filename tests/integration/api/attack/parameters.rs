@@ -324,7 +324,10 @@ async fn a_path_that_climbs_or_is_written_otherwise_leads_nowhere_else() {
         "/config/default.toml",
         "/img/../config/default.toml",
         "/debug/pprof",
-        "/admin",
+        "/admin%2f..%2fapi/tokens",
+        "/ui/any/../../config/default.toml",
+        "/ui/any/..%2f..%2fconfig%2fdefault.toml",
+        "/ui/any/index.html",
         "/server-status",
         "/api/payloads/1/data/../../../../etc/passwd",
     ] {
