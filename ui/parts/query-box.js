@@ -27,6 +27,7 @@ export function QueryBox({ qualifiers, query, label, text, placeholder }) {
   const [typed, type] = useState("");
   const [chosen, choose] = useState(0);
   const [wrong, refuse] = useState("");
+  const [isOpen, open] = useState(false);
   const input = useRef(/** @type {HTMLInputElement | null} */ (null));
   const set = qualifiers.filter(({ parameter }) => query.get(parameter));
   const suggestions = suggest(qualifiers, typed);
@@ -37,6 +38,7 @@ export function QueryBox({ qualifiers, query, label, text, placeholder }) {
     if (unknown) return;
     type("");
     choose(0);
+    open(false);
     setQuery({ ...changes, cursor: null });
   };
   const pick = (/** @type {string} */ line) => {
@@ -48,6 +50,7 @@ export function QueryBox({ qualifiers, query, label, text, placeholder }) {
   const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       event.preventDefault();
+      open(true);
       const step = event.key === "ArrowDown" ? 1 : -1;
       choose((at) => (at + step + suggestions.length + 1) % (suggestions.length + 1));
     } else if (event.key === "Enter" && chosen > 0) {
@@ -56,7 +59,8 @@ export function QueryBox({ qualifiers, query, label, text, placeholder }) {
     } else if (event.key === "Backspace" && typed === "" && set.length > 0) {
       setQuery({ [set[set.length - 1].parameter]: null, cursor: null });
     } else if (event.key === "Escape") {
-      input.current?.blur();
+      if (isOpen) open(false);
+      else input.current?.blur();
     }
   };
   return html`<form class="query" role="search" aria-label=${label} onSubmit=${(/** @type {Event} */ event) => {
@@ -69,16 +73,17 @@ export function QueryBox({ qualifiers, query, label, text, placeholder }) {
         <button type="button" aria-label=${`Remove ${word}`} onClick=${() => setQuery({ [parameter]: null, cursor: null })}><${Icon} name="close" /></button></span>`,
     )}
     <input ref=${input} data-key="/" aria-label=${label} value=${typed} autocomplete="off" spellcheck=${false}
-      placeholder=${set.length ? "" : placeholder} role="combobox" aria-expanded="true" aria-controls="suggestions" aria-autocomplete="list"
+      placeholder=${set.length ? "" : placeholder} role="combobox" aria-expanded=${isOpen} aria-controls="suggestions" aria-autocomplete="list"
       aria-activedescendant=${chosen > 0 ? `suggestion-${chosen}` : undefined} aria-invalid=${wrong ? "true" : undefined}
       aria-describedby=${wrong ? "query-wrong" : undefined}
       onInput=${(/** @type {any} */ event) => {
         type(event.target.value);
         choose(0);
         refuse("");
-      }} onKeyDown=${onKeyDown} />
+        open(true);
+      }} onFocus=${() => open(true)} onBlur=${() => open(false)} onKeyDown=${onKeyDown} />
     ${wrong && html`<span class="bad" id="query-wrong" role="alert">${wrong}</span>`}
-    <ul class="suggest" id="suggestions" role="listbox" aria-label="Suggestions">
+    <ul class=${`suggest ${isOpen ? "is-shown" : ""}`} id="suggestions" role="listbox" aria-label="Suggestions">
       ${suggestions.map(
         ({ line, help }, at) => html`<li role="option" id=${`suggestion-${at + 1}`} key=${line} aria-selected=${chosen === at + 1}
           onPointerDown=${(/** @type {Event} */ event) => event.preventDefault()} onClick=${() => pick(line)}><span>${line}</span><span>${help}</span></li>`,
