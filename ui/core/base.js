@@ -34,3 +34,10 @@ export function withQuery(path, query) {
   const text = given.toString();
   return text ? `${path}?${text}` : path;
 }
+
+/**
+ * The named parameters of a page's address.
+ * @param {URLSearchParams} query
+ * @param {string[]} names
+ */
+export const pick = (query, names) => Object.fromEntries(names.map((name) => [name, query.get(name)]));

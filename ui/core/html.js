@@ -4,8 +4,8 @@
 import htm from "../vendor/htm.js";
 import { h } from "../vendor/preact.js";
 
-export { Fragment, createContext, render } from "../vendor/preact.js";
-export { useCallback, useContext, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../vendor/hooks.js";
+export { render } from "../vendor/preact.js";
+export { useEffect, useLayoutEffect, useMemo, useRef, useState } from "../vendor/hooks.js";
 export { memo } from "./memo.js";
 
 export const html = htm.bind(h);

@@ -1,7 +1,7 @@
 // @ts-check
 // Audit: who changed what, from where, the newest first.
 
-import { link, withQuery } from "../core/base.js";
+import { link, pick, withQuery } from "../core/base.js";
 import { count } from "../core/format.js";
 import { html, memo } from "../core/html.js";
 import { useResource } from "../core/resource.js";
@@ -30,7 +30,7 @@ const PARAMETERS = ["who", "action", "from", "to", "cursor"];
 
 /** @param {{ query: URLSearchParams }} properties */
 export function Page({ query }) {
-  const asked = Object.fromEntries(PARAMETERS.map((name) => [name, query.get(name)]));
+  const asked = pick(query, PARAMETERS);
   const path = withQuery("/api/audit", { ...asked, limit: 50 });
   const answer = useResource(path, { topics: ["task", "rollups"], gap: 5_000 });
   const steady = useSteadyRows(/** @type {AuditRow[]} */ (answer.data?.audit ?? []), (row) => row.id, path);

@@ -1,23 +1,21 @@
 // @ts-check
 // Capacity: by role, what waits, how fast it goes, and how many workers would drain it within some hours.
 
+import { useCapacity } from "../core/answers.js";
 import { link } from "../core/base.js";
 import { count, decimal, duration } from "../core/format.js";
 import { html, memo } from "../core/html.js";
-import { useResource } from "../core/resource.js";
+import { SECONDS_PER_HOUR, workersFor, workersForAll } from "../parts/capacity.js";
 import { Empty, Loaded, PageHead, Panel } from "../parts/panel.js";
 import { usePage } from "../parts/page.js";
 import { Figure, Strip } from "../parts/strip.js";
 
 /** @typedef {import("../types/api").components["schemas"]["Capacity"]} Capacity */
 
-const SECONDS_PER_HOUR = 3600;
 const HOURS = [1, 4, 8];
-/** An average of measured times is not exact, as on the server. */
-const TOLERANCE = 1e-6;
 
 export function Page() {
-  const answer = useResource("/api/tasks/capacity", { topics: ["counts"], gap: 5_000 });
+  const answer = useCapacity();
   usePage("Capacity", answer);
   return html`<${PageHead} title="Capacity" scope="by role; a worker's time a task is the mean of the last 24 hours" />
     <${Loaded} of=${answer} what="The capacity">${(/** @type {Capacity[]} */ roles) => html`<${Totals} roles=${roles} />
@@ -37,17 +35,8 @@ function Totals({ roles }) {
   const pending = roles.reduce((sum, role) => sum + role.pending_tasks, 0);
   return html`<${Strip} label="All roles together">
     <${Figure} label="Pending" value=${count(pending)} scope="now, all roles" href=${link("/admin/tasks", { status: "pending" })} />
-    ${HOURS.map((hours) => html`<${Figure} label=${`Needed for ${hours} ${hours === 1 ? "hour" : "hours"}`} value=${total(roles, hours)} scope="workers, to drain all that waits" />`)}
+    ${HOURS.map((hours) => html`<${Figure} label=${`Needed for ${hours} ${hours === 1 ? "hour" : "hours"}`} value=${count(workersForAll(roles, hours))} scope="workers, to drain all that waits" />`)}
   </${Strip}>`;
-}
-
-/** @param {Capacity[]} roles @param {number} hours */
-const total = (roles, hours) => count(roles.reduce((sum, role) => sum + (needed(role, hours) ?? 0), 0));
-
-/** As the API reckons it for one role. @param {Capacity} role @param {number} hours */
-function needed(role, hours) {
-  if (!role.avg_duration_sec) return null;
-  return Math.max(0, Math.ceil((role.pending_tasks * role.avg_duration_sec) / (SECONDS_PER_HOUR * hours) - TOLERANCE));
 }
 
 const Row = memo((/** @type {{ role: Capacity }} */ { role }) => {
@@ -63,6 +52,6 @@ const Row = memo((/** @type {{ role: Capacity }} */ { role }) => {
     <td class="num fact" data-l="a task takes">${duration(role.avg_duration_sec)}</td>
     <td class="num fact" data-l="workers now">${count(role.active_workers)}${typeof role.tasks_per_worker_hour === "number" && html`<span class="sr">, ${decimal(role.tasks_per_worker_hour)} tasks an hour each</span>`}</td>
     <td class="num end">${drains}</td>
-    ${HOURS.map((hours) => html`<td class="num fact" data-l=${`for ${hours} h`}><b>${count(needed(role, hours))}</b></td>`)}
+    ${HOURS.map((hours) => html`<td class="num fact" data-l=${`for ${hours} h`}><b>${count(workersFor(role, hours))}</b></td>`)}
   </tr>`;
 });

@@ -1,6 +1,7 @@
 // @ts-check
 // Hosts: what each does, in words and numbers, what may be sent to it, and its breaker.
 
+import { useHosts } from "../core/answers.js";
 import { send } from "../core/api.js";
 import { link } from "../core/base.js";
 import { count, decimal, milliseconds, plural, share } from "../core/format.js";
@@ -11,6 +12,7 @@ import { confirm } from "../parts/dialog.js";
 import { FormDialog } from "../parts/form.js";
 import { Empty, Loaded, PageHead, Panel } from "../parts/panel.js";
 import { usePage } from "../parts/page.js";
+import { RowAction } from "../parts/row-action.js";
 import { Figure, Strip } from "../parts/strip.js";
 import { BreakerState } from "../parts/status.js";
 import { Ago, Until } from "../parts/time.js";
@@ -20,7 +22,7 @@ const TROUBLE = ["open", "half_open", "closed"];
 
 /** @param {{ query: URLSearchParams }} properties */
 export function Page({ query }) {
-  const answer = useResource("/api/hosts?limit=500", { topics: ["rollups"], gap: 15_000 });
+  const answer = useHosts();
   const [opened, open] = useState(/** @type {any} */ (null));
   usePage("Hosts", answer);
   const hosts = [...(answer.data?.hosts ?? [])].sort((a, b) => TROUBLE.indexOf(a.breaker) - TROUBLE.indexOf(b.breaker) || b.window_refusals - a.window_refusals);
@@ -82,12 +84,11 @@ function Actions({ host, onOpen }) {
     const isSure = await confirm({ title: `Forget what was learned of ${host.host}?`, body: html`<p>Its counts, rate and breaker begin anew.</p>`, action: "Forget it", danger: true });
     if (isSure) await act(() => send("DELETE", path), `${host.host} begins anew`);
   };
-  const named = (/** @type {string} */ action) => html`${action}<span class="sr"> ${host.host}</span>`;
   return html`<span class="row">
     ${host.breaker === "closed"
-      ? html`<button class="btn small quiet" type="button" onClick=${() => onOpen(host)}>${named("Open…")}</button>`
-      : html`<button class="btn small" type="button" onClick=${close}>${named("Close…")}</button>`}
-    <button class="btn small quiet" type="button" onClick=${forget}>${named("Forget…")}</button>
+      ? html`<${RowAction} action="Open…" of=${host.host} onClick=${() => onOpen(host)} />`
+      : html`<${RowAction} action="Close…" of=${host.host} isMain=${true} onClick=${close} />`}
+    <${RowAction} action="Forget…" of=${host.host} onClick=${forget} />
   </span>`;
 }
 

@@ -1,12 +1,12 @@
 // @ts-check
 // The job queue: the hub of queue, pods and workers, and the running tasks, of the selected pod where one is.
 
+import { useCounts, useWorkers } from "../core/answers.js";
 import { link } from "../core/base.js";
 import { count, plural } from "../core/format.js";
 import { html, useEffect } from "../core/html.js";
 import { useResource } from "../core/resource.js";
 import { setQuery } from "../core/router.js";
-import { useCounts, useWorkers } from "../parts/frame.js";
 import { Empty, Loaded, PageHead, Panel } from "../parts/panel.js";
 import { usePage } from "../parts/page.js";
 import { podsOf } from "../parts/pods.js";

@@ -2,18 +2,19 @@
 // Jobs: what is being scraped now, and the media jobs with how far each is.
 
 import { send } from "../core/api.js";
-import { link, withQuery } from "../core/base.js";
+import { link, pick, withQuery } from "../core/base.js";
 import { count, sentence } from "../core/format.js";
 import { html, memo, useState } from "../core/html.js";
 import { useResource } from "../core/resource.js";
 import { may } from "../core/session.js";
 import { confirm } from "../parts/dialog.js";
-import { FormDialog } from "../parts/form.js";
+import { FormDialog, given } from "../parts/form.js";
 import { Icon } from "../parts/icon.js";
 import { Progress } from "../parts/meter.js";
 import { Empty, Loaded, PageHead, Panel } from "../parts/panel.js";
 import { usePage } from "../parts/page.js";
 import { QueryBox } from "../parts/query-box.js";
+import { RowAction } from "../parts/row-action.js";
 import { Pager, useSteadyRows, Waiting } from "../parts/rows.js";
 import { TaskStatus } from "../parts/status.js";
 import { Ago } from "../parts/time.js";
@@ -35,7 +36,7 @@ const SHOWN = 20;
 
 /** @param {{ query: URLSearchParams }} properties */
 export function Page({ query }) {
-  const asked = Object.fromEntries(["status", "job_type", "platform", "account", "cursor"].map((name) => [name, query.get(name)]));
+  const asked = pick(query, ["status", "job_type", "platform", "account", "cursor"]);
   const path = withQuery("/api/jobs", { ...asked, limit: 50 });
   const answer = useResource(path, { topics: ["task", "counts"], gap: 3_000 });
   const steady = useSteadyRows(/** @type {Job[]} */ (answer.data?.jobs ?? []), (job) => job.id, path);
@@ -86,12 +87,11 @@ function Actions({ job, onMove }) {
   const remove = async () => (await confirm({ title: `Delete job ${id}?`, action: "Delete it", keep: "Keep it", danger: true })) && act(() => send("DELETE", path), `Job ${id} is deleted`);
   const retry = () => act(() => send("POST", `${path}/retry`, {}), `Job ${id} waits again`);
   const isOpen = job.status === "pending" || job.status === "running";
-  const named = (/** @type {string} */ action) => html`${action}<span class="sr"> job ${id}</span>`;
   return html`<span class="row">
-    ${job.status === "pending" && html`<button class="btn small quiet" type="button" onClick=${() => onMove(job)}>${named("Priority…")}</button>`}
-    ${isOpen && html`<button class="btn small quiet" type="button" onClick=${cancel}>${named("Cancel…")}</button>`}
-    ${(job.status === "failed" || job.status === "cancelled") && html`<button class="btn small" type="button" data-key="r" onClick=${retry}>${named("Retry")}</button>`}
-    ${!isOpen && html`<button class="btn small quiet" type="button" onClick=${remove}>${named("Delete…")}</button>`}
+    ${job.status === "pending" && html`<${RowAction} action="Priority…" of=${`job ${id}`} onClick=${() => onMove(job)} />`}
+    ${isOpen && html`<${RowAction} action="Cancel…" of=${`job ${id}`} onClick=${cancel} />`}
+    ${(job.status === "failed" || job.status === "cancelled") && html`<${RowAction} action="Retry" of=${`job ${id}`} isMain=${true} hotkey="r" onClick=${retry} />`}
+    ${!isOpen && html`<${RowAction} action="Delete…" of=${`job ${id}`} onClick=${remove} />`}
   </span>`;
 }
 
@@ -105,10 +105,4 @@ const NewJob = ({ onClose }) =>
       { name: "priority", label: "Priority", type: "number", value: 0 },
       { name: "payload", label: "Payload", type: "textarea", placeholder: "{ }", help: "JSON; empty for none" },
     ]}
-    submit=${async (/** @type {any} */ values) => send("POST", "/api/jobs", given(values))} />`;
-
-/** @param {Record<string, any>} values */
-function given(values) {
-  const all = { ...values, payload: values.payload === null ? null : JSON.parse(values.payload) };
-  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null));
-}
+    submit=${async (/** @type {any} */ values) => send("POST", "/api/jobs", given({ ...values, payload: values.payload && JSON.parse(values.payload) }))} />`;

@@ -2,10 +2,10 @@
 // The overview: one sentence of how it is, then figures, charts, what fails, which proxies suffer, where it runs, what is behind, and what is
 // being scraped. Each part leads to the list behind it.
 
+import { useCapacity, useCounts, useHosts, useProxies, useSchedules, useWorkers } from "../core/answers.js";
 import { count } from "../core/format.js";
 import { html } from "../core/html.js";
 import { useResource } from "../core/resource.js";
-import { useCounts, useWorkers } from "../parts/frame.js";
 import { PageHead } from "../parts/panel.js";
 import { usePage } from "../parts/page.js";
 import { useSeries } from "../parts/series.js";
@@ -23,10 +23,10 @@ export function Page() {
   const overview = useResource("/api/overview", { topics: ["task"], gap: 5_000 });
   const counts = useCounts();
   const workers = useWorkers();
-  const capacity = useResource("/api/tasks/capacity", { topics: ["counts"], gap: 10_000 });
-  const schedules = useResource("/api/schedules", { topics: ["schedule"], gap: 10_000 });
-  const proxies = useResource("/api/proxies?limit=500", { topics: ["proxies", "rollups"], gap: 10_000 });
-  const hosts = useResource("/api/hosts?limit=500", { topics: ["rollups"], gap: 15_000 });
+  const capacity = useCapacity();
+  const schedules = useSchedules();
+  const proxies = useProxies();
+  const hosts = useHosts();
   const tasks = useSeries({ metric: "tasks", by: "outcome" });
   const requests = useSeries({ metric: "requests", by: "proxy", series: 100 });
   const blocks = useSeries({ metric: "blocks", by: "proxy", series: 100 });

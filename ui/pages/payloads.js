@@ -1,14 +1,13 @@
 // @ts-check
 // Payloads: the menus as they were fetched, newest first; of one (`id`), its facts and its JSON.
 
-import { link, withQuery } from "../core/base.js";
+import { link, pick, withQuery } from "../core/base.js";
 import { bytes, count, plural, share } from "../core/format.js";
 import { html, memo } from "../core/html.js";
 import { useResource } from "../core/resource.js";
 import { usePage } from "../parts/page.js";
 import { Empty, Loaded, PageHead } from "../parts/panel.js";
-import { pick } from "../parts/products.js";
-import { asText, QueryBox } from "../parts/query-box.js";
+import { asText, PLATFORM, QueryBox } from "../parts/query-box.js";
 import { Pager, useSteadyRows, Waiting } from "../parts/rows.js";
 import { Ago } from "../parts/time.js";
 import { One } from "./payloads/one.js";
@@ -28,7 +27,7 @@ const writeDay = (value) => value.slice(0, 10);
 /** @type {import("../parts/query-box.js").Qualifier[]} */
 const QUALIFIERS = [
   { word: "store", parameter: "dispensary_id", help: "its id; or type its name alone", read: (text) => (/^\d{1,18}$/.test(text) ? text : null) },
-  { word: "platform", parameter: "platform", values: ["dutchie", "dutchie_plus"], help: "dutchie or dutchie_plus", read: (text) => (["dutchie", "dutchie_plus"].includes(text) ? text : null) },
+  PLATFORM,
   { word: "from", parameter: "from", help: "a day, as 2026-11-22", read: readDay, write: writeDay },
   { word: "to", parameter: "to", help: "the day after the last", read: readDay, write: writeDay },
 ];

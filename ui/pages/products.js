@@ -1,14 +1,14 @@
 // @ts-check
 // Products of all stores, found by words of their name or brand.
 
-import { link, withQuery } from "../core/base.js";
+import { link, pick, withQuery } from "../core/base.js";
 import { count, plural } from "../core/format.js";
 import { html } from "../core/html.js";
 import { useResource } from "../core/resource.js";
 import { Icon } from "../parts/icon.js";
 import { usePage } from "../parts/page.js";
 import { Empty, Loaded, PageHead, Panel } from "../parts/panel.js";
-import { pick, products, PRODUCT_QUALIFIERS, ProductTable } from "../parts/products.js";
+import { products, PRODUCT_QUALIFIERS, ProductTable } from "../parts/products.js";
 import { asText, QueryBox } from "../parts/query-box.js";
 import { Pager } from "../parts/rows.js";
 

@@ -1,13 +1,13 @@
 // @ts-check
 // Proxies: how each does, in trouble first, and what is done about it; the hosts in trouble; what was refused, and the bytes of each day.
 
+import { useProxies } from "../core/answers.js";
 import { send } from "../core/api.js";
 import { link } from "../core/base.js";
 import { bytes, count, plural, share } from "../core/format.js";
 import { html, useState } from "../core/html.js";
-import { useResource } from "../core/resource.js";
 import { may } from "../core/session.js";
-import { FormDialog } from "../parts/form.js";
+import { FormDialog, given } from "../parts/form.js";
 import { Icon } from "../parts/icon.js";
 import { Empty, Loaded, PageHead, Panel } from "../parts/panel.js";
 import { usePage } from "../parts/page.js";
@@ -35,7 +35,7 @@ const QUALIFIERS = [
 
 /** @param {{ query: URLSearchParams }} properties */
 export function Page({ query }) {
-  const answer = useResource("/api/proxies?limit=500", { topics: ["proxies", "rollups"], gap: 10_000 });
+  const answer = useProxies();
   const requests = useSeries({ metric: "requests", by: "proxy", series: 100 }).data;
   const blocks = useSeries({ metric: "blocks", by: "proxy", series: 100 }).data;
   const cost = useSeries({ metric: "bytes", by: "proxy", minutes: MINUTES_A_DAY, step: "1h", series: 100 }).data;
@@ -114,4 +114,4 @@ const Add = ({ onClose }) =>
       { name: "state_code", label: "State", placeholder: "AZ", help: "where it appears to be" },
       { name: "timezone", label: "Time zone", placeholder: "America/Phoenix" },
     ]}
-    submit=${(/** @type {any} */ values) => send("POST", "/api/proxies", Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null)))} />`;
+    submit=${(/** @type {any} */ values) => send("POST", "/api/proxies", given(values))} />`;

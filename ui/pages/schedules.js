@@ -1,28 +1,30 @@
 // @ts-check
 // Schedules: when each runs next, what its last run made, and why it did not.
 
+import { useSchedules } from "../core/answers.js";
 import { send } from "../core/api.js";
 import { link } from "../core/base.js";
 import { count, plural } from "../core/format.js";
 import { html, memo, useState } from "../core/html.js";
-import { useResource } from "../core/resource.js";
 import { may } from "../core/session.js";
+import { PLATFORMS, ROLES } from "../core/vocabulary.js";
 import { confirm } from "../parts/dialog.js";
-import { FormDialog } from "../parts/form.js";
+import { FormDialog, given } from "../parts/form.js";
 import { Icon } from "../parts/icon.js";
 import { Empty, Loaded, PageHead, Panel } from "../parts/panel.js";
 import { usePage } from "../parts/page.js";
+import { RowAction } from "../parts/row-action.js";
 import { Status } from "../parts/status.js";
 import { Ago, Until } from "../parts/time.js";
 import { act } from "../parts/toast.js";
 
 /** @typedef {import("../types/api").components["schemas"]["Schedule"]} Schedule */
 
-const ROLES = ["payload_fetch", "product_discovery", "store_discovery", "entry_point_discovery", "product_refresh", "analytics_refresh"];
-const PLATFORMS = /** @type {[string, string][]} */ ([["", "all"], ["dutchie", "dutchie"], ["dutchie_plus", "dutchie_plus"]]);
+/** Every one, or one of them. @type {[string, string][]} */
+const PLATFORM_OPTIONS = [["", "all"], ...PLATFORMS.map((name) => /** @type {[string, string]} */ ([name, name]))];
 
 export function Page() {
-  const answer = useResource("/api/schedules", { topics: ["schedule"], gap: 2_000 });
+  const answer = useSchedules();
   const [edited, edit] = useState(/** @type {Schedule | "new" | null} */ (null));
   usePage("Schedules", answer);
   const isOperator = may("operator");
@@ -74,12 +76,11 @@ function Actions({ schedule, onEdit }) {
     const isSure = await confirm({ title: `Delete the schedule ${schedule.name}?`, body: html`<p>Its tasks stay. The default schedules come back when drover starts.</p>`, action: "Delete", danger: true });
     if (isSure) await act(() => send("DELETE", path), `${schedule.name} is deleted`);
   };
-  const named = (/** @type {string} */ action) => html`${action}<span class="sr"> ${schedule.name}</span>`;
   return html`<span class="row">
-    <button class="btn small" type="button" onClick=${run}>${named("Run now")}</button>
-    <button class="btn small quiet" type="button" onClick=${() => onEdit(schedule)}>${named("Edit…")}</button>
-    <button class="btn small quiet" type="button" onClick=${turn}>${named(schedule.enabled ? "Disable" : "Enable")}</button>
-    <button class="btn small quiet" type="button" onClick=${remove}>${named("Delete…")}</button>
+    <${RowAction} action="Run now" of=${schedule.name} isMain=${true} onClick=${run} />
+    <${RowAction} action="Edit…" of=${schedule.name} onClick=${() => onEdit(schedule)} />
+    <${RowAction} action=${schedule.enabled ? "Disable" : "Enable"} of=${schedule.name} onClick=${turn} />
+    <${RowAction} action="Delete…" of=${schedule.name} onClick=${remove} />
   </span>`;
 }
 
@@ -93,7 +94,7 @@ function Form({ schedule, onClose }) {
     { name: "role", label: "Role of its tasks", type: "select", options: ROLES, value: schedule?.role ?? "payload_fetch" },
     { name: "interval_hours", label: "Every so many hours", type: "number", min: 0, value: schedule?.interval_hours, help: "or a cron expression below" },
     { name: "cron", label: "Cron", value: schedule?.cron, placeholder: "0 0 6 * * *", help: "seconds, minutes, hours, days, months, weekdays; UTC" },
-    { name: "platform", label: "Platform", type: "select", options: PLATFORMS, value: schedule?.platform ?? "" },
+    { name: "platform", label: "Platform", type: "select", options: PLATFORM_OPTIONS, value: schedule?.platform ?? "" },
     { name: "state_code", label: "State", value: schedule?.state_code, placeholder: "AZ", help: "two letters; empty for all" },
     { name: "group_name", label: "Group", value: schedule?.group_name, help: "of stores; empty for all" },
     { name: "priority", label: "Priority", type: "number", min: -1000, max: 1000, value: schedule?.priority ?? 0 },
@@ -104,9 +105,6 @@ function Form({ schedule, onClose }) {
   return html`<${FormDialog} title=${schedule ? `Edit ${schedule.name}` : "New schedule"} action=${schedule ? "Save" : "Make it"} fields=${fields} submit=${submit}
     done=${(/** @type {Schedule} */ saved) => `${saved.name} is saved`} onClose=${onClose} />`;
 }
-
-/** What was filled in. @param {Record<string, any>} values */
-const given = (values) => Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null));
 
 /** What differs. @param {Record<string, any>} values @param {Schedule} schedule */
 const changed = (values, schedule) => Object.fromEntries(Object.entries(values).filter(([name, value]) => value !== (/** @type {any} */ (schedule)[name] ?? null)));

@@ -1,7 +1,7 @@
 // @ts-check
 // Stores: which are crawled, when each was crawled completely, and what it has.
 
-import { link, withQuery } from "../core/base.js";
+import { link, pick, withQuery } from "../core/base.js";
 import { count, plural, share } from "../core/format.js";
 import { html, memo } from "../core/html.js";
 import { useResource } from "../core/resource.js";
@@ -9,8 +9,8 @@ import { may } from "../core/session.js";
 import { CrawlState, CrawlSwitch } from "../parts/crawl-switch.js";
 import { usePage } from "../parts/page.js";
 import { Empty, Loaded, PageHead } from "../parts/panel.js";
-import { pick, readYes, writeYes } from "../parts/products.js";
-import { asText, QueryBox } from "../parts/query-box.js";
+import { readYes, writeYes } from "../parts/products.js";
+import { asText, PLATFORM, QueryBox } from "../parts/query-box.js";
 import { Pager, useSteadyRows, Waiting } from "../parts/rows.js";
 import { Ago } from "../parts/time.js";
 
@@ -25,7 +25,7 @@ const PARAMETERS = ["state", "platform", "group", "crawl_enabled", "q", "cursor"
 const QUALIFIERS = [
   { word: "words", parameter: "q", help: "of the name or city, or an id" },
   { word: "state", parameter: "state", help: "two letters, as MI", read: (text) => (/^[a-z]{2}$/i.test(text) ? text.toUpperCase() : null) },
-  { word: "platform", parameter: "platform", values: ["dutchie", "dutchie_plus"], help: "dutchie or dutchie_plus", read: (text) => (["dutchie", "dutchie_plus"].includes(text) ? text : null) },
+  PLATFORM,
   { word: "group", parameter: "group", help: "a name" },
   { word: "enabled", parameter: "crawl_enabled", values: ["yes", "no"], help: "yes or no", read: readYes, write: writeYes },
 ];

@@ -1,6 +1,7 @@
 // @ts-check
 // One task: its attempts on one time axis, why each ended, its chain, its facts, payload and result.
 
+import { useProxies } from "../core/answers.js";
 import { Refusal, send } from "../core/api.js";
 import { link } from "../core/base.js";
 import { now } from "../core/clock.js";
@@ -26,7 +27,7 @@ import { Json } from "./task/json.js";
 /** @param {{ id: number }} properties */
 export function Page({ id }) {
   const answer = useResource(`/api/tasks/${id}`, { topics: ["task"], gap: 1_000 });
-  const proxies = useResource("/api/proxies?limit=500", { topics: ["proxies"], gap: 60_000 });
+  const proxies = useProxies();
   usePage(`Task ${count(id)}`, answer);
   const crumb = html`<a href=${link("/admin/tasks")}>Tasks</a>`;
   if (answer.error instanceof Refusal && !answer.data) {

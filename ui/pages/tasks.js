@@ -1,12 +1,12 @@
 // @ts-check
 // Tasks: filters that stand in the address, and what can be done to those that are selected or to all that match.
 
-import { link, withQuery } from "../core/base.js";
+import { useCounts } from "../core/answers.js";
+import { link, pick, withQuery } from "../core/base.js";
 import { count } from "../core/format.js";
 import { html, useEffect, useRef, useState } from "../core/html.js";
 import { useResource } from "../core/resource.js";
 import { may } from "../core/session.js";
-import { useCounts } from "../parts/frame.js";
 import { Icon } from "../parts/icon.js";
 import { Empty, Loaded, PageHead } from "../parts/panel.js";
 import { usePage } from "../parts/page.js";
@@ -27,7 +27,7 @@ const PARAMETERS = [...QUALIFIERS.map(({ parameter }) => parameter), TEXT, "curs
 /** @param {{ query: URLSearchParams }} properties */
 export function Page({ query }) {
   const limit = Math.min(MAX_LIMIT, Math.max(1, Number(query.get("limit")) || DEFAULT_LIMIT));
-  const asked = Object.fromEntries(PARAMETERS.map((name) => [name, query.get(name)]));
+  const asked = pick(query, PARAMETERS);
   const path = withQuery("/api/tasks", { ...asked, limit });
   const answer = useResource(path, { topics: ["task", "counts"], gap: 2_000 });
   const steady = useSteadyRows(/** @type {Task[]} */ (answer.data?.tasks ?? []), (task) => task.id, path);

@@ -1,20 +1,21 @@
 // @ts-check
 // Workers: by pod, those in trouble first, with their tasks, memory, CPU and what they were ordered to do.
 
+import { useCapacity, useWorkers } from "../core/answers.js";
 import { send } from "../core/api.js";
 import { link } from "../core/base.js";
 import { count, share } from "../core/format.js";
 import { html, memo } from "../core/html.js";
-import { useResource } from "../core/resource.js";
 import { may } from "../core/session.js";
+import { workersForAll } from "../parts/capacity.js";
 import { confirm } from "../parts/dialog.js";
-import { useWorkers } from "../parts/frame.js";
 import { Icon } from "../parts/icon.js";
 import { Meter } from "../parts/meter.js";
 import { Empty, Loaded, PageHead, Panel } from "../parts/panel.js";
 import { usePage } from "../parts/page.js";
 import { podsOf } from "../parts/pods.js";
 import { Ring } from "../parts/ring.js";
+import { RowAction } from "../parts/row-action.js";
 import { Figure, Strip } from "../parts/strip.js";
 import { WorkerState } from "../parts/status.js";
 import { Ago } from "../parts/time.js";
@@ -23,13 +24,12 @@ import { act } from "../parts/toast.js";
 /** @typedef {import("../types/api").components["schemas"]["WorkerDocument"]} Worker */
 /** @typedef {import("../parts/pods.js").Pod} Pod */
 
-const SECONDS_PER_HOUR = 3600;
 /** In trouble first. */
 const ORDER = ["offline", "backing_off", "paused", "draining", "active"];
 
 export function Page() {
   const answer = useWorkers();
-  const capacity = useResource("/api/tasks/capacity", { topics: ["counts"], gap: 10_000 });
+  const capacity = useCapacity();
   usePage("Workers", answer);
   const pods = podsOf(answer.data?.workers ?? []).sort((one, other) => worst(one) - worst(other));
   const beats = pods.flatMap(({ workers }) => workers.map(({ last_heartbeat_at }) => last_heartbeat_at ?? ""));
@@ -55,13 +55,12 @@ function Figures({ pods, capacity }) {
   const [tasks, slots] = [pods.reduce((sum, pod) => sum + pod.tasks, 0), pods.reduce((sum, pod) => sum + pod.slots, 0)];
   const held = workers.filter(({ status }) => status === "backing_off").length;
   const other = workers.filter(({ status }) => status !== "backing_off" && status !== "active").length;
-  const needed = Math.max(0, Math.ceil((capacity ?? []).reduce((sum, role) => sum + role.pending_tasks * (role.avg_duration_sec ?? 0), 0) / SECONDS_PER_HOUR - 1e-6));
   return html`<${Strip} label="All workers">
     <${Figure} label="Workers" value=${count(workers.length)} scope=${`in ${count(pods.length)} pods`} />
     <${Figure} label="Slots in use" value=${count(tasks)} unit=${`/ ${count(slots)}`} scope=${`now, ${share(tasks, slots)}`} href=${link("/admin/tasks", { status: "running" })} />
     <${Figure} label="Backing off" value=${count(held)} kind=${held > 0 ? "hold" : ""} icon=${held > 0 && html`<${Icon} name="pause" />`} scope="now, by memory or CPU" />
     <${Figure} label="Paused or leaving" value=${count(other)} scope="now, by order" />
-    <${Figure} label="Needed" value=${capacity ? count(needed) : "–"} scope="tasks at a time, to drain all within 1 hour" href=${link("/admin/capacity")} />
+    <${Figure} label="Needed" value=${capacity ? count(workersForAll(capacity, 1)) : "–"} scope="tasks at a time, to drain all within 1 hour" href=${link("/admin/capacity")} />
   </${Strip}>`;
 }
 
@@ -98,9 +97,8 @@ function Actions({ worker }) {
   };
   const isPaused = worker.status === "paused";
   const toggle = () => act(() => order(isPaused ? "resume" : "pause"), `${name} was told to ${isPaused ? "go on" : "pause"}`);
-  const named = (/** @type {string} */ action) => html`${action}<span class="sr"> ${name}</span>`;
   return html`<span class="row">
-    <button class="btn small quiet" type="button" onClick=${toggle}>${named(isPaused ? "Resume" : "Pause")}</button>
-    ${may("admin") && html`<button class="btn small quiet" type="button" onClick=${decommission}>${named("Decommission…")}</button>`}
+    <${RowAction} action=${isPaused ? "Resume" : "Pause"} of=${name} onClick=${toggle} />
+    ${may("admin") && html`<${RowAction} action="Decommission…" of=${name} onClick=${decommission} />`}
   </span>`;
 }

@@ -103,3 +103,6 @@ function valuesOf(form, fields) {
   }
   return values;
 }
+
+/** What was filled in: the rest keeps its default. @param {Record<string, any>} values */
+export const given = (values) => Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null));

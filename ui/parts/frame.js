@@ -1,6 +1,7 @@
 // @ts-check
 // What is around every page: the top bar, the list of pages with their counts, and the banner that says how current the page is.
 
+import { useCounts, useHosts, useWorkers } from "../core/answers.js";
 import { link } from "../core/base.js";
 import { now } from "../core/clock.js";
 import { clockTime, count, duration } from "../core/format.js";
@@ -123,7 +124,7 @@ function useNavCounts() {
   const tasks = useCounts().data;
   const workers = useWorkers().data?.workers;
   const proxies = useResource("/readyz", { topics: ["proxies"], gap: 5_000 }).data?.parts.proxies;
-  const hosts = useResource("/api/hosts?limit=500", { topics: ["rollups"], gap: 15_000 }).data?.hosts;
+  const hosts = useHosts().data?.hosts;
   const open = hosts?.filter((/** @type {any} */ host) => host.breaker === "open").length;
   return {
     ...(tasks?.failed > 0 && { "/admin/tasks": { text: tasks.failed, kind: "bad", icon: "failed", word: "failed" } }),
@@ -131,20 +132,4 @@ function useNavCounts() {
     ...(proxies?.benched > 0 && { "/admin/proxies": { text: proxies.benched, kind: "hold", icon: "pause", word: "benched" } }),
     ...(open > 0 && { "/admin/hosts": { text: open, kind: "bad", icon: "open", word: "open breakers" } }),
   };
-}
-
-/** How many tasks there are, by status; its event holds them, so that no request is needed. */
-export const useCounts = () =>
-  useResource("/api/tasks/counts", { topics: ["counts"], gap: 15_000, apply: (data, event) => ({ ...data, ...event }) });
-
-/** Every worker, as its last heartbeat described it. */
-export const useWorkers = () =>
-  useResource("/api/worker-registry", { topics: ["worker"], gap: 5_000, apply: (data, event) => ({ ...data, workers: withWorker(data.workers, event) }) });
-
-/** @param {any[]} workers @param {any} worker */
-function withWorker(workers, worker) {
-  const others = workers.filter((each) => each.worker_id !== worker.worker_id);
-  if (worker.gone) return others;
-  if (others.length < workers.length) return workers.map((each) => (each.worker_id === worker.worker_id ? worker : each));
-  return [...workers, worker];
 }

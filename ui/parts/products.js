@@ -44,9 +44,6 @@ export const PRODUCT_QUALIFIERS = [
   { word: "max_price", parameter: "max_price", help: "dollars, as 12.50", read: readDollars, write: writeDollars },
 ];
 
-/** The parameters that the API knows, out of those of the page. @param {URLSearchParams} query @param {string[]} names */
-export const pick = (query, names) => Object.fromEntries(names.map((name) => [name, query.get(name)]));
-
 /**
  * @param {object} properties
  * @param {ProductView[]} properties.products

@@ -3,6 +3,7 @@
 
 import { html, useRef, useState } from "../core/html.js";
 import { setQuery } from "../core/router.js";
+import { PLATFORMS } from "../core/vocabulary.js";
 import { Icon } from "./icon.js";
 
 /**
@@ -14,6 +15,9 @@ import { Icon } from "./icon.js";
  * @property {(text: string) => string | null} [read] the parameter's value; null: not understood
  * @property {(value: string) => string} [write] how a value is shown
  */
+
+/** Of crawls, the same in every list. @type {Qualifier} */
+export const PLATFORM = { word: "platform", parameter: "platform", values: PLATFORMS, help: PLATFORMS.join(" or "), read: (text) => (PLATFORMS.includes(text) ? text : null) };
 
 /**
  * @param {object} properties

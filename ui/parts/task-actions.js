@@ -6,12 +6,11 @@ import { link } from "../core/base.js";
 import { count, plural } from "../core/format.js";
 import { html, useState } from "../core/html.js";
 import { may } from "../core/session.js";
+import { PLATFORMS, ROLES } from "../core/vocabulary.js";
 import { confirm } from "./dialog.js";
-import { FormDialog } from "./form.js";
+import { FormDialog, given } from "./form.js";
 import { Icon } from "./icon.js";
 import { act } from "./toast.js";
-
-const ROLES = ["payload_fetch", "product_discovery", "product_refresh", "store_discovery", "entry_point_discovery", "analytics_refresh"];
 
 export function TaskActions() {
   const [form, open] = useState(/** @type {"task" | "day" | "discovery" | null} */ (null));
@@ -29,9 +28,6 @@ export function TaskActions() {
     <a class="btn" href=${link("/admin/schedules")}>Schedules</a>
     ${form === "task" && html`<${NewTask} onClose=${close} />`}${form === "day" && html`<${Day} onClose=${close} />`}${form === "discovery" && html`<${Discovery} onClose=${close} />`}`;
 }
-
-/** @param {Record<string, any>} values */
-const given = (values) => Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null));
 
 /** @param {{ onClose: () => void }} properties */
 const NewTask = ({ onClose }) =>
@@ -59,7 +55,7 @@ const Day = ({ onClose }) =>
 const Discovery = ({ onClose }) =>
   html`<${FormDialog} title="Discover stores" action="Make the task" onClose=${onClose} done=${(/** @type {any} */ task) => `Task ${count(task.id)} waits`}
     fields=${[
-      { name: "platform", label: "Platform", type: "select", options: ["dutchie", "dutchie_plus"] },
+      { name: "platform", label: "Platform", type: "select", options: PLATFORMS },
       { name: "state_code", label: "State", placeholder: "AZ", help: "empty: all" },
     ]}
     submit=${(/** @type {any} */ values) => send("POST", "/api/tasks/generate/discovery", given(values))} />`;

@@ -4,10 +4,10 @@
 import { link } from "../../core/base.js";
 import { count, duration, plural } from "../../core/format.js";
 import { html } from "../../core/html.js";
+import { SECONDS_PER_HOUR, workersForAll } from "../../parts/capacity.js";
 import { Loaded, Panel } from "../../parts/panel.js";
 import { Until } from "../../parts/time.js";
 
-const SECONDS_PER_HOUR = 3600;
 /** Their tasks follow from others'. */
 const CHAINED = ["product_refresh", "entry_point_discovery"];
 
@@ -31,7 +31,7 @@ export function Behind({ of, ready = [], schedules = [] }) {
             </tr>`;
           })}</tbody>
         </table>
-        <p class="panel-foot">${needed(roles)}</p>`;
+        <p class="panel-foot">To drain all that waits within 1 hour: ${plural(workersForAll(roles, 1), "task")} at a time.</p>`;
     }}</${Loaded}>
   </${Panel}>`;
 }
@@ -47,11 +47,4 @@ function nextRun(schedules, role) {
   const next = schedules.filter((each) => each.role === role && each.enabled && each.next_run_at).sort((a, b) => Date.parse(a.next_run_at) - Date.parse(b.next_run_at))[0];
   if (next) return html`<a href=${link("/admin/schedules")}><${Until} at=${next.next_run_at} /></a>`;
   return html`<span class="dim">${CHAINED.includes(role) ? "chained" : "none"}</span>`;
-}
-
-/** @param {any[]} roles */
-function needed(roles) {
-  const seconds = roles.reduce((sum, role) => sum + role.pending_tasks * (role.avg_duration_sec ?? 0), 0);
-  const workers = Math.ceil(seconds / SECONDS_PER_HOUR - 1e-6);
-  return `To drain all that waits within 1 hour: ${plural(Math.max(0, workers), "task")} at a time.`;
 }

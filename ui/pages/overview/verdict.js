@@ -68,7 +68,7 @@ function nextRun(schedules) {
 }
 
 /** The gravest first. @param {Seen} seen @returns {Trouble[]} */
-export function troublesOf({ overview, counts, workers = [], hosts = [], proxies }) {
+function troublesOf({ overview, counts, workers = [], hosts = [], proxies }) {
   /** @type {(Trouble | false)[]} */
   const troubles = [openHosts(hosts), failedTasks(overview.failures), sufferingProxies(proxies ?? []), staleTasks(counts), heldWorkers(workers), oldStores(overview.stores)];
   return troubles.filter((trouble) => trouble !== false);

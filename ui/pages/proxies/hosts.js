@@ -1,10 +1,10 @@
 // @ts-check
 // The hosts in trouble, beside the proxies through which they were asked.
 
+import { useHosts } from "../../core/answers.js";
 import { link } from "../../core/base.js";
 import { count } from "../../core/format.js";
 import { html } from "../../core/html.js";
-import { useResource } from "../../core/resource.js";
 import { Loaded, Panel } from "../../parts/panel.js";
 import { BreakerState } from "../../parts/status.js";
 
@@ -12,7 +12,7 @@ const SHOWN = 4;
 const TROUBLE = ["open", "half_open", "closed"];
 
 export function TroubledHosts() {
-  const answer = useResource("/api/hosts?limit=500", { topics: ["rollups"], gap: 15_000 });
+  const answer = useHosts();
   const hosts = /** @type {any[]} */ (answer.data?.hosts ?? []);
   const troubled = hosts
     .filter((host) => host.breaker !== "closed" || host.window_refusals >= 1)

@@ -7,6 +7,7 @@ import { html, memo } from "../../core/html.js";
 import { may } from "../../core/session.js";
 import { Spark } from "../../parts/chart.js";
 import { confirm } from "../../parts/dialog.js";
+import { RowAction } from "../../parts/row-action.js";
 import { ProxyState } from "../../parts/status.js";
 import { Ago, Until } from "../../parts/time.js";
 import { act } from "../../parts/toast.js";
@@ -49,11 +50,10 @@ function Actions({ proxy, name }) {
     const isSure = await confirm({ title: `Delete the proxy ${name}?`, body: html`<p>Requests under way through it end. What it cost stays in the counts.</p>`, action: "Delete", danger: true });
     if (isSure) await act(() => send("DELETE", path), `${name} is deleted`);
   };
-  const named = (/** @type {string} */ action) => html`${action}<span class="sr"> ${name}</span>`;
   return html`<span class="row">
-    <button class="btn small quiet" type="button" onClick=${test}>${named("Test")}</button>
-    <button class="btn small quiet" type="button" onClick=${turn}>${named(proxy.is_active ? "Turn off" : "Turn on")}</button>
-    <button class="btn small quiet" type="button" onClick=${remove}>${named("Delete…")}</button>
+    <${RowAction} action="Test" of=${name} onClick=${test} />
+    <${RowAction} action=${proxy.is_active ? "Turn off" : "Turn on"} of=${name} onClick=${turn} />
+    <${RowAction} action="Delete…" of=${name} onClick=${remove} />
   </span>`;
 }
 

@@ -1,13 +1,13 @@
 // @ts-check
 // The products of a store, by filters that stand in the address.
 
-import { link, withQuery } from "../../core/base.js";
+import { link, pick, withQuery } from "../../core/base.js";
 import { count } from "../../core/format.js";
 import { html, useEffect } from "../../core/html.js";
 import { useResource } from "../../core/resource.js";
 import { setQuery } from "../../core/router.js";
 import { Empty, Loaded, Panel } from "../../parts/panel.js";
-import { pick, products, PRODUCT_QUALIFIERS, ProductTable } from "../../parts/products.js";
+import { products, PRODUCT_QUALIFIERS, ProductTable } from "../../parts/products.js";
 import { asText, QueryBox } from "../../parts/query-box.js";
 import { Pager } from "../../parts/rows.js";
 

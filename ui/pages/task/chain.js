@@ -1,6 +1,7 @@
 // @ts-check
 // Where a task comes from, and what follows from it.
 
+import { useSchedules } from "../../core/answers.js";
 import { link } from "../../core/base.js";
 import { count } from "../../core/format.js";
 import { html } from "../../core/html.js";
@@ -13,7 +14,7 @@ const SHOWN = 5;
 /** @param {{ task: any }} properties */
 export function Chain({ task }) {
   const parent = useResource(task.parent_task_id ? `/api/tasks/${task.parent_task_id}` : null, { topics: ["task"], gap: 10_000 }).data;
-  const schedules = useResource(task.schedule_id ? "/api/schedules" : null, { topics: ["schedule"], gap: 10_000 }).data?.schedules;
+  const schedules = useSchedules(!!task.schedule_id).data?.schedules;
   const children = useResource(task.children.length > 0 ? `/api/tasks?parent_task_id=${task.id}&limit=${SHOWN}` : null, { topics: ["task"], gap: 5_000 }).data?.tasks ?? [];
   const schedule = schedules?.find((/** @type {any} */ each) => each.id === task.schedule_id);
   const isOpen = !["completed", "failed", "cancelled"].includes(task.status);

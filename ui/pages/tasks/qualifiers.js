@@ -1,8 +1,10 @@
 // @ts-check
 // The words by which tasks are filtered, named in the address as the API names them.
 
+import { ROLES } from "../../core/vocabulary.js";
+import { PLATFORM } from "../../parts/query-box.js";
+
 export const STATUSES = ["pending", "claimed", "running", "completed", "failed", "cancelled", "stale"];
-export const ROLES = ["payload_fetch", "product_refresh", "product_discovery", "store_discovery", "entry_point_discovery", "analytics_refresh"];
 /** The parameter of words without a qualifier. */
 export const TEXT = "q";
 
@@ -31,7 +33,7 @@ export const QUALIFIERS = [
   { word: "retries", parameter: "min_retries", values: [">0", ">1", ">2"], help: "a number, as >1", read: retries, write: (value) => `>${Number(value) - 1}` },
   { word: "store", parameter: "dispensary_id", help: "a store's id", read: id },
   { word: "worker", parameter: "worker_id", help: "a worker's id" },
-  { word: "platform", parameter: "platform", values: ["dutchie", "dutchie_plus"] },
+  PLATFORM,
   { word: "schedule", parameter: "schedule_id", help: "a schedule's id", read: id },
   { word: "parent", parameter: "parent_task_id", help: "a task's id", read: id },
   { word: "since", parameter: "created_after", help: "made since: 2h, 3d, or a day", read: since, write: (value) => value.slice(0, 16).replace("T", " ") },

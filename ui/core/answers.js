@@ -1,0 +1,32 @@
+// @ts-check
+// The answers that several parts of a page show: each with its topics and its gap in one place, for one path is read in one way.
+
+import { useResource } from "./resource.js";
+
+/** How many tasks there are, by status; its event holds them, so that no request is needed. */
+export const useCounts = () =>
+  useResource("/api/tasks/counts", { topics: ["counts"], gap: 15_000, apply: (data, event) => ({ ...data, ...event }) });
+
+/** Every worker, as its last heartbeat described it. */
+export const useWorkers = () =>
+  useResource("/api/worker-registry", { topics: ["worker"], gap: 5_000, apply: (data, event) => ({ ...data, workers: withWorker(data.workers, event) }) });
+
+/** What waits and runs, by role, and how long it takes. */
+export const useCapacity = () => useResource("/api/tasks/capacity", { topics: ["counts"], gap: 5_000 });
+
+/** @param {boolean} [isWanted] */
+export const useSchedules = (isWanted = true) => useResource(isWanted ? "/api/schedules" : null, { topics: ["schedule"], gap: 2_000 });
+
+/** The first 500. */
+export const useProxies = () => useResource("/api/proxies?limit=500", { topics: ["proxies", "rollups"], gap: 10_000 });
+
+/** The first 500. */
+export const useHosts = () => useResource("/api/hosts?limit=500", { topics: ["rollups"], gap: 15_000 });
+
+/** @param {any[]} workers @param {any} worker */
+function withWorker(workers, worker) {
+  const others = workers.filter((each) => each.worker_id !== worker.worker_id);
+  if (worker.gone) return others;
+  if (others.length < workers.length) return workers.map((each) => (each.worker_id === worker.worker_id ? worker : each));
+  return [...workers, worker];
+}
