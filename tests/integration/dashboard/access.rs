@@ -1,6 +1,6 @@
 //! Who sees the dashboard, and what they may do there.
 
-use super::world::World;
+use super::world::{World, is_live};
 use crate::api::server::Server;
 
 async fn log_in(world: &World, token: &str) {
@@ -60,5 +60,5 @@ async fn below_a_path_pages_links_and_logins_work() {
     world.click("//nav//a[starts-with(., 'Workers')]").await;
     world.browser.until("the workers", "location.pathname === '/ops/drover/admin/workers'").await.unwrap();
     world.sees("Kryll-2").await;
-    world.browser.until("the stream is on", "document.documentElement.dataset.live === 'on'").await.unwrap();
+    is_live(&world.browser).await;
 }

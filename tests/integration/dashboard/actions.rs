@@ -1,6 +1,7 @@
 //! What buttons say they do is done.
 
 use super::world::World;
+use crate::support::{PATIENCE, until};
 
 /// The button of an open dialog.
 fn in_dialog(text: &str) -> String {
@@ -57,9 +58,7 @@ async fn a_worker_is_paused_and_another_decommissioned_after_a_question() {
     world.press("Decommission… Xylos-2").await;
     world.click(&in_dialog("Decommission")).await;
     let orders = "SELECT count(*) FROM worker_commands WHERE (worker_id, command) IN (('worker-Kryll1', 'pause'), ('worker-Xylos2', 'decommission'))";
-    while world.count(orders).await < 2 {
-        tokio::task::yield_now().await;
-    }
+    until("both orders are given", PATIENCE, async || world.count(orders).await == 2).await;
     assert_eq!(world.count("SELECT count(*) FROM worker_commands").await, 2);
 }
 

@@ -1,6 +1,6 @@
 //! Everything by keyboard.
 
-use fantoccini::key::Key;
+use xtask::browser::Key;
 
 use super::world::World;
 

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use serde_json::json;
 use xtask::browser::Browser;
 
-use super::world::World;
+use super::world::{World, is_live, permit};
 use crate::support::{Child, PATIENCE, TestDatabase, database, drover};
 
 const LIVE: &str = "document.documentElement.dataset.live";
@@ -14,7 +14,7 @@ const LIVE: &str = "document.documentElement.dataset.live";
 async fn a_page_follows_the_database_without_being_loaded_again() {
     let world = World::start().await;
     world.open("/admin/job-queue").await;
-    world.browser.until("the stream is on", &format!("{LIVE} === 'on'")).await.unwrap();
+    is_live(&world.browser).await;
     world.browser.run("window.isTheSame = true", Vec::new()).await.unwrap();
     world.execute("INSERT INTO worker_tasks (role) SELECT 'analytics_refresh' FROM generate_series(1, 37)").await;
     world.sees("37").await;
@@ -37,14 +37,14 @@ async fn a_page_follows_the_database_without_being_loaded_again() {
 async fn a_tab_that_is_not_seen_pauses() {
     let world = World::start().await;
     world.open("/admin").await;
-    world.browser.until("the stream is on", &format!("{LIVE} === 'on'")).await.unwrap();
+    is_live(&world.browser).await;
     let hide = "const hidden = args[0];
                 Object.defineProperty(document, 'hidden', { configurable: true, get: () => hidden });
                 document.dispatchEvent(new Event('visibilitychange'))";
     world.browser.run(hide, vec![json!(true)]).await.unwrap();
     assert_eq!(world.browser.read(LIVE).await.unwrap(), "paused");
     world.browser.run(hide, vec![json!(false)]).await.unwrap();
-    world.browser.until("the stream is on again", &format!("{LIVE} === 'on'")).await.unwrap();
+    is_live(&world.browser).await;
 }
 
 /// The API in a process of its own, at this address.
@@ -61,9 +61,10 @@ async fn api(database: &TestDatabase, address: &str) -> (Child, SocketAddr) {
 async fn a_page_says_that_its_server_is_away_and_goes_on_once_it_is_back() {
     let database = database().await;
     let (mut process, address) = api(&database, "127.0.0.1:0").await;
+    let _permit = permit().await;
     let browser = Browser::start().await.unwrap();
     browser.open(&format!("http://{address}/admin/job-queue")).await.unwrap();
-    browser.until("the stream is on", &format!("{LIVE} === 'on'")).await.unwrap();
+    is_live(&browser).await;
     browser.run("window.isTheSame = true", Vec::new()).await.unwrap();
 
     process.start_kill().unwrap();
@@ -83,7 +84,7 @@ async fn a_page_says_that_its_server_is_away_and_goes_on_once_it_is_back() {
         .unwrap();
 
     let (_process, _) = api(&database, &address.to_string()).await;
-    browser.until("the stream is on again", &format!("{LIVE} === 'on'")).await.unwrap();
+    is_live(&browser).await;
     let main = "document.querySelector('main').innerText";
     browser.until("what happened meanwhile is shown", &format!("{main}.includes('Zephyra')")).await.unwrap();
     browser.until("the banner is gone", &format!("!{main}.includes('Stale since')")).await.unwrap();

@@ -9,6 +9,16 @@ use crate::api::server::Server;
 /// Browsers at once: each is several processes, and tests of other things run beside them.
 static BROWSERS: Semaphore = Semaphore::const_new(2);
 
+/// For one more browser, while it is kept.
+pub async fn permit() -> SemaphorePermit<'static> {
+    BROWSERS.acquire().await.unwrap()
+}
+
+/// Waits until a page follows its server.
+pub async fn is_live(browser: &Browser) {
+    browser.until("the stream is on", "document.documentElement.dataset.live === 'on'").await.unwrap();
+}
+
 /// A page's view of a server. Its end fails the test where the console holds an error.
 pub struct World {
     pub server: Server,
@@ -47,7 +57,7 @@ impl World {
     }
 
     pub async fn on(server: Server) -> World {
-        let permit = BROWSERS.acquire().await.unwrap();
+        let permit = permit().await;
         drover::db::schedules::ensure_defaults(&server.database.db.client().await.unwrap()).await.unwrap();
         server.database.raw.batch_execute(SOME_OF_EVERYTHING).await.unwrap();
         World { server, browser: Browser::start().await.unwrap(), _permit: permit }
