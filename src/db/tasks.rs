@@ -75,9 +75,14 @@ impl NewTask {
 }
 
 /// Notes how far a run is, for people.
-pub async fn note_progress(client: &Client, lease: &TaskLease, percent: u8, message: &str) -> Result<(), DbError> {
+pub async fn note_progress(
+    client: &Client,
+    lease: &TaskLease,
+    percent: Option<u8>,
+    message: &str,
+) -> Result<(), DbError> {
     let sql = include_str!("sql/tasks/note_progress.sql");
-    let percent = i16::from(percent.min(100));
+    let percent = percent.map(|percent| i16::from(percent.min(100)));
     client.execute(sql, &[&lease.id, &lease.fence, &lease.worker_id, &percent, &message]).await?;
     Ok(())
 }

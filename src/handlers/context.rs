@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::{Value, json};
 
 use super::product_refresh::FetchedMenu;
-use super::{ExhaustedHashAlarm, KnownHashes, TaskError};
+use super::{ExhaustedHashAlarm, KnownHashes, Progress, TaskError};
 use crate::clock::Clock;
 use crate::db::{self, Db};
 use crate::domain::store::{Platform, Store, StoreId, UnknownPlatform};
@@ -82,10 +82,10 @@ impl Context {
     }
 
     /// Tells people how far the run is. Best effort: it is no reason to fail.
-    pub async fn note_progress(&self, percent: u8, message: &str) {
+    pub async fn note_progress(&self, progress: &Progress) {
         let Some(lease) = &self.lease else { return };
         if let Ok(client) = self.services.db.client().await {
-            let _ = db::tasks::note_progress(&client, lease, percent, message).await;
+            let _ = db::tasks::note_progress(&client, lease, progress.percent, &progress.message).await;
         }
     }
 

@@ -16,6 +16,7 @@ mod entry_point_discovery;
 mod known_hashes;
 mod payload_fetch;
 mod platform_client;
+mod progress;
 mod store_discovery;
 
 use serde_json::Value;
@@ -26,6 +27,7 @@ pub use hash_alarm::ExhaustedHashAlarm;
 pub use known_hashes::KnownHashes;
 pub use outcome::{After, Done, FollowUp, Outcome, TaskError, Write, Written};
 pub use product_refresh::FetchedMenu;
+pub use progress::Progress;
 
 use crate::domain::args::Args;
 use crate::domain::role::Role;

@@ -6,17 +6,19 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use tokio::sync::watch;
 
 use super::context::TaskStore;
 use super::platform_client::PlatformClient;
-use super::{Context, FetchedMenu, FollowUp, Outcome, TaskError, Written};
+use super::progress::telling;
+use super::{Context, FetchedMenu, FollowUp, Outcome, Progress, TaskError, Written};
 use crate::db::{self, pipeline};
 use crate::domain::args;
 use crate::domain::payload::{FetchStart, NewPayload, Payload};
 use crate::domain::role::Role;
 use crate::domain::store::{Store, StoreId};
 use crate::events::DataWritten;
-use crate::platforms::Menu;
+use crate::platforms::{Menu, MenuProgress};
 use crate::stealth::ProxyId;
 use crate::storage::{PageBytes, PayloadContent, PayloadFile, PayloadHead};
 
@@ -67,7 +69,9 @@ async fn begin(ctx: &Context) -> Result<(TaskStore, FetchStart), TaskError> {
 
 async fn fetch(ctx: &Context, store: &Store, start: &FetchStart) -> Result<Menu, TaskError> {
     let mut platform_client = PlatformClient::for_store(ctx, store).await?;
-    let menu = platform_client.crawler().fetch_menu(store, start).await;
+    let (pages, seen) = watch::channel(MenuProgress::default());
+    let on_page = |page| _ = pages.send(page);
+    let menu = telling(ctx, seen, progress, platform_client.crawler().fetch_menu(store, start, &on_page)).await;
     let proxy = platform_client.proxy();
     platform_client.end().await;
     let menu = menu?;
@@ -75,6 +79,13 @@ async fn fetch(ctx: &Context, store: &Store, start: &FetchStart) -> Result<Menu,
         confirm_small_menu(ctx, &menu, start, proxy).await?;
     }
     Ok(menu)
+}
+
+fn progress(&MenuProgress { products, announced }: &MenuProgress) -> Progress {
+    match announced {
+        Some(total) => Progress::of(products, total, format!("{products} of {total} products fetched")),
+        None => Progress { percent: None, message: format!("{products} products fetched") },
+    }
 }
 
 /// A menu that lost more than half is taken for a fault of the platform's, until enough fetches show it.

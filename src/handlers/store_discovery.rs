@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::platform_client::PlatformClient;
-use super::{Context, FollowUp, Outcome, TaskError, Written};
+use super::{Context, FollowUp, Outcome, Progress, TaskError, Written};
 use crate::db::discovery::DiscoveredStore;
 use crate::db::{self, DbError, Tx};
 use crate::domain::args;
@@ -240,9 +240,8 @@ impl<'a> Discovery<'a> {
             return;
         }
         let (asked, total, found) = (self.asked, self.total, self.report.found.len());
-        let percent = u8::try_from(100 * asked / total.max(1)).unwrap_or(100);
         let message = format!("{state}: {asked} of {total} points asked, {found} stores found");
-        self.ctx.note_progress(percent, &message).await;
+        self.ctx.note_progress(&Progress::of(asked, total, message)).await;
     }
 }
 

@@ -29,22 +29,42 @@ pub struct CrawlLimits {
     pub min_coverage: f64,
 }
 
+/// How much of a menu has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MenuProgress {
+    pub products: usize,
+    pub announced: Option<usize>,
+}
+
+/// Is told of each page that has come.
+pub type OnPage<'a> = &'a (dyn Fn(MenuProgress) + Send + Sync);
+
 impl Crawler<'_> {
     /// Fetches a store's whole menu. One that is too small to be believed at once ([`FetchStart::is_too_small`]) is fetched once more, through
     /// another proxy; the caller decides whether the second is believed. `Empty` when products are announced and none come,
     /// `Incomplete` when too few come.
-    pub async fn fetch_menu(&mut self, store: &Store, start: &FetchStart) -> Result<Menu, FetchError> {
+    pub async fn fetch_menu(
+        &mut self,
+        store: &Store,
+        start: &FetchStart,
+        on_page: OnPage<'_>,
+    ) -> Result<Menu, FetchError> {
         self.session.avoid(&start.small_menu_proxies);
-        match self.fetch_menu_once(store, start).await {
+        match self.fetch_menu_once(store, start, on_page).await {
             Ok(menu) if !start.is_too_small(menu.product_count) => return Ok(menu),
             Ok(_) | Err(FetchError::Empty) => {}
             Err(error) => return Err(error),
         }
         self.session.leave_proxy();
-        self.fetch_menu_once(store, start).await
+        self.fetch_menu_once(store, start, on_page).await
     }
 
-    async fn fetch_menu_once(&mut self, store: &Store, start: &FetchStart) -> Result<Menu, FetchError> {
+    async fn fetch_menu_once(
+        &mut self,
+        store: &Store,
+        start: &FetchStart,
+        on_page: OnPage<'_>,
+    ) -> Result<Menu, FetchError> {
         let mut pages = PagesSoFar::default();
         let mut next = Some(self.adapter.menu_query(store)?);
         while let Some(query) = next.take_if(|_| pages.pages.len() < self.limits.max_pages) {
@@ -54,6 +74,7 @@ impl Crawler<'_> {
             let read = |adapter: &dyn Adapter, query: &Query, response: &Response| adapter.read_menu(query, response);
             let (response, part) = self.ask(&query, read).await?;
             next = pages.add(&query, response, part)?;
+            on_page(MenuProgress { products: pages.normal.len(), announced: pages.total_count });
             if pages.kept > SMALL_MENU {
                 self.session.hold_large(query.endpoint.host_str().unwrap_or_default())?;
             }

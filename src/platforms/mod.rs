@@ -26,7 +26,7 @@ use crate::domain::store::{FoundStore, Platform, Store, StoreId};
 use crate::memory::MemoryPermit;
 use crate::stealth::{FetchError, Request, Response};
 
-pub use crawler::{CrawlLimits, Crawler};
+pub use crawler::{CrawlLimits, Crawler, MenuProgress};
 pub use dutchie::Dutchie;
 pub use dutchie_plus::DutchiePlus;
 pub use query_hashes::{HashObservation, QueryHashes};

@@ -65,7 +65,7 @@ impl PlatformHarness {
     async fn fetch_after(&mut self, store: &Store, products: usize) -> Result<Menu, FetchError> {
         let at = Clock::system().utc().duration_trunc(TimeDelta::milliseconds(1)).unwrap();
         let start = FetchStart { at, products, small_menu_proxies: Vec::new() };
-        self.crawler().fetch_menu(store, &start).await
+        self.crawler().fetch_menu(store, &start, &|_| ()).await
     }
 
     async fn resolve(&mut self, store: &Store) -> Result<StoreRef, FetchError> {

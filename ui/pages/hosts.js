@@ -13,6 +13,7 @@ import { FormDialog } from "../parts/form.js";
 import { Empty, Loaded, PageHead, Panel } from "../parts/panel.js";
 import { usePage } from "../parts/page.js";
 import { RowAction } from "../parts/row-action.js";
+import { useSteadyRows } from "../parts/rows.js";
 import { Figure, Strip } from "../parts/strip.js";
 import { BreakerState } from "../parts/status.js";
 import { Ago, Until } from "../parts/time.js";
@@ -26,6 +27,7 @@ export function Page({ query }) {
   const [opened, open] = useState(/** @type {any} */ (null));
   usePage("Hosts", answer);
   const hosts = [...(answer.data?.hosts ?? [])].sort((a, b) => TROUBLE.indexOf(a.breaker) - TROUBLE.indexOf(b.breaker) || b.window_refusals - a.window_refusals);
+  const steady = useSteadyRows(hosts, (host) => host.host);
   const shown = query.get("host");
   const inTrouble = hosts.filter((host) => host.breaker !== "closed").length;
   return html`<${PageHead} title="Hosts" scope="each that was asked, in trouble first" />
@@ -41,9 +43,9 @@ export function Page({ query }) {
       <${Loaded} of=${answer} what="The list of hosts">${() =>
         hosts.length === 0
           ? html`<${Empty} icon="pending" title="No host was asked yet"><p>The first crawl brings them.</p></${Empty}>`
-          : html`<table class="table fold">
+          : html`<table class="table fold" ...${steady.hold}>
               <thead><tr><th>Host</th><th>Breaker</th><th class="w-third">What it does</th><th>Next</th><th class="num">Answers</th><th class="num">Refused</th><th class="num">Rate</th><th class="num">Latency</th><th class="num"><span class="sr">Actions</span></th></tr></thead>
-              <tbody>${hosts.map((host) => html`<${Row} key=${host.host} host=${host} onOpen=${open} />`)}</tbody>
+              <tbody>${steady.rows.map((host) => html`<${Row} key=${host.host} host=${host} onOpen=${open} />`)}</tbody>
             </table>`}</${Loaded}>
     </${Panel}>
     ${opened && html`<${OpenForm} host=${opened.host} onClose=${() => open(null)} />`}`;

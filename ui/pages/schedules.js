@@ -14,6 +14,7 @@ import { Icon } from "../parts/icon.js";
 import { Empty, Loaded, PageHead, Panel } from "../parts/panel.js";
 import { usePage } from "../parts/page.js";
 import { RowAction } from "../parts/row-action.js";
+import { useSteadyRows } from "../parts/rows.js";
 import { Status } from "../parts/status.js";
 import { Ago, Until } from "../parts/time.js";
 import { act } from "../parts/toast.js";
@@ -27,17 +28,19 @@ export function Page() {
   const answer = useSchedules();
   const [edited, edit] = useState(/** @type {Schedule | "new" | null} */ (null));
   usePage("Schedules", answer);
+  const schedules = /** @type {Schedule[]} */ (answer.data?.schedules ?? []);
+  const steady = useSteadyRows(schedules, (schedule) => schedule.id);
   const isOperator = may("operator");
   return html`<${PageHead} title="Schedules" scope="what makes tasks by itself; times in UTC">
       ${isOperator && html`<button class="btn" type="button" onClick=${() => edit("new")}><${Icon} name="plus" />New schedule</button>`}
     </${PageHead}>
-    <${Panel} title="All schedules" scope=${answer.data ? plural(answer.data.schedules.length, "schedule") : ""}>
-      <${Loaded} of=${answer} what="The list of schedules">${(/** @type {{ schedules: Schedule[] }} */ { schedules }) =>
+    <${Panel} title="All schedules" scope=${answer.data ? plural(schedules.length, "schedule") : ""}>
+      <${Loaded} of=${answer} what="The list of schedules">${() =>
         schedules.length === 0
           ? html`<${Empty} icon="warn" title="There is no schedule"><p>Without one nothing is crawled by itself.</p></${Empty}>`
-          : html`<table class="table fold">
+          : html`<table class="table fold" ...${steady.hold}>
               <thead><tr><th>Schedule</th><th>State</th><th>Every</th><th>For</th><th class="num">Priority</th><th class="num">Last run</th><th class="num">Made</th><th class="num">Next run</th><th class="num"><span class="sr">Actions</span></th></tr></thead>
-              <tbody>${schedules.map((schedule) => html`<${Row} key=${schedule.id} schedule=${schedule} isOperator=${isOperator} onEdit=${edit} />`)}</tbody>
+              <tbody>${steady.rows.map((schedule) => html`<${Row} key=${schedule.id} schedule=${schedule} isOperator=${isOperator} onEdit=${edit} />`)}</tbody>
             </table>`}</${Loaded}>
     </${Panel}>
     ${edited && html`<${Form} schedule=${edited === "new" ? null : edited} onClose=${() => edit(null)} />`}`;

@@ -16,6 +16,7 @@ import { usePage } from "../parts/page.js";
 import { podsOf } from "../parts/pods.js";
 import { Ring } from "../parts/ring.js";
 import { RowAction } from "../parts/row-action.js";
+import { useSteadyRows } from "../parts/rows.js";
 import { Figure, Strip } from "../parts/strip.js";
 import { WorkerState } from "../parts/status.js";
 import { Ago } from "../parts/time.js";
@@ -32,6 +33,7 @@ export function Page() {
   const capacity = useCapacity();
   usePage("Workers", answer);
   const pods = podsOf(answer.data?.workers ?? []).sort((one, other) => worst(one) - worst(other));
+  const steady = useSteadyRows(pods.flatMap(inTroubleFirst), (worker) => worker.worker_id);
   const beats = pods.flatMap(({ workers }) => workers.map(({ last_heartbeat_at }) => last_heartbeat_at ?? ""));
   return html`<${PageHead} title="Workers" scope=${beats.length > 0 && html`last beat <${Ago} at=${beats.sort().pop()} after="ago" />`} />
     ${answer.data && html`<${Figures} pods=${pods} capacity=${capacity.data} />`}
@@ -39,11 +41,21 @@ export function Page() {
       <${Loaded} of=${answer} what="The list of workers">${() =>
         pods.length === 0
           ? html`<${Empty} icon="warn" title="No worker runs"><p><code>drover up</code> starts API, schedules and workers in one process; <code>drover worker</code> starts a pod.</p></${Empty}>`
-          : html`<table class="table fold">
+          : html`<table class="table fold" ...${steady.hold}>
               <thead><tr><th>Worker</th><th class="num">Tasks</th><th>Ids</th><th>Memory</th><th>CPU</th><th>State</th><th class="w-quarter">Why</th><th class="num"><span class="sr">Actions</span></th></tr></thead>
-              <tbody>${pods.map((pod) => html`<${Group} key=${pod.name} pod=${pod} />`)}</tbody>
+              <tbody>${groups(steady.rows, pods).map(([pod, workers]) => html`<${Group} key=${pod.name} pod=${pod} workers=${workers} />`)}</tbody>
             </table>`}</${Loaded}>
     </${Panel}>`;
+}
+
+/** @param {Pod} pod */
+const inTroubleFirst = ({ workers }) => [...workers].sort((a, b) => ORDER.indexOf(a.status) - ORDER.indexOf(b.status));
+
+/** The pods in the order of their first rows, each with its own. @param {Worker[]} rows @param {Pod[]} pods @returns {[Pod, Worker[]][]} */
+function groups(rows, pods) {
+  const names = [...new Set(rows.map(({ pod }) => pod))];
+  const named = new Map(pods.map((pod) => [pod.name, pod]));
+  return names.map((name) => [/** @type {Pod} */ (named.get(name)), rows.filter(({ pod }) => pod === name)]);
 }
 
 /** The place in `ORDER` of its worker in most trouble. @param {Pod} pod */
@@ -64,11 +76,10 @@ function Figures({ pods, capacity }) {
   </${Strip}>`;
 }
 
-const Group = memo((/** @type {{ pod: Pod }} */ { pod }) => {
-  const workers = [...pod.workers].sort((a, b) => ORDER.indexOf(a.status) - ORDER.indexOf(b.status));
-  return html`<tr class="group" id=${pod.name.toLowerCase()}><th scope="colgroup" colspan="8" class="key"><a href=${link("/admin/job-queue", { pod: pod.name })}><bdi>${pod.name}</bdi></a> <span class="scope">${count(pod.tasks)} of ${count(pod.slots)} tasks</span></th></tr>
+/** @param {{ pod: Pod, workers: Worker[] }} properties */
+const Group = ({ pod, workers }) =>
+  html`<tr class="group" id=${pod.name.toLowerCase()}><th scope="colgroup" colspan="8" class="key"><a href=${link("/admin/job-queue", { pod: pod.name })}><bdi>${pod.name}</bdi></a> <span class="scope">${count(pod.tasks)} of ${count(pod.slots)} tasks</span></th></tr>
     ${workers.map((worker) => html`<${Row} key=${worker.worker_id} worker=${worker} />`)}`;
-});
 
 const Row = memo((/** @type {{ worker: Worker }} */ { worker }) => {
   const isHeld = worker.status !== "active";

@@ -172,6 +172,21 @@ async fn a_fetch_notes_its_time_its_hash_and_who_it_went_through() {
 }
 
 #[tokio::test]
+async fn people_see_how_much_of_a_slow_menu_has_come() {
+    let latency = Duration::from_millis(900);
+    let sim = simulator(Settings { stores: 1, products_per_store: 450..=450, latency, ..Settings::default() });
+    let harness = harness(&sim).await;
+    let seed = sim.stores()[0].clone();
+    become_store(&harness, &seed, Some(&seed.platform_dispensary_id)).await;
+
+    harness.settle(Role::PayloadFetch, json!({})).await;
+
+    let percent =
+        "SELECT progress_percent::bigint FROM worker_tasks WHERE progress_message LIKE '% of 450 products fetched'";
+    assert!((20..100).contains(&harness.store.count(percent).await));
+}
+
+#[tokio::test]
 async fn a_menu_that_looks_empty_leaves_neither_payload_nor_misses() {
     let sim = simulator(Settings { stores: 1, products_per_store: 30..=30, ..Settings::default() });
     let harness = harness(&sim).await;

@@ -1,0 +1,52 @@
+//! `Progress`: how far a run is, and the telling of it while its work goes on.
+//!
+//! In: the steps of the work, as often as they come. Out: the task's `progress_percent` and `progress_message`, seldom. Best effort: what
+//! cannot be written is no reason to fail. It must not know what the work is.
+
+use std::future::{Future, pending};
+use std::time::Duration;
+
+use tokio::sync::watch;
+
+use super::Context;
+
+/// Of two writes; a run that is shorter writes nothing.
+const GAP: Duration = Duration::from_secs(2);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// None where the total is unknown.
+    pub percent: Option<u8>,
+    pub message: String,
+}
+
+impl Progress {
+    /// `done` of `total`.
+    pub fn of(done: usize, total: usize, message: String) -> Progress {
+        let percent = u8::try_from(100 * done.min(total) / total.max(1)).unwrap_or(100);
+        Progress { percent: Some(percent), message }
+    }
+}
+
+/// Does `work`, and tells people its newest step.
+pub async fn telling<S, T>(
+    ctx: &Context,
+    mut steps: watch::Receiver<S>,
+    describe: fn(&S) -> Progress,
+    work: impl Future<Output = T>,
+) -> T {
+    let tell = async {
+        loop {
+            tokio::time::sleep(GAP).await;
+            if steps.changed().await.is_err() {
+                return pending().await;
+            }
+            let progress = describe(&steps.borrow_and_update());
+            ctx.note_progress(&progress).await;
+        }
+    };
+    tokio::select! {
+        result = work => result,
+        never = tell => never,
+    }
+}
