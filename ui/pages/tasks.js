@@ -22,7 +22,7 @@ import { Row } from "./tasks/row.js";
 
 const DEFAULT_LIMIT = 50;
 // as many as can be drawn again with each change while 200 events a second come
-const MAX_LIMIT = 200;
+const MAX_LIMIT = 100;
 const PARAMETERS = [...QUALIFIERS.map(({ parameter }) => parameter), TEXT, "cursor"];
 
 /** @param {{ query: URLSearchParams }} properties */

@@ -47,6 +47,41 @@ async fn a_tab_that_is_not_seen_pauses() {
     is_live(&world.browser).await;
 }
 
+/// A list of ten rows; with each step one of them becomes another. `seen` holds weakly whatever was shown.
+const LIST: &str = r#"
+    const base = document.querySelector('script[type=module]').src.replace(/[^/]*$/, '');
+    import(base + 'core/html.js').then(({ html, memo, render, useState }) => {
+      window.seen = [];
+      const made = (id, text) => { const row = { id, text }; seen.push(new WeakRef(row)); return row; };
+      let rows = Array.from({ length: 10 }, (_, id) => made(id, 'first'));
+      const Row = memo(({ row }) => html`<li><b>row</b> ${row.text}</li>`);
+      const List = () => {
+        const [at, go] = useState(0);
+        window.step = () => { rows = rows.map((row) => (row.id === at % 10 ? made(row.id, `step ${at}`) : row)); go(at + 1); };
+        return html`<ul>${rows.map((row) => html`<${Row} key=${row.id} row=${row} />`)}</ul><p id="at">${at}</p>`;
+      };
+      render(html`<section><${List} /></section>`, document.body.appendChild(document.createElement('div')));
+    });"#;
+
+#[tokio::test]
+async fn what_is_shown_no_more_is_kept_no_more() {
+    let world = World::start().await;
+    world.open("/login").await;
+    world.browser.run(LIST, Vec::new()).await.unwrap();
+    for at in 1..=60 {
+        world.browser.until("the list is there", "!!window.step").await.unwrap();
+        world.browser.run("step()", Vec::new()).await.unwrap();
+        world
+            .browser
+            .until("the step is drawn", &format!("document.getElementById('at').textContent === '{at}'"))
+            .await
+            .unwrap();
+    }
+    world.browser.devtools("HeapProfiler.collectGarbage", json!({})).await.unwrap();
+    let kept = world.browser.read("seen.filter((row) => row.deref()).length").await.unwrap().as_u64().unwrap();
+    assert!(kept <= 20, "{kept} of 70 rows are kept, 10 are shown");
+}
+
 /// The API in a process of its own, at this address.
 async fn api(database: &TestDatabase, address: &str) -> (Child, SocketAddr) {
     let mut command = drover();
