@@ -45,9 +45,9 @@ export function Page({ query }) {
         steady.rows.length === 0
           ? html`<${Nothing} query=${query} isFiltered=${isFiltered} />`
           : html`<div ...${steady.hold}><${Waiting} waiting=${steady.waiting} onShow=${steady.show} />
-              <table class="table fold fixed"><caption class="sr">Tasks that match, newest first</caption>
-                <thead><tr>${isOperator && html`<th class="w-2"><input type="checkbox" aria-label=${`Select the ${count(steady.rows.length)} tasks of this page`} checked=${selection.isAll} onChange=${selection.toggleAll} /></th>`}
-                  <th class="w-fifth">Store</th><th class="num w-5">Task</th>${!query.get("status") && html`<th class="w-7">Status</th>`}<th class="w-9">Role</th><th class="w-9">Worker</th><th class="num w-4">Retries</th><th>Error or progress</th><th class="num w-5">Ran</th><th class="num w-5">When</th></tr></thead>
+              <table class="table fold"><caption class="sr">Tasks that match, newest first</caption>
+                <thead><tr>${isOperator && html`<th><input type="checkbox" aria-label=${`Select the ${count(steady.rows.length)} tasks of this page`} checked=${selection.isAll} onChange=${selection.toggleAll} /></th>`}
+                  <th class="w-fifth">Store</th><th class="num">Task</th>${!query.get("status") && html`<th>Status</th>`}<th>Role</th><th>Worker</th><th class="num">Retries</th><th class="w-third">Error or progress</th><th class="num">Ran</th><th class="num">When</th></tr></thead>
                 <tbody>${steady.rows.map((task) => html`<${Row} key=${task.id} task=${task} isSelected=${selection.ids.has(task.id)} onSelect=${isOperator ? selection.toggle : null} withStatus=${!query.get("status")} />`)}</tbody>
               </table></div>
               <${Pager} query=${query} next=${answer.data.next_cursor}><span>${count(steady.rows.length)} tasks on this page</span>
