@@ -27,6 +27,9 @@ const POLL: Duration = Duration::from_millis(50);
 const MAX_STARTS: usize = 3;
 const REMEDY: &str = "install Chromium and its driver (Debian: apt-get install chromium chromium-driver)";
 
+/// Of one script in a page.
+const MAX_SCRIPT: Duration = Duration::from_secs(120);
+
 pub struct Browser {
     client: Client,
     profile: tempfile::TempDir,
@@ -267,6 +270,8 @@ fn capabilities(profile: &str) -> Capabilities {
     args.push(format!("--user-data-dir={profile}"));
     let mut capabilities = Capabilities::new();
     capabilities.insert("goog:chromeOptions".to_owned(), json!({ "args": args }));
+    // the check of a whole page takes long on a machine that builds beside it
+    capabilities.insert("timeouts".to_owned(), json!({ "script": MAX_SCRIPT.as_millis() as u64 }));
     capabilities.insert("goog:loggingPrefs".to_owned(), json!({"browser": "ALL"}));
     capabilities
 }
