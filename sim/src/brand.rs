@@ -1,6 +1,7 @@
 //! `Brands`: the invented makers of everything on sale, shared by all stores; and how one product names its maker.
 
 use crate::draw::{Draw, Topic};
+use crate::pictures::PictureHost;
 use crate::words;
 
 const BRANDS: u64 = 96;
@@ -16,12 +17,16 @@ pub(crate) struct Brand {
 pub(crate) struct Brands(Vec<Brand>);
 
 impl Brands {
-    pub(crate) fn new(seed: u64) -> Brands {
-        Brands((0..BRANDS).map(|index| brand(seed, index)).collect())
+    pub(crate) fn new(seed: u64, host: &PictureHost) -> Brands {
+        Brands((0..BRANDS).map(|index| brand(seed, index, host)).collect())
     }
 
     pub(crate) fn pick(&self, draw: &mut Draw) -> &Brand {
         draw.pick(&self.0)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Brand> {
+        self.0.iter()
     }
 }
 
@@ -51,9 +56,14 @@ impl Naming {
             _ => Naming::Nameless,
         }
     }
+
+    /// The product has the object `brand`, and in it the address of the logo.
+    pub(crate) fn has_object(self) -> bool {
+        matches!(self, Naming::Object | Naming::BrandName | Naming::Canonical)
+    }
 }
 
-fn brand(seed: u64, index: u64) -> Brand {
+fn brand(seed: u64, index: u64, host: &PictureHost) -> Brand {
     let mut draw = Draw::of(seed, Topic::Brand, &[index]);
     let name = words::company(&mut draw);
     let length = draw.between(300, 1500) as usize;
@@ -61,7 +71,7 @@ fn brand(seed: u64, index: u64) -> Brand {
         id: draw.uuid(),
         parent_id: draw.uuid(),
         name: if draw.percent(20) { format!("{name} & Co.") } else { name },
-        image_url: draw.percent(85).then(|| format!("https://images.dutchie.com/{}", draw.hex32())),
+        image_url: draw.percent(85).then(|| host.url(&draw.hex32())),
         description: words::prose(&mut draw, length),
     }
 }

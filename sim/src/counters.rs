@@ -1,6 +1,7 @@
 //! `Counters`: what has happened so far, and waiting until something has.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -24,6 +25,12 @@ pub struct Counts {
     pub key_refused: u64,
     /// Requests for `/robots.txt`.
     pub robots: u64,
+    /// Requests for pictures, those behind redirects included.
+    pub pictures: u64,
+    /// Whole good files among the answers: each counts as its last bytes go out.
+    pub pictures_served: u64,
+    /// The same by the path that the product or brand names, where a redirect began included; only addresses of this world.
+    pub picture_answers: BTreeMap<String, u64>,
     /// None of these, or malformed.
     pub other: u64,
     /// Whole, correct answers with data to one of the three operations.
@@ -58,12 +65,13 @@ pub struct ProxyCounts {
     pub refused: u64,
 }
 
-pub(crate) struct Counters(watch::Sender<Counts>);
+#[derive(Clone)]
+pub(crate) struct Counters(Arc<watch::Sender<Counts>>);
 
 impl Counters {
     pub(crate) fn new(proxies: usize) -> Counters {
         let proxies = vec![ProxyCounts::default(); proxies];
-        Counters(watch::Sender::new(Counts { proxies, ..Counts::default() }))
+        Counters(Arc::new(watch::Sender::new(Counts { proxies, ..Counts::default() })))
     }
 
     pub(crate) fn note(&self, change: impl FnOnce(&mut Counts)) {
@@ -75,6 +83,14 @@ impl Counters {
             if let Some(counts) = counts.proxies.get_mut(proxy) {
                 change(counts);
             }
+        });
+    }
+
+    /// A good picture went out whole.
+    pub(crate) fn note_picture(&self, path: &str) {
+        self.note(|counts| {
+            counts.pictures_served += 1;
+            *counts.picture_answers.entry(path.to_owned()).or_default() += 1;
         });
     }
 

@@ -21,6 +21,8 @@ pub(crate) enum Topic {
     Special,
     Look,
     Reprice,
+    Photo,
+    Painting,
 }
 
 #[derive(Clone, Debug)]

@@ -2,9 +2,12 @@
 //!
 //! Computed from the generator's truth, never from the JSON, so that it can disagree with a reader of that JSON.
 
-use crate::brand::Naming;
+use std::collections::BTreeMap;
+
+use crate::brand::{Brand, Naming};
 use crate::catalogue::StoreSeed;
 use crate::category::Category;
+use crate::pictures::{self, OraclePicture};
 use crate::potency::{self, Content};
 use crate::presence;
 use crate::product::{Price, Product, Special, Stock};
@@ -33,6 +36,10 @@ pub struct OracleProduct {
     pub subcategory: Option<&'static str>,
     pub strain_type: Option<&'static str>,
     pub image_url: Option<String>,
+    /// The file behind `image_url`; none where that is.
+    pub picture: Option<OraclePicture>,
+    /// The logo of its brand, where the product names it: one without a `brand` object does not (see [`OracleBrand`]).
+    pub brand_image_url: Option<String>,
     pub price_rec: Option<i32>,
     pub price_med: Option<i32>,
     pub special_price_rec: Option<i32>,
@@ -76,11 +83,45 @@ pub struct OracleVariant {
     pub is_in_stock: bool,
 }
 
+/// A brand under whose name a product was seen, and its logo as the products have it.
+///
+/// `brand.imageUrl` and `brandLogo` come with the object `brand` only. Most products have it, also those that keep the brand's name
+/// elsewhere (`brandName`, `POSMetaData`); where it is null no logo is named, though a name may be, and a product without any brand
+/// never names a logo. Dutchie Plus names none at all.
+///
+/// Some makers share a name, and each has its own logo: a table by name holds the logo of one of them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OracleBrand {
+    pub name: String,
+    /// None where the brand has no logo, or no product seen so far names it.
+    pub image_url: Option<String>,
+    pub picture: Option<OraclePicture>,
+}
+
 pub(crate) fn store(world: &World, store: &StoreSeed, crawl: u32) -> OracleStore {
     OracleStore {
         platform_dispensary_id: store.platform_dispensary_id.clone(),
         products: (0..store.size).filter_map(|index| product(world, store, index, crawl)).collect(),
     }
+}
+
+/// By name; one for each maker.
+pub(crate) fn brands<'a>(world: &World, stores: impl Iterator<Item = &'a StoreSeed>, crawl: u32) -> Vec<OracleBrand> {
+    let mut seen: BTreeMap<(&str, &str), (&Brand, bool)> = BTreeMap::new();
+    for (store, index) in stores.flat_map(|store| (0..store.size).map(move |index| (store, index))) {
+        let Some(last_seen) = presence::last_seen(world.seed, store.index, index, crawl) else { continue };
+        let Product { brand, naming, .. } = world.product(store, index, last_seen);
+        if naming != Naming::Nameless {
+            seen.entry((&brand.name, &brand.id)).or_insert((brand, false)).1 |= naming.has_object();
+        }
+    }
+    seen.into_values().map(|(brand, names_logo)| oracle_brand(world, brand, names_logo)).collect()
+}
+
+fn oracle_brand(world: &World, brand: &Brand, names_logo: bool) -> OracleBrand {
+    let image_url = brand.image_url.clone().filter(|_| names_logo);
+    let picture = image_url.as_deref().and_then(|url| pictures::logo(world, url));
+    OracleBrand { name: brand.name.clone(), image_url, picture }
 }
 
 fn product(world: &World, store: &StoreSeed, index: u64, crawl: u32) -> Option<OracleProduct> {
@@ -103,6 +144,8 @@ fn product(world: &World, store: &StoreSeed, index: u64, crawl: u32) -> Option<O
         subcategory: truth.subcategory.filter(|name| !name.is_empty()),
         strain_type: truth.strain_type.filter(|strain| *strain != "N/A"),
         image_url: truth.picture.url().map(str::to_owned),
+        picture: truth.picture.url().and_then(|url| pictures::product(world, url)),
+        brand_image_url: truth.brand.image_url.clone().filter(|_| truth.naming.has_object()),
         price_rec,
         price_med,
         special_price_rec,

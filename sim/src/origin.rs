@@ -23,7 +23,7 @@ use crate::request::{Ask, GraphqlRequest, Operation};
 use crate::settings::Robots;
 use crate::transmission::{Afterwards, RawAnswer};
 use crate::world::World;
-use crate::{answer, pages, plus};
+use crate::{answer, pages, pictures, plus};
 
 const MAX_REQUEST_BODY: usize = 256 * 1024;
 const CHALLENGE: &str = "<!DOCTYPE html><html><head><title>Just a moment...</title></head><body>\
@@ -134,6 +134,9 @@ async fn respond(world: &World, request: Request<Incoming>, proxy: Option<usize>
     }
     if path == "/robots.txt" {
         return robots(world);
+    }
+    if path.starts_with(pictures::PATH) {
+        return pictures::respond(world, request.method(), &path).await;
     }
     if !is_graphql(&path) {
         world.counters.note(|counts| counts.other += 1);

@@ -1,6 +1,7 @@
 //! `Picture`: the photograph of a product, and in which of its places upstream keeps it.
 
 use crate::draw::Draw;
+use crate::pictures::PictureHost;
 
 pub(crate) enum Picture {
     None,
@@ -13,9 +14,10 @@ pub(crate) enum Picture {
 }
 
 impl Picture {
-    pub(crate) fn draw(draw: &mut Draw) -> Picture {
-        let bucket = if draw.percent(30) { "s3-us-west-2.amazonaws.com/dutchie-images" } else { "images.dutchie.com" };
-        let url = format!("https://{bucket}/{}", draw.hex32());
+    pub(crate) fn draw(draw: &mut Draw, host: &PictureHost) -> Picture {
+        // upstream has two hosts, of which this was the choice: a seed stays worth what it was
+        draw.next();
+        let url = host.url(&draw.hex32());
         match draw.below(100) {
             0..8 => Picture::None,
             8..14 => Picture::Listed(url),

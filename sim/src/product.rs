@@ -12,6 +12,7 @@ use crate::money::Mills;
 use crate::picture::Picture;
 use crate::potency::{self, Content};
 use crate::words;
+use crate::world::World;
 
 /// 2026-01-01T00:00:00Z: the simulated world's first crawl.
 const EPOCH_MS: u64 = 1_767_225_600_000;
@@ -111,7 +112,8 @@ pub(crate) enum Stock {
 }
 
 impl<'a> Product<'a> {
-    pub(crate) fn of(seed: u64, brands: &'a Brands, store: &StoreSeed, index: u64, crawl: u32) -> Product<'a> {
+    pub(crate) fn of(world: &'a World, store: &StoreSeed, index: u64, crawl: u32) -> Product<'a> {
+        let seed = world.seed;
         let keys = [store.index, index];
         let mut draw = Draw::of(seed, Topic::Product, &keys);
         let id = if draw.percent(6) { draw.legacy_id() } else { draw.object_id() };
@@ -137,12 +139,12 @@ impl<'a> Product<'a> {
 
         let mut look = Draw::of(seed, Topic::Look, &keys);
         let (subcategory, strain_type) = (*look.pick(category.subcategories), *look.pick(STRAIN_TYPES));
-        let picture = Picture::draw(&mut look);
+        let picture = Picture::draw(&mut look, &world.pictures);
         let weighed = category.potency == Potency::Percentage && look.percent(60);
         Product {
             id,
             name,
-            brand: maker(seed, brands, store, index),
+            brand: maker(seed, &world.brands, store, index),
             naming,
             category,
             subcategory,

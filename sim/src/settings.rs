@@ -27,7 +27,7 @@ pub struct Settings {
     pub spread: bool,
     /// The crawl that is served first, from 1; see `Simulator::set_crawl`.
     pub crawl: u32,
-    /// Added to every answer of the origin.
+    /// Added to every answer of the origin but pictures, which have `Simulator::set_picture_latency`.
     pub latency: Duration,
     /// How long a client may take to send a request, and a kept connection may be idle.
     pub client_timeout: Duration,

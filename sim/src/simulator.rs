@@ -18,8 +18,9 @@ use crate::counters::{Counters, Counts};
 use crate::encoding::Coding;
 use crate::faults::{Fault, FaultId, Faults, Refusal};
 use crate::hashes::Hashes;
-use crate::oracle::{self, OracleStore};
+use crate::oracle::{self, OracleBrand, OracleStore};
 use crate::pages::Pages;
+use crate::pictures::{self, PictureAnswer, PictureHost, PictureKind};
 use crate::proxy::{self, Outgoing, ProxyAddress, ProxyFault, ProxyProtocol, ProxyState};
 use crate::request::Operation;
 use crate::settings::{Robots, Settings};
@@ -43,6 +44,7 @@ impl Simulator {
             (0..settings.proxies).map(|index| bind(proxy_port(index))).collect::<Result<_>>()?;
         let address = origin.local_addr()?;
         let base_url = base_url(address, settings.tls.is_some());
+        let pictures = PictureHost::new(&base_url);
         let world = World {
             seed: settings.seed,
             latency: settings.latency,
@@ -51,7 +53,8 @@ impl Simulator {
             origin: address,
             catalogue: Catalogue::new(&settings, &base_url, captured.as_ref()),
             captured,
-            brands: Brands::new(settings.seed),
+            brands: Brands::new(settings.seed, &pictures),
+            pictures,
             proxies: proxy_states(&settings, &proxies)?,
             outgoing: Outgoing::default(),
             proxy_tls: settings.proxy_tls.map(TlsAcceptor::from),
@@ -119,6 +122,31 @@ impl Simulator {
     /// What a product table must hold after crawls 1 … `crawl` were completed for every generated store.
     pub fn oracle(&self, crawl: u32) -> Vec<OracleStore> {
         self.generated().map(|store| oracle::store(&self.world, store, crawl)).collect()
+    }
+
+    /// The brands and logos that a table must hold after crawls 1 … `crawl` were completed for every generated store.
+    pub fn oracle_brands(&self, crawl: u32) -> Vec<OracleBrand> {
+        oracle::brands(&self.world, self.generated(), crawl)
+    }
+
+    /// The end of a careful fetch of that address, as a product or brand names it; none = it is not an address of this world.
+    pub fn picture(&self, url: &str) -> Option<PictureAnswer> {
+        pictures::answer(&self.world, url)
+    }
+
+    /// How that picture is served.
+    pub fn picture_kind(&self, url: &str) -> Option<PictureKind> {
+        pictures::kind(&self.world, url)
+    }
+
+    /// How long every answer to a request for a picture takes from now on; zero at first.
+    pub fn set_picture_latency(&self, latency: Duration) {
+        self.world.pictures.set_latency(latency);
+    }
+
+    /// While they are held, pictures are asked for and not answered, each for `client_timeout` at most.
+    pub fn hold_pictures(&self, is_held: bool) {
+        self.world.pictures.hold(is_held);
     }
 
     /// Distinct products on each generated store's menu in that crawl, by platform dispensary id.

@@ -16,6 +16,7 @@ use crate::encoding::Coding;
 use crate::faults::Faults;
 use crate::hashes::Hashes;
 use crate::pages::Pages;
+use crate::pictures::PictureHost;
 use crate::product::Product;
 use crate::proxy::{Outgoing, ProxyState};
 use crate::settings::Robots;
@@ -29,6 +30,7 @@ pub(crate) struct World {
     pub(crate) catalogue: Catalogue,
     pub(crate) captured: Option<CapturedPage>,
     pub(crate) brands: Brands,
+    pub(crate) pictures: PictureHost,
     pub(crate) proxies: Vec<ProxyState>,
     pub(crate) outgoing: Outgoing,
     /// For the proxies that speak TLS.
@@ -59,7 +61,7 @@ impl World {
     }
 
     pub(crate) fn product(&self, store: &StoreSeed, index: u64, crawl: u32) -> Product<'_> {
-        let product = Product::of(self.seed, &self.brands, store, index, crawl);
+        let product = Product::of(self, store, index, crawl);
         let is_repriced = Draw::of(self.seed, Topic::Reprice, &[store.index, index]).percent(self.repriced());
         if is_repriced { product.repriced() } else { product }
     }

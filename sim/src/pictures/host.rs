@@ -1,0 +1,74 @@
+//! `PictureHost`: the part of the origin that has the pictures: their addresses, and how long each answer takes.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::watch;
+
+use super::address::{Address, PATH};
+use super::plan::Subject;
+use crate::world::World;
+
+pub(crate) struct PictureHost {
+    base_url: String,
+    /// By hash: every picture that a product or brand of this world names in any crawl.
+    subjects: OnceLock<HashMap<u128, Subject>>,
+    latency: Mutex<Duration>,
+    is_held: watch::Sender<bool>,
+}
+
+impl PictureHost {
+    pub(crate) fn new(base_url: &str) -> PictureHost {
+        PictureHost {
+            base_url: base_url.to_owned(),
+            subjects: OnceLock::new(),
+            latency: Mutex::default(),
+            is_held: watch::Sender::new(false),
+        }
+    }
+
+    /// The address of the picture with these 32 hex digits.
+    pub(crate) fn url(&self, hex32: &str) -> String {
+        format!("{}{PATH}{hex32}", self.base_url)
+    }
+
+    pub(crate) fn absolute(&self, address: Address) -> String {
+        format!("{}{address}", self.base_url)
+    }
+
+    /// The address that `url` has at this origin, as products and brands name it.
+    pub(crate) fn address(&self, url: &str) -> Option<Address> {
+        Address::of_path(url.strip_prefix(&self.base_url)?).filter(|address| address.hop == 0)
+    }
+
+    /// Whose picture it is; none for strangers, so that no client can make counts grow without end.
+    pub(crate) fn subject(&self, world: &World, address: Address) -> Option<Subject> {
+        self.subjects.get_or_init(|| subjects(world)).get(&address.hash).copied()
+    }
+
+    pub(crate) fn set_latency(&self, latency: Duration) {
+        *self.latency.lock().unwrap_or_else(PoisonError::into_inner) = latency;
+    }
+
+    pub(crate) fn hold(&self, is_held: bool) {
+        self.is_held.send_replace(is_held);
+    }
+
+    /// Until the answer may go out; not longer than `patience` for the sake of a hold.
+    pub(crate) async fn wait(&self, patience: Duration) {
+        let latency = *self.latency.lock().unwrap_or_else(PoisonError::into_inner);
+        tokio::time::sleep(latency).await;
+        let mut is_held = self.is_held.subscribe();
+        let _ = tokio::time::timeout(patience, is_held.wait_for(|is_held| !is_held)).await;
+    }
+}
+
+fn subjects(world: &World) -> HashMap<u128, Subject> {
+    let stores = world.catalogue.stores.iter().filter(|store| !store.captured);
+    let products = stores.flat_map(|store| (0..store.size).map(move |index| world.product(store, index, 1)));
+    let of_products = products.filter_map(|product| product.picture.url().and_then(|url| world.pictures.address(url)));
+    let logos = world.brands.iter().filter_map(|brand| world.pictures.address(brand.image_url.as_deref()?));
+    let of_products = of_products.map(|address| (address.hash, Subject::Product));
+    of_products.chain(logos.map(|address| (address.hash, Subject::Logo))).collect()
+}
