@@ -7,5 +7,6 @@ mod support;
 mod faults;
 mod menus;
 mod oracle;
+mod pictures;
 mod proxies;
 mod requests;

@@ -1,21 +1,17 @@
 //! What the origin insists on, whom it finds, and how it writes its answers.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::Request;
 use http_body_util::{BodyExt, Full};
-use hyper_util::rt::{TokioExecutor, TokioIo};
 use serde_json::{Value, json};
 use sim::{Coding, Operation, Settings, Simulator, history};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
-use tokio_rustls::TlsConnector;
-use tokio_rustls::rustls::{ClientConfig, RootCertStore, ServerConfig, pki_types};
 
-use crate::support::{Answer, PATIENCE, Way, get, graphql, menu_page, menu_variables, send, small};
+use crate::support::{Answer, PATIENCE, Way, certified, get, graphql, http2, menu_page, menu_variables, send, small};
 
 #[path = "../../../tests/integration/support/fixture.rs"]
 mod fixture;
@@ -250,30 +246,11 @@ async fn a_body_that_does_not_come_is_not_waited_for() {
     assert_eq!(&status, b"HTTP/1.1 400");
 }
 
-fn certified() -> (Arc<ServerConfig>, pki_types::CertificateDer<'static>) {
-    let issued = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
-    let key = pki_types::PrivateKeyDer::Pkcs8(issued.signing_key.serialize_der().into());
-    let certificate = issued.cert.der().clone();
-    let server = ServerConfig::builder().with_no_client_auth().with_single_cert(vec![certificate.clone()], key);
-    (Arc::new(server.unwrap()), certificate)
-}
-
 #[tokio::test]
 async fn https_speaks_http_2_by_alpn() {
     let (server, certificate) = certified();
     let sim = Simulator::start(Settings { tls: Some(server), ..small() }).unwrap();
-
-    let mut roots = RootCertStore::empty();
-    roots.add(certificate).unwrap();
-    let mut client = ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
-    client.alpn_protocols = vec![b"h2".to_vec()];
-    let authority = sim.base_url().trim_start_matches("https://");
-    let stream = TcpStream::connect(authority).await.unwrap();
-    let name = pki_types::ServerName::try_from("localhost").unwrap();
-    let stream = TlsConnector::from(Arc::new(client)).connect(name, stream).await.unwrap();
-    let (mut sender, connection) =
-        hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(stream)).await.unwrap();
-    tokio::spawn(connection);
+    let mut sender = http2(&sim, certificate).await.unwrap();
     let mut request = request(&sim);
     request.headers_mut().remove("host");
     let response = sender.send_request(request).await.unwrap();

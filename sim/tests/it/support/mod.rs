@@ -1,5 +1,6 @@
 //! A plain HTTP/1.1 client for tests: direct, or through one of the simulator's proxies.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
@@ -9,12 +10,15 @@ use base64::prelude::BASE64_STANDARD;
 use bytes::Bytes;
 use http::{HeaderMap, Request, StatusCode};
 use http_body_util::{BodyExt, Full};
-use hyper_util::rt::TokioIo;
+use hyper::client::conn::http2::SendRequest;
+use hyper_util::rt::{TokioExecutor, TokioIo};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 use sim::{Operation, ProxyAddress, ProxyProtocol, Settings, Simulator, history};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::rustls::{ClientConfig, RootCertStore, ServerConfig, pki_types};
 
 pub const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -174,4 +178,28 @@ async fn decoded(headers: &HeaderMap, body: Bytes) -> Result<Bytes> {
         Some(other) => bail!("coding {other}"),
     };
     Ok(out.into())
+}
+
+/// A server as `localhost`, and whom its clients must trust.
+pub fn certified() -> (Arc<ServerConfig>, pki_types::CertificateDer<'static>) {
+    let issued = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let key = pki_types::PrivateKeyDer::Pkcs8(issued.signing_key.serialize_der().into());
+    let certificate = issued.cert.der().clone();
+    let server = ServerConfig::builder().with_no_client_auth().with_single_cert(vec![certificate.clone()], key);
+    (Arc::new(server.unwrap()), certificate)
+}
+
+/// A connection that speaks HTTP/2 by ALPN.
+pub async fn http2(sim: &Simulator, trusted: pki_types::CertificateDer<'static>) -> Result<SendRequest<Full<Bytes>>> {
+    let mut roots = RootCertStore::empty();
+    roots.add(trusted)?;
+    let mut client = ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
+    client.alpn_protocols = vec![b"h2".to_vec()];
+    let stream = TcpStream::connect(sim.base_url().trim_start_matches("https://")).await?;
+    let name = pki_types::ServerName::try_from("localhost")?;
+    let stream = TlsConnector::from(Arc::new(client)).connect(name, stream).await?;
+    let (sender, connection) =
+        hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(stream)).await?;
+    tokio::spawn(connection);
+    Ok(sender)
 }
