@@ -58,7 +58,10 @@ impl PictureHost {
     /// Until the answer may go out; not longer than `patience` for the sake of a hold.
     pub(crate) async fn wait(&self, patience: Duration) {
         let latency = *self.latency.lock().unwrap_or_else(PoisonError::into_inner);
-        tokio::time::sleep(latency).await;
+        // even a sleep of nothing lasts until the timer's next tick
+        if !latency.is_zero() {
+            tokio::time::sleep(latency).await;
+        }
         let mut is_held = self.is_held.subscribe();
         let _ = tokio::time::timeout(patience, is_held.wait_for(|is_held| !is_held)).await;
     }
