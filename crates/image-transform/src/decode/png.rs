@@ -1,0 +1,54 @@
+//! PNG, reduced to 8 bits a channel while it is read.
+
+use std::io::{Cursor, ErrorKind};
+
+use png::{ColorType, Decoder, DecodingError, Limits, Transformations};
+
+use crate::container::Header;
+use crate::limits::MAX_SIDE;
+use crate::pixels::Pixels;
+use crate::{Format, ImageError};
+
+/// Maximum number of bytes that the decoder takes beside the pixels: a few rows of the widest picture.
+const MAX_WORKING_BYTES: usize = MAX_SIDE as usize * 8 * 16;
+
+pub fn decode(data: &[u8], header: Header) -> Result<Pixels, ImageError> {
+    decode_samples(data, header).map_err(refusal)?.ok_or_else(|| ImageError::undecodable(Format::Png, "an odd size"))
+}
+
+fn decode_samples(data: &[u8], header: Header) -> Result<Option<Pixels>, DecodingError> {
+    let mut decoder = Decoder::new_with_limits(Cursor::new(data), Limits { bytes: MAX_WORKING_BYTES });
+    decoder.set_transformations(Transformations::normalize_to_color8());
+    decoder.set_ignore_text_chunk(true);
+    decoder.set_ignore_iccp_chunk(true);
+    let mut reader = decoder.read_info()?;
+    let (colour, _) = reader.output_color_type();
+    let samples = header.width as usize * header.height as usize * colour.samples();
+    if reader.output_buffer_size() != Some(samples) {
+        return Ok(None);
+    }
+    let mut data = vec![0; samples];
+    reader.next_frame(&mut data)?;
+    Ok(Some(to_pixels(header, colour, data)))
+}
+
+fn to_pixels(header: Header, colour: ColorType, data: Vec<u8>) -> Pixels {
+    let (channels, data) = match colour {
+        ColorType::Grayscale | ColorType::Indexed => (3, data.iter().flat_map(|&gray| [gray; 3]).collect()),
+        ColorType::GrayscaleAlpha => {
+            (4, data.as_chunks::<2>().0.iter().flat_map(|&[gray, alpha]| [gray, gray, gray, alpha]).collect())
+        }
+        ColorType::Rgb => (3, data),
+        ColorType::Rgba => (4, data),
+    };
+    Pixels { width: header.width, height: header.height, channels, data }
+}
+
+fn refusal(error: DecodingError) -> ImageError {
+    match error {
+        DecodingError::IoError(error) if error.kind() == ErrorKind::UnexpectedEof => {
+            ImageError::truncated(Format::Png, "its image data ends before the picture does")
+        }
+        error => ImageError::undecodable(Format::Png, error.to_string()),
+    }
+}

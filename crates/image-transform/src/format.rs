@@ -1,0 +1,60 @@
+//! `Format`: the image formats of this crate, and how bytes show theirs.
+//!
+//! Names and declared content types play no part: strangers choose those.
+
+/// An image format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Format {
+    Jpeg,
+    Png,
+    WebP,
+    Gif,
+    /// Never decoded; encoded where the crate is built with `avif`.
+    Avif,
+}
+
+impl Format {
+    /// The format whose signature the bytes begin with.
+    pub fn sniff(bytes: &[u8]) -> Option<Format> {
+        match bytes {
+            [0xFF, 0xD8, 0xFF, ..] => Some(Format::Jpeg),
+            [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1A, b'\n', ..] => Some(Format::Png),
+            [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some(Format::WebP),
+            [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some(Format::Gif),
+            [_, _, _, _, b'f', b't', b'y', b'p', b'a', b'v', b'i', b'f' | b's', ..] => Some(Format::Avif),
+            _ => None,
+        }
+    }
+
+    pub fn content_type(self) -> &'static str {
+        match self {
+            Format::Jpeg => "image/jpeg",
+            Format::Png => "image/png",
+            Format::WebP => "image/webp",
+            Format::Gif => "image/gif",
+            Format::Avif => "image/avif",
+        }
+    }
+
+    /// The end of a file's name, without the dot.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Format::Jpeg => "jpg",
+            Format::Png => "png",
+            Format::WebP => "webp",
+            Format::Gif => "gif",
+            Format::Avif => "avif",
+        }
+    }
+
+    /// The name in messages and in the parameter `format`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Jpeg => "jpeg",
+            Format::Png => "png",
+            Format::WebP => "webp",
+            Format::Gif => "gif",
+            Format::Avif => "avif",
+        }
+    }
+}
