@@ -23,6 +23,7 @@ use crate::actors::tree::{StartError, Tree, TreeDeps};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::db::{self, Client, Db, DbError, installation, legacy, schedules, workers};
+use crate::downloads::{DownloadQueue, Downloads};
 use crate::events;
 use crate::handlers::housekeeping::Housekeeping;
 use crate::storage::{Ownership, Payloads};
@@ -30,6 +31,7 @@ pub use services::{ServicesError, services};
 
 pub struct App {
     tree: Tree,
+    images: Option<(Downloads, DownloadQueue)>,
 }
 
 /// All that an [`App`] needs of the database before it starts. It holds no task and may be dropped.
@@ -80,6 +82,11 @@ impl App {
         self.tree.proxies()
     }
 
+    /// None where no images are downloaded.
+    pub fn downloads(&self) -> Option<&DownloadQueue> {
+        self.images.as_ref().map(|(_, queue)| queue)
+    }
+
     pub fn lifecycle(&self) -> &Lifecycle {
         self.tree.lifecycle()
     }
@@ -93,6 +100,8 @@ impl App {
     /// tree had failed.
     pub async fn stop(self, at_once: impl Future<Output = ()>) -> Option<String> {
         let lifecycle = self.lifecycle().clone();
+        // what is not downloaded yet is found again
+        drop(self.images);
         let mut drain = std::pin::pin!(self.tree.drain());
         tokio::select! {
             cause = &mut drain => return cause,
@@ -108,8 +117,14 @@ impl PreparedApp {
         let PreparedApp(deps) = self;
         let (config, Housekeeping { db, payloads }) = (deps.config.clone(), deps.housekeeping.clone());
         let clock = deps.clock.clone();
-        let make = move |proxies| services(&config, &db, payloads, &clock, proxies);
-        Ok(App { tree: Tree::start(deps, make).await? })
+        let mut images = None;
+        let make = |proxies| {
+            let services = services(&config, &db, payloads, &clock, proxies)?;
+            images = services::downloads(&config, &services)?.zip(services.downloads.clone());
+            Ok(services)
+        };
+        let tree = Tree::start(deps, make).await?;
+        Ok(App { tree, images })
     }
 }
 

@@ -6,6 +6,7 @@
 mod data;
 mod fetch;
 mod http;
+mod images;
 mod queue;
 mod runs;
 mod workers;
@@ -13,6 +14,7 @@ mod workers;
 pub use data::*;
 pub use fetch::*;
 pub use http::*;
+pub use images::*;
 pub use queue::*;
 pub use runs::*;
 pub use workers::*;

@@ -28,6 +28,9 @@ pub mod store_draft;
 
 pub mod platforms;
 
+pub mod downloads;
+pub mod images;
+
 pub mod handlers;
 
 pub mod actors;

@@ -74,6 +74,13 @@ metrics! {
     RETENTION_REMOVED: IntCounterVec = counters("drover_retention_removed_total", "What retention removed", &["kind"]);
     COVERAGE: Histogram = histogram("drover_crawl_coverage_ratio", "Share of the announced products that a crawl holds", &SHARES);
 
+    // images
+    IMAGES: IntCounterVec = counters("drover_images_total", "Images that were to be downloaded, by what became of them", &["result"]);
+    IMAGE_BYTES: IntCounter = counter("drover_image_bytes_total", "Bytes of stored images as downloaded");
+
+    IMAGES_SERVED: IntCounterVec = counters("drover_images_served_total", "Images that clients asked for, by where they came from", &["source"]);
+    IMAGES_NOT_CACHED: IntCounter = counter("drover_images_not_cached_total", "Resized images that could not be written to the cache");
+
     // system
     SCHEDULE_RUNS: IntCounterVec = counters("drover_schedule_runs_total", "Generations of schedules", &["result"]);
     CHORE_TURNS: IntCounterVec = counters("drover_chore_turns_total", "Turns of periodic chores, by how they ended", &["chore", "result"]);

@@ -58,6 +58,9 @@ pub enum ApiError {
     /// A file is there, and is not what was written.
     #[error("{0}")]
     Damaged(String),
+    /// A stored file is not an image.
+    #[error("{0}")]
+    NotAnImage(String),
     #[error("{0}")]
     FilesUnavailable(String),
     /// The version that the request is for is not there any more.
@@ -170,7 +173,7 @@ impl ApiError {
             ApiError::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
             ApiError::TargetTooLong(_) => StatusCode::URI_TOO_LONG,
             ApiError::HeadTooLarge(_) => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
-            ApiError::NotJson(_) | ApiError::Coded(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            ApiError::NotJson(_) | ApiError::Coded(_) | ApiError::NotAnImage(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             ApiError::TimedOut(_) | ApiError::Busy(_) | ApiError::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
             ApiError::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
@@ -183,6 +186,7 @@ impl ApiError {
             ApiError::TooManyRequests(wait) => {
                 Some((header::RETRY_AFTER, HeaderValue::from(wait.as_secs().saturating_add(1))))
             }
+            ApiError::Busy(_) => Some((header::RETRY_AFTER, HeaderValue::from_static("1"))),
             _ => None,
         }
     }

@@ -36,6 +36,11 @@ impl IfNoneMatch {
         tagged(response, &tag)
     }
 
+    /// Whether the client has anything.
+    pub fn is_given(&self) -> bool {
+        self.0.is_some()
+    }
+
     /// Whether the client has what `tag` stands for.
     pub fn holds(&self, tag: &str) -> bool {
         let is_it = |given: &str| given == "*" || given.strip_prefix("W/").unwrap_or(given) == tag;

@@ -113,6 +113,9 @@ pub fn endpoints() -> OpenApiRouter<ApiState> {
         visitors::list,
         stats::series,
         geo::show,
+        images::show,
+        images::product,
+        images::brand,
     ]
 }
 

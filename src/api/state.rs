@@ -16,6 +16,7 @@ use super::{Health, MAX_BATCHES, MAX_LISTENERS, MAX_PROXY_TESTS};
 use crate::config::{self, Setting};
 use crate::db::Db;
 use crate::geo::Geo;
+use crate::images::Renderer;
 use crate::secrets::SecretKeys;
 
 /// What the API has of the rest of the program.
@@ -31,6 +32,8 @@ pub struct Services {
     pub politeness: Arc<config::Politeness>,
     /// Hosts of a private network that stores may have.
     pub allowed_hosts: Arc<[String]>,
+    pub images: Arc<config::Images>,
+    pub renderer: Renderer,
 }
 
 #[derive(Clone)]
@@ -44,6 +47,8 @@ pub struct ApiState {
     pub proxy_tester: Arc<dyn ProxyTester>,
     pub politeness: Arc<config::Politeness>,
     pub allowed_hosts: Arc<[String]>,
+    pub images: Arc<config::Images>,
+    pub renderer: Renderer,
     pub geo: Geo,
     pub visitors: Arc<Visitors>,
     /// Cancelled when the server ends: an answer that goes on for long ends with it.
@@ -62,7 +67,8 @@ pub struct ApiState {
 
 impl ApiState {
     pub fn new(db: Db, config: Arc<config::Api>, services: Services) -> Self {
-        let Services { files, health, keys, settings, proxy_tester, politeness, allowed_hosts } = services;
+        let Services { files, health, keys, settings, proxy_tester, politeness, allowed_hosts, images, renderer } =
+            services;
         let hosts = Hosts::new(&config.hosts, config.is_loopback());
         let rates = Rates::new(config.requests_per_minute, config.consumer_requests_per_minute);
         ApiState {
@@ -74,6 +80,8 @@ impl ApiState {
             proxy_tester,
             politeness,
             allowed_hosts,
+            images,
+            renderer,
             stop: CancellationToken::new(),
             hosts: Arc::new(hosts),
             credentials: Arc::default(),

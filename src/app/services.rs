@@ -10,10 +10,12 @@ use crate::actors::robots::SharedRobots;
 use crate::clock::Clock;
 use crate::config::{Config, ConfigErrors};
 use crate::db::Db;
+use crate::domain::store::Platform;
+use crate::downloads::{DownloadDeps, DownloadQueue, Downloads};
 use crate::handlers::{ExhaustedHashAlarm, KnownHashes, Services};
 use crate::platforms::{BadPlatform, Registry};
-use crate::stealth::{self, AllowList, ProxySource, Sessions, TlsSetupError};
-use crate::storage::Payloads;
+use crate::stealth::{self, AllowList, FetchError, ProxySource, Sessions, TlsSetupError};
+use crate::storage::{Images, Payloads};
 
 #[derive(Debug, Error)]
 pub enum ServicesError {
@@ -21,6 +23,8 @@ pub enum ServicesError {
     Data(#[from] ConfigErrors),
     #[error(transparent)]
     Platform(#[from] BadPlatform),
+    #[error("platform.dutchie: {0}")]
+    Address(#[from] FetchError),
     #[error("extra_ca_file: {0}")]
     Tls(TlsSetupError),
 }
@@ -54,8 +58,24 @@ pub fn services(
         clock: clock.clone(),
         hash_alarm: ExhaustedHashAlarm::default(),
         known_hashes: KnownHashes::default(),
+        downloads: config.images.download.then(DownloadQueue::default),
         platforms,
     })
+}
+
+/// Starts to download images, where this process does. Errors: an address of the platform that cannot be asked.
+pub fn downloads(config: &Config, services: &Services) -> Result<Option<Downloads>, ServicesError> {
+    let Some(queue) = &services.downloads else { return Ok(None) };
+    let platform = services.platforms.get(Platform::Dutchie);
+    let deps = DownloadDeps {
+        db: services.db.clone(),
+        sessions: services.sessions.clone(),
+        images: Images::beside(&services.payloads),
+        config: config.images.clone(),
+        hosts: config.platform.dutchie.image_hosts.clone(),
+        page: platform.adapter.endpoint(None)?,
+    };
+    Ok(Some(Downloads::start(queue.clone(), deps)))
 }
 
 /// The platforms' own hosts and those the operator adds; a store's registered hosts come with its sessions.

@@ -18,6 +18,7 @@ use crate::app::App;
 use crate::config::Config;
 use crate::db::Db;
 use crate::geo::Geo;
+use crate::images::Renderer;
 use crate::platforms;
 
 /// Clients that connect before they are accepted. The usual 128 are few in a burst: the system lets further ones try again after a second.
@@ -126,6 +127,8 @@ pub fn api_state(env: &Env, config: &Arc<Config>, db: Db, health: Health) -> Api
         proxy_tester: Arc::new(ApiTester(config.clone())),
         politeness: Arc::new(config.politeness.clone()),
         allowed_hosts: config.http.host_allowlist.clone().into(),
+        images: Arc::new(config.images.clone()),
+        renderer: Renderer::of(config),
     };
     let geo = Geo::new(config.geo.database.as_deref());
     ApiState::new(db, Arc::new(config.api.clone()), services).with_geo(geo)

@@ -51,6 +51,7 @@ pub struct Config {
     pub politeness: Politeness,
     pub platform: Platforms,
     pub storage: Storage,
+    pub images: Images,
     pub probes: Probes,
     pub api: Api,
     pub client: ApiClient,
@@ -324,6 +325,8 @@ pub struct Dutchie {
     pub per_page: u32,
     /// A crawl that holds less of the announced products fails.
     pub min_coverage: f64,
+    /// Hosts from which images of products and brands may be downloaded.
+    pub image_hosts: Vec<String>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -343,6 +346,27 @@ pub struct Storage {
     /// None = the data directory.
     #[serde(deserialize_with = "path_unless_empty")]
     pub root: Option<PathBuf>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Images {
+    pub download: bool,
+    /// Maximum number of downloads at once in this process.
+    pub concurrency: usize,
+    /// Maximum time for one image, redirects included.
+    #[serde(with = "durations")]
+    pub timeout: Duration,
+    #[serde(with = "durations")]
+    pub retry_base: Duration,
+    /// `open` or `token`.
+    pub access: String,
+    /// Empty = addresses need no signature.
+    pub signing_key: Secret,
+    /// Maximum size of the variants on disk.
+    #[serde(with = "sizes")]
+    pub cache_bytes: usize,
+    pub render_queue: usize,
 }
 
 #[derive(Clone, Debug, Deserialize)]

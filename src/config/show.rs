@@ -16,7 +16,8 @@ pub struct Setting {
 }
 
 /// Keys of type [`Secret`](super::Secret).
-const SECRETS: [&str; 4] = ["client.token", "platform.dutchie_plus.key", "secrets.key", "secrets.previous_keys"];
+const SECRETS: [&str; 5] =
+    ["client.token", "images.signing_key", "platform.dutchie_plus.key", "secrets.key", "secrets.previous_keys"];
 
 /// Every leaf of the merged configuration, sorted by key.
 pub fn settings(merged: &config::Config) -> Vec<Setting> {

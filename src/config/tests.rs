@@ -209,7 +209,10 @@ fn what_the_configuration_keeps_secret_is_shown_by_no_list_of_settings() {
             assert!(!format!("{:?}", loaded.settings).contains(MARK), "{} is shown", setting.key);
         }
     }
-    assert_eq!(secrets, ["client.token", "platform.dutchie_plus.key", "secrets.key", "secrets.previous_keys"]);
+    assert_eq!(
+        secrets,
+        ["client.token", "images.signing_key", "platform.dutchie_plus.key", "secrets.key", "secrets.previous_keys"]
+    );
 }
 
 #[test]

@@ -18,6 +18,7 @@ const MIN_TICK: Duration = Duration::from_millis(10);
 const MIN_AGE: Duration = Duration::from_secs(24 * 3600);
 /// Shorter, and no chart would show anything.
 const MIN_STATS_AGE: Duration = Duration::from_secs(3600);
+const MIN_SIGNING_KEY: usize = 32;
 /// A platform may send four times as many, and no more than that are read from one page.
 const MAX_PER_PAGE: u32 = 1000;
 
@@ -30,6 +31,7 @@ impl Config {
         self.actor_rules(&mut rules);
         self.proxy_rules(&mut rules);
         self.crawl_rules(&mut rules);
+        self.image_rules(&mut rules);
         self.server_rules(&mut rules);
     }
 
@@ -172,6 +174,22 @@ impl Config {
         rules.require(sealed, "platform.dutchie_plus.base_url", "must be an https address: proxies would read the key");
         let fits_a_header = plus.key.reveal().bytes().all(|byte| byte.is_ascii_graphic());
         rules.require(fits_a_header, "platform.dutchie_plus.key", "has a blank or a character that no header takes");
+    }
+
+    fn image_rules(&self, rules: &mut Rules) {
+        let images = &self.images;
+        rules.min_count("images.concurrency", images.concurrency, 1);
+        rules.min_duration("images.timeout", images.timeout, MIN_TICK);
+        rules.min_duration("images.retry_base", images.retry_base, MIN_TICK);
+        rules.one_of("images.access", &images.access, &["open", "token"]);
+        let key = images.signing_key.reveal();
+        let is_long = key.is_empty() || key.len() >= MIN_SIGNING_KEY;
+        rules.require(is_long, "images.signing_key", &format!("must have at least {MIN_SIGNING_KEY} characters"));
+        rules.min_count("images.render_queue", images.render_queue, 1);
+        for host in &self.platform.dutchie.image_hosts {
+            let problem = format!("'{host}' is not a host name or address");
+            rules.require(is_host(host), "platform.dutchie.image_hosts", &problem);
+        }
     }
 
     fn server_rules(&self, rules: &mut Rules) {

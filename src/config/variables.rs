@@ -20,11 +20,12 @@ enum Form {
 /// Variables with established names. `PORT` is apart: it changes only the port of a setting.
 /// K8S_NAMESPACE, K8S_WORKER_STATEFULSET, WORKER_CONCURRENCY and WORKER_POLL_INTERVAL belong to parts that do not exist
 /// yet, and are ignored like any other variable.
-const ESTABLISHED: [(&str, &str, Form); 15] = [
+const ESTABLISHED: [(&str, &str, Form); 16] = [
     ("DATABASE_URL", "database.url", Form::AsIs),
     ("DROVER_TOKEN", "client.token", Form::AsIs),
     ("DROVER_PG_BIN", "database.pg_bin", Form::AsIs),
     ("STORAGE_DRIVER", "storage.driver", Form::AsIs),
+    ("IMG_SIGNING_KEY", "images.signing_key", Form::AsIs),
     ("WORKER_ROLE", "worker.role", Form::AsIs),
     ("WORKER_ID", "worker.id", Form::AsIs),
     ("HOSTNAME", "worker.host", Form::AsIs),

@@ -6,6 +6,7 @@
 pub mod analytics;
 pub mod api_tokens;
 pub mod audit_log;
+pub mod brands;
 pub mod charts;
 pub mod connect;
 #[cfg(feature = "demo")]
@@ -16,6 +17,7 @@ pub mod fetch_minute;
 pub mod generation;
 pub mod hosts;
 pub mod idempotency_keys;
+pub mod images;
 pub mod indexes;
 pub mod installation;
 pub mod jobs;

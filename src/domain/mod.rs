@@ -12,6 +12,7 @@ pub mod fetch_counts;
 pub mod generation_request;
 pub mod group;
 pub mod host;
+pub mod image;
 pub mod job;
 pub mod legacy;
 pub mod menu;

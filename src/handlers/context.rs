@@ -12,6 +12,7 @@ use crate::clock::Clock;
 use crate::db::{self, Db};
 use crate::domain::store::{Platform, Store, StoreId, UnknownPlatform};
 use crate::domain::task::{TaskId, TaskLease};
+use crate::downloads::DownloadQueue;
 use crate::platforms::Registry;
 use crate::stealth::{Session, SessionAsk, Sessions, TraceHandle};
 use crate::storage::Payloads;
@@ -25,6 +26,8 @@ pub struct Services {
     pub platforms: Registry,
     pub hash_alarm: ExhaustedHashAlarm,
     pub known_hashes: KnownHashes,
+    /// None where this process downloads no images.
+    pub downloads: Option<DownloadQueue>,
 }
 
 /// One run of a task, as its handler sees it.

@@ -116,7 +116,7 @@ impl Done {
         self
     }
 
-    /// Runs `after` once the task is completed. No role uses it yet.
+    /// Runs `after` once the task is completed.
     pub fn after<F: Future<Output = ()> + Send + 'static>(
         mut self,
         after: impl FnOnce(Committed) -> F + Send + Sync + 'static,

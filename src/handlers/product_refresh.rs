@@ -66,6 +66,7 @@ fn refresh(ctx: &Context, payload: Payload, menu: Arc<NormalMenu>, memory: Memor
     }
     let min_coverage = ctx.services.platforms.get(payload.platform).limits.min_coverage;
     let menu_write = MenuWrite { payload, menu, min_coverage, memory };
+    let store = menu_write.payload.dispensary_id;
     let done = Outcome::done(result).write(menu_write, |menu_write, tx| {
         Box::pin(async move {
             let counts = menu_write.write(tx).await?;
@@ -73,7 +74,10 @@ fn refresh(ctx: &Context, payload: Payload, menu: Arc<NormalMenu>, memory: Memor
             Ok(Written { result: counts.into(), data, ..Written::default() })
         })
     });
-    done.into()
+    match ctx.services.downloads.clone() {
+        Some(downloads) => done.after(move |_| async move { downloads.add(store) }).into(),
+        None => done.into(),
+    }
 }
 
 async fn find_payload(ctx: &Context, store: StoreId, id: Option<i64>) -> Result<Payload, TaskError> {

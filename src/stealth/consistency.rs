@@ -197,7 +197,8 @@ fn values_of(entry: &Fingerprint, protocol: Protocol) -> BTreeSet<&'static str> 
     if entry.client_hints.is_some() {
         valued.extend(["sec-ch-ua", "sec-ch-ua-mobile", "sec-ch-ua-platform"]);
     }
-    valued.extend(entry.priority_on(protocol).map(|_| "priority"));
+    // every kind of request has one where another has
+    valued.extend(entry.priority_on(RequestKind::Fetch, protocol).map(|_| "priority"));
     valued.extend(entry.te_on(protocol).map(|_| "te"));
     valued
 }

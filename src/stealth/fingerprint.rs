@@ -100,7 +100,6 @@ pub struct ClientHints {
 #[serde(deny_unknown_fields)]
 pub struct Accept {
     pub fetch: String,
-    /// Not sent: no [`RequestKind`] asks for images.
     pub image: String,
 }
 
@@ -108,7 +107,6 @@ pub struct Accept {
 #[serde(deny_unknown_fields)]
 pub struct Priority {
     pub fetch: String,
-    /// Not sent: no [`RequestKind`] asks for images.
     pub image: String,
     pub on: Vec<Protocol>,
 }
@@ -165,8 +163,19 @@ impl Fingerprint {
         self.accept_encoding.iter().any(|offered| offered == coding)
     }
 
-    pub fn priority_on(&self, protocol: Protocol) -> Option<&str> {
-        self.priority.as_ref().filter(|priority| priority.on.contains(&protocol)).map(|priority| &*priority.fetch)
+    pub fn accept(&self, kind: RequestKind) -> &str {
+        match kind {
+            RequestKind::Fetch | RequestKind::FetchWithBody => &self.accept.fetch,
+            RequestKind::Image => &self.accept.image,
+        }
+    }
+
+    pub fn priority_on(&self, kind: RequestKind, protocol: Protocol) -> Option<&str> {
+        let priority = self.priority.as_ref().filter(|priority| priority.on.contains(&protocol))?;
+        Some(match kind {
+            RequestKind::Fetch | RequestKind::FetchWithBody => &priority.fetch,
+            RequestKind::Image => &priority.image,
+        })
     }
 
     pub fn te_on(&self, protocol: Protocol) -> Option<&str> {

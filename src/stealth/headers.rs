@@ -7,7 +7,7 @@ use url::{Host, Position, Url};
 
 use super::fingerprint::{Engine, Protocol};
 use super::identity::Identity;
-use super::request::Request;
+use super::request::{Request, RequestKind};
 
 /// An ordered list of (name as spelled, value).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -109,8 +109,11 @@ fn place_of_origin(engine: Engine, names: &[String]) -> usize {
     before.iter().find_map(|name| position(names, name)).unwrap_or(names.len())
 }
 
-/// Browsers name the origin of the page to other origins, and with every body.
+/// Browsers name the origin of the page to other origins, and with every body; never with an image.
 fn has_origin(request: &Request) -> bool {
+    if request.kind == RequestKind::Image {
+        return false;
+    }
     request.body.is_some() || !request.is_same_origin()
 }
 
@@ -135,30 +138,53 @@ fn value(identity: &Identity, protocol: Protocol, request: &Request, name: &str)
         "connection" => Some("keep-alive".to_owned()),
         "content-length" => request.body.as_ref().map(|body| body.len().to_string()),
         "user-agent" => Some(fingerprint.user_agent.clone()),
-        "accept" => Some(request.script_header(name).unwrap_or(&fingerprint.accept.fetch).to_owned()),
+        "accept" => Some(request.script_header(name).unwrap_or(fingerprint.accept(request.kind)).to_owned()),
         "accept-encoding" => Some(fingerprint.accept_encoding.join(", ")),
         "accept-language" => Some(identity.accept_language.clone()),
         "sec-ch-ua" => hints.map(|hints| hints.ua.clone()),
         "sec-ch-ua-mobile" => hints.map(|hints| hints.mobile.clone()),
         "sec-ch-ua-platform" => hints.map(|hints| hints.platform.clone()),
-        "sec-fetch-site" => Some(fetch_site(&request.url, &request.referer).to_owned()),
-        "sec-fetch-mode" => Some("cors".to_owned()),
-        "sec-fetch-dest" => Some("empty".to_owned()),
+        "sec-fetch-site" => Some(fetch_site(request).name().to_owned()),
+        "sec-fetch-mode" => Some(if request.kind == RequestKind::Image { "no-cors" } else { "cors" }.to_owned()),
+        "sec-fetch-dest" => Some(if request.kind == RequestKind::Image { "image" } else { "empty" }.to_owned()),
         "origin" => has_origin(request).then(|| request.referer.origin().ascii_serialization()),
         "referer" => Some(referer(request)),
-        "priority" => fingerprint.priority_on(protocol).map(str::to_owned),
+        "priority" => fingerprint.priority_on(request.kind, protocol).map(str::to_owned),
         "te" => fingerprint.te_on(protocol).map(str::to_owned),
         of_the_script => request.script_header(of_the_script).map(str::to_owned),
     }
 }
 
-/// How far the request goes from its page, as browsers name it.
-fn fetch_site(url: &Url, page: &Url) -> &'static str {
-    if url.origin() == page.origin() {
-        return "same-origin";
+/// How far an address is from the page, from near to far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum FetchSite {
+    SameOrigin,
+    SameSite,
+    CrossSite,
+}
+
+impl FetchSite {
+    fn between(url: &Url, page: &Url) -> FetchSite {
+        if url.origin() == page.origin() {
+            return FetchSite::SameOrigin;
+        }
+        let is_same_site = url.scheme() == page.scheme() && site(url).is_some() && site(url) == site(page);
+        if is_same_site { FetchSite::SameSite } else { FetchSite::CrossSite }
     }
-    let is_same_site = url.scheme() == page.scheme() && site(url).is_some() && site(url) == site(page);
-    if is_same_site { "same-site" } else { "cross-site" }
+
+    fn name(self) -> &'static str {
+        match self {
+            FetchSite::SameOrigin => "same-origin",
+            FetchSite::SameSite => "same-site",
+            FetchSite::CrossSite => "cross-site",
+        }
+    }
+}
+
+/// The widest of all addresses that the request has had.
+fn fetch_site(request: &Request) -> FetchSite {
+    let earlier = request.redirected_from.iter().map(|url| FetchSite::between(url, &request.referer));
+    earlier.fold(FetchSite::between(&request.url, &request.referer), FetchSite::max)
 }
 
 /// The registrable domain, taken as the last two labels: the platforms' domains have no public suffix of two labels.

@@ -20,22 +20,25 @@ pub enum RequestKind {
     Fetch,
     /// `fetch()` by POST with a body.
     FetchWithBody,
+    /// An image of the page.
+    Image,
 }
 
 impl RequestKind {
-    pub const ALL: [RequestKind; 2] = [RequestKind::Fetch, RequestKind::FetchWithBody];
+    pub const ALL: [RequestKind; 3] = [RequestKind::Fetch, RequestKind::FetchWithBody, RequestKind::Image];
 
     /// As spelled in `identities.toml`.
     pub fn name(self) -> &'static str {
         match self {
             RequestKind::Fetch => "fetch",
             RequestKind::FetchWithBody => "fetch_with_body",
+            RequestKind::Image => "image",
         }
     }
 
     pub fn method(self) -> Method {
         match self {
-            RequestKind::Fetch => Method::GET,
+            RequestKind::Fetch | RequestKind::Image => Method::GET,
             RequestKind::FetchWithBody => Method::POST,
         }
     }
@@ -52,9 +55,22 @@ pub struct Request {
     pub script_headers: Vec<(&'static str, String)>,
     /// Present for [`RequestKind::FetchWithBody`].
     pub body: Option<Bytes>,
+    /// Earlier addresses of the same request, each of which redirected to the next.
+    pub redirected_from: Vec<Url>,
 }
 
 impl Request {
+    /// Without headers of a script, and without a body.
+    pub fn new(kind: RequestKind, url: Url, referer: Url) -> Request {
+        Request { kind, url, referer, script_headers: Vec::new(), body: None, redirected_from: Vec::new() }
+    }
+
+    /// The same request at the address that `url` redirected it to.
+    pub fn redirected_to(mut self, url: Url) -> Request {
+        self.redirected_from.push(std::mem::replace(&mut self.url, url));
+        self
+    }
+
     pub fn host(&self) -> &str {
         self.url.host_str().unwrap_or_default()
     }
@@ -71,6 +87,11 @@ impl Request {
 
     pub fn is_same_origin(&self) -> bool {
         self.url.origin() == self.referer.origin()
+    }
+
+    /// Whether the request carries the cookies of its host: a script's only within the origin of its page, an image's always.
+    pub fn has_cookies(&self) -> bool {
+        self.kind == RequestKind::Image || self.is_same_origin()
     }
 
     /// Whether a browser would first send an OPTIONS request: to another origin, with a header that is not safelisted.
@@ -146,11 +167,8 @@ mod tests {
         #[case] preflight: bool,
     ) {
         let request = Request {
-            kind: RequestKind::Fetch,
-            url: url.parse().unwrap(),
-            referer: "https://menu.test/stores/1".parse().unwrap(),
             script_headers: headers.iter().map(|(name, value)| (*name, (*value).to_owned())).collect(),
-            body: None,
+            ..Request::new(RequestKind::Fetch, url.parse().unwrap(), "https://menu.test/stores/1".parse().unwrap())
         };
         assert_eq!(request.needs_preflight(), preflight);
     }

@@ -29,7 +29,7 @@ use super::transport::{self, Answer, Connection};
 use crate::domain::fetch_counts::FetchTotal;
 use crate::{cpu, events};
 
-pub(super) use document::Document;
+pub use document::Document;
 
 pub(super) struct Route {
     lease: ProxyLease,
@@ -188,16 +188,15 @@ impl Route {
         Ok((connection, response))
     }
 
-    /// `fetch()` sends and keeps cookies only within the origin of its page.
     fn cookies(&self, deps: &SessionDeps, request: &Request) -> Vec<String> {
-        match request.is_same_origin() {
+        match request.has_cookies() {
             true => self.jar.pairs(&request.url, deps.clock.utc()),
             false => Vec::new(),
         }
     }
 
     fn keep_cookies(&mut self, deps: &SessionDeps, request: &Request, headers: &HeaderMap) {
-        if !request.is_same_origin() {
+        if !request.has_cookies() {
             return;
         }
         let set = headers.get_all(header::SET_COOKIE).iter().filter_map(|value| value.to_str().ok());

@@ -5,6 +5,7 @@
 //! [`Request`] and a reader of its answer go in, a [`Response`] with what was read, or the last [`FetchError`], comes out.
 //! Nothing leaves without a proxy.
 
+mod document;
 mod robots;
 
 use std::sync::Arc;

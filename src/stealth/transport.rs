@@ -155,19 +155,22 @@ impl Transport {
         Ok(Answer { status: head.status, headers: head.headers, raw: raw.freeze() })
     }
 
-    /// The first `limit` bytes of a body, or a little more, and whether that is all of it.
+    /// The first `limit` bytes of a body, or a little more, and whether that is all of it. A body above [`memory::SMALL_BODY`] needs
+    /// the task's memory permit.
     pub async fn collect_beginning(
         &self,
         url: &Url,
         mut body: Incoming,
         limit: usize,
+        memory: &MemoryPermit,
     ) -> Result<(Bytes, bool), Failure> {
         let mut raw = BytesMut::new();
         while raw.len() <= limit {
-            match self.next_chunk(url, &mut body).await? {
-                Some(chunk) => raw.extend_from_slice(&chunk),
-                None => return Ok((raw.freeze(), true)),
+            let Some(chunk) = self.next_chunk(url, &mut body).await? else { return Ok((raw.freeze(), true)) };
+            if raw.len() + chunk.len() > memory::SMALL_BODY {
+                hold_large(memory, &host(url)).map_err(Failure::local)?;
             }
+            raw.extend_from_slice(&chunk);
         }
         Ok((raw.freeze(), false))
     }

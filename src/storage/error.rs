@@ -26,7 +26,7 @@ pub enum StorageError {
     /// Trying again does not help; a new crawl does.
     #[error("{path} is damaged: {reason}")]
     Corrupt { path: String, reason: String },
-    #[error("'{path}' is not the path of a payload")]
+    #[error("'{path}' is not the path of a payload or image")]
     InvalidPath { path: String },
     #[error("{path}: {error}")]
     Io { path: String, error: io::Error },

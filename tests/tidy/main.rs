@@ -27,15 +27,17 @@ const COMMON: [&str; 12] = [
 ];
 
 /// What each module may import beside itself and [`COMMON`]. `*` = everything.
-const MAY_IMPORT: [(&str, &[&str]); 29] = [
+const MAY_IMPORT: [(&str, &[&str]); 31] = [
     ("main", &["*"]),
     ("cli", &["*"]),
-    ("app", &["actors", "private_server", "db", "stealth", "storage", "handlers", "platforms", "domain"]),
+    ("app", &["actors", "private_server", "db", "stealth", "storage", "downloads", "handlers", "platforms", "domain"]),
     ("simulated", &["db", "domain"]),
     // `supervised!` is a macro of its own, which lives at the crate's root
     ("actors", &["supervised", "handlers", "db", "stealth", "domain"]),
-    ("api", &["db", "storage", "geo", "domain", "proxy_draft", "store_draft"]),
-    ("handlers", &["platforms", "storage", "db", "stealth", "domain"]),
+    ("images", &["storage"]),
+    ("api", &["db", "storage", "images", "geo", "domain", "proxy_draft", "store_draft"]),
+    ("downloads", &["db", "stealth", "storage", "domain"]),
+    ("handlers", &["downloads", "platforms", "storage", "db", "stealth", "domain"]),
     ("platforms", &["stealth", "domain"]),
     ("stealth", &["domain"]),
     ("storage", &["domain"]),
@@ -61,8 +63,13 @@ const MAY_IMPORT: [(&str, &[&str]); 29] = [
 ];
 
 /// Pure modules, and the crates that values and rules may need.
-const PURE: [&str; 4] =
-    ["src/domain/", "src/platforms/dutchie/normalize", "src/stealth/rotation", "src/storage/layout"];
+const PURE: [&str; 5] = [
+    "src/domain/",
+    "src/platforms/dutchie/normalize",
+    "src/stealth/rotation",
+    "src/storage/layout",
+    "src/storage/image_layout",
+];
 const PURE_CRATES: [&str; 9] =
     ["serde", "serde_json", "chrono", "cron", "hashbrown", "siphasher", "strum", "thiserror", "utoipa"];
 const IMPURE_STD: [&str; 6] = ["env::", "fs::", "net::", "process::", "thread::", "::now("];

@@ -4,7 +4,7 @@
 //! and last_seen_at, and products that have no row.
 //! In: products in the menu's order. Out: [`Counts`]. It must not know files or platforms.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
@@ -12,6 +12,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::variants::VariantWrites;
+use crate::db::brands::MenuBrand;
 use crate::db::products::{ProductScope, ProductWrite};
 use crate::db::stores::CrawlState;
 use crate::db::{self, DbError, Tx, pipeline};
@@ -22,6 +23,7 @@ use crate::domain::product::{Product, ProductId};
 use crate::domain::stock::{MISSES_TO_OUT_OF_STOCK, PayloadOrder, PayloadPosition, Stock};
 use crate::events::ProductChanges;
 use crate::memory::MemoryPermit;
+use crate::storage::image_layout;
 
 pub struct MenuWrite {
     pub payload: Payload,
@@ -122,6 +124,8 @@ impl MenuWrite {
         );
         let (_, (snapshots, (sold_out, ()))) = pipeline(current, crawl).await?;
 
+        // last: another menu that adds the same brands waits until this one is committed
+        db::brands::add(tx, &self.brands()).await?;
         let counts = count(&menu);
         let out_of_stock = counts.out_of_stock + sold_out as i64;
         Ok(Counts { snapshots, missed: absent.len() as i64, out_of_stock, ..counts })
@@ -234,6 +238,24 @@ impl MenuWrite {
         let sold_out: Vec<ProductId> = absent.iter().filter(|row| row.goes_out_of_stock()).map(|row| row.id).collect();
         db::variants::put_out_of_stock(tx, &sold_out, self.position()).await?;
         Ok(sold_out.len())
+    }
+
+    /// The brands that the menu names, each once.
+    fn brands(&self) -> Vec<MenuBrand> {
+        let mut brands: BTreeMap<String, MenuBrand> = BTreeMap::new();
+        for product in self.products() {
+            let Some(name) = &product.brand_name_raw else { continue };
+            let slug = image_layout::brand_slug(Some(name));
+            let brand = brands.entry(slug).or_insert_with_key(|slug| MenuBrand {
+                name: name.clone(),
+                slug: slug.clone(),
+                image_url: None,
+            });
+            if brand.image_url.is_none() {
+                brand.image_url.clone_from(&product.brand_image_url);
+            }
+        }
+        brands.into_values().collect()
     }
 
     fn products(&self) -> &[Product] {

@@ -259,7 +259,7 @@ fn request(kind: RequestKind, url: Url, query: &Query, body: Option<Bytes>) -> R
         ("x-apollo-operation-name", query.operation),
     ];
     let script_headers = script_headers.map(|(name, value)| (name, value.to_owned())).to_vec();
-    Request { kind, url, referer: query.referer.clone(), script_headers, body }
+    Request { script_headers, body, ..Request::new(kind, url, query.referer.clone()) }
 }
 
 /// Host, and port where it is given; the scheme stays.

@@ -105,11 +105,9 @@ impl Adapter for DutchiePlus {
             ("authorization", format!("Bearer {}", self.key.reveal())),
         ];
         Some(Request {
-            kind: RequestKind::FetchWithBody,
-            url: query.endpoint.clone(),
-            referer: query.referer.clone(),
             script_headers,
             body: Some(Bytes::from(format!("{{{}}}", fields.join(",")))),
+            ..Request::new(RequestKind::FetchWithBody, query.endpoint.clone(), query.referer.clone())
         })
     }
 

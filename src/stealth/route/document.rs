@@ -1,14 +1,14 @@
-//! `Document`: a small text that is asked for beside a platform's answers, of any status: robots.txt.
+//! `Document`: a plain answer of any status, beside a platform's: robots.txt, an image.
 //!
 //! It blames no proxy for what the host says, and opens or closes no breaker.
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use http::{HeaderMap, StatusCode, header};
 use url::Url;
 
 use super::Route;
-use crate::domain::robots::rules::MAX_BYTES;
 use crate::memory::SMALL_BODY;
 use crate::stealth::answer;
 use crate::stealth::deps::Exchange;
@@ -16,15 +16,18 @@ use crate::stealth::error::FetchError;
 use crate::stealth::failure::Failure;
 use crate::stealth::host_limits::{RequestPermit, Seen};
 use crate::stealth::proxy::ProxyOutcome;
+use crate::stealth::request::RequestKind;
 use crate::stealth::transport;
 use crate::{cpu, events};
 
-#[derive(Debug)]
-pub(in crate::stealth) struct Document {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Document {
     pub status: StatusCode,
     pub location: Option<String>,
-    /// At most [`MAX_BYTES`].
-    pub text: String,
+    /// Without its content coding; empty unless the status is a success.
+    pub body: Bytes,
+    /// False where `body` is only the beginning, because there is more than was asked for.
+    pub is_whole: bool,
 }
 
 impl Document {
@@ -36,20 +39,21 @@ impl Document {
 }
 
 impl Route {
-    /// One try. Whatever the host says is an answer, but for a wait that it asks for.
+    /// One try, for the first `max_bytes` of a body. Whatever the host says is an answer, but for a wait that it asks for.
     pub async fn fetch_document(
         &mut self,
         exchange: &Exchange<'_>,
         permit: RequestPermit,
+        max_bytes: usize,
     ) -> Result<Document, Failure> {
         let Exchange { deps, trace, request, .. } = exchange;
         trace.tried();
         let (sent, before, limit) = (deps.clock.instant(), self.traffic.bytes(), deps.transport.whole_timeout());
-        let received = tokio::time::timeout(limit, self.receive_document(exchange)).await;
+        let received = tokio::time::timeout(limit, self.receive_document(exchange, max_bytes)).await;
         let received = received.unwrap_or_else(|_| Err(transport::out_of_time(request.host(), "whole", limit)));
         let took = deps.clock.instant() - sent;
         let (outcome, label, bytes, seen) = match &received {
-            Ok((document, seen)) => (ProxyOutcome::Answered, "document", document.text.len() as u64, *seen),
+            Ok((document, seen)) => (ProxyOutcome::Answered, label(request.kind), document.body.len() as u64, *seen),
             Err(failure) => (failure.outcome.clone(), failure.error.label(), 0, failure.seen()),
         };
         deps.proxies.report(self.lease.proxy.id, outcome, sent);
@@ -61,8 +65,12 @@ impl Route {
         received.map(|(document, _)| document)
     }
 
-    async fn receive_document(&mut self, exchange: &Exchange<'_>) -> Result<(Document, Seen), Failure> {
-        let Exchange { deps, request, .. } = exchange;
+    async fn receive_document(
+        &mut self,
+        exchange: &Exchange<'_>,
+        max_bytes: usize,
+    ) -> Result<(Document, Seen), Failure> {
+        let Exchange { deps, request, memory, .. } = exchange;
         let (connection, response) = self.send(exchange).await?;
         let (head, body) = response.into_parts();
         self.reject_answer_of_proxy(request, connection.is_forwarded(), head.status)?;
@@ -72,24 +80,35 @@ impl Route {
             Err(error @ FetchError::Throttled { .. }) => Failure::by_head(error, request.host()).seen(),
             _ => Seen::Accepted(None),
         };
-        let (raw, is_whole) = deps.transport.collect_beginning(&request.url, body, MAX_BYTES).await?;
+        let (raw, is_whole) = deps.transport.collect_beginning(&request.url, body, max_bytes, memory).await?;
         self.connection = is_whole.then_some(connection);
-        let text =
-            if head.status.is_success() { self.text(request.host(), &head.headers, raw).await? } else { String::new() };
-        Ok((Document { status: head.status, location: location(&head.headers), text }, seen))
+        let location = location(&head.headers);
+        if !head.status.is_success() {
+            return Ok((Document { status: head.status, location, body: Bytes::new(), is_whole }, seen));
+        }
+        let mut body = self.decoded(request.host(), &head.headers, raw, max_bytes).await?;
+        let is_whole = is_whole && body.len() <= max_bytes;
+        body.truncate(max_bytes);
+        Ok((Document { status: head.status, location, body, is_whole }, seen))
     }
 
-    /// A text that inflates to more than may be held is refused whole; of any other the beginning is kept.
-    async fn text(&self, host: &str, headers: &HeaderMap, raw: bytes::Bytes) -> Result<String, Failure> {
+    /// A body that inflates to more than may be held is refused whole.
+    async fn decoded(&self, host: &str, headers: &HeaderMap, raw: Bytes, max_bytes: usize) -> Result<Bytes, Failure> {
+        if !headers.contains_key(header::CONTENT_ENCODING) {
+            return Ok(raw);
+        }
         let (decoded_host, headers) = (host.to_owned(), headers.clone());
         let fingerprint = Arc::clone(&self.identity.fingerprint);
-        let decoded = cpu::run(move || answer::decoded(&decoded_host, &headers, &raw, &fingerprint, SMALL_BODY)).await;
-        let unreadable =
-            |error: FetchError| Failure::local(FetchError::Http { host: host.to_owned(), reason: error.to_string() });
-        let bytes = decoded.map_err(unreadable)?;
-        let mut text = String::from_utf8_lossy(&bytes).into_owned();
-        text.truncate(text.floor_char_boundary(MAX_BYTES));
-        Ok(text)
+        let limit = max_bytes.max(SMALL_BODY);
+        let decoded = cpu::run(move || answer::decoded(&decoded_host, &headers, &raw, &fingerprint, limit)).await;
+        decoded.map_err(|error| Failure::local(FetchError::Http { host: host.to_owned(), reason: error.to_string() }))
+    }
+}
+
+fn label(kind: RequestKind) -> &'static str {
+    match kind {
+        RequestKind::Image => "image",
+        RequestKind::Fetch | RequestKind::FetchWithBody => "document",
     }
 }
 

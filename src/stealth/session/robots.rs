@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use url::Position;
 
-use super::{Session, Tries};
+use super::Session;
+use crate::domain::robots::rules::MAX_BYTES;
 use crate::domain::robots::{Known, Robots, RobotsAnswer, RobotsPolicy};
 use crate::events;
-use crate::stealth::deps::Exchange;
 use crate::stealth::error::{Disposition, FetchError, UnknownRobots};
 use crate::stealth::headers::authority;
 use crate::stealth::host_robots::Breach;
@@ -25,8 +25,6 @@ const MAX_FETCH: Duration = Duration::from_secs(30);
 /// How long no other process begins it: the answer must be stored too.
 const TAKEN_FOR: Duration = Duration::from_secs(60);
 const MAX_REDIRECTS: usize = 5;
-/// By another proxy, where the first fails.
-const MAX_TRIES: u32 = 2;
 /// How long a task waits for a table that fails.
 const TABLE_WAIT: Duration = Duration::from_secs(5);
 
@@ -103,7 +101,7 @@ impl Session {
     async fn follow_to_robots(&mut self, page: &Request) -> Result<RobotsAnswer, FetchError> {
         let mut request = robots_request(page);
         for _ in 0..=MAX_REDIRECTS {
-            let document = self.document(&request).await?;
+            let document = self.fetch_document(&request, MAX_BYTES).await?;
             match document.redirect(&request.url) {
                 Some(url) if self.allowed.check(&url).is_ok() => request.url = url,
                 // it leads to where we may not look
@@ -112,36 +110,6 @@ impl Session {
             }
         }
         Ok(RobotsAnswer::NoRules)
-    }
-
-    async fn document(&mut self, request: &Request) -> Result<Document, FetchError> {
-        let deps = Arc::clone(&self.deps);
-        let (trace, memory) = (self.trace.clone(), self.memory.clone());
-        let exchange = Exchange { deps: &deps, trace: &trace, request, memory: &memory };
-        let mut tries = Tries::of(request);
-        loop {
-            let mut route = self.usable_route(request, &tries).await?;
-            let permit = match deps.host_limits.permit(request.host()).await {
-                Ok(permit) => permit,
-                Err(error) => {
-                    self.route = Some(route);
-                    return Err(error);
-                }
-            };
-            let failure = match route.fetch_document(&exchange, permit).await {
-                Ok(document) => {
-                    self.route = Some(route);
-                    return Ok(document);
-                }
-                Err(failure) => failure,
-            };
-            tries.note(&failure, deps.clock.instant());
-            tries.made += 1;
-            if tries.made >= MAX_TRIES {
-                return Err(tries.verdict(&deps, failure.error));
-            }
-            tries.leave(&route, &failure);
-        }
     }
 }
 
@@ -152,15 +120,21 @@ fn robots_request(page: &Request) -> Request {
     url.set_query(None);
     let mut referer = url.clone();
     referer.set_path("/");
-    Request { kind: RequestKind::Fetch, url, referer, script_headers: Vec::new(), body: None }
+    Request::new(RequestKind::Fetch, url, referer)
 }
 
 fn answer(document: Document) -> RobotsAnswer {
     match document.status.as_u16() {
-        200..=299 => RobotsAnswer::Rules(document.text),
+        200..=299 => RobotsAnswer::Rules(text(&document.body)),
         status @ (429 | 500..) => RobotsAnswer::Unreachable { reason: format!("status {status}") },
         _ => RobotsAnswer::NoRules,
     }
+}
+
+fn text(body: &[u8]) -> String {
+    let mut text = String::from_utf8_lossy(body).into_owned();
+    text.truncate(text.floor_char_boundary(MAX_BYTES));
+    text
 }
 
 fn unknown(request: &Request, reason: &str, wait: Duration) -> FetchError {
@@ -185,19 +159,13 @@ mod tests {
     #[case::down(503, RobotsAnswer::Unreachable { reason: "status 503".to_owned() })]
     fn a_status_is_an_answer(#[case] status: u16, #[case] expected: RobotsAnswer) {
         let status = StatusCode::from_u16(status).unwrap();
-        assert_eq!(answer(Document { status, location: None, text: "x".to_owned() }), expected);
+        assert_eq!(answer(Document { status, location: None, body: "x".into(), is_whole: true }), expected);
     }
 
     #[test]
     fn the_file_is_at_the_root_of_its_host() {
         let url: Url = "https://menu.test:8443/api/graphql?a=b".parse().unwrap();
-        let page = Request {
-            kind: RequestKind::FetchWithBody,
-            referer: url.clone(),
-            url,
-            script_headers: Vec::new(),
-            body: Some("{}".into()),
-        };
+        let page = Request { body: Some("{}".into()), ..Request::new(RequestKind::FetchWithBody, url.clone(), url) };
         let request = robots_request(&page);
         assert_eq!(request.url.as_str(), "https://menu.test:8443/robots.txt");
         assert!(request.body.is_none() && request.is_same_origin());

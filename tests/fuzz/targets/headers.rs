@@ -66,7 +66,7 @@ pub fn run(data: &[u8]) -> u64 {
     let script_headers: Vec<_> = SCRIPT_HEADERS.iter().enumerate().filter_map(given).collect();
     let kind = RequestKind::ALL[pick(2) % RequestKind::ALL.len()];
     let cookies: Vec<String> = lines.filter(|line| !line.contains(['\r', '\0'])).map(str::to_owned).collect();
-    let request = Request { kind, url: url.clone(), referer, script_headers, body: None };
+    let request = Request { script_headers, ..Request::new(kind, url.clone(), referer) };
 
     let headers = headers::ordered(identity, protocol, &request, &cookies);
 

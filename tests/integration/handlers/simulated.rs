@@ -651,8 +651,7 @@ async fn a_header_that_no_recording_has_is_seen_in_the_attempts_detail() {
     let ctx = harness.context(&harness.task(Role::PayloadFetch, json!({})).await);
     let mut session = ctx.open_session(SessionAsk::default());
     let url: url::Url = sim.base_url().parse().unwrap();
-    let mut request =
-        Request { kind: RequestKind::Fetch, url: url.clone(), referer: url, script_headers: Vec::new(), body: None };
+    let mut request = Request::new(RequestKind::Fetch, url.clone(), url);
     let no_menu = |_: &Response| Err::<(), _>(FetchError::NotFound { what: "a menu".to_owned() });
     session.send(&request, no_menu).await.unwrap_err();
     assert_eq!(ctx.run_trace().detail().get("unrecorded_headers"), None);

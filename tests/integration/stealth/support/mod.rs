@@ -115,10 +115,9 @@ fn rotations() -> config::Proxies {
 
 /// What the Dutchie adapter asks with.
 pub fn request(kind: RequestKind, scheme: &str) -> Request {
+    let url = format!("{scheme}://{HOST}/api-3/graphql?operationName=FilteredProducts");
+    let referer = format!("{scheme}://{HOST}/dispensary/green-door?x=1#top");
     Request {
-        kind,
-        url: format!("{scheme}://{HOST}/api-3/graphql?operationName=FilteredProducts").parse().unwrap(),
-        referer: format!("{scheme}://{HOST}/dispensary/green-door?x=1#top").parse().unwrap(),
         script_headers: vec![
             ("accept", "*/*".to_owned()),
             ("content-type", "application/json".to_owned()),
@@ -127,6 +126,7 @@ pub fn request(kind: RequestKind, scheme: &str) -> Request {
             ("x-apollo-operation-name", "FilteredProducts".to_owned()),
         ],
         body: (kind == RequestKind::FetchWithBody).then(|| Bytes::from_static(b"{\"query\":\"{a}\"}")),
+        ..Request::new(kind, url.parse().unwrap(), referer.parse().unwrap())
     }
 }
 

@@ -1,0 +1,130 @@
+//! Images of products and brands: which are to be downloaded, where they are stored, what failed.
+
+use std::time::Duration;
+
+use tokio_postgres::Row;
+
+use super::row::{FromRow, first_columns, read_all};
+use super::{Client, DbError};
+use crate::domain::image::{BrandId, ImageFailure, ImageOwner, MAX_TRIES, Subject, WantedImage};
+use crate::domain::product::ProductId;
+use crate::domain::store::StoreId;
+
+/// Where an image is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OriginalImage {
+    /// Of the stored file; None where it is not stored.
+    pub path: Option<String>,
+    /// In the feed.
+    pub url: Option<String>,
+}
+
+/// What a search for images takes in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// Those that are not stored, have not been given up, and whose wait is over.
+    Missing,
+    /// All, stored or not.
+    All,
+}
+
+/// Images of a store's products.
+pub async fn of_store(client: &Client, store: StoreId, wanted: Wanted) -> Result<Vec<WantedImage>, DbError> {
+    let (sql, all) = (include_str!("sql/images/wanted_products.sql"), wanted == Wanted::All);
+    let rows: Vec<ProductImage> = read_all(&client.query(sql, &[&store, &all, &MAX_TRIES]).await?)?;
+    Ok(rows.into_iter().map(|row| row.0).collect())
+}
+
+/// Logos of the brands with these slugs; None = of all.
+pub async fn of_brands(client: &Client, slugs: Option<&[String]>, wanted: Wanted) -> Result<Vec<WantedImage>, DbError> {
+    let (sql, all) = (include_str!("sql/images/wanted_logos.sql"), wanted == Wanted::All);
+    let rows: Vec<Logo> = read_all(&client.query(sql, &[&slugs, &all, &MAX_TRIES]).await?)?;
+    Ok(rows.into_iter().map(|row| row.0).collect())
+}
+
+/// Stores of a state, or the one with that id, or all.
+pub async fn stores(client: &Client, state: Option<&str>, store: Option<StoreId>) -> Result<Vec<StoreId>, DbError> {
+    first_columns(&client.query(include_str!("sql/images/stores.sql"), &[&state, &store]).await?)
+}
+
+/// Where a product's image is. None: there is no such product.
+pub async fn of_product(client: &Client, id: ProductId) -> Result<Option<OriginalImage>, DbError> {
+    let row = client.query_opt(include_str!("sql/images/of_product.sql"), &[&id]).await?;
+    row.as_ref().map(OriginalImage::from_row).transpose()
+}
+
+/// Where a brand's logo is. None: there is no such brand.
+pub async fn of_brand(client: &Client, slug: &str) -> Result<Option<OriginalImage>, DbError> {
+    let row = client.query_opt(include_str!("sql/images/of_brand.sql"), &[&slug]).await?;
+    row.as_ref().map(OriginalImage::from_row).transpose()
+}
+
+/// Notes where images are stored, and forgets their failures. Returns those that were noted: rows that another transaction holds are left
+/// out.
+pub async fn store(client: &Client, images: &[(ImageOwner, String)]) -> Result<Vec<ImageOwner>, DbError> {
+    let (products, product_paths) = columns(images, |owner| match owner {
+        ImageOwner::Product(id) => Some(id),
+        ImageOwner::Brand(_) => None,
+    });
+    let (brands, brand_paths) = columns(images, |owner| match owner {
+        ImageOwner::Brand(id) => Some(id),
+        ImageOwner::Product(_) => None,
+    });
+    let mut stored = Vec::with_capacity(images.len());
+    if !products.is_empty() {
+        let sql = include_str!("sql/images/store_products.sql");
+        let ids: Vec<ProductId> = first_columns(&client.query(sql, &[&products, &product_paths]).await?)?;
+        stored.extend(ids.into_iter().map(ImageOwner::Product));
+    }
+    if !brands.is_empty() {
+        let sql = include_str!("sql/images/store_logos.sql");
+        let ids: Vec<BrandId> = first_columns(&client.query(sql, &[&brands, &brand_paths]).await?)?;
+        stored.extend(ids.into_iter().map(ImageOwner::Brand));
+    }
+    Ok(stored)
+}
+
+/// Counts a try that failed; the next one comes after `base`, doubled with each.
+pub async fn fail(client: &Client, image: &WantedImage, reason: ImageFailure, base: Duration) -> Result<(), DbError> {
+    let (sql, id) = match image.owner {
+        ImageOwner::Product(id) => (include_str!("sql/images/fail_product.sql"), id),
+        ImageOwner::Brand(id) => (include_str!("sql/images/fail_logo.sql"), id),
+    };
+    client.execute(sql, &[&id, &image.url, &reason.name(), &base.as_secs_f64()]).await?;
+    Ok(())
+}
+
+fn columns(images: &[(ImageOwner, String)], id: fn(ImageOwner) -> Option<i64>) -> (Vec<i64>, Vec<&str>) {
+    images.iter().filter_map(|(owner, path)| Some((id(*owner)?, path.as_str()))).unzip()
+}
+
+impl FromRow for OriginalImage {
+    fn from_row(row: &Row) -> Result<Self, DbError> {
+        Ok(OriginalImage { path: row.try_get("local_image_path")?, url: row.try_get("image_url")? })
+    }
+}
+
+struct ProductImage(WantedImage);
+
+impl FromRow for ProductImage {
+    fn from_row(row: &Row) -> Result<Self, DbError> {
+        let subject = Subject::Product {
+            state: row.try_get("state")?,
+            store: row.try_get("store")?,
+            brand: row.try_get("brand_name_raw")?,
+            provider_product_id: row.try_get("provider_product_id")?,
+        };
+        let owner = ImageOwner::Product(row.try_get("id")?);
+        Ok(ProductImage(WantedImage { owner, subject, url: row.try_get("image_url")? }))
+    }
+}
+
+struct Logo(WantedImage);
+
+impl FromRow for Logo {
+    fn from_row(row: &Row) -> Result<Self, DbError> {
+        let owner = ImageOwner::Brand(row.try_get("id")?);
+        let subject = Subject::Brand { slug: row.try_get("slug")? };
+        Ok(Logo(WantedImage { owner, subject, url: row.try_get("image_url")? }))
+    }
+}

@@ -1,0 +1,11 @@
+-- images/store_products.sql: where images of products are stored now. $1 products, $2 paths. Returns those that were written
+WITH stored AS (
+  SELECT p.id, f.path
+    FROM store_products p
+    JOIN unnest($1::bigint[], $2::text[]) AS f (id, path) USING (id)
+   ORDER BY p.id
+     FOR NO KEY UPDATE OF p SKIP LOCKED      -- a refresh that writes the row right now must not be waited for, nor wait for the others
+), forgotten AS (
+  DELETE FROM product_image_failures x USING stored WHERE x.product_id = stored.id
+)
+UPDATE store_products p SET local_image_path = stored.path FROM stored WHERE p.id = stored.id RETURNING p.id;

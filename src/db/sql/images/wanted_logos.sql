@@ -1,0 +1,8 @@
+-- images/wanted_logos.sql: logos of brands that are to be downloaded. $1 slugs of brands, NULL = all, $2 also those that are stored, $3 tries after
+-- which an image is given up
+SELECT b.id, b.image_url, b.slug
+  FROM brands b
+  LEFT JOIN brand_image_failures f ON f.brand_id = b.id AND f.image_url = b.image_url
+ WHERE b.image_url IS NOT NULL
+   AND ($1::text[] IS NULL OR b.slug = ANY ($1))
+   AND ($2 OR (b.local_image_path IS NULL AND (f.brand_id IS NULL OR (f.tries < $3 AND f.retry_at <= now()))));

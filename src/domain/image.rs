@@ -1,0 +1,73 @@
+//! Images of products and brands: whose they are, and why one was not stored.
+
+use serde::{Deserialize, Serialize};
+use strum::{Display, IntoStaticStr, VariantArray};
+use utoipa::ToSchema;
+
+use super::product::ProductId;
+
+/// Tries after which an image is given up until its address changes.
+pub const MAX_TRIES: i32 = 5;
+
+/// Of a row of `brands`.
+pub type BrandId = i64;
+
+/// What has an image, by which its file is named.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Subject {
+    Product { state: Option<String>, store: String, brand: Option<String>, provider_product_id: String },
+    Brand { slug: String },
+}
+
+/// The row that an image belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ImageOwner {
+    Product(ProductId),
+    Brand(BrandId),
+}
+
+/// An image that is to be downloaded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WantedImage {
+    pub owner: ImageOwner,
+    pub subject: Subject,
+    /// As in the feed.
+    pub url: String,
+}
+
+/// Why an image was not stored. All but `Disk` count as a try.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    Display,
+    IntoStaticStr,
+    VariantArray,
+    ToSchema,
+)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum ImageFailure {
+    /// No answer, or one without success.
+    Http,
+    TooLarge,
+    NotAnImage,
+    Truncated,
+    /// Its host, or one that it redirects to, is not on the list.
+    RefusedHost,
+    /// It came, and could not be written.
+    Disk,
+}
+
+impl ImageFailure {
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
+}

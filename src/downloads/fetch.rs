@@ -1,0 +1,127 @@
+//! One image, from its address to its file.
+//!
+//! In: a session and a wanted image. Out: [`Outcome`]. The content decides whether it is an image, never its name or header.
+
+use image_transform::ImageError;
+use url::Url;
+
+use super::Job;
+use super::lane::LaneDeps;
+use crate::cpu;
+use crate::digest::sha256_hex;
+use crate::domain::image::ImageFailure;
+use crate::stealth::{Disposition, Document, FetchError, Request, RequestKind, Session};
+use crate::storage::StorageError;
+
+/// Maximum number of bytes of an image as downloaded.
+pub const MAX_BYTES: usize = 20 << 20;
+const MAX_REDIRECTS: usize = 3;
+
+/// What became of an image.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// `bytes` as downloaded.
+    Stored {
+        path: String,
+        bytes: u64,
+    },
+    /// Its file was there already.
+    Found {
+        path: String,
+    },
+    Failed {
+        reason: ImageFailure,
+        detail: String,
+    },
+    /// By no fault of the image: it costs no try.
+    Postponed {
+        detail: String,
+    },
+}
+
+impl Outcome {
+    pub fn failed(reason: ImageFailure, detail: impl ToString) -> Outcome {
+        Outcome::Failed { reason, detail: detail.to_string() }
+    }
+}
+
+/// Downloads and stores one image, unless its file is there.
+pub async fn fetch(deps: &LaneDeps, session: &mut Session, job: &Job) -> Outcome {
+    match try_fetch(deps, session, job).await {
+        Ok(outcome) | Err(outcome) => outcome,
+    }
+}
+
+async fn try_fetch(deps: &LaneDeps, session: &mut Session, job: &Job) -> Result<Outcome, Outcome> {
+    let Job { image, refetch } = job;
+    if !refetch && let Some(path) = deps.images.find(&image.subject).await? {
+        return Ok(Outcome::Found { path });
+    }
+    let body = download(deps, session, &image.url).await?.body;
+    let bytes = body.len() as u64;
+    let converted = cpu::run_image(move || Ok((sha256_hex(&body), image_transform::to_stored(&body)?.webp)));
+    let (sha256, webp) = converted.await.map_err(|error: ImageError| unreadable(&error))?;
+    let path = deps.images.write(&image.subject, &sha256, webp).await?;
+    Ok(Outcome::Stored { path, bytes })
+}
+
+/// The whole body at `address`, after its redirects.
+async fn download(deps: &LaneDeps, session: &mut Session, address: &str) -> Result<Document, Outcome> {
+    let url = Url::parse(address).map_err(|error| refused(format!("'{address}' is not an address: {error}")))?;
+    let mut request = Request::new(RequestKind::Image, url, deps.page.clone());
+    for _ in 0..=MAX_REDIRECTS {
+        deps.allowed.check(&request.url).map_err(refused)?;
+        let document = session.document(&request, MAX_BYTES).await?;
+        match document.redirect(&request.url) {
+            Some(url) => request = request.redirected_to(url),
+            None => return whole(document),
+        }
+    }
+    Err(Outcome::failed(ImageFailure::Http, format!("more than {MAX_REDIRECTS} redirects")))
+}
+
+fn whole(document: Document) -> Result<Document, Outcome> {
+    if document.status != http::StatusCode::OK {
+        return Err(Outcome::failed(ImageFailure::Http, format!("status {}", document.status.as_u16())));
+    }
+    match document.is_whole {
+        true => Ok(document),
+        false => Err(Outcome::failed(ImageFailure::TooLarge, format!("more than {MAX_BYTES} bytes"))),
+    }
+}
+
+fn refused(detail: impl ToString) -> Outcome {
+    Outcome::failed(ImageFailure::RefusedHost, detail)
+}
+
+fn unreadable(error: &ImageError) -> Outcome {
+    let reason = match error.reason() {
+        "too_large" => ImageFailure::TooLarge,
+        "truncated" => ImageFailure::Truncated,
+        _ => ImageFailure::NotAnImage,
+    };
+    Outcome::failed(reason, error)
+}
+
+/// A full disk is not the image's fault.
+impl From<StorageError> for Outcome {
+    fn from(error: StorageError) -> Self {
+        match error.is_outage() {
+            true => Outcome::Postponed { detail: error.to_string() },
+            false => Outcome::failed(ImageFailure::Disk, error),
+        }
+    }
+}
+
+impl From<FetchError> for Outcome {
+    fn from(error: FetchError) -> Self {
+        match (&error, error.disposition()) {
+            (FetchError::NotAllowed { .. } | FetchError::RobotsForbid { .. }, _) => refused(error),
+            (FetchError::TooLarge { .. }, _) => Outcome::failed(ImageFailure::TooLarge, error),
+            (_, Disposition::Snooze { .. } | Disposition::RotateProxy) => {
+                Outcome::Postponed { detail: error.to_string() }
+            }
+            _ => Outcome::failed(ImageFailure::Http, error),
+        }
+    }
+}

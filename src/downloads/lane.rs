@@ -1,0 +1,111 @@
+//! `Lane`: downloads one image after the other, by a session that it keeps while there is work.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{Mutex, mpsc};
+use tokio::time::timeout;
+use url::Url;
+
+use super::fetch::{self, Outcome};
+use super::{DownloadDeps, Job};
+use crate::domain::image::{ImageFailure, Subject, WantedImage};
+use crate::stealth::{AllowList, Session, SessionAsk, Sessions};
+use crate::storage::Images;
+
+/// A lane without work gives its proxy back after this time.
+const MAX_IDLE: Duration = Duration::from_secs(2);
+/// Images by one proxy and identity: a browser does not look at a shop for ever.
+const MAX_IMAGES: usize = 50;
+
+/// All lanes take from one channel.
+pub type Jobs = Arc<Mutex<mpsc::Receiver<Job>>>;
+
+pub struct LaneDeps {
+    pub images: Images,
+    pub allowed: AllowList,
+    pub page: Url,
+    sessions: Sessions,
+    hosts: Vec<String>,
+    timeout: Duration,
+}
+
+pub struct Lane {
+    deps: LaneDeps,
+    jobs: Jobs,
+    finished: mpsc::Sender<(WantedImage, Outcome)>,
+    session: Option<OpenSession>,
+}
+
+struct OpenSession {
+    session: Session,
+    state: Option<String>,
+    images: usize,
+}
+
+impl Lane {
+    pub fn new(
+        deps: DownloadDeps,
+        allowed: AllowList,
+        jobs: Jobs,
+        finished: mpsc::Sender<(WantedImage, Outcome)>,
+    ) -> Lane {
+        let DownloadDeps { sessions, images, config, hosts, page, .. } = deps;
+        let deps = LaneDeps { images, allowed, page, sessions, hosts, timeout: config.timeout };
+        Lane { deps, jobs, finished, session: None }
+    }
+
+    /// Until there can be no more images.
+    pub async fn run(mut self) {
+        while let Some(job) = self.next().await {
+            let outcome = self.download(&job).await;
+            if self.finished.send((job.image, outcome)).await.is_err() {
+                return;
+            }
+        }
+    }
+
+    async fn next(&mut self) -> Option<Job> {
+        if self.session.is_some() {
+            let jobs = Arc::clone(&self.jobs);
+            match timeout(MAX_IDLE, async move { jobs.lock().await.recv().await }).await {
+                Ok(job) => return job,
+                Err(_) => self.session = None,
+            }
+        }
+        self.jobs.lock().await.recv().await
+    }
+
+    async fn download(&mut self, job: &Job) -> Outcome {
+        let mut open = self.session_for(&job.image);
+        let limit = self.deps.timeout;
+        match timeout(limit, fetch::fetch(&self.deps, &mut open.session, job)).await {
+            Ok(outcome) => {
+                open.images += 1;
+                self.session = Some(open).filter(|open| open.images < MAX_IMAGES);
+                outcome
+            }
+            Err(_) => Outcome::failed(ImageFailure::Http, format!("not there within {limit:?}")),
+        }
+    }
+
+    /// The session of the last image, where it is of the same state.
+    fn session_for(&mut self, image: &WantedImage) -> OpenSession {
+        let state = state(image);
+        match self.session.take().filter(|open| state.is_none() || open.state == state) {
+            Some(open) => open,
+            None => {
+                let ask = SessionAsk { state: state.clone(), hosts: self.deps.hosts.clone(), ..SessionAsk::default() };
+                OpenSession { session: self.deps.sessions.open(ask), state, images: 0 }
+            }
+        }
+    }
+}
+
+/// Logos are of no state.
+fn state(image: &WantedImage) -> Option<String> {
+    match &image.subject {
+        Subject::Product { state, .. } => state.clone(),
+        Subject::Brand { .. } => None,
+    }
+}

@@ -1,0 +1,131 @@
+//! Downloads of images: what a refresh has made known is fetched once, through the proxies, and stored.
+//!
+//! In: stores whose products were written. Out: image files, and rows that name them. Best effort and outside of any task: the queue is
+//! in memory and bounded, and what it loses is found again by the store's next refresh, or by `drover images backfill`. It must not know
+//! tasks, HTTP servers or the tree of actors.
+
+mod fetch;
+mod lane;
+mod progress;
+mod queue;
+mod recorder;
+
+use std::sync::Arc;
+
+use tokio::sync::{Mutex, mpsc};
+use tokio::task::JoinHandle;
+use url::Url;
+
+pub use progress::Progress;
+pub use queue::{DownloadQueue, StoreAsk};
+
+use crate::config;
+use crate::db::images::Wanted;
+use crate::db::{self, Db, DbError};
+use crate::domain::image::{Subject, WantedImage};
+use crate::events;
+use crate::stealth::{AllowList, Sessions};
+use crate::storage::{Images, image_layout};
+
+/// Images that lanes have not taken yet, of the store that is being looked at.
+const MAX_AHEAD: usize = 64;
+
+/// What downloads need.
+#[derive(Clone)]
+pub struct DownloadDeps {
+    pub db: Db,
+    pub sessions: Sessions,
+    pub images: Images,
+    pub config: config::Images,
+    /// Hosts that images may be on.
+    pub hosts: Vec<String>,
+    /// Of the page that shows the images, as far as its origin.
+    pub page: Url,
+}
+
+/// One image for a lane.
+struct Job {
+    image: WantedImage,
+    /// Whether it is downloaded although it is stored.
+    refetch: bool,
+}
+
+/// Running downloads; dropping it ends them.
+pub struct Downloads {
+    feeder: JoinHandle<()>,
+}
+
+impl Drop for Downloads {
+    fn drop(&mut self) {
+        // the lanes end with their channel
+        self.feeder.abort();
+    }
+}
+
+impl Downloads {
+    /// Starts to download what is in `queue`, and what comes into it.
+    pub fn start(queue: DownloadQueue, deps: DownloadDeps) -> Downloads {
+        let (jobs, lanes_end) = mpsc::channel(MAX_AHEAD);
+        let lanes_end = Arc::new(Mutex::new(lanes_end));
+        let (finished, finished_end) = mpsc::channel(MAX_AHEAD);
+        let allowed = AllowList::new(deps.hosts.iter().cloned());
+        for _ in 0..deps.config.concurrency {
+            let lane = lane::Lane::new(deps.clone(), allowed.clone(), lanes_end.clone(), finished.clone());
+            tokio::spawn(lane.run());
+        }
+        let recorder = recorder::Recorder::new(deps.db.clone(), deps.config.retry_base, queue.clone());
+        tokio::spawn(recorder.run(finished_end));
+        let feeder = Feeder { queue, db: deps.db, jobs };
+        Downloads { feeder: tokio::spawn(feeder.run()) }
+    }
+}
+
+/// Looks up the images of one store after the other, and hands them to the lanes.
+struct Feeder {
+    queue: DownloadQueue,
+    db: Db,
+    jobs: mpsc::Sender<Job>,
+}
+
+impl Feeder {
+    async fn run(self) {
+        loop {
+            let ask = self.queue.next().await;
+            match self.wanted(&ask).await {
+                Ok(images) => self.hand_out(images, &ask).await,
+                Err(error) => events::images_not_looked_up(ask.store, &error),
+            }
+            self.queue.looked_up();
+        }
+    }
+
+    /// The store's images, and the logos of its brands.
+    async fn wanted(&self, ask: &StoreAsk) -> Result<Vec<WantedImage>, DbError> {
+        let wanted = if ask.refetch { Wanted::All } else { Wanted::Missing };
+        let client = self.db.client().await?;
+        let mut images = db::images::of_store(&client, ask.store, wanted).await?;
+        let logos = db::images::of_brands(&client, Some(&brands(&images)), wanted).await?;
+        images.splice(0..0, logos);
+        Ok(images)
+    }
+
+    async fn hand_out(&self, images: Vec<WantedImage>, ask: &StoreAsk) {
+        for image in images.into_iter().take(ask.limit.unwrap_or(usize::MAX)) {
+            let is_new = self.queue.begin(image.owner);
+            if is_new && self.jobs.send(Job { image, refetch: ask.refetch }).await.is_err() {
+                return;
+            }
+        }
+    }
+}
+
+fn brands(images: &[WantedImage]) -> Vec<String> {
+    let brand = |image: &WantedImage| match &image.subject {
+        Subject::Product { brand: Some(brand), .. } => Some(image_layout::brand_slug(Some(brand))),
+        _ => None,
+    };
+    let mut slugs: Vec<String> = images.iter().filter_map(brand).collect();
+    slugs.sort_unstable();
+    slugs.dedup();
+    slugs
+}

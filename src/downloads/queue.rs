@@ -1,0 +1,169 @@
+//! `DownloadQueue`: the stores whose images are to be looked at, and what is under way. Cheap to clone; all clones are one.
+//!
+//! Bounded: a store that finds no room is left out. Each store is in it once.
+
+use std::collections::{HashSet, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::{Notify, watch};
+
+use super::progress::Progress;
+use crate::domain::image::ImageOwner;
+use crate::domain::store::StoreId;
+use crate::events;
+
+/// Maximum number of stores that wait.
+const MAX_STORES: usize = 10_000;
+
+/// A store whose images are to be looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StoreAsk {
+    pub store: StoreId,
+    /// Also what is stored already, or was given up.
+    pub refetch: bool,
+    /// Maximum number of its images.
+    pub limit: Option<usize>,
+}
+
+#[derive(Clone, Default)]
+pub struct DownloadQueue(Arc<Shared>);
+
+struct Shared {
+    state: Mutex<State>,
+    added: Notify,
+    progress: watch::Sender<Progress>,
+}
+
+#[derive(Default)]
+struct State {
+    stores: VecDeque<StoreAsk>,
+    queued: HashSet<StoreId>,
+    /// Images between a lane and the database.
+    begun: HashSet<ImageOwner>,
+    is_looking: bool,
+}
+
+impl Default for Shared {
+    fn default() -> Self {
+        Shared { state: Mutex::default(), added: Notify::new(), progress: watch::Sender::default() }
+    }
+}
+
+impl DownloadQueue {
+    /// A store whose products were written. It never waits.
+    pub fn add(&self, store: StoreId) {
+        self.ask(StoreAsk { store, refetch: false, limit: None });
+    }
+
+    pub fn ask(&self, ask: StoreAsk) {
+        let mut state = self.state();
+        if state.stores.len() >= MAX_STORES {
+            drop(state);
+            return events::images_left_out(ask.store, MAX_STORES);
+        }
+        if state.queued.insert(ask.store) {
+            state.stores.push_back(ask);
+            self.show(&state);
+            drop(state);
+            self.0.added.notify_one();
+        }
+    }
+
+    /// What has been done so far; changes wake its waiters.
+    pub fn progress(&self) -> watch::Receiver<Progress> {
+        self.0.progress.subscribe()
+    }
+
+    /// Waits until nothing is queued or under way.
+    pub async fn until_idle(&self) {
+        // the sender lives as long as this handle
+        let _ = self.progress().wait_for(Progress::is_idle).await;
+    }
+
+    /// The next store; [`DownloadQueue::looked_up`] ends its turn.
+    pub(super) async fn next(&self) -> StoreAsk {
+        loop {
+            let added = self.0.added.notified();
+            if let Some(ask) = self.take() {
+                return ask;
+            }
+            added.await;
+        }
+    }
+
+    fn take(&self) -> Option<StoreAsk> {
+        let mut state = self.state();
+        let ask = state.stores.pop_front()?;
+        state.queued.remove(&ask.store);
+        state.is_looking = true;
+        Some(ask)
+    }
+
+    /// All images of the last store are with the lanes.
+    pub(super) fn looked_up(&self) {
+        let mut state = self.state();
+        state.is_looking = false;
+        self.show(&state);
+    }
+
+    /// False while the same image is under way already.
+    pub(super) fn begin(&self, owner: ImageOwner) -> bool {
+        let mut state = self.state();
+        let is_new = state.begun.insert(owner);
+        self.show(&state);
+        is_new
+    }
+
+    /// An image is stored, or is not to be had for now.
+    pub(super) fn end(&self, owner: ImageOwner, note: impl FnOnce(&mut Progress)) {
+        let mut state = self.state();
+        state.begun.remove(&owner);
+        self.0.progress.send_modify(note);
+        self.show(&state);
+    }
+
+    fn show(&self, state: &State) {
+        let (stores, images) = (state.stores.len() + usize::from(state.is_looking), state.begun.len());
+        self.0.progress.send_modify(|progress| (progress.stores, progress.images) = (stores, images));
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_store_that_waits_already_is_not_added_again() {
+        let queue = DownloadQueue::default();
+        queue.add(1);
+        queue.add(1);
+        queue.add(2);
+        assert_eq!((queue.next().await.store, queue.next().await.store), (1, 2));
+        assert!(queue.take().is_none());
+    }
+
+    #[test]
+    fn a_full_queue_leaves_stores_out() {
+        let queue = DownloadQueue::default();
+        (0..MAX_STORES as i64 + 10).for_each(|store| queue.add(store));
+        assert_eq!(queue.progress().borrow().stores, MAX_STORES);
+    }
+
+    #[tokio::test]
+    async fn it_is_idle_once_the_last_image_has_ended() {
+        let queue = DownloadQueue::default();
+        queue.add(1);
+        queue.next().await;
+        let image = ImageOwner::Product(7);
+        assert!(queue.begin(image) && !queue.begin(image));
+        queue.looked_up();
+        assert!(!queue.progress().borrow().is_idle());
+        queue.end(image, |progress| progress.stored += 1);
+        queue.until_idle().await;
+        assert_eq!(queue.progress().borrow().stored, 1);
+    }
+}

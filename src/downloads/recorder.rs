@@ -1,0 +1,122 @@
+//! `Recorder`: notes in the database what became of images, many at a time.
+//!
+//! A file whose row cannot be written is not lost: the next look at its store finds it.
+
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+use tokio::time::MissedTickBehavior;
+
+use super::fetch::Outcome;
+use super::queue::DownloadQueue;
+use crate::db::{self, Db, DbError};
+use crate::domain::image::{ImageFailure, ImageOwner, WantedImage};
+use crate::events;
+
+/// Images that one statement notes.
+const MAX_BATCH: usize = 64;
+const MAX_DELAY: Duration = Duration::from_millis(200);
+/// How often a row that a refresh is writing is tried again.
+const MAX_TRIES: usize = 20;
+
+pub struct Recorder {
+    db: Db,
+    retry_base: Duration,
+    queue: DownloadQueue,
+    stored: Vec<StoredImage>,
+}
+
+struct StoredImage {
+    owner: ImageOwner,
+    path: String,
+    /// Bytes as downloaded; None where the file was there already.
+    bytes: Option<u64>,
+    tries: usize,
+}
+
+impl Recorder {
+    pub fn new(db: Db, retry_base: Duration, queue: DownloadQueue) -> Recorder {
+        Recorder { db, retry_base, queue, stored: Vec::new() }
+    }
+
+    /// Until no lane is left.
+    pub async fn run(mut self, mut finished: mpsc::Receiver<(WantedImage, Outcome)>) {
+        let mut flushes = tokio::time::interval(MAX_DELAY);
+        flushes.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                next = finished.recv() => match next {
+                    Some((image, outcome)) => self.note(image, outcome).await,
+                    None => break,
+                },
+                _ = flushes.tick(), if !self.stored.is_empty() => self.flush().await,
+            }
+            if self.stored.len() >= MAX_BATCH {
+                self.flush().await;
+            }
+        }
+        self.flush().await;
+    }
+
+    async fn note(&mut self, image: WantedImage, outcome: Outcome) {
+        let owner = image.owner;
+        let (path, bytes) = match outcome {
+            Outcome::Stored { path, bytes } => (path, Some(bytes)),
+            Outcome::Found { path } => (path, None),
+            Outcome::Failed { reason, detail } => return self.fail(&image, reason, &detail).await,
+            Outcome::Postponed { detail } => {
+                events::image_postponed(&image.url, &detail);
+                return self.queue.end(owner, |progress| progress.postponed += 1);
+            }
+        };
+        self.stored.push(StoredImage { owner, path, bytes, tries: 0 });
+    }
+
+    async fn fail(&self, image: &WantedImage, reason: ImageFailure, detail: &str) {
+        events::image_failed(&image.url, reason, detail);
+        let failed = async { db::images::fail(&self.db.client().await?, image, reason, self.retry_base).await };
+        if let Err(error) = failed.await {
+            events::images_not_noted(1, &error);
+        }
+        self.queue.end(image.owner, |progress| *progress.failed.entry(reason).or_default() += 1);
+    }
+
+    /// Rows that a refresh holds stay for the next flush.
+    async fn flush(&mut self) {
+        if self.stored.is_empty() {
+            return;
+        }
+        let noted = match self.store().await {
+            Ok(noted) => noted,
+            Err(error) => {
+                events::images_not_noted(self.stored.len(), &error);
+                Vec::new()
+            }
+        };
+        for mut image in std::mem::take(&mut self.stored) {
+            image.tries += 1;
+            if noted.contains(&image.owner) || image.tries >= MAX_TRIES {
+                self.end(&image);
+            } else {
+                self.stored.push(image);
+            }
+        }
+    }
+
+    async fn store(&self) -> Result<Vec<ImageOwner>, DbError> {
+        let images: Vec<(ImageOwner, String)> =
+            self.stored.iter().map(|image| (image.owner, image.path.clone())).collect();
+        db::images::store(&self.db.client().await?, &images).await
+    }
+
+    fn end(&self, image: &StoredImage) {
+        match image.bytes {
+            Some(bytes) => events::image_stored(bytes),
+            None => events::image_found(),
+        }
+        self.queue.end(image.owner, |progress| match image.bytes {
+            Some(bytes) => (progress.stored, progress.bytes) = (progress.stored + 1, progress.bytes + bytes),
+            None => progress.found += 1,
+        });
+    }
+}
