@@ -27,6 +27,9 @@ use crate::settings::{Robots, Settings};
 use crate::world::World;
 use crate::{menu, origin, pages};
 
+/// Without a port, so that equal settings make equal menus.
+const PICTURES_URL: &str = "http://images.simulated.test";
+
 pub struct Simulator {
     world: Arc<World>,
     base_url: String,
@@ -44,7 +47,7 @@ impl Simulator {
             (0..settings.proxies).map(|index| bind(proxy_port(index))).collect::<Result<_>>()?;
         let address = origin.local_addr()?;
         let base_url = base_url(address, settings.tls.is_some());
-        let pictures = PictureHost::new(&base_url);
+        let pictures = PictureHost::new(if settings.tls.is_some() { &base_url } else { PICTURES_URL });
         let world = World {
             seed: settings.seed,
             latency: settings.latency,
@@ -76,6 +79,12 @@ impl Simulator {
     /// Scheme, host and port of the origin, without a slash at the end.
     pub fn base_url(&self) -> &str {
         &self.base_url
+    }
+
+    /// Scheme and host of the pictures, which proxies lead to the origin: a host of its own, as CDNs are. Behind TLS, where the origin has a
+    /// certificate for one name alone, it is the origin.
+    pub fn pictures_url(&self) -> &str {
+        self.world.pictures.base_url()
     }
 
     /// The forward proxies, some with credentials; the ones that get blocked come first, each in another way.

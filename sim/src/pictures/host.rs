@@ -28,6 +28,10 @@ impl PictureHost {
         }
     }
 
+    pub(crate) fn base_url(&self) -> &str {
+        &self.base_url
+    }
+
     /// The address of the picture with these 32 hex digits.
     pub(crate) fn url(&self, hex32: &str) -> String {
         format!("{}{PATH}{hex32}", self.base_url)

@@ -71,7 +71,7 @@ async fn fetch(sim: &Simulator, url: &str) -> Result<Bytes, &'static str> {
             300..400 => url = url.join(header(&answer, "location")).unwrap(),
             _ => return Err("http"),
         }
-        if !url.as_str().starts_with(sim.base_url()) {
+        if !url.as_str().starts_with(sim.pictures_url()) {
             return Err("refused_host");
         }
     }
@@ -279,7 +279,7 @@ fn equal_seeds_have_equal_pictures_and_other_seeds_others() {
     let truth = |seed| {
         let sim = Simulator::start(Settings { seed, ..large() }).unwrap();
         let of = |url: String| {
-            (url.trim_start_matches(sim.base_url()).to_owned(), sim.picture(&url), sim.picture_kind(&url))
+            (url.trim_start_matches(sim.pictures_url()).to_owned(), sim.picture(&url), sim.picture_kind(&url))
         };
         products(&sim).into_iter().map(of).collect::<Vec<_>>()
     };
@@ -324,14 +324,14 @@ async fn brands_are_those_of_the_products_and_their_logos_are_served() {
 #[tokio::test]
 async fn whole_good_answers_are_counted_by_address() {
     let sim = start();
-    let path = |url: &str| url.trim_start_matches(sim.base_url()).to_owned();
+    let path = |url: &str| url.trim_start_matches(sim.pictures_url()).to_owned();
     let (plain, redirected) = (of_kind(&sim, PictureKind::Plain), of_kind(&sim, PictureKind::Redirected));
     let (html, broken) = (of_kind(&sim, PictureKind::Html), of_kind(&sim, PictureKind::BrokenOff));
     for url in [&plain[0], &plain[0], &plain[1], &redirected[0], &html[0], &broken[0]] {
         let _ = fetch(&sim, url).await;
     }
     ask(&sim, "HEAD", &plain[2]).await.unwrap();
-    let stranger = format!("{}/dutchie-images/{}", sim.base_url(), "0".repeat(32));
+    let stranger = format!("{}/dutchie-images/{}", sim.pictures_url(), "0".repeat(32));
     assert_eq!(get(&sim, &stranger).await.unwrap().status, 404);
     let counts = sim.counts();
     let answers = [(path(&plain[0]), 2), (path(&plain[1]), 1), (path(&redirected[0]), 1)];
