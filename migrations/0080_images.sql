@@ -11,6 +11,14 @@ CREATE TABLE brands (
   updated_at       timestamptz NOT NULL DEFAULT now()
 );
 
+-- How many images were ever stored, and their bytes as downloaded: one row, so that no one has to count products.
+CREATE TABLE image_totals (
+  is_only_row boolean PRIMARY KEY DEFAULT true CHECK (is_only_row),
+  stored      bigint NOT NULL DEFAULT 0,
+  bytes       bigint NOT NULL DEFAULT 0
+);
+INSERT INTO image_totals DEFAULT VALUES;
+
 -- Failures of the address that a product or brand has now; a row whose address is another one counts for nothing.
 CREATE TABLE product_image_failures (
   product_id bigint PRIMARY KEY REFERENCES store_products (id) ON DELETE CASCADE,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
-use image_transform::{Format, ImageError, Transform};
+use image_transform::{DEFAULT_QUALITY, Format, ImageError, Transform};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use thiserror::Error;
@@ -29,8 +29,6 @@ const MAX_MEMORY: u64 = 64 << 20;
 const ITEMS_IN_MEMORY: usize = 4096;
 /// What an entry takes beside its bytes.
 const ENTRY_BYTES: u64 = 512;
-/// In which originals are stored.
-const DEFAULT_QUALITY: u8 = 80;
 const TAG_CHARS: usize = 32;
 
 /// An image in the form that was asked for.

@@ -69,6 +69,9 @@ pub enum ApiError {
     /// There is no geo database, or it cannot be read.
     #[error("{0}")]
     GeoOff(String),
+    /// None of the parts that are asked for is in the body.
+    #[error("the body has {0} bytes, and no such part")]
+    NoSuchRange(u64),
     #[error("the body is larger than {0} bytes")]
     TooLarge(usize),
     #[error("the target of the request is longer than {0} bytes")]
@@ -170,6 +173,7 @@ impl ApiError {
             ApiError::TooManyRequests(_) => StatusCode::TOO_MANY_REQUESTS,
             ApiError::KeyReused(_) => StatusCode::UNPROCESSABLE_ENTITY,
             ApiError::Answered(_) => StatusCode::OK,
+            ApiError::NoSuchRange(_) => StatusCode::RANGE_NOT_SATISFIABLE,
             ApiError::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
             ApiError::TargetTooLong(_) => StatusCode::URI_TOO_LONG,
             ApiError::HeadTooLarge(_) => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
@@ -185,6 +189,9 @@ impl ApiError {
             ApiError::Unauthenticated(_) => Some((header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))),
             ApiError::TooManyRequests(wait) => {
                 Some((header::RETRY_AFTER, HeaderValue::from(wait.as_secs().saturating_add(1))))
+            }
+            ApiError::NoSuchRange(whole) => {
+                HeaderValue::try_from(format!("bytes */{whole}")).ok().map(|range| (header::CONTENT_RANGE, range))
             }
             ApiError::Busy(_) => Some((header::RETRY_AFTER, HeaderValue::from_static("1"))),
             _ => None,

@@ -132,7 +132,7 @@ pub struct BrandPath {
                params(("path" = String, Path, description = "Its path below images/", example = "brands/bud-bros/logo-ae38b1f9.webp"), ImageQuery),
                responses((status = 200, content((Vec<u8> = "image/webp"), (Vec<u8> = "image/jpeg"), (Vec<u8> = "image/png"))),
                          (status = 206, description = "A part of it"), (status = 304, description = "As the client has it"),
-                         (status = 404, response = Problem), (status = 415, response = Problem), (status = 416, description = "No such part"),
+                         (status = 404, response = Problem), (status = 415, response = Problem), (status = 416, response = Problem),
                          (status = 422, response = Problem), (status = 503, response = Problem)))]
 pub async fn show(
     _: ImageReader,
@@ -149,7 +149,7 @@ pub async fn show(
                params(("id" = i64, Path, description = "The product's id"), ImageQuery),
                responses((status = 200, content((Vec<u8> = "image/webp"), (Vec<u8> = "image/jpeg"), (Vec<u8> = "image/png"))),
                          (status = 206, description = "A part of it"), (status = 304, description = "As the client has it"),
-                         (status = 404, response = Problem), (status = 415, response = Problem), (status = 416, description = "No such part"),
+                         (status = 404, response = Problem), (status = 415, response = Problem), (status = 416, response = Problem),
                          (status = 422, response = Problem), (status = 500, response = Problem), (status = 503, response = Problem)))]
 pub async fn product(
     _: ImageReader,
@@ -166,7 +166,7 @@ pub async fn product(
                params(("brand" = String, Path, description = "The brand's name, or its slug"), ImageQuery),
                responses((status = 200, content((Vec<u8> = "image/webp"), (Vec<u8> = "image/jpeg"), (Vec<u8> = "image/png"))),
                          (status = 206, description = "A part of it"), (status = 304, description = "As the client has it"),
-                         (status = 404, response = Problem), (status = 415, response = Problem), (status = 416, description = "No such part"),
+                         (status = 404, response = Problem), (status = 415, response = Problem), (status = 416, response = Problem),
                          (status = 422, response = Problem), (status = 500, response = Problem), (status = 503, response = Problem)))]
 pub async fn brand(
     _: ImageReader,
@@ -295,10 +295,7 @@ impl Conditions {
             let headers = [(CONTENT_TYPE, variant.format.content_type()), (ACCEPT_RANGES, "bytes")];
             return (headers, variant.bytes.clone()).into_response();
         };
-        let Some((first, last)) = part else {
-            let range = [(CONTENT_RANGE, format!("bytes */{whole}"))];
-            return (StatusCode::RANGE_NOT_SATISFIABLE, range).into_response();
-        };
+        let Some((first, last)) = part else { return ApiError::NoSuchRange(whole).into_response() };
         let bytes = variant.bytes.slice(first as usize..=last as usize);
         let length = bytes.len();
         let headers = [

@@ -26,6 +26,7 @@ mod geo;
 mod groups;
 mod hosts;
 mod http;
+mod images;
 mod input;
 mod jobs;
 mod list_file;
@@ -113,6 +114,8 @@ enum Command {
     Geo(geo::Args),
     /// List the hosts that were asked and what they do; show, open, close or reset one
     Hosts(hosts::Args),
+    /// Download images of products and brands that no crawl has brought yet
+    Images(images::Args),
     /// List, show, add and change media jobs
     Jobs(jobs::Args),
     /// Print the manual page, or write that of each command
@@ -168,6 +171,7 @@ impl Command {
             Command::Enqueue(args) => enqueue::run(args, env).await,
             Command::Geo(args) => geo::run(args, env).await,
             Command::Hosts(args) => hosts::run(args, env).await,
+            Command::Images(args) => images::run(args, env).await,
             Command::Jobs(args) => jobs::run(args, env).await,
             Command::Man(args) => man::run(args),
             Command::Migrate(args) => migrate::run(args, env).await,
@@ -193,7 +197,7 @@ impl Command {
     /// How to log: beside a progress bar only errors, unless the level is set.
     fn log(&self, loaded: &LoadedConfig) -> Log {
         let log = loaded.config.log.clone();
-        let shows_bar = self.is_demo() && std::io::stderr().is_terminal();
+        let shows_bar = (self.is_demo() || matches!(self, Command::Images(_))) && std::io::stderr().is_terminal();
         if !shows_bar || loaded.is_changed("log.level") {
             return log;
         }
@@ -210,7 +214,9 @@ impl Command {
     }
 
     fn is_of_this_machine(&self) -> bool {
-        self.is_demo() || self.is_service() || matches!(self, Command::Db(_) | Command::Doctor(_) | Command::Migrate(_))
+        self.is_demo()
+            || self.is_service()
+            || matches!(self, Command::Images(_) | Command::Db(_) | Command::Doctor(_) | Command::Migrate(_))
     }
 
     /// Whether it runs until a signal ends it; the signal is then a successful end.

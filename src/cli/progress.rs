@@ -44,6 +44,11 @@ impl Progress {
         self.stop.drain.is_cancelled()
     }
 
+    /// Waits for a signal to stop.
+    pub async fn until_stopped(&self) {
+        self.stop.drain.cancelled().await;
+    }
+
     /// Waits, for less when a signal asks to stop.
     pub async fn pause(&self, time: Duration) {
         // either way the caller looks whether it is to stop

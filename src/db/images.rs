@@ -2,13 +2,17 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
+use tokio_postgres::types::{Json, ToSql};
+use utoipa::ToSchema;
 
 use super::row::{FromRow, first_columns, read_all};
-use super::{Client, DbError};
+use super::{Client, DbError, pipeline};
 use crate::domain::image::{BrandId, ImageFailure, ImageOwner, MAX_TRIES, Subject, WantedImage};
 use crate::domain::product::ProductId;
 use crate::domain::store::StoreId;
+use crate::domain::vocabulary::Word;
 
 /// Where an image is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +21,24 @@ pub struct OriginalImage {
     pub path: Option<String>,
     /// In the feed.
     pub url: Option<String>,
+}
+
+/// Images of products and brands, of all processes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ImageTotals {
+    /// Downloaded and stored, ever.
+    pub stored: i64,
+    /// As downloaded.
+    pub bytes: i64,
+    /// Images whose last try failed, the most frequent reason first.
+    pub failed: Vec<FailedImages>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct FailedImages {
+    #[schema(value_type = ImageFailure)]
+    pub reason: Word<ImageFailure>,
+    pub images: i64,
 }
 
 /// What a search for images takes in.
@@ -28,18 +50,16 @@ pub enum Wanted {
     All,
 }
 
-/// Images of a store's products.
-pub async fn of_store(client: &Client, store: StoreId, wanted: Wanted) -> Result<Vec<WantedImage>, DbError> {
-    let (sql, all) = (include_str!("sql/images/wanted_products.sql"), wanted == Wanted::All);
-    let rows: Vec<ProductImage> = read_all(&client.query(sql, &[&store, &all, &MAX_TRIES]).await?)?;
-    Ok(rows.into_iter().map(|row| row.0).collect())
-}
-
-/// Logos of the brands with these slugs; None = of all.
-pub async fn of_brands(client: &Client, slugs: Option<&[String]>, wanted: Wanted) -> Result<Vec<WantedImage>, DbError> {
-    let (sql, all) = (include_str!("sql/images/wanted_logos.sql"), wanted == Wanted::All);
-    let rows: Vec<Logo> = read_all(&client.query(sql, &[&slugs, &all, &MAX_TRIES]).await?)?;
-    Ok(rows.into_iter().map(|row| row.0).collect())
+/// Images of a store's products, after the logos of their brands.
+pub async fn of_store_and_brands(client: &Client, store: StoreId, wanted: Wanted) -> Result<Vec<WantedImage>, DbError> {
+    let all = wanted == Wanted::All;
+    let params: [&(dyn ToSql + Sync); 3] = [&store, &all, &MAX_TRIES];
+    let logos = client.query(include_str!("sql/images/wanted_logos.sql"), &params);
+    let products = client.query(include_str!("sql/images/wanted_products.sql"), &params);
+    let (logos, products) = pipeline(logos, products).await?;
+    let logos = read_all::<Logo>(&logos)?.into_iter().map(|row| row.0);
+    let products = read_all::<ProductImage>(&products)?.into_iter().map(|row| row.0);
+    Ok(logos.chain(products).collect())
 }
 
 /// Stores of a state, or the one with that id, or all.
@@ -84,6 +104,18 @@ pub async fn store(client: &Client, images: &[(ImageOwner, String)]) -> Result<V
     Ok(stored)
 }
 
+/// Adds to what was ever downloaded and stored; `bytes` as downloaded.
+pub async fn add_totals(client: &Client, images: u64, bytes: u64) -> Result<(), DbError> {
+    let (images, bytes) = (images.cast_signed(), bytes.cast_signed());
+    client.execute(include_str!("sql/images/add_totals.sql"), &[&images, &bytes]).await?;
+    Ok(())
+}
+
+/// How many images were ever stored, and how many could not be.
+pub async fn totals(client: &Client) -> Result<ImageTotals, DbError> {
+    ImageTotals::from_row(&client.query_one(include_str!("sql/images/totals.sql"), &[]).await?)
+}
+
 /// Counts a try that failed; the next one comes after `base`, doubled with each.
 pub async fn fail(client: &Client, image: &WantedImage, reason: ImageFailure, base: Duration) -> Result<(), DbError> {
     let (sql, id) = match image.owner {
@@ -101,6 +133,13 @@ fn columns(images: &[(ImageOwner, String)], id: fn(ImageOwner) -> Option<i64>) -
 impl FromRow for OriginalImage {
     fn from_row(row: &Row) -> Result<Self, DbError> {
         Ok(OriginalImage { path: row.try_get("local_image_path")?, url: row.try_get("image_url")? })
+    }
+}
+
+impl FromRow for ImageTotals {
+    fn from_row(row: &Row) -> Result<Self, DbError> {
+        let Json(failed) = row.try_get("failed")?;
+        Ok(ImageTotals { stored: row.try_get("stored")?, bytes: row.try_get("bytes")?, failed })
     }
 }
 

@@ -6,6 +6,7 @@ use tokio_postgres::Row;
 use tokio_postgres::types::Json;
 use utoipa::ToSchema;
 
+use super::images::{self, ImageTotals};
 use super::row::{FromRow, read_all, word};
 use super::task_views::counts::{self, ReadyTasks};
 use super::{Client, DbError};
@@ -24,6 +25,7 @@ pub struct Overview {
     pub ready: Vec<ReadyTasks>,
     pub failures: Failures,
     pub stores: StoreAges,
+    pub images: ImageTotals,
 }
 
 /// What failed within some hours.
@@ -80,7 +82,8 @@ pub async fn read(client: &Client, hours: i32) -> Result<Overview, DbError> {
     let ready = counts::ready(client).await?;
     let failures = failures(client, hours).await?;
     let stores = client.query_one(include_str!("sql/overview/stores.sql"), &[&MAX_OLDEST]).await?;
-    Ok(Overview { ready, failures, stores: StoreAges::from_row(&stores)? })
+    let images = images::totals(client).await?;
+    Ok(Overview { ready, failures, stores: StoreAges::from_row(&stores)?, images })
 }
 
 async fn failures(client: &Client, hours: i32) -> Result<Failures, DbError> {

@@ -91,6 +91,8 @@ pub struct ProductDetail {
     /// In the platform's own form.
     #[schema(value_type = Option<Object>)]
     pub specials: Option<Value>,
+    /// Of the brand's logo, as `local_image_path` of the product's image: below `/img/` without its first part.
+    pub local_brand_image_path: Option<String>,
     /// In the order of the menu.
     pub options: Vec<OptionView>,
 }
@@ -148,6 +150,7 @@ pub async fn detail(client: &Client, id: ProductId) -> Result<Option<ProductDeta
     Ok(Some(ProductDetail {
         product: ProductView::from_row(&row)?,
         specials: json(&row, "specials"),
+        local_brand_image_path: row.try_get("local_brand_image_path")?,
         options: read_all(&options)?,
     }))
 }

@@ -8,7 +8,7 @@ use tokio::time::timeout;
 use url::Url;
 
 use super::fetch::{self, Outcome};
-use super::{DownloadDeps, Job};
+use super::{DownloadDeps, DownloadQueue, Job};
 use crate::domain::image::{ImageFailure, Subject, WantedImage};
 use crate::stealth::{AllowList, Session, SessionAsk, Sessions};
 use crate::storage::Images;
@@ -55,13 +55,25 @@ impl Lane {
         Lane { deps, jobs, finished, session: None }
     }
 
-    /// Until there can be no more images.
-    pub async fn run(mut self) {
-        while let Some(job) = self.next().await {
+    /// Until there can be no more images. A lane that gives way takes none while a task runs.
+    pub async fn run(mut self, gives_way_to: Option<DownloadQueue>) {
+        loop {
+            if let Some(queue) = &gives_way_to {
+                self.wait_for_tasks(queue).await;
+            }
+            let Some(job) = self.next().await else { return };
             let outcome = self.download(&job).await;
             if self.finished.send((job.image, outcome)).await.is_err() {
                 return;
             }
+        }
+    }
+
+    /// A proxy is not kept for the length of a task.
+    async fn wait_for_tasks(&mut self, queue: &DownloadQueue) {
+        if timeout(Duration::ZERO, queue.until_no_run()).await.is_err() {
+            self.session = None;
+            queue.until_no_run().await;
         }
     }
 

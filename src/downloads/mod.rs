@@ -17,15 +17,15 @@ use tokio::task::JoinHandle;
 use url::Url;
 
 pub use progress::Progress;
-pub use queue::{DownloadQueue, StoreAsk};
+pub use queue::{DownloadQueue, RunGuard, StoreAsk};
 
 use crate::config;
 use crate::db::images::Wanted;
 use crate::db::{self, Db, DbError};
-use crate::domain::image::{Subject, WantedImage};
+use crate::domain::image::WantedImage;
 use crate::events;
 use crate::stealth::{AllowList, Sessions};
-use crate::storage::{Images, image_layout};
+use crate::storage::Images;
 
 /// Images that lanes have not taken yet, of the store that is being looked at.
 const MAX_AHEAD: usize = 64;
@@ -69,9 +69,11 @@ impl Downloads {
         let lanes_end = Arc::new(Mutex::new(lanes_end));
         let (finished, finished_end) = mpsc::channel(MAX_AHEAD);
         let allowed = AllowList::new(deps.hosts.iter().cloned());
-        for _ in 0..deps.config.concurrency {
+        for nth in 0..deps.config.concurrency {
             let lane = lane::Lane::new(deps.clone(), allowed.clone(), lanes_end.clone(), finished.clone());
-            tokio::spawn(lane.run());
+            // one goes on while tasks run, so that a process that is always busy gets its images, too
+            let gives_way_to = (nth > 0).then(|| queue.clone());
+            tokio::spawn(lane.run(gives_way_to));
         }
         let recorder = recorder::Recorder::new(deps.db.clone(), deps.config.retry_base, queue.clone());
         tokio::spawn(recorder.run(finished_end));
@@ -99,14 +101,9 @@ impl Feeder {
         }
     }
 
-    /// The store's images, and the logos of its brands.
     async fn wanted(&self, ask: &StoreAsk) -> Result<Vec<WantedImage>, DbError> {
         let wanted = if ask.refetch { Wanted::All } else { Wanted::Missing };
-        let client = self.db.client().await?;
-        let mut images = db::images::of_store(&client, ask.store, wanted).await?;
-        let logos = db::images::of_brands(&client, Some(&brands(&images)), wanted).await?;
-        images.splice(0..0, logos);
-        Ok(images)
+        db::images::of_store_and_brands(&self.db.client().await?, ask.store, wanted).await
     }
 
     async fn hand_out(&self, images: Vec<WantedImage>, ask: &StoreAsk) {
@@ -117,15 +114,4 @@ impl Feeder {
             }
         }
     }
-}
-
-fn brands(images: &[WantedImage]) -> Vec<String> {
-    let brand = |image: &WantedImage| match &image.subject {
-        Subject::Product { brand: Some(brand), .. } => Some(image_layout::brand_slug(Some(brand))),
-        _ => None,
-    };
-    let mut slugs: Vec<String> = images.iter().filter_map(brand).collect();
-    slugs.sort_unstable();
-    slugs.dedup();
-    slugs
 }

@@ -15,6 +15,15 @@ use crate::events;
 /// Maximum number of stores that wait.
 const MAX_STORES: usize = 10_000;
 
+/// Held by a run of a task: most downloads give way to it.
+pub struct RunGuard(Arc<Shared>);
+
+impl Drop for RunGuard {
+    fn drop(&mut self) {
+        self.0.runs.send_modify(|runs| *runs -= 1);
+    }
+}
+
 /// A store whose images are to be looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoreAsk {
@@ -31,6 +40,8 @@ pub struct DownloadQueue(Arc<Shared>);
 struct Shared {
     state: Mutex<State>,
     added: Notify,
+    /// Tasks that this process runs.
+    runs: watch::Sender<usize>,
     progress: watch::Sender<Progress>,
 }
 
@@ -45,7 +56,8 @@ struct State {
 
 impl Default for Shared {
     fn default() -> Self {
-        Shared { state: Mutex::default(), added: Notify::new(), progress: watch::Sender::default() }
+        let (runs, progress) = (watch::Sender::default(), watch::Sender::default());
+        Shared { state: Mutex::default(), added: Notify::new(), runs, progress }
     }
 }
 
@@ -67,6 +79,18 @@ impl DownloadQueue {
             drop(state);
             self.0.added.notify_one();
         }
+    }
+
+    /// A task begins to run in this process.
+    pub fn begin_run(&self) -> RunGuard {
+        self.0.runs.send_modify(|runs| *runs += 1);
+        RunGuard(Arc::clone(&self.0))
+    }
+
+    /// Waits until no task runs.
+    pub(super) async fn until_no_run(&self) {
+        // the sender lives as long as this handle
+        let _ = self.0.runs.subscribe().wait_for(|runs| *runs == 0).await;
     }
 
     /// What has been done so far; changes wake its waiters.
@@ -134,6 +158,8 @@ impl DownloadQueue {
 
 #[cfg(test)]
 mod tests {
+    use futures_util::FutureExt;
+
     use super::*;
 
     #[tokio::test]
@@ -151,6 +177,15 @@ mod tests {
         let queue = DownloadQueue::default();
         (0..MAX_STORES as i64 + 10).for_each(|store| queue.add(store));
         assert_eq!(queue.progress().borrow().stores, MAX_STORES);
+    }
+
+    #[tokio::test]
+    async fn no_task_runs_once_the_last_of_them_has_ended() {
+        let queue = DownloadQueue::default();
+        let runs = [queue.begin_run(), queue.begin_run()];
+        assert!(queue.until_no_run().now_or_never().is_none());
+        drop(runs);
+        queue.until_no_run().await;
     }
 
     #[tokio::test]

@@ -93,6 +93,7 @@ impl Recorder {
                 Vec::new()
             }
         };
+        self.add_totals(&noted).await;
         for mut image in std::mem::take(&mut self.stored) {
             image.tries += 1;
             if noted.contains(&image.owner) || image.tries >= MAX_TRIES {
@@ -100,6 +101,19 @@ impl Recorder {
             } else {
                 self.stored.push(image);
             }
+        }
+    }
+
+    /// For people: a total that a crash leaves behind is not mended.
+    async fn add_totals(&self, noted: &[ImageOwner]) {
+        let downloaded =
+            self.stored.iter().filter(|image| noted.contains(&image.owner)).filter_map(|image| image.bytes);
+        let (images, bytes) = downloaded.fold((0, 0), |(images, sum), bytes| (images + 1, sum + bytes));
+        let add = async { db::images::add_totals(&self.db.client().await?, images, bytes).await };
+        if images > 0
+            && let Err(error) = add.await
+        {
+            events::images_not_noted(images as usize, &error);
         }
     }
 

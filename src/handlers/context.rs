@@ -12,7 +12,7 @@ use crate::clock::Clock;
 use crate::db::{self, Db};
 use crate::domain::store::{Platform, Store, StoreId, UnknownPlatform};
 use crate::domain::task::{TaskId, TaskLease};
-use crate::downloads::DownloadQueue;
+use crate::downloads::{DownloadQueue, RunGuard};
 use crate::platforms::Registry;
 use crate::stealth::{Session, SessionAsk, Sessions, TraceHandle};
 use crate::storage::Payloads;
@@ -42,6 +42,8 @@ pub struct Context {
     run_trace: RunTrace,
     /// None where no progress is noted.
     lease: Option<TaskLease>,
+    /// Downloads give way for as long as it is held.
+    _run: Option<RunGuard>,
 }
 
 /// The requests of one run so far. A clone reads the same while the body runs and after it failed.
@@ -68,6 +70,7 @@ impl Context {
         platform: Option<String>,
     ) -> Self {
         Context {
+            _run: services.downloads.as_ref().map(DownloadQueue::begin_run),
             services,
             task_id,
             dispensary_id,

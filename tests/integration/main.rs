@@ -13,6 +13,7 @@ mod clock_jump;
 mod command_line;
 mod dashboard;
 mod deadlines;
+mod downloads;
 mod drain;
 mod explain;
 mod floods;

@@ -13,6 +13,7 @@ import { Behind } from "./overview/behind.js";
 import { Charts } from "./overview/charts.js";
 import { Failures } from "./overview/failures.js";
 import { Figures } from "./overview/figures.js";
+import { Images } from "./overview/images.js";
 import { Pods } from "./overview/pods.js";
 import { Proxies } from "./overview/proxies.js";
 import { Scraping } from "./overview/scraping.js";
@@ -44,6 +45,7 @@ export function Page() {
       <div class="stack"><${Failures} of=${overview} /><${Proxies} of=${proxies} fleet=${fleet} /></div>
       <div class="stack"><${Pods} of=${workers} /><${Behind} of=${capacity} ready=${overview.data?.ready} schedules=${schedules.data?.schedules} /></div>
     </div>
+    <${Images} overview=${overview.data} />
     <${Scraping} />
   </div>`;
 }

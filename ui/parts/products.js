@@ -4,6 +4,7 @@
 import { link } from "../core/base.js";
 import { count, money, plural, sentence } from "../core/format.js";
 import { html, memo } from "../core/html.js";
+import { StoredImage } from "./image.js";
 import { useSteadyRows, Waiting } from "./rows.js";
 import { Ago } from "./time.js";
 
@@ -12,6 +13,8 @@ import { Ago } from "./time.js";
 
 /** @type {Record<string, string>} */
 const STATUS_WORDS = { oos: "sold out", unknown: "not known" };
+/** Pixels. */
+const THUMB = 32;
 /** Half of a cent is none. */
 const MAX_DOLLARS = 20_000_000;
 
@@ -62,7 +65,7 @@ export function ProductTable({ products, scope, caption, stores = false }) {
 
 const Row = memo((/** @type {{ of: ProductView, stores: boolean }} */ { of: product, stores }) => {
   return html`<tr data-row>
-    <th scope="row" class="key cut"><a href=${link(`/admin/products/${product.id}`)} title=${product.name}><bdi>${product.name}</bdi></a>${product.brand?.trim() && html`<br /><span class="scope"><bdi>${product.brand}</bdi></span>`}</th>
+    <th scope="row" class="key cut"><${StoredImage} path=${product.local_image_path} size=${THUMB} /><a href=${link(`/admin/products/${product.id}`)} title=${product.name}><bdi>${product.name}</bdi></a>${product.brand?.trim() && html`<br /><span class="scope"><bdi>${product.brand}</bdi></span>`}</th>
     ${stores && html`<td class="line first cut"><a href=${link(`/admin/stores/${product.dispensary_id}`)} title=${product.dispensary_name}><bdi>${product.dispensary_name}</bdi></a></td>`}
     <td class="fact">${product.category}</td>
     <td class="num end"><${Price} of=${product} /></td>

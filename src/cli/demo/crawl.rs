@@ -68,6 +68,15 @@ fn due_at(n: u32) -> DateTime<Utc> {
     DateTime::UNIX_EPOCH + TimeDelta::hours(4 * i64::from(n))
 }
 
+/// For downloads of images, whose number is not known before.
+pub fn image_bar() -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("Images  {pos} · {msg} · {elapsed}");
+    ProgressBar::new_spinner().with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
+}
+
 fn bar(n: u32, stores: usize) -> ProgressBar {
     if !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();

@@ -5,6 +5,7 @@
 //! crawl, and one that had finished begins the next crawl.
 
 mod crawl;
+mod images;
 mod oracle;
 mod state;
 mod summary;
@@ -127,7 +128,13 @@ impl Demo<'_> {
             }
             let client = opened.db.client().await?;
             let url = self.env.dir.is_some().then(|| opened.url.reveal().to_owned());
-            let summary = Summary::of(&client, self.sim, crawled, self.env.config.proxies.blocks_to_bench, url).await?;
+            let mut summary =
+                Summary::of(&client, self.sim, crawled, self.env.config.proxies.blocks_to_bench, url).await?;
+            if let Some(queue) = app.downloads() {
+                let waited = images::wait(&opened.db, queue).await?;
+                summary.images = Some(images::compare(&client, self.sim, self.dir, waited).await?);
+                summary.direct_requests = self.sim.counts().direct;
+            }
             self.env.out.either(&summary, ToString::to_string)?;
             state.finished = true;
             state.save(self.dir)?;

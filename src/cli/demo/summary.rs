@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use sim::Simulator;
 
+use super::images::ImageReport;
 use super::oracle::{self, OracleReport};
 use crate::db::demo_report::{self, Progress};
 use crate::db::{Client, DbError};
@@ -25,6 +26,9 @@ pub struct Summary {
     pub proxies_benched: i64,
     pub tasks: Tasks,
     pub oracle: OracleReport,
+    /// None where no images are downloaded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub images: Option<ImageReport>,
     pub seconds: f64,
     pub products_per_second: f64,
     pub database_url: Option<String>,
@@ -58,15 +62,17 @@ impl Summary {
             proxies_benched: totals.benched,
             tasks: Tasks { completed: progress.completed, failed: progress.failed, cancelled: progress.cancelled },
             oracle: oracle::compare(client, sim).await?,
+            images: None,
             seconds: (totals.seconds * 100.0).round() / 100.0,
             products_per_second: (totals.snapshots as f64 / totals.seconds.max(0.001)).round(),
             database_url,
         })
     }
 
-    /// Whether every task completed, and the product table equals the oracle.
+    /// Whether every task completed, and products and images equal the oracle's.
     pub fn is_whole(&self) -> bool {
         self.oracle.equal
+            && self.images.as_ref().is_none_or(|images| images.equal)
             && self.stores_crawled == self.stores as i64
             && self.direct_requests == 0
             && self.tasks.failed + self.tasks.cancelled == 0
@@ -100,6 +106,12 @@ impl fmt::Display for Summary {
         }
         for example in &self.oracle.examples {
             writeln!(f, "            {example}")?;
+        }
+        if let Some(images) = &self.images {
+            writeln!(f, "Images      {images}")?;
+            for example in &images.examples {
+                writeln!(f, "            {example}")?;
+            }
         }
         write!(f, "Time        {:.1} s, {:.0} products per second", self.seconds, self.products_per_second)
     }

@@ -77,6 +77,7 @@ fn begin(state: &State, latency: Duration) -> anyhow::Result<Simulator> {
 pub fn adapt(config: &mut Config, sim: &Simulator) {
     config.platform.dutchie.base_url = sim.base_url().to_owned();
     config.http.host_allowlist.push("127.0.0.1".to_owned());
+    config.platform.dutchie.image_hosts = vec![sim.pictures_url().trim_start_matches("http://").to_owned()];
     config.politeness.requests_per_second = 0.0;
     config.politeness.concurrency = 0;
     config.politeness.page_pause_min = Duration::ZERO;

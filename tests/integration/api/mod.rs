@@ -14,6 +14,7 @@ mod generation;
 mod geo;
 mod hosts;
 mod house_rules;
+mod images;
 mod job_queue;
 mod jobs;
 mod legacy;

@@ -12,6 +12,8 @@ use super::server::{Answer, Server};
 pub const ROLES: [&str; 4] = ["consumer", "viewer", "operator", "admin"];
 /// Of what requests name that need a number.
 pub const ID: i64 = 4711;
+/// Of a logo, below `/img/`.
+pub const IMAGE: &str = "brands/bud-bros/logo-ae38b1f9.webp";
 
 pub struct Operation {
     pub method: Method,
@@ -32,6 +34,7 @@ impl Operation {
     /// Its path, with this number where it needs one.
     pub fn target_of(&self, id: i64) -> String {
         let path = self.path.replace("{role}", "payload_fetch").replace("{host}", "menu.example");
+        let path = path.replace("{path}", IMAGE).replace("{brand}", "bud-bros");
         path.replace("{ip}", "192.0.2.1").replace("{id}", &id.to_string())
     }
 

@@ -10,7 +10,9 @@ use drover::cli::proxies::checker::ApiTester;
 use drover::config;
 use drover::domain::proxy::PoolState;
 use drover::geo::Geo;
+use drover::images::Renderer;
 use drover::secrets::SecretKeys;
+use drover::storage::{Images, Variants};
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
@@ -68,7 +70,24 @@ impl Server {
         Server::on(support::database().await, change, geo).await
     }
 
+    /// One that serves images so.
+    pub async fn with_images(change: impl FnOnce(&mut config::Images)) -> Server {
+        let mut images = support::config(&[]).images;
+        change(&mut images);
+        Server::build(support::database().await, |_| (), Geo::default(), images).await
+    }
+
     pub async fn on(database: TestDatabase, change: impl FnOnce(&mut config::Api), geo: Geo) -> Server {
+        Server::build(database, change, geo, support::config(&[]).images).await
+    }
+
+    async fn build(
+        database: TestDatabase,
+        change: impl FnOnce(&mut config::Api),
+        geo: Geo,
+        images: config::Images,
+    ) -> Server {
+        let queue = images.render_queue;
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (proxies, pool) = watch::channel(PoolState { active: 2, benched: 1, off: 0 });
@@ -87,6 +106,12 @@ impl Server {
             politeness: Arc::new(whole.politeness.clone()),
             allowed_hosts: Arc::default(),
             proxy_tester: Arc::new(ApiTester(whole)),
+            images: Arc::new(images),
+            renderer: Renderer::new(
+                Images::under(storage.path()),
+                Variants::new(storage.path().join("image-cache"), 1 << 20),
+                queue,
+            ),
         };
         let state = ApiState::new(database.db.clone(), Arc::new(config), services).with_geo(geo);
         let stop = state.stop.clone();

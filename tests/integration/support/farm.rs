@@ -91,6 +91,16 @@ impl Farm {
         files_below(&self.storage.path().join("payloads"))
     }
 
+    /// Below `images`, half-written ones included.
+    pub fn image_files(&self) -> Vec<PathBuf> {
+        files_below(&self.storage.path().join("images"))
+    }
+
+    /// Where paths of stored files begin.
+    pub fn storage(&self) -> &Path {
+        self.storage.path()
+    }
+
     /// A `drover` command that works on this farm.
     pub fn drover(&self, args: &[&str]) -> Command {
         let mut command = drover();
@@ -98,6 +108,8 @@ impl Farm {
             ("DATABASE_URL", self.url.as_str()),
             ("DROVER__PLATFORM__DUTCHIE__BASE_URL", self.sim.base_url()),
             ("DROVER__HTTP__HOST_ALLOWLIST", "127.0.0.1"),
+            ("DROVER__PLATFORM__DUTCHIE__IMAGE_HOSTS", "images.simulated.test"),
+            ("DROVER__IMAGES__DOWNLOAD", "false"),
             ("DROVER__STORAGE__ROOT", self.storage.path().to_str().unwrap()),
             ("DROVER__API__LISTEN", "127.0.0.1:0"),
             ("DROVER__PROBES__LISTEN", "127.0.0.1:0"),

@@ -4,6 +4,7 @@
 import { link } from "../../core/base.js";
 import { count, sentence } from "../../core/format.js";
 import { html } from "../../core/html.js";
+import { StoredImage } from "../../parts/image.js";
 import { Panel } from "../../parts/panel.js";
 import { Ago } from "../../parts/time.js";
 
@@ -12,13 +13,16 @@ import { Ago } from "../../parts/time.js";
 const UNITS = { PERCENTAGE: "%", MILLIGRAMS: "mg", MILLIGRAMS_PER_GRAM: "mg/g", MILLIGRAMS_PER_ML: "mg/ml" };
 const amount = new Intl.NumberFormat("en-US", { maximumFractionDigits: 1 });
 const SMALLEST = 0.1;
+/** Pixels. */
+const IMAGE = 240;
+const LOGO = 24;
 
 /** @param {{ product: ProductDetail }} properties */
 export function Facts({ product }) {
   const brand = product.brand?.trim();
   const diff = link("/admin/payloads/diff", { store: product.dispensary_id });
-  return html`<${Panel} title="Product"><div class="panel-body"><dl class="facts">
-    <dt>Brand</dt><dd>${brand ? html`<a class="link-wrap" href=${link(`/admin/stores/${product.dispensary_id}`, { brand })}><bdi>${brand}</bdi></a>` : "–"}</dd>
+  return html`<${Panel} title="Product"><div class="panel-body"><${StoredImage} path=${product.local_image_path} size=${IMAGE} /><dl class="facts">
+    <dt>Brand</dt><dd><${StoredImage} path=${product.local_brand_image_path} size=${LOGO} />${brand ? html`<a class="link-wrap" href=${link(`/admin/stores/${product.dispensary_id}`, { brand })}><bdi>${brand}</bdi></a>` : "–"}</dd>
     <dt>Category</dt><dd><bdi>${[product.category, product.subcategory, product.strain_type?.toLowerCase()].filter(Boolean).join(", ") || "–"}</bdi></dd>
     <dt>Potency</dt><dd>${potency(product)}</dd>
     <dt>Store</dt><dd><a class="link-wrap" href=${link(`/admin/stores/${product.dispensary_id}`)}><bdi>${product.dispensary_name}</bdi></a> ${[product.city, product.state].filter(Boolean).join(", ")}</dd>

@@ -26,7 +26,8 @@ use self::cases::{LOCKED, QUERIES, REFUSED, RENAME_TABLES, THINGS, TWICE, WITHOU
 use self::form::assert_form;
 use self::requests::{announced, make_tokens, request_by, secret, send, send_with};
 use super::geo::geo_database;
-use super::openapi::{ID, Operation, ROLES, operations, resolved};
+use super::images::webp;
+use super::openapi::{ID, IMAGE, Operation, ROLES, operations, resolved};
 use super::reads::crawled;
 use super::server::{Answer, Server};
 use crate::support::{database, database_settings};
@@ -38,13 +39,15 @@ type Error = (String, u16);
 const TOO_MANY_BYTES: usize = 64 << 20;
 /// For a request: its body must come within half of it. For a transaction: it waits a little less for a lock.
 const SHORT: Duration = Duration::from_secs(3);
+/// They ask the database nothing.
+const OF_FILES: [&str; 1] = ["GET /img/{path}"];
 /// Programs that ask these add what they like to their queries.
 const OPEN_QUERIES: [&str; 3] = ["/livez", "/readyz", "/metrics"];
 
 #[tokio::test]
 async fn every_documented_error_is_provoked_and_every_provoked_one_is_documented() {
     let all = &operations();
-    let provoked: [BoxFuture<Vec<Error>>; 10] = [
+    let provoked: [BoxFuture<Vec<Error>>; 11] = [
         heads(all).boxed(),
         bodies(all).boxed(),
         slow_bodies(all).boxed(),
@@ -53,6 +56,7 @@ async fn every_documented_error_is_provoked_and_every_provoked_one_is_documented
         things(all).boxed(),
         locked(all).boxed(),
         damaged_files(all).boxed(),
+        images(all).boxed(),
         without_database(all).boxed(),
         with_broken_database(all).boxed(),
     ];
@@ -260,6 +264,39 @@ async fn damaged_files(all: &[Operation]) -> Vec<Error> {
     [damaged, read(410).await].concat()
 }
 
+/// 415, 416, 422 and 503: stored images that are none, that are damaged, of which there is no such part, or that too many ask for.
+async fn images(all: &[Operation]) -> Vec<Error> {
+    let (server, busy) = (Server::start().await, Server::with_images(|images| images.render_queue = 0).await);
+    for server in [&server, &busy] {
+        let stored = format!(
+            "INSERT INTO brands (name, slug, local_image_path) VALUES ('Bud Bros', 'bud-bros', 'images/{IMAGE}');
+             INSERT INTO dispensaries (id, name) OVERRIDING SYSTEM VALUE VALUES ({ID}, 'a');
+             INSERT INTO store_products (id, dispensary_id, provider, provider_product_id, name_raw, is_on_special, quantity_censored,
+                                         is_in_stock, stock_status, first_seen_at, last_seen_at, local_image_path)
+             OVERRIDING SYSTEM VALUE VALUES ({ID}, {ID}, 'dutchie', 'a', 'a', false, false, true, 'in_stock', now(), now(), 'images/{IMAGE}')"
+        );
+        server.database.raw.batch_execute(&stored).await.unwrap();
+    }
+    let mut errors = Vec::new();
+    for (status, server, content, query) in [
+        (415, &server, b"no image".to_vec(), "?w=10"),
+        (422, &server, webp()[..60].to_vec(), "?w=11"),
+        (416, &server, webp(), "?w=12"),
+        (503, &busy, webp(), "?w=13"),
+    ] {
+        let file = server.storage.path().join("images").join(IMAGE);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, content).unwrap();
+        for name in ["GET /img/{path}", "GET /img/product/{id}", "GET /img/brand/{brand}"] {
+            let operation = named(all, name);
+            let request = server.request(operation.method.clone(), &format!("{}{query}", operation.target()));
+            let request = request.header("range", "bytes=1000000-");
+            errors.push(expect(operation, status, &send(server, operation, request).await));
+        }
+    }
+    errors
+}
+
 /// 503: the database cannot be reached.
 async fn without_database(all: &[Operation]) -> Vec<Error> {
     let (known, unknown) = (Server::start().await, Server::start().await);
@@ -285,7 +322,7 @@ async fn with_broken_database(all: &[Operation]) -> Vec<Error> {
 /// more of the database than who the caller is.
 async fn failures(all: &[Operation], status: u16, known: &Server, unknown: &Server) -> Vec<Error> {
     let mut errors = Vec::new();
-    for operation in all {
+    for operation in all.iter().filter(|operation| !OF_FILES.contains(&operation.name().as_str())) {
         let needs_database = !WITHOUT_DATABASE.contains(&operation.name().as_str());
         let server = if needs_database { known } else { unknown };
         let query = QUERIES.iter().find(|(name, _)| *name == operation.name()).map_or("", |(_, query)| query);

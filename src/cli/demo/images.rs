@@ -1,0 +1,99 @@
+//! The demo's images: waits until they are downloaded, and compares each file with the simulator's picture, byte for byte.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use sim::{PictureAnswer, Simulator};
+
+use super::crawl;
+use crate::cpu;
+use crate::db::images::OriginalImage;
+use crate::db::{self, Client, Db, DbError, demo_report};
+use crate::digest::sha256_hex;
+use crate::domain::store::Platform;
+use crate::downloads::DownloadQueue;
+use crate::storage::Images;
+
+/// Differences that are listed; all are counted.
+const MAX_EXAMPLES: usize = 20;
+
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct ImageReport {
+    /// Products and brands whose image is stored.
+    pub stored: usize,
+    /// Those whose picture is no image that can be kept.
+    pub bad: usize,
+    /// From the end of the last task until all were downloaded.
+    pub seconds: f64,
+    /// Every good picture is stored, byte for byte, and no bad one.
+    pub equal: bool,
+    pub differences: usize,
+    #[serde(skip)]
+    pub examples: Vec<String>,
+}
+
+/// Waits until everything that is to be downloaded is: also what an earlier demo in this directory left.
+pub async fn wait(db: &Db, queue: &DownloadQueue) -> Result<Duration, DbError> {
+    let begun = Instant::now();
+    for store in db::images::stores(&db.client().await?, None, None).await? {
+        queue.add(store);
+    }
+    let (mut progress, bar) = (queue.progress(), crawl::image_bar());
+    while let Ok(now) = progress.wait_for(|_| true).await.map(|now| now.clone()) {
+        bar.set_position(now.ended());
+        bar.set_message(format!("stores to look at {}, under way {}, failed {}", now.stores, now.images, now.failed()));
+        if now.is_idle() || progress.changed().await.is_err() {
+            break;
+        }
+    }
+    bar.finish_and_clear();
+    Ok(begun.elapsed())
+}
+
+pub async fn compare(client: &Client, sim: &Simulator, root: &Path, waited: Duration) -> Result<ImageReport, DbError> {
+    let rows = demo_report::images::all(client, Platform::Dutchie).await?;
+    let (images, mut report, mut expected) = (Images::under(root), ImageReport::default(), HashMap::new());
+    let mut differences = Vec::new();
+    for OriginalImage { path, url } in rows {
+        let Some(url) = url else { continue };
+        report.stored += usize::from(path.is_some());
+        match (sim.picture(&url), path) {
+            (Some(PictureAnswer::Good(photo)), Some(path)) => {
+                let webp = match expected.get(&photo.sha256) {
+                    Some(webp) => webp,
+                    None => expected.entry(photo.sha256.clone()).or_insert(kept(photo.bytes.to_vec()).await),
+                };
+                let read = images.read(&path).await.map(|image| sha256_hex(image.bytes)).ok();
+                let is_named = path.contains(&format!("-{}.webp", &photo.sha256[..8]));
+                if read.is_none() || read != *webp || !is_named {
+                    differences.push(format!("{path} is not the image of {url}"));
+                }
+            }
+            (Some(PictureAnswer::Good(_)), None) => differences.push(format!("{url} is not stored")),
+            (_, Some(path)) => differences.push(format!("{path} should not be there: {url}")),
+            (_, None) => report.bad += 1,
+        }
+    }
+    report.seconds = (waited.as_secs_f64() * 100.0).round() / 100.0;
+    (report.equal, report.differences) = (differences.is_empty(), differences.len());
+    differences.truncate(MAX_EXAMPLES);
+    Ok(ImageReport { examples: differences, ..report })
+}
+
+/// The digest of the file that is kept of a picture.
+async fn kept(picture: Vec<u8>) -> Option<String> {
+    cpu::run_image(move || image_transform::to_stored(&picture).ok().map(|stored| sha256_hex(stored.webp))).await
+}
+
+impl fmt::Display for ImageReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} stored {:.1} s after the last task; {} cannot be kept", self.stored, self.seconds, self.bad)?;
+        match self.equal {
+            true => write!(f, "; each file is the simulator's"),
+            false => write!(f, "; differences {}", self.differences),
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! `drover images`: downloads what no refresh has brought yet.
+
+use std::sync::Arc;
+
+use clap::Subcommand;
+use serde::Serialize;
+
+use super::progress::Progress as Bar;
+use super::{CliError, Env, ExitCode, values};
+use crate::actors::plan::{Plan, PodPlan};
+use crate::app::App;
+use crate::config::Config;
+use crate::db::images::Wanted;
+use crate::db::{self, Db, proxies};
+use crate::domain::store::StoreId;
+use crate::downloads::{DownloadQueue, Progress, StoreAsk};
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Download images of products and logos of brands that are not stored yet, through the proxies
+    Backfill(BackfillArgs),
+}
+
+#[derive(Debug, clap::Args)]
+struct BackfillArgs {
+    /// Only products of stores in this state, such as AZ
+    #[arg(long, value_name = "STATE")]
+    state: Option<String>,
+    /// Only products of the store with this id
+    #[arg(long, value_name = "ID")]
+    store: Option<StoreId>,
+    /// Maximum number of images
+    #[arg(long, value_name = "N", value_parser = values::number(1..=u32::MAX))]
+    limit: Option<u32>,
+    /// Say how many there are, and download nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Download also what is stored or was given up
+    #[arg(long)]
+    refetch: bool,
+}
+
+#[derive(Serialize)]
+struct Answer {
+    dry_run: bool,
+    /// Images that were to be downloaded.
+    wanted: usize,
+    #[serde(flatten)]
+    progress: Progress,
+}
+
+pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
+    let Command::Backfill(args) = args.command;
+    let db = if args.dry_run { env.db_to_read().await? } else { env.db().await? };
+    let asks = asks(&db, &args).await?;
+    let wanted: usize = asks.iter().filter_map(|ask| ask.limit).sum();
+    if args.dry_run || wanted == 0 {
+        let answer = Answer { dry_run: args.dry_run, wanted, progress: Progress::default() };
+        env.out.either(&answer, text)?;
+        return Ok(ExitCode::Ok);
+    }
+    require_proxies(&db).await?;
+    backfill(env, db, &asks, wanted).await
+}
+
+/// The stores that have wanted images, each with how many of them are taken.
+async fn asks(db: &Db, args: &BackfillArgs) -> anyhow::Result<Vec<StoreAsk>> {
+    let client = db.client().await?;
+    let stores = db::images::stores(&client, args.state.as_deref(), args.store).await?;
+    if stores.is_empty() {
+        return Err(CliError::not_found("no such store: `drover stores list` shows them").into());
+    }
+    let kind = if args.refetch { Wanted::All } else { Wanted::Missing };
+    let mut left = args.limit.map_or(usize::MAX, |limit| limit as usize);
+    let mut asks = Vec::new();
+    for store in stores {
+        let images = db::images::of_store_and_brands(&client, store, kind).await?;
+        let taken = images.len().min(left);
+        left -= taken;
+        if taken > 0 {
+            asks.push(StoreAsk { store, refetch: args.refetch, limit: Some(taken) });
+        }
+    }
+    Ok(asks)
+}
+
+async fn require_proxies(db: &Db) -> anyhow::Result<()> {
+    let pool = proxies::count(&db.client().await?).await?;
+    if pool.active + pool.benched > 0 {
+        return Ok(());
+    }
+    Err(CliError::bad_config("there is no proxy that is switched on, and no request leaves without one: add some with `drover proxies import FILE`").into())
+}
+
+async fn backfill(env: &Env, db: Db, asks: &[StoreAsk], wanted: usize) -> anyhow::Result<ExitCode> {
+    let mut config = Config::clone(&env.config);
+    config.images.download = true;
+    // a pod without workers: the proxies as tasks have them, and no tasks
+    let pod = PodPlan { name: "images".to_owned(), workers: Vec::new() };
+    let plan = Plan { schedules: false, pods: vec![pod] };
+    let app = App::prepare(Arc::new(config), db, env.runtime.clone(), plan).await?.start().await?;
+    let bar = Bar::begin(env, "images");
+    let answer = match app.downloads() {
+        Some(queue) => Answer { dry_run: false, wanted, progress: follow(queue, asks, wanted, &bar).await },
+        None => Answer { dry_run: false, wanted, progress: Progress::default() },
+    };
+    let is_stopped = bar.is_stopped();
+    drop(bar);
+    app.stop(std::future::ready(())).await;
+    env.out.either(&answer, text)?;
+    Ok(match is_stopped {
+        true => ExitCode::Interrupted,
+        false if answer.progress.failed() + answer.progress.postponed > 0 => ExitCode::PartialFailure,
+        false => ExitCode::Ok,
+    })
+}
+
+/// Until all are done, or a signal asks to stop: what is under way is then left for the next time.
+async fn follow(queue: &DownloadQueue, asks: &[StoreAsk], wanted: usize, bar: &Bar) -> Progress {
+    asks.iter().for_each(|ask| queue.ask(*ask));
+    bar.set_total(wanted as u64);
+    let mut progress = queue.progress();
+    let mut shown = 0;
+    loop {
+        let now = progress.borrow_and_update().clone();
+        bar.advance(now.ended() - shown);
+        shown = now.ended();
+        if now.is_idle() || bar.is_stopped() {
+            return now;
+        }
+        tokio::select! {
+            changed = progress.changed() => if changed.is_err() { return now },
+            () = bar.until_stopped() => {}
+        }
+    }
+}
+
+fn text(answer: &Answer) -> String {
+    let Answer { dry_run, wanted, progress } = answer;
+    if *dry_run {
+        return format!("{wanted} images would be downloaded");
+    }
+    if *wanted == 0 {
+        return "every image is stored, was given up, or waits for its next try (--refetch downloads all)".to_owned();
+    }
+    let mut lines =
+        vec![format!("{} of {wanted} images stored, {} bytes", progress.stored + progress.found, progress.bytes)];
+    lines.extend(progress.failed.iter().map(|(reason, images)| format!("  {images} failed: {reason}")));
+    if progress.postponed > 0 {
+        lines
+            .push(format!("  {} postponed: no proxy, host or disk was available; try again later", progress.postponed));
+    }
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_to_do_is_said_with_the_way_to_do_it_all_the_same() {
+        let answer = Answer { dry_run: false, wanted: 0, progress: Progress::default() };
+        assert!(text(&answer).contains("--refetch"));
+    }
+}

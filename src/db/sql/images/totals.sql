@@ -1,0 +1,7 @@
+-- images/totals.sql: how many images were ever stored, and how many could not be, by reason
+SELECT t.stored, t.bytes,
+       coalesce((SELECT json_agg(json_build_object('reason', f.reason, 'images', f.images) ORDER BY f.images DESC, f.reason)
+                   FROM (SELECT reason, count(*) AS images
+                           FROM (SELECT reason FROM product_image_failures UNION ALL SELECT reason FROM brand_image_failures) x
+                          GROUP BY reason) f), '[]') AS failed
+  FROM image_totals t;

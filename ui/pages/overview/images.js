@@ -1,0 +1,22 @@
+// @ts-check
+// Images of products and brands: how many are stored, why the others are not, and how they are served.
+
+import { bytes, count, share } from "../../core/format.js";
+import { html } from "../../core/html.js";
+import { Figure, Strip } from "../../parts/strip.js";
+
+/** Nothing before the first image. @param {{ overview: any }} properties */
+export function Images({ overview }) {
+  if (!overview) return null;
+  const { images, images_served: served } = overview;
+  const failed = images.failed.reduce((/** @type {number} */ sum, /** @type {any} */ each) => sum + each.images, 0);
+  if (images.stored + failed === 0) return null;
+  const reasons = images.failed.map((/** @type {any} */ each) => `${count(each.images)} ${each.reason.replaceAll("_", " ")}`);
+  const made = served.rendered + served.cached;
+  return html`<${Strip} label="Images">
+    <${Figure} label="Images downloaded" value=${count(images.stored)} scope=${`${bytes(images.bytes)} in all`} />
+    <${Figure} label="Images not stored" value=${count(failed)} scope=${reasons.join(", ") || "none failed"} />
+    <${Figure} label="Images rendered" value=${count(served.rendered)} scope="by this server, since its start" />
+    <${Figure} label="Hit rate" value=${made > 0 ? share(served.cached, made) : "–"} scope=${`of ${count(made)} resized images`} />
+  </${Strip}>`;
+}
