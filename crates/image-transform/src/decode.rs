@@ -5,6 +5,7 @@
 
 mod gif;
 mod jpeg;
+mod jpeg_scan;
 mod png;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

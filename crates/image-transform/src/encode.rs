@@ -5,18 +5,18 @@ use jpeg_encoder::{ChromaSubsamplingMethod, ColorType, Encoder, SamplingFactor};
 use crate::pixels::Pixels;
 use crate::{Format, ImageError, webp};
 
-/// Encodes pixels. `gray` says that all channels are equal; JPEG needs an opaque picture, and drops alpha.
-pub(crate) fn encode(pixels: Pixels, format: Format, quality: u8, gray: bool) -> Result<Vec<u8>, ImageError> {
+/// Encodes pixels. JPEG needs an opaque picture, and drops alpha.
+pub(crate) fn encode(pixels: Pixels, format: Format, quality: u8) -> Result<Vec<u8>, ImageError> {
     match format {
-        Format::WebP => webp::encode_pixels(&pixels, webp::Coding::Lossy { quality }),
-        Format::Jpeg => jpeg(&pixels.without_alpha(), quality, gray),
-        Format::Png => png(&pixels, gray),
+        Format::WebP => webp::encode_pixels(&pixels, webp::Coding::Lossy { quality, effort: webp::Effort::Render }),
+        Format::Jpeg => jpeg(&pixels.without_alpha(), quality),
+        Format::Png => png(&pixels),
         Format::Avif => avif(pixels, quality),
         Format::Gif => Err(ImageError::unsupported(format, "GIF is read only")),
     }
 }
 
-fn jpeg(pixels: &Pixels, quality: u8, gray: bool) -> Result<Vec<u8>, ImageError> {
+fn jpeg(pixels: &Pixels, quality: u8) -> Result<Vec<u8>, ImageError> {
     let failed = |detail: &str| ImageError::undecodable(Format::Jpeg, format!("it cannot be encoded: {detail}"));
     let side = |value: u32| u16::try_from(value).map_err(|_| failed("it is too large"));
     let (width, height) = (side(pixels.width)?, side(pixels.height)?);
@@ -25,7 +25,7 @@ fn jpeg(pixels: &Pixels, quality: u8, gray: bool) -> Result<Vec<u8>, ImageError>
     encoder.set_sampling_factor(SamplingFactor::F_2_2);
     encoder.set_chroma_subsampling_method(ChromaSubsamplingMethod::Average);
     encoder.set_optimized_huffman_tables(true);
-    let encoded = if gray {
+    let encoded = if pixels.is_gray() {
         encoder.encode(&first_channel(pixels), width, height, ColorType::Luma)
     } else {
         encoder.encode(&pixels.data, width, height, ColorType::Rgb)
@@ -34,8 +34,12 @@ fn jpeg(pixels: &Pixels, quality: u8, gray: bool) -> Result<Vec<u8>, ImageError>
     Ok(bytes)
 }
 
-fn png(pixels: &Pixels, gray: bool) -> Result<Vec<u8>, ImageError> {
-    let (colour, data) = match (gray, pixels.has_alpha()) {
+/// From this share of samples like their neighbours on, a picture is a drawing, in which a slow search finds repetitions. A
+/// photograph has none to find, and gains by the filters of rows alone.
+const MIN_FLATNESS: f64 = 0.25;
+
+fn png(pixels: &Pixels) -> Result<Vec<u8>, ImageError> {
+    let (colour, data) = match (pixels.is_gray(), pixels.has_alpha()) {
         (true, false) => (png::ColorType::Grayscale, first_channel(pixels)),
         (true, true) => (png::ColorType::GrayscaleAlpha, gray_and_alpha(pixels)),
         (false, false) => (png::ColorType::Rgb, pixels.data.clone()),
@@ -45,7 +49,12 @@ fn png(pixels: &Pixels, gray: bool) -> Result<Vec<u8>, ImageError> {
     let mut encoder = png::Encoder::new(&mut bytes, pixels.width, pixels.height);
     encoder.set_color(colour);
     encoder.set_depth(png::BitDepth::Eight);
-    encoder.set_compression(png::Compression::Fast);
+    if pixels.flatness() < MIN_FLATNESS {
+        encoder.set_compression(png::Compression::Fast);
+    } else {
+        encoder.set_compression(png::Compression::Balanced);
+        encoder.set_filter(png::Filter::NoFilter);
+    }
     let written = encoder.write_header().and_then(|mut writer| writer.write_image_data(&data));
     written.map_err(|error| ImageError::undecodable(Format::Png, format!("it cannot be encoded: {error}")))?;
     Ok(bytes)

@@ -36,6 +36,18 @@ impl Pixels {
         self.has_alpha() && self.data.as_chunks::<4>().0.iter().any(|pixel| pixel[3] != 255)
     }
 
+    /// Whether red, green and blue are equal everywhere.
+    pub fn is_gray(&self) -> bool {
+        self.data.chunks_exact(self.channels).all(|pixel| pixel[0] == pixel[1] && pixel[1] == pixel[2])
+    }
+
+    /// The share of pixels that equal their left neighbour.
+    pub fn flatness(&self) -> f64 {
+        let rows = self.data.chunks_exact(self.row_bytes());
+        let pairs = rows.flat_map(|row| row.iter().zip(&row[self.channels..]));
+        pairs.filter(|(left, right)| left == right).count() as f64 / self.data.len() as f64
+    }
+
     pub fn upright(self, orientation: Orientation) -> Pixels {
         if orientation.is_upright() {
             return self;

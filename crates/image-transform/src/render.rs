@@ -32,7 +32,8 @@ pub fn render(stored: &[u8], transform: &Transform) -> Result<Rendered, ImageErr
     let bytes = match planes_of(&container, &geometry) {
         Some(data) if stays_in_planes(transform, &geometry) => {
             let planes = decode_planes(data, &container, &geometry)?;
-            webp::encode_planes(&resize::resize_planes(planes, &geometry)?, transform.quality)?
+            let coding = webp::Coding::Lossy { quality: transform.quality, effort: webp::Effort::Render };
+            webp::encode_planes(&resize::resize_planes(planes, &geometry)?, coding)?
         }
         Some(data) => {
             let planes = decode_planes(data, &container, &geometry)?;
@@ -65,21 +66,27 @@ fn stays_in_planes(transform: &Transform, geometry: &Geometry) -> bool {
 }
 
 fn decode_planes(data: &[u8], container: &Container, geometry: &Geometry) -> Result<Planes, ImageError> {
-    let (width, height) = decoded_size((container.header.width, container.header.height), geometry.scaled);
-    webp::decode_planes(data, width, height)
+    let source = (container.header.width, container.header.height);
+    let (width, height) = decoded_size(source, geometry.scaled);
+    let unsmoothed = shrinks_by(MIN_UNSMOOTHED_SHRINK, source, geometry.scaled);
+    webp::decode_planes(data, width, height, unsmoothed)
 }
 
 /// A picture that shrinks by more than this is reduced by its decoder first, so that a large one takes little memory.
 const MAX_SHRINK: u32 = 6;
 
+/// Where a picture shrinks by this or more, the edges of its blocks average out.
+const MIN_UNSMOOTHED_SHRINK: u32 = 2;
+
 /// What is left to the resizing after the decoder's reduction.
 const REST: u32 = 3;
 
 fn decoded_size(source: Size, target: Size) -> Size {
-    if source.0 / target.0 < MAX_SHRINK || source.1 / target.1 < MAX_SHRINK {
-        return source;
-    }
-    (target.0 * REST, target.1 * REST)
+    if shrinks_by(MAX_SHRINK, source, target) { (target.0 * REST, target.1 * REST) } else { source }
+}
+
+fn shrinks_by(factor: u32, source: Size, target: Size) -> bool {
+    source.0 >= factor * target.0 && source.1 >= factor * target.1
 }
 
 /// Everything after the resize.
@@ -98,8 +105,7 @@ fn finish(mut pixels: Pixels, transform: &Transform, geometry: &Geometry) -> Res
     if transform.format == Format::Jpeg {
         pixels = pixels.flattened(ground(transform));
     }
-    let gray = transform.gray && is_gray(transform, geometry);
-    encode::encode(pixels, transform.format, transform.quality, gray)
+    encode::encode(pixels, transform.format, transform.quality)
 }
 
 fn padded(pixels: Pixels, transform: &Transform, geometry: &Geometry) -> Pixels {
@@ -109,7 +115,12 @@ fn padded(pixels: Pixels, transform: &Transform, geometry: &Geometry) -> Pixels 
     if canvas.is_translucent() { canvas } else { canvas.without_alpha() }
 }
 
+/// What surrounds a picture on its canvas.
 fn padding(transform: &Transform) -> [u8; 4] {
+    if transform.format == Format::Jpeg {
+        let [red, green, blue] = ground(transform);
+        return [red, green, blue, 255];
+    }
     transform.background.unwrap_or(TRANSPARENT)
 }
 
@@ -118,10 +129,4 @@ fn ground(transform: &Transform) -> [u8; 3] {
     let Some(background) = transform.background else { return WHITE };
     let pixel = Pixels { width: 1, height: 1, channels: 4, data: background.to_vec() }.flattened(WHITE);
     pixel.data.try_into().unwrap_or(WHITE)
-}
-
-/// Whether a gray picture is still gray after a coloured background came in.
-fn is_gray(transform: &Transform, geometry: &Geometry) -> bool {
-    let coloured = transform.background.is_some_and(|[r, g, b, _]| r != g || g != b);
-    !(coloured && (geometry.is_padded() || transform.format == Format::Jpeg))
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::pixels::Pixels;
-use crate::webp::{Coding, encode_pixels};
+use crate::webp::{Coding, Effort, encode_pixels};
 use crate::{DEFAULT_QUALITY, Format, ImageError, container, decode};
 
 /// The kept form of a downloaded image.
@@ -27,7 +27,7 @@ const MAX_LOSSLESS_COLOURS: usize = 256;
 pub fn to_stored(bytes: &[u8]) -> Result<Stored, ImageError> {
     let container = container::read(bytes)?;
     let pixels = decode::decode(&container, (container.header.width, container.header.height))?;
-    let lossy = encode_pixels(&pixels, Coding::Lossy { quality: DEFAULT_QUALITY })?;
+    let lossy = encode_pixels(&pixels, Coding::Lossy { quality: DEFAULT_QUALITY, effort: Effort::Keep })?;
     let webp = if container.lossless && has_few_colours(&pixels) {
         let lossless = encode_pixels(&pixels, Coding::Lossless)?;
         if lossless.len() < lossy.len() { lossless } else { lossy }

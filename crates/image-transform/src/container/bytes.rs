@@ -2,7 +2,7 @@
 
 use crate::{Format, ImageError};
 
-pub struct Bytes<'a> {
+pub(crate) struct Bytes<'a> {
     format: Format,
     all: &'a [u8],
     at: usize,

@@ -7,6 +7,9 @@ use super::{Container, Header, Picture, check_size};
 use crate::exif::{self, Orientation};
 use crate::{Format, ImageError, limits};
 
+/// Maximum number of segments; files with many scans and much metadata have a few hundred.
+const MAX_SEGMENTS: usize = 10_000;
+
 const START_OF_IMAGE: u8 = 0xD8;
 const END_OF_IMAGE: u8 = 0xD9;
 const START_OF_SCAN: u8 = 0xDA;
@@ -15,7 +18,8 @@ const PROFILE: u8 = 0xE2;
 const PROFILE_PREFIX: &[u8] = b"ICC_PROFILE\0";
 
 pub fn read(bytes: &[u8]) -> Result<Container<'_>, ImageError> {
-    let mut walk = Walk { bytes: Bytes::new(Format::Jpeg, bytes), size: None, exif: None, profile: Vec::new() };
+    let mut walk =
+        Walk { bytes: Bytes::new(Format::Jpeg, bytes), size: None, exif: None, profile: Vec::new(), segments: 0 };
     while walk.segment()? {}
     let (width, height) = walk.size.ok_or_else(|| undecodable("it has no frame header"))?;
     Ok(Container {
@@ -34,17 +38,22 @@ struct Walk<'a> {
     exif: Option<Orientation>,
     /// Parts of the colour profile with their numbers.
     profile: Vec<(u8, &'a [u8])>,
+    segments: usize,
 }
 
 impl<'a> Walk<'a> {
     /// Reads one marker and what belongs to it; false at the end of the image.
     fn segment(&mut self) -> Result<bool, ImageError> {
-        let marker = self.marker()?;
+        let marker = next_marker(&mut self.bytes)?;
         match marker {
             END_OF_IMAGE => return Ok(false),
             // markers without a body
             START_OF_IMAGE | 0x01 | 0xD0..=0xD7 => return Ok(true),
             _ => {}
+        }
+        self.segments += 1;
+        if self.segments > MAX_SEGMENTS {
+            return Err(undecodable("it has more segments than any picture"));
         }
         let length = usize::from(self.bytes.u16_be()?);
         let body = length.checked_sub(2).ok_or_else(|| undecodable("a segment is shorter than its length"))?;
@@ -57,21 +66,6 @@ impl<'a> Walk<'a> {
             _ => {}
         }
         Ok(true)
-    }
-
-    /// The next marker; coded data before it is passed over.
-    fn marker(&mut self) -> Result<u8, ImageError> {
-        loop {
-            let rest = self.bytes.rest();
-            let at = memchr::memchr(0xFF, rest).ok_or_else(no_end)?;
-            self.bytes.skip(at + 1)?;
-            match self.bytes.rest().first() {
-                None => return Err(no_end()),
-                // a stuffed byte, a fill byte
-                Some(0x00 | 0xFF) => {}
-                Some(_) => return self.bytes.u8(),
-            }
-        }
     }
 
     fn frame_header(&mut self, marker: u8, body: &[u8]) -> Result<(), ImageError> {
@@ -97,6 +91,20 @@ impl<'a> Walk<'a> {
 
     fn require_size(&self) -> Result<(), ImageError> {
         self.size.map(|_| ()).ok_or_else(|| undecodable("a scan comes before the frame header"))
+    }
+}
+
+/// The next marker; coded data before it is passed over.
+pub(crate) fn next_marker(bytes: &mut Bytes) -> Result<u8, ImageError> {
+    loop {
+        let at = memchr::memchr(0xFF, bytes.rest()).ok_or_else(no_end)?;
+        bytes.skip(at + 1)?;
+        match bytes.rest().first() {
+            None => return Err(no_end()),
+            // a stuffed byte, a fill byte
+            Some(0x00 | 0xFF) => {}
+            Some(_) => return bytes.u8(),
+        }
     }
 }
 

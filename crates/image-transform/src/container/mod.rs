@@ -11,6 +11,9 @@ mod webp;
 
 use std::borrow::Cow;
 
+pub(crate) use bytes::Bytes;
+pub(crate) use jpeg::next_marker;
+
 use crate::exif::Orientation;
 use crate::{Format, ImageError, limits};
 

@@ -7,6 +7,7 @@ use zune_core::options::DecoderOptions;
 use zune_jpeg::JpegDecoder;
 use zune_jpeg::errors::DecodeErrors;
 
+use super::jpeg_scan;
 use crate::container::Header;
 use crate::pixels::Pixels;
 use crate::{Format, ImageError};
@@ -15,6 +16,9 @@ use crate::{Format, ImageError};
 const MAX_SCANS: usize = 64;
 
 pub fn decode(data: &[u8], header: Header) -> Result<Pixels, ImageError> {
+    if !jpeg_scan::is_complete(data) {
+        return Err(ImageError::truncated(Format::Jpeg, "its scan ends before the picture does"));
+    }
     match decode_with(data, header, true) {
         // harmless, and common in files from old cameras
         Err(error) if error.to_string().contains("Extra bytes") => decode_with(data, header, false),

@@ -49,6 +49,10 @@ fn refusal(error: DecodingError) -> ImageError {
         DecodingError::IoError(error) if error.kind() == ErrorKind::UnexpectedEof => {
             ImageError::truncated(Format::Png, "its image data ends before the picture does")
         }
+        // the kinds of this error are private
+        error if error.to_string().contains("not have enough data") => {
+            ImageError::truncated(Format::Png, error.to_string())
+        }
         error => ImageError::undecodable(Format::Png, error.to_string()),
     }
 }

@@ -39,11 +39,13 @@ pub(crate) fn decode_pixels(data: &[u8], width: u32, height: u32) -> Result<Pixe
     Ok(pixels)
 }
 
-/// Decodes a lossy picture to its planes, at the given size. Its alpha, if any, is dropped.
-pub(crate) fn decode_planes(data: &[u8], width: u32, height: u32) -> Result<Planes, ImageError> {
+/// Decodes a lossy picture to its planes, at the given size. Its alpha, if any, is dropped. The edges of blocks may stay
+/// `unsmoothed`, which saves time where the picture shrinks anyway.
+pub(crate) fn decode_planes(data: &[u8], width: u32, height: u32, unsmoothed: bool) -> Result<Planes, ImageError> {
     let features = features(data)?;
     let mut planes = Planes::new(width, height);
     let mut config = config(features, width, height)?;
+    config.options.bypass_filtering = unsmoothed.into();
     config.output.colorspace = sys::WEBP_CSP_MODE::MODE_YUV;
     config.output.u.YUVA = sys::WebPYUVABuffer {
         y: planes.y.data.as_mut_ptr(),
