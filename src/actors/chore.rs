@@ -180,7 +180,9 @@ impl Chore {
             Chore::Files => {
                 let swept = housekeeping.sweep_files(config.queue.lease).await?;
                 events::payloads_swept(swept.set_aside, swept.removed);
-                (swept.set_aside + swept.removed) as u64
+                let images = housekeeping.sweep_images().await?;
+                events::images_swept(images);
+                (swept.set_aside + swept.removed + images) as u64
             }
             Chore::Retention => {
                 let run = RetentionRun { ages: &config.retention, dry_run: false, goes_on: &|_| true };

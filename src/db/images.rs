@@ -79,6 +79,22 @@ pub async fn of_brand(client: &Client, slug: &str) -> Result<Option<OriginalImag
     row.as_ref().map(OriginalImage::from_row).transpose()
 }
 
+/// The stores as the directories of their images name them: id, state and slug.
+pub async fn store_names(client: &Client) -> Result<Vec<(StoreId, Option<String>, String)>, DbError> {
+    let rows = client.query(include_str!("sql/images/store_names.sql"), &[]).await?;
+    rows.iter().map(|row| Ok((row.try_get("id")?, row.try_get("state")?, row.try_get("store")?))).collect()
+}
+
+/// Where the images of a store's products are stored.
+pub async fn stored_of_store(client: &Client, store: StoreId) -> Result<Vec<String>, DbError> {
+    first_columns(&client.query(include_str!("sql/images/stored_of_store.sql"), &[&store]).await?)
+}
+
+/// Where the logos of brands are stored.
+pub async fn stored_logos(client: &Client) -> Result<Vec<String>, DbError> {
+    first_columns(&client.query(include_str!("sql/images/stored_logos.sql"), &[]).await?)
+}
+
 /// Notes where images are stored, and forgets their failures. Returns those that were noted: rows that another transaction holds are left
 /// out.
 pub async fn store(client: &Client, images: &[(ImageOwner, String)]) -> Result<Vec<ImageOwner>, DbError> {

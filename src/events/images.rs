@@ -53,3 +53,10 @@ pub fn image_not_cached(error: &dyn fmt::Display) {
     metrics::IMAGES_NOT_CACHED.inc();
     debug!("A resized image was not kept: {error}");
 }
+
+/// Files that no row names any more, and temporary ones.
+pub fn images_swept(removed: usize) {
+    if removed > 0 {
+        info!(removed, "Removed {removed} image files that no product or brand has any more");
+    }
+}

@@ -1,12 +1,14 @@
-//! `Housekeeping`: upkeep of the payload files: what killed runs left behind, and whether payloads can be written again.
+//! `Housekeeping`: upkeep of the files: what killed runs left behind, images that no row names, and whether payloads can be written again.
 //!
 //! In: the database, the payload files and how long a lease is. Out: what was swept. It must not know when it runs.
 
+use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 
 use super::TaskError;
 use crate::db::{self, Db};
-use crate::storage::{Payloads, SweepReport};
+use crate::domain::store::StoreId;
+use crate::storage::{Images, Payloads, SweepReport, image_layout};
 
 /// A payload's row may come this long after its fetch began, plus one lease.
 const MAX_RUN_TIME: Duration = Duration::from_secs(3600);
@@ -30,6 +32,29 @@ impl Housekeeping {
             Ok::<_, TaskError>(db::payloads::known(&client, &paths).await?)
         };
         self.payloads.sweep(times, known).await
+    }
+
+    /// Removes images that no row names any more, and temporary files; returns how many.
+    pub async fn sweep_images(&self) -> Result<usize, TaskError> {
+        let images = Images::beside(&self.payloads);
+        let client = self.db.client().await?;
+        let times = db::payloads::sweep_times(&client, MAX_RUN_TIME).await?;
+        let logos = db::images::stored_logos(&client).await?.into_iter().collect();
+        // stores of one name share a directory
+        let mut dirs: BTreeMap<String, Vec<StoreId>> = BTreeMap::new();
+        for (id, state, store) in db::images::store_names(&client).await? {
+            dirs.entry(image_layout::store_dir(state.as_deref(), &store)).or_default().push(id);
+        }
+        drop(client);
+        let mut removed = images.sweep(image_layout::BRANDS.to_owned(), logos, times).await?;
+        for (dir, stores) in dirs {
+            let mut known = HashSet::new();
+            for store in stores {
+                known.extend(db::images::stored_of_store(&self.db.client().await?, store).await?);
+            }
+            removed += images.sweep(dir, known, times).await?;
+        }
+        Ok(removed)
     }
 
     /// Looks whether payloads can be written again, once they could not: a full disk, a share that is not mounted.

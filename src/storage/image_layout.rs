@@ -22,13 +22,18 @@ const UNKNOWN: &str = "unknown";
 /// Names that some file systems keep for devices.
 const RESERVED: [&str; 4] = ["con", "prn", "aux", "nul"];
 
+/// The directory of all images of a store's products.
+pub fn store_dir(state: Option<&str>, store: &str) -> String {
+    let state = slug(state.unwrap_or_default());
+    format!("{PRODUCTS}/{state}/{}", store_name(&state, store))
+}
+
 /// The directory of a subject's images.
 pub fn dir(subject: &Subject) -> String {
     match subject {
         Subject::Product { state, store, brand, provider_product_id } => {
-            let state = slug(state.as_deref().unwrap_or_default());
-            let (store, brand) = (store_dir(&state, store), brand_slug(brand.as_deref()));
-            format!("{PRODUCTS}/{state}/{store}/{brand}/{}", exact_slug(provider_product_id))
+            let (store, brand) = (store_dir(state.as_deref(), store), brand_slug(brand.as_deref()));
+            format!("{store}/{brand}/{}", exact_slug(provider_product_id))
         }
         Subject::Brand { slug } => format!("{BRANDS}/{slug}"),
     }
@@ -75,7 +80,7 @@ pub fn is_image(path: &str) -> bool {
 }
 
 /// A slug that begins with its state keeps it.
-fn store_dir(state: &str, store: &str) -> String {
+fn store_name(state: &str, store: &str) -> String {
     let store = slug(store);
     match store.strip_prefix(state).is_some_and(|rest| rest.starts_with('-')) {
         true => store,

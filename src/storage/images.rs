@@ -42,6 +42,10 @@ impl Images {
         Images(Payloads::new(root, String::new()))
     }
 
+    pub(super) fn files(&self) -> &Payloads {
+        &self.0
+    }
+
     /// The image that `subject` has already, whatever its content.
     pub async fn find(&self, subject: &Subject) -> Result<Option<String>, StorageError> {
         let subject = subject.clone();

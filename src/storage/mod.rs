@@ -9,6 +9,7 @@ mod document;
 mod durable;
 pub mod error;
 pub mod image_layout;
+mod image_sweep;
 mod images;
 pub mod layout;
 mod owner;

@@ -154,7 +154,7 @@ fn orphan_days(root: &Path, today: NaiveDate) -> Result<Vec<String>, StorageErro
     Ok(dirs)
 }
 
-fn is_older(file: &Path, than: DateTime<Utc>) -> bool {
+pub(super) fn is_older(file: &Path, than: DateTime<Utc>) -> bool {
     let modified = fs::symlink_metadata(file).and_then(|file| file.modified());
     modified.is_ok_and(|at| DateTime::<Utc>::from(at) < than)
 }
@@ -168,7 +168,7 @@ fn remove(root: &Path, paths: &[String], is_ours: fn(&str) -> bool) -> Result<us
 }
 
 /// One, or none when another process that sweeps was faster.
-fn count(path: &str, done: io::Result<()>) -> Result<usize, StorageError> {
+pub(super) fn count(path: &str, done: io::Result<()>) -> Result<usize, StorageError> {
     match done {
         Ok(()) => Ok(1),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),

@@ -3,10 +3,10 @@
 //! The expected lists are the tables of the identities' specification, in its own notation: `¹` stands on HTTP/1.1 only, `²`
 //! on HTTP/2 only, `[x]` when there is one. HTTP/2 lower-cases every name and drops `Host` and `Connection`.
 
-use drover::stealth::{Identities, Protocol, RequestKind, Session, SessionAsk};
+use drover::stealth::{Identities, Identity, Protocol, Request, RequestKind, Session, SessionAsk, States, headers};
 use rstest::rstest;
 
-use super::support::{Ca, ForwardProxy, HOST, Manner, Origin, Reply, Seen, Setup, content, pool_of, request};
+use super::support::{Ca, ForwardProxy, HOST, Manner, Origin, Reply, Seen, Setup, content, document, pool_of, request};
 
 struct Expected {
     id: &'static str,
@@ -17,6 +17,8 @@ struct Expected {
     accept_encoding: &'static str,
     accept_language: &'static str,
     priority: &'static str,
+    image_accept: &'static str,
+    image_priority: &'static str,
     cookie_crumbs: bool,
 }
 
@@ -34,6 +36,8 @@ const CHROME_131: Expected = Expected {
     accept_encoding: WITH_ZSTD,
     accept_language: "en-US,en;q=0.9",
     priority: "u=1, i",
+    image_accept: "image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8",
+    image_priority: "i",
     cookie_crumbs: true,
 };
 
@@ -55,6 +59,8 @@ const FIREFOX_133: Expected = Expected {
     accept_encoding: WITH_ZSTD,
     accept_language: "en-US,en;q=0.5",
     priority: "u=4",
+    image_accept: "image/avif,image/webp,image/png,image/svg+xml,image/*;q=0.8,*/*;q=0.5",
+    image_priority: "u=5, i",
     cookie_crumbs: true,
 };
 
@@ -66,6 +72,8 @@ const SAFARI_17: Expected = Expected {
     accept_encoding: WITHOUT_ZSTD,
     accept_language: "en-US,en;q=0.9",
     priority: "",
+    image_accept: "image/webp,image/avif,image/jxl,image/heic,image/heic-sequence,video/*;q=0.8,image/png,image/svg+xml,image/*;q=0.8,*/*;q=0.5",
+    image_priority: "u=5, i",
     cookie_crumbs: false,
 };
 
@@ -175,6 +183,52 @@ const ORDERS: [(&str, &str, &str, &str); 8] = [
     ),
 ];
 
+/// The same of documents and images: no script sets a header.
+const DOCUMENT_ORDERS: [(&str, &str, &str, &str); 7] = [
+    (
+        "blink-131",
+        "any",
+        "any",
+        "Host¹ Connection¹ sec-ch-ua-platform User-Agent sec-ch-ua sec-ch-ua-mobile Accept Sec-Fetch-Site Sec-Fetch-Mode Sec-Fetch-Dest Referer Accept-Encoding Accept-Language [Cookie] priority²",
+    ),
+    (
+        "blink-120",
+        "any",
+        "any",
+        "Host¹ Connection¹ sec-ch-ua sec-ch-ua-mobile User-Agent sec-ch-ua-platform Accept Sec-Fetch-Site Sec-Fetch-Mode Sec-Fetch-Dest Referer Accept-Encoding Accept-Language [Cookie]",
+    ),
+    (
+        "gecko-133",
+        "get",
+        "any",
+        "Host¹ User-Agent Accept Accept-Language Accept-Encoding Referer Connection¹ [Cookie] Sec-Fetch-Dest Sec-Fetch-Mode Sec-Fetch-Site Priority te²",
+    ),
+    (
+        "gecko-133",
+        "image",
+        "any",
+        "Host¹ User-Agent Accept Accept-Language Accept-Encoding Connection¹ Referer [Cookie] Sec-Fetch-Dest Sec-Fetch-Mode Sec-Fetch-Site Priority te²",
+    ),
+    (
+        "webkit-17",
+        "any",
+        "h1",
+        "Host Sec-Fetch-Site Accept-Encoding [Cookie] Connection Sec-Fetch-Mode Accept User-Agent Referer Sec-Fetch-Dest Accept-Language",
+    ),
+    (
+        "webkit-17",
+        "any",
+        "h2",
+        "accept sec-fetch-site accept-encoding [cookie] sec-fetch-mode user-agent referer sec-fetch-dest accept-language",
+    ),
+    (
+        "webkit-18",
+        "any",
+        "any",
+        "Host¹ Sec-Fetch-Dest User-Agent Accept Referer Sec-Fetch-Site Sec-Fetch-Mode Accept-Language Priority Accept-Encoding [Cookie] Connection¹",
+    ),
+];
+
 #[rstest]
 #[tokio::test]
 async fn requests_over_tls_equal_the_profile(
@@ -203,6 +257,48 @@ async fn requests_over_plain_http_equal_the_profile(
         let mut session = Setup::default().only(expected.id).sessions(&pool_of(&[&proxy])).open(arizona());
         assert_profile(&mut session, &origin, expected, kind, Protocol::Http1, "http").await;
     }
+}
+
+#[rstest]
+#[tokio::test]
+async fn documents_and_images_equal_the_profile(
+    #[values(RequestKind::Fetch, RequestKind::Image)] kind: RequestKind,
+    #[values(Protocol::Http1, Protocol::Http2)] protocol: Protocol,
+) {
+    let ca = Ca::new();
+    let origin = Origin::tls(&ca, if protocol == Protocol::Http2 { &["h2"] } else { &["http/1.1"] }).await;
+    let proxy = ForwardProxy::http(origin.address, Manner::Willing).await;
+    for expected in &TWELVE {
+        let mut session =
+            Setup::default().trusting(&ca).only(expected.id).sessions(&pool_of(&[&proxy])).open(arizona());
+        origin.script([Reply::json("{}").with("set-cookie", "a=1; Path=/").with("set-cookie", "b=2; Path=/")]);
+        for cookies in [&[] as &[&str], &["a=1", "b=2"]] {
+            session.document(&document(kind, "https"), 1024).await.unwrap();
+            let seen = origin.seen().pop().unwrap();
+            let kind_name = if kind == RequestKind::Image { "image" } else { "get" };
+            let fields = expected.fields_of(&DOCUMENT_ORDERS, kind_name, protocol, "https", cookies);
+            assert_eq!(comparable(seen, protocol), fields, "{} {kind:?} {protocol} {cookies:?}", expected.id);
+        }
+    }
+}
+
+#[test]
+fn an_image_of_another_site_names_the_origin_of_its_page_and_the_widest_site_of_its_redirects() {
+    let identities = Identities::load(None).unwrap();
+    let identity = Identity::new(identities.all()[0].clone(), States::load(None).unwrap().of(None));
+    let image =
+        |url: &str| Request::new(RequestKind::Image, url.parse().unwrap(), "https://menu.test/a?b".parse().unwrap());
+    let value = |request: &Request, name: &str| {
+        let fields = headers::ordered(&identity, Protocol::Http2, request, &[]).fields;
+        fields.into_iter().find(|(field, _)| field == name).map(|(_, value)| value)
+    };
+    let elsewhere = image("https://images.other.test/1");
+    assert_eq!(value(&elsewhere, "sec-fetch-site").as_deref(), Some("cross-site"));
+    assert_eq!(value(&elsewhere, "referer").as_deref(), Some("https://menu.test/"));
+    assert_eq!(value(&elsewhere, "origin"), None);
+    assert_eq!(value(&image("https://images.menu.test/1"), "sec-fetch-site").as_deref(), Some("same-site"));
+    let back = elsewhere.redirected_to("https://menu.test/1".parse().unwrap());
+    assert_eq!(value(&back, "sec-fetch-site").as_deref(), Some("cross-site"));
 }
 
 #[test]
@@ -242,11 +338,22 @@ fn comparable(seen: Seen, protocol: Protocol) -> Vec<(String, String)> {
 impl Expected {
     fn fields(&self, kind: RequestKind, protocol: Protocol, scheme: &str, cookies: &[&str]) -> Vec<(String, String)> {
         let kind = if kind == RequestKind::FetchWithBody { "post" } else { "get" };
+        self.fields_of(&ORDERS, kind, protocol, scheme, cookies)
+    }
+
+    fn fields_of(
+        &self,
+        orders: &[(&str, &str, &str, &str)],
+        kind: &str,
+        protocol: Protocol,
+        scheme: &str,
+        cookies: &[&str],
+    ) -> Vec<(String, String)> {
         let protocol = protocol.to_string();
         let fits = |(order, of_kind, on, _): &&(&str, &str, &str, &str)| {
             *order == self.order && [kind, "any"].contains(of_kind) && [protocol.as_str(), "any"].contains(on)
         };
-        let (.., names) = ORDERS.iter().find(fits).unwrap();
+        let (.., names) = orders.iter().find(fits).unwrap();
         let mut fields = Vec::new();
         for word in names.split(' ') {
             let only_on = if word.ends_with('¹') {
@@ -273,6 +380,7 @@ impl Expected {
             "host" => one(HOST),
             "connection" => one("keep-alive"),
             "user-agent" => one(self.user_agent),
+            "accept" if kind == "image" => one(self.image_accept),
             "accept" => one("*/*"),
             "accept-encoding" => one(self.accept_encoding),
             "accept-language" => one(self.accept_language),
@@ -280,9 +388,9 @@ impl Expected {
             "sec-ch-ua-platform" => one(self.hints.unwrap().1),
             "sec-ch-ua-mobile" => one("?0"),
             "sec-fetch-site" => one("same-origin"),
-            "sec-fetch-mode" => one("cors"),
-            "sec-fetch-dest" => one("empty"),
-            "priority" => one(self.priority),
+            "sec-fetch-mode" => one(if kind == "image" { "no-cors" } else { "cors" }),
+            "sec-fetch-dest" => one(if kind == "image" { "image" } else { "empty" }),
+            "priority" => one(if kind == "image" { self.image_priority } else { self.priority }),
             "te" => one("trailers"),
             "referer" => one(&format!("{scheme}://menu.test/dispensary/green-door?x=1")),
             "content-type" => one("application/json"),

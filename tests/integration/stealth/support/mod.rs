@@ -130,6 +130,11 @@ pub fn request(kind: RequestKind, scheme: &str) -> Request {
     }
 }
 
+/// What no script asks for.
+pub fn document(kind: RequestKind, scheme: &str) -> Request {
+    Request { script_headers: Vec::new(), ..request(kind, scheme) }
+}
+
 /// A platform that accepts every answer.
 pub fn content(_: &Response) -> Result<(), FetchError> {
     Ok(())
