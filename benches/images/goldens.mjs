@@ -7,7 +7,7 @@
 //   size      one pixel
 //   pixels    before lossy coding; SSIM >= 0.97, or within 2.5 x the spread of sharp's own two ways to decode (with and
 //             without reduction while decoding); mean difference <= 2 levels, or within 2.5 x that spread
-//   coded     what lossy coding costs in SSIM is at most 0.01 more than with sharp
+//   coded     what lossy coding costs in SSIM is at most 0.02 more than in the worse of sharp's two ways
 //   bytes     at most 25 % above the larger file of sharp's two ways
 //
 // Left out: one side that shrinks while the other grows (`fit=fill&enlarge=1`), where libvips moves the picture by some pixels.
@@ -23,7 +23,7 @@ import { distance, drawing, gradient, loadSharp, photograph, rawPixels, renderer
 const MIN_SSIM = 0.97;
 const MAX_DIFFERENCE = 2;
 const SPREADS = 2.5;
-const MAX_CODED_LOSS = 0.01;
+const MAX_CODED_LOSS = 0.02;
 const MAX_BYTES_RATIO = 1.25;
 /** Files below this size are mostly header. */
 const MIN_COUNTED_BYTES = 400;
@@ -102,6 +102,8 @@ const colour = (text) => text && {
 /** Laid on white, as behind a JPEG. */
 const onWhite = (c) => c && { r: c.r * c.alpha + 255 * (1 - c.alpha), g: c.g * c.alpha + 255 * (1 - c.alpha), b: c.b * c.alpha + 255 * (1 - c.alpha), alpha: 1 };
 
+const hexadecimal = ({ r, g, b }) => [r, g, b].map((value) => Math.round(value).toString(16).padStart(2, '0')).join('');
+
 /** The same words for sharp, up to the pixels. */
 function pipeline(input, words) {
   const background = colour(words.bg);
@@ -136,7 +138,7 @@ function ours(input, query) {
 async function ourPixels(input, words) {
   const { q: _, format, ...look } = words;
   if (format !== 'jpeg') return rawPixels(sharp, ours(input, `${new URLSearchParams({ ...look, format: 'png' })}`));
-  const padded = look.fit === 'contain' ? { ...look, bg: look.bg ?? 'ffffff' } : look;
+  const padded = look.fit === 'contain' ? { ...look, bg: hexadecimal(onWhite(colour(look.bg ?? 'ffffff'))) } : look;
   const png = ours(input, `${new URLSearchParams({ ...padded, format: 'png' })}`);
   const flat = await sharp(png).flatten({ background: onWhite(colour(look.bg)) ?? '#ffffff' }).png().toBuffer();
   return rawPixels(sharp, flat);
@@ -154,7 +156,7 @@ async function compare(name, input, query) {
   const theirs = await coded(pipeline(input, words), words).toBuffer();
   const theirsFull = await coded(pipeline(decoded, words), words).toBuffer();
   const mine = ours(input, query);
-  const [theirCoded, myCoded] = [await rawPixels(sharp, theirs), await rawPixels(sharp, mine)];
+  const [theirCoded, theirCodedFull, myCoded] = await Promise.all([theirs, theirsFull, mine].map((file) => rawPixels(sharp, file)));
   const myPixels = isStored ? await rawPixels(sharp, ours(input, 'format=png')) : await ourPixels(input, words);
   return {
     input: name,
@@ -165,7 +167,7 @@ async function compare(name, input, query) {
     spread: rounded(distance(pixels, otherPixels)),
     pixels: rounded(distance(pixels, myPixels)),
     pixelsToFull: rounded(distance(otherPixels, myPixels)),
-    codedSsim: [distance(myPixels, myCoded).ssim, distance(pixels, theirCoded).ssim].map((value) => Number(value.toFixed(4))),
+    codedSsim: [[myPixels, myCoded], [pixels, theirCoded], [otherPixels, theirCodedFull]].map((pair) => distance(...pair).ssim).map((value) => Number(value.toFixed(4))),
     bytes: [mine.length, theirs.length, theirsFull.length],
   };
 }
@@ -176,7 +178,7 @@ function faults({ size, ourSize, spread, pixels, codedSsim, bytes }) {
   if (size.some((side, axis) => Math.abs(side - ourSize[axis]) > 1)) found.push('size');
   if (1 - pixels.ssim > Math.max(1 - MIN_SSIM, SPREADS * (1 - spread.ssim))) found.push('ssim');
   if (pixels.difference > Math.max(MAX_DIFFERENCE, SPREADS * spread.difference)) found.push('difference');
-  if (codedSsim[0] < codedSsim[1] - MAX_CODED_LOSS) found.push('coded');
+  if (codedSsim[0] < Math.min(codedSsim[1], codedSsim[2]) - MAX_CODED_LOSS) found.push('coded');
   if (bytes[0] > MAX_BYTES_RATIO * Math.max(bytes[1], bytes[2]) && bytes[0] > MIN_COUNTED_BYTES) found.push('bytes');
   return found;
 }
@@ -209,5 +211,5 @@ console.log(`${results.length} cases, ${failed} outside the tolerance`);
 least('least SSIM of pixels', (result) => result.pixels.ssim);
 least('largest difference', (result) => -result.pixels.difference);
 least('largest ratio of bytes', (result) => -result.bytes[0] / Math.max(result.bytes[1], result.bytes[2]));
-least('largest loss of coding', (result) => result.codedSsim[0] - result.codedSsim[1]);
+least('largest loss of coding', (result) => result.codedSsim[0] - Math.min(result.codedSsim[1], result.codedSsim[2]));
 process.exitCode = failed > 0 ? 1 : 0;

@@ -68,18 +68,19 @@ fn stays_in_planes(transform: &Transform, geometry: &Geometry) -> bool {
 fn decode_planes(data: &[u8], container: &Container, geometry: &Geometry) -> Result<Planes, ImageError> {
     let source = (container.header.width, container.header.height);
     let (width, height) = decoded_size(source, geometry.scaled);
-    let unsmoothed = shrinks_by(MIN_UNSMOOTHED_SHRINK, source, geometry.scaled);
-    webp::decode_planes(data, width, height, unsmoothed)
+    let averages_out = shrinks_by(MIN_AVERAGING_SHRINK, source, geometry.scaled);
+    let edges = if averages_out { webp::Edges::AsCoded } else { webp::Edges::Smoothed };
+    webp::decode_planes(data, width, height, edges)
 }
 
 /// A picture that shrinks by more than this is reduced by its decoder first, so that a large one takes little memory.
-const MAX_SHRINK: u32 = 6;
+const MAX_SHRINK: u32 = 8;
 
 /// Where a picture shrinks by this or more, the edges of its blocks average out.
-const MIN_UNSMOOTHED_SHRINK: u32 = 2;
+const MIN_AVERAGING_SHRINK: u32 = 3;
 
 /// What is left to the resizing after the decoder's reduction.
-const REST: u32 = 3;
+const REST: u32 = 4;
 
 fn decoded_size(source: Size, target: Size) -> Size {
     if shrinks_by(MAX_SHRINK, source, target) { (target.0 * REST, target.1 * REST) } else { source }

@@ -7,6 +7,13 @@ use crate::pixels::Pixels;
 use crate::planes::Planes;
 use crate::{Format, ImageError};
 
+/// What happens to the edges of coded blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Edges {
+    Smoothed,
+    AsCoded,
+}
+
 /// Reads the head of a bitstream.
 pub(crate) fn features(data: &[u8]) -> Result<Features, ImageError> {
     let mut found =
@@ -39,13 +46,14 @@ pub(crate) fn decode_pixels(data: &[u8], width: u32, height: u32) -> Result<Pixe
     Ok(pixels)
 }
 
-/// Decodes a lossy picture to its planes, at the given size. Its alpha, if any, is dropped. The edges of blocks may stay
-/// `unsmoothed`, which saves time where the picture shrinks anyway.
-pub(crate) fn decode_planes(data: &[u8], width: u32, height: u32, unsmoothed: bool) -> Result<Planes, ImageError> {
+/// Decodes a lossy picture to its planes, at the given size. Its alpha, if any, is dropped.
+///
+/// The edges of blocks may stay as they are, which saves time where the picture shrinks much anyway.
+pub(crate) fn decode_planes(data: &[u8], width: u32, height: u32, edges: Edges) -> Result<Planes, ImageError> {
     let features = features(data)?;
     let mut planes = Planes::new(width, height);
     let mut config = config(features, width, height)?;
-    config.options.bypass_filtering = unsmoothed.into();
+    config.options.bypass_filtering = (edges == Edges::AsCoded).into();
     config.output.colorspace = sys::WEBP_CSP_MODE::MODE_YUV;
     config.output.u.YUVA = sys::WebPYUVABuffer {
         y: planes.y.data.as_mut_ptr(),

@@ -7,7 +7,7 @@
 mod decode;
 mod encode;
 
-pub(crate) use decode::{decode_pixels, decode_planes, features};
+pub(crate) use decode::{Edges, decode_pixels, decode_planes, features};
 pub(crate) use encode::{Coding, Effort, encode_pixels, encode_planes};
 
 /// What a bitstream says about itself.
