@@ -2,7 +2,7 @@
 
 use crate::{BadParameter, Fit, Format, MAX_BLUR, MAX_TARGET_SIDE, MIN_BLUR, Transform};
 
-/// What the pairs say; with `format=auto` the transform's format is still open.
+/// The transform that the pairs ask for; with `format=auto` the transform's format is still open.
 pub(crate) struct Parsed {
     pub transform: Transform,
     pub is_auto: bool,
@@ -67,7 +67,7 @@ fn fit(name: &str, value: &str) -> Result<Fit, BadParameter> {
     })
 }
 
-/// What `format` may be in this build.
+/// The values of `format` in this build.
 const FORMATS: &str = if cfg!(feature = "avif") { "webp, jpeg, png, avif, auto" } else { "webp, jpeg, png, auto" };
 
 fn format(name: &str, value: &str) -> Result<Format, BadParameter> {
