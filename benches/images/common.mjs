@@ -1,4 +1,4 @@
-// What the comparisons with sharp share: sharp itself, the program under test, pictures, and distances between pictures.
+// Shared by the comparisons with sharp: sharp itself, the program under test, pictures, and distances between pictures.
 //
 // sharp is installed into a folder outside the repository: SHARP_DIR, or a temporary one.
 

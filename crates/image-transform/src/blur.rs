@@ -6,7 +6,7 @@
 
 use crate::pixels::Pixels;
 
-/// Where the curve is cut, as a share of its peak.
+/// The height at which the curve is cut, as a share of its peak.
 const MIN_AMPLITUDE: f64 = 0.2;
 
 /// The mask's value at its centre.

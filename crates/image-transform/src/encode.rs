@@ -91,3 +91,35 @@ fn avif(pixels: Pixels, quality: u8) -> Result<Vec<u8>, ImageError> {
 fn avif(_: Pixels, _: u8) -> Result<Vec<u8>, ImageError> {
     Err(ImageError::unsupported(Format::Avif, "AVIF is not built in"))
 }
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case(Format::WebP)]
+    #[case(Format::Jpeg)]
+    #[case(Format::Png)]
+    #[cfg_attr(feature = "avif", case(Format::Avif))]
+    fn a_format_is_written_that_shows_itself(#[case] format: Format) {
+        for (channels, value) in [(3, 7), (4, 7), (3, 200)] {
+            let mut pixels = Pixels::new(20, 10, channels);
+            pixels.data.iter_mut().step_by(3).for_each(|sample| *sample = value);
+            assert_eq!(Format::sniff(&encode(pixels, format, 50).unwrap()), Some(format));
+        }
+    }
+
+    #[test]
+    fn gif_is_not_written() {
+        assert_eq!(encode(Pixels::new(1, 1, 3), Format::Gif, 50).unwrap_err().reason(), "not_an_image");
+    }
+
+    #[test]
+    fn a_drawing_as_png_is_searched_for_repetitions() {
+        let stripes = (0..200 * 200).flat_map(|at| if at / 5 % 7 < 3 { [10, 20, 200] } else { [250, 240, 30] });
+        let pixels = Pixels { width: 200, height: 200, channels: 3, data: stripes.collect() };
+        assert!(encode(pixels, Format::Png, 80).unwrap().len() < 3_000);
+    }
+}

@@ -7,7 +7,7 @@ use crate::{Fit, ImageError, Transform, limits};
 /// A size in pixels.
 pub(crate) type Size = (u32, u32);
 
-/// What happens to a picture, in this order.
+/// The steps that change a picture's size, in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Geometry {
     /// The size of the whole picture after the resize.

@@ -1,4 +1,4 @@
-//! What an image may cost. Every limit is checked on the header, before anything of the image's size is allocated.
+//! The limits of an image. Every limit is checked on the header, before anything of the image's size is allocated.
 
 use crate::ImageError;
 

@@ -2,7 +2,7 @@
 
 use crate::{BadParameter, Fit, Format, MAX_BLUR, MAX_TARGET_SIDE, MIN_BLUR, Transform};
 
-/// What the pairs say; with `format=auto` the transform's format is still open.
+/// The transform that the pairs ask for; with `format=auto` the transform's format is still open.
 pub(crate) struct Parsed {
     pub transform: Transform,
     pub is_auto: bool,
@@ -67,13 +67,16 @@ fn fit(name: &str, value: &str) -> Result<Fit, BadParameter> {
     })
 }
 
+/// The values of `format` in this build.
+const FORMATS: &str = if cfg!(feature = "avif") { "webp, jpeg, png, avif, auto" } else { "webp, jpeg, png, auto" };
+
 fn format(name: &str, value: &str) -> Result<Format, BadParameter> {
     if value == "avif" && !cfg!(feature = "avif") {
-        return Err(bad(name, "must be one of webp, jpeg, png, auto: avif is not built in"));
+        return Err(bad(name, &format!("must be one of {FORMATS}: avif is not built in")));
     }
     let known = [Format::WebP, Format::Jpeg, Format::Png, Format::Avif];
     let named = known.into_iter().find(|format| format.name() == value);
-    named.ok_or_else(|| bad(name, &format!("must be one of webp, jpeg, png, avif, auto, not {}", quoted(value))))
+    named.ok_or_else(|| bad(name, &format!("must be one of {FORMATS}, not {}", quoted(value))))
 }
 
 fn colour(name: &str, value: &str) -> Result<[u8; 4], BadParameter> {
@@ -138,11 +141,16 @@ mod tests {
     #[case::a_short_colour("bg=fff", "bg must be RRGGBB or RRGGBBAA in hexadecimal digits, not 'fff'")]
     #[case::a_signed_colour("bg=+fffff", "bg must be RRGGBB or RRGGBBAA in hexadecimal digits, not '+fffff'")]
     #[case::a_colour_name("bg=orange", "bg must be RRGGBB or RRGGBBAA in hexadecimal digits, not 'orange'")]
-    #[case::format("format=gif", "format must be one of webp, jpeg, png, avif, auto, not 'gif'")]
     #[case::repeated("w=5&w=5", "w may be given once only")]
     #[case::unknown("width=5", "width is unknown; known are bg, blur, enlarge, fit, format, gray, h, q, w")]
     fn a_bad_parameter_is_named_with_its_range(#[case] query: &str, #[case] message: &str) {
         assert_eq!(request(query).unwrap_err().to_string(), message);
+    }
+
+    #[test]
+    fn an_unknown_format_is_refused_with_those_that_are_built_in() {
+        let message = request("format=gif").unwrap_err().to_string();
+        assert_eq!(message, format!("format must be one of {FORMATS}, not 'gif'"));
     }
 
     #[cfg(not(feature = "avif"))]

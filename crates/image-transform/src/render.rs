@@ -17,7 +17,7 @@ pub struct Rendered {
     pub height: u32,
 }
 
-/// What lies behind a transparent picture in a format that knows no transparency.
+/// The colour behind a transparent picture in a format that knows no transparency.
 const WHITE: [u8; 3] = [255; 3];
 
 const TRANSPARENT: [u8; 4] = [0; 4];
@@ -79,7 +79,7 @@ const MAX_SHRINK: u32 = 8;
 /// Where a picture shrinks by this or more, the edges of its blocks average out.
 const MIN_AVERAGING_SHRINK: u32 = 3;
 
-/// What is left to the resizing after the decoder's reduction.
+/// The shrink that is left to the resizing after the decoder's reduction.
 const REST: u32 = 4;
 
 fn decoded_size(source: Size, target: Size) -> Size {
@@ -116,7 +116,7 @@ fn padded(pixels: Pixels, transform: &Transform, geometry: &Geometry) -> Pixels 
     if canvas.is_translucent() { canvas } else { canvas.without_alpha() }
 }
 
-/// What surrounds a picture on its canvas.
+/// The colour around a picture on its canvas.
 fn padding(transform: &Transform) -> [u8; 4] {
     if transform.format == Format::Jpeg {
         let [red, green, blue] = ground(transform);

@@ -42,7 +42,7 @@ impl Fit {
     }
 }
 
-/// What a rendering shall look like.
+/// The look, size and format of a rendering.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Transform {
     pub width: Option<u32>,

@@ -5,6 +5,9 @@ use super::{Container, Header, Picture, check_size};
 use crate::exif::Orientation;
 use crate::{Format, ImageError};
 
+/// Maximum number of extensions before the first frame; files have a handful.
+const MAX_EXTENSIONS: usize = 1_000;
+
 const SIGNATURE_BYTES: usize = 6;
 const EXTENSION: u8 = 0x21;
 const IMAGE: u8 = 0x2C;
@@ -30,7 +33,7 @@ pub fn read(bytes: &[u8]) -> Result<Container<'_>, ImageError> {
 }
 
 fn skip_to_frame(reader: &mut Bytes) -> Result<(), ImageError> {
-    loop {
+    for _ in 0..MAX_EXTENSIONS {
         match reader.u8()? {
             IMAGE => return Ok(()),
             EXTENSION => {
@@ -41,6 +44,7 @@ fn skip_to_frame(reader: &mut Bytes) -> Result<(), ImageError> {
             other => return Err(ImageError::undecodable(Format::Gif, format!("a block begins with {other:#04x}"))),
         }
     }
+    Err(ImageError::undecodable(Format::Gif, "it has more extensions than any picture"))
 }
 
 fn skip_frame(reader: &mut Bytes) -> Result<(), ImageError> {
@@ -61,11 +65,10 @@ fn skip_colours(reader: &mut Bytes, flags: u8) -> Result<(), ImageError> {
 }
 
 fn skip_blocks(reader: &mut Bytes) -> Result<(), ImageError> {
-    loop {
-        let length = reader.u8()?;
-        if length == 0 {
-            return Ok(());
-        }
-        reader.skip(length.into())?;
+    let rest = reader.rest();
+    let mut at = 0;
+    while let Some(length) = rest.get(at).filter(|length| **length > 0) {
+        at += usize::from(*length) + 1;
     }
+    reader.skip(at + 1)
 }

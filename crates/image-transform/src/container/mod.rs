@@ -17,7 +17,7 @@ pub(crate) use jpeg::next_marker;
 use crate::exif::Orientation;
 use crate::{Format, ImageError, limits};
 
-/// What an image says about itself.
+/// The size and format that an image states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
     pub format: Format,

@@ -1,4 +1,4 @@
-//! WebP's chunks. Of an animation only the first frame is looked at.
+//! WebP's chunks. Only the first frame of an animation is looked at.
 
 use std::borrow::Cow;
 

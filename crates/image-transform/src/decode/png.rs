@@ -5,12 +5,11 @@ use std::io::{Cursor, ErrorKind};
 use png::{ColorType, Decoder, DecodingError, Limits, Transformations};
 
 use crate::container::Header;
-use crate::limits::MAX_SIDE;
 use crate::pixels::Pixels;
 use crate::{Format, ImageError};
 
-/// Maximum number of bytes that the decoder takes beside the pixels: a few rows of the widest picture.
-const MAX_WORKING_BYTES: usize = MAX_SIDE as usize * 8 * 16;
+/// Maximum number of bytes that the decoder takes beside the pixels, for rows and for a chunk of metadata.
+const MAX_WORKING_BYTES: usize = 8 * 1024 * 1024;
 
 pub fn decode(data: &[u8], header: Header) -> Result<Pixels, ImageError> {
     decode_samples(data, header).map_err(refusal)?.ok_or_else(|| ImageError::undecodable(Format::Png, "an odd size"))

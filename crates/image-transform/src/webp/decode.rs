@@ -7,7 +7,7 @@ use crate::pixels::Pixels;
 use crate::planes::Planes;
 use crate::{Format, ImageError};
 
-/// What happens to the edges of coded blocks.
+/// How the edges of coded blocks are treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Edges {
     Smoothed,

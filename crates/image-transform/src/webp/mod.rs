@@ -10,7 +10,7 @@ mod encode;
 pub(crate) use decode::{Edges, decode_pixels, decode_planes, features};
 pub(crate) use encode::{Coding, Effort, encode_pixels, encode_planes};
 
-/// What a bitstream says about itself.
+/// The head of a bitstream.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Features {
     pub width: u32,

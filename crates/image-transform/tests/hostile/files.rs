@@ -194,6 +194,13 @@ pub fn png_with_text_bomb() -> Vec<u8> {
     png_of(WIDTH as u32, HEIGHT as u32, &[chunk(b"zTXt", &bomb), data_chunk()].concat())
 }
 
+/// Empty chunks, without one that ends them.
+pub fn png_of_endless_chunks() -> Vec<u8> {
+    let empty = chunk(b"teXt", &[]);
+    let png = png();
+    [&png[..png.len() - 12], &empty.repeat(19 * 1024 * 1024 / empty.len())].concat()
+}
+
 /// The alpha of each pixel of a PNG with alpha.
 pub fn alphas_of_png(bytes: &[u8]) -> Vec<u8> {
     let mut reader = png::Decoder::new(Cursor::new(bytes)).read_info().unwrap();
@@ -241,6 +248,11 @@ pub fn gif_of_junk() -> Vec<u8> {
 pub fn gif_of_endless_comments() -> Vec<u8> {
     let comment = [0x21, 0xFE, 1, b'x', 0];
     [&gif()[..25], &comment.repeat(19 * 1024 * 1024 / comment.len())].concat()
+}
+
+/// Blocks of one byte, without the empty one that ends them.
+pub fn gif_of_one_endless_comment() -> Vec<u8> {
+    [&gif()[..25], &[0x21, 0xFE], &[1].repeat(19 * 1024 * 1024)].concat()
 }
 
 pub fn webp() -> Vec<u8> {

@@ -1,6 +1,8 @@
 //! Hostile files: each is refused for its own reason, quickly and with little memory. Then files that only look so, and
 //! files that chance has damaged.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
 mod allocations;
 mod files;
 
@@ -15,14 +17,17 @@ const MAX_TIME: Duration = Duration::from_millis(50);
 /// Maximum number of bytes that a refusal may allocate at once.
 const MAX_MEMORY: usize = 20 * 1024 * 1024;
 
+const TRIES: usize = 6;
+
 /// The refusal, after its time and memory were checked.
 fn refusal(bytes: &[u8]) -> ImageError {
-    let mut refusals = (0..3).map(|_| {
+    // other work on the machine may delay some of several tries
+    let refusals = (0..TRIES).map(|_| {
         let begin = Instant::now();
-        let (result, memory) = allocations::peak(|| to_stored(bytes));
+        let (result, memory) = allocations::peak(|| to_stored(bytes).map(|stored| stored.source));
         (begin.elapsed(), memory, result.expect_err("it is accepted"))
     });
-    let (time, memory, error) = refusals.by_ref().min_by_key(|(time, ..)| *time).unwrap();
+    let (time, memory, error) = refusals.min_by_key(|(time, ..)| *time).unwrap();
     assert!(time <= MAX_TIME, "refused after {time:?}: {error}");
     assert!(memory <= MAX_MEMORY, "refused after {memory} bytes were allocated: {error}");
     error
@@ -55,6 +60,7 @@ fn refusal(bytes: &[u8]) -> ImageError {
 #[case::jpeg_with_an_empty_segment(vec![0xFF, 0xD8, 0xFF, 0xE0, 0, 0, 0xFF, 0xD9])]
 #[case::gif_without_frame(files::gif_without_frame())]
 #[case::gif_of_junk(files::gif_of_junk())]
+#[case::gif_of_endless_comments(files::gif_of_endless_comments())]
 #[case::webp_of_junk(files::webp_of_junk())]
 #[case::webp_with_another_canvas(files::webp_with_canvas(300, 300))]
 fn what_is_no_image_is_refused(#[case] bytes: Vec<u8>) {
@@ -88,7 +94,8 @@ fn what_is_too_large_is_refused_by_its_header(#[case] bytes: Vec<u8>) {
 #[case::png_without_end(files::without_tail(files::png(), 12))]
 #[case::png_with_a_chunk_beyond_the_end(files::png_with_chunk_length(1_000_000))]
 #[case::png_with_too_little_data(files::png_with_data(&files::compressed(&[0; 40])))]
-#[case::gif_of_endless_comments(files::gif_of_endless_comments())]
+#[case::gif_of_one_endless_comment(files::gif_of_one_endless_comment())]
+#[case::png_of_endless_chunks(files::png_of_endless_chunks())]
 #[case::webp_longer_than_the_file(files::webp_with_riff_length(1 << 30))]
 #[case::webp_cut_with_a_matching_head(files::webp_cut_with_a_matching_head())]
 #[case::webp_of_endless_chunks(files::webp_of_endless_chunks())]
