@@ -2,36 +2,36 @@
 
 use std::io::{Cursor, ErrorKind};
 
-use gif::{ColorOutput, DecodeOptions, DecodingError, Frame};
+use image::codecs::gif::GifDecoder;
+use image::{DynamicImage, ImageDecoder, Limits};
 
 use crate::container::Header;
 use crate::pixels::Pixels;
 use crate::{Format, ImageError};
 
+const BYTES_PER_PIXEL: u64 = 4;
+/// Maximum number of buffers of the canvas's size that the decoder holds at once, beside a little for its tables.
+const BUFFERS: u64 = 3;
+const MAX_TABLE_BYTES: u64 = 1 << 20;
+
 pub fn decode(data: &[u8], header: Header) -> Result<Pixels, ImageError> {
-    let mut options = DecodeOptions::new();
-    options.set_color_output(ColorOutput::RGBA);
-    let mut decoder = options.read_info(Cursor::new(data)).map_err(refusal)?;
-    let frame = decoder.read_next_frame().map_err(refusal)?;
-    let frame = frame.ok_or_else(|| ImageError::undecodable(Format::Gif, "it has no frame"))?;
-    Ok(on_canvas(frame, header))
+    let image = decode_frame(data, header).map_err(refusal)?.into_rgba8();
+    let (width, height) = image.dimensions();
+    Ok(Pixels { width, height, channels: 4, data: image.into_raw() })
 }
 
-fn on_canvas(frame: &Frame, header: Header) -> Pixels {
-    let (left, top) = (frame.left.into(), frame.top.into());
-    let data = frame.buffer.to_vec();
-    let frame = Pixels { width: frame.width.into(), height: frame.height.into(), channels: 4, data };
-    if (left, top, frame.width, frame.height) == (0, 0, header.width, header.height) {
-        return frame;
-    }
-    let mut canvas = Pixels::new(header.width, header.height, 4);
-    canvas.place(&frame, left, top);
-    canvas
+fn decode_frame(data: &[u8], header: Header) -> image::ImageResult<DynamicImage> {
+    let mut decoder = GifDecoder::new(Cursor::new(data))?;
+    let canvas = u64::from(header.width) * u64::from(header.height) * BYTES_PER_PIXEL;
+    let mut limits = Limits::no_limits();
+    limits.max_alloc = Some(BUFFERS * canvas + MAX_TABLE_BYTES);
+    decoder.set_limits(limits)?;
+    DynamicImage::from_decoder(decoder)
 }
 
-fn refusal(error: DecodingError) -> ImageError {
+fn refusal(error: image::ImageError) -> ImageError {
     match error {
-        DecodingError::Io(error) if error.kind() == ErrorKind::UnexpectedEof => {
+        image::ImageError::IoError(error) if error.kind() == ErrorKind::UnexpectedEof => {
             ImageError::truncated(Format::Gif, "its first frame ends early")
         }
         error => ImageError::undecodable(Format::Gif, error.to_string()),
