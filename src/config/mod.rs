@@ -354,7 +354,7 @@ pub struct Images {
     pub download: bool,
     /// Maximum number of downloads at once in this process.
     pub concurrency: usize,
-    /// Maximum time for one image, redirects included.
+    /// Maximum time for one answer.
     #[serde(with = "durations")]
     pub timeout: Duration,
     #[serde(with = "durations")]

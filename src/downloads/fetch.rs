@@ -10,7 +10,7 @@ use super::lane::LaneDeps;
 use crate::cpu;
 use crate::digest::sha256_hex;
 use crate::domain::image::ImageFailure;
-use crate::stealth::{Disposition, Document, FetchError, Request, RequestKind, Session};
+use crate::stealth::{Disposition, Document, DocumentLimits, FetchError, Request, RequestKind, Session};
 use crate::storage::StorageError;
 
 /// Maximum number of bytes of an image as downloaded.
@@ -69,9 +69,10 @@ async fn try_fetch(deps: &LaneDeps, session: &mut Session, job: &Job) -> Result<
 async fn download(deps: &LaneDeps, session: &mut Session, address: &str) -> Result<Document, Outcome> {
     let url = Url::parse(address).map_err(|error| refused(format!("'{address}' is not an address: {error}")))?;
     let mut request = Request::new(RequestKind::Image, url, deps.page.clone());
+    let limits = DocumentLimits { max_bytes: MAX_BYTES, timeout: deps.timeout };
     for _ in 0..=MAX_REDIRECTS {
         deps.allowed.check(&request.url).map_err(refused)?;
-        let document = session.document(&request, MAX_BYTES).await?;
+        let document = session.document(&request, limits).await?;
         match document.redirect(&request.url) {
             Some(url) => request = request.redirected_to(url),
             None => return whole(document),

@@ -8,8 +8,9 @@ use tokio::time::timeout;
 use url::Url;
 
 use super::fetch::{self, Outcome};
+use super::outage::Outage;
 use super::{DownloadDeps, DownloadQueue, Job};
-use crate::domain::image::{ImageFailure, Subject, WantedImage};
+use crate::domain::image::{Subject, WantedImage};
 use crate::stealth::{AllowList, Session, SessionAsk, Sessions};
 use crate::storage::Images;
 
@@ -27,7 +28,9 @@ pub struct LaneDeps {
     pub page: Url,
     sessions: Sessions,
     hosts: Vec<String>,
-    timeout: Duration,
+    /// Of one try of one address.
+    pub timeout: Duration,
+    outage: Outage,
 }
 
 pub struct Lane {
@@ -51,7 +54,8 @@ impl Lane {
         finished: mpsc::Sender<(WantedImage, Outcome)>,
     ) -> Lane {
         let DownloadDeps { sessions, images, config, hosts, page, .. } = deps;
-        let deps = LaneDeps { images, allowed, page, sessions, hosts, timeout: config.timeout };
+        let deps =
+            LaneDeps { images, allowed, page, sessions, hosts, timeout: config.timeout, outage: Outage::default() };
         Lane { deps, jobs, finished, session: None }
     }
 
@@ -89,16 +93,15 @@ impl Lane {
     }
 
     async fn download(&mut self, job: &Job) -> Outcome {
-        let mut open = self.session_for(&job.image);
-        let limit = self.deps.timeout;
-        match timeout(limit, fetch::fetch(&self.deps, &mut open.session, job)).await {
-            Ok(outcome) => {
-                open.images += 1;
-                self.session = Some(open).filter(|open| open.images < MAX_IMAGES);
-                outcome
-            }
-            Err(_) => Outcome::failed(ImageFailure::Http, format!("not there within {limit:?}")),
+        if self.deps.outage.is_on() {
+            return Outcome::Postponed { detail: "several images before it were not to be had".to_owned() };
         }
+        let mut open = self.session_for(&job.image);
+        let outcome = fetch::fetch(&self.deps, &mut open.session, job).await;
+        self.deps.outage.note(&outcome);
+        open.images += 1;
+        self.session = Some(open).filter(|open| open.images < MAX_IMAGES);
+        outcome
     }
 
     /// The session of the last image, where it is of the same state.

@@ -6,6 +6,7 @@
 
 mod fetch;
 mod lane;
+mod outage;
 mod progress;
 mod queue;
 mod recorder;

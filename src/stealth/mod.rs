@@ -50,7 +50,7 @@ pub use locale::{StateLocale, States};
 pub use proxy::{Proxy, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxyProtocol, ProxySource};
 pub use request::{Request, RequestKind, Response};
 pub use robots_table::RobotsTable;
-pub use route::Document;
+pub use route::{Document, DocumentLimits};
 pub use session::{Session, SessionAsk, SessionConfig, Sessions};
 pub use tls::TlsSetupError;
 pub use trace::{Trace, TraceHandle};

@@ -29,7 +29,7 @@ use super::transport::{self, Answer, Connection};
 use crate::domain::fetch_counts::FetchTotal;
 use crate::{cpu, events};
 
-pub use document::Document;
+pub use document::{Document, DocumentLimits};
 
 pub(super) struct Route {
     lease: ProxyLease,

@@ -3,6 +3,7 @@
 //! It blames no proxy for what the host says, and opens or closes no breaker.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode, header};
@@ -19,6 +20,14 @@ use crate::stealth::proxy::ProxyOutcome;
 use crate::stealth::request::RequestKind;
 use crate::stealth::transport;
 use crate::{cpu, events};
+
+/// How much of a document is read, and for how long.
+#[derive(Clone, Copy, Debug)]
+pub struct DocumentLimits {
+    pub max_bytes: usize,
+    /// For one try, without its waits for a proxy and for the host's rate.
+    pub timeout: Duration,
+}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document {
@@ -39,17 +48,18 @@ impl Document {
 }
 
 impl Route {
-    /// One try, for the first `max_bytes` of a body. Whatever the host says is an answer, but for a wait that it asks for.
+    /// One try, for the beginning of a body. Whatever the host says is an answer, but for a wait that it asks for.
     pub async fn fetch_document(
         &mut self,
         exchange: &Exchange<'_>,
         permit: RequestPermit,
-        max_bytes: usize,
+        limits: DocumentLimits,
     ) -> Result<Document, Failure> {
         let Exchange { deps, trace, request, .. } = exchange;
         trace.tried();
-        let (sent, before, limit) = (deps.clock.instant(), self.traffic.bytes(), deps.transport.whole_timeout());
-        let received = tokio::time::timeout(limit, self.receive_document(exchange, max_bytes)).await;
+        let (sent, before) = (deps.clock.instant(), self.traffic.bytes());
+        let limit = limits.timeout.min(deps.transport.whole_timeout());
+        let received = tokio::time::timeout(limit, self.receive_document(exchange, limits.max_bytes)).await;
         let received = received.unwrap_or_else(|_| Err(transport::out_of_time(request.host(), "whole", limit)));
         let took = deps.clock.instant() - sent;
         let (outcome, label, bytes, seen) = match &received {

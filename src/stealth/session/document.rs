@@ -9,21 +9,25 @@ use super::{Session, Tries};
 use crate::stealth::deps::Exchange;
 use crate::stealth::error::FetchError;
 use crate::stealth::request::Request;
-use crate::stealth::route::Document;
+use crate::stealth::route::{Document, DocumentLimits};
 
 /// Maximum number of tries, each by another proxy.
 const MAX_TRIES: u32 = 2;
 
 impl Session {
-    /// Fetches the first `max_bytes` of what is at an address of an allowed host.
-    pub async fn document(&mut self, request: &Request, max_bytes: usize) -> Result<Document, FetchError> {
+    /// Fetches what is at an address of an allowed host.
+    pub async fn document(&mut self, request: &Request, limits: DocumentLimits) -> Result<Document, FetchError> {
         self.check(request)?;
         self.check_robots(request).await?;
-        self.fetch_document(request, max_bytes).await
+        self.fetch_document(request, limits).await
     }
 
     /// The same whatever the host and its rules.
-    pub(super) async fn fetch_document(&mut self, request: &Request, max_bytes: usize) -> Result<Document, FetchError> {
+    pub(super) async fn fetch_document(
+        &mut self,
+        request: &Request,
+        limits: DocumentLimits,
+    ) -> Result<Document, FetchError> {
         let deps = Arc::clone(&self.deps);
         let (trace, memory) = (self.trace.clone(), self.memory.clone());
         let exchange = Exchange { deps: &deps, trace: &trace, request, memory: &memory };
@@ -37,7 +41,7 @@ impl Session {
                     return Err(error);
                 }
             };
-            let failure = match route.fetch_document(&exchange, permit, max_bytes).await {
+            let failure = match route.fetch_document(&exchange, permit, limits).await {
                 Ok(document) => {
                     self.route = Some(route);
                     return Ok(document);

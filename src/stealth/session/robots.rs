@@ -18,7 +18,7 @@ use crate::stealth::headers::authority;
 use crate::stealth::host_robots::Breach;
 use crate::stealth::request::{Request, RequestKind};
 use crate::stealth::robots_table::RobotsTable;
-use crate::stealth::route::Document;
+use crate::stealth::route::{Document, DocumentLimits};
 
 /// The whole fetch, redirects and tries included. Its task has a lease, and others may wait for it.
 const MAX_FETCH: Duration = Duration::from_secs(30);
@@ -100,8 +100,9 @@ impl Session {
 
     async fn follow_to_robots(&mut self, page: &Request) -> Result<RobotsAnswer, FetchError> {
         let mut request = robots_request(page);
+        let limits = DocumentLimits { max_bytes: MAX_BYTES, timeout: MAX_FETCH };
         for _ in 0..=MAX_REDIRECTS {
-            let document = self.fetch_document(&request, MAX_BYTES).await?;
+            let document = self.fetch_document(&request, limits).await?;
             match document.redirect(&request.url) {
                 Some(url) if self.allowed.check(&url).is_ok() => request.url = url,
                 // it leads to where we may not look

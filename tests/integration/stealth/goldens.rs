@@ -3,7 +3,11 @@
 //! The expected lists are the tables of the identities' specification, in its own notation: `¹` stands on HTTP/1.1 only, `²`
 //! on HTTP/2 only, `[x]` when there is one. HTTP/2 lower-cases every name and drops `Host` and `Connection`.
 
-use drover::stealth::{Identities, Identity, Protocol, Request, RequestKind, Session, SessionAsk, States, headers};
+use std::time::Duration;
+
+use drover::stealth::{
+    DocumentLimits, Identities, Identity, Protocol, Request, RequestKind, Session, SessionAsk, States, headers,
+};
 use rstest::rstest;
 
 use super::support::{Ca, ForwardProxy, HOST, Manner, Origin, Reply, Seen, Setup, content, document, pool_of, request};
@@ -268,12 +272,13 @@ async fn documents_and_images_equal_the_profile(
     let ca = Ca::new();
     let origin = Origin::tls(&ca, if protocol == Protocol::Http2 { &["h2"] } else { &["http/1.1"] }).await;
     let proxy = ForwardProxy::http(origin.address, Manner::Willing).await;
+    let limits = DocumentLimits { max_bytes: 1024, timeout: Duration::from_secs(20) };
     for expected in &TWELVE {
         let mut session =
             Setup::default().trusting(&ca).only(expected.id).sessions(&pool_of(&[&proxy])).open(arizona());
         origin.script([Reply::json("{}").with("set-cookie", "a=1; Path=/").with("set-cookie", "b=2; Path=/")]);
         for cookies in [&[] as &[&str], &["a=1", "b=2"]] {
-            session.document(&document(kind, "https"), 1024).await.unwrap();
+            session.document(&document(kind, "https"), limits).await.unwrap();
             let seen = origin.seen().pop().unwrap();
             let kind_name = if kind == RequestKind::Image { "image" } else { "get" };
             let fields = expected.fields_of(&DOCUMENT_ORDERS, kind_name, protocol, "https", cookies);
