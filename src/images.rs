@@ -102,7 +102,7 @@ impl Renderer {
                 Ok(variant)
             }
             Err(guard) => {
-                let variant = Arc::new(self.load(path, transform, &key).await?);
+                let variant = Arc::new(self.load(path, transform, sha256_hex(&key)).await?);
                 // fails where the entry was removed meanwhile, which nothing does
                 let _ = guard.insert(Arc::clone(&variant));
                 Ok(variant)
@@ -110,26 +110,27 @@ impl Renderer {
         }
     }
 
-    async fn load(&self, path: &str, transform: &Transform, key: &str) -> Result<Variant, RenderError> {
+    /// `digest`: of the key.
+    async fn load(&self, path: &str, transform: &Transform, digest: String) -> Result<Variant, RenderError> {
         if is_identity(transform) {
             events::image_served("original");
-            return Variant::original(self.0.originals.read(path).await?, key);
+            return Variant::original(self.0.originals.read(path).await?, &digest);
         }
-        let file = format!("{}.{}", sha256_hex(key), transform.format.extension());
+        let file = file_name(&digest, transform.format);
         if let Some(cached) = self.0.disk.get(&file).await {
             events::image_served("disk");
-            return Ok(Variant::new(cached.bytes.into(), transform.format, cached.modified, key).on_disk(file));
+            return Ok(Variant::new(cached.bytes.into(), transform.format, cached.modified, &digest).on_disk(file));
         }
-        self.render(path, transform, key, file).await
+        self.render(path, transform, digest).await
     }
 
     /// Goes on to its end, and is kept, when its client leaves.
-    async fn render(&self, path: &str, transform: &Transform, key: &str, file: String) -> Result<Variant, RenderError> {
+    async fn render(&self, path: &str, transform: &Transform, digest: String) -> Result<Variant, RenderError> {
         let permit = Arc::clone(&self.0.queue).try_acquire_owned();
         let permit = permit.map_err(|_| RenderError::Busy(self.0.queue_length))?;
-        let (shared, path, transform, key) = (Arc::clone(&self.0), path.to_owned(), transform.clone(), key.to_owned());
+        let (shared, path, transform) = (Arc::clone(&self.0), path.to_owned(), transform.clone());
         let rendering = tokio::spawn(async move {
-            let rendered = shared.render(&path, transform, &key, file).await;
+            let rendered = shared.render(&path, transform, &digest).await;
             drop(permit);
             rendered
         });
@@ -145,32 +146,31 @@ impl Renderer {
 }
 
 impl Shared {
-    async fn render(&self, path: &str, transform: Transform, key: &str, file: String) -> Result<Variant, RenderError> {
+    async fn render(&self, path: &str, transform: Transform, digest: &str) -> Result<Variant, RenderError> {
         let StoredImage { bytes, modified } = self.originals.read(path).await?;
         if Format::sniff(&bytes).is_none() {
             return Err(RenderError::NotAnImage);
         }
-        let format = transform.format;
+        let (format, file) = (transform.format, file_name(digest, transform.format));
         let rendered = cpu::run_image(move || image_transform::render(&bytes, &transform)).await;
         let bytes = rendered.map_err(RenderError::Undecodable)?.bytes;
         events::image_served("rendered");
         if let Err(error) = self.disk.put(&file, bytes.clone(), modified).await {
             events::image_not_cached(&error);
         }
-        Ok(Variant::new(bytes.into(), format, modified, key).on_disk(file))
+        Ok(Variant::new(bytes.into(), format, modified, digest).on_disk(file))
     }
 }
 
 impl Variant {
-    fn new(bytes: Bytes, format: Format, modified: SystemTime, key: &str) -> Variant {
-        let mut digest = sha256_hex(key);
-        digest.truncate(TAG_CHARS);
-        Variant { bytes, format, modified, etag: format!("\"{digest}\""), file: None }
+    fn new(bytes: Bytes, format: Format, modified: SystemTime, digest: &str) -> Variant {
+        let etag = format!("\"{}\"", digest.get(..TAG_CHARS).unwrap_or(digest));
+        Variant { bytes, format, modified, etag, file: None }
     }
 
-    fn original(stored: StoredImage, key: &str) -> Result<Variant, RenderError> {
+    fn original(stored: StoredImage, digest: &str) -> Result<Variant, RenderError> {
         let format = Format::sniff(&stored.bytes).ok_or(RenderError::NotAnImage)?;
-        Ok(Variant::new(stored.bytes.into(), format, stored.modified, key))
+        Ok(Variant::new(stored.bytes.into(), format, stored.modified, digest))
     }
 
     fn on_disk(self, file: String) -> Variant {
@@ -193,6 +193,10 @@ fn is_identity(transform: &Transform) -> bool {
     let has_size = width.is_some() || height.is_some();
     let is_stored_form = (*quality, *format) == (DEFAULT_QUALITY, Format::WebP);
     is_stored_form && !has_size && blur.is_none() && !gray && background.is_none()
+}
+
+fn file_name(digest: &str, format: Format) -> String {
+    format!("{digest}.{}", format.extension())
 }
 
 fn key(path: &str, transform: &Transform) -> String {

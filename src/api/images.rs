@@ -4,6 +4,7 @@
 //! answers with the same image, so clients and CDNs keep it for ever.
 
 use std::borrow::Cow;
+use std::ops::Bound;
 use std::time::SystemTime;
 
 use axum::extract::{FromRequestParts, State};
@@ -17,7 +18,6 @@ use axum::response::{IntoResponse, Response};
 use headers::{HeaderMapExt, Range};
 use image_transform::{Format, Transform};
 use serde::Deserialize;
-use std::ops::Bound;
 use url::form_urlencoded;
 use utoipa::IntoParams;
 
@@ -109,7 +109,9 @@ pub struct ImageAsk {
 /// What the client has already, or wants of it.
 struct Conditions {
     known: IfNoneMatch,
-    headers: HeaderMap,
+    if_modified_since: Option<HeaderValue>,
+    range: Option<Range>,
+    if_range: Option<HeaderValue>,
 }
 
 #[derive(Deserialize)]
@@ -209,9 +211,7 @@ impl ImageAsk {
         let mut response = self.conditions.answer(&variant);
         let headers = response.headers_mut();
         headers.insert(CACHE_CONTROL, HeaderValue::from_static(FOR_EVER));
-        headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static("sandbox"));
-        // pages of other sites show it
-        headers.insert(RESOURCE_POLICY, HeaderValue::from_static("cross-origin"));
+        show_anywhere(headers);
         if self.varies_by_accept {
             headers.insert(VARY, HeaderValue::from_static("accept"));
         }
@@ -222,12 +222,17 @@ impl ImageAsk {
         if !(self.wants_placeholder && matches!(error, ApiError::NotFound(_))) {
             return error.into_response();
         }
-        let headers =
-            [(CONTENT_TYPE, Format::Png.content_type()), (CACHE_CONTROL, SOON), (CONTENT_SECURITY_POLICY, "sandbox")];
+        let headers = [(CONTENT_TYPE, Format::Png.content_type()), (CACHE_CONTROL, SOON)];
         let mut response = (StatusCode::NOT_FOUND, headers, PLACEHOLDER).into_response();
-        response.headers_mut().insert(RESOURCE_POLICY, HeaderValue::from_static("cross-origin"));
+        show_anywhere(response.headers_mut());
         response
     }
+}
+
+/// Pages of other sites show it, and it runs nothing there.
+fn show_anywhere(headers: &mut HeaderMap) {
+    headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static("sandbox"));
+    headers.insert(RESOURCE_POLICY, HeaderValue::from_static("cross-origin"));
 }
 
 impl FromRequestParts<ApiState> for ImageAsk {
@@ -252,7 +257,7 @@ impl FromRequestParts<ApiState> for ImageAsk {
             transform: request.transform,
             varies_by_accept: request.varies_by_accept,
             wants_placeholder: wants_placeholder.is_some(),
-            conditions: Conditions { known, headers: parts.headers.clone() },
+            conditions: Conditions::new(known, &parts.headers),
         })
     }
 }
@@ -266,6 +271,15 @@ fn placeholder(seen: &mut Option<()>, value: &str) -> Result<(), ApiError> {
 }
 
 impl Conditions {
+    fn new(known: IfNoneMatch, headers: &HeaderMap) -> Conditions {
+        Conditions {
+            known,
+            if_modified_since: headers.get(IF_MODIFIED_SINCE).cloned(),
+            range: headers.typed_get(),
+            if_range: headers.get(IF_RANGE).cloned(),
+        }
+    }
+
     fn answer(&self, variant: &Variant) -> Response {
         let mut response = match self.is_known(variant) {
             true => StatusCode::NOT_MODIFIED.into_response(),
@@ -286,7 +300,7 @@ impl Conditions {
         if self.known.is_given() {
             return self.known.holds(&variant.etag);
         }
-        self.headers.get(IF_MODIFIED_SINCE).is_some_and(|since| !is_newer(variant.modified, since))
+        self.if_modified_since.as_ref().is_some_and(|since| !is_newer(variant.modified, since))
     }
 
     fn content(&self, variant: &Variant) -> Response {
@@ -308,9 +322,9 @@ impl Conditions {
 
     /// The one part that is asked for, of the bytes that the client has another part of. None: all. The inner None: there is no such part.
     fn part(&self, variant: &Variant, whole: u64) -> Option<Option<(u64, u64)>> {
-        let range = self.headers.typed_get::<Range>()?;
+        let range = self.range.as_ref()?;
         let same = |had: &HeaderValue| had.as_bytes() == variant.etag.as_bytes() || !is_newer(variant.modified, had);
-        if !self.headers.get(IF_RANGE).is_none_or(same) {
+        if !self.if_range.as_ref().is_none_or(same) {
             return None;
         }
         let mut parts = range.satisfiable_ranges(whole);

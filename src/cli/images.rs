@@ -6,12 +6,12 @@ use clap::Subcommand;
 use serde::Serialize;
 
 use super::progress::Progress as Bar;
-use super::{CliError, Env, ExitCode, values};
+use super::{CliError, Env, ExitCode, service, values};
 use crate::actors::plan::{Plan, PodPlan};
 use crate::app::App;
 use crate::config::Config;
 use crate::db::images::Wanted;
-use crate::db::{self, Db, proxies};
+use crate::db::{self, Db};
 use crate::domain::store::StoreId;
 use crate::downloads::{DownloadQueue, Progress, StoreAsk};
 
@@ -65,7 +65,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         env.out.either(&answer, text)?;
         return Ok(ExitCode::Ok);
     }
-    require_proxies(&db).await?;
+    service::require_proxies(&db).await?;
     backfill(env, db, &asks, wanted).await
 }
 
@@ -88,14 +88,6 @@ async fn asks(db: &Db, args: &BackfillArgs) -> anyhow::Result<Vec<StoreAsk>> {
         }
     }
     Ok(asks)
-}
-
-async fn require_proxies(db: &Db) -> anyhow::Result<()> {
-    let pool = proxies::count(&db.client().await?).await?;
-    if pool.active + pool.benched > 0 {
-        return Ok(());
-    }
-    Err(CliError::bad_config("there is no proxy that is switched on, and no request leaves without one: add some with `drover proxies import FILE`").into())
 }
 
 async fn backfill(env: &Env, db: Db, asks: &[StoreAsk], wanted: usize) -> anyhow::Result<ExitCode> {

@@ -57,6 +57,16 @@ async fn require_token(env: &Env, db: &Db) -> anyhow::Result<()> {
     .into())
 }
 
+/// Refuses to begin what sends requests while there is no proxy, active or benched.
+pub async fn require_proxies(db: &Db) -> anyhow::Result<()> {
+    let pool = proxies::count(&db.client().await?).await?;
+    if pool.active + pool.benched > 0 {
+        return Ok(());
+    }
+    let text = "there is no proxy that is switched on, and no request leaves without one: add some with `drover proxies import FILE`";
+    Err(CliError::bad_config(text).into())
+}
+
 /// How long a service waits for a database that cannot be reached yet.
 const MAX_DATABASE_WAIT: Duration = Duration::from_secs(30);
 const RETRY_PAUSE: Duration = Duration::from_secs(1);

@@ -1,11 +1,11 @@
 //! `drover worker`: one pod of workers, without API and schedules.
 
 use super::service::{self, Http};
-use super::{CliError, Env, ExitCode, values};
+use super::{Env, ExitCode, values};
 use crate::actors::plan::Plan;
 use crate::app::names;
 use crate::config::Flag;
-use crate::db::{Db, proxies, workers};
+use crate::db::{Db, workers};
 use crate::domain::role::RoleSet;
 
 #[derive(Debug, clap::Args)]
@@ -47,14 +47,8 @@ pub async fn run(_: Args, env: &Env) -> anyhow::Result<ExitCode> {
 /// A worker whose roles need a proxy does not start when there is none, active or benched.
 async fn require_proxies(env: &Env, db: &Db) -> anyhow::Result<()> {
     let roles: RoleSet = env.config.worker.role.parse()?;
-    if !roles.needs_proxy() || usable(db).await? {
-        return Ok(());
+    match roles.needs_proxy() {
+        true => service::require_proxies(db).await,
+        false => Ok(()),
     }
-    let text = "there is no proxy that is switched on, and no request leaves without one: add some with `drover proxies import FILE`";
-    Err(CliError::bad_config(text).into())
-}
-
-async fn usable(db: &Db) -> anyhow::Result<bool> {
-    let pool = proxies::count(&db.client().await?).await?;
-    Ok(pool.active + pool.benched > 0)
 }

@@ -142,13 +142,20 @@ impl DownloadQueue {
     pub(super) fn end(&self, owner: ImageOwner, note: impl FnOnce(&mut Progress)) {
         let mut state = self.state();
         state.begun.remove(&owner);
-        self.0.progress.send_modify(note);
-        self.show(&state);
+        self.change(&state, note);
     }
 
     fn show(&self, state: &State) {
+        self.change(state, |_| {});
+    }
+
+    /// Its waiters see both at once.
+    fn change(&self, state: &State, note: impl FnOnce(&mut Progress)) {
         let (stores, images) = (state.stores.len() + usize::from(state.is_looking), state.begun.len());
-        self.0.progress.send_modify(|progress| (progress.stores, progress.images) = (stores, images));
+        self.0.progress.send_modify(|progress| {
+            note(progress);
+            (progress.stores, progress.images) = (stores, images);
+        });
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -42,7 +42,8 @@ pub async fn wait(db: &Db, queue: &DownloadQueue) -> Result<Duration, DbError> {
         queue.add(store);
     }
     let (mut progress, bar) = (queue.progress(), crawl::image_bar());
-    while let Ok(now) = progress.wait_for(|_| true).await.map(|now| now.clone()) {
+    loop {
+        let now = progress.borrow_and_update().clone();
         bar.set_position(now.ended());
         bar.set_message(format!("stores to look at {}, under way {}, failed {}", now.stores, now.images, now.failed()));
         if now.is_idle() || progress.changed().await.is_err() {
