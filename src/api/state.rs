@@ -1,5 +1,6 @@
 //! `ApiState`: what every endpoint may use.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use tokio::sync::Semaphore;
@@ -29,27 +30,22 @@ pub struct Services {
     pub settings: Arc<[Setting]>,
     pub proxy_tester: Arc<dyn ProxyTester>,
     /// What is sent to hosts.
-    pub politeness: Arc<config::Politeness>,
+    pub politeness: config::Politeness,
     /// Hosts of a private network that stores may have.
     pub allowed_hosts: Arc<[String]>,
-    pub images: Arc<config::Images>,
-    pub renderer: Renderer,
-}
-
-#[derive(Clone)]
-pub struct ApiState {
-    pub db: Db,
-    pub config: Arc<config::Api>,
-    pub files: PayloadFiles,
-    pub health: Health,
-    pub keys: SecretKeys,
-    pub settings: Arc<[Setting]>,
-    pub proxy_tester: Arc<dyn ProxyTester>,
-    pub politeness: Arc<config::Politeness>,
-    pub allowed_hosts: Arc<[String]>,
-    pub images: Arc<config::Images>,
+    pub images: config::Images,
     pub renderer: Renderer,
     pub geo: Geo,
+}
+
+/// Each layer and extractor of a request clones it, which costs one count.
+#[derive(Clone)]
+pub struct ApiState(Arc<Shared>);
+
+pub struct Shared {
+    services: Services,
+    pub db: Db,
+    pub config: Arc<config::Api>,
     pub visitors: Arc<Visitors>,
     /// Cancelled when the server ends: an answer that goes on for long ends with it.
     pub stop: CancellationToken,
@@ -67,37 +63,37 @@ pub struct ApiState {
 
 impl ApiState {
     pub fn new(db: Db, config: Arc<config::Api>, services: Services) -> Self {
-        let Services { files, health, keys, settings, proxy_tester, politeness, allowed_hosts, images, renderer } =
-            services;
         let hosts = Hosts::new(&config.hosts, config.is_loopback());
         let rates = Rates::new(config.requests_per_minute, config.consumer_requests_per_minute);
-        ApiState {
+        ApiState(Arc::new(Shared {
+            services,
             db,
-            files,
-            health,
-            keys,
-            settings,
-            proxy_tester,
-            politeness,
-            allowed_hosts,
-            images,
-            renderer,
             stop: CancellationToken::new(),
             hosts: Arc::new(hosts),
             credentials: Arc::default(),
             rates: Arc::new(rates),
             feed: Arc::default(),
-            geo: Geo::default(),
             visitors: Arc::default(),
             listeners: Arc::new(Semaphore::new(MAX_LISTENERS)),
             batches: Arc::new(Semaphore::new(MAX_BATCHES)),
             proxy_tests: Arc::new(Semaphore::new(MAX_PROXY_TESTS)),
             config,
-        }
+        }))
     }
+}
 
-    /// With a file that tells where addresses are.
-    pub fn with_geo(self, geo: Geo) -> Self {
-        ApiState { geo, ..self }
+impl Deref for ApiState {
+    type Target = Shared;
+
+    fn deref(&self) -> &Shared {
+        &self.0
+    }
+}
+
+impl Deref for Shared {
+    type Target = Services;
+
+    fn deref(&self) -> &Services {
+        &self.services
     }
 }

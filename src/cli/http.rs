@@ -125,13 +125,13 @@ pub fn api_state(env: &Env, config: &Arc<Config>, db: Db, health: Health) -> Api
         keys: config.secrets.keys(),
         settings: env.loaded.settings.clone().into(),
         proxy_tester: Arc::new(ApiTester(config.clone())),
-        politeness: Arc::new(config.politeness.clone()),
+        politeness: config.politeness.clone(),
         allowed_hosts: config.http.host_allowlist.clone().into(),
-        images: Arc::new(config.images.clone()),
+        images: config.images.clone(),
         renderer: Renderer::of(config),
+        geo: Geo::new(config.geo.database.as_deref()),
     };
-    let geo = Geo::new(config.geo.database.as_deref());
-    ApiState::new(db, Arc::new(config.api.clone()), services).with_geo(geo)
+    ApiState::new(db, Arc::new(config.api.clone()), services)
 }
 
 fn actors(lifecycle: &Lifecycle) -> Actors {
