@@ -15,7 +15,7 @@ use crate::db::generation::GenerationError;
 use crate::db::idempotency_keys::KeptAnswer;
 use crate::db::operations::BulkError;
 use crate::db::schedules::ScheduleError;
-use crate::db::task_requests::RequestError;
+use crate::db::task_requests::{RequestError, WAYS_OUT};
 use crate::db::tasks::ChangeError;
 use crate::domain::task::TaskId;
 use crate::domain::task_request::BadField;
@@ -48,7 +48,7 @@ pub enum ApiError {
     SlowBody(Duration),
     #[error("{0}")]
     Conflict(String),
-    #[error("task {existing} with the key '{key}' is queued or running already")]
+    #[error("task {existing} with the key '{key}' is queued or running already; {WAYS_OUT}")]
     Duplicate { existing: TaskId, key: String },
     #[error("task {existing} does the same and is queued or running already")]
     Twin { existing: TaskId },

@@ -18,7 +18,7 @@ use crate::db::generation::GenerationError;
 use crate::db::task_views::counts::{self, Counts};
 use crate::db::{Client, generation, legacy};
 use crate::domain::legacy::{LegacyMove, LegacyTables};
-use crate::domain::task_request::is_state_code;
+use crate::domain::state_code::StateCode;
 
 /// Whether the database holds tables of the older schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -54,8 +54,8 @@ pub struct LegacyReport {
 #[serde(default, deny_unknown_fields)]
 pub struct LegacyStores {
     /// Only the stores of this state.
-    #[schema(pattern = "^[A-Z]{2}$")]
-    pub state_code: Option<String>,
+    #[schema(value_type = Option<String>, pattern = "^[A-Za-z]{2}$")]
+    pub state_code: Option<StateCode>,
 }
 
 /// Shows the old tables beside the new queue.
@@ -105,9 +105,6 @@ pub async fn create_resync_tasks(
     _: Query<NoParameters>,
     Body(LegacyStores { state_code }): Body<LegacyStores>,
 ) -> Result<Response, ApiError> {
-    if state_code.as_deref().is_some_and(|code| !is_state_code(code)) {
-        return Err(ApiError::bad("state_code", "must be two capital letters, for example AZ"));
-    }
     let change = changes.begin(&api).await?;
     let count = match Legacy::of(&change).await? {
         Legacy::Present => {

@@ -31,6 +31,8 @@ pub mod schedule;
 pub mod schedule_request;
 pub mod series;
 pub mod shown_status;
+pub mod skipped;
+pub mod state_code;
 pub mod stock;
 pub mod store;
 pub mod task;
