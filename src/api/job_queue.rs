@@ -148,7 +148,12 @@ async fn make_each(tx: &Tx, tasks: &[Box<RawValue>]) -> Result<Vec<BatchItem>, A
 }
 
 fn refused_item(error: &ApiError) -> BatchItem {
-    BatchItem { id: error.existing_task(), error: Some(error.detail()), field: error.field().map(str::to_owned) }
+    BatchItem {
+        id: error.existing_task(),
+        raised: false,
+        error: Some(error.detail()),
+        field: error.field().map(str::to_owned),
+    }
 }
 
 fn is_false(flag: &bool) -> bool {

@@ -18,6 +18,7 @@ use super::path::Path;
 use super::query::{NoParameters, Query};
 use super::tasks::TaskPath;
 use super::{ApiError, ApiState};
+use crate::clock::Clock;
 use crate::db::jobs::{self, JobFilter, JobView, NewJobError, PendingCount};
 use crate::db::tasks;
 use crate::domain::job::{JobChange, JobRequest, JobStatus, job_type, job_types};

@@ -10,7 +10,7 @@ use tokio_postgres::Row;
 use utoipa::ToSchema;
 
 pub use self::edits::{ScheduleError, add, change, remove, trigger};
-use super::row::{FromRow, first_column, json, optional_word, read_all, word};
+use super::row::{FromRow, json, optional_word, read_all, word};
 use super::{Client, Db, DbError, Tx};
 use crate::domain::role::Role;
 use crate::domain::schedule::Recurrence;
@@ -207,7 +207,7 @@ impl Run {
 
 /// Written by hand it may hold anything.
 fn skipped(row: &Row, column: &str) -> Skipped {
-    json(row, column).ok().and_then(|counts| serde_json::from_value(counts).ok()).unwrap_or_default()
+    json(row, column).and_then(|counts| serde_json::from_value(counts).ok()).unwrap_or_default()
 }
 
 /// Why a run made no task; it may have been of a role that this program does not know.

@@ -195,10 +195,7 @@ pub(super) fn check_priority(priority: Option<i64>) -> Result<Option<i32>, BadFi
     within("priority", priority, PRIORITIES)
 }
 
-pub(super) fn check_time(
-    time: Option<DateTime<Utc>>,
-    now: DateTime<Utc>,
-) -> Result<Option<DateTime<Utc>>, BadField> {
+pub(super) fn check_time(time: Option<DateTime<Utc>>, now: DateTime<Utc>) -> Result<Option<DateTime<Utc>>, BadField> {
     match time {
         Some(time) if !YEARS.contains(&time.year()) => Err(out_of_range("scheduled_for", time, &YEARS)),
         Some(time) if time > now + MAX_AHEAD => Err(too_far_ahead("scheduled_for", time)),

@@ -42,7 +42,7 @@ pub enum FetchError {
     #[error("{host} throttles us (status {status})")]
     Throttled { host: String, status: u16, retry_after: Option<Duration> },
     /// Its breaker is open: nothing is sent to it but one probe now and then.
-    #[error("{host} {} since {} UTC; {}", refusing.why, refusing.since.format("%H:%M"), next_probe(refusing))]
+    #[error("{host} {} since {} UTC; {}", refusing.why, refusing.since.format("%H:%M"), refusing.next_probe())]
     HostRefuses { host: String, refusing: Box<Refusing> },
     /// Too many requests of this process wait for the same host.
     #[error("rate limiter for {host}: no permit within {waited:?}")]
@@ -163,6 +163,14 @@ impl FetchError {
         }
     }
 
+    /// The host whose open breaker is the cause.
+    pub fn refusing_host(&self) -> Option<String> {
+        match self {
+            FetchError::HostRefuses { host, .. } => Some(host.clone()),
+            _ => None,
+        }
+    }
+
     /// The value of the label `outcome` in metrics. Dashboards use these names: they stay where a variant is renamed.
     pub fn label(&self) -> &'static str {
         match self {
@@ -192,13 +200,6 @@ impl FetchError {
             FetchError::Unannounced { .. } | FetchError::MoreThanAnnounced { .. } => "unannounced",
             FetchError::Incomplete { .. } | FetchError::MorePages { .. } => "incomplete",
         }
-    }
-}
-
-fn next_probe(refusing: &Refusing) -> String {
-    match refusing.is_probed {
-        true => "a probe is under way".to_owned(),
-        false => format!("next probe in {} s", refusing.left.as_secs_f64().ceil()),
     }
 }
 

@@ -12,6 +12,7 @@ use crate::domain::group;
 use crate::domain::role::Role;
 use crate::domain::schedule::INTERVALS;
 use crate::domain::schedule_request::{ScheduleRequest, ScheduleUpdate};
+use crate::domain::state_code::StateCode;
 use crate::domain::store::Platform;
 use crate::platforms::Registry;
 

@@ -157,7 +157,8 @@ impl Batch {
                 holders.insert(row.try_get::<_, String>("dedup_key")?, row.try_get::<_, TaskId>("id")?);
             }
         }
-        let met = self.open.iter().zip(&keys).filter_map(|(candidate, key)| Some((candidate.index, *holders.get(key)?)));
+        let met =
+            self.open.iter().zip(&keys).filter_map(|(candidate, key)| Some((candidate.index, *holders.get(key)?)));
         let met = met.collect();
         self.meet(tx, &met).await
     }

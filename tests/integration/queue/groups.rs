@@ -80,7 +80,7 @@ async fn a_group_with_a_schedule_of_its_own_is_left_out_by_the_general_one() {
 
 #[rstest]
 #[case::of_another_role(NewSchedule { scope: Scope { role: Role::EntryPointDiscovery, ..hourly("rivals").scope }, ..hourly("rivals") })]
-#[case::of_another_state(NewSchedule { state_code: Some("CO".to_owned()), ..hourly("rivals") })]
+#[case::of_another_state(NewSchedule { state_code: "CO".parse().ok(), ..hourly("rivals") })]
 #[tokio::test]
 async fn a_schedule_that_is_not_for_a_store_takes_it_from_nobody(#[case] of_group: NewSchedule) {
     let queue = Queue::with_own_schedules(&[of_group]).await;

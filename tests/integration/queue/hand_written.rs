@@ -35,7 +35,9 @@ async fn an_inserted_task_that_is_more_urgent_is_claimed_first() {
 #[tokio::test]
 async fn many_inserted_tasks_are_claimed_by_the_next_statements() {
     let queue = Queue::new().await;
-    queue.sql("INSERT INTO worker_tasks (role, dispensary_id) SELECT 'payload_fetch', n FROM generate_series(1, 300) n").await;
+    queue
+        .sql("INSERT INTO worker_tasks (role, dispensary_id) SELECT 'payload_fetch', n FROM generate_series(1, 300) n")
+        .await;
     for _ in 0..300 {
         assert!(queue.claim_by_hand("payload_fetch").await.is_some());
     }
@@ -60,12 +62,14 @@ async fn sessions_that_insert_claim_and_complete_by_hand_lose_and_double_nothing
             let insert = "INSERT INTO worker_tasks (role, dispensary_id, priority) VALUES ('payload_fetch', $1, 1)";
             client.execute(insert, &[&store]).await.unwrap();
             let me = format!("psql-{number}");
-            let Some(row) = client.query_opt("SELECT id, fence FROM claim_task('payload_fetch', $1)", &[&me]).await.unwrap()
+            let Some(row) =
+                client.query_opt("SELECT id, fence FROM claim_task('payload_fetch', $1)", &[&me]).await.unwrap()
             else {
                 continue;
             };
             let (id, fence): (TaskId, i64) = (row.get(0), row.get(1));
-            let complete = "UPDATE worker_tasks SET status = 'completed' WHERE id = $1 AND fence = $2 AND worker_id = $3";
+            let complete =
+                "UPDATE worker_tasks SET status = 'completed' WHERE id = $1 AND fence = $2 AND worker_id = $3";
             assert_eq!(client.execute(complete, &[&id, &fence, &me]).await.unwrap(), 1);
         }
     };
@@ -97,7 +101,10 @@ async fn a_number_or_date_without_sense_is_refused(#[case] statement: &str) {
 }
 
 #[rstest]
-#[case::inserted("INSERT INTO task_schedules (name, role, interval_hours) VALUES ('product_refresh_all', 'product_resync', 8)", false)]
+#[case::inserted(
+    "INSERT INTO task_schedules (name, role, interval_hours) VALUES ('product_refresh_all', 'product_resync', 8)",
+    false
+)]
 #[case::unless_there(
     "INSERT INTO task_schedules (name, role, interval_hours) VALUES ('product_refresh_all', 'product_resync', 8) ON CONFLICT DO NOTHING",
     true
