@@ -25,6 +25,9 @@ pub enum DbError {
     /// The server is alive, and the statement ran longer than its deadline. It may be as slow the next time.
     #[error("the statement took too long: {0}")]
     TooSlow(String),
+    /// What the database holds has another shape than the statement needs. Only drover's own functions say so, in words for people.
+    #[error("{0}")]
+    Unfit(String),
     /// An earlier statement of the transaction failed, and the server refuses this one. That one's failure is what counts.
     #[error("an earlier statement of the transaction failed")]
     Aborted,
@@ -73,6 +76,7 @@ impl From<tokio_postgres::Error> for DbError {
             }
             // raised by drover's own functions
             code if *code == SqlState::NO_DATA_FOUND => DbError::Missing(message),
+            code if *code == SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE => DbError::Unfit(message),
             code if *code == SqlState::QUERY_CANCELED => DbError::TooSlow(message),
             code if is_contention(code) || is_outdated_plan(db) => DbError::Contention(message),
             code if means_unavailable(code) => DbError::Unavailable(message),

@@ -58,16 +58,20 @@ pub const THINGS: &str = "
     VALUES (101, 'taken', 'payload_fetch', '0 0 6 * * *'), (102, 'broken', 'payload_fetch', 'often');
     INSERT INTO proxies (id, host, port, username, password) OVERRIDING SYSTEM VALUE
     VALUES (101, 'unreadable.example', 80, 'u', '$drover$9$x');
-    CREATE TABLE job_schedules (id serial PRIMARY KEY, job_name text, enabled boolean);";
+    CREATE TABLE job_schedules (id serial PRIMARY KEY, job_name text);
+    CREATE TABLE dispensary_crawl_jobs (id serial PRIMARY KEY);";
 
 /// What the state of a thing forbids: the operation, its status, the thing's number and the body.
-pub const REFUSED: [(&str, u16, i64, &str); 13] = [
+pub const REFUSED: [(&str, u16, i64, &str); 16] = [
     ("DELETE /api/jobs/{id}", 409, 112, ""),
     ("DELETE /api/tasks/{id}", 409, 102, ""),
+    ("GET /api/tasks/migration/status", 409, ID, ""),
     ("POST /api/jobs/{id}/cancel", 409, 111, ""),
     ("POST /api/jobs/{id}/retry", 409, 111, ""),
     ("POST /api/proxies/{id}/test", 409, 101, ""),
     ("POST /api/schedules/{id}/trigger", 409, 102, ""),
+    ("POST /api/tasks/migration/cancel-pending-crawl-jobs", 409, ID, ""),
+    ("POST /api/tasks/migration/disable-old-schedules", 409, ID, ""),
     ("POST /api/tasks/{id}/cancel", 409, 101, ""),
     ("POST /api/tasks/{id}/retry", 409, 101, ""),
     ("PUT /api/jobs/{id}", 409, 111, r#"{"priority": 3}"#),
