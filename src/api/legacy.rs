@@ -148,7 +148,8 @@ async fn counted(change: Change, action: &'static str, count: i32, why_none: &st
 }
 
 fn notes(legacy: Legacy, done: &LegacyMove) -> Vec<String> {
-    let no_tables = "this database holds no table of the older schema: there was nothing to switch off, cancel or close";
+    let no_tables =
+        "this database holds no table of the older schema: there was nothing to switch off, cancel or close";
     let notes = [
         (legacy == Legacy::Absent, no_tables.to_owned()),
         (done.crawl_tasks_created == 0, no_crawls(done.crawl_tasks_skipped)),

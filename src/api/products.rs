@@ -58,10 +58,12 @@ pub struct SearchQuery {
 #[into_params(parameter_in = Query)]
 pub struct HistoryQuery {
     /// By default 90 days before `to`.
-    #[serde(default, deserialize_with = "query::time")]
+    #[serde(default, deserialize_with = "query::beginning")]
+    #[param(schema_with = query::time_or_day)]
     from: Option<DateTime<Utc>>,
-    /// Exclusive; by default now.
-    #[serde(default, deserialize_with = "query::time")]
+    /// Exclusive, but for a day, which is part of it; by default now.
+    #[serde(default, deserialize_with = "query::end")]
+    #[param(schema_with = query::time_or_day)]
     to: Option<DateTime<Utc>>,
     /// At most so many points of each series.
     #[serde(default, deserialize_with = "points")]

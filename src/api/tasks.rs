@@ -42,9 +42,11 @@ pub struct ListQuery {
     worker_id: Option<String>,
     /// How an id, a worker's id or a store's slug begins.
     q: Option<String>,
-    #[serde(default, deserialize_with = "query::time")]
+    #[serde(default, deserialize_with = "query::beginning")]
+    #[param(schema_with = query::time_or_day)]
     created_after: Option<DateTime<Utc>>,
-    #[serde(default, deserialize_with = "query::time")]
+    #[serde(default, deserialize_with = "query::beginning")]
+    #[param(schema_with = query::time_or_day)]
     created_before: Option<DateTime<Utc>>,
     schedule_id: Option<i64>,
     parent_task_id: Option<TaskId>,

@@ -32,6 +32,7 @@ pub mod schedule_request;
 pub mod series;
 pub mod shown_status;
 pub mod skipped;
+pub mod span;
 pub mod state_code;
 pub mod stock;
 pub mod store;

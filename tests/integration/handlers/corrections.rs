@@ -24,7 +24,9 @@ impl TestStore {
     "INSERT INTO store_product_variants (store_product_id, option_label, nth, quantity_censored, is_in_stock) \
      SELECT id, '9g', 0, false, true FROM store_products"
 )]
-#[case::a_product_that_is_gone("DELETE FROM store_product_variants; DELETE FROM store_products WHERE provider_product_id = 'a'")]
+#[case::a_product_that_is_gone(
+    "DELETE FROM store_product_variants; DELETE FROM store_products WHERE provider_product_id = 'a'"
+)]
 #[tokio::test]
 async fn what_is_changed_by_hand_is_written_again_by_the_next_crawl(#[case] change: &str) {
     let store = TestStore::new().await;
