@@ -90,14 +90,14 @@ pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
     if bytes.trim_ascii_start().first() == Some(&b'[') {
         return Err(ApiError::BadBody("expected an object".to_owned()));
     }
-    let value =
-        read(bytes).or_else(|error| with_whole_numbers(bytes).and_then(|bytes| read(&bytes).ok()).ok_or(error))?;
+    let value = document(bytes)
+        .or_else(|error| with_whole_numbers(bytes).and_then(|bytes| document(&bytes).ok()).ok_or(error))?;
     // a typed object refuses a doubled field itself; of one that may have any fields, the last would count
     require_unique_fields(bytes).map_err(|error| bad_field(&error))?;
     Ok(value)
 }
 
-fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
+fn document<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
     let mut document = serde_json::Deserializer::from_slice(bytes);
     let value = serde_path_to_error::deserialize(&mut document).map_err(|error| bad_field(&error))?;
     document.end().map_err(|error| ApiError::BadBody(error.to_string()))?;

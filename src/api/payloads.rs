@@ -131,7 +131,7 @@ pub async fn of_store(
     Query(query): Query<OfStoreQuery>,
 ) -> Result<PageJson<PayloadPage, String>, ApiError> {
     let OfStoreQuery { from, to, limit, cursor } = query;
-    require_store(&*api.db.api_client().await?, id).await?;
+    require_store(&api.db.api_client().await?, id).await?;
     page(
         &api,
         PayloadFilter { dispensary_id: Some(id), platform: None, from, to, after: cursor.map(|Position(after)| after) },

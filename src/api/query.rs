@@ -12,7 +12,7 @@ use serde::de::value::{Error as ValueError, MapDeserializer};
 use serde::de::{DeserializeOwned, Deserializer, Error, IntoDeserializer, Visitor};
 use serde::{Deserialize, forward_to_deserialize_any};
 use url::form_urlencoded;
-use utoipa::openapi::{KnownFormat, Object, OneOf, SchemaFormat, Type};
+use utoipa::openapi::{KnownFormat, Object, OneOf, Schema, SchemaFormat, Type};
 
 use super::ApiError;
 use super::body::named_field;
@@ -69,9 +69,9 @@ pub fn end<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<DateTime
 }
 
 /// Of them, in the OpenAPI document.
-pub fn time_or_day() -> OneOf {
+pub fn time_or_day() -> Schema {
     let text = |format| Object::builder().schema_type(Type::String).format(Some(SchemaFormat::KnownFormat(format)));
-    OneOf::builder().item(text(KnownFormat::DateTime)).item(text(KnownFormat::Date)).build()
+    OneOf::builder().item(text(KnownFormat::DateTime)).item(text(KnownFormat::Date)).build().into()
 }
 
 /// Two letters, in any case.
@@ -159,7 +159,7 @@ mod tests {
         name: Option<String>,
         colour: Option<Colour>,
         ripe: Option<bool>,
-        #[serde(default, deserialize_with = "time")]
+        #[serde(default, deserialize_with = "beginning")]
         picked: Option<DateTime<Utc>>,
     }
 
