@@ -98,7 +98,8 @@ fn known(cause: &(dyn std::error::Error + 'static)) -> Option<ExitCode> {
     if cause.is::<ConfigErrors>() || matches!(cause.downcast_ref(), Some(AppError::Services(_))) {
         return Some(ExitCode::BadConfig);
     }
-    if let Some(OpenError::BadUrl(_)) = cause.downcast_ref::<OpenError>() {
+    let is_bad_url = matches!(cause.downcast_ref(), Some(OpenError::BadUrl(_)));
+    if is_bad_url || matches!(cause.downcast_ref(), Some(MigrateError::Foreign { .. })) {
         return Some(ExitCode::BadConfig);
     }
     if cause.is::<PrivateServerError>() || matches!(cause.downcast_ref(), Some(MigrateError::Outdated { .. })) {
