@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[rstest]
-    #[case::nobody(Skipped::default(), true, "no store is in its platform, state and group")]
+    #[case::no_store(Skipped::default(), true, "no store is in its platform, state and group")]
     #[case::open(Skipped { open_task: 1, ..Skipped::default() }, true, "1 store with such a task queued or running already")]
     #[case::several(
         Skipped { own_group: 55, disabled: 1, ..Skipped::default() },

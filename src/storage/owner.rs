@@ -71,7 +71,7 @@ pub fn read(root: &Path) -> Result<Option<String>, StorageError> {
     match fs::read_to_string(root.join(layout::OWNER)) {
         Ok(owner) => Ok(Some(owner.trim().to_owned())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(StorageError::unavailable(root, error)),
+        Err(error) => Err(StorageError::of_root(root, layout::OWNER, error)),
     }
 }
 

@@ -1,4 +1,4 @@
--- How many tables of other programs there are, and one of them, in a database that has none of drover's. What an extension made is nobody's.
+-- How many tables of other programs there are, and one of them, in a database that has none of drover's. What an extension made does not count.
 SELECT count(*) AS tables, coalesce(min(c.relname), '') AS example
   FROM pg_class c
  WHERE c.relkind IN ('r', 'p') AND c.relnamespace = to_regnamespace(current_schema())
