@@ -156,7 +156,7 @@ pub async fn remove(name: &str, env: &Env) -> anyhow::Result<ExitCode> {
 
 async fn show(schedule: Schedule, env: &Env) -> anyhow::Result<ExitCode> {
     let warning = match &schedule.group_name {
-        Some(group) if !env.is_remote() => groups::warn_if_empty(&env.db().await?.client().await?, group).await?,
+        Some(group) => groups::warn_if_empty(&env.api().await?, group).await?,
         _ => None,
     };
     env.out

@@ -12,6 +12,7 @@ mod demo;
 mod documented_errors;
 mod generation;
 mod geo;
+mod groups;
 mod hosts;
 mod house_rules;
 mod images;
