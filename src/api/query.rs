@@ -179,7 +179,7 @@ mod tests {
     #[case::no_number("count=ten", "count: expected a whole number, got 'ten'")]
     #[case::no_variant("colour=blue", "colour: unknown variant `blue`, expected `red` or `green`")]
     #[case::no_truth("ripe=yes", "ripe: expected true or false, got 'yes'")]
-    #[case::no_time("picked=soon", "picked: not a time as in RFC 3339, 2025-01-10T08:00:00Z")]
+    #[case::no_time("picked=soon", "picked: not a time as in RFC 3339, 2025-01-10T08:00:00Z, nor a day, 2025-01-10")]
     #[case::nul("name=%00", "name: holds a NUL character")]
     fn what_cannot_be_read_is_refused_by_name(#[case] query: &str, #[case] message: &str) {
         assert_eq!(read::<Fruit>(query).unwrap_err().to_string(), message);

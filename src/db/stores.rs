@@ -5,7 +5,7 @@ use tokio_postgres::Row;
 
 use super::arrays::column;
 use super::row::{FromRow, first_column, parsed};
-use super::{Client, Db, DbError, Tx};
+use super::{Client, DbError, Tx};
 use crate::domain::payload::{Payload, PayloadId};
 use crate::domain::stock::PayloadPosition;
 use crate::domain::store::{Platform, Store, StoreId};

@@ -41,7 +41,7 @@ async fn each_number_counts_what_its_name_says() {
     assert_eq!(
         row,
         json!({
-            "role": "payload_fetch", "pending_tasks": 6, "ready_tasks": 4, "claimed_tasks": 2, "running_tasks": 1,
+            "role": "payload_fetch", "pending_tasks": 6, "ready_tasks": 6, "claimed_tasks": 2, "running_tasks": 1,
             "completed_last_hour": 4, "failed_last_hour": 2, "active_workers": 1, "avg_duration_sec": 72,
             "tasks_per_worker_hour": 50, "estimated_hours_to_drain": 0.12
         })
