@@ -9,6 +9,7 @@ mod fixture;
 pub mod geo_files;
 mod menu;
 mod process;
+pub mod typos;
 mod wait;
 
 pub use actor::start_actor;
@@ -24,6 +25,9 @@ pub use process::{Child, drover};
 pub use wait::until;
 
 use drover::config::Config;
+
+/// Makes `made_name(n)`: names of products as menus have them.
+pub const NAMES: &str = include_str!("names.sql");
 
 /// The product's defaults with these settings, such as `("queue.lease", "2s")`.
 pub fn config(settings: &[(&'static str, &str)]) -> Config {
