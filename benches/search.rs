@@ -7,6 +7,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout)]
 
+#[path = "../tests/integration/support/names.rs"]
+mod names;
 #[path = "../tests/integration/support/typos.rs"]
 mod typos;
 
@@ -78,7 +80,7 @@ async fn main() {
 /// 5,000 stores of 24 states and 700 cities. Statistics are made when the bench says so.
 async fn fill(raw: &tokio_postgres::Client, products: i64) {
     let begun = Instant::now();
-    raw.batch_execute(include_str!("../tests/integration/support/names.sql")).await.unwrap();
+    raw.batch_execute(names::NAMES).await.unwrap();
     for table in ["store_products", "product_search", "product_listing", "search_words", "dispensaries"] {
         raw.batch_execute(&format!("ALTER TABLE {table} SET (autovacuum_enabled = off)")).await.unwrap();
     }

@@ -21,12 +21,25 @@ const MAX_WORDS: i64 = 10;
 /// Words that one of them may mean: of more, the most frequent.
 const MAX_ALIKE: i64 = 100;
 
-/// A statement of this folder that begins with listed.sql.
-macro_rules! listed {
-    ($($file:literal),+) => {
-        concat!(include_str!("../sql/product_search/listed.sql"), $(include_str!(concat!("../sql/product_search/", $file))),+)
-    };
-}
+const WALK: &str =
+    concat!(include_str!("../sql/product_search/listed.sql"), include_str!("../sql/product_search/walk.sql"));
+const SCAN: &str =
+    concat!(include_str!("../sql/product_search/listed.sql"), include_str!("../sql/product_search/scan.sql"));
+const BY_WORDS: &str = concat!(
+    include_str!("../sql/product_search/listed.sql"),
+    include_str!("../sql/product_search/by_words.sql"),
+    include_str!("../sql/product_search/found.sql")
+);
+const BY_CORRECTIONS: &str = concat!(
+    include_str!("../sql/product_search/listed.sql"),
+    include_str!("../sql/product_search/by_corrections.sql"),
+    include_str!("../sql/product_search/found.sql")
+);
+const BY_TRIGRAMS: &str = concat!(
+    include_str!("../sql/product_search/listed.sql"),
+    include_str!("../sql/product_search/by_trigrams.sql"),
+    include_str!("../sql/product_search/found.sql")
+);
 
 pub struct Finder<'a> {
     client: &'a Client,
@@ -74,24 +87,24 @@ impl<'a> Finder<'a> {
 
     /// Along the index of the sort; where filters leave little of what lies there, all that they leave is sorted.
     async fn by_filters(&self) -> Result<Vec<Row>, DbError> {
-        let walked = self.query(listed!("walk.sql"), None, None).await?;
+        let walked = self.query(WALK, None, None).await?;
         if walked.len() as i64 >= self.rows {
             return Ok(walked);
         }
-        self.query(listed!("scan.sql"), None, None).await
+        self.query(SCAN, None, None).await
     }
 
     async fn by_words(&self, q: &str) -> Result<Vec<Row>, DbError> {
-        self.query(listed!("by_words.sql", "found.sql"), Some(q), None).await
+        self.query(BY_WORDS, Some(q), None).await
     }
 
     async fn by_correction(&self, correction: &Correction) -> Result<Vec<Row>, DbError> {
         let (any, likely) = (Some(correction.any.as_str()), Some(correction.likely.as_str()));
-        self.query(listed!("by_corrections.sql", "found.sql"), any, likely).await
+        self.query(BY_CORRECTIONS, any, likely).await
     }
 
     async fn by_trigrams(&self, q: &str) -> Result<Vec<Row>, DbError> {
-        self.query(listed!("by_trigrams.sql", "found.sql"), Some(q), None).await
+        self.query(BY_TRIGRAMS, Some(q), None).await
     }
 
     /// None where nothing is spelled nearly like a word of `q`.

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use drover::db::product_search;
-use http::Method;
 use rstest::rstest;
 use serde_json::Value;
 
@@ -136,7 +135,7 @@ async fn a_product_says_what_it_cost_before() {
 #[tokio::test]
 async fn without_words_nothing_is_more_relevant() {
     let server = Server::start().await;
-    let problem = server.call(Method::GET, "/api/products/search?sort=relevance", "", None).await.problem(400);
+    let problem = server.get("/api/products/search?sort=relevance").await.problem(400);
     assert_eq!(problem["errors"][0]["field"], "sort");
 }
 

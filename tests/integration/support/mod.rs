@@ -8,6 +8,7 @@ mod fault_proxy;
 mod fixture;
 pub mod geo_files;
 mod menu;
+mod names;
 mod process;
 pub mod typos;
 mod wait;
@@ -21,13 +22,11 @@ pub use farm::{Farm, LEASE, PATIENCE};
 pub use fault_proxy::FaultProxy;
 pub use fixture::fixture;
 pub use menu::page;
+pub use names::NAMES;
 pub use process::{Child, drover};
 pub use wait::until;
 
 use drover::config::Config;
-
-/// Makes `made_name(n)`: names of products as menus have them.
-pub const NAMES: &str = include_str!("names.sql");
 
 /// The product's defaults with these settings, such as `("queue.lease", "2s")`.
 pub fn config(settings: &[(&'static str, &str)]) -> Config {

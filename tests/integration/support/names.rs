@@ -1,3 +1,7 @@
+//! `NAMES`: names of products as menus have them, invented.
+
+/// Makes `made_name(n)` and what it needs.
+pub const NAMES: &str = r"
 -- made_name(n): brand and name of the n-th of a million invented products. A hundred brands and strains are common and thousands are rare, as
 -- on real menus; two words of five belong to one brand or strain alone.
 CREATE FUNCTION made_share(n bigint, salt int) RETURNS double precision LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $f$
@@ -34,3 +38,4 @@ CREATE FUNCTION made_name(n bigint, OUT brand text, OUT name text) LANGUAGE sql 
          (SELECT s.strain FROM made_strains s WHERE s.n = floor(30000 * made_share(made_name.n, 6) ^ 3)::int) || ' '
          || made_choice('3.5g,1g Pre-Roll,7g Smalls,14g,28g Ounce,0.5g Vape Cartridge,1g Disposable,1g Live Resin,1g Badder,1g Shatter,1g Live Rosin,2g Infused Pre-Roll,5pk Pre-Rolls,Gummies 100mg,Edible Chews 10pk,Chocolate Bar 100mg,Tincture 30ml,Topical Balm 500mg,Capsules 25mg,Hash Rosin,Distillate Syringe 1g,Sparkling Beverage 10mg,Mints 40pk,Diamonds and Sauce,Sugar Wax 1g,Crumble,Bath Bomb,Lotion 200mg,Transdermal Patch', made_share(made_name.n, 8))
 $f$;
+";
