@@ -23,6 +23,7 @@ mod openapi;
 mod operations;
 mod overview;
 mod probes;
+mod product_search;
 mod proxies;
 mod read_commands;
 pub mod reads;
