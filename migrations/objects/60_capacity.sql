@@ -41,6 +41,6 @@ SELECT r.role, coalesce(l.pending, 0) AS pending_tasks, coalesce(l.ready, 0) AS 
        coalesce(l.running, 0) AS running_tasks, coalesce(e.completed, 0) AS completed_last_hour, coalesce(e.failed, 0) AS failed_last_hour,
        coalesce(a.workers, 0) AS active_workers, s.seconds AS avg_duration_sec,
        p.tasks AS tasks_per_worker_hour,
-       coalesce(l.pending, 0) / (p.tasks * a.workers) AS estimated_hours_to_drain   -- null without active workers
+       coalesce(l.pending, 0) / nullif(p.tasks * a.workers, 0) AS estimated_hours_to_drain   -- null without active workers
   FROM roles r LEFT JOIN live l USING (role) LEFT JOIN ended e USING (role) LEFT JOIN took s USING (role) LEFT JOIN active a USING (role)
        LEFT JOIN pace p USING (role);

@@ -8,7 +8,7 @@ CREATE OR REPLACE FUNCTION legacy_tables() RETURNS text[] LANGUAGE sql STABLE AS
    WHERE to_regclass(t.name) IS NOT NULL
 $f$;
 
--- The first of these columns that a table has. Where it has none, the migration cannot go on: object_not_in_prerequisite_state.
+-- The first of these columns that a table has. Where it has none, the migration cannot go on: SQLSTATE DV001, which `DbError::Unfit` reads.
 CREATE OR REPLACE FUNCTION legacy_column(legacy_table text, names text[]) RETURNS text LANGUAGE plpgsql STABLE AS $f$
 DECLARE found text;
 BEGIN
@@ -18,7 +18,7 @@ BEGIN
    ORDER BY array_position(names, a.attname::text)
    LIMIT 1;
   IF found IS NULL THEN
-    RAISE object_not_in_prerequisite_state USING MESSAGE = format('the table %s has no column %s', legacy_table, array_to_string(names, ' or '));
+    RAISE SQLSTATE 'DV001' USING MESSAGE = format('the table %s has no column %s', legacy_table, array_to_string(names, ' or '));
   END IF;
   RETURN found;
 END $f$;
@@ -67,10 +67,10 @@ BEGIN
       WHEN check_violation OR data_exception THEN
         NULL; -- the next word
       WHEN syntax_error_or_access_rule_violation OR object_not_in_prerequisite_state THEN
-        RAISE object_not_in_prerequisite_state USING MESSAGE = format('the column %s of the table %s cannot be written: %s', of_column, legacy_table, SQLERRM);
+        RAISE SQLSTATE 'DV001' USING MESSAGE = format('the column %s of the table %s cannot be written: %s', of_column, legacy_table, SQLERRM);
     END;
   END LOOP;
-  RAISE object_not_in_prerequisite_state USING
+  RAISE SQLSTATE 'DV001' USING
     MESSAGE = format('the column %s of the table %s takes none of the words %s', of_column, legacy_table, array_to_string(new_words, ', '));
 END $f$;
 

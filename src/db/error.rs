@@ -6,6 +6,9 @@ use deadpool_postgres::{PoolError, TimeoutType};
 use thiserror::Error;
 use tokio_postgres::error::{DbError as DbServerError, SqlState};
 
+/// Of drover's own functions: no state of the server's has this code.
+const UNFIT: &str = "DV001";
+
 #[derive(Debug, Error)]
 pub enum DbError {
     /// A unique or exclusion constraint was violated: another row has the key. `constraint` is its name.
@@ -76,7 +79,7 @@ impl From<tokio_postgres::Error> for DbError {
             }
             // raised by drover's own functions
             code if *code == SqlState::NO_DATA_FOUND => DbError::Missing(message),
-            code if *code == SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE => DbError::Unfit(message),
+            code if code.code() == UNFIT => DbError::Unfit(message),
             code if *code == SqlState::QUERY_CANCELED => DbError::TooSlow(message),
             code if is_contention(code) || is_outdated_plan(db) => DbError::Contention(message),
             code if means_unavailable(code) => DbError::Unavailable(message),

@@ -198,8 +198,7 @@ async fn stores_are_added_from_the_command_line_alone(#[case] api: Api) {
 async fn a_command_that_no_api_serves_refuses_an_url() {
     let server = Server::start().await;
     for args in [
-        &["stores", "tag", "rivals", "1"][..],
-        &["payload", "show", "1"],
+        &["payload", "show", "1"][..],
         &["payload", "replay", "1"],
         &["migrate", "status"],
         &["doctor"],
