@@ -136,10 +136,11 @@ async fn payloads(root: &Path, client: &Client, registers: bool) -> Result<Paylo
     if !registers {
         return Ok(payloads);
     }
+    if db::payloads::any(client).await? {
+        payloads.expect_owner();
+    }
     match payloads.register_owner().await {
-        Ok(Ownership::Exclusive) => {}
-        Ok(Ownership::New) if db::payloads::any(client).await? => events::storage_new(root),
-        Ok(Ownership::New) => {}
+        Ok(Ownership::Exclusive | Ownership::New) => {}
         Ok(Ownership::Shared) => events::storage_shared(root),
         Err(error) => events::storage_unavailable(&error),
     }

@@ -13,6 +13,7 @@ pub mod log;
 pub mod memory;
 pub mod metrics;
 pub mod private_server;
+pub mod process_limits;
 pub mod secrets;
 pub mod spelling;
 

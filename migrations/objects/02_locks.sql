@@ -8,11 +8,14 @@ CREATE OR REPLACE FUNCTION try_lock_sweep() RETURNS boolean LANGUAGE sql AS $f$ 
 -- deadlock.
 CREATE OR REPLACE FUNCTION try_lock_reservations() RETURNS boolean LANGUAGE sql AS $f$ SELECT pg_try_advisory_xact_lock(7344) $f$;
 
--- One generation (the tasks of one run of a schedule) of a role at a time: it looks for open tasks, and must see those that another
--- generation inserts.
-CREATE OR REPLACE FUNCTION try_lock_generation(role text) RETURNS boolean LANGUAGE sql AS $f$
-  SELECT pg_try_advisory_xact_lock(7343, hashtext(role))
-$f$;
+-- One generation of the same work at a time (the tasks of one run of a schedule, the crawls of a day): it looks for open tasks, and must
+-- see those that another generation inserts. Of a role with stores all work is one; without stores the schedule's arguments tell it apart.
+CREATE OR REPLACE FUNCTION require_generation_lock(role text, work text) RETURNS void LANGUAGE plpgsql AS $f$
+BEGIN
+  IF NOT pg_try_advisory_xact_lock(7343, hashtext(concat_ws(' ', role, work))) THEN
+    RAISE lock_not_available USING MESSAGE = format('another generation of %s tasks is under way', role);
+  END IF;
+END $f$;
 
 -- The same lock for people at psql (generate_resync_tasks), who can wait.
 CREATE OR REPLACE FUNCTION lock_generation(role text) RETURNS void LANGUAGE sql AS $f$
@@ -28,3 +31,4 @@ $f$;
 -- of earlier versions
 DROP FUNCTION IF EXISTS lock_slots();
 DROP FUNCTION IF EXISTS lock_generation();
+DROP FUNCTION IF EXISTS try_lock_generation(text);

@@ -2,12 +2,16 @@
 -- task_schedules comes first: a transaction that makes tasks by a schedule locks that table's row before worker_tasks.
 
 DROP TRIGGER IF EXISTS guard_role ON task_schedules;
-CREATE OR REPLACE TRIGGER guard_schedule BEFORE INSERT OR UPDATE OF role, interval_hours, cron ON task_schedules
+CREATE OR REPLACE TRIGGER guard_schedule BEFORE INSERT OR UPDATE OF name, role, state_code, interval_hours, cron ON task_schedules
   FOR EACH ROW EXECUTE FUNCTION task_schedules_guard();
 
 CREATE OR REPLACE TRIGGER guard_insert BEFORE INSERT ON worker_tasks FOR EACH ROW
   WHEN (current_setting('drover.own', true) IS DISTINCT FROM 'on')
   EXECUTE FUNCTION worker_tasks_guard_insert();
+
+CREATE OR REPLACE TRIGGER take_reservations AFTER INSERT ON worker_tasks REFERENCING NEW TABLE AS made FOR EACH STATEMENT
+  WHEN (current_setting('drover.own', true) IS DISTINCT FROM 'on')
+  EXECUTE FUNCTION worker_tasks_take_reservations();
 
 CREATE OR REPLACE TRIGGER guard_status BEFORE UPDATE OF status ON worker_tasks FOR EACH ROW
   WHEN (NEW.status IS DISTINCT FROM OLD.status

@@ -1,8 +1,9 @@
 -- Ending one run. Only the holder of (id, fence, worker_id), within its lease, may write it.
 
--- `settlement` is {outcome, result, error, retry_after, snooze_limit, detail}, times in seconds. The outcome is 'completed',
--- 'cancelled', 'failed' (retried while retries are left), 'permanent', 'snoozed' or 'released'. Returns the task's new status. Last
--- in the transaction that holds the run's effects; a run that is not held any more is no_data_found, so that nothing is written. A row
+-- `settlement` is {outcome, result, error, retry_after, snooze_limit, waits_for_host, detail}, times in seconds. The outcome is 'completed',
+-- 'cancelled', 'failed' (retried while retries are left), 'permanent', 'snoozed' or 'released'. A snoozed task that waits for a host is
+-- woken when the host's breaker closes; where it has closed already, it runs again at once. Returns the task's new status. Last in the
+-- transaction that holds the run's effects; a run that is not held any more is no_data_found, so that nothing is written. A row
 -- that another session keeps locked for a second is lock_not_available: try again.
 DROP FUNCTION IF EXISTS settle_task(bigint, bigint, text, text, jsonb, text, interval, interval, jsonb);
 CREATE OR REPLACE FUNCTION settle_task(held_id bigint, held_fence bigint, held_worker text, settlement jsonb) RETURNS text
@@ -16,9 +17,13 @@ DECLARE
   error text := settlement->>'error';
   attempt_detail jsonb := nullif(settlement->'detail', 'null');
   retry_at timestamptz := clock_timestamp() + make_interval(secs => (settlement->>'retry_after')::float8);
+  awaited CONSTANT text := settlement->>'waits_for_host';   -- a host
   new_status text;
   is_ready boolean;
 BEGIN
+  IF awaited IS NOT NULL AND (SELECT h.breaker = 'closed' FROM hosts h WHERE h.host = awaited FOR SHARE) IS NOT FALSE THEN
+    retry_at := least(retry_at, clock_timestamp() + interval '1 second');
+  END IF;
   SELECT * INTO task
     FROM worker_tasks t
    WHERE t.id = held_id AND t.fence = held_fence AND t.worker_id = held_worker AND t.status = ANY (active)
@@ -40,7 +45,7 @@ BEGIN
     UPDATE worker_tasks t
        SET status = 'pending', worker_id = NULL, claim_token = NULL, claimed_at = NULL, started_at = NULL, last_heartbeat_at = NULL,
            lease_expires_at = NULL, detail = NULL, updated_at = clock_timestamp(), error_message = error, ready = is_ready,
-           retry_count = t.retry_count + (outcome = 'failed')::int,
+           retry_count = t.retry_count + (outcome = 'failed')::int, waits_for_host = awaited,
            scheduled_for = CASE outcome WHEN 'released' THEN t.scheduled_for ELSE greatest(t.scheduled_for, retry_at) END,
            snoozed_since = CASE outcome WHEN 'snoozed' THEN coalesce(t.snoozed_since, clock_timestamp())
                                         WHEN 'released' THEN t.snoozed_since END

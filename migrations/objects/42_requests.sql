@@ -50,43 +50,6 @@ BEGIN
   RETURN true;
 END $f$;
 
--- An open task that does the same work: of the same role, at the same store with the same payload, or, without a store, with the same
--- input. Null: none. Each kind of open task by the partial index that holds just it. Media tasks without a store are never the same.
-CREATE OR REPLACE FUNCTION open_twin(of_role text, store bigint, of_platform text, of_account text, args jsonb) RETURNS bigint
-LANGUAGE plpgsql AS $f$
-DECLARE twin bigint;
-BEGIN
-  IF store IS NOT NULL THEN
-    SELECT min(o.id) INTO twin
-      FROM (SELECT t.id, t.payload FROM worker_tasks t
-             WHERE t.dispensary_id = store AND t.role = of_role
-               AND (t.status = 'pending' AND t.ready OR t.status IN ('claimed', 'running'))
-            UNION ALL
-            SELECT t.id, t.payload FROM worker_tasks t
-             WHERE t.dispensary_id = store AND t.role = of_role AND t.status = 'pending' AND NOT t.ready AND NOT t.blocked
-            UNION ALL
-            SELECT t.id, t.payload FROM worker_tasks t
-             WHERE t.dispensary_id = store AND t.role = of_role AND t.status = 'pending' AND t.blocked) o
-     WHERE o.payload->>'payload_id' IS NOT DISTINCT FROM args->>'payload_id';
-  ELSIF role_family(of_role) = 'crawl' THEN
-    SELECT min(o.id) INTO twin
-      FROM (SELECT t.* FROM worker_tasks t
-             WHERE t.status = 'pending' AND t.ready AND t.role = of_role AND t.dispensary_id IS NULL
-            UNION ALL
-            SELECT t.* FROM worker_tasks t
-             WHERE t.status IN ('claimed', 'running') AND t.role = of_role AND t.dispensary_id IS NULL
-            UNION ALL
-            SELECT t.* FROM worker_tasks t
-             WHERE t.status = 'pending' AND NOT t.ready AND NOT t.blocked AND t.dispensary_id IS NULL AND t.role = of_role
-            UNION ALL
-            SELECT t.* FROM worker_tasks t
-             WHERE t.status = 'pending' AND t.blocked AND t.dispensary_id IS NULL AND t.role = of_role) o
-     WHERE o.platform IS NOT DISTINCT FROM of_platform AND o.account IS NOT DISTINCT FROM of_account
-       AND jsonb_strip_nulls(o.payload) = jsonb_strip_nulls(args);
-  END IF;
-  RETURN twin;
-END $f$;
-
 -- Whether a task must wait for the tasks in `depends_on`: one is open, and none has failed that would cancel it.
 CREATE OR REPLACE FUNCTION must_wait(task worker_tasks) RETURNS boolean LANGUAGE sql STABLE AS $f$
   SELECT coalesce(bool_or(w.status IN ('pending', 'claimed', 'running'))
@@ -191,6 +154,26 @@ BEGIN
    WHERE t.id = asked;
   PERFORM review_reservations(ARRAY[task.dispensary_id]);
   PERFORM pg_notify('drover_tasks', '');
+END $f$;
+
+-- Makes a waiting task as urgent as a request for the same work, and due as early; `to_time` null means at once. False: it is as urgent
+-- already, or does not wait any more. One whose row another session has locked is being claimed or settled.
+CREATE OR REPLACE FUNCTION raise_task(asked bigint, to_priority int, to_time timestamptz) RETURNS boolean LANGUAGE plpgsql
+SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+SET enable_sort = off SET jit = off SET lock_timeout = '1s' AS $f$
+DECLARE
+  pending CONSTANT text := 'pending';
+  old_time timestamptz;
+BEGIN
+  SELECT t.scheduled_for INTO old_time
+    FROM worker_tasks t
+   WHERE t.id = asked AND t.status = pending AND t.priority < to_priority
+     FOR NO KEY UPDATE SKIP LOCKED;
+  IF NOT FOUND THEN RETURN false; END IF;
+  PERFORM change_task(asked, jsonb_build_object('priority', to_priority,
+                                                'scheduled_for', CASE WHEN to_time < old_time THEN to_time
+                                                                      WHEN to_time IS NOT NULL THEN old_time END));
+  RETURN true;
 END $f$;
 
 -- Changes each of these tasks, in the order of their ids, as `action` says: 'cancel', 'retry', 'delete' or 'reprioritize' (to the priority

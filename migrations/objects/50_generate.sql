@@ -1,23 +1,5 @@
--- Making tasks from schedules. A store, or a role without stores, that still has an open task of that role gets no second one.
-
--- One open task of that role and store (null: of no store), or null. Each kind of open task by the partial index that holds just
--- it; an index of them all would cost every claim.
-CREATE OR REPLACE FUNCTION open_task(task_role text, store bigint) RETURNS bigint LANGUAGE sql STABLE AS $f$
-  SELECT CASE WHEN store IS NULL THEN coalesce(
-      (SELECT t.id FROM worker_tasks t
-        WHERE t.status = 'pending' AND t.ready AND t.role = task_role AND t.dispensary_id IS NULL LIMIT 1),
-      (SELECT t.id FROM worker_tasks t
-        WHERE t.status IN ('claimed', 'running') AND t.role = task_role AND t.dispensary_id IS NULL LIMIT 1),
-      (SELECT w.id FROM waiting_tasks w WHERE w.dispensary_id IS NULL AND w.role = task_role LIMIT 1),
-      (SELECT t.id FROM worker_tasks t
-        WHERE t.status = 'pending' AND t.blocked AND t.dispensary_id IS NULL AND t.role = task_role LIMIT 1))
-    ELSE coalesce(
-      (SELECT r.id FROM reservations r WHERE r.dispensary_id = store AND r.role = task_role LIMIT 1),
-      (SELECT w.id FROM waiting_tasks w WHERE w.dispensary_id = store AND w.role = task_role LIMIT 1),
-      (SELECT t.id FROM worker_tasks t
-        WHERE t.status = 'pending' AND t.blocked AND t.dispensary_id = store AND t.role = task_role LIMIT 1))
-    END
-$f$;
+-- Making tasks for many stores, by schedules and by request. A store that has an open task of that role, due in the same span, gets no
+-- second one.
 
 -- Whether a schedule is for a store, as far as platform, state and group say.
 CREATE OR REPLACE FUNCTION is_for_store(s task_schedules, d dispensaries) RETURNS boolean LANGUAGE sql STABLE AS $f$
@@ -37,52 +19,75 @@ DROP FUNCTION IF EXISTS is_left_to_group(task_schedules, dispensaries);
 DROP FUNCTION IF EXISTS has_open_task(text, bigint);
 DROP FUNCTION IF EXISTS generate_tasks(text, boolean, text, text, jsonb, int, bigint);
 
--- One generation of a schedule: a task for each crawlable store that it is for, or one task where the role has no stores; returns how many. While
--- another session generates tasks of that role: lock_not_available.
-CREATE OR REPLACE FUNCTION generate_tasks(schedule bigint, task_role text, per_store boolean) RETURNS int LANGUAGE plpgsql
+-- One run of a schedule: a task for each crawlable store that it is for, or one task where the role has no stores. A store, or such a
+-- task, is skipped that has an open one which is due before the schedule's next run. `skipped` counts the stores by reason, as
+-- {"open_task": 3, "own_group": 2, "disabled": 1, "no_platform_id": 1}. While another session runs a schedule for the same work:
+-- lock_not_available.
+CREATE OR REPLACE FUNCTION run_schedule(schedule bigint, task_role text, per_store boolean, next_run timestamptz,
+                                        OUT made int, OUT skipped jsonb)
+LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off AS $f$
 DECLARE
   s task_schedules;
+  args jsonb;
   specs jsonb;
 BEGIN
-  IF NOT try_lock_generation(task_role) THEN
-    RAISE lock_not_available USING MESSAGE = format('another generation of %s tasks is under way', task_role);
-  END IF;
   SELECT * INTO s FROM task_schedules t WHERE t.id = schedule;
+  args := CASE WHEN per_store THEN s.args ELSE s.args || jsonb_strip_nulls(jsonb_build_object('state_code', s.state_code)) END;
+  PERFORM require_generation_lock(task_role, CASE WHEN NOT per_store THEN concat_ws(' ', s.platform, s.account, args) END);
+  skipped := '{}';
   IF per_store THEN
-    SELECT jsonb_agg(jsonb_build_object('role', task_role, 'dispensary_id', d.id, 'platform', d.platform, 'payload', s.args,
-                                        'priority', s.priority, 'schedule_id', s.id) ORDER BY d.id)
-      INTO specs
-      FROM dispensaries d
-     WHERE d.crawl_enabled AND d.platform_dispensary_id IS NOT NULL
-       AND is_for_store(s, d)
-       -- most stores are in no group, and a call costs
-       AND (s.group_name IS NOT NULL OR d.groups = '{}' OR NOT has_group_schedule(s.role, d))
-       AND open_task(task_role, d.id) IS NULL;
-  ELSIF open_task(task_role, NULL) IS NULL THEN
-    specs := jsonb_build_array(jsonb_build_object(
-      'role', task_role, 'platform', s.platform, 'priority', s.priority, 'schedule_id', s.id,
-      'payload', s.args || jsonb_strip_nulls(jsonb_build_object('state_code', s.state_code))));
+    WITH asked AS (
+           SELECT d.id, d.platform,
+                  CASE WHEN NOT d.crawl_enabled THEN 'disabled'
+                       WHEN d.platform_dispensary_id IS NULL THEN 'no_platform_id'
+                       -- most stores are in no group, and a call costs
+                       WHEN s.group_name IS NULL AND d.groups <> '{}' AND has_group_schedule(s.role, d) THEN 'own_group'
+                       WHEN open_twin(task_role, d.id, NULL, NULL, NULL, '-infinity', next_run) IS NOT NULL THEN 'open_task' END AS reason
+             FROM dispensaries d
+            WHERE is_for_store(s, d)),
+         counted AS (
+           SELECT a.reason, count(*) AS stores,
+                  jsonb_agg(jsonb_build_object('role', task_role, 'dispensary_id', a.id, 'platform', a.platform, 'payload', args,
+                                               'account', s.account, 'priority', s.priority, 'schedule_id', s.id) ORDER BY a.id)
+                  FILTER (WHERE a.reason IS NULL) AS specs
+             FROM asked a
+            GROUP BY a.reason)
+    SELECT coalesce(jsonb_object_agg(c.reason, c.stores) FILTER (WHERE c.reason IS NOT NULL), '{}'),
+           (array_agg(c.specs) FILTER (WHERE c.reason IS NULL))[1]
+      INTO skipped, specs
+      FROM counted c;
+  ELSIF open_twin(task_role, NULL, s.platform, s.account, args, '-infinity', next_run) IS NOT NULL THEN
+    skipped := '{"open_task": 1}';
+  ELSE
+    specs := jsonb_build_array(jsonb_build_object('role', task_role, 'platform', s.platform, 'account', s.account, 'payload', args,
+                                                  'priority', s.priority, 'schedule_id', s.id));
   END IF;
-  IF specs IS NULL THEN RETURN 0; END IF;
-  RETURN cardinality(enqueue_tasks(specs));
+  made := coalesce(cardinality(enqueue_tasks(coalesce(specs, '[]'))), 0);
 END $f$;
 
+-- For programs of the release before: a run that knows no next one.
+CREATE OR REPLACE FUNCTION generate_tasks(schedule bigint, task_role text, per_store boolean) RETURNS int LANGUAGE sql AS $f$
+  SELECT r.made FROM run_schedule(schedule, task_role, per_store, NULL) r
+$f$;
+
 -- payload_fetch tasks for a day: contiguous blocks of stores (null: of every state) by id, evenly spaced from midnight UTC (6 batches: 00,
--- 04, … 20 h). Times already past are due at once; a store with an open task of that role is skipped, and one whose group has a schedule of
--- its own is left to that: a task planned for the evening would keep it from making any until then. The tasks get their reservations from
--- the next sweep: taken here, they would block it for as long as a session at psql does not commit. While another session generates tasks
--- of that role: lock_not_available.
+-- 04, … 20 h). Times already past are due at once; a store with an open task of that role that is due on that day is skipped, and one whose
+-- group has a schedule of its own is left to that. The tasks get their reservations from the next sweep: taken here, they would block it
+-- for as long as a session at psql does not commit. While another session generates tasks of that role: lock_not_available.
 CREATE OR REPLACE FUNCTION generate_resync(batches int, day date, in_state text,
                                            OUT made int, OUT first_slot timestamptz, OUT last_slot timestamptz, OUT skipped int)
 LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off AS $f$
-DECLARE specs jsonb;
+DECLARE
+  specs jsonb;
+  midnight timestamptz := day::timestamp AT TIME ZONE 'UTC';
 BEGIN
-  IF batches NOT BETWEEN 1 AND 24 THEN RAISE 'batches per day must be from 1 to 24, not %', batches; END IF;
-  IF NOT try_lock_generation('payload_fetch') THEN
-    RAISE lock_not_available USING MESSAGE = 'another generation of payload_fetch tasks is under way';
+  IF batches IS NULL OR batches NOT BETWEEN 1 AND 24 THEN RAISE 'batches per day must be from 1 to 24, not %', batches; END IF;
+  IF day IS NULL OR day NOT BETWEEN '1970-01-01' AND (now() AT TIME ZONE 'UTC')::date + 366 THEN
+    RAISE datetime_field_overflow USING MESSAGE = format('the day %s is out of range: at most 366 days ahead', coalesce(day::text, 'null'));
   END IF;
+  PERFORM require_generation_lock('payload_fetch', NULL);
   WITH numbered AS (
          SELECT d.id, d.platform, row_number() OVER (ORDER BY d.id) - 1 AS n, count(*) OVER () AS stores
            FROM dispensaries d
@@ -90,8 +95,11 @@ BEGIN
             AND (in_state IS NULL OR d.state = in_state)
             AND (d.groups = '{}' OR NOT has_group_schedule('payload_fetch', d))),
        timed AS (
-         SELECT n.id, n.platform, open_task('payload_fetch', n.id) IS NOT NULL AS is_open,
-                day::timestamp AT TIME ZONE 'UTC' + (n.n * batches / n.stores) * (interval '24 hours' / batches) AS run_at
+         -- what is due on a day that has passed is due now
+         SELECT n.id, n.platform,
+                open_twin('payload_fetch', n.id, NULL, NULL, NULL, midnight,
+                          greatest(midnight + interval '24 hours', now() + interval '1 microsecond')) IS NOT NULL AS is_open,
+                midnight + (n.n * batches / n.stores) * (interval '24 hours' / batches) AS run_at
            FROM numbered n)
   SELECT jsonb_agg(jsonb_build_object('role', 'payload_fetch', 'dispensary_id', t.id, 'platform', t.platform,
                                       'scheduled_for', CASE WHEN t.run_at > now() THEN t.run_at END) ORDER BY t.id)
@@ -102,24 +110,26 @@ BEGIN
   made := coalesce(cardinality(enqueue_tasks(coalesce(specs, '[]'), reserve => false)), 0);
 END $f$;
 
--- A task of a role for each crawlable store of a state; a store with an open task that does the same is skipped. While another session
--- generates tasks of that role: lock_not_available.
-CREATE OR REPLACE FUNCTION generate_for_state(in_state text, task_role text, task_priority int, OUT made int, OUT skipped int)
+-- A task of a role for each crawlable store of a state. A store with an open task that does the same gets no other: one that waits and is less
+-- urgent is raised, others are skipped. While another session generates tasks of that role: lock_not_available.
+CREATE OR REPLACE FUNCTION generate_for_state(in_state text, task_role text, task_priority int, OUT made int, OUT skipped int, OUT raised int)
 LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off AS $f$
-DECLARE specs jsonb;
+DECLARE
+  specs jsonb;
+  twins bigint[];
 BEGIN
-  IF NOT try_lock_generation(task_role) THEN
-    RAISE lock_not_available USING MESSAGE = format('another generation of %s tasks is under way', task_role);
-  END IF;
-  WITH asked AS (
-    SELECT d.id, d.platform, open_twin(task_role, d.id, NULL, NULL, '{}') IS NOT NULL AS is_open
-      FROM dispensaries d
-     WHERE d.crawl_enabled AND d.platform_dispensary_id IS NOT NULL AND (in_state IS NULL OR d.state = in_state))
+  PERFORM require_generation_lock(task_role, NULL);
   SELECT jsonb_agg(jsonb_build_object('role', task_role, 'dispensary_id', a.id, 'platform', a.platform, 'priority', task_priority)
-                   ORDER BY a.id) FILTER (WHERE NOT a.is_open),
-         count(*) FILTER (WHERE a.is_open)
-    INTO specs, skipped
-    FROM asked a;
+                   ORDER BY a.id) FILTER (WHERE a.twin IS NULL),
+         array_agg(a.twin ORDER BY a.twin) FILTER (WHERE a.twin IS NOT NULL)
+    INTO specs, twins
+    FROM (SELECT d.id, d.platform, open_twin(task_role, d.id, NULL, NULL, '{}') AS twin
+            FROM dispensaries d
+           WHERE d.crawl_enabled AND d.platform_dispensary_id IS NOT NULL AND (in_state IS NULL OR d.state = in_state)) a;
   made := coalesce(cardinality(enqueue_tasks(coalesce(specs, '[]'))), 0);
+  SELECT count(*) FILTER (WHERE raise_task(t.twin, task_priority, NULL)) INTO raised FROM unnest(twins) AS t(twin);
+  skipped := coalesce(cardinality(twins), 0) - raised;
 END $f$;
+
+DROP FUNCTION IF EXISTS open_task(text, bigint);

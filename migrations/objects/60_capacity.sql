@@ -1,13 +1,14 @@
--- For people: by role how many tasks wait and run, how long a task takes, and how long the active workers need for those that wait.
+-- For people: by role how many tasks wait and run, how long a task takes, how many a worker does in all its slots, and how long the active
+-- workers need for those that wait.
 -- Times that a person wrote may be infinite, which cannot be subtracted.
 
 CREATE OR REPLACE VIEW v_worker_capacity AS
 WITH live AS (
-       SELECT role, count(*) FILTER (WHERE status = 'pending') AS pending, count(*) FILTER (WHERE status = 'pending' AND ready) AS ready,
+       SELECT role, count(*) FILTER (WHERE status = 'pending') AS pending, count(*) FILTER (WHERE status = 'pending' AND is_due(scheduled_for)) AS ready,
               count(*) FILTER (WHERE status = 'claimed') AS claimed, count(*) FILTER (WHERE status = 'running') AS running
-         FROM (SELECT role, status, ready FROM worker_tasks WHERE status = 'pending'   -- each kind by the index that holds just it
+         FROM (SELECT role, status, scheduled_for FROM worker_tasks WHERE status = 'pending'   -- each kind by the index that holds just it
                UNION ALL
-               SELECT role, status, ready FROM worker_tasks WHERE status IN ('claimed', 'running')) open GROUP BY role),
+               SELECT role, status, NULL FROM worker_tasks WHERE status IN ('claimed', 'running')) open GROUP BY role),
      ended AS (
        SELECT role, count(*) FILTER (WHERE status = 'completed') AS completed, count(*) FILTER (WHERE status = 'failed') AS failed
          FROM worker_tasks WHERE status IN ('completed', 'failed', 'cancelled') AND completed_at > now() - interval '60 minutes'
@@ -23,16 +24,23 @@ WITH live AS (
           WHERE status IN ('completed', 'failed', 'cancelled') AND status = 'completed' AND completed_at >= (SELECT until FROM counted)
             AND isfinite(completed_at) AND isfinite(started_at) GROUP BY role) run GROUP BY role),
      active AS (   -- workers with a heartbeat in the last 5 minutes; a task has none after its end, so those ended earlier are not read
-       SELECT role, count(DISTINCT worker_id) AS workers FROM (
-         SELECT role, worker_id, last_heartbeat_at FROM worker_tasks WHERE status IN ('claimed', 'running')
-         UNION ALL
-         SELECT role, worker_id, last_heartbeat_at FROM worker_tasks
-          WHERE status IN ('completed', 'failed', 'cancelled') AND completed_at > now() - interval '5 minutes') run
-        WHERE last_heartbeat_at > now() - interval '5 minutes' GROUP BY role),
+       SELECT beat.role, count(beat.worker_id) AS workers, avg(w.max_concurrent_tasks)::double precision AS slots FROM (
+         SELECT DISTINCT role, worker_id FROM (
+           SELECT role, worker_id, last_heartbeat_at FROM worker_tasks WHERE status IN ('claimed', 'running')
+           UNION ALL
+           SELECT role, worker_id, last_heartbeat_at FROM worker_tasks
+            WHERE status IN ('completed', 'failed', 'cancelled') AND completed_at > now() - interval '5 minutes') run
+          WHERE last_heartbeat_at > now() - interval '5 minutes') beat
+         LEFT JOIN worker_registry w USING (worker_id) GROUP BY beat.role),
+     usual AS (   -- slots of a worker, where those of the role's workers are not known
+       SELECT avg(max_concurrent_tasks)::double precision AS slots FROM worker_registry WHERE status <> 'offline'),
+     pace AS (SELECT took.role, 3600 * coalesce(a.slots, u.slots, 1) / nullif(took.seconds, 0) AS tasks
+                FROM took CROSS JOIN usual u LEFT JOIN active a USING (role)),
      roles AS (SELECT role FROM live UNION SELECT role FROM ended UNION SELECT role FROM took)
 SELECT r.role, coalesce(l.pending, 0) AS pending_tasks, coalesce(l.ready, 0) AS ready_tasks, coalesce(l.claimed, 0) AS claimed_tasks,
        coalesce(l.running, 0) AS running_tasks, coalesce(e.completed, 0) AS completed_last_hour, coalesce(e.failed, 0) AS failed_last_hour,
        coalesce(a.workers, 0) AS active_workers, s.seconds AS avg_duration_sec,
-       3600 / nullif(s.seconds, 0) AS tasks_per_worker_hour,
-       coalesce(l.pending, 0) * s.seconds / 3600 / a.workers AS estimated_hours_to_drain   -- null without active workers
-  FROM roles r LEFT JOIN live l USING (role) LEFT JOIN ended e USING (role) LEFT JOIN took s USING (role) LEFT JOIN active a USING (role);
+       p.tasks AS tasks_per_worker_hour,
+       coalesce(l.pending, 0) / nullif(p.tasks * a.workers, 0) AS estimated_hours_to_drain   -- null without active workers
+  FROM roles r LEFT JOIN live l USING (role) LEFT JOIN ended e USING (role) LEFT JOIN took s USING (role) LEFT JOIN active a USING (role)
+       LEFT JOIN pace p USING (role);

@@ -1,5 +1,5 @@
--- The tables of the older schema, where a database still holds them: job_schedules, dispensary_crawl_jobs, job_run_logs. Of their columns
--- only enabled and status are sure to be there.
+-- The tables of the older schema, where a database still holds them: job_schedules, dispensary_crawl_jobs, job_run_logs. Their
+-- columns have other names and types from one installation to the next.
 
 -- Which of them there are.
 CREATE OR REPLACE FUNCTION legacy_tables() RETURNS text[] LANGUAGE sql STABLE AS $f$
@@ -8,51 +8,84 @@ CREATE OR REPLACE FUNCTION legacy_tables() RETURNS text[] LANGUAGE sql STABLE AS
    WHERE to_regclass(t.name) IS NOT NULL
 $f$;
 
+-- The first of these columns that a table has. Where it has none, the migration cannot go on: SQLSTATE DV001, which `DbError::Unfit` reads.
+CREATE OR REPLACE FUNCTION legacy_column(legacy_table text, names text[]) RETURNS text LANGUAGE plpgsql STABLE AS $f$
+DECLARE found text;
+BEGIN
+  SELECT a.attname INTO found
+    FROM pg_attribute a
+   WHERE a.attrelid = to_regclass(legacy_table) AND a.attnum > 0 AND NOT a.attisdropped AND a.attname = ANY (names)
+   ORDER BY array_position(names, a.attname::text)
+   LIMIT 1;
+  IF found IS NULL THEN
+    RAISE SQLSTATE 'DV001' USING MESSAGE = format('the table %s has no column %s', legacy_table, array_to_string(names, ' or '));
+  END IF;
+  RETURN found;
+END $f$;
+
+-- The column that says whether an old schedule is on.
+CREATE OR REPLACE FUNCTION legacy_switch() RETURNS text LANGUAGE sql STABLE AS $f$
+  SELECT legacy_column('job_schedules', ARRAY['enabled', 'is_enabled', 'active', 'is_active'])
+$f$;
+
 -- Rows by the words of a column, as {"pending": 3}; null where the table is absent.
 CREATE OR REPLACE FUNCTION legacy_counts(legacy_table text, by_column text) RETURNS jsonb LANGUAGE plpgsql STABLE AS $f$
 DECLARE counts jsonb;
 BEGIN
   IF to_regclass(legacy_table) IS NULL THEN RETURN NULL; END IF;
   EXECUTE format('SELECT coalesce(jsonb_object_agg(word, n), ''{}'') FROM (SELECT coalesce(%I::text, ''null'') AS word, count(*) AS n
-                    FROM %I GROUP BY 1) AS counted', by_column, legacy_table) INTO counts;
+                    FROM %I GROUP BY 1) AS counted',
+                 CASE by_column WHEN 'enabled' THEN legacy_switch() ELSE legacy_column(legacy_table, ARRAY[by_column]) END, legacy_table)
+     INTO counts;
   RETURN counts;
+END $f$;
+
+-- Writes a word into a column of an old table where it holds one of old_words: the first of new_words that its type and checks take. A
+-- time of the end and a reason are noted where it has such columns, unless the reason is null. Returns how many rows; 0 without the table.
+CREATE OR REPLACE FUNCTION write_legacy_word(legacy_table text, of_column text, old_words text[], new_words text[], reason text) RETURNS int
+LANGUAGE plpgsql AS $f$
+DECLARE
+  word text;
+  also text := '';
+  touched int := 0;
+BEGIN
+  IF reason IS NOT NULL THEN
+    SELECT coalesce(string_agg(CASE WHEN a.attname = 'error_message' THEN ', error_message = $2' ELSE format(', %I = now()', a.attname) END, ''), '')
+      INTO also
+      FROM pg_attribute a
+     WHERE a.attrelid = to_regclass(legacy_table) AND NOT a.attisdropped
+       AND a.attname IN ('completed_at', 'finished_at', 'updated_at', 'error_message');
+  END IF;
+  FOREACH word IN ARRAY new_words LOOP
+    BEGIN
+      -- a literal becomes whatever type the column has
+      EXECUTE format('UPDATE %I SET %I = %L%s WHERE lower(%2$I::text) = ANY ($1)', legacy_table, of_column, word, also)
+        USING old_words, reason;
+      GET DIAGNOSTICS touched = ROW_COUNT;
+      RETURN touched;
+    EXCEPTION
+      WHEN check_violation OR data_exception THEN
+        NULL; -- the next word
+      WHEN syntax_error_or_access_rule_violation OR object_not_in_prerequisite_state THEN
+        RAISE SQLSTATE 'DV001' USING MESSAGE = format('the column %s of the table %s cannot be written: %s', of_column, legacy_table, SQLERRM);
+    END;
+  END LOOP;
+  RAISE SQLSTATE 'DV001' USING
+    MESSAGE = format('the column %s of the table %s takes none of the words %s', of_column, legacy_table, array_to_string(new_words, ', '));
 END $f$;
 
 -- Switches the old schedules off; returns how many were on.
 CREATE OR REPLACE FUNCTION disable_legacy_schedules() RETURNS int LANGUAGE plpgsql AS $f$
-DECLARE touched int := 0;
 BEGIN
-  IF to_regclass('job_schedules') IS NOT NULL THEN
-    UPDATE job_schedules SET enabled = false WHERE enabled;
-    GET DIAGNOSTICS touched = ROW_COUNT;
-  END IF;
-  RETURN touched;
+  IF to_regclass('job_schedules') IS NULL THEN RETURN 0; END IF;
+  RETURN write_legacy_word('job_schedules', legacy_switch(), ARRAY['true', 't', 'yes', 'on', '1'], ARRAY['false', '0', 'no', 'off'], NULL);
 END $f$;
 
--- Ends rows of an old table that are in old_status: the first of new_words that its checks take is their status, and the time of their
--- end and a reason are noted where it has such columns. Returns how many.
+-- Ends rows of an old table that are in old_status; returns how many.
 CREATE OR REPLACE FUNCTION end_legacy_rows(legacy_table text, old_status text, new_words text[], reason text) RETURNS int LANGUAGE plpgsql AS $f$
-DECLARE
-  word text;
-  also text;
-  touched int := 0;
 BEGIN
   IF to_regclass(legacy_table) IS NULL THEN RETURN 0; END IF;
-  SELECT coalesce(string_agg(CASE WHEN a.attname = 'error_message' THEN ', error_message = $3' ELSE format(', %I = now()', a.attname) END, ''), '')
-    INTO also
-    FROM pg_attribute a
-   WHERE a.attrelid = to_regclass(legacy_table) AND NOT a.attisdropped
-     AND a.attname IN ('completed_at', 'finished_at', 'updated_at', 'error_message');
-  FOREACH word IN ARRAY new_words LOOP
-    BEGIN
-      EXECUTE format('UPDATE %I SET status = $1%s WHERE status = $2', legacy_table, also) USING word, old_status, reason;
-      GET DIAGNOSTICS touched = ROW_COUNT;
-      RETURN touched;
-    EXCEPTION WHEN check_violation OR invalid_text_representation THEN
-      NULL; -- the next word
-    END;
-  END LOOP;
-  RAISE check_violation USING MESSAGE = format('%s takes none of the words %s', legacy_table, array_to_string(new_words, ', '));
+  RETURN write_legacy_word(legacy_table, legacy_column(legacy_table, ARRAY['status']), ARRAY[old_status], new_words, reason);
 END $f$;
 
 -- Cancels the old crawl jobs that wait; returns how many.

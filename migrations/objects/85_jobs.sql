@@ -43,8 +43,34 @@ BEGIN
     RAISE check_violation USING MESSAGE = format('a new job is pending, and not %s', NEW.status);
   END IF;
   NEW.id := insert_job(NEW.job_type, NEW.platform, NEW.account, NEW.priority, NEW.payload, NEW.scheduled_for, NEW.max_retries);
+  SELECT * INTO NEW FROM worker_job_queue q WHERE q.id = NEW.id;
+  RETURN NEW;
+END $f$;
+
+-- What a person or an older program writes of a job, as it claims one, reports its progress or ends it. The triggers of worker_tasks complete it.
+CREATE OR REPLACE FUNCTION update_worker_job_queue() RETURNS trigger LANGUAGE plpgsql AS $f$
+BEGIN
+  IF (NEW.id, NEW.job_type, NEW.created_at) IS DISTINCT FROM (OLD.id, OLD.job_type, OLD.created_at) THEN
+    RAISE check_violation USING MESSAGE = 'the id, job_type and created_at of a job stay as they are';
+  END IF;
+  IF NEW.priority IS NULL OR NEW.priority NOT BETWEEN 1 AND 10 THEN
+    RAISE check_violation USING MESSAGE = format('the priority of a job is 1 (first) to 10, and not %s', coalesce(NEW.priority::text, 'null'));
+  END IF;
+  UPDATE worker_tasks t
+     SET platform = NEW.platform, account = NEW.account, payload = NEW.payload, error_message = NEW.error_message,
+         retry_count = NEW.retry_count, max_retries = NEW.max_retries, started_at = NEW.started_at, completed_at = NEW.completed_at,
+         worker_id = NEW.worker_id, progress_percent = NEW.progress_percent, progress_message = NEW.progress_message,
+         scheduled_for = NEW.scheduled_for, result = NEW.result, updated_at = now(),
+         -- the view shows less than the task has
+         priority = CASE WHEN NEW.priority = OLD.priority THEN t.priority ELSE 10 - NEW.priority END,
+         status = CASE WHEN NEW.status = OLD.status THEN t.status ELSE NEW.status END
+   WHERE t.id = OLD.id;
+  SELECT * INTO NEW FROM worker_job_queue q WHERE q.id = OLD.id;
   RETURN NEW;
 END $f$;
 
 CREATE OR REPLACE TRIGGER insert_job INSTEAD OF INSERT ON worker_job_queue
   FOR EACH ROW EXECUTE FUNCTION insert_into_worker_job_queue();
+
+CREATE OR REPLACE TRIGGER update_job INSTEAD OF UPDATE ON worker_job_queue
+  FOR EACH ROW EXECUTE FUNCTION update_worker_job_queue();

@@ -1,7 +1,16 @@
 -- For people at psql: established names over the functions that the program calls.
 
+-- Claims the best ready task of a role; null: of any crawl role. What was written by hand and waits for a sweep, which no process may be
+-- there to make, becomes ready where nothing else is.
 DROP FUNCTION IF EXISTS claim_task(text, text);
 CREATE FUNCTION claim_task(task_role text, worker text) RETURNS SETOF worker_tasks LANGUAGE plpgsql AS $f$
+BEGIN
+  RETURN QUERY SELECT * FROM claim_ready(task_role, worker);
+  IF NOT FOUND AND sweep_all() > 0 THEN RETURN QUERY SELECT * FROM claim_ready(task_role, worker); END IF;
+END $f$;
+
+DROP FUNCTION IF EXISTS claim_ready(text, text);
+CREATE FUNCTION claim_ready(task_role text, worker text) RETURNS SETOF worker_tasks LANGUAGE plpgsql AS $f$
 DECLARE claimed bigint[];
 BEGIN
   claimed := ARRAY (
@@ -16,9 +25,13 @@ END $f$;
 
 -- Puts back tasks without a heartbeat for that many minutes, or past their lease; returns how many. Too few minutes cost runs and no
 -- data: a run that was put back while it went on can write nothing any more.
-CREATE OR REPLACE FUNCTION recover_stale_tasks(minutes int) RETURNS int LANGUAGE sql AS $f$
-  SELECT r.requeued + r.failed FROM recover_tasks(make_interval(mins => minutes)) r
-$f$;
+CREATE OR REPLACE FUNCTION recover_stale_tasks(minutes int) RETURNS int LANGUAGE plpgsql AS $f$
+BEGIN
+  IF minutes IS NULL OR minutes < 0 THEN
+    RAISE numeric_value_out_of_range USING MESSAGE = format('minutes must be 0 or more, not %s', coalesce(minutes::text, 'null'));
+  END IF;
+  RETURN (SELECT r.requeued + r.failed FROM recover_tasks(make_interval(mins => minutes)) r);
+END $f$;
 
 -- payload_fetch tasks for a day (generate_resync); returns how many. A person can wait for another generation.
 CREATE OR REPLACE FUNCTION generate_resync_tasks(batches int, day date) RETURNS int LANGUAGE plpgsql AS $f$

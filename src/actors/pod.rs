@@ -46,8 +46,8 @@ impl PodActor {
     }
 
     fn start_workers(&mut self, ctx: &mut Context<Self>) {
-        let roles = self.plan.workers.first().map_or("any", |worker| worker.roles.label());
-        events::pod_started(&self.plan.name, self.plan.workers.len(), self.deps.config.topology.slots, roles);
+        let roles = self.plan.workers.first().map(|worker| worker.roles.label()).unwrap_or_default();
+        events::pod_started(&self.plan.name, self.plan.workers.len(), self.deps.config.topology.slots, &roles);
         let arbiter = Arbiter::current();
         for plan in self.plan.workers.clone() {
             let (deps, own_arbiter) = (self.deps.clone(), arbiter.clone());

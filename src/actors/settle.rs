@@ -33,7 +33,9 @@ impl Run<'_> {
 
     pub async fn fail(&self, error: TaskError) {
         let settlement = match error {
-            TaskError::Snooze { reason, after } => self.snoozed(reason, after),
+            TaskError::Snooze { reason, after, host } => {
+                Settlement { waits_for_host: host, ..self.snoozed(reason, after) }
+            }
             TaskError::Permanent { reason } => Settlement::new(AttemptOutcome::Permanent, Some(reason)),
             TaskError::Retry { reason, after } => {
                 Settlement { retry_after: self.backoff(after), ..Settlement::new(AttemptOutcome::Failed, Some(reason)) }

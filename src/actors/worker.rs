@@ -157,7 +157,7 @@ impl WorkerActor {
             },
             friendly_name: self.plan.friendly_name.clone(),
             pod: self.plan.pod.clone(),
-            role: self.plan.roles.label().to_owned(),
+            role: self.plan.roles.label(),
             roles: self.plan.roles.roles().iter().map(|role| role.name().to_owned()).collect(),
             last_heartbeat_at: None,
             started_at: Some(self.deps.started_at),
@@ -198,7 +198,7 @@ impl Actor for WorkerActor {
     type Context = Context<Self>;
 
     fn started(&mut self, ctx: &mut Context<Self>) {
-        events::worker_started(&self.plan.id, self.plan.roles.label());
+        events::worker_started(&self.plan.id, &self.plan.roles.label());
         self.deps.watchdog.watch_temporary(&format!("a task of {}", self.plan.friendly_name), &self.poll_times);
         if self.is_done() {
             self.deregister_when_done();

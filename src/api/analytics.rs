@@ -35,10 +35,12 @@ macro_rules! market_query {
                 $extra: Option<String>,
             )?
             /// Of prices: their time, by default the last 30 days, at most 90 days back. Else: stores whose last crawl was in it.
-            #[serde(default, deserialize_with = "query::time")]
+            #[serde(default, deserialize_with = "query::beginning")]
+            #[param(schema_with = query::time_or_day)]
             from: Option<DateTime<Utc>>,
-            /// Exclusive.
-            #[serde(default, deserialize_with = "query::time")]
+            /// Exclusive, but for a day, which is part of it.
+            #[serde(default, deserialize_with = "query::end")]
+            #[param(schema_with = query::time_or_day)]
             to: Option<DateTime<Utc>>,
             #[serde(default)]
             #[param(inline)]

@@ -21,10 +21,12 @@ pub struct ListQuery {
     who: Option<String>,
     /// The resource and what was done with it, such as `tasks.create`.
     action: Option<String>,
-    #[serde(default, deserialize_with = "query::time")]
+    #[serde(default, deserialize_with = "query::beginning")]
+    #[param(schema_with = query::time_or_day)]
     from: Option<DateTime<Utc>>,
     /// Before this time.
-    #[serde(default, deserialize_with = "query::time")]
+    #[serde(default, deserialize_with = "query::end")]
+    #[param(schema_with = query::time_or_day)]
     to: Option<DateTime<Utc>>,
     #[serde(default)]
     #[param(inline)]

@@ -11,6 +11,7 @@ use axum::http::HeaderMap;
 use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use http_body_util::LengthLimitError;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::authenticate::RequestContext;
@@ -20,6 +21,8 @@ use super::{ApiError, ApiState};
 
 /// Enough for a body of the largest size over a slow line; a slower client would occupy a connection.
 const MAX_BODY_TIME: Duration = Duration::from_secs(10);
+/// Beyond it a float is not exact.
+const MAX_WHOLE: f64 = 9_007_199_254_740_992.0;
 /// Of a batch.
 const MAX_BATCH_BYTES: usize = 16 * 1024 * 1024;
 
@@ -87,12 +90,40 @@ pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
     if bytes.trim_ascii_start().first() == Some(&b'[') {
         return Err(ApiError::BadBody("expected an object".to_owned()));
     }
-    let mut document = serde_json::Deserializer::from_slice(bytes);
-    let value = serde_path_to_error::deserialize(&mut document).map_err(|error| bad_field(&error))?;
-    document.end().map_err(|error| ApiError::BadBody(error.to_string()))?;
+    let value = document(bytes)
+        .or_else(|error| with_whole_numbers(bytes).and_then(|bytes| document(&bytes).ok()).ok_or(error))?;
     // a typed object refuses a doubled field itself; of one that may have any fields, the last would count
     require_unique_fields(bytes).map_err(|error| bad_field(&error))?;
     Ok(value)
+}
+
+fn document<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
+    let mut document = serde_json::Deserializer::from_slice(bytes);
+    let value = serde_path_to_error::deserialize(&mut document).map_err(|error| bad_field(&error))?;
+    document.end().map_err(|error| ApiError::BadBody(error.to_string()))?;
+    Ok(value)
+}
+
+/// JSON knows one kind of numbers: the document with whole ones written without a fraction. None where there are none that are not.
+fn with_whole_numbers(bytes: &[u8]) -> Option<Vec<u8>> {
+    let mut document = serde_json::from_slice(bytes).ok()?;
+    make_whole(&mut document).then(|| document.to_string().into_bytes())
+}
+
+/// Whether a number of it was written with a fraction and is whole.
+fn make_whole(value: &mut Value) -> bool {
+    match value {
+        Value::Number(number) => match number.as_f64().filter(|_| number.is_f64()) {
+            Some(whole) if whole.fract() == 0.0 && whole.abs() <= MAX_WHOLE => {
+                *value = Value::from(whole as i64);
+                true
+            }
+            _ => false,
+        },
+        Value::Array(items) => items.iter_mut().fold(false, |made, item| make_whole(item) | made),
+        Value::Object(fields) => fields.values_mut().fold(false, |made, field| make_whole(field) | made),
+        _ => false,
+    }
 }
 
 fn holds_nul(json: &[u8]) -> bool {
@@ -169,8 +200,18 @@ mod tests {
     #[derive(Debug, Deserialize)]
     #[serde(deny_unknown_fields)]
     struct Fruit {
-        #[expect(dead_code, reason = "only read")]
         count: i64,
+    }
+
+    #[rstest]
+    #[case::whole(r#"{"count": 7}"#, Some(7))]
+    #[case::with_a_fraction_of_zero(r#"{"count": 7.0}"#, Some(7))]
+    #[case::with_an_exponent(r#"{"count": -7e2}"#, Some(-700))]
+    #[case::not_whole(r#"{"count": 7.5}"#, None)]
+    #[case::too_large(r#"{"count": 1e300}"#, None)]
+    #[case::doubled(r#"{"count": 7.0, "count": 8.0}"#, None)]
+    fn a_whole_number_may_be_written_with_a_fraction(#[case] body: &str, #[case] count: Option<i64>) {
+        assert_eq!(parse::<Fruit>(body.as_bytes()).map(|fruit| fruit.count).ok(), count);
     }
 
     #[rstest]

@@ -11,8 +11,8 @@ use super::error::Problem;
 use super::page::Limit;
 use super::path::{Path, RolePath};
 use super::query::{NoParameters, Query};
+use super::stores::require_store;
 use super::{ApiError, ApiState};
-use crate::db::stores;
 use crate::db::task_views::TaskView;
 use crate::db::task_views::completions::{self, LastCompletion};
 use crate::domain::store::StoreId;
@@ -91,6 +91,6 @@ pub async fn active_of_store(
     _: Query<NoParameters>,
 ) -> Result<Json<ActiveTask>, ApiError> {
     let client = api.db.api_client().await?;
-    stores::get(&client, id).await?.ok_or_else(|| ApiError::NotFound(format!("store {id}")))?;
+    require_store(&client, id).await?;
     Ok(Json(ActiveTask { task: completions::active_of_store(&client, id).await? }))
 }

@@ -15,7 +15,7 @@ use crate::db::generation::GenerationError;
 use crate::db::idempotency_keys::KeptAnswer;
 use crate::db::operations::BulkError;
 use crate::db::schedules::ScheduleError;
-use crate::db::task_requests::RequestError;
+use crate::db::task_requests::{RequestError, WAYS_OUT};
 use crate::db::tasks::ChangeError;
 use crate::domain::task::TaskId;
 use crate::domain::task_request::BadField;
@@ -48,7 +48,7 @@ pub enum ApiError {
     SlowBody(Duration),
     #[error("{0}")]
     Conflict(String),
-    #[error("task {existing} with the key '{key}' is queued or running already")]
+    #[error("task {existing} with the key '{key}' is queued or running already; {WAYS_OUT}")]
     Duplicate { existing: TaskId, key: String },
     #[error("task {existing} does the same and is queued or running already")]
     Twin { existing: TaskId },
@@ -286,6 +286,7 @@ impl From<DbError> for ApiError {
     fn from(error: DbError) -> Self {
         match error {
             DbError::Missing(what) => ApiError::NotFound(what),
+            DbError::Unfit(fault) => ApiError::Conflict(fault),
             DbError::Unavailable(text) | DbError::Contention(text) | DbError::TooSlow(text) => {
                 ApiError::Unavailable(text)
             }

@@ -40,9 +40,10 @@ impl From<StorageError> for ApiError {
         match error {
             StorageError::Missing { .. } => ApiError::Gone(error.to_string()),
             StorageError::Corrupt { .. } | StorageError::InvalidPath { .. } => ApiError::Damaged(error.to_string()),
-            StorageError::Full { .. } | StorageError::Unavailable { .. } | StorageError::Io { .. } => {
-                ApiError::FilesUnavailable(error.to_string())
-            }
+            StorageError::Full { .. }
+            | StorageError::Unavailable { .. }
+            | StorageError::ProcessLimit { .. }
+            | StorageError::Io { .. } => ApiError::FilesUnavailable(error.to_string()),
         }
     }
 }

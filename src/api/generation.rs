@@ -11,10 +11,9 @@ use super::access::{Changes, Operator};
 use super::body::Body;
 use super::error::Problem;
 use super::query::{NoParameters, Query};
-use super::tasks::make;
+use super::tasks::{RequestedTask, make};
 use super::{ApiError, ApiState};
 use crate::db::generation;
-use crate::db::task_views::TaskView;
 use crate::db::tasks::{self, RecoveryCounts};
 use crate::domain::generation_request::{DiscoveryRequest, RecoveryRequest, Resync, ResyncRequest};
 use crate::events;
@@ -54,9 +53,10 @@ pub async fn resync(
     change.answer(StatusCode::OK, &made).await
 }
 
-/// Makes a task that looks for the stores of a platform.
+/// Makes a task that looks for the stores of a platform, or raises one that waits.
 #[utoipa::path(post, path = "/api/tasks/generate/discovery", tag = "tasks", request_body = DiscoveryRequest,
-               responses((status = 201, body = TaskView), (status = 409, response = Problem)))]
+               responses((status = 200, body = RequestedTask, description = "It waited already, and was raised"),
+                         (status = 201, body = RequestedTask), (status = 409, response = Problem)))]
 pub async fn discovery(
     changes: Changes<Operator>,
     State(api): State<ApiState>,

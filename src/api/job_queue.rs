@@ -13,10 +13,9 @@ use super::access::{Caller, Changes, Operator, Viewer};
 use super::body::{self, BatchBody, Body};
 use super::error::Problem;
 use super::query::{NoParameters, Query};
-use super::tasks::make;
+use super::tasks::{RequestedTask, make};
 use super::{ApiError, ApiState};
-use crate::db::task_requests::{self, MAX_BATCH_ITEMS};
-use crate::db::task_views::TaskView;
+use crate::db::task_requests::{self, MAX_BATCH_ITEMS, Queued};
 use crate::db::task_views::counts::{self, TaskCounts};
 use crate::db::{Tx, generation, workers};
 use crate::domain::generation_request::{StateRequest, StateTasks};
@@ -41,6 +40,9 @@ pub struct BatchRequest {
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct BatchAnswer {
     pub made: usize,
+    /// Tasks that waited already, less urgent, and are as urgent as their requests now.
+    #[serde(default)]
+    pub raised: usize,
     pub refused: usize,
     /// For each request, in their order.
     pub tasks: Vec<BatchItem>,
@@ -52,6 +54,10 @@ pub struct BatchItem {
     /// Of the task that was made, or of the open one that does the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<TaskId>,
+    /// It waited already, and is as urgent as the request now.
+    #[serde(default, skip_serializing_if = "is_false")]
+    #[schema(required = false)]
+    pub raised: bool,
     /// Why none was made.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
@@ -62,7 +68,8 @@ pub struct BatchItem {
 
 /// Makes a task; the same as `POST /api/tasks`.
 #[utoipa::path(post, path = "/api/job-queue/enqueue", tag = "job queue", request_body = TaskRequest,
-               responses((status = 201, body = TaskView), (status = 404, response = Problem), (status = 409, response = Problem)))]
+               responses((status = 200, body = RequestedTask, description = "It waited already, and was raised"),
+                         (status = 201, body = RequestedTask), (status = 404, response = Problem), (status = 409, response = Problem)))]
 pub async fn enqueue(
     changes: Changes<Operator>,
     State(api): State<ApiState>,
@@ -88,14 +95,16 @@ pub async fn enqueue_batch(
     let change = changes.begin(&api).await?;
     let items = make_each(&change, tasks).await?;
     let refused = items.iter().filter(|item| item.error.is_some()).count();
-    let answer = BatchAnswer { made: items.len() - refused, refused, tasks: items };
+    let raised = items.iter().filter(|item| item.raised).count();
+    let answer = BatchAnswer { made: items.len() - refused - raised, raised, refused, tasks: items };
     let (first, last) = made_between(&answer.tasks);
-    let detail = json!({"made": answer.made, "refused": refused, "first_id": first, "last_id": last});
+    let detail = json!({"made": answer.made, "raised": raised, "refused": refused, "first_id": first, "last_id": last});
     change.audit("tasks.create_batch", answer.made, detail).await?;
     change.answer(StatusCode::OK, &answer).await
 }
 
-/// Makes a task for every crawlable store of a state. A store with one that does the same gets no other.
+/// Makes a task for every crawlable store of a state. A store with one that does the same gets no other: one that waits and
+/// is less urgent is raised.
 #[utoipa::path(post, path = "/api/job-queue/enqueue-state", tag = "job queue", request_body = StateRequest,
                responses((status = 200, body = StateTasks), (status = 409, response = Problem)))]
 pub async fn enqueue_state(
@@ -106,7 +115,8 @@ pub async fn enqueue_state(
 ) -> Result<Response, ApiError> {
     let change = changes.begin(&api).await?;
     let made = generation::of_state(&change, &request).await?;
-    change.audit("tasks.generate", &request.state_code, json!({"request": request, "count": made.count})).await?;
+    let detail = json!({"request": request, "count": made.count, "raised": made.raised});
+    change.audit("tasks.generate", &*request.state_code, detail).await?;
     change.answer(StatusCode::OK, &made).await
 }
 
@@ -129,7 +139,7 @@ async fn make_each(tx: &Tx, tasks: &[Box<RawValue>]) -> Result<Vec<BatchItem>, A
     }
     let mut made = task_requests::enqueue_batch(tx, requests).await?.into_iter();
     let items = read.into_iter().map(|read| match read.map(|()| made.next()) {
-        Ok(Some(Ok(id))) => BatchItem { id: Some(id), ..BatchItem::default() },
+        Ok(Some(Ok(Queued { id, raised }))) => BatchItem { id: Some(id), raised, ..BatchItem::default() },
         Ok(Some(Err(refused))) => refused_item(&refused.into()),
         Ok(None) => refused_item(&ApiError::Internal("a request of the batch has no answer".to_owned())),
         Err(unread) => refused_item(&unread),
@@ -138,11 +148,20 @@ async fn make_each(tx: &Tx, tasks: &[Box<RawValue>]) -> Result<Vec<BatchItem>, A
 }
 
 fn refused_item(error: &ApiError) -> BatchItem {
-    BatchItem { id: error.existing_task(), error: Some(error.detail()), field: error.field().map(str::to_owned) }
+    BatchItem {
+        id: error.existing_task(),
+        raised: false,
+        error: Some(error.detail()),
+        field: error.field().map(str::to_owned),
+    }
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// The least and the greatest id.
 fn made_between(items: &[BatchItem]) -> (Option<TaskId>, Option<TaskId>) {
-    let made = || items.iter().filter(|item| item.error.is_none()).filter_map(|item| item.id);
+    let made = || items.iter().filter(|item| item.error.is_none() && !item.raised).filter_map(|item| item.id);
     (made().min(), made().max())
 }

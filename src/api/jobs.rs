@@ -18,6 +18,7 @@ use super::path::Path;
 use super::query::{NoParameters, Query};
 use super::tasks::TaskPath;
 use super::{ApiError, ApiState};
+use crate::clock::Clock;
 use crate::db::jobs::{self, JobFilter, JobView, NewJobError, PendingCount};
 use crate::db::tasks;
 use crate::domain::job::{JobChange, JobRequest, JobStatus, job_type, job_types};
@@ -96,7 +97,7 @@ pub async fn create(
     _: Query<NoParameters>,
     Body(request): Body<JobRequest>,
 ) -> Result<Response, ApiError> {
-    let job = request.check()?;
+    let job = request.check(Clock::system().utc())?;
     let change = changes.begin(&api).await?;
     let id = jobs::insert(&change, &job).await?;
     let detail = json!({"job_type": job.role, "platform": job.platform, "account": job.account});
@@ -116,7 +117,7 @@ pub async fn update(
     _: Query<NoParameters>,
     Body(update): Body<JobChange>,
 ) -> Result<Response, ApiError> {
-    let task_change = update.check()?;
+    let task_change = update.check(Clock::system().utc())?;
     let change = begin(changes, &api, id).await?;
     tasks::change(&change, id, &task_change, None).await?;
     change.audit("jobs.update", id, json!(update)).await?;

@@ -1,4 +1,5 @@
-//! `/api/tasks/migration/…`: the move from the older schema. Where a database holds none of its tables, each says so and changes nothing.
+//! `/api/tasks/migration/…`: the move from the older schema. Where a database holds none of its tables, each says so, and tasks are
+//! made all the same.
 
 use axum::Json;
 use axum::extract::State;
@@ -18,7 +19,7 @@ use crate::db::generation::GenerationError;
 use crate::db::task_views::counts::{self, Counts};
 use crate::db::{Client, generation, legacy};
 use crate::domain::legacy::{LegacyMove, LegacyTables};
-use crate::domain::task_request::is_state_code;
+use crate::domain::state_code::StateCode;
 
 /// Whether the database holds tables of the older schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -41,6 +42,9 @@ pub struct LegacyStatus {
 pub struct LegacyCount {
     pub legacy: Legacy,
     pub count: i32,
+    /// Why it is 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -48,18 +52,21 @@ pub struct LegacyReport {
     pub legacy: Legacy,
     #[serde(flatten)]
     pub done: LegacyMove,
+    /// Why parts of it are 0.
+    pub notes: Vec<String>,
 }
 
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LegacyStores {
     /// Only the stores of this state.
-    #[schema(pattern = "^[A-Z]{2}$")]
-    pub state_code: Option<String>,
+    #[schema(value_type = Option<String>, pattern = "^[A-Za-z]{2}$")]
+    pub state_code: Option<StateCode>,
 }
 
 /// Shows the old tables beside the new queue.
-#[utoipa::path(get, path = "/api/tasks/migration/status", tag = "migration", responses((status = 200, body = LegacyStatus)))]
+#[utoipa::path(get, path = "/api/tasks/migration/status", tag = "migration",
+               responses((status = 200, body = LegacyStatus), (status = 409, response = Problem)))]
 pub async fn status(
     _: Caller<Viewer>,
     State(api): State<ApiState>,
@@ -72,7 +79,7 @@ pub async fn status(
 
 /// Switches the schedules of the older schema off.
 #[utoipa::path(post, path = "/api/tasks/migration/disable-old-schedules", tag = "migration",
-               responses((status = 200, body = LegacyCount)))]
+               responses((status = 200, body = LegacyCount), (status = 409, response = Problem)))]
 pub async fn disable_old_schedules(
     changes: Changes<Admin>,
     State(api): State<ApiState>,
@@ -80,12 +87,12 @@ pub async fn disable_old_schedules(
 ) -> Result<Response, ApiError> {
     let change = changes.begin(&api).await?;
     let count = legacy::disable_schedules(&change).await?;
-    counted(change, "migration.disable_old_schedules", count).await
+    counted(change, "migration.disable_old_schedules", count, "no schedule of the older schema is on").await
 }
 
 /// Cancels the crawl jobs of the older schema that wait.
 #[utoipa::path(post, path = "/api/tasks/migration/cancel-pending-crawl-jobs", tag = "migration",
-               responses((status = 200, body = LegacyCount)))]
+               responses((status = 200, body = LegacyCount), (status = 409, response = Problem)))]
 pub async fn cancel_pending_crawl_jobs(
     changes: Changes<Admin>,
     State(api): State<ApiState>,
@@ -93,7 +100,7 @@ pub async fn cancel_pending_crawl_jobs(
 ) -> Result<Response, ApiError> {
     let change = changes.begin(&api).await?;
     let count = legacy::cancel_crawl_jobs(&change).await?;
-    counted(change, "migration.cancel_pending_crawl_jobs", count).await
+    counted(change, "migration.cancel_pending_crawl_jobs", count, "no crawl job of the older schema waits").await
 }
 
 /// Makes a task to fetch the menu of every store that has none open.
@@ -105,17 +112,9 @@ pub async fn create_resync_tasks(
     _: Query<NoParameters>,
     Body(LegacyStores { state_code }): Body<LegacyStores>,
 ) -> Result<Response, ApiError> {
-    if state_code.as_deref().is_some_and(|code| !is_state_code(code)) {
-        return Err(ApiError::bad("state_code", "must be two capital letters, for example AZ"));
-    }
     let change = changes.begin(&api).await?;
-    let count = match Legacy::of(&change).await? {
-        Legacy::Present => {
-            generation::of_stores(&change, state_code.as_deref()).await.map_err(GenerationError::Db)?.count
-        }
-        Legacy::Absent => 0,
-    };
-    counted(change, "migration.create_resync_tasks", count).await
+    let made = generation::of_stores(&change, state_code.as_deref()).await.map_err(GenerationError::Db)?;
+    counted(change, "migration.create_resync_tasks", made.count, &no_crawls(made.skipped)).await
 }
 
 /// Moves all of it in one transaction: schedules off, waiting crawl jobs cancelled, tasks made for every store, a discovery and a refresh of
@@ -129,11 +128,8 @@ pub async fn full_migrate(
 ) -> Result<Response, ApiError> {
     let change = changes.begin(&api).await?;
     let legacy = Legacy::of(&change).await?;
-    let done = match legacy {
-        Legacy::Present => legacy::move_all(&change).await.map_err(GenerationError::Db)?,
-        Legacy::Absent => LegacyMove::default(),
-    };
-    let report = LegacyReport { legacy, done };
+    let done = legacy::move_all(&change).await.map_err(GenerationError::Db)?;
+    let report = LegacyReport { legacy, notes: notes(legacy, &done), done };
     change.audit("migration.full_migrate", "", json!(report)).await?;
     change.answer(StatusCode::OK, &report).await
 }
@@ -144,8 +140,28 @@ impl Legacy {
     }
 }
 
-async fn counted(change: Change, action: &'static str, count: i32) -> Result<Response, ApiError> {
+async fn counted(change: Change, action: &'static str, count: i32, why_none: &str) -> Result<Response, ApiError> {
     let legacy = Legacy::of(&change).await?;
     change.audit(action, "", json!({ "count": count })).await?;
-    change.answer(StatusCode::OK, &LegacyCount { legacy, count }).await
+    let note = (count == 0).then(|| why_none.to_owned());
+    change.answer(StatusCode::OK, &LegacyCount { legacy, count, note }).await
+}
+
+fn notes(legacy: Legacy, done: &LegacyMove) -> Vec<String> {
+    let no_tables =
+        "this database holds no table of the older schema: there was nothing to switch off, cancel or close";
+    let notes = [
+        (legacy == Legacy::Absent, no_tables.to_owned()),
+        (done.crawl_tasks_created == 0, no_crawls(done.crawl_tasks_skipped)),
+        (done.discovery_task.is_none(), "a discovery is queued or running already".to_owned()),
+        (done.analytics_task.is_none(), "a refresh of the analytics is queued or running already".to_owned()),
+    ];
+    notes.into_iter().filter_map(|(holds, note)| holds.then_some(note)).collect()
+}
+
+fn no_crawls(skipped: i32) -> String {
+    match skipped {
+        0 => "no store is switched on and has a platform id".to_owned(),
+        skipped => format!("stores with a crawl that is queued or running already: {skipped}"),
+    }
 }

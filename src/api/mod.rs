@@ -11,6 +11,7 @@ pub mod config;
 pub mod dashboard;
 pub mod generation;
 pub mod geo;
+pub mod groups;
 pub mod health;
 pub mod hosts;
 pub mod images;

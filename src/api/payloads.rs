@@ -16,6 +16,7 @@ use super::page::{Limit, PageJson};
 use super::path::Path;
 use super::position::Position;
 use super::query::{self, NoParameters, Query};
+use super::stores::require_store;
 use super::{ApiError, ApiState};
 use crate::db::payload_views::{self, PayloadFilter, PayloadView};
 use crate::db::{DbError, payloads};
@@ -36,10 +37,12 @@ pub struct ListQuery {
     dispensary_id: Option<StoreId>,
     platform: Option<Platform>,
     /// Fetched then or later.
-    #[serde(default, deserialize_with = "query::time")]
+    #[serde(default, deserialize_with = "query::beginning")]
+    #[param(schema_with = query::time_or_day)]
     from: Option<DateTime<Utc>>,
     /// Fetched before.
-    #[serde(default, deserialize_with = "query::time")]
+    #[serde(default, deserialize_with = "query::end")]
+    #[param(schema_with = query::time_or_day)]
     to: Option<DateTime<Utc>>,
     #[serde(default)]
     #[param(inline)]
@@ -53,9 +56,11 @@ pub struct ListQuery {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct OfStoreQuery {
-    #[serde(default, deserialize_with = "query::time")]
+    #[serde(default, deserialize_with = "query::beginning")]
+    #[param(schema_with = query::time_or_day)]
     from: Option<DateTime<Utc>>,
-    #[serde(default, deserialize_with = "query::time")]
+    #[serde(default, deserialize_with = "query::end")]
+    #[param(schema_with = query::time_or_day)]
     to: Option<DateTime<Utc>>,
     #[serde(default)]
     #[param(inline)]
@@ -118,7 +123,7 @@ pub async fn list(
 /// Lists a store's payloads, the latest fetch first.
 #[utoipa::path(get, path = "/api/payloads/store/{id}", tag = "payloads",
                params(("id" = i64, Path, description = "The store's id"), OfStoreQuery),
-               responses((status = 200, body = PayloadPage)))]
+               responses((status = 200, body = PayloadPage), (status = 404, response = Problem)))]
 pub async fn of_store(
     _: Caller<Viewer>,
     State(api): State<ApiState>,
@@ -126,6 +131,7 @@ pub async fn of_store(
     Query(query): Query<OfStoreQuery>,
 ) -> Result<PageJson<PayloadPage, String>, ApiError> {
     let OfStoreQuery { from, to, limit, cursor } = query;
+    require_store(&api.db.api_client().await?, id).await?;
     page(
         &api,
         PayloadFilter { dispensary_id: Some(id), platform: None, from, to, after: cursor.map(|Position(after)| after) },

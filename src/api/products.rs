@@ -14,11 +14,12 @@ use super::path::Path;
 use super::position::Position;
 use super::query::{self, NoParameters, Query};
 use super::{ApiError, ApiState};
-use crate::db::product_search::{self, MatchKind, ProductQuestion};
+use crate::db::product_search::{self, FoundProduct, MatchKind, ProductQuestion, SearchCursor, SearchSort};
 use crate::db::product_series::{self, OptionKey, OptionPoint, ProductPoint, SeriesRange};
-use crate::db::product_views::{self, ProductCursor, ProductDetail, ProductView};
+use crate::db::product_views::{self, ProductDetail};
 use crate::db::server_info;
 use crate::domain::product::ProductId;
+use crate::domain::store::StoreId;
 
 const MAX_QUESTION_CHARS: usize = 200;
 const DEFAULT_POINTS: usize = 500;
@@ -31,14 +32,17 @@ const DEFAULT_DAYS: i64 = 90;
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct SearchQuery {
-    /// Words of the name and brand, or beginnings of them.
+    /// Words of the name and brand, or beginnings of them. Without it, products are found by the filters alone.
     #[serde(default, deserialize_with = "question")]
-    #[param(required = true, min_length = 1, max_length = 200)]
-    q: String,
+    #[param(value_type = Option<String>, min_length = 1, max_length = 200)]
+    q: Option<String>,
     #[serde(default, deserialize_with = "query::state_code")]
     #[param(value_type = Option<String>, example = "AZ")]
     state: Option<String>,
-    /// In any letter case, as the brand, of which the beginning is enough.
+    /// In any letter case, as the category and the brand, of which the beginning is enough.
+    city: Option<String>,
+    /// Its id.
+    store: Option<StoreId>,
     category: Option<String>,
     brand: Option<String>,
     in_stock: Option<bool>,
@@ -46,11 +50,15 @@ pub struct SearchQuery {
     /// Cents.
     min_price: Option<i32>,
     max_price: Option<i32>,
+    /// By default `relevance`, which needs `q`; without that, `name`. What has no price, or never changed it, comes last.
+    #[param(inline)]
+    sort: Option<SearchSort>,
     #[serde(default)]
     #[param(inline)]
     limit: Limit,
+    /// Of a page with the same `sort`.
     #[param(value_type = Option<String>)]
-    cursor: Option<Position<ProductCursor>>,
+    cursor: Option<Position<SearchCursor>>,
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -58,10 +66,12 @@ pub struct SearchQuery {
 #[into_params(parameter_in = Query)]
 pub struct HistoryQuery {
     /// By default 90 days before `to`.
-    #[serde(default, deserialize_with = "query::time")]
+    #[serde(default, deserialize_with = "query::beginning")]
+    #[param(schema_with = query::time_or_day)]
     from: Option<DateTime<Utc>>,
-    /// Exclusive; by default now.
-    #[serde(default, deserialize_with = "query::time")]
+    /// Exclusive, but for a day, which is part of it; by default now.
+    #[serde(default, deserialize_with = "query::end")]
+    #[param(schema_with = query::time_or_day)]
     to: Option<DateTime<Utc>>,
     /// At most so many points of each series.
     #[serde(default, deserialize_with = "points")]
@@ -75,19 +85,19 @@ pub struct HistoryQuery {
     nth: i32,
 }
 
-/// The best match first.
+/// In the order of `sort`.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct FoundPage {
-    pub products: Vec<ProductView>,
+    pub products: Vec<FoundProduct>,
     /// For the next page; null on the last.
     pub next_cursor: Option<String>,
     /// By what they were found.
     pub r#match: MatchKind,
-    /// False: the server has no trigrams, and a spelling mistake finds nothing.
+    /// False: the words of products are not counted yet, the server has no trigrams, and a spelling mistake finds nothing.
     pub forgives_spelling: bool,
     /// So many match that only a part of them was looked at.
     pub truncated: bool,
-    /// Crawled stores that are not searched yet.
+    /// Crawled stores whose latest products are not searched yet.
     pub stores_waiting: i64,
 }
 
@@ -122,7 +132,7 @@ pub struct ProductPath {
     id: ProductId,
 }
 
-/// Finds products of all stores by words of their names and brands.
+/// Finds products of all stores, by words of their names and brands or by filters alone.
 #[utoipa::path(get, path = "/api/products/search", tag = "products", params(SearchQuery),
                responses((status = 200, body = FoundPage)))]
 pub async fn search(
@@ -130,13 +140,13 @@ pub async fn search(
     State(api): State<ApiState>,
     Query(query): Query<SearchQuery>,
 ) -> Result<PageJson<FoundPage, String>, ApiError> {
-    if query.q.is_empty() {
-        return Err(ApiError::bad("q", "missing: the words to look for"));
+    if query.q.is_none() && query.sort == Some(SearchSort::Relevance) {
+        return Err(ApiError::bad("sort", "relevance needs q, the words to look for"));
     }
     let limit = query.limit.rows();
     let found = product_search::search(&api.db.api_client().await?, &query.into(), limit).await?;
-    Ok(PageJson::of(found.page.next, |next_cursor| FoundPage {
-        products: found.page.products,
+    Ok(PageJson::of(found.next, |next_cursor| FoundPage {
+        products: found.products,
         next_cursor,
         r#match: found.by,
         forgives_spelling: found.forgives_spelling,
@@ -207,10 +217,10 @@ fn range(query: &HistoryQuery, now: DateTime<Utc>) -> Result<SeriesRange, ApiErr
     Ok(SeriesRange { from, to, points: query.points.unwrap_or(DEFAULT_POINTS) })
 }
 
-fn question<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+fn question<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     let text = String::deserialize(deserializer)?;
     match text.chars().count() {
-        1..=MAX_QUESTION_CHARS => Ok(text),
+        1..=MAX_QUESTION_CHARS => Ok(Some(text)),
         length => Err(D::Error::custom(format_args!("{length} characters; 1 to {MAX_QUESTION_CHARS} are looked for"))),
     }
 }
@@ -228,12 +238,15 @@ impl From<SearchQuery> for ProductQuestion {
         ProductQuestion {
             q: query.q,
             state: query.state,
+            city: query.city,
+            store: query.store,
             category: query.category,
             brand: query.brand,
             in_stock: query.in_stock,
             on_special: query.on_special,
             min_price: query.min_price,
             max_price: query.max_price,
+            sort: query.sort,
             after: query.cursor.map(|Position(cursor)| cursor),
         }
     }

@@ -12,9 +12,11 @@ use serde::de::value::{Error as ValueError, MapDeserializer};
 use serde::de::{DeserializeOwned, Deserializer, Error, IntoDeserializer, Visitor};
 use serde::{Deserialize, forward_to_deserialize_any};
 use url::form_urlencoded;
+use utoipa::openapi::{KnownFormat, Object, OneOf, Schema, SchemaFormat, Type};
 
 use super::ApiError;
 use super::body::named_field;
+use crate::domain::span;
 
 pub struct Query<T>(pub T);
 
@@ -52,12 +54,24 @@ fn refused(error: &serde_path_to_error::Error<ValueError>) -> ApiError {
     ApiError::bad(field, detail)
 }
 
-/// A time of RFC 3339, for `deserialize_with`.
-pub fn time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<DateTime<Utc>>, D::Error> {
+const NO_TIME: &str = "not a time as in RFC 3339, 2025-01-10T08:00:00Z, nor a day, 2025-01-10";
+
+/// The beginning of a span, for `deserialize_with`.
+pub fn beginning<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<DateTime<Utc>>, D::Error> {
     let text = String::deserialize(deserializer)?;
-    let time = DateTime::parse_from_rfc3339(&text)
-        .map_err(|_| D::Error::custom("not a time as in RFC 3339, 2025-01-10T08:00:00Z"))?;
-    Ok(Some(time.with_timezone(&Utc)))
+    span::beginning(&text).map(Some).ok_or_else(|| D::Error::custom(NO_TIME))
+}
+
+/// The end of a span, for `deserialize_with`.
+pub fn end<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<DateTime<Utc>>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    span::end(&text).map(Some).ok_or_else(|| D::Error::custom(NO_TIME))
+}
+
+/// Of them, in the OpenAPI document.
+pub fn time_or_day() -> Schema {
+    let text = |format| Object::builder().schema_type(Type::String).format(Some(SchemaFormat::KnownFormat(format)));
+    OneOf::builder().item(text(KnownFormat::DateTime)).item(text(KnownFormat::Date)).build().into()
 }
 
 /// Two letters, in any case.
@@ -83,7 +97,8 @@ impl<'de> IntoDeserializer<'de, ValueError> for Text<'_> {
 macro_rules! whole_numbers {
     ($($deserialize:ident $visit:ident;)+) => {
         $(fn $deserialize<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ValueError> {
-            match self.0.parse() {
+            // JSON knows one kind of numbers: 7.0 is whole
+            match self.0.strip_suffix(".0").unwrap_or(&self.0).parse() {
                 Ok(number) => visitor.$visit(number),
                 Err(_) => Err(ValueError::custom(format_args!("expected a whole number, got '{}'", self.0))),
             }
@@ -144,7 +159,7 @@ mod tests {
         name: Option<String>,
         colour: Option<Colour>,
         ripe: Option<bool>,
-        #[serde(default, deserialize_with = "time")]
+        #[serde(default, deserialize_with = "beginning")]
         picked: Option<DateTime<Utc>>,
     }
 
@@ -164,7 +179,7 @@ mod tests {
     #[case::no_number("count=ten", "count: expected a whole number, got 'ten'")]
     #[case::no_variant("colour=blue", "colour: unknown variant `blue`, expected `red` or `green`")]
     #[case::no_truth("ripe=yes", "ripe: expected true or false, got 'yes'")]
-    #[case::no_time("picked=soon", "picked: not a time as in RFC 3339, 2025-01-10T08:00:00Z")]
+    #[case::no_time("picked=soon", "picked: not a time as in RFC 3339, 2025-01-10T08:00:00Z, nor a day, 2025-01-10")]
     #[case::nul("name=%00", "name: holds a NUL character")]
     fn what_cannot_be_read_is_refused_by_name(#[case] query: &str, #[case] message: &str) {
         assert_eq!(read::<Fruit>(query).unwrap_err().to_string(), message);

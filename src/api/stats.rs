@@ -28,10 +28,12 @@ pub struct SeriesQuery {
     #[param(inline)]
     by: Option<Dimension>,
     /// By default a day before the end.
-    #[serde(default, deserialize_with = "query::time")]
+    #[serde(default, deserialize_with = "query::beginning")]
+    #[param(schema_with = query::time_or_day)]
     from: Option<DateTime<Utc>>,
-    /// Exclusive; by default now.
-    #[serde(default, deserialize_with = "query::time")]
+    /// Exclusive, but for a day, which is part of it; by default now.
+    #[serde(default, deserialize_with = "query::end")]
+    #[param(schema_with = query::time_or_day)]
     to: Option<DateTime<Utc>>,
     /// How long a point is: some whole minutes, at most 1,000 points. By default few enough to be looked at.
     #[serde(default, deserialize_with = "durations::optional::deserialize")]

@@ -149,7 +149,7 @@ pub async fn products(
 ) -> Result<PageJson<ProductList, String>, ApiError> {
     let limit = query.limit;
     let client = api.db.api_client().await?;
-    stores::get(&client, id).await?.ok_or_else(|| ApiError::NotFound(format!("store {id}")))?;
+    require_store(&client, id).await?;
     let ProductPage { products, next } = product_views::of_store(&client, id, &query.into(), limit.rows()).await?;
     Ok(PageJson::of(next, |next_cursor| ProductList { products, next_cursor }))
 }
@@ -184,6 +184,13 @@ impl From<ListQuery> for StoreFilter {
             after: query.cursor.map(|Position(id)| id),
             id: None,
         }
+    }
+}
+
+pub async fn require_store(client: &Client, id: StoreId) -> Result<(), ApiError> {
+    match stores::get(client, id).await? {
+        Some(_) => Ok(()),
+        None => Err(ApiError::NotFound(format!("store {id}"))),
     }
 }
 

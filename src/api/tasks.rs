@@ -2,6 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
+use axum::http::StatusCode;
 use axum::response::Response;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -18,7 +19,7 @@ use super::page::{Limit, Page, PageJson};
 use super::path::Path;
 use super::query::{self, NoParameters, Query};
 use super::{ApiError, ApiState};
-use crate::db::task_requests;
+use crate::db::task_requests::{self, Queued};
 use crate::db::task_views::counts::{self, TaskCounts};
 use crate::db::task_views::{self, TaskDetail, TaskFilter, TaskView};
 use crate::domain::role::RoleSet;
@@ -41,9 +42,11 @@ pub struct ListQuery {
     worker_id: Option<String>,
     /// How an id, a worker's id or a store's slug begins.
     q: Option<String>,
-    #[serde(default, deserialize_with = "query::time")]
+    #[serde(default, deserialize_with = "query::beginning")]
+    #[param(schema_with = query::time_or_day)]
     created_after: Option<DateTime<Utc>>,
-    #[serde(default, deserialize_with = "query::time")]
+    #[serde(default, deserialize_with = "query::beginning")]
+    #[param(schema_with = query::time_or_day)]
     created_before: Option<DateTime<Utc>>,
     schedule_id: Option<i64>,
     parent_task_id: Option<TaskId>,
@@ -64,6 +67,16 @@ pub struct TaskPage {
     /// For the next page; null on the last.
     #[schema(inline)]
     pub next_cursor: Option<Cursor>,
+}
+
+/// The task that a request came to.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct RequestedTask {
+    #[serde(flatten)]
+    pub task: TaskView,
+    /// It waited already, less urgent, and is as urgent as the request now.
+    #[serde(default)]
+    pub raised: bool,
 }
 
 #[derive(Deserialize)]
@@ -119,9 +132,10 @@ pub async fn counts(
     Ok(Json(counts::counts(&client).await?))
 }
 
-/// Makes a task.
+/// Makes a task. Where one that does the same waits and is less urgent, it becomes as urgent as this one.
 #[utoipa::path(post, path = "/api/tasks", tag = "tasks", request_body = TaskRequest,
-               responses((status = 201, body = TaskView), (status = 404, response = Problem), (status = 409, response = Problem)))]
+               responses((status = 200, body = RequestedTask, description = "It waited already, and was raised"),
+                         (status = 201, body = RequestedTask), (status = 404, response = Problem), (status = 409, response = Problem)))]
 pub async fn create(
     changes: Changes<Operator>,
     State(api): State<ApiState>,
@@ -131,12 +145,18 @@ pub async fn create(
     make(changes.begin(&api).await?, request).await
 }
 
-/// Makes a task, and answers it.
+/// Makes a task, or raises the one that does the same, and answers it.
 pub async fn make(change: Change, request: TaskRequest) -> Result<Response, ApiError> {
-    let id = task_requests::enqueue(&change, request).await?;
+    let Queued { id, raised } = task_requests::enqueue(&change, request).await?;
     let task = task_views::get(&change, id).await?.ok_or_else(|| ApiError::NotFound(format!("task {id}")))?;
-    change.audit("tasks.create", id, json!({"role": task.role, "dispensary_id": task.dispensary_id})).await?;
-    change.created(format!("/api/tasks/{id}"), &task).await
+    let detail = json!({"role": task.role, "dispensary_id": task.dispensary_id, "priority": task.priority});
+    let answer = RequestedTask { task, raised };
+    if raised {
+        change.audit("tasks.raise", id, detail).await?;
+        return change.answer(StatusCode::OK, &answer).await;
+    }
+    change.audit("tasks.create", id, detail).await?;
+    change.created(format!("/api/tasks/{id}"), &answer).await
 }
 
 impl From<ListQuery> for TaskFilter {

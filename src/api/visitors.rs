@@ -123,10 +123,12 @@ async fn write(api: &ApiState) {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct VisitorQuery {
-    #[serde(default, deserialize_with = "query::time")]
+    #[serde(default, deserialize_with = "query::beginning")]
+    #[param(schema_with = query::time_or_day)]
     from: Option<DateTime<Utc>>,
-    /// Exclusive.
-    #[serde(default, deserialize_with = "query::time")]
+    /// Exclusive, but for a day, which is part of it.
+    #[serde(default, deserialize_with = "query::end")]
+    #[param(schema_with = query::time_or_day)]
     to: Option<DateTime<Utc>>,
     #[serde(default, deserialize_with = "query::state_code")]
     #[param(value_type = Option<String>, example = "US")]

@@ -192,7 +192,7 @@ impl WorkerReport {
 }
 
 fn labelled(roles: &RoleSet) -> (String, Vec<String>) {
-    (roles.label().to_owned(), roles.roles().iter().map(|role| role.name().to_owned()).collect())
+    (roles.label(), roles.roles().iter().map(|role| role.name().to_owned()).collect())
 }
 
 fn check_range(field: &str, value: usize, max: usize) -> Result<(), ApiError> {

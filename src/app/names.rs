@@ -99,5 +99,7 @@ mod tests {
     fn a_generated_id_names_the_role() {
         let pod = own_pod(&config(&[("worker.role", "payload_fetch")]), "laptop", &[]).unwrap();
         assert!(pod.workers[0].id.starts_with("worker-payload_fetch-"), "{}", pod.workers[0].id);
+        let pod = own_pod(&config(&[("worker.role", "product_resync")]), "laptop", &[]).unwrap();
+        assert!(pod.workers[0].id.starts_with("worker-product_resync-"), "{}", pod.workers[0].id);
     }
 }

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use super::{Env, ExitCode, values};
-use crate::db::task_views::TaskView;
+use crate::api::tasks::RequestedTask;
 use crate::domain::store::StoreId;
 use crate::domain::task_request::TaskRequest;
 
@@ -45,9 +45,15 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         ..TaskRequest::default()
     };
     let made = env.api().await?.post("/api/tasks", &request).await;
-    let task: TaskView = made.map_err(|error| error.naming_flags(flag))?;
-    env.out.either(&task, |task| format!("task {}: {}", task.id, task.role))?;
+    let made: RequestedTask = made.map_err(|error| error.naming_flags(flag))?;
+    env.out.either(&made, text)?;
     Ok(ExitCode::Ok)
+}
+
+/// Also of a discovery (`drover tasks generate discovery`).
+pub fn text(RequestedTask { task, raised }: &RequestedTask) -> String {
+    let raise = if *raised { format!(" waited already and has priority {} now", task.priority) } else { String::new() };
+    format!("task {}: {}{raise}", task.id, task.role)
 }
 
 /// The flag that sets a field of the request.

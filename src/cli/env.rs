@@ -51,7 +51,7 @@ impl Env {
     /// For services, which are what others have as their API. Starts the private server where there is no URL.
     pub async fn service_db(&self) -> anyhow::Result<Db> {
         let opened = self.database().await?;
-        migrate::up(&opened.db).await.map_err(|error| schema_error(opened, error))?;
+        migrate::up_own(&opened.db).await.map_err(|error| schema_error(opened, error))?;
         Ok(opened.db.clone())
     }
 

@@ -98,14 +98,15 @@ fn known(cause: &(dyn std::error::Error + 'static)) -> Option<ExitCode> {
     if cause.is::<ConfigErrors>() || matches!(cause.downcast_ref(), Some(AppError::Services(_))) {
         return Some(ExitCode::BadConfig);
     }
-    if let Some(OpenError::BadUrl(_)) = cause.downcast_ref::<OpenError>() {
+    let is_bad_url = matches!(cause.downcast_ref(), Some(OpenError::BadUrl(_)));
+    if is_bad_url || matches!(cause.downcast_ref(), Some(MigrateError::Foreign { .. })) {
         return Some(ExitCode::BadConfig);
     }
     if cause.is::<PrivateServerError>() || matches!(cause.downcast_ref(), Some(MigrateError::Outdated { .. })) {
         return Some(ExitCode::Unavailable);
     }
     match cause.downcast_ref::<DbError>()? {
-        DbError::Conflict { .. } => Some(ExitCode::Conflict),
+        DbError::Conflict { .. } | DbError::Unfit(_) => Some(ExitCode::Conflict),
         DbError::Missing(_) => Some(ExitCode::NotFound),
         DbError::Unavailable(_) | DbError::Contention(_) | DbError::TooSlow(_) => Some(ExitCode::Unavailable),
         DbError::Aborted | DbError::Other(_) => Some(ExitCode::Failure),

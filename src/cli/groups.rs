@@ -1,58 +1,67 @@
-//! What is told of a group that holds no store: the groups that there are, and the one that may be meant.
+//! `drover groups`: lists, renames and deletes groups of stores. `drover stores tag` and `untag` put stores into them.
 
-use crate::db::{self, Client, DbError};
-use crate::spelling;
+mod empty;
 
-/// Names that are listed; further ones are counted.
-const MAX_NAMES: usize = 20;
+use clap::Subcommand;
+use serde_json::json;
 
-/// Logs and returns what is to be told of `group`; none where it holds a store.
-pub async fn warn_if_empty(client: &Client, group: &str) -> Result<Option<String>, DbError> {
-    let warning = warning(client, group).await?;
-    if let Some(warning) = &warning {
-        tracing::warn!("{warning}");
-    }
-    Ok(warning)
+pub use self::empty::warn_if_empty;
+use super::{Env, ExitCode};
+use crate::api::groups::{GroupName, GroupPage};
+use crate::cli::output::counted;
+use crate::db::groups::Group;
+use crate::domain::group;
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    command: Command,
 }
 
-async fn warning(client: &Client, group: &str) -> Result<Option<String>, DbError> {
-    let known = db::stores::groups(client).await?;
-    Ok((!known.iter().any(|name| name == group)).then(|| text(group, &known)))
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// List the groups, how many stores are in each, and the schedules that are for it
+    List,
+    /// Give a group another name; its schedules are for it as before
+    Rename {
+        /// Its name, as `groups list` shows it
+        #[arg(value_parser = group::name)]
+        group: String,
+        /// Letters, digits, hyphens and underscores
+        #[arg(value_parser = group::name)]
+        name: String,
+    },
+    /// Take all stores out of a group that no schedule is for
+    Delete {
+        /// Its name, as `groups list` shows it
+        #[arg(value_parser = group::name)]
+        group: String,
+    },
 }
 
-fn text(group: &str, known: &[String]) -> String {
-    let mut text = format!("group '{group}' holds no store");
-    if let Some(name) = spelling::nearest(group, known) {
-        text += &format!(" (did you mean '{name}'?)");
+pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
+    match args.command {
+        Command::List => list(env).await?,
+        Command::Rename { group, name } => {
+            let renamed: Group = env.api().await?.put(&format!("/api/groups/{group}"), &GroupName { name }).await?;
+            env.out.either(&renamed, |renamed| {
+                format!("{group} is {} now: {}", renamed.name, counted(renamed.stores, "store"))
+            })?;
+        }
+        Command::Delete { group } => {
+            env.api().await?.delete(&format!("/api/groups/{group}")).await?;
+            env.out.either(&json!({ "deleted": group }), |_| {
+                format!("{group} is deleted; its stores are crawled as before")
+            })?;
+        }
     }
-    let listed: Vec<&str> = known.iter().take(MAX_NAMES).map(String::as_str).collect();
-    text += &match known.len().saturating_sub(MAX_NAMES) {
-        _ if known.is_empty() => ", and there is no group yet".to_owned(),
-        0 => format!("; the groups are {}", listed.join(", ")),
-        more => format!("; the groups are {} and {more} more", listed.join(", ")),
-    };
-    text + &format!(". `drover stores tag {group} ID…` puts stores into it")
+    Ok(ExitCode::Ok)
 }
 
-#[cfg(test)]
-mod tests {
-    use rstest::rstest;
-
-    use super::*;
-
-    #[rstest]
-    #[case::near("rival", &["az", "rivals"], "group 'rival' holds no store (did you mean 'rivals'?); the groups are az, rivals. ")]
-    #[case::far("favourites", &["az"], "group 'favourites' holds no store; the groups are az. ")]
-    #[case::none("a", &[], "group 'a' holds no store, and there is no group yet. `drover stores tag a ID…` puts stores into it")]
-    fn groups_that_there_are_are_named(#[case] group: &str, #[case] known: &[&str], #[case] expected: &str) {
-        let known: Vec<String> = known.iter().map(|name| (*name).to_owned()).collect();
-        let text = text(group, &known);
-        assert!(text.starts_with(expected), "{text}");
-    }
-
-    #[test]
-    fn many_groups_are_not_all_listed() {
-        let known: Vec<String> = (0..25).map(|n| format!("group-{n:02}")).collect();
-        assert!(text("rivals", &known).contains("group-19 and 5 more"));
-    }
+async fn list(env: &Env) -> anyhow::Result<()> {
+    let page: GroupPage = env.api_to_read().await?.get("/api/groups?limit=500").await?;
+    env.out.list(&page, &page.groups, &["group", "stores", "schedules"], |group| {
+        vec![group.name.clone(), group.stores.to_string(), group.schedules.join(", ")]
+    })?;
+    Ok(())
 }

@@ -112,6 +112,8 @@ enum Command {
     Enqueue(enqueue::Args),
     /// Look up where an address is
     Geo(geo::Args),
+    /// List, rename and delete groups of stores, for which schedules of their own are made
+    Groups(groups::Args),
     /// List the hosts that were asked and what they do; show, open, close or reset one
     Hosts(hosts::Args),
     /// Download images of products and brands that no crawl has brought yet
@@ -170,6 +172,7 @@ impl Command {
             Command::Doctor(args) => doctor::run(args, env).await,
             Command::Enqueue(args) => enqueue::run(args, env).await,
             Command::Geo(args) => geo::run(args, env).await,
+            Command::Groups(args) => groups::run(args, env).await,
             Command::Hosts(args) => hosts::run(args, env).await,
             Command::Images(args) => images::run(args, env).await,
             Command::Jobs(args) => jobs::run(args, env).await,

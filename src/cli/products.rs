@@ -17,7 +17,7 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Find products of all stores by words of their names and brands, the best match first
+    /// Find products of all stores, by words of their names and brands or by filters alone
     Search(search::Args),
     /// Show a product with its options
     Show {

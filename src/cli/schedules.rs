@@ -63,7 +63,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
 
 async fn list(env: &Env) -> anyhow::Result<ExitCode> {
     let list: ScheduleList = env.api_to_read().await?.get("/api/schedules").await?;
-    let headers = ["name", "role", "state", "group", "recurrence", "prio", "last run", "tasks", "next run", "error"];
+    let headers = ["name", "role", "state", "group", "recurrence", "prio", "last run", "tasks", "next run", "note"];
     env.out.list(&list, &list.schedules, &headers, cells)?;
     Ok(ExitCode::Ok)
 }
@@ -85,7 +85,8 @@ async fn find(api: &ApiClient, name: &str) -> anyhow::Result<Schedule> {
 
 fn text(run: &Run) -> String {
     let has_run = if run.already_made { " has just run" } else { "" };
-    format!("{}{has_run}: {}", run.schedule, counted(run.tasks, "task"))
+    let why = run.note.as_ref().map(|note| format!(" ({note})")).unwrap_or_default();
+    format!("{}{has_run}: {}{why}", run.schedule, counted(run.tasks, "task"))
 }
 
 fn cells(schedule: &Schedule) -> Vec<String> {
@@ -100,6 +101,6 @@ fn cells(schedule: &Schedule) -> Vec<String> {
         schedule.last_run_at.map(time).unwrap_or_default(),
         schedule.last_task_count.map(|tasks| tasks.to_string()).unwrap_or_default(),
         schedule.next_run_at.map(time).unwrap_or_default(),
-        schedule.last_error.clone().unwrap_or_default(),
+        schedule.last_error.as_ref().or(schedule.last_note.as_ref()).cloned().unwrap_or_default(),
     ]
 }

@@ -9,10 +9,10 @@ use clap::Subcommand;
 
 use super::client::{ApiClient, ClientError};
 use super::{CliError, Env, ExitCode, groups, values};
+use crate::api::groups::{GroupChange, GroupStores};
 use crate::api::store_imports::{StoreFields, StoreImport};
 use crate::db::store_requests::ImportedStores;
 use crate::db::stores::NewStore;
-use crate::db::{self, DbError};
 use crate::domain::group;
 use crate::domain::store::StoreId;
 use crate::store_draft::{StoreDraft, private_host};
@@ -89,22 +89,26 @@ async fn import_part(api: &ApiClient, stores: &[NewStore]) -> Result<ImportedSto
 }
 
 async fn tag(GroupArgs { group, stores }: GroupArgs, env: &Env) -> anyhow::Result<ExitCode> {
-    let changed = db::stores::tag(&env.db().await?, &group, &stores).await.map_err(|error| match error {
-        DbError::Conflict { detail, .. } => CliError::conflict(detail).into(),
-        other => anyhow::Error::from(other),
-    })?;
-    let said = |_: &_| format!("stores put into {group}: {changed}, in it already: {}", stores.len() as u64 - changed);
-    env.out.either(&serde_json::json!({ "group": group, "changed": changed }), said)?;
+    let asked = stores.len() as u64;
+    let request = GroupStores { add: stores, ..GroupStores::default() };
+    let GroupChange { added, .. } = change_group(&env.api().await?, &group, &request).await?;
+    let said = |_: &_| format!("stores put into {group}: {added}, in it already: {}", asked - added);
+    env.out.either(&serde_json::json!({ "group": group, "changed": added }), said)?;
     Ok(ExitCode::Ok)
 }
 
 async fn untag(GroupArgs { group, stores }: GroupArgs, env: &Env) -> anyhow::Result<ExitCode> {
-    let db = env.db().await?;
-    let changed = db::stores::untag(&db, &group, &stores).await?;
-    if changed == 0 {
-        groups::warn_if_empty(&db.client().await?, &group).await?;
+    let api = env.api().await?;
+    let request = GroupStores { remove: stores, ..GroupStores::default() };
+    let GroupChange { removed, .. } = change_group(&api, &group, &request).await?;
+    if removed == 0 {
+        groups::warn_if_empty(&api, &group).await?;
     }
-    let said = |_: &_| format!("stores taken out of {group}: {changed}");
-    env.out.either(&serde_json::json!({ "group": group, "changed": changed }), said)?;
+    let said = |_: &_| format!("stores taken out of {group}: {removed}");
+    env.out.either(&serde_json::json!({ "group": group, "changed": removed }), said)?;
     Ok(ExitCode::Ok)
+}
+
+async fn change_group(api: &ApiClient, group: &str, request: &GroupStores) -> Result<GroupChange, ClientError> {
+    api.post(&format!("/api/groups/{group}/stores"), request).await
 }

@@ -4,11 +4,11 @@ use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-use chrono::{DateTime, Days, NaiveDate, NaiveTime, Utc};
+use chrono::{DateTime, Utc};
 use serde_json::Value;
 use strum::VariantArray;
 
-use crate::domain::vocabulary;
+use crate::domain::{span, vocabulary};
 
 /// An id or another number whose range is checked later.
 pub fn whole_number(text: &str) -> Result<i64, String> {
@@ -53,18 +53,16 @@ pub fn time(text: &str) -> Result<DateTime<Utc>, String> {
 
 /// The beginning of a span of time: a time, or a day, from its first moment in UTC.
 pub fn since(text: &str) -> Result<DateTime<Utc>, String> {
-    time_or_day(text, 0)
+    span::beginning(text).ok_or_else(no_time)
 }
 
 /// The end of a span of time: a time, or a day, which is part of the span.
 pub fn until(text: &str) -> Result<DateTime<Utc>, String> {
-    time_or_day(text, 1)
+    span::end(text).ok_or_else(no_time)
 }
 
-fn time_or_day(text: &str, days_later: u64) -> Result<DateTime<Utc>, String> {
-    let day = text.parse::<NaiveDate>().ok().and_then(|day| day.checked_add_days(Days::new(days_later)));
-    let time = day.map(|day| day.and_time(NaiveTime::MIN).and_utc()).or_else(|| text.parse().ok());
-    time.ok_or_else(|| "expected a day such as 2025-01-10, or a time such as 2025-01-10T08:00:00Z".to_owned())
+fn no_time() -> String {
+    "expected a day such as 2025-01-10, or a time such as 2025-01-10T08:00:00Z".to_owned()
 }
 
 #[cfg(test)]

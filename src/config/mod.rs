@@ -303,7 +303,8 @@ impl Politeness {
             holds_to_open: self.breaker_holds,
             open_base: self.breaker_base,
             open_cap: self.breaker_cap,
-            probe_time: whole,
+            // one that died with its process must not keep the host shut for longer than a pause may take
+            probe_time: whole.min(self.breaker_cap),
             hold_cap: self.retry_after_cap,
         }
     }

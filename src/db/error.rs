@@ -6,6 +6,9 @@ use deadpool_postgres::{PoolError, TimeoutType};
 use thiserror::Error;
 use tokio_postgres::error::{DbError as DbServerError, SqlState};
 
+/// Of drover's own functions: no state of the server's has this code.
+const UNFIT: &str = "DV001";
+
 #[derive(Debug, Error)]
 pub enum DbError {
     /// A unique or exclusion constraint was violated: another row has the key. `constraint` is its name.
@@ -25,6 +28,9 @@ pub enum DbError {
     /// The server is alive, and the statement ran longer than its deadline. It may be as slow the next time.
     #[error("the statement took too long: {0}")]
     TooSlow(String),
+    /// What the database holds has another shape than the statement needs. Only drover's own functions say so, in words for people.
+    #[error("{0}")]
+    Unfit(String),
     /// An earlier statement of the transaction failed, and the server refuses this one. That one's failure is what counts.
     #[error("an earlier statement of the transaction failed")]
     Aborted,
@@ -73,6 +79,7 @@ impl From<tokio_postgres::Error> for DbError {
             }
             // raised by drover's own functions
             code if *code == SqlState::NO_DATA_FOUND => DbError::Missing(message),
+            code if code.code() == UNFIT => DbError::Unfit(message),
             code if *code == SqlState::QUERY_CANCELED => DbError::TooSlow(message),
             code if is_contention(code) || is_outdated_plan(db) => DbError::Contention(message),
             code if means_unavailable(code) => DbError::Unavailable(message),

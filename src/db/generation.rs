@@ -6,6 +6,7 @@
 use thiserror::Error;
 
 use super::{Client, DbError};
+use crate::clock::Clock;
 use crate::domain::generation_request::{Resync, ResyncRequest, StateRequest, StateTasks};
 use crate::domain::role::Role;
 use crate::domain::task_request::BadField;
@@ -21,10 +22,10 @@ pub enum GenerationError {
 
 /// The crawls of a day, as `generate_resync_tasks` makes them at psql.
 pub async fn resync(client: &Client, request: &ResyncRequest) -> Result<Resync, GenerationError> {
-    request.check()?;
+    request.check(Clock::system().utc())?;
     let sql = "SELECT made, json_time(first_slot) AS first_slot, json_time(last_slot) AS last_slot, skipped
                  FROM generate_resync($1, coalesce($2, (now() AT TIME ZONE 'UTC')::date), $3)";
-    let row = client.query_one(sql, &[&request.batches()?, &request.date, &request.state_code]).await?;
+    let row = client.query_one(sql, &[&request.batches()?, &request.date, &request.state_code.as_deref()]).await?;
     let read = || -> Result<Resync, DbError> {
         Ok(Resync {
             count: row.try_get("made")?,
@@ -41,7 +42,7 @@ pub async fn resync(client: &Client, request: &ResyncRequest) -> Result<Resync, 
 /// A task for every crawlable store of a state.
 pub async fn of_state(client: &Client, request: &StateRequest) -> Result<StateTasks, GenerationError> {
     let (role, priority) = request.check()?;
-    Ok(for_stores(client, Some(&request.state_code), role, priority).await?)
+    Ok(for_stores(client, Some(&*request.state_code), role, priority).await?)
 }
 
 /// A crawl of every crawlable store, of one state or of all.
@@ -56,9 +57,10 @@ async fn for_stores(
     role: Role,
     priority: i32,
 ) -> Result<StateTasks, DbError> {
-    let sql = "SELECT made, skipped FROM generate_for_state($1, $2, $3)";
+    let sql = "SELECT made, skipped, raised FROM generate_for_state($1, $2, $3)";
     let row = client.query_one(sql, &[&state_code, &role.name(), &priority]).await?;
-    let made = StateTasks { count: row.try_get("made")?, skipped: row.try_get("skipped")? };
+    let made =
+        StateTasks { count: row.try_get("made")?, skipped: row.try_get("skipped")?, raised: row.try_get("raised")? };
     note(role, made.count);
     Ok(made)
 }

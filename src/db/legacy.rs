@@ -64,7 +64,7 @@ async fn queue(tx: &Tx, role: Role) -> Result<Option<TaskId>, DbError> {
     let platform = (role == Role::StoreDiscovery).then(|| Platform::DEFAULT.name().to_owned());
     let request = TaskRequest { role: role.name().to_owned(), platform, ..TaskRequest::default() };
     match task_requests::enqueue(tx, request).await {
-        Ok(id) => Ok(Some(id)),
+        Ok(queued) => Ok(Some(queued.id)),
         Err(RequestError::Duplicate { .. }) => Ok(None),
         Err(RequestError::Db(error)) => Err(error),
         Err(other) => Err(DbError::Other(other.to_string())),

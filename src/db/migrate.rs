@@ -50,6 +50,11 @@ pub enum MigrateError {
     Locked { name: String, source: DbError },
     #[error("the database lacks {missing} migrations or objects of this program; run: drover migrate up")]
     Outdated { missing: usize },
+    #[error(
+        "the database holds tables of another program ({tables}, such as {example}) and none of drover's: correct database.url, \
+         or put drover's tables beside them with: drover migrate up"
+    )]
+    Foreign { tables: i64, example: String },
     #[error("the schema could not be compared or changed")]
     Db(#[from] DbError),
 }
@@ -94,6 +99,16 @@ impl Status {
 /// Runs what is missing. On an error nothing of it has happened.
 pub async fn up(db: &Db) -> Result<Report, MigrateError> {
     Files::embedded()?.up(db).await
+}
+
+/// Like [`up`], in a database that is drover's or empty: another program's is left alone.
+pub async fn up_own(db: &Db) -> Result<Report, MigrateError> {
+    let row = db.client().await?.query_one(include_str!("sql/migrate/foreign_tables.sql"), &[]).await?;
+    let foreign = || Ok::<_, DbError>((row.try_get("tables")?, row.try_get("example")?));
+    match foreign()? {
+        (0, _) => up(db).await,
+        (tables, example) => Err(MigrateError::Foreign { tables, example }),
+    }
 }
 
 /// Compares without changing anything; the faults that [`up`] would refuse are errors here too.

@@ -15,6 +15,7 @@ pub mod discovery;
 pub mod error;
 pub mod fetch_minute;
 pub mod generation;
+pub mod groups;
 pub mod hosts;
 pub mod idempotency_keys;
 pub mod images;

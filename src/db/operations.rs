@@ -20,6 +20,7 @@ use super::row::{FromRow, first_column, first_columns, word};
 use super::task_views::TaskFilter;
 use super::task_views::filter::{COUNT_MATCHING, MATCHING};
 use super::{Client, DbError, Tx};
+use crate::clock::Clock;
 use crate::domain::bulk_action::BulkAction;
 use crate::domain::task::{Status, TaskId};
 use crate::domain::task_change::TaskChange;
@@ -179,7 +180,7 @@ impl BulkRequest {
     fn check(&self) -> Result<(TaskFilter, Value), BadField> {
         let change = TaskChange { priority: self.priority, scheduled_for: None };
         match (self.action, self.priority) {
-            (BulkAction::Reprioritize, _) => change.check()?,
+            (BulkAction::Reprioritize, _) => change.check(Clock::system().utc())?,
             (_, None) => {}
             (action, Some(_)) => return Err(bad("priority", format!("leave it out: {action} has none"))),
         }

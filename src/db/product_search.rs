@@ -1,146 +1,145 @@
-//! `product_search`: finds products by words of their names and brands, in all stores.
+//! `product_search`: finds products of all stores by words of their names and brands, or by filters alone.
 //!
-//! The names lie apart from the products, so that a crawl pays nothing for them: [`copy_names`] brings them up to date afterwards.
-//! What no words find is looked for by its spelling, where the server has trigrams; the answer says which way it was found.
+//! What products are found by lies apart from them, so that a crawl pays nothing for it: [`copy`] brings it up to date afterwards.
+//! What no words find is looked for by its spelling, at first by words of products that are a wrong letter apart, then, where the server has
+//! trigrams, by these; the answer says which way it was found.
 
-use std::time::{Duration, Instant};
+mod copy;
+mod find;
+mod spelling;
 
+use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
+use strum::{IntoStaticStr, VariantArray};
 use tokio_postgres::Row;
-use tokio_postgres::types::Type;
 use utoipa::ToSchema;
 
-use super::product_views::{ProductCursor, ProductPage, page};
-use super::row::{first_column, first_columns};
-use super::tasks::take_turn;
-use super::{Client, Db, DbError};
+pub use self::copy::{copy_names, copy_names_unless_recent, count_words, forget_gone};
+use self::find::Finder;
+use super::product_views::ProductView;
+use super::row::{self, FromRow, read_all};
+use super::{Client, DbError};
+use crate::domain::product::ProductId;
 use crate::domain::store::StoreId;
-
-/// Products that match the words and are looked at more closely; of more, any.
-const MAX_LOOKED_AT: i64 = 20_000;
-/// The text of a cursor into what was found by spelling; another one is into what was found by words.
-const BY_TRIGRAMS: &str = "alike";
-/// Stores whose names are copied before it looks again which ones wait.
-const BATCH: i64 = 100;
 
 /// What to look for; a field that is None does not filter.
 #[derive(Clone, Debug, Default)]
 pub struct ProductQuestion {
-    pub q: String,
+    /// Words; without them, products are found by the filters alone.
+    pub q: Option<String>,
     /// Two letters, in any case.
     pub state: Option<String>,
-    /// In any letter case, as the brand, which may be its beginning.
+    /// In any letter case, as the category and the brand, which may be its beginning.
+    pub city: Option<String>,
+    pub store: Option<StoreId>,
     pub category: Option<String>,
     pub brand: Option<String>,
     pub in_stock: Option<bool>,
     pub on_special: Option<bool>,
     pub min_price: Option<i32>,
     pub max_price: Option<i32>,
-    pub after: Option<ProductCursor>,
+    /// By default relevance; without words, which nothing is relevant to, the name.
+    pub sort: Option<SearchSort>,
+    /// Where the page before ended, in the same sort.
+    pub after: Option<SearchCursor>,
+}
+
+/// What products are sorted by. What has no price, or never changed it, comes last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, VariantArray, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum SearchSort {
+    /// How well it matches the words, the best first.
+    Relevance,
+    Name,
+    Price,
+    PriceDesc,
+    /// The latest change first.
+    PriceChange,
+    Newest,
 }
 
 /// By what products were found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MatchKind {
+    /// No words were looked for.
+    Filters,
     /// All words, each of which may be the beginning of a longer one.
     Words,
-    /// A likeness in spelling, since no product has all words.
+    /// Words of products that are a letter or two apart, since no product has all words as they are.
+    Corrected,
+    /// A likeness in spelling, since no product has such words.
     Trigrams,
 }
 
-/// The best first.
+/// Where a page ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SearchCursor {
+    pub by: MatchKind,
+    pub number: i64,
+    pub text: String,
+    pub id: ProductId,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct FoundProduct {
+    #[serde(flatten)]
+    pub product: ProductView,
+    /// Before the latest change of its price; null: none was seen.
+    pub price_before: Option<i32>,
+    pub price_changed_at: Option<DateTime<Utc>>,
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct FoundProducts {
-    pub page: ProductPage,
+    pub products: Vec<FoundProduct>,
+    /// None on the last page.
+    pub next: Option<SearchCursor>,
     pub by: MatchKind,
-    /// The server has trigrams. Where it has none, a spelling mistake finds nothing.
+    /// A spelling mistake is forgiven: the words of products are known, or the server has trigrams.
     pub forgives_spelling: bool,
     /// So many match that only a part of them was looked at: more words help.
     pub truncated: bool,
-    /// Stores with a crawl whose names are not copied yet.
+    /// Stores with a crawl whose products are not copied yet.
     pub stores_waiting: i64,
 }
 
 /// At most `limit` products.
 pub async fn search(client: &Client, question: &ProductQuestion, limit: i64) -> Result<FoundProducts, DbError> {
     let state = client.query_one(include_str!("sql/product_search/state.sql"), &[]).await?;
-    let forgives_spelling = state.try_get("has_trigrams")?;
-    let begun_with = question.after.as_ref().map(|cursor| cursor.text.as_str());
-    let mut by = if begun_with == Some(BY_TRIGRAMS) { MatchKind::Trigrams } else { MatchKind::Words };
-    let mut rows = find(client, question, by, limit).await?;
-    if rows.is_empty() && begun_with.is_none() && forgives_spelling {
-        by = MatchKind::Trigrams;
-        rows = find(client, question, by, limit).await?;
-    }
-    let truncated = rows.first().map_or(Ok(false), |row| row.try_get("of_many"))?;
-    let (page, stores_waiting) = (page(&rows, limit)?, state.try_get("stores_waiting")?);
-    Ok(FoundProducts { page, by, forgives_spelling, truncated, stores_waiting })
+    let (has_words, has_trigrams): (bool, bool) = (state.try_get("has_words")?, state.try_get("has_trigrams")?);
+    let finder = Finder::new(client, question, limit).await?;
+    let (by, rows) = finder.find(has_trigrams).await?;
+    let (shown, last) = row::page(&rows, limit);
+    Ok(FoundProducts {
+        products: read_all(shown)?,
+        next: last.map(|last| SearchCursor::after(by, last)).transpose()?,
+        by,
+        forgives_spelling: has_words || has_trigrams,
+        truncated: rows.first().map_or(Ok(false), |row| row.try_get("of_many"))?,
+        stores_waiting: state.try_get("stores_waiting")?,
+    })
 }
 
-async fn find(client: &Client, question: &ProductQuestion, by: MatchKind, limit: i64) -> Result<Vec<Row>, DbError> {
-    let sql = match by {
-        MatchKind::Words => {
-            concat!(include_str!("sql/product_search/by_words.sql"), include_str!("sql/product_search/found.sql"))
-        }
-        MatchKind::Trigrams => {
-            concat!(include_str!("sql/product_search/by_trigrams.sql"), include_str!("sql/product_search/found.sql"))
-        }
-    };
-    let after = question.after.as_ref();
-    client
-        .query_planned(
-            sql,
-            &[
-                (&question.q, Type::TEXT),
-                (&question.state, Type::TEXT),
-                (&question.category, Type::TEXT),
-                (&question.in_stock, Type::BOOL),
-                (&question.on_special, Type::BOOL),
-                (&question.min_price, Type::INT4),
-                (&question.max_price, Type::INT4),
-                (&question.brand, Type::TEXT),
-                (&after.map(|cursor| cursor.number), Type::INT8),
-                (&after.map(|cursor| cursor.id), Type::INT8),
-                (&limit.saturating_add(1), Type::INT8),
-                (&MAX_LOOKED_AT, Type::INT8),
-            ],
-        )
-        .await
-}
-
-/// Copies the names of stores that were crawled since, store by store, until none waits or the time is up; returns how many names differed.
-pub async fn copy_names(db: &Db, time: Duration) -> Result<u64, DbError> {
-    let begun = Instant::now();
-    let mut copied = 0;
-    loop {
-        let waiting = db.client().await?.query(include_str!("sql/product_search/waiting.sql"), &[&BATCH]).await?;
-        if waiting.is_empty() {
-            return Ok(copied);
-        }
-        let client = db.maintenance_client().await?;
-        for store in first_columns::<StoreId>(&waiting)? {
-            copied += copy_store(&client, store).await?;
-            if begun.elapsed() >= time {
-                return Ok(copied);
-            }
-        }
+impl SearchCursor {
+    fn after(by: MatchKind, row: &Row) -> Result<SearchCursor, DbError> {
+        Ok(SearchCursor {
+            by,
+            number: row.try_get("sort_number")?,
+            text: row.try_get("sort_text")?,
+            id: row.try_get("id")?,
+        })
     }
 }
 
-/// [`copy_names`], unless some process did it within `every`.
-pub async fn copy_names_unless_recent(db: &Db, time: Duration, every: Duration) -> Result<Option<u64>, DbError> {
-    let is_its_turn = take_turn(&db.client().await?, "search", every).await?;
-    if is_its_turn { Ok(Some(copy_names(db, time).await?)) } else { Ok(None) }
-}
-
-async fn copy_store(client: &Client, store: StoreId) -> Result<u64, DbError> {
-    let row = client.query_one(include_str!("sql/product_search/copy_store.sql"), &[&store]).await?;
-    first_column::<i64>(&row).map(i64::unsigned_abs)
-}
-
-/// Forgets the names of stores that were deleted.
-pub async fn forget_gone(client: &Client) -> Result<(), DbError> {
-    client.execute(include_str!("sql/product_search/forget_gone.sql"), &[]).await?;
-    Ok(())
+impl FromRow for FoundProduct {
+    fn from_row(row: &Row) -> Result<FoundProduct, DbError> {
+        let changed_ms: i64 = row.try_get("price_changed_ms")?;
+        Ok(FoundProduct {
+            product: ProductView::from_row(row)?,
+            price_before: row.try_get("price_before")?,
+            price_changed_at: DateTime::from_timestamp_millis(changed_ms).filter(|_| changed_ms != 0),
+        })
+    }
 }

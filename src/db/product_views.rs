@@ -188,7 +188,7 @@ pub async fn of_store(
 }
 
 /// Of rows one more than asked for tells that there is a next page.
-pub(super) fn page(rows: &[Row], limit: i64) -> Result<ProductPage, DbError> {
+fn page(rows: &[Row], limit: i64) -> Result<ProductPage, DbError> {
     let (shown, next) = row::page(rows, limit);
     Ok(ProductPage { products: read_all(shown)?, next: next.map(ProductCursor::from_row).transpose()? })
 }

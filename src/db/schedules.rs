@@ -10,10 +10,11 @@ use tokio_postgres::Row;
 use utoipa::ToSchema;
 
 pub use self::edits::{ScheduleError, add, change, remove, trigger};
-use super::row::{FromRow, first_column, json, optional_word, read_all, word};
+use super::row::{FromRow, json, optional_word, read_all, word};
 use super::{Client, Db, DbError, Tx};
 use crate::domain::role::Role;
 use crate::domain::schedule::Recurrence;
+use crate::domain::skipped::Skipped;
 use crate::domain::store::Platform;
 use crate::domain::vocabulary::Word;
 
@@ -26,6 +27,8 @@ pub struct Schedule {
     pub role: Word<Role>,
     #[schema(value_type = Option<Platform>)]
     pub platform: Option<Word<Platform>>,
+    /// The account of its media jobs.
+    pub account: Option<String>,
     pub state_code: Option<String>,
     pub group_name: Option<String>,
     /// The arguments of its tasks.
@@ -38,6 +41,10 @@ pub struct Schedule {
     pub last_run_at: Option<DateTime<Utc>>,
     pub next_run_at: Option<DateTime<Utc>>,
     pub last_task_count: Option<i32>,
+    /// Stores that the last run made no task for, by reason.
+    pub last_skipped: Skipped,
+    /// Why the last run made no task.
+    pub last_note: Option<String>,
     pub last_error: Option<String>,
     /// Each change by request moves it, a run does not.
     pub version: i64,
@@ -49,6 +56,12 @@ pub struct Run {
     pub schedule: String,
     pub due_at: DateTime<Utc>,
     pub tasks: i32,
+    /// Stores that it made no task for, by reason.
+    #[serde(default)]
+    pub skipped: Skipped,
+    /// Why it made no task.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
     /// The same run was asked for twice, or another process had made it.
     pub already_made: bool,
     /// Why the schedule did not run.
@@ -90,7 +103,7 @@ pub async fn run_due(db: &Db) -> Result<Option<Run>, DbError> {
             let fault = error.to_string();
             let failed = include_str!("sql/schedules/failed.sql");
             db.client().await?.execute(failed, &[&schedule.id, &fault, &schedule.next_run_at]).await?;
-            Ok(Some(Run { schedule: schedule.name, due_at, tasks: 0, already_made: false, fault: Some(fault) }))
+            Ok(Some(Run { fault: Some(fault), ..schedule.run(due_at) }))
         }
     }
 }
@@ -131,8 +144,7 @@ async fn by_name(tx: &Tx, name: &str) -> Result<ScheduleRow, DbError> {
 async fn run_recently(tx: &Tx, schedule: &ScheduleRow) -> Result<Option<Run>, DbError> {
     let row = tx.query_opt(include_str!("sql/schedules/recent_run.sql"), &[&schedule.id]).await?;
     let Some(row) = row else { return Ok(None) };
-    let (due_at, tasks) = (row.try_get("due_at")?, row.try_get("task_count")?);
-    Ok(Some(Run { schedule: schedule.name.clone(), due_at, tasks, already_made: true, fault: None }))
+    Ok(Some(Run { already_made: true, ..schedule.run(row.try_get("due_at")?) }.that_made(schedule, &row)?))
 }
 
 /// Ends the transaction either way.
@@ -151,25 +163,24 @@ async fn run_at(tx: Tx, schedule: &ScheduleRow, due_at: DateTime<Utc>) -> Result
 }
 
 async fn run_within(tx: &Tx, schedule: &ScheduleRow, due_at: DateTime<Utc>) -> Result<Run, DbError> {
-    let mut run = Run { schedule: schedule.name.clone(), due_at, tasks: 0, already_made: true, fault: None };
+    let run = schedule.run(due_at);
     let (next, role) = match schedule.next_run() {
         Ok(next) => next,
         Err(fault) => {
             // a schedule that cannot be read must not be due for ever
             tx.execute(include_str!("sql/schedules/broken.sql"), &[&schedule.id, &fault]).await?;
-            return Ok(Run { already_made: false, fault: Some(fault), ..run });
+            return Ok(Run { fault: Some(fault), ..run });
         }
     };
     if tx.query_opt(include_str!("sql/schedules/record_run.sql"), &[&schedule.id, &due_at]).await?.is_none() {
         let made = tx.query_one(include_str!("sql/schedules/skip.sql"), &[&schedule.id, &due_at, &next]).await?;
-        run.tasks = first_column(&made)?;
-        return Ok(run);
+        return Run { already_made: true, ..run }.that_made(schedule, &made);
     }
-    run.already_made = false;
-    let made =
-        tx.query_one("SELECT generate_tasks($1, $2, $3)", &[&schedule.id, &role.name(), &role.per_store()]).await?;
-    run.tasks = first_column(&made)?;
-    tx.execute(include_str!("sql/schedules/ran.sql"), &[&schedule.id, &due_at, &next, &run.tasks]).await?;
+    let sql = "SELECT made AS task_count, skipped FROM run_schedule($1, $2, $3, $4)";
+    let made = tx.query_one(sql, &[&schedule.id, &role.name(), &role.per_store(), &next]).await?;
+    let skipped: Value = made.try_get("skipped")?;
+    let run = run.that_made(schedule, &made)?;
+    tx.execute(include_str!("sql/schedules/ran.sql"), &[&schedule.id, &due_at, &next, &run.tasks, &skipped]).await?;
     Ok(run)
 }
 
@@ -186,7 +197,39 @@ async fn correct_next_runs(client: &Client) -> Result<(), DbError> {
     Ok(())
 }
 
+impl Run {
+    /// With the counts in a row of it.
+    fn that_made(self, schedule: &ScheduleRow, row: &Row) -> Result<Run, DbError> {
+        let (tasks, skipped) = (row.try_get("task_count")?, skipped(row, "skipped"));
+        Ok(Run { tasks, skipped, note: note(Some(tasks), &skipped, &schedule.role), ..self })
+    }
+}
+
+/// Written by hand it may hold anything.
+fn skipped(row: &Row, column: &str) -> Skipped {
+    json(row, column).and_then(|counts| serde_json::from_value(counts).ok()).unwrap_or_default()
+}
+
+/// Why a run made no task; it may have been of a role that this program does not know.
+fn note(tasks: Option<i32>, skipped: &Skipped, role: &str) -> Option<String> {
+    let role = role.parse::<Role>().ok()?;
+    (tasks == Some(0)).then(|| skipped.why_nothing(role.per_store()))
+}
+
 impl ScheduleRow {
+    /// A run that has made nothing yet.
+    fn run(&self, due_at: DateTime<Utc>) -> Run {
+        Run {
+            schedule: self.name.clone(),
+            due_at,
+            tasks: 0,
+            skipped: Skipped::default(),
+            note: None,
+            already_made: false,
+            fault: None,
+        }
+    }
+
     fn recurrence(&self) -> Recurrence {
         match (&self.cron, self.interval_hours) {
             (Some(line), _) => Recurrence::Cron(line.clone()),
@@ -226,11 +269,14 @@ impl FromRow for ScheduleRow {
 
 impl FromRow for Schedule {
     fn from_row(row: &Row) -> Result<Schedule, DbError> {
+        let (role, last_task_count) = (row.try_get("role")?, row.try_get("last_task_count")?);
+        let last_skipped = skipped(row, "last_skipped");
         Ok(Schedule {
             id: row.try_get("id")?,
             name: row.try_get("name")?,
             role: word(row, "role")?,
             platform: optional_word(row, "platform")?,
+            account: row.try_get("account")?,
             state_code: row.try_get("state_code")?,
             group_name: row.try_get("group_name")?,
             args: json(row, "args").unwrap_or_default(),
@@ -240,7 +286,9 @@ impl FromRow for Schedule {
             priority: row.try_get("priority")?,
             last_run_at: row.try_get("last_run_at")?,
             next_run_at: row.try_get("next_run_at")?,
-            last_task_count: row.try_get("last_task_count")?,
+            last_task_count,
+            last_skipped,
+            last_note: note(last_task_count, &last_skipped, role),
             last_error: row.try_get("last_error")?,
             version: row.try_get("version")?,
         })

@@ -5,8 +5,7 @@ use tokio_postgres::Row;
 
 use super::arrays::column;
 use super::row::{FromRow, first_column, parsed};
-use super::{Client, Db, DbError, Tx};
-use crate::domain::group::MAX_GROUPS;
+use super::{Client, DbError, Tx};
 use crate::domain::payload::{Payload, PayloadId};
 use crate::domain::stock::PayloadPosition;
 use crate::domain::store::{Platform, Store, StoreId};
@@ -163,48 +162,12 @@ pub async fn of_platform_id(client: &Client, platform: Platform, id: &str) -> Re
     row.as_ref().map(first_column).transpose()
 }
 
-/// The names of all groups that hold a store.
-pub async fn groups(client: &Client) -> Result<Vec<String>, DbError> {
-    client.query(include_str!("sql/stores/groups.sql"), &[]).await?.iter().map(first_column).collect()
-}
-
-/// Puts stores into a group, each once; returns how many were not in it. `Missing` when one does not exist, `Conflict` when one is in too
-/// many groups: none is changed.
-pub async fn tag(db: &Db, group: &str, ids: &[StoreId]) -> Result<u64, DbError> {
-    let tx = begin_on(db, ids).await?;
-    let full = tx.query_opt(include_str!("sql/stores/first_full.sql"), &[&group, &ids, &(MAX_GROUPS as i32)]).await?;
-    if let Some(id) = full.as_ref().map(first_column::<StoreId>).transpose()? {
-        let detail = format!("store {id} is in {MAX_GROUPS} groups: take it out of one with `drover stores untag`");
-        return Err(DbError::Conflict { constraint: "the groups of a store".to_owned(), detail });
-    }
-    let changed = tx.execute(include_str!("sql/stores/tag.sql"), &[&group, &ids]).await?;
-    tx.commit().await?;
-    Ok(changed)
-}
-
-/// Takes stores out of a group; returns how many were in it. `Missing` when one does not exist: none is changed.
-pub async fn untag(db: &Db, group: &str, ids: &[StoreId]) -> Result<u64, DbError> {
-    let tx = begin_on(db, ids).await?;
-    let changed = tx.execute(include_str!("sql/stores/untag.sql"), &[&group, &ids]).await?;
-    tx.commit().await?;
-    Ok(changed)
-}
-
 /// Switches the crawls of a store on or off, as a person does: discovery leaves it so. Answers whether that changed; `Missing` when there
 /// is no such store. Its open tasks are cancelled as they are claimed.
 pub async fn set_crawl_enabled(client: &Client, id: StoreId, enabled: bool) -> Result<bool, DbError> {
     let row = client.query_opt(include_str!("sql/stores/set_crawl_enabled.sql"), &[&id, &enabled]).await?;
     let before: bool = first_column(&row.ok_or_else(|| DbError::Missing(format!("store {id}")))?)?;
     Ok(before != enabled)
-}
-
-/// Begins a transaction on stores that must exist.
-async fn begin_on(db: &Db, ids: &[StoreId]) -> Result<Tx, DbError> {
-    let tx = db.begin().await?;
-    match first_missing(&tx, ids).await? {
-        Some(id) => Err(DbError::Missing(format!("store {id}"))),
-        None => Ok(tx),
-    }
 }
 
 /// The first of these stores that does not exist.

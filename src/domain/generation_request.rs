@@ -2,14 +2,15 @@
 //!
 //! Their fields are those of the API. What can be checked without the database is checked here.
 
-use chrono::{DateTime, Datelike, NaiveDate, Utc};
+use chrono::{DateTime, NaiveDate, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
 
 use super::role::{RESYNC, Role, names_and_resync_or_null};
+use super::state_code::StateCode;
 use super::store::Platform;
-use super::task_request::{BadField, TaskRequest, bad, check_priority, is_state_code, within};
+use super::task_request::{BadField, TaskRequest, bad, check_day, check_priority, within};
 
 const DEFAULT_BATCHES: i32 = 6;
 const DEFAULT_THRESHOLD_MINUTES: i32 = 10;
@@ -27,8 +28,8 @@ pub struct ResyncRequest {
     /// None: today, in UTC.
     pub date: Option<NaiveDate>,
     /// Only the stores of this state.
-    #[schema(pattern = "^[A-Z]{2}$")]
-    pub state_code: Option<String>,
+    #[schema(value_type = Option<String>, pattern = "^[A-Za-z]{2}$")]
+    pub state_code: Option<StateCode>,
 }
 
 /// What a [`ResyncRequest`] made.
@@ -45,8 +46,8 @@ pub struct Resync {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StateRequest {
-    #[schema(pattern = "^[A-Z]{2}$")]
-    pub state_code: String,
+    #[schema(value_type = String, pattern = "^[A-Za-z]{2}$")]
+    pub state_code: StateCode,
     /// None, or the old name `product_resync`: `payload_fetch`.
     #[serde(default)]
     #[schema(schema_with = names_and_resync_or_null)]
@@ -62,6 +63,9 @@ pub struct StateTasks {
     pub count: i32,
     /// Stores that have such a task already.
     pub skipped: i32,
+    /// Stores whose waiting task is as urgent as this request now.
+    #[serde(default)]
+    pub raised: i32,
 }
 
 /// A discovery of a platform's stores.
@@ -71,8 +75,8 @@ pub struct DiscoveryRequest {
     #[schema(value_type = Platform)]
     pub platform: String,
     #[serde(default)]
-    #[schema(pattern = "^[A-Z]{2}$")]
-    pub state_code: Option<String>,
+    #[schema(value_type = Option<String>, pattern = "^[A-Za-z]{2}$")]
+    pub state_code: Option<StateCode>,
 }
 
 /// Tasks whose lease has run out, or that gave no sign for so long.
@@ -88,19 +92,15 @@ impl ResyncRequest {
         Ok(within("batches_per_day", self.batches_per_day, 1..=24)?.unwrap_or(DEFAULT_BATCHES))
     }
 
-    pub fn check(&self) -> Result<(), BadField> {
+    pub fn check(&self, now: DateTime<Utc>) -> Result<(), BadField> {
         self.batches()?;
-        if let Some(date) = self.date.filter(|date| !(1970..=9998).contains(&date.year())) {
-            return Err(bad("date", format!("{date} is out of range (1970 to 9998)")));
-        }
-        self.state_code.as_deref().map_or(Ok(()), check_state_code)
+        self.date.map_or(Ok(()), |date| check_day("date", date, now))
     }
 }
 
 impl StateRequest {
     /// The role and the priority of its tasks.
     pub fn check(&self) -> Result<(Role, i32), BadField> {
-        check_state_code(&self.state_code)?;
         let role = match self.role.as_deref() {
             None | Some(RESYNC) => Role::PayloadFetch,
             Some(name) => name.parse().map_err(|unknown| bad("role", unknown))?,
@@ -131,13 +131,6 @@ impl RecoveryRequest {
     }
 }
 
-fn check_state_code(code: &str) -> Result<(), BadField> {
-    match is_state_code(code) {
-        true => Ok(()),
-        false => Err(bad("state_code", "must be two capital letters, for example AZ")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use rstest::rstest;
@@ -145,18 +138,30 @@ mod tests {
 
     use super::*;
 
-    #[rstest]
-    #[case::batches(json!({"batches_per_day": 25}), "batches_per_day")]
-    #[case::no_batches(json!({"batches_per_day": 0}), "batches_per_day")]
-    #[case::state(json!({"state_code": "Arizona"}), "state_code")]
-    #[case::date(json!({"date": "+12000-01-01"}), "date")]
-    fn a_wrong_field_of_a_resync_is_named(#[case] body: Value, #[case] field: &str) {
-        let request: ResyncRequest = serde_json::from_value(body).unwrap();
-        assert_eq!(request.check().unwrap_err().field, field);
+    fn now() -> DateTime<Utc> {
+        "2026-01-01T12:00:00Z".parse().unwrap()
     }
 
     #[rstest]
-    #[case::state(json!({"state_code": "az"}), "state_code")]
+    #[case::batches(json!({"batches_per_day": 25}), "batches_per_day")]
+    #[case::no_batches(json!({"batches_per_day": 0}), "batches_per_day")]
+    #[case::date(json!({"date": "+12000-01-01"}), "date")]
+    #[case::next_year(json!({"date": "2027-01-04"}), "date")]
+    #[case::before_time(json!({"date": "1969-12-31"}), "date")]
+    fn a_wrong_field_of_a_resync_is_named(#[case] body: Value, #[case] field: &str) {
+        let request: ResyncRequest = serde_json::from_value(body).unwrap();
+        assert_eq!(request.check(now()).unwrap_err().field, field);
+    }
+
+    #[test]
+    fn a_day_within_a_year_is_taken() {
+        for date in ["1970-01-01", "2026-01-01", "2027-01-02"] {
+            let request: ResyncRequest = serde_json::from_value(json!({"date": date})).unwrap();
+            assert_eq!(request.check(now()), Ok(()), "{date}");
+        }
+    }
+
+    #[rstest]
     #[case::role(json!({"state_code": "AZ", "role": "payload_fetsch"}), "role")]
     #[case::a_role_without_stores(json!({"state_code": "AZ", "role": "analytics_refresh"}), "role")]
     #[case::priority(json!({"state_code": "AZ", "priority": 5000}), "priority")]

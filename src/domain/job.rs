@@ -85,7 +85,7 @@ pub struct JobChange {
 
 impl JobRequest {
     /// The first fault, or the job with its defaults.
-    pub fn check(self) -> Result<NewJob, BadField> {
+    pub fn check(self, now: DateTime<Utc>) -> Result<NewJob, BadField> {
         let role = job_type(&self.job_type)?;
         let payload = if self.payload.is_null() { Value::Object(Default::default()) } else { self.payload };
         check_text("platform", self.platform.as_deref())?;
@@ -97,7 +97,7 @@ impl JobRequest {
             account: self.account,
             priority: within("priority", self.priority, PRIORITIES)?.unwrap_or(DEFAULT_PRIORITY),
             payload,
-            scheduled_for: check_time(self.scheduled_for)?,
+            scheduled_for: check_time(self.scheduled_for, now)?,
             max_retries: within("max_retries", self.max_retries, RETRIES)?,
         })
     }
@@ -105,13 +105,13 @@ impl JobRequest {
 
 impl JobChange {
     /// The change of its task.
-    pub fn check(&self) -> Result<TaskChange, BadField> {
+    pub fn check(&self, now: DateTime<Utc>) -> Result<TaskChange, BadField> {
         let priority = within("priority", self.priority, PRIORITIES)?;
         let change = TaskChange {
             priority: priority.map(|priority| 10 - i64::from(priority)),
             scheduled_for: self.scheduled_for,
         };
-        change.check()?;
+        change.check(now)?;
         Ok(change)
     }
 }
@@ -230,7 +230,11 @@ mod tests {
     use super::*;
 
     fn check(body: Value) -> Result<NewJob, BadField> {
-        serde_json::from_value::<JobRequest>(body).unwrap().check()
+        serde_json::from_value::<JobRequest>(body).unwrap().check(now())
+    }
+
+    fn now() -> DateTime<Utc> {
+        "2026-01-01T12:00:00Z".parse().unwrap()
     }
 
     #[rstest]
@@ -270,7 +274,7 @@ mod tests {
     #[case::out_of_range(json!({"priority": 0}), Err("priority"))]
     fn a_change_of_a_job_is_one_of_its_task(#[case] body: Value, #[case] priority: Result<Option<i64>, &str>) {
         let change: JobChange = serde_json::from_value(body).unwrap();
-        let change = change.check();
+        let change = change.check(now());
         assert_eq!(change.map(|change| change.priority).map_err(|bad| bad.field), priority);
     }
 }

@@ -64,6 +64,8 @@ pub enum Family {
 
 /// A former role, which requests still name.
 pub const RESYNC: &str = "product_resync";
+/// What it did, in the order of [`Role`].
+const OF_RESYNC: [Role; 3] = [Role::ProductDiscovery, Role::PayloadFetch, Role::ProductRefresh];
 
 /// What a request may hold for a role, in the OpenAPI document: media tasks are made as jobs.
 pub fn names_and_resync() -> Object {
@@ -296,12 +298,14 @@ impl RoleSet {
         self.0.iter().copied().filter(|role| !role.needs_proxy()).collect()
     }
 
-    /// The word in worker ids and the registry: the one role's name, `media` for media roles alone, else `any`.
-    pub fn label(&self) -> &'static str {
-        match self.0.as_slice() {
-            [only] => only.name(),
-            several if several.iter().all(|role| role.family() == Family::Media) => Family::Media.into(),
-            _ => "any",
+    /// The word in worker ids and the registry: as `WORKER_ROLE` names it, several roles with `+` between them.
+    pub fn label(&self) -> String {
+        let is = |roles: &[Role]| self.0 == roles;
+        match &self.0 {
+            _ if is(&Role::CRAWL) => "any".to_owned(),
+            _ if is(&OF_RESYNC) => RESYNC.to_owned(),
+            _ if is(&Family::Media.roles().collect::<Vec<_>>()) => Family::Media.to_string(),
+            roles => roles.iter().map(|role| role.name()).collect::<Vec<_>>().join("+"),
         }
     }
 }
@@ -326,7 +330,7 @@ impl FromStr for RoleSet {
             match word {
                 "any" => chosen.extend(Role::CRAWL),
                 "media" => chosen.extend(Family::Media.roles()),
-                RESYNC => chosen.extend([Role::PayloadFetch, Role::ProductDiscovery, Role::ProductRefresh]),
+                RESYNC => chosen.extend(OF_RESYNC),
                 name => chosen.push(name.parse()?),
             }
         }
@@ -372,10 +376,21 @@ mod tests {
         assert_eq!(text.parse::<RoleSet>().map(|set| set.0), Ok(roles.to_vec()));
     }
 
+    #[rstest]
+    #[case::any("", "any")]
+    #[case::one("payload_fetch", "payload_fetch")]
+    #[case::the_old_name("product_resync", "product_resync")]
+    #[case::media("media", "media")]
+    #[case::several("product_refresh,payload_fetch", "payload_fetch+product_refresh")]
+    #[case::of_both_families("analytics_refresh,youtube_monitor", "analytics_refresh+youtube_monitor")]
+    fn a_worker_is_called_by_its_roles(#[case] text: &str, #[case] label: &str) {
+        assert_eq!(text.parse::<RoleSet>().unwrap().label(), label);
+    }
+
     #[test]
     fn media_workers_claim_the_media_family_and_nothing_else() {
         let media: RoleSet = "media".parse().unwrap();
-        assert_eq!((media.roles().len(), media.label()), (8, "media"));
+        assert_eq!(media.roles().len(), 8);
         assert!(!media.needs_proxy() && media.roles().iter().all(|role| !Role::CRAWL.contains(role)));
     }
 

@@ -10,8 +10,9 @@ use utoipa::ToSchema;
 use super::group;
 use super::role::{RESYNC, Role, names_and_resync, names_and_resync_or_null};
 use super::schedule::{INTERVALS, Recurrence};
+use super::state_code::StateCode;
 use super::store::Platform;
-use super::task_request::{BadField, bad, check_payload, check_priority, is_state_code, present};
+use super::task_request::{BadField, bad, check_payload, check_priority, present};
 
 const MAX_NAME_BYTES: usize = 80;
 
@@ -29,8 +30,8 @@ pub struct ScheduleRequest {
     pub platform: Option<String>,
     /// Only the stores of this state.
     #[serde(default)]
-    #[schema(pattern = "^[A-Z]{2}$")]
-    pub state_code: Option<String>,
+    #[schema(value_type = Option<String>, pattern = "^[A-Za-z]{2}$")]
+    pub state_code: Option<StateCode>,
     /// Only the stores of this group; schedules of the role without a group then leave them out.
     #[serde(default)]
     pub group_name: Option<String>,
@@ -67,8 +68,8 @@ pub struct ScheduleUpdate {
     pub platform: Option<Option<String>>,
     /// Null: every state.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "present")]
-    #[schema(value_type = Option<String>, pattern = "^[A-Z]{2}$")]
-    pub state_code: Option<Option<String>>,
+    #[schema(value_type = Option<String>, pattern = "^[A-Za-z]{2}$")]
+    pub state_code: Option<Option<StateCode>>,
     /// Null: every group.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     #[schema(value_type = Option<String>)]
@@ -95,7 +96,7 @@ pub struct ScheduleUpdate {
 pub struct NewSchedule {
     pub name: String,
     pub scope: Scope,
-    pub state_code: Option<String>,
+    pub state_code: Option<StateCode>,
     pub priority: i32,
     pub enabled: bool,
     pub recurrence: Recurrence,
@@ -116,7 +117,7 @@ pub struct ScheduleChange {
     pub name: Option<String>,
     pub role: Option<Role>,
     pub platform: Option<Option<Platform>>,
-    pub state_code: Option<Option<String>>,
+    pub state_code: Option<Option<StateCode>>,
     pub group_name: Option<Option<String>>,
     pub args: Option<Value>,
     pub recurrence: Option<Recurrence>,
@@ -132,12 +133,12 @@ impl ScheduleRequest {
         let args = if self.args.is_null() { json!({}) } else { self.args };
         let platform = self.platform.map(platform_of).transpose()?;
         let scope = Scope { role, platform, group_name: self.group_name.map(check_group).transpose()?, args };
-        scope.check()?;
+        let scope = scope.check()?;
         let missing = || bad("interval_hours", "missing: give interval_hours or cron");
         Ok(NewSchedule {
             name,
             scope,
-            state_code: self.state_code.map(check_state_code).transpose()?,
+            state_code: self.state_code,
             priority: check_priority(self.priority)?.unwrap_or(role.default_priority()),
             enabled: self.enabled.unwrap_or(true),
             recurrence: recurrence_of(self.interval_hours, self.cron)?.ok_or_else(missing)?,
@@ -155,7 +156,7 @@ impl ScheduleUpdate {
             name: self.name.map(check_name).transpose()?,
             role: self.role.as_deref().map(role_of).transpose()?,
             platform: self.platform.map(|name| name.map(platform_of).transpose()).transpose()?,
-            state_code: self.state_code.map(|code| code.map(check_state_code).transpose()).transpose()?,
+            state_code: self.state_code,
             group_name: self.group_name.map(|name| name.map(check_group).transpose()).transpose()?,
             args: self.args,
             recurrence: recurrence_of(self.interval_hours, self.cron)?,
@@ -173,19 +174,20 @@ impl ScheduleChange {
 }
 
 impl Scope {
-    pub fn check(&self) -> Result<(), BadField> {
+    /// The first fault, or the scope with its arguments as tasks have them.
+    pub fn check(self) -> Result<Scope, BadField> {
         let Scope { role, platform, group_name, args } = self;
-        check_payload(*role, args).map_err(|bad| match bad.field {
+        let args = check_payload(role, args).map_err(|bad| match bad.field {
             "payload" => BadField { field: "args", ..bad },
             _ => bad,
         })?;
         if group_name.is_some() && !role.per_store() {
             return Err(bad("group_name", format!("leave it out: {role} tasks have no store")));
         }
-        if *role == Role::StoreDiscovery && platform.is_none() {
+        if role == Role::StoreDiscovery && platform.is_none() {
             return Err(bad("platform", format!("missing: a {role} schedule needs a platform, such as dutchie")));
         }
-        Ok(())
+        Ok(Scope { role, platform, group_name, args })
     }
 }
 
@@ -208,13 +210,6 @@ fn platform_of(name: String) -> Result<Platform, BadField> {
 
 fn check_group(name: String) -> Result<String, BadField> {
     group::name(&name).map_err(|fault| bad("group_name", fault))
-}
-
-fn check_state_code(code: String) -> Result<String, BadField> {
-    match is_state_code(&code) {
-        true => Ok(code),
-        false => Err(bad("state_code", "must be two capital letters, for example AZ")),
-    }
 }
 
 fn recurrence_of(hours: Option<f64>, cron: Option<String>) -> Result<Option<Recurrence>, BadField> {
@@ -274,7 +269,6 @@ mod tests {
     #[case::no_platform(json!({"name": "a", "role": "store_discovery", "interval_hours": 1}), "platform")]
     #[case::a_group_of_no_stores(json!({"name": "a", "role": "analytics_refresh", "interval_hours": 1, "group_name": "rivals"}), "group_name")]
     #[case::a_group(json!({"name": "a", "role": "payload_fetch", "interval_hours": 1, "group_name": "a b"}), "group_name")]
-    #[case::state(json!({"name": "a", "role": "payload_fetch", "interval_hours": 1, "state_code": "az"}), "state_code")]
     #[case::priority(json!({"name": "a", "role": "payload_fetch", "interval_hours": 1, "priority": 1001}), "priority")]
     #[case::args(json!({"name": "a", "role": "payload_fetch", "interval_hours": 1, "args": {"x": 1}}), "args")]
     fn what_is_wrong_with_a_new_schedule_is_named(#[case] body: Value, #[case] field: &str) {
@@ -292,7 +286,6 @@ mod tests {
     #[case::nothing(json!({}), "enabled")]
     #[case::both(json!({"interval_hours": 1, "cron": "0 0 0 * * *"}), "cron")]
     #[case::role(json!({"role": "x"}), "role")]
-    #[case::state(json!({"state_code": "az"}), "state_code")]
     fn what_is_wrong_with_an_update_is_named(#[case] body: Value, #[case] field: &str) {
         assert_eq!(update(body).unwrap_err().field, field);
     }

@@ -23,13 +23,13 @@ pub struct TaskChange {
 
 impl TaskChange {
     /// The first fault.
-    pub fn check(&self) -> Result<(), BadField> {
+    pub fn check(&self, now: DateTime<Utc>) -> Result<(), BadField> {
         if *self == TaskChange::default() {
             let fault = "missing: give a priority, a scheduled_for or both".to_owned();
             return Err(BadField { field: "priority", fault });
         }
         check_priority(self.priority)?;
-        check_time(self.scheduled_for.flatten())?;
+        check_time(self.scheduled_for.flatten(), now)?;
         Ok(())
     }
 }
@@ -41,6 +41,10 @@ mod tests {
 
     use super::*;
 
+    fn now() -> DateTime<Utc> {
+        "2025-01-01T12:00:00Z".parse().unwrap()
+    }
+
     #[rstest]
     #[case::priority(json!({"priority": 20}))]
     #[case::time(json!({"scheduled_for": "2025-01-10T08:00:00Z"}))]
@@ -48,16 +52,17 @@ mod tests {
     #[case::both(json!({"priority": -5, "scheduled_for": null}))]
     fn a_change_is_read_and_written_as_it_came(#[case] body: Value) {
         let change: TaskChange = serde_json::from_value(body.clone()).unwrap();
-        change.check().unwrap();
+        change.check(now()).unwrap();
         assert_eq!(serde_json::to_value(change).unwrap(), body);
     }
 
     #[rstest]
     #[case::nothing(json!({}), "priority")]
     #[case::priority(json!({"priority": 1001}), "priority")]
+    #[case::a_typing_error(json!({"scheduled_for": "2099-01-01T00:00:00Z"}), "scheduled_for")]
     #[case::far_future(json!({"scheduled_for": "+12000-01-01T00:00:00Z"}), "scheduled_for")]
     fn what_is_wrong_is_named(#[case] body: Value, #[case] field: &str) {
         let change: TaskChange = serde_json::from_value(body).unwrap();
-        assert_eq!(change.check().unwrap_err().field, field);
+        assert_eq!(change.check(now()).unwrap_err().field, field);
     }
 }

@@ -4,7 +4,7 @@
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
-use chrono::{DateTime, Datelike, Utc};
+use chrono::{DateTime, Datelike, NaiveDate, TimeDelta, Utc};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use thiserror::Error;
@@ -12,6 +12,7 @@ use utoipa::ToSchema;
 
 use super::args::{Args, BadArgs};
 use super::role::{RESYNC, Role, names_and_resync};
+use super::state_code::StateCode;
 use super::store::{Platform, StoreId};
 use super::task::TaskId;
 use super::vocabulary;
@@ -24,6 +25,8 @@ const MAX_DEPENDENCIES: usize = 100;
 const MAX_POINTS: usize = 1000;
 const MAX_KEY_BYTES: usize = 200;
 const MAX_TEXT_CHARS: usize = 200;
+/// What is planned for later is a typing error.
+const MAX_AHEAD: TimeDelta = TimeDelta::days(366);
 
 /// The fields of `POST /api/tasks`, as they came.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
@@ -78,17 +81,17 @@ pub struct CheckedRequest {
 
 impl TaskRequest {
     /// The first fault, or the request with its defaults.
-    pub fn check(self) -> Result<CheckedRequest, BadField> {
+    pub fn check(self, now: DateTime<Utc>) -> Result<CheckedRequest, BadField> {
         let payload = if self.payload.is_null() { Value::Object(Default::default()) } else { self.payload };
         let role = role_of(&self.role, &payload)?;
-        check_payload(role, &payload)?;
+        let payload = check_payload(role, payload)?;
         check_store(role, self.dispensary_id)?;
         Ok(CheckedRequest {
             role,
             dispensary_id: self.dispensary_id,
             platform: platform_of(role, self.platform)?,
             priority: check_priority(self.priority)?.unwrap_or(role.default_priority()),
-            scheduled_for: check_time(self.scheduled_for)?,
+            scheduled_for: check_time(self.scheduled_for, now)?,
             payload,
             max_retries: within("max_retries", self.max_retries, RETRIES)?,
             depends_on: dependencies_of(self.depends_on.unwrap_or_default())?,
@@ -103,18 +106,19 @@ impl CheckedRequest {
         self.dedup_key.is_some()
     }
 
-    /// The request's own key, else `{role}:{store or platform}[:payload_id]`.
+    /// The request's own key, else [`CheckedRequest::default_key`].
     pub fn dedup_key(&self) -> String {
         self.dedup_key.clone().unwrap_or_else(|| self.default_key())
     }
 
-    /// `{role}:{store or platform}[:payload_id]`.
+    /// `{role}:{store, or platform and state}[:payload_id]`.
     pub fn default_key(&self) -> String {
         let place = match (self.dispensary_id, self.platform) {
             (Some(store), _) => Some(store.to_string()),
             (None, platform) => platform.map(|platform| platform.name().to_owned()),
         };
-        let parts = [Some(self.role.name().to_owned()), place, self.payload_id()];
+        let state = self.payload.get("state_code").and_then(Value::as_str).map(str::to_owned);
+        let parts = [Some(self.role.name().to_owned()), place, state, self.payload_id()];
         parts.into_iter().flatten().collect::<Vec<_>>().join(":")
     }
 
@@ -149,27 +153,23 @@ fn role_of(name: &str, payload: &Value) -> Result<Role, BadField> {
     name.parse().map_err(|unknown| bad("role", unknown))
 }
 
-pub(super) fn check_payload(role: Role, payload: &Value) -> Result<(), BadField> {
-    let args = Args::read(role, payload).map_err(|error| match error {
+/// The payload, with its state code in capital letters.
+pub(super) fn check_payload(role: Role, mut payload: Value) -> Result<Value, BadField> {
+    let args = Args::read(role, &payload).map_err(|error| match error {
         BadArgs::NoHandler(_) => bad("role", error),
         BadArgs::Payload { .. } => bad("payload", error),
     })?;
-    let Args::StoreDiscovery(args) = args else { return Ok(()) };
+    let Args::StoreDiscovery(args) = args else { return Ok(payload) };
     if let Some(points) = &args.points
         && (args.state_code.is_none() || points.len() > MAX_POINTS)
     {
         return Err(bad("payload", format!("points are at most {MAX_POINTS} numbers of a state_code's points")));
     }
-    match args.state_code {
-        Some(code) if !is_state_code(&code) => {
-            Err(bad("payload", "state_code must be two capital letters, for example AZ"))
-        }
-        _ => Ok(()),
+    if let Some(code) = args.state_code {
+        let code = code.parse::<StateCode>().map_err(|fault| bad("payload", format!("state_code {fault}")))?;
+        payload["state_code"] = Value::String(code.to_string());
     }
-}
-
-pub fn is_state_code(code: &str) -> bool {
-    code.len() == 2 && code.bytes().all(|letter| letter.is_ascii_uppercase())
+    Ok(payload)
 }
 
 fn check_store(role: Role, store: Option<StoreId>) -> Result<(), BadField> {
@@ -195,11 +195,25 @@ pub(super) fn check_priority(priority: Option<i64>) -> Result<Option<i32>, BadFi
     within("priority", priority, PRIORITIES)
 }
 
-pub(super) fn check_time(time: Option<DateTime<Utc>>) -> Result<Option<DateTime<Utc>>, BadField> {
+pub(super) fn check_time(time: Option<DateTime<Utc>>, now: DateTime<Utc>) -> Result<Option<DateTime<Utc>>, BadField> {
     match time {
         Some(time) if !YEARS.contains(&time.year()) => Err(out_of_range("scheduled_for", time, &YEARS)),
+        Some(time) if time > now + MAX_AHEAD => Err(too_far_ahead("scheduled_for", time)),
         other => Ok(other),
     }
+}
+
+/// A day from 1970 on.
+pub(super) fn check_day(field: &'static str, day: NaiveDate, now: DateTime<Utc>) -> Result<(), BadField> {
+    match day {
+        day if !YEARS.contains(&day.year()) => Err(out_of_range(field, day, &YEARS)),
+        day if day > (now + MAX_AHEAD).date_naive() => Err(too_far_ahead(field, day)),
+        _ => Ok(()),
+    }
+}
+
+fn too_far_ahead(field: &'static str, time: impl Display) -> BadField {
+    bad(field, format!("{time} is more than {} days ahead", MAX_AHEAD.num_days()))
 }
 
 fn dependencies_of(mut ids: Vec<TaskId>) -> Result<Vec<TaskId>, BadField> {
@@ -258,7 +272,7 @@ mod tests {
     use super::*;
 
     fn check(body: Value) -> Result<CheckedRequest, BadField> {
-        serde_json::from_value::<TaskRequest>(body).unwrap().check()
+        serde_json::from_value::<TaskRequest>(body).unwrap().check("2026-01-01T12:00:00Z".parse().unwrap())
     }
 
     #[rstest]
@@ -266,6 +280,7 @@ mod tests {
     #[case::a_payload(json!({"role": "product_refresh", "dispensary_id": 7, "payload": {"payload_id": 9}}), "product_refresh:7:9")]
     #[case::the_latest(json!({"role": "product_refresh", "dispensary_id": 7, "payload": {"payload_id": null}}), "product_refresh:7")]
     #[case::a_platform(json!({"role": "store_discovery", "platform": "dutchie"}), "store_discovery:dutchie")]
+    #[case::a_state(json!({"role": "store_discovery", "platform": "dutchie", "payload": {"state_code": "az"}}), "store_discovery:dutchie:AZ")]
     #[case::neither(json!({"role": "analytics_refresh"}), "analytics_refresh")]
     #[case::its_own(json!({"role": "analytics_refresh", "dedup_key": "k"}), "k")]
     #[case::the_old_name_fetches(json!({"role": "product_resync", "dispensary_id": 7}), "payload_fetch:7")]
@@ -285,11 +300,12 @@ mod tests {
     #[case::huge_priority(json!({"role": "analytics_refresh", "priority": 1i64 << 40}), "priority")]
     #[case::retries(json!({"role": "analytics_refresh", "max_retries": -1}), "max_retries")]
     #[case::args(json!({"role": "analytics_refresh", "payload": {"x": 1}}), "payload")]
-    #[case::state(json!({"role": "store_discovery", "platform": "dutchie", "payload": {"state_code": "az"}}), "payload")]
+    #[case::state(json!({"role": "store_discovery", "platform": "dutchie", "payload": {"state_code": "Arizona"}}), "payload")]
     #[case::points_of_no_state(json!({"role": "store_discovery", "platform": "dutchie", "payload": {"points": [1]}}), "payload")]
     #[case::empty_key(json!({"role": "analytics_refresh", "dedup_key": ""}), "dedup_key")]
     #[case::broken_key(json!({"role": "analytics_refresh", "dedup_key": "a\u{0}"}), "dedup_key")]
     #[case::far_future(json!({"role": "analytics_refresh", "scheduled_for": "+12000-01-01T00:00:00Z"}), "scheduled_for")]
+    #[case::a_typing_error(json!({"role": "analytics_refresh", "scheduled_for": "2099-01-01T00:00:00Z"}), "scheduled_for")]
     fn what_is_wrong_is_named(#[case] body: Value, #[case] field: &str) {
         assert_eq!(check(body).unwrap_err().field, field);
     }

@@ -38,9 +38,13 @@ pub enum WorkerCommand {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(default)]
 pub struct Resources {
+    /// Of the process: its heap in use where that is known, else what is resident.
     pub memory_mb: u64,
+    /// The limit of its container, else the memory of the machine.
     pub memory_total_mb: u64,
+    /// Of the process.
     pub memory_rss_mb: u64,
+    /// In use in the container, or on the machine, of `memory_total_mb`: the figure that back-off compares, and not a share of `memory_mb`.
     pub memory_percent: f64,
     pub cpu_user_ms: u64,
     pub cpu_system_ms: u64,

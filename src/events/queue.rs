@@ -106,14 +106,6 @@ pub fn storage_shared(root: &Path) {
     );
 }
 
-/// Either the root is new, or it is the mount point of a share that is not mounted.
-pub fn storage_new(root: &Path) {
-    warn!(
-        "The storage root {} has no payloads, but the database lists some: they cannot be read. If this is a share, mount it and start again",
-        root.display()
-    );
-}
-
 /// Tasks that need it are snoozed.
 pub fn storage_unavailable(error: &dyn fmt::Display) {
     warn!("Payloads cannot be written yet: {error}");

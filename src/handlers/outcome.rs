@@ -157,9 +157,9 @@ pub enum TaskError {
     Retry { reason: String, after: Option<Duration> },
     #[error("{reason}")]
     Permanent { reason: String },
-    /// Not a failure: the task waits at no cost, for `proxies.snooze` where `after` is none.
+    /// Not a failure: the task waits at no cost, for `proxies.snooze` where `after` is none, and at most until the breaker of `host` closes.
     #[error("{reason}")]
-    Snooze { reason: String, after: Option<Duration> },
+    Snooze { reason: String, after: Option<Duration>, host: Option<String> },
 }
 
 impl TaskError {
@@ -169,6 +169,10 @@ impl TaskError {
 
     pub fn retry(reason: impl Into<String>) -> Self {
         TaskError::Retry { reason: reason.into(), after: None }
+    }
+
+    fn snooze(reason: String, after: impl Into<Option<Duration>>) -> Self {
+        TaskError::Snooze { reason, after: after.into(), host: None }
     }
 }
 
@@ -181,7 +185,7 @@ impl From<DbError> for TaskError {
     fn from(error: DbError) -> Self {
         let reason = error.to_string();
         match error.is_external() {
-            true => TaskError::Snooze { reason, after: Some(DATABASE_SNOOZE) },
+            true => TaskError::snooze(reason, DATABASE_SNOOZE),
             false => TaskError::retry(reason),
         }
     }
@@ -195,7 +199,7 @@ impl From<StorageError> for TaskError {
     fn from(error: StorageError) -> Self {
         let reason = error.to_string();
         match error {
-            error if error.is_outage() => TaskError::Snooze { reason, after: Some(STORAGE_SNOOZE) },
+            error if error.is_outage() => TaskError::snooze(reason, STORAGE_SNOOZE),
             error if error.is_permanent() => TaskError::Permanent { reason },
             _ => TaskError::retry(reason),
         }
@@ -206,10 +210,10 @@ impl From<FetchError> for TaskError {
     fn from(error: FetchError) -> Self {
         let reason = error.to_string();
         match error.disposition() {
-            Disposition::Snooze { after } => TaskError::Snooze { reason, after },
+            Disposition::Snooze { after } => TaskError::Snooze { reason, after, host: error.refusing_host() },
             Disposition::Permanent => TaskError::Permanent { reason },
             // rotations are used up and the proxies failed each time: nothing reached the platform, so it costs no retry
-            Disposition::RotateProxy => TaskError::Snooze { reason, after: None },
+            Disposition::RotateProxy => TaskError::snooze(reason, None),
             Disposition::RotateBlocked | Disposition::TryAgain | Disposition::FailAttempt => TaskError::retry(reason),
         }
     }

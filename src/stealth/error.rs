@@ -10,9 +10,12 @@ use thiserror::Error;
 use crate::domain::host::{Refusing, Trouble};
 use crate::domain::proxy::ProxyId;
 use crate::memory::MAX_LARGE;
+use crate::process_limits::REMEDY;
 
 /// How long a task waits whose menu is too large to be held beside others: in the queue, where it holds nothing.
 const NO_MEMORY_PAUSE: Duration = Duration::from_secs(60);
+/// How long a task waits for descriptors or ports of this process.
+const PROCESS_LIMIT_PAUSE: Duration = Duration::from_secs(10);
 /// A task does not wait longer for a breaker: an operator who opened it for days may close it at any time.
 const MAX_BREAKER_PAUSE: Duration = Duration::from_secs(300);
 
@@ -42,7 +45,7 @@ pub enum FetchError {
     #[error("{host} throttles us (status {status})")]
     Throttled { host: String, status: u16, retry_after: Option<Duration> },
     /// Its breaker is open: nothing is sent to it but one probe now and then.
-    #[error("{host} {} since {} UTC; {}", refusing.why, refusing.since.format("%H:%M"), next_probe(refusing))]
+    #[error("{host} {} since {} UTC; {}", refusing.why, refusing.since.format("%H:%M"), refusing.next_probe())]
     HostRefuses { host: String, refusing: Box<Refusing> },
     /// Too many requests of this process wait for the same host.
     #[error("rate limiter for {host}: no permit within {waited:?}")]
@@ -50,6 +53,9 @@ pub enum FetchError {
     /// What came is large, and this process holds as much as it may.
     #[error("the answer of {host} is large, and this process holds {MAX_LARGE} large menus already")]
     NoMemory { host: String },
+    /// Neither the proxy nor the host is at fault.
+    #[error("a proxy {reason}: this process has used up what the system allows it; {REMEDY}")]
+    ProcessLimit { reason: String },
     #[error("{host} did not answer within {after:?} ({phase})")]
     Timeout { host: String, phase: &'static str, after: Duration },
     #[error("{host} failed: {reason}")]
@@ -135,6 +141,7 @@ impl FetchError {
                 Disposition::Snooze { after: None }
             }
             FetchError::NoMemory { .. } => Disposition::Snooze { after: Some(NO_MEMORY_PAUSE) },
+            FetchError::ProcessLimit { .. } => Disposition::Snooze { after: Some(PROCESS_LIMIT_PAUSE) },
             FetchError::Throttled { retry_after, .. } => Disposition::Snooze { after: *retry_after },
             FetchError::HostRefuses { refusing, .. } => {
                 Disposition::Snooze { after: Some(refusing.left.min(MAX_BREAKER_PAUSE)) }
@@ -163,6 +170,14 @@ impl FetchError {
         }
     }
 
+    /// The host whose open breaker is the cause.
+    pub fn refusing_host(&self) -> Option<String> {
+        match self {
+            FetchError::HostRefuses { host, .. } => Some(host.clone()),
+            _ => None,
+        }
+    }
+
     /// The value of the label `outcome` in metrics. Dashboards use these names: they stay where a variant is renamed.
     pub fn label(&self) -> &'static str {
         match self {
@@ -175,6 +190,7 @@ impl FetchError {
             FetchError::ProxyOutage { .. } => "proxy_outage",
             FetchError::RateLimitTimeout { .. } => "permit_timeout",
             FetchError::NoMemory { .. } => "no_memory",
+            FetchError::ProcessLimit { .. } => "process_limit",
             FetchError::Throttled { .. } => "throttled",
             FetchError::HostRefuses { .. } => "host_refuses",
             FetchError::Timeout { .. } => "timeout",
@@ -192,13 +208,6 @@ impl FetchError {
             FetchError::Unannounced { .. } | FetchError::MoreThanAnnounced { .. } => "unannounced",
             FetchError::Incomplete { .. } | FetchError::MorePages { .. } => "incomplete",
         }
-    }
-}
-
-fn next_probe(refusing: &Refusing) -> String {
-    match refusing.is_probed {
-        true => "a probe is under way".to_owned(),
-        false => format!("next probe in {} s", refusing.left.as_secs_f64().ceil()),
     }
 }
 

@@ -13,11 +13,13 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::host_table::{Exchanged, HostTable};
 use crate::clock::Clock;
-use crate::domain::host::{Applied, HostLimits, HostReport, HostState, Permission, Refusing, Trouble};
+use crate::domain::host::{Applied, BreakerState, HostLimits, HostReport, HostState, Permission, Refusing, Trouble};
 use crate::events;
 
 /// How old the view may become while the host is asked.
 const MAX_AGE: Duration = Duration::from_secs(10);
+/// The same while it refuses: tasks are woken when its breaker closes, and must not find it open here.
+const MAX_AGE_REFUSED: Duration = Duration::from_secs(1);
 /// Between two requests to a host, however low its rate: the limiter counts in 64 bits of nanoseconds.
 const MAX_PERIOD: Duration = Duration::from_secs(24 * 3600);
 
@@ -214,7 +216,8 @@ impl View {
     fn is_old(&self, now: Instant) -> bool {
         let Some(exchanged) = self.exchanged else { return true };
         let has_outlived_hold = self.held(exchanged).is_some() && self.held(now).is_none();
-        has_outlived_hold || now.saturating_duration_since(exchanged) >= MAX_AGE
+        let max_age = if self.state.breaker.state == BreakerState::Closed { MAX_AGE } else { MAX_AGE_REFUSED };
+        has_outlived_hold || now.saturating_duration_since(exchanged) >= max_age
     }
 
     fn held(&self, now: Instant) -> Option<Duration> {

@@ -331,6 +331,20 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_breaker_that_is_closed_elsewhere_is_closed_here_a_second_later() {
+        let clock = Clock::manual(chrono::DateTime::UNIX_EPOCH);
+        let limits = politeness().host_limits(SECOND);
+        let state = Mutex::new(HostState::new(clock.utc()));
+        let table = Arc::new(SharedTable { state, limits, clock: clock.clone() });
+        let process = HostRateLimits::new(politeness(), SECOND, clock.clone(), Some(table.clone()));
+        lock(&table.state).open_by_hand(None, None, clock.utc());
+        assert!(matches!(process.permit(HOST).await, Err(FetchError::HostRefuses { .. })));
+        lock(&table.state).close_by_hand(clock.utc());
+        clock.advance(SECOND);
+        assert!(process.permit(HOST).await.is_ok());
+    }
+
+    #[tokio::test]
     async fn a_probe_whose_task_is_stopped_is_sent_again_later() {
         let clock = Clock::manual(chrono::DateTime::UNIX_EPOCH);
         let limits = limits(config::Politeness { breaker_requests: 1, ..politeness() }, &clock);

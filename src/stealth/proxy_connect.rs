@@ -22,6 +22,7 @@ use url::{Host, Url};
 use super::proxy::{Proxy, ProxyProtocol};
 use super::tls;
 use super::traffic::{Metered, Traffic};
+use crate::process_limits;
 
 pub(super) const BAD_CREDENTIALS: &str = "it wants other credentials than its row holds";
 
@@ -46,6 +47,8 @@ pub enum ConnectErrorKind {
     ProxyAtOnce,
     /// The proxy works, and says that it cannot reach the origin, or says nothing: either may have failed.
     ProxyOrOrigin,
+    /// This process has used up its descriptors or ports: nothing was sent.
+    Own,
 }
 
 /// A stream on which the origin of `url` is spoken to: for plain http through an HTTP proxy that is the proxy itself. `tls` is for
@@ -102,8 +105,11 @@ fn tls_error(error: &io::Error) -> ConnectError {
 async fn dial(proxy: &Proxy) -> Result<TcpStream, ConnectError> {
     let host = proxy.host.trim_start_matches('[').trim_end_matches(']');
     let stream = TcpStream::connect((host, proxy.port)).await.map_err(|error| {
-        let is_refused = error.kind() == std::io::ErrorKind::ConnectionRefused;
-        let kind = if is_refused { ConnectErrorKind::ProxyAtOnce } else { ConnectErrorKind::Proxy };
+        let kind = match error.kind() {
+            _ if process_limits::are_reached(&error) => ConnectErrorKind::Own,
+            io::ErrorKind::ConnectionRefused => ConnectErrorKind::ProxyAtOnce,
+            _ => ConnectErrorKind::Proxy,
+        };
         failed(kind, format!("cannot be reached: {error}"))
     })?;
     stream.set_nodelay(true).map_err(broken)?;

@@ -379,6 +379,7 @@ fn connect_failure(proxy: &Proxy, url: &Url, error: ConnectError) -> Failure {
         ConnectErrorKind::Proxy => Failure::proxy(proxy.id, &host(url), error.reason, false),
         ConnectErrorKind::ProxyAtOnce => Failure::proxy(proxy.id, &host(url), error.reason, true),
         ConnectErrorKind::ProxyOrOrigin => unreachable(proxy, url, &error.reason),
+        ConnectErrorKind::Own => Failure::local(FetchError::ProcessLimit { reason: error.reason }),
     }
 }
 

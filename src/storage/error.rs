@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use crate::process_limits::{self, REMEDY};
+
 /// `path` is relative to the storage root, as the database has it.
 #[derive(Debug, Error)]
 pub enum StorageError {
@@ -20,6 +22,9 @@ pub enum StorageError {
         .root.display()
     )]
     Unavailable { root: PathBuf, reason: String },
+    /// Try again later: neither the file nor the root is at fault.
+    #[error("{path}: {error}: this process has used up what the system allows it; {REMEDY}")]
+    ProcessLimit { path: String, error: io::Error },
     /// Trying again does not help; a new crawl does.
     #[error("{path} does not exist: it was removed, or the storage root is not the one it was written to")]
     Missing { path: String },
@@ -36,6 +41,7 @@ impl StorageError {
     pub(super) fn from_io(path: &str, error: io::Error) -> Self {
         let path = path.to_owned();
         match error.kind() {
+            _ if process_limits::are_reached(&error) => StorageError::ProcessLimit { path, error },
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
                 StorageError::Full { path, error }
             }
@@ -51,13 +57,13 @@ impl StorageError {
     pub(super) fn of_root(root: &Path, path: &str, error: io::Error) -> Self {
         match StorageError::from_io(path, error) {
             StorageError::Io { error, .. } => StorageError::unavailable(root, error),
-            full => full,
+            other => other,
         }
     }
 
-    /// Whether the storage root is at fault, so that every file fails until an operator repairs it.
+    /// Whether the storage root or this process is at fault, so that every file fails until an operator repairs it.
     pub fn is_outage(&self) -> bool {
-        matches!(self, StorageError::Full { .. } | StorageError::Unavailable { .. })
+        matches!(self, StorageError::Full { .. } | StorageError::Unavailable { .. } | StorageError::ProcessLimit { .. })
     }
 
     /// Whether the file itself is at fault, so that reading it again cannot succeed.

@@ -14,7 +14,7 @@ use nix::sys::stat::Mode;
 
 use super::error::StorageError;
 use super::payloads::Payloads;
-use super::{durable, image_layout, owner};
+use super::{durable, image_layout};
 use crate::domain::image::Subject;
 
 /// Far more than any image that was written; a larger file is not read into memory.
@@ -55,8 +55,9 @@ impl Images {
     /// Writes the image of `subject` whose download has this SHA-256; a file that is there already is left as it is.
     pub async fn write(&self, subject: &Subject, sha256: &str, bytes: Vec<u8>) -> Result<String, StorageError> {
         let path = image_layout::file(subject, sha256);
+        let register = self.0.registration();
         let work = move |root: &Path, owner: &str| {
-            owner::register(root, owner)?;
+            register(root, owner)?;
             write(root, &path, &bytes)?;
             Ok(path)
         };

@@ -1,7 +1,8 @@
 //! The owner of a storage root: the file `payloads/.database`, which names the one database whose payloads are there.
 //!
 //! Only the database that owns all payloads may remove those without a row, so the sweep depends on this file. Nothing is
-//! written under a root before it has this file. Blocking.
+//! written under a root before it has this file, and a root that had it gets it back only by hand: without it, the root is the mount
+//! point of a share that is away. Blocking.
 
 use std::fs;
 use std::io;
@@ -26,15 +27,21 @@ pub enum Ownership {
     Shared,
 }
 
-/// Registers `owner` under `root`, unless it is registered already.
-pub fn register(root: &Path, owner: &str) -> Result<Ownership, StorageError> {
+/// Registers `owner` under `root`, unless it is registered already. `had_owner`: whether the root once had one, so that an empty one is
+/// unavailable.
+pub fn register(root: &Path, owner: &str, had_owner: bool) -> Result<Ownership, StorageError> {
     let mut exclusive = Ownership::Exclusive;
     for _ in 0..MAX_ROUNDS {
         match read(root)?.as_deref() {
             Some(SEVERAL) => return Ok(Ownership::Shared),
             Some(current) if current == owner || extends(current, owner) => return Ok(exclusive),
+            Some("") => {
+                write(root, owner)?;
+                exclusive = Ownership::New;
+            }
             Some(current) if extends(owner, current) => write(root, owner)?,
             Some(_) => write(root, SEVERAL)?,
+            None if had_owner => return Err(missing(root)),
             None => {
                 create(root, owner)?;
                 exclusive = Ownership::New;
@@ -42,6 +49,15 @@ pub fn register(root: &Path, owner: &str) -> Result<Ownership, StorageError> {
         }
     }
     Err(StorageError::unavailable(root, "processes of several databases start on it at the same time"))
+}
+
+/// A root without an owner is the mount point of a share that is not mounted.
+pub fn missing(root: &Path) -> StorageError {
+    let file = layout::OWNER;
+    let reason = format!(
+        "it has no {file}, so its share is away, or it is another directory (where its files are gone for good, make that file, empty)"
+    );
+    StorageError::unavailable(root, reason)
 }
 
 /// Whether all payloads under `root` are those of `owner`.
@@ -55,7 +71,7 @@ pub fn read(root: &Path) -> Result<Option<String>, StorageError> {
     match fs::read_to_string(root.join(layout::OWNER)) {
         Ok(owner) => Ok(Some(owner.trim().to_owned())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(StorageError::unavailable(root, error)),
+        Err(error) => Err(StorageError::of_root(root, layout::OWNER, error)),
     }
 }
 

@@ -8,6 +8,7 @@ use std::fs;
 use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -51,6 +52,8 @@ pub struct Payloads {
     can_write: Arc<watch::Sender<bool>>,
     /// When a write or check last did.
     usable_at: Arc<Mutex<Option<Instant>>>,
+    /// Whether the root has an owner, or is known to have had one.
+    had_owner: Arc<AtomicBool>,
 }
 
 /// A payload that is durable.
@@ -72,13 +75,28 @@ impl Payloads {
             operations: Arc::new(Semaphore::new(MAX_OPERATIONS)),
             can_write: Arc::new(watch::Sender::new(true)),
             usable_at: Arc::default(),
+            had_owner: Arc::default(),
         }
     }
 
+    /// The database has payloads already: a root without an owner is unavailable, and not a new one.
+    pub fn expect_owner(&self) {
+        self.had_owner.store(true, Ordering::Relaxed);
+    }
+
     /// Registers this database as the root's owner. Each write does so first, since another share may be mounted there while the
-    /// process runs.
+    /// process runs. A root that had an owner and has none any more is unavailable: its share is away.
     pub async fn register_owner(&self) -> Result<Ownership, StorageError> {
-        self.blocking_within(MAX_CHECK_WAIT, owner::register).await
+        self.blocking_within(MAX_CHECK_WAIT, self.registration()).await
+    }
+
+    pub(super) fn registration(&self) -> impl Fn(&Path, &str) -> Result<Ownership, StorageError> + Send + use<> {
+        let had_owner = Arc::clone(&self.had_owner);
+        move |root, owner| {
+            let ownership = owner::register(root, owner, had_owner.load(Ordering::Relaxed))?;
+            had_owner.store(true, Ordering::Relaxed);
+            Ok(ownership)
+        }
     }
 
     /// Checks that there is room for a payload, before a menu is fetched that could not be written. It waits for the disk only after
@@ -88,8 +106,9 @@ impl Payloads {
             return Ok(());
         }
         let write = if *self.can_write.borrow() { durable::write_unsynced } else { durable::write_temporary };
+        let register = self.registration();
         let checked = self.blocking_within(MAX_CHECK_WAIT, move |root, owner| {
-            owner::register(root, owner)?;
+            register(root, owner)?;
             match write(&root.join(layout::PAYLOADS), &vec![0; MIN_ROOM]) {
                 Ok(_) => Ok(()),
                 Err(error) => Err(StorageError::of_root(root, layout::PAYLOADS, error)),
@@ -121,8 +140,9 @@ impl Payloads {
         let encoded = cpu::run(move || document::encode(&content).map(|bytes| (sha256_hex(&bytes), bytes))).await;
         let (sha256, bytes) = encoded.map_err(|error| StorageError::from_io(&layout::payload(store, at), error))?;
         let size = bytes.len() as u64;
+        let register = self.registration();
         let write = move |root: &Path, owner: &str| {
-            owner::register(root, owner)?;
+            register(root, owner)?;
             write_file(root, store, at, &bytes)
         };
         Ok(PayloadFile { storage_path: self.note_write(self.blocking(write).await)?, sha256, bytes: size })
@@ -151,7 +171,7 @@ impl Payloads {
     pub async fn missing(&self, storage_paths: Vec<String>) -> Result<HashSet<String>, StorageError> {
         self.blocking(move |root, _| {
             if owner::read(root)?.is_none() && !storage_paths.is_empty() {
-                return Err(no_owner(root));
+                return Err(owner::missing(root));
             }
             let is_missing = |path: &String| {
                 let file = layout::resolve(root, path);
@@ -219,7 +239,7 @@ fn read_file(root: &Path, path: &str) -> Result<Vec<u8>, StorageError> {
             Err(StorageError::Corrupt { path: path.to_owned(), reason: format!("larger than {MAX_FILE_BYTES} bytes") })
         }
         Ok(_) => Ok(bytes),
-        Err(_) if owner::read(root)?.is_none() => Err(no_owner(root)),
+        Err(_) if owner::read(root)?.is_none() => Err(owner::missing(root)),
         Err(error) => Err(StorageError::from_io(path, error)),
     }
 }
@@ -229,18 +249,13 @@ pub(super) fn open_file(root: &Path, path: &str) -> Result<fs::File, StorageErro
     let file = layout::resolve(root, path).ok_or_else(|| StorageError::InvalidPath { path: path.to_owned() })?;
     match open(&file) {
         Ok(open) => Ok(open),
-        Err(_) if owner::read(root)?.is_none() => Err(no_owner(root)),
+        Err(_) if owner::read(root)?.is_none() => Err(owner::missing(root)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Err(StorageError::Missing { path: path.to_owned() }),
         Err(_) if !is_file(&file) => {
             Err(StorageError::Corrupt { path: path.to_owned(), reason: "it is no regular file".to_owned() })
         }
         Err(error) => Err(StorageError::from_io(path, error)),
     }
-}
-
-/// A root without an owner is the mount point of a share that is not mounted.
-fn no_owner(root: &Path) -> StorageError {
-    StorageError::unavailable(root, "it has no payloads/.database")
 }
 
 /// A link, or a pipe without a writer, was put there from outside: the one is not followed, the other not waited for.

@@ -29,6 +29,7 @@ mod outage;
 mod pinned_plans;
 mod platforms;
 mod private_server;
+mod promises;
 mod proxies;
 mod queue;
 mod reads;

@@ -86,6 +86,25 @@ async fn check_tells_scripts_by_its_exit_code() {
     assert_eq!(exit_code("check").await, Some(0));
 }
 
+#[tokio::test]
+async fn a_process_makes_no_tables_in_another_programs_database() {
+    let database = support::empty_database().await;
+    database.raw.batch_execute("CREATE TABLE orders (id int); CREATE EXTENSION IF NOT EXISTS pg_trgm").await.unwrap();
+    let run = async |args: &[&str]| {
+        let output = support::drover().args(args).env("DATABASE_URL", &database.url).output().await.unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    for args in [&["worker"][..], &["enqueue", "--role", "analytics_refresh"]] {
+        let (code, said) = run(args).await;
+        assert_eq!(code, Some(78), "{said}");
+        assert!(said.contains("orders") && said.contains("drover migrate up"), "{said}");
+    }
+    let tables = "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'";
+    assert_eq!(database.raw.query_one(tables, &[]).await.unwrap().get::<_, i64>(0), 1);
+    assert_eq!(run(&["migrate", "up"]).await.0, Some(0));
+    assert_eq!(run(&["enqueue", "--role", "analytics_refresh"]).await.0, Some(0));
+}
+
 /// What an object's row says when an older program made it.
 const OLDER: &str = "UPDATE schema_objects SET checksum = 'older', revision = 0";
 

@@ -203,6 +203,29 @@ async fn the_one_proxy_that_is_left_completes_the_crawl() {
 }
 
 #[tokio::test]
+async fn a_process_without_descriptors_blames_no_proxy_and_spends_no_retry() {
+    let farm = Farm::with_stores(12).await;
+    farm.enqueue(Role::PayloadFetch).await;
+    let mut command = farm.drover(&["worker"]);
+    // SAFETY: setrlimit is safe between fork and exec
+    unsafe {
+        command.pre_exec(|| {
+            let files = nix::sys::resource::Resource::RLIMIT_NOFILE;
+            nix::sys::resource::setrlimit(files, 32, 32).map_err(std::io::Error::from)
+        });
+    }
+    let limited = Child::spawn(&mut command);
+    let told = "SELECT least(1, count(*)) FROM task_attempts WHERE outcome = 'snoozed' AND error LIKE '%this process has used up%'";
+    farm.until_counted("the attempt was put off with a clear text", told, 1).await;
+    assert_eq!(farm.count("SELECT count(*) FROM worker_tasks WHERE retry_count > 0").await, 0);
+    assert_eq!(farm.count("SELECT count(*) FROM proxies WHERE failure_count > 0").await, 0);
+    drop(limited);
+    farm.execute("UPDATE worker_tasks SET scheduled_for = NULL WHERE status = 'pending'").await;
+    let _worker = Child::spawn(&mut farm.drover(&["worker"]));
+    farm.until_crawled().await;
+}
+
+#[tokio::test]
 async fn a_full_disk_costs_no_retry_and_the_crawl_completes_once_there_is_room() {
     let farm = Farm::with_stores(12).await;
     farm.enqueue(Role::PayloadFetch).await;

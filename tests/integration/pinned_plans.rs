@@ -20,11 +20,11 @@ const NOT_PINNED: [&str; 14] = [
     "flush_renewals",
     "generate_for_state",
     "generate_resync",
-    "generate_tasks",
     "insert_job",
     "legacy_counts",
     "legacy_tables",
     "old_partitions",
+    "run_schedule",
     "take_turn",
 ];
 

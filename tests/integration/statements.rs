@@ -11,9 +11,12 @@ const WITHOUT_SCHEMA: [&str; 1] = ["migrate/bookkeeping.sql"];
 /// Parts of other statements, which have `{filters}` and `{columns}` in their place.
 const FILTERS: &str = "task_views/filters.sql";
 const COLUMNS: &str = "task_views/columns.sql";
-/// The end of other statements.
+/// The beginning and the end of other statements.
+const LISTED: &str = "product_search/listed.sql";
 const FOUND: &str = "product_search/found.sql";
-const WITH_FOUND: [&str; 2] = ["product_search/by_words.sql", "product_search/by_trigrams.sql"];
+const WITH_LISTED: [&str; 2] = ["product_search/scan.sql", "product_search/walk.sql"];
+const WITH_LISTED_AND_FOUND: [&str; 3] =
+    ["product_search/by_corrections.sql", "product_search/by_trigrams.sql", "product_search/by_words.sql"];
 
 /// What the program says of a statement's parameters where the statement does not.
 fn types_of(name: &str) -> Vec<Type> {
@@ -112,8 +115,8 @@ fn types_of_read(name: &str) -> &'static [Type] {
             Type::TEXT,
             Type::INT8,
         ],
-        "product_search/by_words.sql" | "product_search/by_trigrams.sql" => &[
-            Type::TEXT,
+        name if WITH_LISTED.contains(&name) || WITH_LISTED_AND_FOUND.contains(&name) => &[
+            Type::INT8_ARRAY,
             Type::TEXT,
             Type::TEXT,
             Type::BOOL,
@@ -122,9 +125,12 @@ fn types_of_read(name: &str) -> &'static [Type] {
             Type::INT4,
             Type::TEXT,
             Type::INT8,
+            Type::TEXT,
             Type::INT8,
             Type::INT8,
             Type::INT8,
+            Type::TEXT,
+            Type::TEXT,
         ],
         _ => &[],
     }
@@ -150,17 +156,21 @@ async fn every_statement_file_can_be_prepared() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/db/sql");
     let database = support::database().await;
     let read = |name: &str| std::fs::read_to_string(root.join(name)).unwrap();
-    let (filters, columns, found) = (read(FILTERS), read(COLUMNS), read(FOUND));
+    let (filters, columns, listed, found) = (read(FILTERS), read(COLUMNS), read(LISTED), read(FOUND));
+    let parts = [FILTERS, COLUMNS, LISTED, FOUND];
     let mut faults = Vec::new();
     let files = files_with("sql", &root);
     for file in &files {
         let name = file.strip_prefix(&root).unwrap().to_string_lossy().into_owned();
-        if WITHOUT_SCHEMA.contains(&name.as_str()) || [FILTERS, COLUMNS, FOUND].contains(&name.as_str()) {
+        if WITHOUT_SCHEMA.contains(&name.as_str()) || parts.contains(&name.as_str()) {
             continue;
         }
         let mut text = read(&name).replace("{filters}", &filters).replace("{columns}", &columns);
-        if WITH_FOUND.contains(&name.as_str()) {
-            text.push_str(&found);
+        if WITH_LISTED.contains(&name.as_str()) {
+            text = format!("{listed}{text}");
+        }
+        if WITH_LISTED_AND_FOUND.contains(&name.as_str()) {
+            text = format!("{listed}{text}{found}");
         }
         if let Err(error) = database.raw.prepare_typed(&text, &types_of(&name)).await {
             faults.push(format!("{name}: {}", error.as_db_error().map_or(error.to_string(), |db| db.to_string())));

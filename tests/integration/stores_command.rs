@@ -255,7 +255,7 @@ async fn stores_are_grouped_and_listed_by_group() {
     }
     let full = run(&database, &["stores", "tag", "g20", &id(1)]).await;
     assert_eq!(full.status.code(), Some(4));
-    assert!(String::from_utf8_lossy(&full.stderr).contains("take it out of one with `drover stores untag`"));
+    assert!(String::from_utf8_lossy(&full.stderr).contains("take it out of one first"));
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use std::fs;
 use source::{Source, files, root, rust_files};
 
 /// Below every module but domain.
-const COMMON: [&str; 12] = [
+const COMMON: [&str; 13] = [
     "authorities",
     "clock",
     "config",
@@ -22,12 +22,13 @@ const COMMON: [&str; 12] = [
     "log",
     "memory",
     "metrics",
+    "process_limits",
     "secrets",
     "spelling",
 ];
 
 /// What each module may import beside itself and [`COMMON`]. `*` = everything.
-const MAY_IMPORT: [(&str, &[&str]); 31] = [
+const MAY_IMPORT: [(&str, &[&str]); 32] = [
     ("main", &["*"]),
     ("cli", &["*"]),
     ("app", &["actors", "private_server", "db", "stealth", "storage", "downloads", "handlers", "platforms", "domain"]),
@@ -57,6 +58,7 @@ const MAY_IMPORT: [(&str, &[&str]); 31] = [
     ("log", &[]),
     ("memory", &[]),
     ("metrics", &[]),
+    ("process_limits", &[]),
     ("secrets", &[]),
     ("spelling", &[]),
     ("lib", &["*"]),

@@ -1,10 +1,11 @@
 // @ts-check
-// Products of all stores, found by words of their name or brand.
+// Products of all stores, found by words of their name or brand, or by filters alone.
 
 import { link, pick, withQuery } from "../core/base.js";
 import { count, plural } from "../core/format.js";
 import { html } from "../core/html.js";
 import { useResource } from "../core/resource.js";
+import { setQuery } from "../core/router.js";
 import { Icon } from "../parts/icon.js";
 import { usePage } from "../parts/page.js";
 import { Empty, Loaded, PageHead, Panel } from "../parts/panel.js";
@@ -19,18 +20,38 @@ const EXAMPLES = 8;
 const QUALIFIERS = [
   ...PRODUCT_QUALIFIERS,
   { word: "state", parameter: "state", help: "two letters, as MI", read: (text) => (/^[a-z]{2}$/i.test(text) ? text.toUpperCase() : null) },
+  { word: "city", parameter: "city", help: 'a name; with spaces in quotes, "like this"' },
+  { word: "store", parameter: "store", help: "its number", read: (text) => (/^\d{1,18}$/.test(text) ? text : null) },
 ];
-const PARAMETERS = [...QUALIFIERS.map(({ parameter }) => parameter), "cursor"];
+const PARAMETERS = [...QUALIFIERS.map(({ parameter }) => parameter), "sort", "cursor"];
+/** @type {[string, string][]} */
+const SORTS = [
+  ["name", "by name"],
+  ["price", "cheapest first"],
+  ["price_desc", "dearest first"],
+  ["price_change", "latest price change first"],
+  ["newest", "newest first"],
+];
 
 /** @param {{ query: URLSearchParams }} properties */
 export function Page({ query }) {
   const words = query.get("q");
-  const path = words ? withQuery("/api/products/search", { ...pick(query, PARAMETERS), limit: LIMIT }) : null;
+  const isAsked = PARAMETERS.some((name) => query.get(name));
+  const path = isAsked ? withQuery("/api/products/search", { ...pick(query, PARAMETERS), limit: LIMIT }) : null;
   const answer = useResource(path, { topics: ["rollups"], gap: 15_000 });
   usePage(words ? `Products: ${words}` : "Products", answer);
-  return html`<${PageHead} title="Products" scope="of all stores, by words of the name or brand" />
-    <div class="row"><${QueryBox} qualifiers=${QUALIFIERS} query=${query} text="q" label="Search products" placeholder="Words of a name or brand; state:MI in_stock:yes" /></div>
-    ${words ? html`<${Found} answer=${answer} query=${query} path=${path} />` : html`<${Beginning} query=${query} />`}`;
+  return html`<${PageHead} title="Products" scope="of all stores, by words of the name or brand, or by filters" />
+    <div class="row"><${QueryBox} qualifiers=${QUALIFIERS} query=${query} text="q" label="Search products" placeholder="Words of a name or brand; state:MI in_stock:yes" />${path && html`<${Order} query=${query} />`}</div>
+    ${path ? html`<${Found} answer=${answer} query=${query} path=${path} />` : html`<${Beginning} />`}`;
+}
+
+/** The server's own order has no name in the address: the best match first, without words by name. @param {{ query: URLSearchParams }} properties */
+function Order({ query }) {
+  const sorts = query.get("q") ? [["", "best match first"], ...SORTS] : SORTS.map(([value, word]) => [value === "name" ? "" : value, word]);
+  return html`<label class="sr" for="sort">Order</label>
+    <select id="sort" onChange=${(/** @type {any} */ event) => setQuery({ sort: event.target.value, cursor: null })}>
+      ${sorts.map(([value, word]) => html`<option value=${value} selected=${(query.get("sort") ?? "") === value}>${word}</option>`)}
+    </select>`;
 }
 
 /** @param {{ answer: import("../core/resource.js").Answer<any>, query: URLSearchParams, path: string }} properties */
@@ -39,16 +60,16 @@ const Found = ({ answer, query, path }) =>
     <${Notes} of=${data} />
     ${data.products.length === 0
       ? html`<${None} query=${query} of=${data} />`
-      : html`<${ProductTable} products=${data.products} scope=${path} caption="Products that were found, the best match first" stores=${true} />
-          <${Pager} query=${query} next=${data.next_cursor} older="Next">${products(data.products.length)} ${data.next_cursor || query.has("cursor") ? "on this page" : "in all"}, the best match first</${Pager}>`}`}</${Loaded}></section>`;
+      : html`<${ProductTable} products=${data.products} scope=${path} caption="Products that were found" stores=${true} />
+          <${Pager} query=${query} next=${data.next_cursor} older="Next">${products(data.products.length)} ${data.next_cursor || query.has("cursor") ? "on this page" : "in all"}</${Pager}>`}`}</${Loaded}></section>`;
 
 /** How the search was made, where that matters. @param {{ of: any }} properties */
 function Notes({ of }) {
   const notes = [
-    of.match === "trigrams" && of.products.length > 0 && "No product has these words. These are spelled alike.",
+    (of.match === "corrected" || of.match === "trigrams") && of.products.length > 0 && "No product has these words. These are spelled alike.",
     of.truncated && "So many match that only a part of them was looked at: more words or a filter find more exactly.",
     of.stores_waiting > 0 && `${plural(of.stores_waiting, "crawled store")} ${of.stores_waiting === 1 ? "is" : "are"} not searched yet: the index follows the crawls.`,
-    !of.forgives_spelling && "This server has no trigrams: a spelling mistake finds nothing.",
+    !of.forgives_spelling && "The words of products are not counted yet: a spelling mistake finds nothing.",
   ].filter(Boolean);
   return notes.length > 0 && html`<div class="panel-head" role="status"><ul class="soft">${notes.map((note) => html`<li><${Icon} name="search" /> ${note}</li>`)}</ul></div>`;
 }
@@ -59,30 +80,26 @@ function None({ query }) {
   const isFiltered = QUALIFIERS.some(({ parameter }) => parameter !== "q" && query.get(parameter)) || query.has("cursor");
   return html`<${Empty} icon="search" title="No product matches">
     <p class="mono">${asText(QUALIFIERS, query)}</p>
-    ${isFiltered ? html`<a class="btn" href=${link("/admin/products", { q: words })}>Without filters</a>` : html`<a class="btn" href=${link("/admin/products")}>Another search</a>`}
+    ${words && isFiltered ? html`<a class="btn" href=${link("/admin/products", { q: words })}>Without filters</a>` : html`<a class="btn" href=${link("/admin/products")}>Another search</a>`}
   </${Empty}>`;
 }
 
-/** The search needs words: what to type, and words that are there. @param {{ query: URLSearchParams }} properties */
-function Beginning({ query }) {
-  const filters = pick(query, PARAMETERS.filter((name) => name !== "q" && name !== "cursor"));
-  const isFiltered = Object.values(filters).some(Boolean);
-  return html`<section class="panel" aria-labelledby="h-search"><h2 class="sr" id="h-search">How to search</h2><${Empty} icon="search" title=${isFiltered ? "The filters need words to look for" : "Type words of a name or brand"}>
-      <p>The beginnings of words are enough, and a spelling mistake is forgiven. Filters narrow it down: <span class="mono">category: brand: in_stock: on_special: min_price: max_price: state:</span></p>
-      <p>The products of one store, without words, are on the page of the <a class="link" href=${link("/admin/stores")}>store</a>.</p>
-      ${isFiltered && html`<a class="btn" href=${link("/admin/products")}>Clear the filters</a>`}
+/** What to type, and words that are there. */
+function Beginning() {
+  return html`<section class="panel" aria-labelledby="h-search"><h2 class="sr" id="h-search">How to search</h2><${Empty} icon="search" title="Type words of a name or brand">
+      <p>The beginnings of words are enough, and a spelling mistake is forgiven. Filters narrow it down: <span class="mono">category: brand: in_stock: on_special: min_price: max_price: state: city: store:</span></p>
+      <p>Filters alone find what they leave of all products: <a class="link" href=${link("/admin/products", { sort: "newest" })}>the newest</a>, <a class="link" href=${link("/admin/products", { sort: "price_change" })}>those whose price changed last</a>.</p>
     </${Empty}></section>
-    <div class="cols two"><${Brands} filters=${filters} /><${Categories} /></div>`;
+    <div class="cols two"><${Brands} /><${Categories} /></div>`;
 }
 
-/** @param {{ filters: Record<string, string | null> }} properties */
-function Brands({ filters }) {
+function Brands() {
   const answer = useResource(withQuery("/api/analytics/brand-presence", { limit: EXAMPLES }));
-  return html`<${Panel} title="Search by brand" scope="brands in the most stores of one state"><${Loaded} of=${answer} what="The list of brands">${(/** @type {any} */ data) =>
+  return html`<${Panel} title="By brand" scope="brands in the most stores of one state"><${Loaded} of=${answer} what="The list of brands">${(/** @type {any} */ data) =>
     data.brands.length === 0
       ? html`<p class="panel-body dim">No product has been crawled yet.</p>`
       : html`<ul class="panel-body">${data.brands.map(
-          (/** @type {any} */ each) => html`<li><a class="link" href=${link("/admin/products", { ...filters, q: each.brand, state: each.state })}><bdi>${each.brand}</bdi>${each.state && ` in ${each.state}`}</a> <span class="scope">${products(each.products)} in ${plural(each.stores, "store")}</span></li>`,
+          (/** @type {any} */ each) => html`<li><a class="link" href=${link("/admin/products", { brand: each.brand, state: each.state })}><bdi>${each.brand}</bdi>${each.state && ` in ${each.state}`}</a> <span class="scope">${products(each.products)} in ${plural(each.stores, "store")}</span></li>`,
         )}</ul>`}</${Loaded}></${Panel}>`;
 }
 

@@ -59,6 +59,7 @@ const Row = memo((/** @type {{ schedule: Schedule, isOperator: boolean, onEdit: 
     <td class="num fact" data-l="next run">${schedule.enabled ? html`<${Until} at=${schedule.next_run_at} />` : html`<span class="dim">–</span>`}</td>
     <td class="num line">${isOperator && html`<${Actions} schedule=${schedule} onEdit=${onEdit} />`}</td>
   </tr>
+  ${!schedule.last_error && schedule.last_note && html`<tr><td colspan="9" class="line dim">The last run made no task: ${schedule.last_note}</td></tr>`}
   ${schedule.last_error && html`<tr><td colspan="9" class="line bad"><${Icon} name="warn" /> The last run failed: ${schedule.last_error}</td></tr>`}`;
 });
 
@@ -73,7 +74,7 @@ function Actions({ schedule, onEdit }) {
   const path = `/api/schedules/${schedule.id}`;
   const ifMatch = { "if-match": tagOf(schedule) };
   const run = () =>
-    act(() => send("POST", `${path}/trigger`, {}), (made) => (made.fault ? `${schedule.name} did not run: ${made.fault}` : `${schedule.name} ran and made ${plural(made.tasks, "task")}`), { href: link("/admin/tasks", { schedule_id: schedule.id }) });
+    act(() => send("POST", `${path}/trigger`, {}), (made) => (made.fault ? `${schedule.name} did not run: ${made.fault}` : `${schedule.name} ran and made ${plural(made.tasks, "task")}${made.note ? `: ${made.note}` : ""}`), { href: link("/admin/tasks", { schedule_id: schedule.id }) });
   const turn = () => act(() => send("PUT", path, { enabled: !schedule.enabled }, ifMatch), `${schedule.name} is ${schedule.enabled ? "off" : "on"}`);
   const remove = async () => {
     const isSure = await confirm({ title: `Delete the schedule ${schedule.name}?`, body: html`<p>Its tasks stay. The default schedules come back when drover starts.</p>`, action: "Delete", danger: true });

@@ -22,6 +22,8 @@ import { Products } from "./store/products.js";
 
 /** Tasks that wait; a store hardly ever has more than two. */
 const WAITING = 5;
+/** Priority of what a person asks for. */
+const BY_HAND = 20;
 
 /** @param {{ id: number, query: URLSearchParams }} properties */
 export function Page({ id, query }) {
@@ -55,8 +57,8 @@ function Head({ id, store }) {
 /** @param {StoreView} store */
 async function crawl({ id }) {
   try {
-    const task = await send("POST", "/api/tasks", { role: "payload_fetch", dispensary_id: id });
-    toast("good", `Task ${count(task.id)} was created.`, { href: link(`/admin/tasks/${task.id}`), linkText: "Show the task" });
+    const task = await send("POST", "/api/tasks", { role: "payload_fetch", dispensary_id: id, priority: BY_HAND });
+    toast("good", task.raised ? `Task ${count(task.id)} waited already and goes first now.` : `Task ${count(task.id)} was created.`, { href: link(`/admin/tasks/${task.id}`), linkText: "Show the task" });
     reloadAll();
   } catch (error) {
     const task = error instanceof Refusal && error.status === 409 ? error.taskId : null;

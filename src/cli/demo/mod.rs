@@ -95,7 +95,7 @@ impl Demo<'_> {
 
     async fn prepare(&self, config: &Arc<Config>) -> anyhow::Result<(OpenDatabase, PreparedApp)> {
         let opened = database::open(config).await?;
-        migrate::up(&opened.db).await?;
+        migrate::up_own(&opened.db).await?;
         world::seed_database(&opened.db, self.sim, &self.env.config.secrets.keys()).await?;
         schedules::ensure_defaults(&opened.db.client().await?).await?;
         // a running demo would hold the ports, so tasks that are claimed belong to a dead process

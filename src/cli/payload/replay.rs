@@ -153,7 +153,7 @@ async fn one(id: PayloadId, env: &Env) -> anyhow::Result<ExitCode> {
         payload: json!({ "payload_id": id }),
         ..TaskRequest::default()
     };
-    let task = task_requests::enqueue(&tx, request).await.map_err(not_queued)?;
+    let task = task_requests::enqueue(&tx, request).await.map_err(not_queued)?.id;
     tx.commit().await?;
     env.out.either(&json!({ "task_id": task, "payload_id": id }), |_| format!("task {task}: payload {id}"))?;
     Ok(ExitCode::Ok)

@@ -4,17 +4,23 @@ use crate::api::products::FoundPage;
 use crate::cli::client::with_query;
 use crate::cli::output::{counted, money};
 use crate::cli::{Env, ExitCode, values};
-use crate::db::product_search::MatchKind;
+use crate::db::product_search::{MatchKind, SearchSort};
 use crate::db::product_views::ProductView;
+use crate::domain::store::StoreId;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Words, or beginnings of words
-    #[arg(required = true)]
+    /// Words, or beginnings of words; without them, all that the options leave
     words: Vec<String>,
     /// Only in stores of this state, such as AZ
     #[arg(long)]
     state: Option<String>,
+    /// Only in stores of this city
+    #[arg(long)]
+    city: Option<String>,
+    /// Only in this store
+    #[arg(long, value_name = "ID", value_parser = values::whole_number)]
+    store: Option<StoreId>,
     #[arg(long)]
     category: Option<String>,
     /// How the brand begins
@@ -32,6 +38,9 @@ pub struct Args {
     /// Highest price, in dollars
     #[arg(long, value_name = "PRICE", value_parser = values::cents)]
     max_price: Option<i32>,
+    /// relevance (by default with words), name (without), price, price_desc, price_change or newest
+    #[arg(long, value_parser = values::word::<SearchSort>)]
+    sort: Option<SearchSort>,
     /// How many, at most
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = values::number(1..=500_i64))]
     limit: i64,
@@ -40,14 +49,17 @@ pub struct Args {
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let flag = |is_given: bool| is_given.then(|| "true".to_owned());
     let query = [
-        ("q", Some(args.words.join(" "))),
+        ("q", Some(args.words.join(" ")).filter(|words| !words.is_empty())),
         ("state", args.state),
+        ("city", args.city),
+        ("store", args.store.map(|store| store.to_string())),
         ("category", args.category),
         ("brand", args.brand),
         ("in_stock", flag(args.in_stock)),
         ("on_special", flag(args.on_special)),
         ("min_price", args.min_price.map(|cents| cents.to_string())),
         ("max_price", args.max_price.map(|cents| cents.to_string())),
+        ("sort", args.sort.map(|sort| <&str>::from(sort).to_owned())),
         ("limit", Some(args.limit.to_string())),
     ];
     let api = env.api_to_read().await?;
@@ -58,7 +70,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     })?;
     warn(&found);
     let headers = ["id", "product", "brand", "category", "price", "stock", "store", "state"];
-    env.out.list(&found, &found.products, &headers, cells)?;
+    env.out.list(&found, &found.products, &headers, |found| cells(&found.product))?;
     Ok(ExitCode::Ok)
 }
 
@@ -68,9 +80,10 @@ fn warn(found: &FoundPage) {
         tracing::warn!("no product matches");
     }
     if found.products.is_empty() && !found.forgives_spelling {
-        tracing::warn!("the server has no trigrams (extension pg_trgm): a spelling mistake finds nothing");
+        tracing::warn!("the words of products are not counted yet: a spelling mistake finds nothing");
     }
-    if !found.products.is_empty() && found.r#match == MatchKind::Trigrams {
+    let is_alike = matches!(found.r#match, MatchKind::Corrected | MatchKind::Trigrams);
+    if !found.products.is_empty() && is_alike {
         tracing::warn!("no product has all words; these are spelled alike");
     }
     if found.truncated {

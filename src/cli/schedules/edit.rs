@@ -12,6 +12,7 @@ use crate::domain::group;
 use crate::domain::role::Role;
 use crate::domain::schedule::INTERVALS;
 use crate::domain::schedule_request::{ScheduleRequest, ScheduleUpdate};
+use crate::domain::state_code::StateCode;
 use crate::domain::store::Platform;
 use crate::platforms::Registry;
 
@@ -40,8 +41,8 @@ pub struct Add {
     #[arg(long, value_parser = group::name)]
     group: Option<String>,
     /// Only the stores of this state
-    #[arg(long, value_parser = state_code)]
-    state: Option<String>,
+    #[arg(long)]
+    state: Option<StateCode>,
     /// Only the stores of this platform; for store_discovery, the platform that is asked
     #[arg(long)]
     platform: Option<Platform>,
@@ -66,8 +67,8 @@ pub struct Set {
     #[arg(long)]
     no_group: bool,
     /// Only the stores of this state
-    #[arg(long, value_parser = state_code, conflicts_with = "no_state")]
-    state: Option<String>,
+    #[arg(long, conflicts_with = "no_state")]
+    state: Option<StateCode>,
     /// The stores of all states
     #[arg(long)]
     no_state: bool,
@@ -155,7 +156,7 @@ pub async fn remove(name: &str, env: &Env) -> anyhow::Result<ExitCode> {
 
 async fn show(schedule: Schedule, env: &Env) -> anyhow::Result<ExitCode> {
     let warning = match &schedule.group_name {
-        Some(group) if !env.is_remote() => groups::warn_if_empty(&env.db().await?.client().await?, group).await?,
+        Some(group) => groups::warn_if_empty(&env.api().await?, group).await?,
         _ => None,
     };
     env.out
@@ -194,10 +195,4 @@ fn interval(text: &str) -> Result<Duration, String> {
     let every = humantime::parse_duration(text).map_err(|fault| format!("{fault}; expected one such as 1h or 30m"))?;
     let is_in_range = INTERVALS.contains(&(every.as_secs_f64() / 3600.0));
     if is_in_range { Ok(every) } else { Err("expected a duration from 4s to 366d".to_owned()) }
-}
-
-fn state_code(text: &str) -> Result<String, String> {
-    let code = text.to_ascii_uppercase();
-    let is_code = code.len() == 2 && code.bytes().all(|letter| letter.is_ascii_uppercase());
-    if is_code { Ok(code) } else { Err("expected two letters, such as AZ".to_owned()) }
 }

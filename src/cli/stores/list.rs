@@ -33,7 +33,7 @@ pub struct Args {
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let list = all(&args, env).await?;
     if let Some(group) = args.group.as_deref().filter(|_| list.stores.is_empty()) {
-        warn_of(group, env).await?;
+        groups::warn_if_empty(&env.api_to_read().await?, group).await?;
     }
     let headers = ["id", "name", "state", "platform id", "groups", "crawl", "products", "in stock", "last crawl"];
     env.out.list(&list, &list.stores, &headers, cells)?;
@@ -64,16 +64,6 @@ async fn all(args: &Args, env: &Env) -> anyhow::Result<StorePage> {
             return Ok(list);
         }
     }
-}
-
-/// The database knows the groups that may be meant.
-async fn warn_of(group: &str, env: &Env) -> anyhow::Result<()> {
-    if env.is_remote() {
-        tracing::warn!("group '{group}' holds no such store");
-        return Ok(());
-    }
-    groups::warn_if_empty(&env.db_to_read().await?.client().await?, group).await?;
-    Ok(())
 }
 
 fn cells(store: &StoreView) -> Vec<String> {

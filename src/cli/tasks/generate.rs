@@ -3,13 +3,14 @@
 use chrono::NaiveDate;
 use clap::Subcommand;
 
+use crate::api::tasks::RequestedTask;
 use crate::cli::output::{counted, time};
-use crate::cli::{Env, ExitCode, values};
-use crate::db::task_views::TaskView;
+use crate::cli::{Env, ExitCode, enqueue, values};
 use crate::db::tasks::RecoveryCounts;
 use crate::domain::generation_request::{
     DiscoveryRequest, RecoveryRequest, Resync, ResyncRequest, StateRequest, StateTasks,
 };
+use crate::domain::state_code::StateCode;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -29,12 +30,12 @@ enum What {
         date: Option<NaiveDate>,
         /// Only the stores of this state, such as AZ
         #[arg(long)]
-        state: Option<String>,
+        state: Option<StateCode>,
     },
     /// A task for every crawlable store of a state, at once
     State {
         /// Two letters, such as AZ
-        state: String,
+        state: StateCode,
         /// The kind of work [default: payload_fetch]
         #[arg(long)]
         role: Option<String>,
@@ -49,7 +50,7 @@ enum What {
         platform: String,
         /// Only in this state, such as AZ
         #[arg(long)]
-        state: Option<String>,
+        state: Option<StateCode>,
     },
 }
 
@@ -73,13 +74,13 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
             let request = StateRequest { state_code: state, role, priority };
             let made = api.post("/api/job-queue/enqueue-state", &request).await;
             let made: StateTasks = made.map_err(|error| error.naming_flags(flag_of_state))?;
-            env.out.either(&made, |made| text(made.count, made.skipped))?;
+            env.out.either(&made, state_text)?;
         }
         What::Discovery { platform, state } => {
             let request = DiscoveryRequest { platform, state_code: state };
             let task = api.post("/api/tasks/generate/discovery", &request).await;
-            let task: TaskView = task.map_err(|error| error.naming_flags(flag))?;
-            env.out.either(&task, |task| format!("task {}: {}", task.id, task.role))?;
+            let task: RequestedTask = task.map_err(|error| error.naming_flags(flag))?;
+            env.out.either(&task, enqueue::text)?;
         }
     }
     Ok(ExitCode::Ok)
@@ -101,6 +102,13 @@ fn resync_text(made: &Resync) -> String {
         _ => String::new(),
     };
     format!("{}{slots}", text(made.count, made.skipped))
+}
+
+fn state_text(made: &StateTasks) -> String {
+    match made.raised {
+        0 => text(made.count, made.skipped),
+        raised => format!("{}; {} raised", text(made.count, made.skipped), counted(raised, "waiting task")),
+    }
 }
 
 fn text(count: i32, skipped: i32) -> String {

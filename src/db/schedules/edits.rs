@@ -46,7 +46,7 @@ pub async fn add(tx: &Tx, new: &NewSchedule) -> Result<Schedule, ScheduleError> 
                 &new.name,
                 &role,
                 &platform,
-                &new.state_code,
+                &new.state_code.as_deref(),
                 group_name,
                 &new.priority,
                 &hours,
@@ -73,9 +73,8 @@ pub async fn change(
     if expected.is_some_and(|expected| expected != schedule.version) {
         return Err(ScheduleError::Changed(id));
     }
-    if change.changes_scope() {
-        scope_after(&schedule, change)?.check()?;
-    }
+    let scope = if change.changes_scope() { Some(scope_after(&schedule, change)?.check()?) } else { None };
+    let args = scope.filter(|_| change.args.is_some()).map(|scope| scope.args);
     let next = match &change.recurrence {
         Some(recurrence) => Some(next_run(tx, Some(id), recurrence).await?.1),
         None => None,
@@ -94,7 +93,7 @@ pub async fn change(
                 &platform,
                 &schedule.state_code,
                 &schedule.group_name,
-                &change.args,
+                &args,
                 &hours,
                 &cron,
                 &schedule.priority,
@@ -155,7 +154,8 @@ fn apply(schedule: &mut Schedule, change: &ScheduleChange) {
     schedule.name = name.unwrap_or_else(|| schedule.name.clone());
     schedule.role = role.map_or_else(|| schedule.role.clone(), Word::Known);
     schedule.platform = platform.map_or_else(|| schedule.platform.clone(), |platform| platform.map(Word::Known));
-    schedule.state_code = state_code.unwrap_or_else(|| schedule.state_code.clone());
+    schedule.state_code =
+        state_code.map_or_else(|| schedule.state_code.clone(), |code| code.map(|code| code.to_string()));
     schedule.group_name = group_name.unwrap_or_else(|| schedule.group_name.clone());
     schedule.args = args.unwrap_or_else(|| schedule.args.clone());
     schedule.priority = priority.unwrap_or(schedule.priority);

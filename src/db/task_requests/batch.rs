@@ -1,10 +1,11 @@
-//! Many task requests in one transaction: what is wrong with one, or queued already, is its own answer and holds up no other.
+//! Task requests in one transaction: what is wrong with one, or queued already, is its own answer and holds up no other.
 //!
-//! In: an open transaction and requests as they came. Out: for each, in their order, the id of its task, or why there is none.
+//! In: an open transaction and requests as they came. Out: for each, in their order, its task, or why there is none.
 
 use std::collections::{HashMap, HashSet};
 
-use super::{MAX_TRIES, RequestError, task_of};
+use super::{Queued, RequestError, task_of};
+use crate::clock::Clock;
 use crate::db::row::{first_columns, parsed};
 use crate::db::tasks::{self, NewTask};
 use crate::db::{DbError, MAX_BATCH, Tx};
@@ -16,7 +17,10 @@ use crate::events;
 /// Of one batch; the caller refuses more.
 pub const MAX_BATCH_ITEMS: usize = 10_000;
 
-type Answer = Result<TaskId, RequestError>;
+/// The holder of a conflicting key may end before it is looked up; then the insert is tried again.
+const MAX_TRIES: usize = 3;
+
+type Answer = Result<Queued, RequestError>;
 
 /// A request that is good so far, and its place in the batch.
 struct Candidate {
@@ -30,9 +34,9 @@ pub async fn enqueue_batch(tx: &Tx, requests: Vec<TaskRequest>) -> Result<Vec<An
     batch.resolve_stores(tx).await?;
     batch.require_tasks(tx).await?;
     batch.refuse_repetitions();
-    batch.refuse_open_tasks(tx).await?;
+    batch.meet_open_tasks(tx).await?;
     for _ in 0..MAX_TRIES {
-        batch.refuse_holders_of_keys(tx).await?;
+        batch.meet_holders_of_keys(tx).await?;
         tx.batch("SAVEPOINT requests").await?;
         match batch.insert(tx).await {
             Ok(()) => return batch.into_answers(),
@@ -54,9 +58,10 @@ struct Batch {
 impl Batch {
     fn checked(requests: Vec<TaskRequest>) -> Batch {
         let mut batch = Batch { answers: Vec::new(), open: Vec::new(), repetitions: Vec::new() };
+        let now = Clock::system().utc();
         for (index, request) in requests.into_iter().enumerate() {
             batch.answers.push(None);
-            match request.check() {
+            match request.check(now) {
                 Ok(request) => batch.open.push(Candidate { index, request }),
                 Err(bad) => batch.answers[index] = Some(Err(bad.into())),
             }
@@ -126,7 +131,8 @@ impl Batch {
         });
     }
 
-    async fn refuse_open_tasks(&mut self, tx: &Tx) -> Result<(), DbError> {
+    /// Those that do the same, whoever made them: a schedule, a chain or a person at psql gave them no key.
+    async fn meet_open_tasks(&mut self, tx: &Tx) -> Result<(), DbError> {
         let mut twins = HashMap::new();
         for part in self.open.chunks(MAX_BATCH) {
             let asked: Vec<&Candidate> = part.iter().filter(|candidate| !candidate.request.has_own_key()).collect();
@@ -134,20 +140,16 @@ impl Batch {
             let stores: Vec<_> = asked.iter().map(|candidate| candidate.request.dispensary_id).collect();
             let platforms: Vec<_> =
                 asked.iter().map(|candidate| candidate.request.platform.map(Platform::name)).collect();
-            let payloads: Vec<_> = asked.iter().map(|candidate| candidate.request.payload_id()).collect();
+            let payloads: Vec<_> = asked.iter().map(|candidate| &candidate.request.payload).collect();
             let sql = include_str!("../sql/task_requests/open_tasks.sql");
             let rows = tx.query(sql, &[&roles, &stores, &platforms, &payloads]).await?;
             let found = first_columns::<Option<TaskId>>(&rows)?;
             twins.extend(asked.iter().zip(found).filter_map(|(candidate, twin)| Some((candidate.index, twin?))));
         }
-        self.keep(|candidate| match twins.get(&candidate.index) {
-            None => Ok(()),
-            Some(twin) => Err(RequestError::Duplicate { existing: *twin, key: candidate.request.dedup_key() }),
-        });
-        Ok(())
+        self.meet(tx, &twins).await
     }
 
-    async fn refuse_holders_of_keys(&mut self, tx: &Tx) -> Result<(), DbError> {
+    async fn meet_holders_of_keys(&mut self, tx: &Tx) -> Result<(), DbError> {
         let keys: Vec<String> = self.open.iter().map(|candidate| candidate.request.dedup_key()).collect();
         let mut holders = HashMap::new();
         for part in keys.chunks(MAX_BATCH) {
@@ -155,9 +157,33 @@ impl Batch {
                 holders.insert(row.try_get::<_, String>("dedup_key")?, row.try_get::<_, TaskId>("id")?);
             }
         }
-        self.keep(|candidate| match holders.get(&candidate.request.dedup_key()) {
-            None => Ok(()),
-            Some(holder) => Err(RequestError::Duplicate { existing: *holder, key: candidate.request.dedup_key() }),
+        let met =
+            self.open.iter().zip(&keys).filter_map(|(candidate, key)| Some((candidate.index, *holders.get(key)?)));
+        let met = met.collect();
+        self.meet(tx, &met).await
+    }
+
+    /// Answers the candidates whose twins these are: a less urgent one that waits is raised, any other refuses the request.
+    async fn meet(&mut self, tx: &Tx, twins: &HashMap<usize, TaskId>) -> Result<(), DbError> {
+        let met = |candidate: &Candidate| twins.get(&candidate.index).copied();
+        let asked: Vec<&Candidate> = self.open.iter().filter(|candidate| met(candidate).is_some()).collect();
+        if asked.is_empty() {
+            return Ok(());
+        }
+        let ids: Vec<_> = asked.iter().map(|candidate| met(candidate)).collect();
+        let priorities: Vec<_> = asked.iter().map(|candidate| candidate.request.priority).collect();
+        let times: Vec<_> = asked.iter().map(|candidate| candidate.request.scheduled_for).collect();
+        let rows = tx.query(include_str!("../sql/task_requests/raise.sql"), &[&ids, &priorities, &times]).await?;
+        let raised: HashSet<TaskId> = first_columns(&rows)?.into_iter().collect();
+        let answers = &mut self.answers;
+        self.open.retain(|candidate| {
+            let Some(existing) = twins.get(&candidate.index).copied() else { return true };
+            let answer = match raised.contains(&existing) {
+                true => Ok(Queued { id: existing, raised: true }),
+                false => Err(RequestError::Duplicate { existing, key: candidate.request.dedup_key() }),
+            };
+            answers[candidate.index] = Some(answer);
+            false
         });
         Ok(())
     }
@@ -167,7 +193,7 @@ impl Batch {
             let new: Vec<NewTask> = part.iter().map(|candidate| task_of(&candidate.request)).collect();
             let ids = tasks::enqueue(tx, &new).await?;
             for (candidate, id) in part.iter().zip(ids) {
-                self.answers[candidate.index] = Some(Ok(id));
+                self.answers[candidate.index] = Some(Ok(Queued { id, raised: false }));
             }
         }
         Ok(())
@@ -177,7 +203,7 @@ impl Batch {
         for (index, first, key) in std::mem::take(&mut self.repetitions) {
             // the first may itself repeat an open task
             let existing = match &self.answers[first] {
-                Some(Ok(id) | Err(RequestError::Duplicate { existing: id, .. })) => *id,
+                Some(Ok(Queued { id, .. }) | Err(RequestError::Duplicate { existing: id, .. })) => *id,
                 _ => return Err(DbError::Other(format!("request {first} of the batch has no answer"))),
             };
             self.answers[index] = Some(Err(RequestError::Duplicate { existing, key }));

@@ -8,6 +8,7 @@ use thiserror::Error;
 use tokio_postgres::Row;
 
 use super::{Client, DbError};
+use crate::clock::Clock;
 use crate::db::row::first_column;
 use crate::domain::task::{Status, TaskId, TaskLease};
 use crate::domain::task_change::TaskChange;
@@ -68,7 +69,7 @@ pub async fn change(
     change: &TaskChange,
     expected: Option<DateTime<Utc>>,
 ) -> Result<(), ChangeError> {
-    change.check()?;
+    change.check(Clock::system().utc())?;
     let sql = "SELECT was, refusal, NULL::bigint AS other FROM change_task($1, $2, $3)";
     let change = serde_json::to_value(change).map_err(|error| DbError::Other(error.to_string()))?;
     let answer = client.query_one(sql, &[&id, &change, &expected]).await;

@@ -61,6 +61,8 @@ pub struct Settlement {
     pub retry_after: Duration,
     /// The longest time in a row that a task may be snoozed.
     pub snooze_limit: Duration,
+    /// A snoozed task runs again when the breaker of this host closes, if that is earlier.
+    pub waits_for_host: Option<String>,
     /// The attempt's detail: proxies, fingerprint, requests, blocks.
     pub detail: Value,
 }
@@ -74,6 +76,7 @@ impl Settlement {
             error_message,
             retry_after: Duration::ZERO,
             snooze_limit: Duration::from_secs(24 * 3600),
+            waits_for_host: None,
             detail: Value::Null,
         }
     }
@@ -92,6 +95,7 @@ impl Settlement {
             "error": error.as_deref().map(|error| &error[..error.floor_char_boundary(MAX_ERROR_BYTES)]),
             "retry_after": self.retry_after.as_secs_f64(),
             "snooze_limit": self.snooze_limit.as_secs_f64(),
+            "waits_for_host": self.waits_for_host,
             "detail": storable(&self.detail),
         })
     }

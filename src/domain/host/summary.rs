@@ -5,7 +5,10 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
-use super::{HostState, Permission};
+use super::{HostState, Permission, Refusing};
+
+/// A breaker that is open for longer was opened by hand, without an end.
+const LONGEST_PAUSE: Duration = Duration::from_secs(300 * 24 * 3600);
 
 impl HostState {
     /// What it does and since when, and until when nothing is sent to it.
@@ -18,16 +21,24 @@ impl HostState {
             Permission::Held { left, status } => {
                 format!("throttles us (status {status}); on hold for {}", seconds(left))
             }
-            Permission::Refusing(refusing) if refusing.is_probed => {
-                format!("{} since {} UTC; a probe is under way", refusing.why, time(refusing.since))
-            }
             Permission::Refusing(refusing) => {
-                format!("{} since {} UTC; next probe in {}", refusing.why, time(refusing.since), seconds(refusing.left))
+                format!("{} since {} UTC; {}", refusing.why, time(refusing.since), refusing.next_probe())
             }
             Permission::ProbeDue => {
                 let refusing = self.refusing(Duration::ZERO);
                 format!("{} since {} UTC; a probe is due", refusing.why, time(refusing.since))
             }
+        }
+    }
+}
+
+impl Refusing {
+    /// When the host is asked again.
+    pub fn next_probe(&self) -> String {
+        match self.left {
+            _ if self.is_probed => "a probe is under way".to_owned(),
+            left if left > LONGEST_PAUSE => "until an operator closes its breaker".to_owned(),
+            left => format!("next probe in {}", seconds(left)),
         }
     }
 }

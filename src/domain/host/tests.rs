@@ -317,6 +317,7 @@ fn an_operator_opens_the_breaker_of_a_host_that_answers(#[case] seconds: Option<
         summary.starts_with("is switched off by an operator (maintenance) since 1970-01-01 00:00:00 UTC"),
         "{summary}"
     );
+    assert_eq!(summary.contains("next probe in"), seconds == Some(3600), "{summary}");
     host.pass(Duration::from_secs(left));
     assert_eq!(host.permission(), Permission::ProbeDue);
     assert_eq!(host.probe(Verdict::Accepted), Some(HostNotice::Closed));

@@ -266,7 +266,7 @@ async fn an_owner_that_an_earlier_version_wrote_is_made_longer() {
         ("id 5", Ownership::Exclusive, OURS),
         ("id 5 9 more", Ownership::Exclusive, "id 5 9 more"),
         ("id 55", Ownership::Shared, "several databases"),
-        ("", Ownership::Shared, "several databases"),
+        ("", Ownership::New, OURS),
     ] {
         fs::write(payloads.root.join(layout::OWNER), before).unwrap();
         assert_eq!(payloads.register_owner().await.unwrap(), ownership, "{before}");
@@ -296,6 +296,34 @@ async fn nothing_is_written_to_a_share_that_is_away_and_its_owner_is_seen_when_i
     of_another_database(&payloads).write(content(1)).await.unwrap();
     payloads.write(content(2)).await.unwrap();
     assert_eq!(owner_of(&payloads), "several databases");
+}
+
+#[tokio::test]
+async fn a_root_that_vanishes_under_work_is_not_made_again() {
+    let (dir, payloads) = storage();
+    payloads.write(content(1)).await.unwrap();
+    let away = dir.path().join("away");
+    fs::rename(&payloads.root, &away).unwrap();
+    for error in [payloads.write(content(2)).await.unwrap_err(), payloads.register_owner().await.unwrap_err()] {
+        assert!(error.is_outage() && error.to_string().contains("it has no payloads/.database"), "{error}");
+    }
+    assert!(!payloads.root.join("payloads").exists(), "nothing is written below the mount point");
+    assert!(!*payloads.can_write().borrow());
+    let _ = fs::remove_dir_all(&payloads.root);
+    fs::rename(&away, &payloads.root).unwrap();
+    payloads.write(content(2)).await.unwrap();
+    assert!(*payloads.can_write().borrow());
+}
+
+#[tokio::test]
+async fn an_empty_root_of_a_database_with_payloads_waits_for_an_operator() {
+    let (_dir, payloads) = storage();
+    payloads.expect_owner();
+    assert!(payloads.check_room().await.unwrap_err().is_outage());
+    fs::create_dir_all(payloads.root.join(layout::PAYLOADS)).unwrap();
+    fs::write(payloads.root.join(layout::OWNER), "").unwrap();
+    payloads.write(content(1)).await.unwrap();
+    assert_eq!(owner_of(&payloads), OURS);
 }
 
 #[tokio::test]

@@ -94,8 +94,8 @@ async fn every_store_of_a_state_gets_a_task_that_has_none() {
         "UPDATE dispensaries SET crawl_enabled = true, state = CASE WHEN slug = 'far-away' THEN 'NV' ELSE 'AZ' END";
     server.database.raw.batch_execute(sql).await.unwrap();
     let ask = async || server.post("/api/job-queue/enqueue-state", json!({"state_code": "AZ"})).await.expect(200);
-    assert_eq!(ask().await, json!({"count": 2, "skipped": 0}));
-    assert_eq!(ask().await, json!({"count": 0, "skipped": 2}));
+    assert_eq!(ask().await, json!({"count": 2, "skipped": 0, "raised": 0}));
+    assert_eq!(ask().await, json!({"count": 0, "skipped": 2, "raised": 0}));
     let page = server.get("/api/tasks").await.expect(200);
     assert!(page["tasks"].as_array().unwrap().iter().all(|task| task["role"] == "payload_fetch"), "{page}");
     let refused = server.post("/api/job-queue/enqueue-state", json!({"state_code": "Arizona"})).await.problem(400);

@@ -105,3 +105,42 @@ async fn the_view_of_the_older_queue_takes_inserts() {
     }
     assert_eq!(listed(&server, "").await, [id]);
 }
+
+#[tokio::test]
+async fn the_view_of_the_older_queue_is_worked_by_the_older_statements() {
+    let server = Server::start().await;
+    let raw = &server.database.raw;
+    let insert = "INSERT INTO worker_job_queue (job_type, platform, account, priority) VALUES ('scrape_account', 'site', 'ann', 2) \
+                  RETURNING id, priority, status, max_retries";
+    let made = raw.query_one(insert, &[]).await.unwrap();
+    assert_eq!(
+        (made.get::<_, i32>("priority"), made.get::<_, &str>("status"), made.get::<_, i32>("max_retries")),
+        (2, "pending", 3)
+    );
+    let id: i64 = made.get("id");
+
+    let claim = "UPDATE worker_job_queue SET status = 'running', worker_id = 'old-1', started_at = now() WHERE id = (\
+                   SELECT id FROM worker_job_queue WHERE status = 'pending' ORDER BY priority, created_at LIMIT 1 FOR UPDATE SKIP LOCKED) \
+                 RETURNING id, status, worker_id";
+    let claimed = raw.query_one(claim, &[]).await.unwrap();
+    assert_eq!((claimed.get::<_, i64>("id"), claimed.get::<_, &str>("status")), (id, "running"));
+    assert!(raw.query_opt(claim, &[]).await.unwrap().is_none(), "once");
+    let progress = "UPDATE worker_job_queue SET progress_percent = 40, progress_message = 'page 2' WHERE id = $1";
+    assert_eq!(raw.execute(progress, &[&id]).await.unwrap(), 1);
+    let fail = "UPDATE worker_job_queue SET status = 'failed', error_message = 'no answer', completed_at = now() WHERE id = $1";
+    raw.execute(fail, &[&id]).await.unwrap();
+    let job = server.get(&format!("/api/jobs/{id}")).await.expect(200);
+    assert_eq!(
+        (&job["status"], &job["error_message"], &job["progress_percent"]),
+        (&json!("failed"), &json!("no answer"), &json!(40))
+    );
+    let retry = "UPDATE worker_job_queue SET status = 'pending', priority = 9, retry_count = retry_count + 1 WHERE id = $1 RETURNING priority";
+    assert_eq!(raw.query_one(retry, &[&id]).await.unwrap().get::<_, i32>(0), 9);
+    let task =
+        raw.query_one("SELECT priority, retry_count, worker_id FROM worker_tasks WHERE id = $1", &[&id]).await.unwrap();
+    assert_eq!((task.get::<_, i32>(0), task.get::<_, i32>(1), task.get::<_, Option<&str>>(2)), (1, 1, None));
+    for refused in ["job_type = 'youtube_monitor'", "priority = 11", "status = 'stale'", "id = 7"] {
+        let update = format!("UPDATE worker_job_queue SET {refused} WHERE id = {id}");
+        assert!(raw.batch_execute(&update).await.is_err(), "{refused}");
+    }
+}

@@ -40,8 +40,10 @@ async fn each_step_moves_its_part() {
     assert_eq!(status["job_schedules"], json!({"false": 3}));
     assert_eq!(status["dispensary_crawl_jobs"], json!({"cancelled": 2, "running": 1, "completed": 1}));
     assert_eq!(status["queue"]["pending"], 2);
-    let bad = server.post("/api/tasks/migration/create-resync-tasks", json!({"state_code": "az"})).await.problem(400);
+    let bad = server.post("/api/tasks/migration/create-resync-tasks", json!({"state_code": "A1"})).await.problem(400);
     assert_eq!(bad["field"], "state_code");
+    let again = server.post("/api/tasks/migration/create-resync-tasks", json!({"state_code": "az"})).await.expect(200);
+    assert_eq!(again["note"], "stores with a crawl that is queued or running already: 1");
 }
 
 #[tokio::test]
@@ -63,16 +65,56 @@ async fn the_whole_move_is_made_once() {
 }
 
 #[tokio::test]
-async fn without_old_tables_nothing_is_changed() {
+async fn without_old_tables_tasks_are_made_all_the_same() {
     let server = Server::start().await;
     server.add_store("one").await;
-    for step in ["disable-old-schedules", "cancel-pending-crawl-jobs", "create-resync-tasks"] {
-        assert_eq!(post(&server, step).await, json!({"legacy": "absent", "count": 0}), "{step}");
+    for step in ["disable-old-schedules", "cancel-pending-crawl-jobs"] {
+        let answer = post(&server, step).await;
+        assert_eq!((&answer["legacy"], &answer["count"]), (&json!("absent"), &json!(0)), "{step}");
+        assert!(answer["note"].as_str().unwrap().contains("older schema"), "{answer}");
     }
-    assert_eq!(post(&server, "full-migrate").await["legacy"], "absent");
+    assert_eq!(post(&server, "create-resync-tasks").await, json!({"legacy": "absent", "count": 1}));
+    let report = post(&server, "full-migrate").await;
+    assert_eq!((&report["legacy"], &report["crawl_tasks_skipped"]), (&json!("absent"), &json!(1)));
+    assert!(report["discovery_task"].is_i64() && report["analytics_task"].is_i64(), "{report}");
+    assert_eq!(report["notes"].as_array().unwrap().len(), 2, "no tables, and the crawl that is queued: {report}");
     let status = status(&server).await;
-    assert_eq!(
-        (&status["legacy"], &status["job_schedules"], &status["queue"]["pending"]),
-        (&json!("absent"), &Value::Null, &json!(0))
-    );
+    assert_eq!((&status["job_schedules"], &status["queue"]["pending"]), (&Value::Null, &json!(3)));
+}
+
+#[tokio::test]
+async fn old_tables_with_enumerated_words_and_other_names_are_moved() {
+    let server = Server::start().await;
+    let sql = "CREATE TYPE job_status AS ENUM ('PENDING', 'running', 'canceled', 'done', 'error');
+               CREATE TABLE job_schedules (id serial PRIMARY KEY, is_active boolean);
+               CREATE TABLE dispensary_crawl_jobs (id serial PRIMARY KEY, status job_status, finished_at timestamptz);
+               CREATE TABLE job_run_logs (id serial PRIMARY KEY, status job_status);
+               INSERT INTO job_schedules (is_active) VALUES (true), (false);
+               INSERT INTO dispensary_crawl_jobs (status) VALUES ('PENDING'), ('done');
+               INSERT INTO job_run_logs (status) VALUES ('running')";
+    server.database.raw.batch_execute(sql).await.unwrap();
+    let report = post(&server, "full-migrate").await;
+    let counts = ["schedules_disabled", "crawl_jobs_cancelled", "job_runs_closed"];
+    assert_eq!(counts.map(|count| report[count].as_i64().unwrap()), [1, 1, 1], "{report}");
+    let status = status(&server).await;
+    assert_eq!(status["job_schedules"], json!({"false": 2}));
+    assert_eq!(status["dispensary_crawl_jobs"], json!({"canceled": 1, "done": 1}));
+    assert_eq!(status["job_run_logs"], json!({"error": 1}));
+}
+
+#[tokio::test]
+async fn an_old_table_that_cannot_be_moved_is_named_with_its_column() {
+    let server = Server::start().await;
+    let sql = "CREATE TABLE job_schedules (id serial PRIMARY KEY, job_name text);
+               CREATE TABLE dispensary_crawl_jobs (id serial PRIMARY KEY, status text CHECK (status IN ('pending', 'done')));
+               INSERT INTO dispensary_crawl_jobs (status) VALUES ('pending')";
+    server.database.raw.batch_execute(sql).await.unwrap();
+    let path = |step| format!("/api/tasks/migration/{step}");
+    let refused = async |step| server.post(&path(step), json!({})).await.problem(409)["detail"].to_string();
+    for step in ["disable-old-schedules", "full-migrate"] {
+        assert!(refused(step).await.contains("the table job_schedules has no column enabled"), "{step}");
+    }
+    let cancelled = refused("cancel-pending-crawl-jobs").await;
+    assert!(cancelled.contains("the column status of the table dispensary_crawl_jobs takes none of"), "{cancelled}");
+    server.get(&path("status")).await.problem(409);
 }

@@ -34,7 +34,8 @@ impl Operation {
     /// Its path, with this number where it needs one.
     pub fn target_of(&self, id: i64) -> String {
         let path = self.path.replace("{role}", "payload_fetch").replace("{host}", "menu.example");
-        let path = path.replace("{path}", IMAGE).replace("{brand}", "bud-bros");
+        let path =
+            path.replace("{path}", IMAGE).replace("{brand}", "bud-bros").replace("{group}", &format!("group-{id}"));
         path.replace("{ip}", "192.0.2.1").replace("{id}", &id.to_string())
     }
 

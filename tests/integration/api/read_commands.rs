@@ -57,6 +57,9 @@ async fn a_products_price_is_followed_from_the_command_line_alone(#[case] api: A
         "{table}"
     );
 
+    let dearest = text(&run(&["products", "search", "--state", "az", "--sort", "price_desc", "--limit", "1"]).await);
+    assert!(dearest.lines().count() == 2 && dearest.contains("Blue Ledger 2"), "{dearest}");
+
     let id = ids[0].to_string();
     let shown = text(&run(&["products", "show", &id]).await);
     assert!(shown.contains(&format!("product   {id} Blue Ledger 1\nbrand     Granite\n")), "{shown}");
@@ -86,7 +89,7 @@ async fn what_is_found_by_its_spelling_alone_is_said_so() {
 #[rstest]
 #[case::no_product(&["products", "show", "4711"], 3, "product 4711")]
 #[case::no_products_history(&["products", "history", "4711"], 3, "product 4711")]
-#[case::no_words(&["products", "search"], 2, "WORDS")]
+#[case::nothing_to_be_relevant_to(&["products", "search", "--sort", "relevance"], 2, "--sort")]
 #[case::a_long_state(&["products", "search", "blue", "--state", "Arizona"], 2, "--state: not two letters")]
 #[case::a_price_in_words(&["products", "search", "blue", "--min-price", "ten"], 2, "such as 35 or 12.50")]
 #[case::a_number_without_an_option(&["products", "history", "1", "--nth", "1"], 2, "--option")]
@@ -195,8 +198,7 @@ async fn stores_are_added_from_the_command_line_alone(#[case] api: Api) {
 async fn a_command_that_no_api_serves_refuses_an_url() {
     let server = Server::start().await;
     for args in [
-        &["stores", "tag", "rivals", "1"][..],
-        &["payload", "show", "1"],
+        &["payload", "show", "1"][..],
         &["payload", "replay", "1"],
         &["migrate", "status"],
         &["doctor"],

@@ -257,7 +257,7 @@ async fn a_product_is_found_shown_and_followed() {
         server.get(&format!("/api/products/search?q=blue+ledg&state=az&in_stock=true&limit=1&cursor={cursor}")).await;
     assert_ne!(second.expect(200)["products"][0]["id"], found["products"][0]["id"]);
     let alike = server.get("/api/products/search?q=blue+ledgr").await.expect(200);
-    assert_eq!((&alike["match"], alike["products"].as_array().unwrap().len()), (&json!("trigrams"), 2));
+    assert_eq!((&alike["match"], alike["products"].as_array().unwrap().len()), (&json!("corrected"), 2));
 
     let shown = server.get(&format!("/api/products/{}", ids[0])).await.expect(200);
     assert_eq!((&shown["name"], &shown["options"][0]["option_label"]), (&json!("Blue Ledger 1"), &json!("1g")));
@@ -300,7 +300,8 @@ async fn analytics_say_as_of_when_they_are() {
 #[case::no_cursor("/api/stores?cursor=4711", "cursor")]
 #[case::no_sort("/api/stores/1/products?sort=size", "sort")]
 #[case::huge_price("/api/stores/1/products?min_price=2147483648", "min_price")]
-#[case::no_question("/api/products/search", "q")]
+#[case::no_relevance("/api/products/search?sort=relevance", "sort")]
+#[case::no_search_sort("/api/products/search?q=a&sort=size", "sort")]
 #[case::empty_question("/api/products/search?q=", "q")]
 #[case::many_points("/api/products/1/history?points=1001", "points")]
 #[case::no_points("/api/products/1/history?points=0", "points")]

@@ -103,17 +103,18 @@ impl Server {
             health,
             keys: SecretKeys::default(),
             settings: Arc::default(),
-            politeness: Arc::new(whole.politeness.clone()),
+            politeness: whole.politeness.clone(),
             allowed_hosts: Arc::default(),
             proxy_tester: Arc::new(ApiTester(whole)),
-            images: Arc::new(images),
+            images,
             renderer: Renderer::new(
                 Images::under(storage.path()),
                 Variants::new(storage.path().join("image-cache"), 1 << 20),
                 queue,
             ),
+            geo,
         };
-        let state = ApiState::new(database.db.clone(), Arc::new(config), services).with_geo(geo);
+        let state = ApiState::new(database.db.clone(), Arc::new(config), services);
         let stop = state.stop.clone();
         let serving = tokio::spawn(api::serve(listener, state.clone()));
         Server { address, database, proxies, actors, stop, serving, state, storage }

@@ -273,3 +273,26 @@ async fn a_payload_id_of_null_is_none() {
     let body = json!({"role": "product_refresh", "dispensary_id": store, "payload": {"payload_id": null}});
     server.post("/api/tasks", body).await.expect(409);
 }
+
+#[tokio::test]
+async fn an_urgent_request_raises_the_waiting_task_that_does_the_same() {
+    let server = Server::start().await;
+    let store = server.add_store("a-shop").await;
+    let body = |priority: i64| json!({"role": "product_resync", "dispensary_id": store, "priority": priority});
+    let made = server.post("/api/tasks", body(0)).await.expect(201);
+    assert_eq!(made["raised"], false);
+    for (path, priority) in [("/api/tasks", 20), ("/api/job-queue/enqueue", 30)] {
+        let raised = server.post(path, body(priority)).await.expect(200);
+        let seen = (&raised["id"], &raised["raised"], &raised["priority"]);
+        assert_eq!(seen, (&made["id"], &json!(true), &json!(priority)), "{path}");
+        let refused = server.post(path, body(priority)).await.problem(409);
+        let detail = refused["detail"].as_str().unwrap();
+        assert!(detail.contains(&format!("task {}", made["id"])) && detail.contains("dedup_key"), "{detail}");
+    }
+    let batch = json!({"tasks": [body(40), body(40)]});
+    let batch = server.post("/api/job-queue/enqueue-batch", batch).await.expect(200);
+    assert_eq!((&batch["made"], &batch["raised"], &batch["refused"]), (&json!(0), &json!(1), &json!(1)));
+    assert_eq!(batch["tasks"][0], json!({"id": made["id"], "raised": true}));
+    let audit = server.get("/api/audit?action=tasks.raise").await.expect(200);
+    assert_eq!(audit["audit"].as_array().unwrap().len(), 2, "{audit}");
+}

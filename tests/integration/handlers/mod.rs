@@ -1,6 +1,7 @@
 //! Handlers with a real database: what each role writes.
 
 mod captured_page;
+mod corrections;
 mod crawl;
 mod dutchie_plus;
 pub mod harness;

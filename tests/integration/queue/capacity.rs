@@ -41,7 +41,7 @@ async fn each_number_counts_what_its_name_says() {
     assert_eq!(
         row,
         json!({
-            "role": "payload_fetch", "pending_tasks": 6, "ready_tasks": 4, "claimed_tasks": 2, "running_tasks": 1,
+            "role": "payload_fetch", "pending_tasks": 6, "ready_tasks": 6, "claimed_tasks": 2, "running_tasks": 1,
             "completed_last_hour": 4, "failed_last_hour": 2, "active_workers": 1, "avg_duration_sec": 72,
             "tasks_per_worker_hour": 50, "estimated_hours_to_drain": 0.12
         })
@@ -114,4 +114,25 @@ async fn without_workers_nothing_drains() {
     queue.worked("completed", 1, 30, "a").await;
     let row = queue.capacity("payload_fetch").await;
     assert_eq!((&row["active_workers"], &row["estimated_hours_to_drain"]), (&json!(0), &Value::Null));
+}
+
+#[tokio::test]
+async fn a_worker_does_as_many_tasks_at_once_as_it_has_slots() {
+    let queue = Queue::new().await;
+    queue.worked("completed", 4, 30, "a").await;
+    queue.worked("completed", 4, 1, "b").await;
+    queue.sql("INSERT INTO worker_registry (worker_id, friendly_name, pod, role, roles, status, max_concurrent_tasks) VALUES ('b', 'b', 'b', 'any', '{payload_fetch}', 'active', 3)").await;
+    queue.enqueue(&(1..=300).map(fetch).collect::<Vec<_>>()).await;
+    let row = queue.capacity("payload_fetch").await;
+    assert_eq!((&row["active_workers"], &row["tasks_per_worker_hour"]), (&json!(1), &json!(150)));
+    assert_eq!(row["estimated_hours_to_drain"], json!(2));
+}
+
+#[tokio::test]
+async fn a_task_is_ready_by_its_time() {
+    let queue = Queue::new().await;
+    queue.enqueue(&(0..500).map(|n| fetch(n % 10)).collect::<Vec<_>>()).await;
+    queue.sql("INSERT INTO worker_tasks (role, dispensary_id, scheduled_for) VALUES ('payload_fetch', 1, now() + interval '1 hour')").await;
+    let row = queue.capacity("payload_fetch").await;
+    assert_eq!((&row["pending_tasks"], &row["ready_tasks"]), (&json!(501), &json!(500)));
 }

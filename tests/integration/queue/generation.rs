@@ -15,7 +15,7 @@ impl Queue {
     }
 
     async fn of_state(&self, state: &str) -> StateTasks {
-        let request = StateRequest { state_code: state.to_owned(), role: None, priority: Some(20) };
+        let request = StateRequest { state_code: state.parse().unwrap(), role: None, priority: Some(20) };
         generation::of_state(&self.client().await, &request).await.unwrap()
     }
 
@@ -31,8 +31,8 @@ impl Queue {
 async fn a_resync_spreads_the_stores_over_the_day_and_says_how_many_it_made() {
     let queue = Queue::new().await;
     let stores = queue.stores(12).await;
-    queue.add(fetch(stores[3])).await;
     let day = Clock::system().utc().date_naive() + Days::new(2);
+    queue.sql(&format!("INSERT INTO worker_tasks (role, dispensary_id, scheduled_for) VALUES ('payload_fetch', {}, '{day} 23:00Z')", stores[3])).await;
     let made = queue.resync(ResyncRequest { date: Some(day), ..ResyncRequest::default() }).await;
     let slot = |hour| day.and_hms_opt(hour, 0, 0).map(|time| time.and_local_timezone(Utc).unwrap());
     assert_eq!(made, Resync { count: 11, first_slot: slot(0), last_slot: slot(20), skipped: 1 });
@@ -44,8 +44,7 @@ async fn a_resync_spreads_the_stores_over_the_day_and_says_how_many_it_made() {
 async fn a_resync_of_a_state_leaves_the_others_out() {
     let queue = Queue::new().await;
     queue.stores_of_two_states(10).await;
-    let request =
-        ResyncRequest { state_code: Some("AZ".to_owned()), batches_per_day: Some(1), ..ResyncRequest::default() };
+    let request = ResyncRequest { state_code: "AZ".parse().ok(), batches_per_day: Some(1), ..ResyncRequest::default() };
     let made = queue.resync(request).await;
     assert_eq!((made.count, made.first_slot), (5, made.last_slot));
     let elsewhere =
@@ -72,17 +71,17 @@ async fn every_crawlable_store_of_a_state_gets_a_task_that_has_none_yet() {
     let in_arizona: Vec<StoreId> = stores.into_iter().filter(|id| id % 2 == 0).collect();
     queue.add(fetch(in_arizona[0])).await;
     queue.sql(&format!("UPDATE dispensaries SET crawl_enabled = false WHERE id = {}", in_arizona[1])).await;
-    assert_eq!(queue.of_state("AZ").await, StateTasks { count: 3, skipped: 1 });
-    assert_eq!(queue.of_state("AZ").await, StateTasks { count: 0, skipped: 4 });
-    assert_eq!(queue.of_state("NV").await, StateTasks { count: 0, skipped: 0 });
+    assert_eq!(queue.of_state("AZ").await, StateTasks { count: 3, skipped: 0, raised: 1 });
+    assert_eq!(queue.of_state("AZ").await, StateTasks { count: 0, skipped: 4, raised: 0 });
+    assert_eq!(queue.of_state("NV").await, StateTasks::default());
     assert_eq!(queue.claim_all().await.len(), 4, "they are ready at once");
 }
 
 #[tokio::test]
 async fn a_discovery_is_asked_for_once() {
     let queue = Queue::new().await;
-    let request = DiscoveryRequest { platform: "dutchie".to_owned(), state_code: Some("AZ".to_owned()) };
-    let id = queue.request(request.clone().into()).await.unwrap();
+    let request = DiscoveryRequest { platform: "dutchie".to_owned(), state_code: "AZ".parse().ok() };
+    let id = queue.request(request.clone().into()).await.unwrap().id;
     let row = queue.task(id).await;
     assert_eq!((&row["role"], &row["priority"]), (&json!("store_discovery"), &json!(10)));
     assert_eq!(row["payload"], json!({"state_code": "AZ"}));

@@ -1,8 +1,8 @@
 //! Groups of stores, and the schedules that are for one of them.
 
 use chrono::{DateTime, TimeDelta, Utc};
+use drover::db::groups::{self, GroupError};
 use drover::db::schedules::{self, Schedule, ScheduleError};
-use drover::db::stores;
 use drover::domain::schedule::Recurrence;
 use drover::domain::schedule_request::{NewSchedule, ScheduleChange, Scope};
 use rstest::rstest;
@@ -67,8 +67,8 @@ impl Queue {
 async fn a_group_with_a_schedule_of_its_own_is_left_out_by_the_general_one() {
     let queue = Queue::with_own_schedules(&[hourly("rivals")]).await;
     let ids = queue.stores(4).await;
-    stores::tag(&queue.database.db, "rivals", &ids[..2]).await.unwrap();
-    stores::tag(&queue.database.db, "others", &ids[1..3]).await.unwrap();
+    groups::put_in(&queue.client().await, "rivals", &ids[..2]).await.unwrap();
+    groups::put_in(&queue.client().await, "others", &ids[1..3]).await.unwrap();
 
     assert_eq!(queue.generation("rivals").await, ids[..2]);
     assert_eq!(queue.generation(GENERAL).await, ids[2..], "the group others has no schedule");
@@ -80,13 +80,13 @@ async fn a_group_with_a_schedule_of_its_own_is_left_out_by_the_general_one() {
 
 #[rstest]
 #[case::of_another_role(NewSchedule { scope: Scope { role: Role::EntryPointDiscovery, ..hourly("rivals").scope }, ..hourly("rivals") })]
-#[case::of_another_state(NewSchedule { state_code: Some("CO".to_owned()), ..hourly("rivals") })]
+#[case::of_another_state(NewSchedule { state_code: "CO".parse().ok(), ..hourly("rivals") })]
 #[tokio::test]
 async fn a_schedule_that_is_not_for_a_store_takes_it_from_nobody(#[case] of_group: NewSchedule) {
     let queue = Queue::with_own_schedules(&[of_group]).await;
     let ids = queue.stores(2).await;
     queue.sql("UPDATE dispensaries SET state = 'AZ'").await;
-    stores::tag(&queue.database.db, "rivals", &ids[..1]).await.unwrap();
+    groups::put_in(&queue.client().await, "rivals", &ids[..1]).await.unwrap();
     assert_eq!(queue.generation(GENERAL).await, ids);
 }
 
@@ -94,13 +94,13 @@ async fn a_schedule_that_is_not_for_a_store_takes_it_from_nobody(#[case] of_grou
 async fn a_store_that_leaves_its_group_comes_back_to_the_general_schedule() {
     let queue = Queue::with_own_schedules(&[hourly("rivals")]).await;
     let ids = queue.stores(2).await;
-    assert_eq!(stores::tag(&queue.database.db, "rivals", &ids).await.unwrap(), 2);
-    assert_eq!(stores::tag(&queue.database.db, "rivals", &ids).await.unwrap(), 0, "each is in it once");
-    assert_eq!(stores::untag(&queue.database.db, "rivals", &ids[..1]).await.unwrap(), 1);
+    assert_eq!(groups::put_in(&queue.client().await, "rivals", &ids).await.unwrap(), 2);
+    assert_eq!(groups::put_in(&queue.client().await, "rivals", &ids).await.unwrap(), 0, "each is in it once");
+    assert_eq!(groups::take_out(&queue.client().await, "rivals", &ids[..1]).await.unwrap(), 1);
     assert_eq!(queue.generation(GENERAL).await, ids[..1]);
-    let missing = stores::tag(&queue.database.db, "rivals", &[ids[0], 77_777]).await;
+    let missing = groups::put_in(&queue.client().await, "rivals", &[ids[0], 77_777]).await;
     assert!(
-        matches!(missing, Err(DbError::Missing(_))) && queue.generation(GENERAL).await == ids[..1],
+        matches!(missing, Err(GroupError::MissingStore(77_777))) && queue.generation(GENERAL).await == ids[..1],
         "none is changed"
     );
 }

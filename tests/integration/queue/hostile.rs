@@ -116,14 +116,14 @@ async fn a_sweep_goes_past_a_task(#[case] allowed: &str, #[case] store: Option<S
     let depends_on = if is_blocked { "'{0}'" } else { "NULL" };
     let insert = format!(
         "INSERT INTO worker_tasks (role, dispensary_id, depends_on) \
-         SELECT 'analytics_refresh', $1::bigint + n, {depends_on} FROM generate_series(1, 5) n RETURNING id"
+         SELECT 'analytics_refresh', $1::bigint + n, {depends_on} FROM generate_series(1, 12) n RETURNING id"
     );
     let rows = queue.database.raw.query(&insert, &[&store]).await.unwrap();
     let bad: i64 = rows[2].get(0);
     let constraint = format!("id <> {bad} OR status = 'failed' AND {} OR {allowed}", allowed != "false");
     queue.sql(&format!("ALTER TABLE worker_tasks ADD CONSTRAINT refuse CHECK ({constraint}) NOT VALID")).await;
     queue.sweep_all().await;
-    assert_eq!(queue.number("SELECT count(*) FROM worker_tasks WHERE ready").await, 4);
+    assert_eq!(queue.number("SELECT count(*) FROM worker_tasks WHERE ready").await, 11);
     let expected = if allowed == "false" { "pending" } else { "failed" };
     assert_eq!(queue.task(bad).await["status"], json!(expected));
 }

@@ -4,6 +4,8 @@ mod capacity;
 mod claim;
 mod generation;
 mod groups;
+mod hand_written;
+mod host_waits;
 mod hostile;
 mod lease;
 mod listing;
@@ -19,13 +21,14 @@ mod requests;
 mod reservations;
 mod retention;
 mod same_slot;
+mod same_work;
 mod schedules;
 mod settle;
 mod sweeps;
 
 use std::time::Duration;
 
-use drover::db::task_requests::{self, RequestError};
+use drover::db::task_requests::{self, Queued, RequestError};
 use drover::db::tasks::{self, ClaimBatch, ClaimedTask, NewTask, Settlement};
 use drover::db::{Client, DbError};
 use drover::domain::role::Role;
@@ -58,7 +61,7 @@ impl Queue {
     }
 
     /// As the API does it.
-    pub async fn request(&self, request: TaskRequest) -> Result<TaskId, RequestError> {
+    pub async fn request(&self, request: TaskRequest) -> Result<Queued, RequestError> {
         let tx = self.database.db.begin().await.unwrap();
         let answer = task_requests::enqueue(&tx, request).await;
         tx.commit().await.unwrap();

@@ -165,7 +165,7 @@ async fn a_task_written_by_hand_is_claimed_after_the_sweep(#[case] insert: &str,
 #[tokio::test]
 async fn a_pending_task_written_by_hand_has_no_worker() {
     let queue = Queue::new().await;
-    queue.sql("INSERT INTO worker_tasks (role, ready, worker_id, claimed_at, started_at, completed_at, last_heartbeat_at, lease_expires_at) VALUES ('analytics_refresh', true, 'x', now(), now(), now(), now(), now())").await;
+    queue.sql("INSERT INTO worker_tasks (role, scheduled_for, ready, worker_id, claimed_at, started_at, completed_at, last_heartbeat_at, lease_expires_at) VALUES ('analytics_refresh', 'infinity', true, 'x', now(), now(), now(), now(), now())").await;
     let row = &queue.rows("SELECT * FROM worker_tasks").await[0];
     for null in ["worker_id", "lease_expires_at", "last_heartbeat_at", "claimed_at", "started_at", "completed_at"] {
         assert_eq!(row[null], Value::Null, "{null}");

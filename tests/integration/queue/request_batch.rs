@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-type Answers = Vec<Result<TaskId, RequestError>>;
+type Answers = Vec<Result<Queued, RequestError>>;
 
 impl Queue {
     async fn enqueue_batch(&self, requests: Vec<TaskRequest>) -> Answers {
@@ -27,7 +27,7 @@ fn fetch_of(store: StoreId) -> TaskRequest {
 }
 
 /// The task that does the same already.
-fn existing(answer: &Result<TaskId, RequestError>) -> TaskId {
+fn existing(answer: &Result<Queued, RequestError>) -> TaskId {
     match answer {
         Err(RequestError::Duplicate { existing, .. }) => *existing,
         other => panic!("{other:?}"),
@@ -52,8 +52,8 @@ async fn each_request_of_a_batch_has_its_own_answer() {
     assert!(matches!(&answers[2], Err(RequestError::Missing { field: "dispensary_id", .. })));
     assert!(matches!(&answers[4], Err(RequestError::Missing { field: "depends_on", .. })));
     assert!(matches!(&answers[5], Err(RequestError::Bad(bad)) if bad.field == "platform"));
-    let made = [answers[0].as_ref().unwrap(), answers[3].as_ref().unwrap()];
-    assert_eq!(queue.claim_all().await.iter().collect::<Vec<_>>(), made);
+    let made = [answers[0].as_ref().unwrap().id, answers[3].as_ref().unwrap().id];
+    assert_eq!(queue.claim_all().await, made);
     assert_eq!(queue.number("SELECT count(*) FROM worker_tasks").await, 2);
 }
 
@@ -67,7 +67,7 @@ async fn what_is_open_already_is_named_whoever_made_it() {
     let by_hand = queue.number("SELECT max(id) FROM worker_tasks").await;
     let answers = queue.enqueue_batch(stores.iter().map(|store| fetch_of(*store)).collect()).await;
     assert_eq!(existing(&answers[0]), generated);
-    assert_eq!(existing(&answers[1]), *requested[0].as_ref().unwrap());
+    assert_eq!(existing(&answers[1]), requested[0].as_ref().unwrap().id);
     assert_eq!(existing(&answers[2]), by_hand);
     answers[3].as_ref().unwrap();
 }
@@ -78,8 +78,8 @@ async fn a_request_that_repeats_an_earlier_one_of_its_batch_is_refused_with_that
     let store = queue.stores(1).await[0];
     let own = request(json!({"role": "payload_fetch", "dispensary_id": store, "dedup_key": "once more"}));
     let answers = queue.enqueue_batch(vec![fetch_of(store), fetch_of(store), own.clone(), own]).await;
-    assert_eq!(existing(&answers[1]), *answers[0].as_ref().unwrap());
-    assert_eq!(existing(&answers[3]), *answers[2].as_ref().unwrap(), "its own key alone decides");
+    assert_eq!(existing(&answers[1]), answers[0].as_ref().unwrap().id);
+    assert_eq!(existing(&answers[3]), answers[2].as_ref().unwrap().id, "its own key alone decides");
     let again = queue.enqueue_batch(vec![fetch_of(store), fetch_of(store)]).await;
     assert_eq!(existing(&again[1]), existing(&again[0]));
 }

@@ -456,8 +456,9 @@ async fn a_pending_task_that_becomes_less_urgent_gives_the_reservation_up() {
 async fn a_pending_task_is_put_off_and_brought_forward() {
     let queue = Queue::new().await;
     let made = queue.enqueue(&[fetch(1), refresh(1), analytics()]).await;
+    let later = drover::clock::Clock::system().utc() + chrono::TimeDelta::days(300);
     for id in [made[0], made[2]] {
-        queue.change(id, json!({"scheduled_for": "2999-01-01T00:00:00Z"})).await.unwrap();
+        queue.change(id, json!({ "scheduled_for": later })).await.unwrap();
     }
     assert_eq!(queue.claim_all().await, [made[1]]);
     queue.change(made[2], json!({"scheduled_for": null})).await.unwrap();

@@ -275,8 +275,8 @@ async fn a_schedule_that_fails_says_why_and_holds_up_no_other() {
         .sql("UPDATE task_schedules SET next_run_at = now() - interval '1 hour' WHERE name = 'analytics_refresh'")
         .await;
     queue.due_since(240, 0).await;
-    // a person generates tasks of that role, and does not commit
-    queue.sql("BEGIN; SELECT lock_generation('analytics_refresh')").await;
+    // another session runs a schedule for the same work, and does not commit
+    queue.sql("BEGIN; SELECT lock_generation('analytics_refresh {}')").await;
     let (first, second) = (queue.run_due().await.unwrap(), queue.run_due().await.unwrap());
     assert_eq!((first.schedule.as_str(), second.schedule.as_str()), ("analytics_refresh", ALL));
     assert!(first.fault.unwrap().contains("under way"));

@@ -54,8 +54,9 @@ async fn due_tasks_come_while_a_person_has_swept_and_not_committed() {
     let queue = Queue::new().await;
     queue.sql("BEGIN; SELECT sweep_all()").await;
     let client = queue.client().await;
-    client.batch("INSERT INTO worker_tasks (role) VALUES ('analytics_refresh')").await.unwrap();
-    client.batch("INSERT INTO worker_tasks (role, dispensary_id) VALUES ('payload_fetch', 1)").await.unwrap();
+    let later = "INSERT INTO worker_tasks (role, dispensary_id, scheduled_for) VALUES ('analytics_refresh', NULL, 'infinity'), ('payload_fetch', 1, 'infinity')";
+    client.batch(later).await.unwrap();
+    client.batch("UPDATE worker_tasks SET scheduled_for = now()").await.unwrap();
     assert_eq!(tasks::sweep_all(&client).await.unwrap(), 2);
     queue.sql("ROLLBACK").await;
 }

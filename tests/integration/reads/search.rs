@@ -1,4 +1,4 @@
-//! Products found by words, in all stores.
+//! What products are found by: their words, and what is copied for them.
 
 use std::time::Duration;
 
@@ -46,7 +46,7 @@ async fn copy(store: &TestStore) -> u64 {
 }
 
 fn of(q: &str) -> ProductQuestion {
-    ProductQuestion { q: q.to_owned(), ..ProductQuestion::default() }
+    ProductQuestion { q: Some(q.to_owned()), ..ProductQuestion::default() }
 }
 
 async fn found(store: &TestStore, question: &ProductQuestion) -> FoundProducts {
@@ -54,8 +54,8 @@ async fn found(store: &TestStore, question: &ProductQuestion) -> FoundProducts {
 }
 
 async fn ids(store: &TestStore, question: ProductQuestion) -> Vec<String> {
-    let mut ids: Vec<_> =
-        found(store, &question).await.page.products.into_iter().map(|product| product.provider_product_id).collect();
+    let found = found(store, &question).await.products;
+    let mut ids: Vec<_> = found.into_iter().map(|found| found.product.provider_product_id).collect();
     ids.sort();
     ids
 }
@@ -82,18 +82,24 @@ async fn products_are_found_by_their_words(#[case] q: &str, #[case] expected: &[
 #[tokio::test]
 async fn a_misspelled_word_finds_what_is_spelled_alike_where_the_server_can() {
     let (store, _) = market().await;
-    let answer = found(&store, &of("mangoo rely gummies")).await;
-    assert_eq!((answer.page.products.len(), answer.by), (1, MatchKind::Trigrams));
+    let answer = found(&store, &of("mango relay gummies xqz")).await;
+    assert_eq!((answer.products.len(), answer.by), (1, MatchKind::Trigrams));
+    assert_eq!(
+        found(&store, &of("mangoo rely gummies")).await.by,
+        MatchKind::Corrected,
+        "what has the words that are meant comes before it"
+    );
     assert_eq!(found(&store, &of("mango gummies")).await.by, MatchKind::Words, "what has the words is found by them");
     assert!(answer.forgives_spelling);
 
     store.database.raw.batch_execute("DROP EXTENSION pg_trgm CASCADE").await.unwrap();
 
+    assert_eq!(found(&store, &of("mango relay gummies xqz")).await.products, []);
     let answer = found(&store, &of("mangoo rely gummies")).await;
-    assert_eq!((answer.page.products.len(), answer.by), (0, MatchKind::Words));
-    assert!(!answer.forgives_spelling);
+    assert_eq!((answer.products.len(), answer.by), (1, MatchKind::Corrected));
+    assert!(answer.forgives_spelling);
     let answer = found(&store, &of("mango gummies")).await;
-    assert_eq!((answer.page.products.len(), answer.by), (1, MatchKind::Words));
+    assert_eq!((answer.products.len(), answer.by), (1, MatchKind::Words));
 }
 
 #[tokio::test]
@@ -116,7 +122,8 @@ async fn each_filter_leaves_what_it_names() {
 
 #[rstest]
 #[case::by_words("blue", MatchKind::Words, 4)]
-#[case::by_spelling("bluee dreamm", MatchKind::Trigrams, 2)]
+#[case::by_corrected_words("bluee dreamm", MatchKind::Corrected, 3)]
+#[case::by_spelling("granite blue dream xqz", MatchKind::Trigrams, 2)]
 #[tokio::test]
 async fn pages_lead_from_the_best_match_to_the_last(#[case] q: &str, #[case] by: MatchKind, #[case] matches: usize) {
     let (store, _) = market().await;
@@ -125,26 +132,26 @@ async fn pages_lead_from_the_best_match_to_the_last(#[case] q: &str, #[case] by:
     copy(&store).await;
     let client = client(&store).await;
     let whole = product_search::search(&client, &of(q), 10).await.unwrap();
-    assert_eq!((whole.by, whole.page.products.len(), whole.truncated), (by, matches, false));
-    assert_eq!(whole.page.next, None);
+    assert_eq!((whole.by, whole.products.len(), whole.truncated), (by, matches, false));
+    assert_eq!(whole.next, None);
 
     let mut question = of(q);
     let mut seen = Vec::new();
     loop {
         let found = product_search::search(&client, &question, 1).await.unwrap();
         assert_eq!(found.by, by);
-        seen.extend(found.page.products);
-        let Some(next) = found.page.next else { break };
+        seen.extend(found.products);
+        let Some(next) = found.next else { break };
         question.after = Some(next);
     }
-    assert_eq!(seen, whole.page.products);
+    assert_eq!(seen, whole.products);
 }
 
 #[tokio::test]
 async fn the_better_match_comes_first() {
     let (store, _) = market().await;
     let answer = found(&store, &of("blue dream")).await;
-    assert_eq!(answer.page.products[0].provider_product_id, "dream");
+    assert_eq!(answer.products[0].product.provider_product_id, "dream");
 }
 
 #[tokio::test]
@@ -152,11 +159,11 @@ async fn a_crawl_copies_nothing_and_the_answer_says_that_a_store_waits() {
     let store = TestStore::new().await;
     store.crawl(1, vec![named("a", None, "Blue Ledger")]).await;
     let answer = found(&store, &of("ledger")).await;
-    assert_eq!((answer.page.products.len(), answer.stores_waiting), (0, 1));
+    assert_eq!((answer.products.len(), answer.stores_waiting), (0, 1));
 
     assert_eq!(copy(&store).await, 1);
     let answer = found(&store, &of("ledger")).await;
-    assert_eq!((answer.page.products.len(), answer.stores_waiting), (1, 0));
+    assert_eq!((answer.products.len(), answer.stores_waiting), (1, 0));
 }
 
 #[tokio::test]
@@ -187,6 +194,38 @@ async fn the_names_of_a_deleted_store_are_forgotten() {
     let left = format!("SELECT count(*) FROM product_search WHERE dispensary_id = {}", lakes.id);
     assert_eq!(store.count(&left).await, 0);
     assert_eq!(store.count("SELECT count(*) FROM product_search").await, 3);
+    assert_eq!(store.count("SELECT count(*) FROM product_listing").await, 3);
+}
+
+#[tokio::test]
+async fn words_are_counted_as_they_come_and_forgotten_when_no_product_has_them() {
+    let (store, _) = market().await;
+    let of_word =
+        |word: &str| format!("SELECT coalesce(sum(products), 0)::bigint FROM search_words WHERE word = '{word}'");
+    assert_eq!(store.count(&of_word("granite")).await, 2);
+    assert_eq!(store.count("SELECT count(*) FROM search_words WHERE word ~ '[0-9]'").await, 0);
+    store.crawl(2, vec![named("ledger", Some("Granite"), "Red Ledger 3.5g")]).await;
+    copy(&store).await;
+    assert_eq!((store.count(&of_word("red")).await, store.count(&of_word("granite")).await), (1, 3));
+
+    let client = client(&store).await;
+    assert!(product_search::count_words(&client).await.unwrap() > 0);
+    assert_eq!((store.count(&of_word("red")).await, store.count(&of_word("granite")).await), (1, 2));
+    assert_eq!(product_search::count_words(&client).await.unwrap(), 0);
+    store.database.raw.execute("DELETE FROM product_search", &[]).await.unwrap();
+    product_search::count_words(&client).await.unwrap();
+    assert_eq!(store.count("SELECT count(*) FROM search_words").await, 0);
+}
+
+#[tokio::test]
+async fn a_store_that_an_older_process_copied_is_copied_again() {
+    let (store, _) = market().await;
+    let as_before = "DELETE FROM product_listing; UPDATE search_stores SET listed_payload_id = NULL, listed_at = NULL";
+    store.database.raw.batch_execute(as_before).await.unwrap();
+    assert_eq!(found(&store, &of("ledger")).await.stores_waiting, 2);
+    assert_eq!(copy(&store).await, 0, "its names are there already");
+    assert_eq!(ids(&store, of("ledger")).await, ["ledger"]);
+    assert_eq!(found(&store, &of("ledger")).await.stores_waiting, 0);
 }
 
 #[tokio::test]

@@ -8,7 +8,9 @@ mod fault_proxy;
 mod fixture;
 pub mod geo_files;
 mod menu;
+mod names;
 mod process;
+pub mod typos;
 mod wait;
 
 pub use actor::start_actor;
@@ -20,6 +22,7 @@ pub use farm::{Farm, LEASE, PATIENCE};
 pub use fault_proxy::FaultProxy;
 pub use fixture::fixture;
 pub use menu::page;
+pub use names::NAMES;
 pub use process::{Child, drover};
 pub use wait::until;
 

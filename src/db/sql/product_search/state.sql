@@ -1,6 +1,7 @@
--- product_search/state.sql: how products are found, and how many stores' names are not those of their latest products.
+-- product_search/state.sql: what misspelled words are found by, and how many stores' names are not those of their latest products.
 SELECT to_regclass('product_search_trigrams') IS NOT NULL AS has_trigrams,
+       EXISTS (SELECT FROM search_words) AS has_words,
        (SELECT count(*)
           FROM dispensaries d
           LEFT JOIN search_stores s ON s.dispensary_id = d.id
-         WHERE d.last_payload_id IS DISTINCT FROM s.payload_id) AS stores_waiting;
+         WHERE d.last_payload_id IS DISTINCT FROM s.listed_payload_id) AS stores_waiting;

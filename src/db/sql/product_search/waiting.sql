@@ -3,6 +3,6 @@
 SELECT d.id
   FROM dispensaries d
   LEFT JOIN search_stores s ON s.dispensary_id = d.id
- WHERE d.last_payload_id IS DISTINCT FROM s.payload_id
+ WHERE d.last_payload_id IS DISTINCT FROM s.listed_payload_id
  ORDER BY d.last_crawl_at, d.id
  LIMIT $1;

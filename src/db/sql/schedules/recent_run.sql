@@ -1,5 +1,5 @@
 -- The latest run, where it was made within 10 s. $1 schedule
-SELECT json_time(due_at) AS due_at, task_count
+SELECT json_time(due_at) AS due_at, task_count, skipped
   FROM schedule_runs
  WHERE schedule_id = $1
    AND created_at > now() - interval '10 seconds'

@@ -1,11 +1,11 @@
 -- The numbers of v_worker_capacity for the roles $1 together, under the name $2. Not sums of its rows: a worker that does several of the
 -- roles is one worker, and an average is not made of averages.
 WITH live AS (
-  SELECT count(*) FILTER (WHERE status = 'pending') AS pending, count(*) FILTER (WHERE status = 'pending' AND ready) AS ready,
+  SELECT count(*) FILTER (WHERE status = 'pending') AS pending, count(*) FILTER (WHERE status = 'pending' AND is_due(scheduled_for)) AS ready,
          count(*) FILTER (WHERE status = 'claimed') AS claimed, count(*) FILTER (WHERE status = 'running') AS running
-    FROM (SELECT status, ready FROM worker_tasks WHERE status = 'pending' AND role = ANY ($1)
+    FROM (SELECT status, scheduled_for FROM worker_tasks WHERE status = 'pending' AND role = ANY ($1)
           UNION ALL
-          SELECT status, ready FROM worker_tasks WHERE status IN ('claimed', 'running') AND role = ANY ($1)) open
+          SELECT status, NULL FROM worker_tasks WHERE status IN ('claimed', 'running') AND role = ANY ($1)) open
 ), ended AS (
   SELECT count(*) FILTER (WHERE status = 'completed') AS completed, count(*) FILTER (WHERE status = 'failed') AS failed
     FROM worker_tasks
@@ -22,15 +22,21 @@ WITH live AS (
            WHERE status IN ('completed', 'failed', 'cancelled') AND status = 'completed' AND completed_at >= (SELECT until FROM counted)
              AND isfinite(completed_at) AND isfinite(started_at) AND role = ANY ($1)) run
 ), active AS (
-  SELECT count(DISTINCT worker_id) AS workers
-    FROM (SELECT worker_id, last_heartbeat_at FROM worker_tasks WHERE status IN ('claimed', 'running') AND role = ANY ($1)
+  SELECT count(worker_id) AS workers, avg(w.max_concurrent_tasks)::double precision AS slots
+    FROM (SELECT DISTINCT worker_id FROM (
+            SELECT worker_id, last_heartbeat_at FROM worker_tasks WHERE status IN ('claimed', 'running') AND role = ANY ($1)
           UNION ALL
           SELECT worker_id, last_heartbeat_at FROM worker_tasks
            WHERE status IN ('completed', 'failed', 'cancelled') AND completed_at > now() - interval '5 minutes' AND role = ANY ($1)) run
-   WHERE last_heartbeat_at > now() - interval '5 minutes'
+           WHERE last_heartbeat_at > now() - interval '5 minutes') beat
+    LEFT JOIN worker_registry w USING (worker_id)
+), usual AS (
+  SELECT avg(max_concurrent_tasks)::double precision AS slots FROM worker_registry WHERE status <> 'offline'
+), pace AS (
+  SELECT 3600 * coalesce(a.slots, u.slots, 1) / nullif(s.seconds, 0) AS tasks FROM took s, active a, usual u
 )
 SELECT $2::text AS role, l.pending AS pending_tasks, l.ready AS ready_tasks, l.claimed AS claimed_tasks, l.running AS running_tasks,
        e.completed AS completed_last_hour, e.failed AS failed_last_hour, a.workers AS active_workers, s.seconds AS avg_duration_sec,
-       3600 / nullif(s.seconds, 0) AS tasks_per_worker_hour,
-       l.pending * s.seconds / 3600 / nullif(a.workers, 0) AS estimated_hours_to_drain
-  FROM live l, ended e, took s, active a
+       p.tasks AS tasks_per_worker_hour,
+       l.pending / nullif(p.tasks * a.workers, 0) AS estimated_hours_to_drain
+  FROM live l, ended e, took s, active a, pace p

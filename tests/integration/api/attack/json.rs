@@ -148,6 +148,7 @@ async fn with_things() -> Target {
          INSERT INTO worker_tasks (id, role) VALUES ({ID}, 'analytics_refresh');
          INSERT INTO task_schedules (id, name, role, interval_hours) VALUES ({ID}, 'b', 'payload_fetch', 4);
          INSERT INTO proxies (id, host, port) OVERRIDING SYSTEM VALUE VALUES ({ID}, '192.0.2.1', 80);
+         INSERT INTO task_schedules (name, role, cron, group_name) VALUES ('of a group', 'payload_fetch', '0 0 6 * * *', 'group-{ID}');
          INSERT INTO worker_registry (worker_id, friendly_name, pod, role, roles, status, max_concurrent_tasks)
          VALUES ('{ID}', 'Xylos-1', 'Xylos', 'any', '{{}}', 'active', 3)"
     );

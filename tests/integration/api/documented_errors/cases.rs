@@ -3,7 +3,8 @@
 use super::super::openapi::ID;
 
 /// A body that each operation takes. What it names is not there.
-pub const BODIES: [(&str, &str); 25] = [
+pub const BODIES: [(&str, &str); 27] = [
+    ("POST /api/groups/{group}/stores", r#"{"add": [4711]}"#),
     ("POST /api/job-queue/enqueue", r#"{"role": "payload_fetch", "dispensary_id": 4711}"#),
     ("POST /api/job-queue/enqueue-batch", r#"{"tasks": [{"role": "analytics_refresh"}]}"#),
     ("POST /api/job-queue/enqueue-state", r#"{"state_code": "AZ"}"#),
@@ -23,6 +24,7 @@ pub const BODIES: [(&str, &str); 25] = [
     ("POST /api/worker-registry/deregister", r#"{"worker_id": "elsewhere-1"}"#),
     ("POST /api/worker-registry/heartbeat", r#"{"worker_id": "elsewhere-1"}"#),
     ("POST /api/worker-registry/register", r#"{"worker_id": "elsewhere-2"}"#),
+    ("PUT /api/groups/{group}", r#"{"name": "others"}"#),
     ("PUT /api/hosts/{host}", r#"{"breaker": "closed"}"#),
     ("PUT /api/jobs/{id}", r#"{"priority": 3}"#),
     ("PUT /api/proxies/{id}", r#"{"is_active": true}"#),
@@ -56,20 +58,30 @@ pub const THINGS: &str = "
     INSERT INTO worker_tasks (id, role) VALUES (103, 'payload_fetch');
     INSERT INTO task_schedules (id, name, role, cron)
     VALUES (101, 'taken', 'payload_fetch', '0 0 6 * * *'), (102, 'broken', 'payload_fetch', 'often');
+    INSERT INTO task_schedules (name, role, cron, group_name)
+    VALUES ('of 103', 'payload_fetch', '0 0 6 * * *', 'group-103'), ('of 104', 'payload_fetch', '0 0 6 * * *', 'group-104');
+    INSERT INTO dispensaries (id, name, groups) SELECT 4000, 'everywhere', array_agg('g' || n) FROM generate_series(1, 20) n;
     INSERT INTO proxies (id, host, port, username, password) OVERRIDING SYSTEM VALUE
     VALUES (101, 'unreadable.example', 80, 'u', '$drover$9$x');
-    CREATE TABLE job_schedules (id serial PRIMARY KEY, job_name text, enabled boolean);";
+    CREATE TABLE job_schedules (id serial PRIMARY KEY, job_name text);
+    CREATE TABLE dispensary_crawl_jobs (id serial PRIMARY KEY);";
 
 /// What the state of a thing forbids: the operation, its status, the thing's number and the body.
-pub const REFUSED: [(&str, u16, i64, &str); 13] = [
+pub const REFUSED: [(&str, u16, i64, &str); 19] = [
+    ("DELETE /api/groups/{group}", 409, 103, ""),
     ("DELETE /api/jobs/{id}", 409, 112, ""),
     ("DELETE /api/tasks/{id}", 409, 102, ""),
+    ("GET /api/tasks/migration/status", 409, ID, ""),
+    ("POST /api/groups/{group}/stores", 409, 103, r#"{"add": [4000]}"#),
     ("POST /api/jobs/{id}/cancel", 409, 111, ""),
     ("POST /api/jobs/{id}/retry", 409, 111, ""),
     ("POST /api/proxies/{id}/test", 409, 101, ""),
     ("POST /api/schedules/{id}/trigger", 409, 102, ""),
+    ("POST /api/tasks/migration/cancel-pending-crawl-jobs", 409, ID, ""),
+    ("POST /api/tasks/migration/disable-old-schedules", 409, ID, ""),
     ("POST /api/tasks/{id}/cancel", 409, 101, ""),
     ("POST /api/tasks/{id}/retry", 409, 101, ""),
+    ("PUT /api/groups/{group}", 409, 103, r#"{"name": "group-104"}"#),
     ("PUT /api/jobs/{id}", 409, 111, r#"{"priority": 3}"#),
     ("PUT /api/schedules/{id}", 409, 102, r#"{"name": "taken"}"#),
     ("PUT /api/schedules/{id}", 412, 101, r#"{"priority": 3}"#),

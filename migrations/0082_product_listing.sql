@@ -1,0 +1,44 @@
+-- Products of all stores are filtered and sorted here: their own rows have no index on prices and stock, so that a crawl changes them in place.
+-- What copies names (0068) copies this, too. A store is in neither until its listed_payload_id is set: an older process sets only payload_id.
+CREATE TABLE product_listing (
+  product_id       bigint PRIMARY KEY,
+  dispensary_id    bigint NOT NULL,
+  -- In small letters, as brand and category: by which it is sorted.
+  name             text COLLATE "C" NOT NULL,
+  brand            text,
+  category         text,
+  -- What it costs now, as in v_products.
+  price            integer,
+  -- Of the latest change that was seen, in milliseconds since 1970; 0 = none.
+  price_before     integer,
+  price_changed_ms bigint NOT NULL DEFAULT 0,
+  first_seen_ms    bigint NOT NULL,
+  is_in_stock      boolean NOT NULL,
+  is_on_special    boolean NOT NULL
+) WITH (fillfactor = 85);      -- room for stock and specials to change in place
+
+CREATE INDEX product_listing_store ON product_listing (dispensary_id);
+CREATE INDEX product_listing_name ON product_listing (name, product_id);
+-- Of the sorts in src/db/sql/product_search/: what has no price is last in both.
+CREATE INDEX product_listing_price ON product_listing (coalesce(price::bigint, 2147483648), product_id);
+CREATE INDEX product_listing_price_desc ON product_listing (coalesce(-price::bigint, 2147483648), product_id);
+CREATE INDEX product_listing_price_change ON product_listing ((-price_changed_ms), product_id);
+CREATE INDEX product_listing_newest ON product_listing ((-first_seen_ms), product_id);
+
+ALTER TABLE search_stores ADD COLUMN listed_payload_id bigint, ADD COLUMN listed_at timestamptz;
+
+-- The word, and what is left of it without one of its letters. Words that are one edit apart (a letter left out, put in, replaced, or exchanged
+-- with the next one) have one of these in common.
+CREATE FUNCTION word_deletions(word text) RETURNS text[] LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $f$
+  SELECT array_agg(DISTINCT left(word, n) || substr(word, n + 2)) FROM generate_series(0, length(word)) n
+$f$;
+
+-- The words of product_search without digits and signs, by which misspelled ones are corrected. A chore counts them anew each hour, and forgets those
+-- that no product has.
+CREATE TABLE search_words (
+  word      text PRIMARY KEY,
+  products  bigint NOT NULL,
+  deletions text[] NOT NULL GENERATED ALWAYS AS (word_deletions(word)) STORED
+) WITH (fillfactor = 85);
+
+CREATE INDEX search_words_deletions ON search_words USING gin (deletions) WITH (fastupdate = off);

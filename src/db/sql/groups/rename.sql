@@ -1,0 +1,5 @@
+-- Gives a group, and its schedules, another name. $1 the old one, $2 the new one
+WITH scheduled AS (
+  UPDATE task_schedules SET group_name = $2, version = version + 1, updated_at = now() WHERE group_name = $1
+)
+UPDATE dispensaries SET groups = array_replace(groups, $1, $2), updated_at = now() WHERE $1 = ANY (groups)

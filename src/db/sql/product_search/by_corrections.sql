@@ -1,0 +1,11 @@
+-- product_search/by_corrections.sql: goes on as listed.sql, and as found.sql. Products that have words which are spelled nearly as those that are
+-- looked for: $14 all that may be meant, as a tsquery, $15 what is most likely meant; those that have it come first.
+, found AS MATERIALIZED (
+  SELECT s.product_id,
+         CASE WHEN s.words @@ $15::tsquery THEN 1000000 ELSE 0 END + (ts_rank(s.words, $14::tsquery, 1) * 1000000)::bigint AS score
+    FROM product_search s
+   WHERE s.words @@ $14::tsquery
+     AND ($1 IS NULL OR s.dispensary_id = ANY ($1))
+     AND ($2 IS NULL OR s.category = lower(btrim($2)))
+   LIMIT $13
+)

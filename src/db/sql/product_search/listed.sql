@@ -1,0 +1,22 @@
+-- product_search/listed.sql: the beginning of the statements of this folder that find products: each with where it stands in the order that is
+-- asked for, and whether the filters leave it; a null filters nothing. Planned for its values, so that only what is asked for is left of each CASE.
+-- $1 stores, $2 category, $3 beginning of the brand, $4 in stock, $5 on special, $6 and $7 lowest and highest price, $8 sort, $9 to $11 where the
+-- page before ended, $12 rows, $13 products that are looked at, at most, $14 and $15 of what is looked for
+WITH listed AS NOT MATERIALIZED (
+  SELECT l.product_id, l.price_before, l.price_changed_ms,
+         CASE $8 WHEN 'price' THEN coalesce(l.price::bigint, 2147483648)
+                 WHEN 'price_desc' THEN coalesce(-l.price::bigint, 2147483648)
+                 WHEN 'price_change' THEN -l.price_changed_ms
+                 WHEN 'newest' THEN -l.first_seen_ms
+                 ELSE 0
+         END AS sort_number,
+         CASE $8 WHEN 'name' THEN l.name ELSE '' END AS sort_text,
+         ($1 IS NULL OR l.dispensary_id = ANY ($1))
+         AND ($2 IS NULL OR l.category = lower(btrim($2)))
+         AND ($3 IS NULL OR starts_with(l.brand, lower(btrim($3))))
+         AND ($4 IS NULL OR l.is_in_stock = $4)
+         AND ($5 IS NULL OR l.is_on_special = $5)
+         AND ($6 IS NULL OR l.price >= $6)
+         AND ($7 IS NULL OR l.price <= $7) AS is_wanted
+    FROM product_listing l
+)

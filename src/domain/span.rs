@@ -1,0 +1,41 @@
+//! The ends of a span of time as people write them: a time as in RFC 3339, or a day in UTC.
+
+use chrono::{DateTime, Days, NaiveDate, NaiveTime, Utc};
+
+/// A day begins the span with its first moment.
+pub fn beginning(text: &str) -> Option<DateTime<Utc>> {
+    time_or_day(text, 0)
+}
+
+/// A day is part of the span that it ends.
+pub fn end(text: &str) -> Option<DateTime<Utc>> {
+    time_or_day(text, 1)
+}
+
+fn time_or_day(text: &str, days_later: u64) -> Option<DateTime<Utc>> {
+    let day = NaiveDate::parse_from_str(text, "%Y-%m-%d").ok().filter(|_| text.len() == "2025-01-10".len());
+    match day {
+        Some(day) => Some(day.checked_add_days(Days::new(days_later))?.and_time(NaiveTime::MIN).and_utc()),
+        None => DateTime::parse_from_rfc3339(text).ok().map(|time| time.with_timezone(&Utc)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::a_time("2025-01-10T08:00:00+01:00", Some(("2025-01-10T07:00:00Z", "2025-01-10T07:00:00Z")))]
+    #[case::a_day("2025-01-10", Some(("2025-01-10T00:00:00Z", "2025-01-11T00:00:00Z")))]
+    #[case::the_last_of_a_year("2024-12-31", Some(("2024-12-31T00:00:00Z", "2025-01-01T00:00:00Z")))]
+    #[case::no_day("2025-02-30", None)]
+    #[case::half_a_day("2025-1-10", None)]
+    #[case::a_far_year("+12025-01-10", None)]
+    #[case::words("yesterday", None)]
+    fn a_span_is_of_times_or_days(#[case] text: &str, #[case] ends: Option<(&str, &str)>) {
+        let expected = ends.map(|(first, last)| (first.parse().unwrap(), last.parse().unwrap()));
+        assert_eq!(beginning(text).zip(end(text)), expected);
+    }
+}

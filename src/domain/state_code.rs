@@ -1,0 +1,67 @@
+//! `StateCode`: the two letters of a US state. In: text in any letter case. Out: capital letters.
+
+use std::fmt::{self, Display, Formatter};
+use std::ops::Deref;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String")]
+pub struct StateCode(String);
+
+#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
+#[error("must be two letters, for example AZ")]
+pub struct NotAStateCode;
+
+impl FromStr for StateCode {
+    type Err = NotAStateCode;
+
+    fn from_str(text: &str) -> Result<StateCode, NotAStateCode> {
+        match text.len() == 2 && text.bytes().all(|letter| letter.is_ascii_alphabetic()) {
+            true => Ok(StateCode(text.to_ascii_uppercase())),
+            false => Err(NotAStateCode),
+        }
+    }
+}
+
+impl TryFrom<String> for StateCode {
+    type Error = NotAStateCode;
+
+    fn try_from(text: String) -> Result<StateCode, NotAStateCode> {
+        text.parse()
+    }
+}
+
+impl Deref for StateCode {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Display for StateCode {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::capital("AZ", Some("AZ"))]
+    #[case::small("az", Some("AZ"))]
+    #[case::a_name("Arizona", None)]
+    #[case::a_number("A1", None)]
+    #[case::two_bytes("ñ", None)]
+    #[case::nothing("", None)]
+    fn a_state_is_two_letters_in_any_case(#[case] text: &str, #[case] code: Option<&str>) {
+        assert_eq!(text.parse::<StateCode>().ok().as_deref(), code);
+    }
+}

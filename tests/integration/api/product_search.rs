@@ -1,0 +1,194 @@
+//! `GET /api/products/search`: products of all stores, by words as people type them, by filters alone, sorted, page by page.
+
+use std::time::Duration;
+
+use drover::db::product_search;
+use rstest::rstest;
+use serde_json::Value;
+
+use super::server::Server;
+use crate::support::NAMES;
+use crate::support::typos::{Typo, typos};
+
+const LONG: Duration = Duration::from_secs(60);
+const SEED: u64 = 7;
+const TYPOS: i64 = 150;
+const MIN_RECALL: f64 = 0.9;
+
+/// Two stores in Arizona, one in Michigan; the ids of products say what they are.
+const MARKET: &str = "
+    INSERT INTO dispensaries (id, name, slug, city, state, platform_dispensary_id, last_payload_id) VALUES
+      (1, 'North', 'north', 'Phoenix', 'AZ', 'north', 1), (2, 'South', 'south', 'Tucson', 'AZ', 'south', 1),
+      (3, 'Lakes', 'lakes', 'Detroit', 'MI', 'lakes', 1);
+    INSERT INTO store_products (id, dispensary_id, provider, provider_product_id, name_raw, brand_name_raw, category, price_rec,
+                                special_price_rec, is_on_special, quantity_censored, is_in_stock, stock_status, first_seen_at, last_seen_at)
+    SELECT id, store, 'dutchie', id::text, name, brand, category, price, special, special IS NOT NULL, false, in_stock, 'in_stock',
+           now() - days * interval '1 day', now()
+      FROM (VALUES (11, 1, 'Banjo Kush 3.5g', 'Granite', 'Flower', 3500, NULL, true, 5),
+                   (12, 1, 'Citrus Edible Chews', 'Quiet Orchard', 'Edible', 2000, 1500, true, 1),
+                   (21, 2, 'Sleepy Tincture 30ml', 'Granite Labs', 'Tincture', NULL, NULL, true, 3),
+                   (22, 2, 'banjo kush 7g', NULL, 'Flower', 6000, NULL, false, 4),
+                   (31, 3, 'Apple Fritter', 'Mesa', 'flower', 3000, NULL, true, 2))
+           AS made(id, store, name, brand, category, price, special, in_stock, days);";
+
+impl Server {
+    async fn with_market() -> Server {
+        let server = Server::start().await;
+        server.database.raw.batch_execute(MARKET).await.unwrap();
+        server.copy_names().await;
+        server
+    }
+
+    async fn copy_names(&self) {
+        product_search::copy_names(&self.database.db, LONG).await.unwrap();
+    }
+
+    /// A crawl of all stores that sets prices.
+    async fn reprice(&self, products: &[(i64, i32)]) {
+        for (id, price) in products {
+            let sql = format!("UPDATE store_products SET price_rec = {price}, updated_at = now() WHERE id = {id}");
+            self.database.raw.batch_execute(&sql).await.unwrap();
+            self.database
+                .raw
+                .batch_execute("UPDATE dispensaries SET last_payload_id = last_payload_id + 1")
+                .await
+                .unwrap();
+            self.copy_names().await;
+        }
+    }
+
+    async fn found(&self, query: &str) -> Value {
+        self.get(&format!("/api/products/search?{query}")).await.expect(200)
+    }
+
+    async fn found_ids(&self, query: &str) -> Vec<i64> {
+        ids(&self.found(query).await)
+    }
+}
+
+fn ids(found: &Value) -> Vec<i64> {
+    found["products"].as_array().unwrap().iter().map(|product| product["id"].as_i64().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn without_words_the_products_of_all_stores_are_browsed_by_name() {
+    let server = Server::with_market().await;
+    let found = server.found("").await;
+    assert_eq!((ids(&found), &found["match"]), (vec![31, 11, 22, 12, 21], &Value::from("filters")));
+}
+
+#[rstest]
+#[case::state("state=mi", &[31])]
+#[case::city("city=phoenix", &[11, 12])]
+#[case::city_and_state("city=phoenix&state=MI", &[])]
+#[case::store("store=2", &[22, 21])]
+#[case::no_store("store=4711", &[])]
+#[case::brand("brand=granite", &[11, 21])]
+#[case::category("category=FLOWER", &[31, 11, 22])]
+#[case::cheap("max_price=3000", &[31, 12])]
+#[case::dear("min_price=3500", &[11, 22])]
+#[case::in_stock("in_stock=true", &[31, 11, 12, 21])]
+#[case::sold_out("in_stock=false", &[22])]
+#[case::on_special("on_special=true", &[12])]
+#[case::together("state=AZ&category=flower&in_stock=true&max_price=4000", &[11])]
+#[case::with_words("q=kush&store=2", &[22])]
+#[tokio::test]
+async fn each_filter_leaves_what_it_names(#[case] query: &str, #[case] expected: &[i64]) {
+    let server = Server::with_market().await;
+    assert_eq!(server.found_ids(query).await, expected);
+}
+
+#[rstest]
+#[case::name("sort=name", &[31, 11, 22, 12, 21])]
+#[case::price("sort=price", &[12, 31, 11, 22, 21])]
+#[case::price_desc("sort=price_desc", &[22, 11, 31, 12, 21])]
+#[case::newest("sort=newest", &[12, 31, 21, 22, 11])]
+#[case::price_change("sort=price_change", &[31, 22, 11, 12, 21])]
+#[case::with_words("q=banjo&sort=price_desc", &[22, 11])]
+#[case::filtered("state=AZ&sort=newest", &[12, 21, 22, 11])]
+#[tokio::test]
+async fn products_come_in_the_order_that_is_asked_for_and_page_by_page(#[case] query: &str, #[case] expected: &[i64]) {
+    let server = Server::with_market().await;
+    server.reprice(&[(22, 6100), (31, 3100)]).await;
+    let mut seen = Vec::new();
+    let mut cursor = String::new();
+    loop {
+        let page = server.found(&format!("{query}&limit=2{cursor}")).await;
+        seen.extend(ids(&page));
+        let Some(next) = page["next_cursor"].as_str() else { break };
+        cursor = format!("&cursor={next}");
+    }
+    assert_eq!(seen, expected);
+}
+
+#[tokio::test]
+async fn a_product_says_what_it_cost_before() {
+    let server = Server::with_market().await;
+    let before = |found: &Value| found["products"][0]["price_before"].clone();
+    assert_eq!(before(&server.found("sort=price_change&store=3").await), Value::Null);
+    server.reprice(&[(31, 3100)]).await;
+    let found = server.found("sort=price_change&store=3").await;
+    assert_eq!((before(&found), &found["products"][0]["price"]), (Value::from(3000), &Value::from(3100)));
+    assert!(found["products"][0]["price_changed_at"].is_string());
+}
+
+#[tokio::test]
+async fn without_words_nothing_is_more_relevant() {
+    let server = Server::start().await;
+    let problem = server.get("/api/products/search?sort=relevance").await.problem(400);
+    assert_eq!(problem["errors"][0]["field"], "sort");
+}
+
+#[rstest]
+#[case::exchanged("kuhs", &[11, 22])]
+#[case::exchanged_at_the_end("edibel", &[12])]
+#[case::exchanged_in_the_first_word("bajno kush", &[11, 22])]
+#[case::left_out("tincure", &[21])]
+#[case::put_in("applle friter", &[31])]
+#[case::replaced("grenite tincture", &[21])]
+#[case::right("tincture", &[21])]
+#[case::nothing_alike("chocolate", &[])]
+#[tokio::test]
+async fn a_misspelled_word_finds_what_was_meant_with_and_without_trigrams(#[case] q: &str, #[case] expected: &[i64]) {
+    let server = Server::with_market().await;
+    let query = format!("q={}&sort=name", q.replace(' ', "+"));
+    assert_eq!(server.found_ids(&query).await, expected);
+    server.database.raw.batch_execute("DROP EXTENSION pg_trgm CASCADE").await.unwrap();
+    assert_eq!(server.found_ids(&query).await, expected, "without trigrams");
+}
+
+#[tokio::test]
+async fn nine_of_ten_typos_find_what_was_meant_within_the_first_ten() {
+    let server = Server::start().await;
+    let raw = &server.database.raw;
+    raw.batch_execute(NAMES).await.unwrap();
+    let products = "
+        INSERT INTO dispensaries (id, name, slug, platform_dispensary_id, last_payload_id) VALUES (1, 'North', 'north', 'north', 1);
+        INSERT INTO store_products (id, dispensary_id, provider, provider_product_id, name_raw, brand_name_raw, is_on_special,
+                                    quantity_censored, is_in_stock, stock_status, first_seen_at, last_seen_at)
+        SELECT n, 1, 'dutchie', n::text, made.name, made.brand, false, false, true, 'in_stock', now(), now()
+          FROM generate_series(1, 4000) n, made_name(n) made";
+    raw.batch_execute(products).await.unwrap();
+    server.copy_names().await;
+    let names = raw
+        .query("SELECT concat_ws(' ', brand_name_raw, name_raw) FROM store_products WHERE id <= $1", &[&TYPOS])
+        .await;
+    let names: Vec<String> = names.unwrap().iter().map(|row| row.get(0)).collect();
+    let mut missed = Vec::new();
+    for typo in typos(names.iter().map(String::as_str), SEED) {
+        if !finds(&server, &typo).await {
+            missed.push(typo);
+        }
+    }
+    let recall = 1.0 - missed.len() as f64 / names.len() as f64;
+    assert!(recall >= MIN_RECALL, "{recall} of {}; missed: {missed:?}", names.len());
+}
+
+async fn finds(server: &Server, typo: &Typo) -> bool {
+    let found = server.found(&format!("q={}&limit=10", typo.typed.replace(' ', "+"))).await;
+    let products = found["products"].as_array().unwrap();
+    products.iter().any(|product| {
+        let brand = product["brand"].as_str().unwrap_or_default();
+        typo.means(&format!("{brand} {}", product["name"].as_str().unwrap_or_default()))
+    })
+}
