@@ -90,7 +90,7 @@ pub async fn list(
 
 /// Puts stores into a group, which is made where there is none of that name, and takes stores out of it; all of it or nothing.
 #[utoipa::path(post, path = "/api/groups/{group}/stores", tag = "stores", params(("group" = String, Path, description = "The group's name")),
-               request_body = GroupStores,
+               request_body = Option<GroupStores>,
                responses((status = 200, body = GroupChange), (status = 404, response = Problem), (status = 409, response = Problem)))]
 pub async fn set_stores(
     changes: Changes<Operator>,

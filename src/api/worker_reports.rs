@@ -209,6 +209,10 @@ fn resources<'de, D: Deserializer<'de>>(input: D) -> Result<Resources, D::Error>
     if let Some(unknown) = fields.keys().find(|field| known.get(field.as_str()).is_none()) {
         return Err(D::Error::custom(format!("unknown field `{unknown}`")));
     }
+    let is_too_large = |value: &Value| value.as_u64().is_some_and(|number| i64::try_from(number).is_err());
+    if let Some((field, _)) = fields.iter().find(|(_, value)| is_too_large(value)) {
+        return Err(D::Error::custom(format!("`{field}` is out of range")));
+    }
     serde_json::from_value(Value::Object(fields)).map_err(D::Error::custom)
 }
 
