@@ -29,7 +29,7 @@ const TYPOS: i64 = 500;
 const SEED: u64 = 11;
 const FIRST: i64 = 10;
 const PAGE: i64 = 50;
-/// Of each question.
+/// Number of requests of each question.
 const REQUESTS: usize = 20;
 const LONG: Duration = Duration::from_secs(3_600);
 const SORTS: [SearchSort; 5] =

@@ -1,5 +1,5 @@
 -- Products of all stores are filtered and sorted here: their own rows have no index on prices and stock, so that a crawl changes them in place.
--- What copies names (0068) copies this, too. A store is in neither until its listed_payload_id is set: an older process sets only payload_id.
+-- The chore that copies names (0068) fills this table as well. A store is in neither until its listed_payload_id is set: an older process sets only payload_id.
 CREATE TABLE product_listing (
   product_id       bigint PRIMARY KEY,
   dispensary_id    bigint NOT NULL,
@@ -7,9 +7,9 @@ CREATE TABLE product_listing (
   name             text COLLATE "C" NOT NULL,
   brand            text,
   category         text,
-  -- What it costs now, as in v_products.
+  -- The price now, as in v_products.
   price            integer,
-  -- Of the latest change that was seen, in milliseconds since 1970; 0 = none.
+  -- The price before the latest change that was seen, and the time of that change in milliseconds since 1970; 0 = none.
   price_before     integer,
   price_changed_ms bigint NOT NULL DEFAULT 0,
   first_seen_ms    bigint NOT NULL,
@@ -19,7 +19,7 @@ CREATE TABLE product_listing (
 
 CREATE INDEX product_listing_store ON product_listing (dispensary_id);
 CREATE INDEX product_listing_name ON product_listing (name, product_id);
--- Of the sorts in src/db/sql/product_search/: what has no price is last in both.
+-- The sorts in src/db/sql/product_search/ use these indexes; a product without a price is last in both orders of price.
 CREATE INDEX product_listing_price ON product_listing (coalesce(price::bigint, 2147483648), product_id);
 CREATE INDEX product_listing_price_desc ON product_listing (coalesce(-price::bigint, 2147483648), product_id);
 CREATE INDEX product_listing_price_change ON product_listing ((-price_changed_ms), product_id);
@@ -33,7 +33,7 @@ CREATE FUNCTION word_deletions(word text) RETURNS text[] LANGUAGE sql IMMUTABLE 
   SELECT array_agg(DISTINCT left(word, n) || substr(word, n + 2)) FROM generate_series(0, length(word)) n
 $f$;
 
--- The words of product_search without digits and signs, by which misspelled ones are corrected. A chore counts them anew each hour, and forgets those
+-- The words of product_search without digits and signs, by which misspelled ones are corrected. A chore counts them each hour, and forgets those
 -- that no product has.
 CREATE TABLE search_words (
   word      text PRIMARY KEY,

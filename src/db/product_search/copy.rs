@@ -47,7 +47,7 @@ pub async fn copy_names_unless_recent(db: &Db, time: Duration, every: Duration) 
     Ok(Some(copied))
 }
 
-/// Counts the words of all names anew, and forgets those that are in none; returns how many differed.
+/// Counts the words of all names, and forgets those that are in none; returns how many differed.
 pub async fn count_words(client: &Client) -> Result<u64, DbError> {
     let row = client.query_one(include_str!("../sql/product_search/count_words.sql"), &[&MAX_WORDS]).await?;
     first_column::<i64>(&row).map(i64::unsigned_abs)
