@@ -42,6 +42,7 @@ metrics! {
     TASKS_RECOVERED: IntCounterVec = counters("drover_tasks_recovered_total", "Tasks whose lease had run out, by what became of them", &["result"]);
     TASKS_FENCED: IntCounter = counter("drover_tasks_fenced_total", "Results refused because the run had lost its lease");
     OPERATIONS: IntCounterVec = counters("drover_operations_total", "Bulk operations on tasks that this process ended", &["result"]);
+    BEAT_LATE_SECONDS: Histogram = histogram("drover_beat_late_seconds", "From when a task actor's beat was due until its worker handed it on", &SECONDS_OF_DELAYS);
     HEARTBEAT_LATE_SECONDS: Histogram = histogram("drover_heartbeat_late_seconds", "From when leases were due to be renewed until they were", &SECONDS_OF_DELAYS);
     TASKS_LOST: IntCounter = counter("drover_tasks_lost_total", "Bodies stopped because their lease was lost");
 

@@ -228,14 +228,15 @@ END $f$;
 -- Moves the leases of one process on and returns the ids that were renewed. A row that is locked is being settled: it needs no
 -- renewal, and must not make the others wait. The commit does not wait for the disk, which a crawl keeps busy: a server that crashes
 -- before flush_renewals has returned may forget it.
-CREATE OR REPLACE FUNCTION renew_tasks(ids bigint[], fences bigint[], workers text[], lease interval) RETURNS SETOF bigint LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION renew_tasks(ids bigint[], fences bigint[], workers text[], beat_ages float8[], lease interval) RETURNS SETOF bigint LANGUAGE plpgsql
 SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_sort = off SET jit = off AS $f$
 DECLARE held bigint[] := lock_held(ids, fences, workers, ARRAY['claimed', 'running']);
 BEGIN
   PERFORM commit_asynchronously();
   RETURN QUERY
-    UPDATE worker_tasks t SET last_heartbeat_at = now(), lease_expires_at = now() + lease
+    UPDATE worker_tasks t
+       SET last_heartbeat_at = now() - make_interval(secs => beat_ages[array_position(ids, t.id)]), lease_expires_at = now() + lease
      WHERE t.id = ANY (held) AND t.lease_expires_at > clock_timestamp()
     RETURNING t.id;
 END $f$;

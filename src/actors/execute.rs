@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
 use serde_json::Value;
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 use tokio::task::{JoinError, JoinHandle};
 use tracing::Instrument;
 
@@ -22,6 +22,7 @@ use crate::config::Config;
 use crate::db::tasks::{self, ClaimedTask};
 use crate::db::{Db, DbError};
 use crate::domain::role::RoleSet;
+use crate::domain::task::TaskLease;
 use crate::events;
 use crate::handlers::{self, FetchedMenu, Outcome, StartedTask, TaskError};
 
@@ -79,10 +80,11 @@ impl Executor {
         Executor { db, claimer, services, config, lifecycle, after_hooks: AfterHooks::default() }
     }
 
-    /// Runs a granted task to its end, and then what it chained in its slot.
-    pub async fn run(&self, grant: TaskGrant, roles: &RoleSet) {
+    /// Runs a granted task to its end, and then what it chained in its slot; `current` has the lease of the one that runs.
+    pub async fn run(&self, grant: TaskGrant, roles: &RoleSet, current: &watch::Sender<TaskLease>) {
         let mut next = Some(grant);
         while let Some(grant) = next {
+            current.send_replace(grant.task.lease.clone());
             next = self.run_one(grant, roles).await;
         }
     }

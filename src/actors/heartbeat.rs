@@ -25,6 +25,8 @@ const STOP_PRECISION: Duration = Duration::from_millis(50);
 pub struct Heartbeat {
     pub server: Server,
     pub times: LeaseTimes,
+    /// How long after its task actor's last beat a lease is still renewed.
+    pub beat_grace: Duration,
     pub lifecycle: Lifecycle,
     pub held_tasks: HeldTasks,
     /// How often it may panic before the process gives up.
@@ -68,7 +70,7 @@ impl Heartbeat {
         loop {
             let is_running = self.lifecycle.is_running();
             let times = if is_running { self.times } else { lease_times_while_draining(self.times) };
-            let leases = self.held_tasks.leases();
+            let leases = self.beating_leases();
             if !leases.is_empty() {
                 fail::fail_point!("heartbeat");
                 self.renew(&mut connection, leases, times, due).await;
@@ -82,7 +84,22 @@ impl Heartbeat {
         }
     }
 
-    async fn renew(&self, connection: &mut Connection, leases: Vec<TaskLease>, times: LeaseTimes, due: Instant) {
+    /// What is not renewed runs out, and its body stops by itself before that.
+    fn beating_leases(&self) -> Vec<(TaskLease, Duration)> {
+        let heard_of = self.held_tasks.heard_of(self.beat_grace, Instant::now());
+        for (lease, silence) in &heard_of.fallen_silent {
+            events::task_actor_silent(lease.id, *silence);
+        }
+        heard_of.beating
+    }
+
+    async fn renew(
+        &self,
+        connection: &mut Connection,
+        leases: Vec<(TaskLease, Duration)>,
+        times: LeaseTimes,
+        due: Instant,
+    ) {
         let deadline = deadline(times);
         let sent = Instant::now();
         let renew = async {
@@ -133,10 +150,16 @@ struct Renewals {
 }
 
 impl Connection {
-    async fn renew(&mut self, leases: &[TaskLease], lease: Duration, deadline: Duration) -> Result<Renewals, String> {
+    async fn renew(
+        &mut self,
+        leases: &[(TaskLease, Duration)],
+        lease: Duration,
+        deadline: Duration,
+    ) -> Result<Renewals, String> {
         let client = self.client(deadline).await?;
         let renewed = tasks::renew(client, leases, lease).await.map_err(|error| error.to_string())?;
-        let (renewed, missing) = partition(leases, &renewed);
+        let leases: Vec<TaskLease> = leases.iter().map(|(lease, _)| lease.clone()).collect();
+        let (renewed, missing) = partition(&leases, &renewed);
         if missing.is_empty() {
             return Ok(Renewals { renewed, lost: missing });
         }

@@ -1,12 +1,13 @@
 //! `HeldTasks`: the tasks that this process holds. It is outside of every actor, so that no task is forgotten when an actor dies.
 //!
-//! In: claims, renewals, losses, ends. Out: the stop signals of bodies, and leases to be renewed, released or recovered, always by
+//! In: claims, beats, renewals, losses, ends. Out: the stop signals of bodies, and leases to be renewed, released or recovered, always by
 //! (task, fence): a worker's id may be used again. It must not know the database.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use actix::Message;
 use tokio::sync::{oneshot, watch};
 
 use crate::domain::task::{TaskId, TaskLease};
@@ -35,6 +36,24 @@ pub struct HeldTask {
     pub stop_at: Instant,
 }
 
+/// A task actor runs its task still.
+#[derive(Clone, Debug, Message)]
+#[rtype(result = "()")]
+pub struct Beat {
+    pub lease: TaskLease,
+    /// One heartbeat after the previous one, or after the claim.
+    pub due: Instant,
+}
+
+/// Leases by whether their task actors were heard of within the grace time.
+#[derive(Debug, Default)]
+pub struct HeardOf {
+    /// To be renewed, with the ages of their latest beats.
+    pub beating: Vec<(TaskLease, Duration)>,
+    /// Silent now, and not at the look before. They are not renewed, and their bodies stop by themselves.
+    pub fallen_silent: Vec<(TaskLease, Duration)>,
+}
+
 /// Cheap to clone; all clones are one.
 #[derive(Clone)]
 pub struct HeldTasks {
@@ -56,6 +75,9 @@ pub struct DrainHold(HeldTasks);
 
 struct Entry {
     task: HeldTask,
+    /// Its claim, or the latest beat of its task actor.
+    beaten_at: Instant,
+    is_silent: bool,
     stop_signal: Option<oneshot::Sender<Stop>>,
 }
 
@@ -69,7 +91,7 @@ impl HeldTasks {
     /// Notes a claimed task and returns the stop signal of its body.
     pub fn enter(&self, task: HeldTask) -> oneshot::Receiver<Stop> {
         let (sender, stop_signal) = oneshot::channel();
-        let mut entry = Entry { task, stop_signal: Some(sender) };
+        let mut entry = Entry { task, beaten_at: Instant::now(), is_silent: false, stop_signal: Some(sender) };
         self.change(|inner| {
             if let Some(reason) = inner.stop_all {
                 entry.stop(reason);
@@ -96,9 +118,29 @@ impl HeldTasks {
         self.change(|inner| drop(inner.remove(lease)));
     }
 
-    /// Every lease that is held, for the heartbeat.
-    pub fn leases(&self) -> Vec<TaskLease> {
-        self.lock().entries.values().map(|entry| entry.task.lease.clone()).collect()
+    /// These task actors are alive. A beat of an earlier run of a task counts for nothing.
+    pub fn note_beats(&self, beats: &[Beat], now: Instant) {
+        let mut inner = self.lock();
+        for beat in beats {
+            if let Some(entry) = inner.entry(&beat.lease) {
+                entry.beaten_at = now;
+            }
+        }
+    }
+
+    /// Every lease that is held, for the heartbeat, but those that were silent at the look before and still are.
+    pub fn heard_of(&self, grace: Duration, now: Instant) -> HeardOf {
+        let mut heard_of = HeardOf::default();
+        for entry in self.lock().entries.values_mut() {
+            let age = now.saturating_duration_since(entry.beaten_at);
+            let was_silent = std::mem::replace(&mut entry.is_silent, age > grace);
+            match (entry.is_silent, was_silent) {
+                (false, _) => heard_of.beating.push((entry.task.lease.clone(), age)),
+                (true, false) => heard_of.fallen_silent.push((entry.task.lease.clone(), age)),
+                (true, true) => {}
+            }
+        }
+        heard_of
     }
 
     /// These leases were renewed: their bodies may run until `stop_at`.
@@ -218,8 +260,6 @@ impl Entry {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use futures_util::FutureExt;
 
     use super::*;
@@ -270,6 +310,21 @@ mod tests {
         held_tasks.stop_overdue(now);
         assert_eq!(lapsed.try_recv(), Ok(Stop::Lost));
         assert!(renewed.try_recv().is_err());
+    }
+
+    #[test]
+    fn a_lease_is_silent_when_no_beat_of_its_run_came_within_the_grace() {
+        let (held_tasks, begun) = (HeldTasks::default(), Instant::now());
+        let at = |seconds| begun + Duration::from_secs(seconds);
+        let _stop_signal = held_tasks.enter(entry(lease(1, 2, "a")));
+        let grace = Duration::from_secs(50);
+        held_tasks.note_beats(&[Beat { lease: lease(1, 1, "a"), due: at(40) }], at(40));
+        let silent = held_tasks.heard_of(grace, at(60));
+        assert!(silent.beating.is_empty() && silent.fallen_silent.len() == 1, "{silent:?}");
+        let still_silent = held_tasks.heard_of(grace, at(70));
+        assert!(still_silent.beating.is_empty() && still_silent.fallen_silent.is_empty(), "{still_silent:?}");
+        held_tasks.note_beats(&[Beat { lease: lease(1, 2, "a"), due: at(70) }], at(70));
+        assert_eq!(held_tasks.heard_of(grace, at(120)).beating, [(lease(1, 2, "a"), grace)]);
     }
 
     #[test]

@@ -49,6 +49,7 @@ impl Pods {
         let heartbeat = Heartbeat {
             server: db.server().clone(),
             times,
+            beat_grace: config.beat_grace(),
             lifecycle: lifecycle.clone(),
             held_tasks: held_tasks.clone(),
             restart_limit: (&config.supervision).into(),

@@ -4,9 +4,9 @@
 //! `domain::proxy`, which is pure; [`table`] writes the counters and reads the rows in the background and sends its result as
 //! a message. The actor must not know what is requested through a proxy.
 //!
-//! A restarted actor knows only the table. What survives a restart: the address with its queued messages; the open
-//! leases and the last known state of the pool, which are kept outside the actor; waiting asks, since [`ProxyPool`] asks again. What
-//! is lost: streaks of failures, and the counters since the last successful write.
+//! A restarted actor gives out no proxy until it has read the table. A restart keeps the address with its queued messages; each proxy's
+//! health and its counters that are not written yet; the open leases and the last known state of the pool, which are outside the actor;
+//! waiting asks, since [`ProxyPool`] asks again. It loses the counters of a write that was under way and failed.
 
 mod handle;
 mod open_leases;
@@ -226,7 +226,7 @@ impl Rebuild for ProxyPoolActor {
     type View = ProxyPoolView;
 
     fn rebuilt(&mut self) -> Self {
-        ProxyPoolActor::new(self.deps.clone())
+        ProxyPoolActor { pool: self.pool.restarted(), ..ProxyPoolActor::new(self.deps.clone()) }
     }
 
     fn view(&self) -> ProxyPoolView {

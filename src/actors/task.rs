@@ -1,15 +1,19 @@
 //! `TaskActor`: asks for one task, spawns its run, with what it chains in the same slot, and reports to its worker.
 //!
-//! In: a grant of the claimer. Out: messages to its worker. Temporary: it ends with its task, or at once when there is none. What
+//! In: a grant of the claimer. Out: messages to its worker, among them a beat each heartbeat for as long as it runs. Temporary: it ends with its task, or at once when there is none. What
 //! it held when it dies is in [`HeldTasks`](super::held_tasks::HeldTasks). It must not know what its task does.
 
+use std::time::{Duration, Instant};
+
 use actix::prelude::*;
+use tokio::sync::watch;
 
 use super::claimer::{ClaimRequest, Claimer, TaskGrant};
 use super::execute::{Executor, run_event};
-use super::held_tasks::TaskActorId;
+use super::held_tasks::{Beat, TaskActorId};
 use super::worker::WorkerActor;
 use crate::domain::role::RoleSet;
+use crate::domain::task::TaskLease;
 use crate::events;
 
 #[derive(Message)]
@@ -35,15 +39,18 @@ pub struct TaskDeps {
     pub roles: RoleSet,
     pub claimer: Claimer,
     pub executor: Executor,
+    /// Time from one beat to the next.
+    pub heartbeat: Duration,
 }
 
 pub struct TaskActor {
     deps: TaskDeps,
+    beat_due: Instant,
 }
 
 impl TaskActor {
     pub fn new(deps: TaskDeps) -> Self {
-        TaskActor { deps }
+        TaskActor { deps, beat_due: Instant::now() }
     }
 
     fn claim(&mut self, ctx: &mut Context<Self>) {
@@ -61,11 +68,21 @@ impl TaskActor {
         self.deps.worker.do_send(TaskClaimed { task_actor: self.deps.id });
         events::task_claimed(&run_event(&grant.task), grant.task.waited);
         let (executor, roles) = (self.deps.executor.clone(), self.deps.roles.clone());
-        let run = tokio::spawn(async move { executor.run(grant, &roles).await });
+        let (current, lease) = watch::channel(grant.task.lease.clone());
+        self.beat_due = Instant::now() + self.deps.heartbeat;
+        ctx.run_interval(self.deps.heartbeat, move |actor, _| actor.beat(lease.borrow().clone()));
+        let run = tokio::spawn(async move { executor.run(grant, &roles, &current).await });
         // an error is a panic, which was logged where it happened
         ctx.spawn(run.into_actor(self).map(|_, actor, ctx| actor.end(true, ctx)));
         fail::fail_point!("actor.task.spawned");
         fail::fail_point!("actor.task");
+    }
+
+    fn beat(&mut self, lease: TaskLease) {
+        fail::fail_point!("actor.task.beat", |_| ());
+        let due = std::mem::replace(&mut self.beat_due, Instant::now() + self.deps.heartbeat);
+        // a full mailbox holds beats already, and another follows
+        let _ = self.deps.worker.try_send(Beat { lease, due });
     }
 
     fn end(&mut self, had_task: bool, ctx: &mut Context<Self>) {

@@ -1,16 +1,16 @@
 //! `WorkerActor`: keeps a task actor in every free slot, except while it is paused, decommissioned, backing off or draining.
 //!
-//! In: wake-ups, poll ticks, commands, the ends of its task actors. Out: task actors, and its row of the registry. Its state is
+//! In: wake-ups, poll ticks, commands, the beats and ends of its task actors. Out: task actors, and its row of the registry. Its state is
 //! rebuilt after a crash; what it held is in the held tasks, and its pod recovers it. It must not know what the tasks do.
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use actix::prelude::*;
 
 use super::deps::ActorDeps;
-use super::held_tasks::TaskActorId;
+use super::held_tasks::{Beat, TaskActorId};
 use super::lifecycle::Phase;
 use super::messages::Tick;
 use super::plan::WorkerPlan;
@@ -38,6 +38,8 @@ pub struct WorkerActor {
     backing_off: Option<events::Backoff>,
     /// A wake-up came while task actors were asking: they may have asked too early to find what it announced.
     woken: bool,
+    /// Not handed on yet.
+    beats: Vec<Beat>,
 }
 
 /// Keeps a task actor alive.
@@ -50,6 +52,11 @@ struct Slot {
 #[derive(Clone, Copy, Message)]
 #[rtype(result = "()")]
 pub struct Wake;
+
+/// Hands on the beats that have come in together.
+#[derive(Message)]
+#[rtype(result = "()")]
+struct HandOnBeats;
 
 #[derive(Clone, Copy, Message)]
 #[rtype(result = "()")]
@@ -69,6 +76,7 @@ impl WorkerActor {
             decommissioned: false,
             backing_off: None,
             woken: false,
+            beats: Vec::new(),
         }
     }
 
@@ -112,6 +120,7 @@ impl WorkerActor {
             roles: self.plan.roles.clone(),
             claimer: self.deps.claimer.clone(),
             executor: self.deps.executor.clone(),
+            heartbeat: self.deps.times.heartbeat,
         };
         let poll_times = self.poll_times.clone();
         let (actor, runner) =
@@ -273,6 +282,29 @@ impl Handler<TaskClaimed> for WorkerActor {
         }
         // where there was one there may be more
         self.fill_slots(ctx);
+    }
+}
+
+impl Handler<Beat> for WorkerActor {
+    type Result = ();
+
+    fn handle(&mut self, beat: Beat, ctx: &mut Context<Self>) {
+        if self.beats.is_empty() {
+            ctx.notify(HandOnBeats);
+        }
+        self.beats.push(beat);
+    }
+}
+
+impl Handler<HandOnBeats> for WorkerActor {
+    type Result = ();
+
+    fn handle(&mut self, _: HandOnBeats, _: &mut Context<Self>) {
+        let now = Instant::now();
+        self.deps.held_tasks.note_beats(&self.beats, now);
+        for beat in self.beats.drain(..) {
+            events::beat_arrived(now.saturating_duration_since(beat.due));
+        }
     }
 }
 

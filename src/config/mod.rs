@@ -83,6 +83,17 @@ impl Config {
         let heartbeat = self.queue.heartbeat.unwrap_or_else(|| LeaseTimes::default_heartbeat(lease));
         LeaseTimes { lease, heartbeat }
     }
+
+    /// How long after its task actor's last beat a lease is still renewed, set or derived.
+    pub fn beat_grace(&self) -> Duration {
+        self.queue.beat_grace.unwrap_or_else(|| self.min_beat_grace() + self.lease_times().heartbeat)
+    }
+
+    /// From the last beat before an actor hangs until the watchdog has noticed it: a shorter grace would cost leases that the drain
+    /// which follows still needs.
+    fn min_beat_grace(&self) -> Duration {
+        self.lease_times().heartbeat + self.supervision.hung_after + 2 * self.supervision.ping
+    }
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -116,6 +127,9 @@ pub struct Queue {
     /// None = min(30 s, lease / 4).
     #[serde(with = "durations::optional")]
     pub heartbeat: Option<Duration>,
+    /// None = [`Config::min_beat_grace`] and one heartbeat.
+    #[serde(with = "durations::optional")]
+    pub beat_grace: Option<Duration>,
     #[serde(with = "durations")]
     pub recovery_tick: Duration,
     #[serde(with = "durations")]

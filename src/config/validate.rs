@@ -69,6 +69,11 @@ impl Config {
             "must be at most half of queue.lease, or leases run out between two beats",
         );
         rules.require(
+            self.beat_grace() >= self.min_beat_grace(),
+            "queue.beat_grace",
+            "must be at least a heartbeat, supervision.hung_after and two supervision.ping together, in which a hung actor is noticed",
+        );
+        rules.require(
             queue.retry_base <= queue.retry_cap,
             "queue.retry_base",
             "must not be longer than queue.retry_cap",

@@ -13,7 +13,7 @@ use tokio::time::timeout;
 use tokio_postgres::Row;
 use tokio_postgres::types::{ToSql, Type};
 
-use super::connect::{Server, lock_timeout};
+use super::connect::Server;
 use super::error::DbError;
 
 type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
@@ -187,11 +187,11 @@ pub struct Tx {
 }
 
 impl Tx {
-    /// `deadline` holds for the transaction as a whole.
-    pub(super) async fn begin(mut client: Client, deadline: Duration) -> Result<Tx, DbError> {
+    /// `deadline` holds for the transaction as a whole, and a wait for a lock is `max_lock_wait` at most.
+    pub(super) async fn begin(mut client: Client, deadline: Duration, max_lock_wait: Duration) -> Result<Tx, DbError> {
         client.until = Some(Instant::now() + deadline);
         let timeout = deadline.as_millis();
-        let lock_timeout = lock_timeout(deadline).as_millis();
+        let lock_timeout = max_lock_wait.as_millis();
         let begin = format!("BEGIN; SET LOCAL statement_timeout = {timeout}; SET LOCAL lock_timeout = {lock_timeout}");
         client.batch(&begin).await?;
         Ok(Tx { client, open: true })

@@ -91,12 +91,13 @@ impl Server {
     }
 }
 
-/// The server's half of the deadlines. A frozen process must not hold row locks for longer than its successor waits. To compile a
+/// The server's half of the deadlines, and what statements rely on whatever the server's defaults are. A frozen process must not hold row locks for longer than its successor waits. To compile a
 /// statement takes longer than any here runs.
 pub(super) fn session_settings(application_name: &str, statement_timeout: Duration) -> String {
     format!(
         "SET application_name = '{application_name}'; SET timezone = 'UTC'; SET statement_timeout = {}; \
-         SET lock_timeout = {}; SET idle_in_transaction_session_timeout = '10s'; SET jit = off",
+         SET lock_timeout = {}; SET idle_in_transaction_session_timeout = '10s'; SET jit = off; \
+         SET default_transaction_isolation = 'read committed'",
         statement_timeout.as_millis(),
         lock_timeout(statement_timeout).as_millis()
     )

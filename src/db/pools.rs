@@ -7,7 +7,7 @@ use std::time::Duration;
 use deadpool_postgres::{Hook, HookError, ManagerConfig, Pool, RecyclingMethod, Runtime, Timeouts};
 
 use super::client::{Client, Tx};
-use super::connect::{Server, session_settings};
+use super::connect::{Server, lock_timeout, session_settings};
 use super::error::DbError;
 use crate::config;
 
@@ -79,21 +79,22 @@ impl Db {
 
     /// Begins a write transaction, which has its own, longer deadline as a whole.
     pub async fn begin(&self) -> Result<Tx, DbError> {
-        self.begin_within(&self.work, self.deadlines.transaction).await
+        self.begin_within(&self.work, self.deadlines.transaction, self.deadlines.transaction).await
     }
 
     /// Begins a transaction that may take minutes: a migration, or an import of stores.
     pub async fn begin_maintenance(&self) -> Result<Tx, DbError> {
-        self.begin_within(&self.work, self.deadlines.maintenance).await
+        self.begin_within(&self.work, self.deadlines.maintenance, self.deadlines.maintenance).await
     }
 
-    /// Begins a write transaction of the HTTP API, on a connection that work can never starve.
+    /// Begins a write transaction of the HTTP API, on a connection that work can never starve. Somebody waits for it: it waits for a
+    /// lock no longer than a single statement does.
     pub async fn begin_api(&self) -> Result<Tx, DbError> {
-        self.begin_within(&self.api, self.deadlines.transaction).await
+        self.begin_within(&self.api, self.deadlines.transaction, self.deadlines.statement).await
     }
 
-    async fn begin_within(&self, pool: &Pool, deadline: Duration) -> Result<Tx, DbError> {
-        Tx::begin(self.borrow(pool, deadline).await?, deadline).await
+    async fn begin_within(&self, pool: &Pool, deadline: Duration, lock_deadline: Duration) -> Result<Tx, DbError> {
+        Tx::begin(self.borrow(pool, deadline).await?, deadline, lock_timeout(lock_deadline)).await
     }
 
     async fn borrow(&self, pool: &Pool, deadline: Duration) -> Result<Client, DbError> {

@@ -8,6 +8,7 @@ mod early_trials;
 pub mod health;
 mod last_successes;
 mod notice;
+mod outage;
 pub mod pool;
 pub mod pooled_proxy;
 

@@ -39,8 +39,8 @@ pub fn rotated(host: &str, reason: &'static str, error: &dyn fmt::Display) {
 }
 
 /// An alarm: every try of a request failed in transit, and no host answered through any proxy meanwhile.
-pub fn no_proxy_brings_answers(error: &dyn fmt::Display) {
-    error!("No proxy brings an answer from any host, tasks are snoozed; the last try: {error}");
+pub fn no_proxy_brings_answers(hosts: &str, error: &dyn fmt::Display) {
+    error!("No proxy brings an answer from {hosts}; tasks are snoozed; the last try: {error}");
 }
 
 /// `endpoint` refuses every hash that is known of `operation`: its stores are crawled by its full text, or not at all.

@@ -116,6 +116,20 @@ pub fn leases_renewed(late: Duration) {
     metrics::HEARTBEAT_LATE_SECONDS.observe(late.as_secs_f64());
 }
 
+/// A task actor's beat arrived so long after it was due.
+pub fn beat_arrived(late: Duration) {
+    metrics::BEAT_LATE_SECONDS.observe(late.as_secs_f64());
+}
+
+/// Its lease is no longer renewed: its body stops before the lease runs out, and another worker takes the task.
+pub fn task_actor_silent(task: TaskId, silence: Duration) {
+    warn!(
+        task,
+        "The actor of task {task} has sent no beat for {:.0} s; its lease is not renewed any more",
+        silence.as_secs_f64()
+    );
+}
+
 /// Leases are not renewed; each body stops by itself before its own runs out.
 pub fn heartbeat_failed(error: &dyn fmt::Display) {
     warn!("Leases could not be renewed: {error}");

@@ -1,10 +1,11 @@
 //! `SessionDeps`: what all sessions of a process share. `Exchange`: one request of one session, as a route sends it.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::allowlist::AllowList;
-use super::error::FetchError;
+use super::error::{FetchError, silent_hosts};
 use super::fetch_meter::FetchMeter;
 use super::host_limits::HostRateLimits;
 use super::host_robots::HostRobots;
@@ -21,6 +22,9 @@ use crate::memory::MemoryPermit;
 
 /// Answers to any request within this time count, however quickly the tries of this one broke.
 const MIN_LOOK_BACK: Duration = Duration::from_secs(1);
+
+/// More are not told apart.
+const MAX_SILENT_HOSTS: usize = 16;
 
 /// The alarm about an outage of all proxies is given once in this time.
 const ALARM_EVERY: Duration = Duration::from_secs(60);
@@ -51,6 +55,8 @@ pub(super) struct Exchange<'a> {
 #[derive(Default)]
 pub(super) struct Answers {
     last: Mutex<Option<Instant>>,
+    /// Hosts whose tries broke since.
+    silent_hosts: Mutex<BTreeSet<String>>,
     alarmed: Mutex<Option<Instant>>,
 }
 
@@ -58,6 +64,7 @@ impl SessionDeps {
     /// Notes that some host answered, whatever it said.
     pub fn answered(&self) {
         *lock(&self.answers.last) = Some(self.clock.instant());
+        lock(&self.answers.silent_hosts).clear();
     }
 
     /// The error for a request that broke in transit and was never answered, for the first time at `first_suspicion`. When no
@@ -69,10 +76,20 @@ impl SessionDeps {
         if lock(&self.answers.last).is_some_and(|last| last > since) {
             return error;
         }
+        let only_host = self.is_only_silent_host(host).then(|| host.to_owned());
         if self.proxies.is_relied_on() && self.alarm_is_due() {
-            events::no_proxy_brings_answers(&error);
+            events::no_proxy_brings_answers(&silent_hosts(only_host.as_deref()), &error);
         }
-        FetchError::ProxyOutage { host: host.to_owned(), reason: error.to_string() }
+        FetchError::ProxyOutage { only_host, reason: error.to_string() }
+    }
+
+    /// Whether the tries of no other host broke since the last answer.
+    fn is_only_silent_host(&self, host: &str) -> bool {
+        let mut silent_hosts = lock(&self.answers.silent_hosts);
+        if silent_hosts.len() < MAX_SILENT_HOSTS {
+            silent_hosts.insert(host.to_owned());
+        }
+        silent_hosts.len() == 1
     }
 
     fn alarm_is_due(&self) -> bool {

@@ -12,8 +12,6 @@ use crate::domain::proxy::ProxyId;
 use crate::memory::MAX_LARGE;
 use crate::process_limits::REMEDY;
 
-/// How long a task waits whose menu is too large to be held beside others: in the queue, where it holds nothing.
-const NO_MEMORY_PAUSE: Duration = Duration::from_secs(60);
 /// How long a task waits for descriptors or ports of this process.
 const PROCESS_LIMIT_PAUSE: Duration = Duration::from_secs(10);
 /// A task does not wait longer for a breaker: an operator who opened it for days may close it at any time.
@@ -39,9 +37,10 @@ pub enum FetchError {
     /// A proxy accepted the request, and then no origin was reached through it, or its TLS failed.
     #[error("{host} cannot be reached: {reason}")]
     Unreachable { host: String, reason: String },
-    /// The tries broke in transit, and no host answered through any proxy meanwhile.
-    #[error("no proxy brings an answer from any host; the last try: {reason}")]
-    ProxyOutage { host: String, reason: String },
+    /// The tries broke in transit, and no host answered through any proxy meanwhile. `only_host` is set where no other host was asked:
+    /// nothing tells then whether it fails or all proxies do.
+    #[error("no proxy brings an answer from {}; the last try: {reason}", silent_hosts(only_host.as_deref()))]
+    ProxyOutage { only_host: Option<String>, reason: String },
     #[error("{host} throttles us (status {status})")]
     Throttled { host: String, status: u16, retry_after: Option<Duration> },
     /// Its breaker is open: nothing is sent to it but one probe now and then.
@@ -52,7 +51,7 @@ pub enum FetchError {
     RateLimitTimeout { host: String, waited: Duration },
     /// What came is large, and this process holds as much as it may.
     #[error("the answer of {host} is large, and this process holds {MAX_LARGE} large menus already")]
-    NoMemory { host: String },
+    NoMemory { host: String, wait: Duration },
     /// Neither the proxy nor the host is at fault.
     #[error("a proxy {reason}: this process has used up what the system allows it; {REMEDY}")]
     ProcessLimit { reason: String },
@@ -140,7 +139,7 @@ impl FetchError {
             FetchError::NoProxy { .. } | FetchError::ProxyOutage { .. } | FetchError::RateLimitTimeout { .. } => {
                 Disposition::Snooze { after: None }
             }
-            FetchError::NoMemory { .. } => Disposition::Snooze { after: Some(NO_MEMORY_PAUSE) },
+            FetchError::NoMemory { wait, .. } => Disposition::Snooze { after: Some(*wait) },
             FetchError::ProcessLimit { .. } => Disposition::Snooze { after: Some(PROCESS_LIMIT_PAUSE) },
             FetchError::Throttled { retry_after, .. } => Disposition::Snooze { after: *retry_after },
             FetchError::HostRefuses { refusing, .. } => {
@@ -209,6 +208,11 @@ impl FetchError {
             FetchError::Incomplete { .. } | FetchError::MorePages { .. } => "incomplete",
         }
     }
+}
+
+/// The hosts from which no answer comes, as messages name them.
+pub(super) fn silent_hosts(only_host: Option<&str>) -> String {
+    only_host.map_or_else(|| "any host".to_owned(), |host| format!("{host}, and no other host was asked"))
 }
 
 #[cfg(test)]

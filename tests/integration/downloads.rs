@@ -4,13 +4,14 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 
+use drover::db::brands::{self, MenuBrand};
 use drover::domain::role::Role;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 use sim::{PictureAnswer, Settings, Simulator};
 use tokio::process::Command;
 
-use crate::support::{Child, Farm, PATIENCE, until};
+use crate::support::{Child, Farm, PATIENCE, TestDatabase, database, until};
 
 const KILLS: usize = 10;
 /// Images of products and brands that were neither stored nor given up for now.
@@ -238,4 +239,33 @@ async fn a_backfill_without_proxies_says_so() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("drover proxies import"), "{said}");
     assert_eq!(farm.sim.counts().direct, 0);
+}
+
+#[tokio::test]
+async fn the_first_address_of_a_brand_stays_when_two_menus_name_it_at_the_same_time() {
+    let database = database().await;
+    let named = |address: &str| MenuBrand {
+        name: "Granite Ridge".to_owned(),
+        slug: "granite-ridge".to_owned(),
+        image_url: Some(address.to_owned()),
+    };
+    let first = database.db.begin().await.unwrap();
+    brands::add(&first, &[named("http://a.test/1")]).await.unwrap();
+    let (db, other) = (database.db.clone(), named("http://a.test/2"));
+    let second = tokio::spawn(async move {
+        let tx = db.begin().await.unwrap();
+        brands::add(&tx, &[other]).await.unwrap();
+        tx.commit().await.unwrap();
+    });
+    let waiting =
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    until("the second waits for the first", PATIENCE, async || count(&database, waiting).await == 1).await;
+    first.commit().await.unwrap();
+    second.await.unwrap();
+    let address = "SELECT count(*) FROM brands WHERE image_url = 'http://a.test/1'";
+    assert_eq!(count(&database, address).await, 1);
+}
+
+async fn count(database: &TestDatabase, sql: &str) -> i64 {
+    database.raw.query_one(sql, &[]).await.unwrap().get(0)
 }

@@ -6,7 +6,7 @@ use drover::domain::role::Role;
 use drover::domain::task::TaskLease;
 use rstest::rstest;
 
-use crate::queue::{BACK, LEASE, ME, Queue, asks};
+use crate::queue::{BACK, LEASE, ME, Queue, asks, just_beaten};
 use crate::support::filled_database;
 
 /// Pages that one claimed, renewed, swept or recovered task may touch, in heap and indexes of both tables.
@@ -91,10 +91,10 @@ async fn a_renewal_finds_its_tasks_by_id() {
     let claimed = queue.settle_and_claim(ClaimBatch { roles: Role::CRAWL.to_vec(), ..asks(10) }).await;
     let leases: Vec<TaskLease> = claimed.into_iter().map(|task| task.lease).collect();
     for _ in 0..6 {
-        tasks::renew(&queue.database.raw, &leases, LEASE).await.unwrap();
+        tasks::renew(&queue.database.raw, &just_beaten(&leases), LEASE).await.unwrap();
     }
     let before = queue.touched().await;
-    assert_eq!(tasks::renew(&queue.database.raw, &leases, LEASE).await.unwrap().len(), 10);
+    assert_eq!(tasks::renew(&queue.database.raw, &just_beaten(&leases), LEASE).await.unwrap().len(), 10);
     let after = queue.touched().await;
     assert_eq!(after.1 - before.1, 0);
     assert!(after.0 - before.0 <= 10 * PAGES_A_TASK, "{} pages", after.0 - before.0);

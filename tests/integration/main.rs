@@ -5,6 +5,7 @@
 mod support;
 
 mod api;
+mod beats;
 mod blame;
 mod cancelled_runs;
 mod chores;

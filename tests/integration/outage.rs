@@ -175,7 +175,7 @@ async fn proxies_that_accept_connections_and_bring_no_answer_cost_no_retry() {
     let worker = Child::spawn(&mut command).allow_errors(&["No proxy brings an answer"]);
     farm.enqueue(Role::PayloadFetch).await;
     let waiting = "SELECT least(4, count(DISTINCT task_id)) FROM task_attempts
-                    WHERE outcome = 'snoozed' AND error LIKE 'no proxy brings an answer from any host%'";
+                    WHERE outcome = 'snoozed' AND error LIKE 'no proxy brings an answer from %, and no other host was asked;%'";
     farm.until_counted("all tasks have been put off", waiting, 4).await;
     assert_eq!(farm.count("SELECT count(*) FROM proxies WHERE NOT is_active").await, 0, "a proxy was blamed");
     worker.logged("No proxy brings an answer", PATIENCE).await;

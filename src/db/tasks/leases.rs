@@ -28,21 +28,22 @@ impl FromRow for RecoveryCounts {
     }
 }
 
-/// Renews these leases and returns the ids that were renewed.
+/// Renews these leases, each with the age of its latest beat, and returns the ids that were renewed.
 ///
 /// A task that is missing from the answer is either being settled (its row is locked) or lost: ask [`lost`] before cancelling
 /// its body. A server that crashes before [`flush_renewals`] has returned may forget them. Takes the heartbeat's own plain connection;
 /// the caller holds the deadline.
 pub async fn renew(
     client: &tokio_postgres::Client,
-    leases: &[TaskLease],
+    leases: &[(TaskLease, Duration)],
     length: Duration,
 ) -> Result<Vec<TaskId>, tokio_postgres::Error> {
-    let (ids, fences, workers) = columns(leases);
-    let sql = "SELECT renew_tasks($1, $2, $3, make_interval(secs => $4))";
+    let (ids, fences, workers) = columns(leases.iter().map(|(lease, _)| lease));
+    let beat_ages: Vec<f64> = leases.iter().map(|(_, age)| age.as_secs_f64()).collect();
+    let sql = "SELECT renew_tasks($1, $2, $3, $4, make_interval(secs => $5))";
     let seconds = length.as_secs_f64();
-    let types = [Type::INT8_ARRAY, Type::INT8_ARRAY, Type::TEXT_ARRAY, Type::FLOAT8];
-    let values: [&(dyn ToSql + Sync); 4] = [&ids, &fences, &workers, &seconds];
+    let types = [Type::INT8_ARRAY, Type::INT8_ARRAY, Type::TEXT_ARRAY, Type::FLOAT8_ARRAY, Type::FLOAT8];
+    let values: [&(dyn ToSql + Sync); 5] = [&ids, &fences, &workers, &beat_ages, &seconds];
     // typed: one round trip, where preparing would be another
     let rows = client.query_typed(sql, &values.into_iter().zip(types).collect::<Vec<_>>()).await?;
     rows.iter().map(|row| row.try_get(0)).collect()
@@ -55,7 +56,7 @@ pub async fn flush_renewals(client: &tokio_postgres::Client) -> Result<(), tokio
 
 /// Which of these leases are lost for good: another fence, no longer active, or run out.
 pub async fn lost(client: &tokio_postgres::Client, leases: &[TaskLease]) -> Result<Vec<TaskId>, tokio_postgres::Error> {
-    let (ids, fences, workers) = columns(leases);
+    let (ids, fences, workers) = columns(leases.iter());
     let rows = client.query(include_str!("../sql/tasks/lost.sql"), &[&ids, &fences, &workers]).await?;
     rows.iter().map(|row| row.try_get(0)).collect()
 }
@@ -96,20 +97,20 @@ pub async fn recover_all(client: &Client) -> Result<RecoveryCounts, DbError> {
 
 /// Puts back at once what its holder cannot end any more. Only tasks that ran are blamed.
 pub async fn recover_held(client: &Client, leases: &[TaskLease], blame: Blame) -> Result<RecoveryCounts, DbError> {
-    let (ids, fences, workers) = columns(leases);
+    let (ids, fences, workers) = columns(leases.iter());
     let sql = "SELECT requeued, failed FROM recover_held($1, $2, $3, $4)";
     RecoveryCounts::from_row(&client.query_one(sql, &[&ids, &fences, &workers, &(blame == Blame::Task)]).await?)
 }
 
 /// Puts back those of these tasks that were claimed and never begun, without counting a loss or a retry; returns how many.
 pub async fn release_unstarted(client: &Client, leases: &[TaskLease]) -> Result<i32, DbError> {
-    let (ids, fences, workers) = columns(leases);
+    let (ids, fences, workers) = columns(leases.iter());
     first_column(&client.query_one("SELECT release_unstarted($1, $2, $3)", &[&ids, &fences, &workers]).await?)
 }
 
-fn columns(leases: &[TaskLease]) -> (Vec<TaskId>, Vec<i64>, Vec<&str>) {
-    let ids = leases.iter().map(|lease| lease.id).collect();
-    let fences = leases.iter().map(|lease| lease.fence).collect();
-    let workers = leases.iter().map(|lease| lease.worker_id.as_str()).collect();
+fn columns<'a>(leases: impl Iterator<Item = &'a TaskLease> + Clone) -> (Vec<TaskId>, Vec<i64>, Vec<&'a str>) {
+    let ids = leases.clone().map(|lease| lease.id).collect();
+    let fences = leases.clone().map(|lease| lease.fence).collect();
+    let workers = leases.map(|lease| lease.worker_id.as_str()).collect();
     (ids, fences, workers)
 }

@@ -15,6 +15,7 @@ use super::early_trials::EarlyTrials;
 use super::health::{BenchDecision, BenchLimits, Condition, ProxyFailure};
 use super::last_successes::LastSuccesses;
 use super::notice::{AlarmLimit, Notice};
+use super::outage::Outage;
 use super::pooled_proxy::PooledProxy;
 use super::{CounterDelta, Proxy, ProxyAsk, ProxyId, ProxyOutcome, ProxyRow};
 
@@ -29,9 +30,12 @@ pub struct PoolState {
 pub struct Pool {
     limits: BenchLimits,
     members: BTreeMap<ProxyId, PooledProxy>,
+    /// Members of the pool before a restart; they are members again once the table has them.
+    remembered: BTreeMap<ProxyId, PooledProxy>,
     last_successes: LastSuccesses,
     alarms: AlarmLimit,
     early_trials: EarlyTrials,
+    outage: Outage,
 }
 
 impl Pool {
@@ -39,9 +43,24 @@ impl Pool {
         Pool {
             limits,
             members: BTreeMap::new(),
+            remembered: BTreeMap::new(),
             last_successes: LastSuccesses::default(),
             alarms: AlarmLimit::default(),
             early_trials: EarlyTrials::default(),
+            outage: Outage::default(),
+        }
+    }
+
+    /// A pool that knows no proxy until it has read the table, and then knows of each what no table has: its health, and what is not
+    /// written yet.
+    pub fn restarted(&mut self) -> Pool {
+        let mut remembered = std::mem::take(&mut self.remembered);
+        remembered.append(&mut self.members);
+        Pool {
+            remembered,
+            last_successes: std::mem::take(&mut self.last_successes),
+            outage: std::mem::take(&mut self.outage),
+            ..Pool::new(self.limits.clone())
         }
     }
 
@@ -71,9 +90,16 @@ impl Pool {
         self.members.get(&id).is_some_and(|member| member.health.is_usable())
     }
 
-    /// Leases the best proxy for `ask`; None when none is free for it now.
+    /// Leases the best proxy for `ask`; None when none is free for it now, or in an outage.
     pub fn lease(&mut self, ask: &ProxyAsk, now: Instant) -> Option<Arc<Proxy>> {
+        let is_outage = self.outage.is_on(self.usable().map(PooledProxy::id));
+        if is_outage && !self.outage.is_due(now) {
+            return None;
+        }
         let id = self.choose(ask, now)?;
+        if is_outage {
+            self.outage.leased(&self.limits, now);
+        }
         let member = self.members.get_mut(&id)?;
         member.open_leases += 1;
         member.last_used = Some(now);
@@ -93,6 +119,13 @@ impl Pool {
     /// A suspicion counts as a failure when a request to the host has succeeded through another proxy since this proxy's previous
     /// suspicion: then it is the proxy that fails. Else none is blamed.
     pub fn report(&mut self, id: ProxyId, outcome: &ProxyOutcome, sent: Instant, now: Instant) -> Option<Notice> {
+        match outcome {
+            ProxyOutcome::Failed { .. } | ProxyOutcome::Suspicion { .. } => self.outage.failed(id),
+            ProxyOutcome::Success { .. } | ProxyOutcome::Answered | ProxyOutcome::Blocked { .. } => {
+                self.outage.answered()
+            }
+            ProxyOutcome::Neutral => {}
+        }
         match outcome {
             ProxyOutcome::Success { host, took } => self.succeeded(id, host, *took, sent, now),
             ProxyOutcome::Answered => self.answered(id, sent, now),
@@ -126,7 +159,8 @@ impl Pool {
     ///
     /// What this process has not yet written counts for more than the row; only `off` is stronger.
     pub fn load(&mut self, rows: Vec<ProxyRow>, now: Instant) {
-        let mut before = std::mem::take(&mut self.members);
+        let mut before = std::mem::take(&mut self.remembered);
+        before.append(&mut self.members);
         for row in rows {
             let id = row.proxy.id;
             let member = match before.remove(&id) {
@@ -151,6 +185,10 @@ impl Pool {
                 member.unsaved = earlier;
             }
         }
+    }
+
+    fn usable(&self) -> impl Iterator<Item = &PooledProxy> {
+        self.members.values().filter(|member| member.health.is_usable())
     }
 
     fn choose(&self, ask: &ProxyAsk, now: Instant) -> Option<ProxyId> {
@@ -219,8 +257,8 @@ impl Pool {
         member.count(|delta| delta.blocked(host));
         let until = member.health.blocked(host, &self.limits, now)?;
         let proxy = Arc::clone(&member.proxy);
-        let mut usable = self.members.values().filter(|member| member.health.is_usable()).peekable();
-        let all_refused = usable.peek().is_some() && usable.all(|member| member.health.is_benched_at(host, now));
+        let has_usable = self.usable().next().is_some();
+        let all_refused = has_usable && self.usable().all(|member| member.health.is_benched_at(host, now));
         if all_refused && self.alarms.allows(host, now) {
             return Some(Notice::HostRefusesAll { host: host.to_owned() });
         }
@@ -243,7 +281,7 @@ impl Pool {
             self.early_trials.postpone();
             return None;
         };
-        let has_usable = self.members.values().any(|member| member.health.is_usable());
+        let has_usable = self.usable().next().is_some();
         self.early_trials.is_due(since, has_usable, &self.limits, now).then_some(id)
     }
 }

@@ -34,7 +34,7 @@ struct Process {
     deps: ProxyPoolDeps,
     actor: Addr<ProxyPoolActor>,
     pool: ProxyPool,
-    _runner: RunnerHandle,
+    runner: RunnerHandle,
 }
 
 impl Process {
@@ -52,7 +52,7 @@ impl Process {
     fn of(deps: ProxyPoolDeps) -> Process {
         let made = deps.clone();
         let (actor, runner) = start_actor(move || ProxyPoolActor::new(made));
-        Process { pool: ProxyPool::new(actor.clone(), &deps), actor, deps, _runner: runner }
+        Process { pool: ProxyPool::new(actor.clone(), &deps), actor, deps, runner }
     }
 
     async fn passes(&self, by: Duration) {
@@ -84,6 +84,26 @@ impl Process {
     fn report(&self, proxy: ProxyId, outcome: ProxyOutcome) {
         self.pool.report(proxy, outcome, self.deps.clock.instant());
     }
+}
+
+#[actix::test]
+async fn a_streak_of_failures_survives_a_restart_of_the_actor() {
+    let database = database().await;
+    import(&database, "a:1\nb:1").await;
+    let process = Process::start(&database).await;
+    let proxy = process.seen().await.proxies[0].id;
+    let fails = || {
+        let reason = "reset".to_owned();
+        process.report(proxy, ProxyOutcome::Failed { host: HOST.to_owned(), reason, at_once: false });
+    };
+    (1..settings().failures_to_bench).for_each(|_| fails());
+    assert_eq!(process.seen().await.state.benched, 0);
+    process.runner.resume();
+    assert!(process.pool.flush(SOON).await);
+    let after = &process.seen().await.proxies[0];
+    assert_eq!(after.failure_count, i64::from(settings().failures_to_bench) - 1, "counted once");
+    fails();
+    assert_eq!(process.seen().await.state.benched, 1);
 }
 
 async fn rows(database: &TestDatabase) -> Vec<ProxyListing> {

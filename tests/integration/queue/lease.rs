@@ -1,7 +1,7 @@
 //! The lease: renewed while held, worthless when lost, recovered when it has run out.
 
 use drover::db::tasks::{AttemptOutcome, RecoveryCounts, Settlement};
-use drover::domain::task::{Blame, TaskLease};
+use drover::domain::task::Blame;
 use serde_json::json;
 
 use super::*;
@@ -14,7 +14,7 @@ fn completed() -> Settlement {
 
 impl Queue {
     async fn renew(&self, leases: &[TaskLease]) -> Vec<TaskId> {
-        tasks::renew(&self.database.raw, leases, LEASE).await.unwrap()
+        tasks::renew(&self.database.raw, &just_beaten(leases), LEASE).await.unwrap()
     }
 
     async fn lost(&self, leases: &[TaskLease]) -> Vec<TaskId> {

@@ -33,7 +33,7 @@ use drover::db::tasks::{self, ClaimBatch, ClaimedTask, NewTask, Settlement};
 use drover::db::{Client, DbError};
 use drover::domain::role::Role;
 use drover::domain::store::StoreId;
-use drover::domain::task::TaskId;
+use drover::domain::task::{TaskId, TaskLease};
 use drover::domain::task_request::TaskRequest;
 use serde_json::Value;
 use tokio_postgres::Row;
@@ -45,6 +45,11 @@ pub const LEASE: Duration = Duration::from_secs(600);
 pub const BACK: Duration = Duration::from_secs(3600);
 /// A worker's name where it does not matter.
 pub const ME: &str = "worker-any-00000001";
+
+/// Leases whose task actors have sent a beat at this moment.
+pub fn just_beaten(leases: &[TaskLease]) -> Vec<(TaskLease, Duration)> {
+    leases.iter().map(|lease| (lease.clone(), Duration::ZERO)).collect()
+}
 
 /// A migrated database, and a queue's words for it.
 pub struct Queue {

@@ -105,7 +105,7 @@ async fn a_running_task_that_is_cancelled_keeps_its_store_until_its_body_has_sto
     assert_eq!(queue.status(task.lease.id).await, "cancelled");
     assert_eq!(queue.outcomes(task.lease.id).await, ["cancelled"]);
     let leases = std::slice::from_ref(&task.lease);
-    assert!(tasks::renew(&queue.database.raw, leases, LEASE).await.unwrap().is_empty());
+    assert!(tasks::renew(&queue.database.raw, &just_beaten(leases), LEASE).await.unwrap().is_empty());
     assert_eq!(tasks::lost(&queue.database.raw, leases).await.unwrap(), [task.lease.id], "the heartbeat stops it");
 
     queue.sweep_all().await;

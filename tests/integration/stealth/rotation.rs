@@ -382,7 +382,7 @@ async fn silence_ends_in_a_time_out(
     origin.script([reply]);
     let error = session.send(&request(RequestKind::Fetch, "http"), &content).await.unwrap_err();
     let reason = FetchError::Timeout { host: HOST.to_owned(), phase, after }.to_string();
-    assert_eq!(error, FetchError::ProxyOutage { host: HOST.to_owned(), reason });
+    assert_eq!(error, FetchError::ProxyOutage { only_host: Some(HOST.to_owned()), reason });
 }
 
 #[tokio::test]

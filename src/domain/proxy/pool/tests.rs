@@ -4,6 +4,7 @@ mod benches;
 mod choice;
 mod early_trials;
 mod hosts;
+mod outages;
 mod properties;
 mod table;
 

@@ -75,3 +75,31 @@ fn outcomes_of_a_deleted_proxy_are_ignored() {
     scene.pool.set_open_leases(1, 3);
     assert_eq!(scene.lease(), Some(2));
 }
+
+#[test]
+fn streaks_benches_and_unsaved_counters_survive_a_restart() {
+    let mut scene = Scene::of(3);
+    scene.times(4, 1, failure());
+    scene.report(2, &refusal());
+    scene.times(2, 3, block());
+    scene.pool = scene.pool.restarted();
+    assert_eq!(scene.lease(), None, "it has not read the table yet");
+
+    scene.pool.load(vec![row(1), row(2), row(3)], scene.now);
+    assert!(scene.is_benched(2), "the table does not know of this bench yet");
+    assert_eq!(cooldowns(&scene.times(1, 1, failure())), [30], "the fifth failure in a row");
+    assert_eq!(cooldowns(&scene.times(1, 3, block())), [30], "the third block in a row");
+    let unsaved = scene.pool.take_unsaved();
+    assert_eq!(unsaved.iter().map(|delta| delta.failures).collect::<Vec<_>>(), [5, 1, 3]);
+}
+
+#[test]
+fn a_proxy_that_was_deleted_during_a_restart_is_forgotten() {
+    let mut scene = Scene::of(2);
+    scene.times(4, 2, failure());
+    scene.pool = scene.pool.restarted();
+    scene.pool.load(vec![row(1)], scene.now);
+    assert_eq!(scene.pool.state(), PoolState { active: 1, benched: 0, off: 0 });
+    scene.pool.load(vec![row(1), row(2)], scene.now);
+    assert_eq!(cooldowns(&scene.times(4, 2, failure())), [0; 0]);
+}

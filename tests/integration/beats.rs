@@ -1,0 +1,56 @@
+//! Task actors send beats to their worker: a lease is renewed for as long as they do, and a while longer.
+
+use drover::domain::role::Role;
+use tokio::process::Command;
+
+use crate::support::{Child, Farm, LEASE, PATIENCE};
+
+/// One store whose first fetch hangs.
+async fn farm() -> Farm {
+    let farm = Farm::with_stores(1).await;
+    farm.sim.add_fault(sim::Fault::new(sim::FaultKind::Hang).times(1));
+    farm.enqueue(Role::PayloadFetch).await;
+    farm
+}
+
+fn worker(farm: &Farm, id: &str, hung_after: &str) -> Command {
+    let mut command = farm.drover(&["worker", "--workers", "1"]);
+    command.env("WORKER_ID", id).env("DROVER__QUEUE__HEARTBEAT", "200ms").env("DROVER__SUPERVISION__PING", "100ms");
+    command.env("DROVER__SUPERVISION__HUNG_AFTER", hung_after);
+    command
+}
+
+#[tokio::test]
+async fn a_thread_of_actors_that_blocks_for_longer_than_a_lease_but_not_for_the_grace_costs_no_lease() {
+    let farm = farm().await;
+    farm.leaves_open_tasks("its only task hangs");
+    let mut command = worker(&farm, "blocked", "20s");
+    let _worker = Child::spawn(command.env("FAILPOINTS", "actor.task.beat=1*sleep(5000)"));
+    let held = "SELECT count(*) FROM worker_tasks WHERE status = 'running' AND fence = 1 AND lease_expires_at > clock_timestamp()";
+    let no_beat = format!("{held} AND last_heartbeat_at < now() - interval '{} ms'", LEASE.as_millis() + 500);
+    farm.until_counted("it is renewed without a beat, and its last beat is told", &no_beat, 1).await;
+    let beats_again = format!(
+        "{held} AND last_heartbeat_at > started_at + interval '5 s' AND now() - last_heartbeat_at < interval '1 s'"
+    );
+    farm.until_counted("its beats come again", &beats_again, 1).await;
+}
+
+#[tokio::test]
+async fn a_task_actor_that_beats_no_more_loses_its_lease_and_its_task_runs_again() {
+    let farm = farm().await;
+    let mut command = worker(&farm, "stuck", "1s");
+    let mut stuck = Child::spawn(command.env("FAILPOINTS", "actor.task.beat=return"));
+    farm.sim.until(PATIENCE, |counts| counts.faults == 1).await.unwrap();
+    farm.until_crawled().await;
+
+    stuck.until_metric("drover_tasks_lost_total", 1.0).await;
+    let lost = "SELECT count(*) FROM task_attempts WHERE worker_id LIKE 'stuck%' AND outcome = 'lost'";
+    assert_eq!(farm.count(lost).await, 1);
+    let completed =
+        "SELECT count(*) FROM task_attempts WHERE worker_id LIKE 'stuck%' AND outcome = 'completed' AND fence = 1";
+    assert_eq!(farm.count(completed).await, 0);
+    farm.assert_nothing_twice().await;
+    stuck.signal(nix::sys::signal::Signal::SIGTERM);
+    assert_eq!(stuck.ended(PATIENCE).await.code(), Some(0));
+    assert!(stuck.stderr().iter().any(|line| line.contains("has sent no beat")), "it is logged");
+}
