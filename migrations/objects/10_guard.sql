@@ -57,6 +57,7 @@ END $f$;
 
 CREATE OR REPLACE FUNCTION worker_tasks_guard_insert() RETURNS trigger LANGUAGE plpgsql AS $f$
 BEGIN
+  PERFORM refuse_cycle(NEW);
   NEW.role := current_role_name(NEW.role, NEW.payload);
   NEW.ready := false;   -- worker_tasks_take_reservations gives it, or the sweep
   NEW.blocked := NEW.status = 'pending' AND cardinality(NEW.depends_on) > 0 IS TRUE;
@@ -125,9 +126,35 @@ BEGIN
   RETURN NEW;
 END $f$;
 
+-- A worker that leaves the registry keeps its name: its tasks show it.
+CREATE OR REPLACE FUNCTION worker_registry_keep_names() RETURNS trigger LANGUAGE plpgsql AS $f$
+BEGIN
+  INSERT INTO worker_names (worker_id, friendly_name) SELECT g.worker_id, g.friendly_name FROM gone g ORDER BY g.worker_id
+  ON CONFLICT (worker_id) DO UPDATE SET friendly_name = excluded.friendly_name, left_at = now();
+  RETURN NULL;
+END $f$;
+
+-- Two tasks that wait for each other would wait for ever. A task that waits for itself is found by following what is pending.
+CREATE OR REPLACE FUNCTION refuse_cycle(task worker_tasks) RETURNS void LANGUAGE plpgsql AS $f$
+BEGIN
+  IF cardinality(task.depends_on) > 0 IS NOT TRUE THEN RETURN; END IF;
+  PERFORM FROM (
+    WITH RECURSIVE waited_for (id) AS (
+      SELECT unnest(task.depends_on)
+      UNION
+      SELECT unnest(t.depends_on) FROM waited_for w JOIN worker_tasks t ON t.id = w.id AND t.status = 'pending')
+    SELECT id FROM waited_for) w
+   WHERE w.id = task.id;
+  IF FOUND THEN
+    RAISE check_violation USING MESSAGE = format('task %s would wait for itself: depends_on makes a circle', task.id);
+  END IF;
+END $f$;
+
 -- Dependencies were changed by hand: sweep_blocked makes a task claimable that waits for none any more.
 CREATE OR REPLACE FUNCTION worker_tasks_guard_dependencies() RETURNS trigger LANGUAGE plpgsql AS $f$
 BEGIN
+  IF NEW.depends_on IS NOT DISTINCT FROM OLD.depends_on THEN RETURN NEW; END IF;
+  PERFORM refuse_cycle(NEW);
   NEW.blocked := cardinality(NEW.depends_on) > 0 IS TRUE;
   NEW.ready := NEW.ready AND NOT NEW.blocked;
   RETURN NEW;

@@ -32,6 +32,9 @@ CREATE OR REPLACE TRIGGER guard_dependencies BEFORE UPDATE OF depends_on ON work
 CREATE OR REPLACE TRIGGER forget_attempts AFTER DELETE ON worker_tasks REFERENCING OLD TABLE AS gone
   FOR EACH STATEMENT EXECUTE FUNCTION worker_tasks_forget_attempts();
 
+CREATE OR REPLACE TRIGGER keep_name AFTER DELETE ON worker_registry REFERENCING OLD TABLE AS gone
+  FOR EACH STATEMENT EXECUTE FUNCTION worker_registry_keep_names();
+
 CREATE OR REPLACE TRIGGER guard_off BEFORE UPDATE OF crawl_enabled ON dispensaries FOR EACH ROW
   WHEN (OLD.crawl_enabled AND NOT NEW.crawl_enabled AND NEW.disabled_reason IS NOT DISTINCT FROM OLD.disabled_reason)
   EXECUTE FUNCTION dispensaries_guard_off();

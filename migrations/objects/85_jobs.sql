@@ -7,9 +7,9 @@ CREATE OR REPLACE FUNCTION job_key(job_type text, platform text, account text, a
                         THEN md5(coalesce(args -> 'media_ids', args -> 'thread_ids', 'null')::text) END)
 $f$;
 
--- Queues a job; returns its id. While another with its key is open: unique_violation.
-CREATE OR REPLACE FUNCTION insert_job(job_type text, platform text, account text, job_priority int, args jsonb, at timestamptz, retries int)
-RETURNS bigint LANGUAGE plpgsql AS $f$
+-- Queues a job, which waits until the tasks `after` are completed; returns its id. While another with its key is open: unique_violation.
+CREATE OR REPLACE FUNCTION insert_job(job_type text, platform text, account text, job_priority int, args jsonb, at timestamptz, retries int,
+                                      after bigint[]) RETURNS bigint LANGUAGE plpgsql AS $f$
 DECLARE made bigint;
 BEGIN
   IF job_type IS NULL OR job_type <> ALL (media_roles()) THEN
@@ -19,8 +19,8 @@ BEGIN
   IF job_priority NOT BETWEEN 1 AND 10 THEN
     RAISE check_violation USING MESSAGE = format('the priority of a job is 1 (first) to 10, and not %s', job_priority);
   END IF;
-  INSERT INTO worker_tasks (role, platform, account, priority, payload, scheduled_for, max_retries, dedup_key)
-  VALUES (job_type, platform, account, 10 - coalesce(job_priority, 5), coalesce(args, '{}'), at, coalesce(retries, 3),
+  INSERT INTO worker_tasks (role, platform, account, priority, payload, scheduled_for, max_retries, depends_on, dedup_key)
+  VALUES (job_type, platform, account, 10 - coalesce(job_priority, 5), coalesce(args, '{}'), at, coalesce(retries, 3), nullif(after, '{}'),
           job_key(job_type, platform, account, coalesce(args, '{}')))
   RETURNING id INTO made;
   RETURN made;
@@ -32,7 +32,7 @@ CREATE OR REPLACE VIEW worker_job_queue AS
 SELECT t.id, t.role AS job_type, t.platform, t.account, greatest(1, least(10, 10 - t.priority)) AS priority,
        CASE WHEN t.status = 'claimed' THEN 'running' ELSE t.status END AS status, t.payload, t.error_message, t.retry_count, t.max_retries,
        t.created_at, t.started_at, t.completed_at, t.worker_id, t.progress_percent, t.progress_message, t.scheduled_for, t.result,
-       t.updated_at
+       t.updated_at, t.depends_on
   FROM worker_tasks t
  WHERE t.role IN ('scrape_account', 'download_media', 'paid_content_sync', 'paid_content_creator', 'forum_scrape',
                   'youtube_monitor', 'easynews_monitor', 'appearances_sync');
@@ -42,7 +42,8 @@ BEGIN
   IF coalesce(NEW.status, 'pending') <> 'pending' THEN
     RAISE check_violation USING MESSAGE = format('a new job is pending, and not %s', NEW.status);
   END IF;
-  NEW.id := insert_job(NEW.job_type, NEW.platform, NEW.account, NEW.priority, NEW.payload, NEW.scheduled_for, NEW.max_retries);
+  NEW.id := insert_job(NEW.job_type, NEW.platform, NEW.account, NEW.priority, NEW.payload, NEW.scheduled_for, NEW.max_retries,
+                       NEW.depends_on);
   SELECT * INTO NEW FROM worker_job_queue q WHERE q.id = NEW.id;
   RETURN NEW;
 END $f$;
@@ -61,6 +62,7 @@ BEGIN
          retry_count = NEW.retry_count, max_retries = NEW.max_retries, started_at = NEW.started_at, completed_at = NEW.completed_at,
          worker_id = NEW.worker_id, progress_percent = NEW.progress_percent, progress_message = NEW.progress_message,
          scheduled_for = NEW.scheduled_for, result = NEW.result, updated_at = now(),
+         depends_on = NEW.depends_on,
          -- the view shows less than the task has
          priority = CASE WHEN NEW.priority = OLD.priority THEN t.priority ELSE 10 - NEW.priority END,
          status = CASE WHEN NEW.status = OLD.status THEN t.status ELSE NEW.status END

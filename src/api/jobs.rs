@@ -90,7 +90,7 @@ pub async fn show(
 
 /// Queues a media job.
 #[utoipa::path(post, path = "/api/jobs", tag = "jobs", request_body = JobRequest,
-               responses((status = 201, body = JobView), (status = 409, response = Problem)))]
+               responses((status = 201, body = JobView), (status = 404, response = Problem), (status = 409, response = Problem)))]
 pub async fn create(
     changes: Changes<Operator>,
     State(api): State<ApiState>,
@@ -202,6 +202,9 @@ impl From<NewJobError> for ApiError {
     fn from(error: NewJobError) -> Self {
         match error {
             NewJobError::Duplicate { existing } => ApiError::Twin { existing },
+            NewJobError::MissingDependency(id) => {
+                ApiError::MissingReference { field: "depends_on", what: format!("task {id}") }
+            }
             NewJobError::Db(error) => error.into(),
         }
     }

@@ -14,13 +14,16 @@ use crate::clock::Clock;
 use crate::db::migrate::{self, MigrateError};
 use crate::db::proxy_passwords::{Rekeyed, rekey};
 use crate::db::server_info::{self, ServerInfo};
-use crate::db::{Db, proxies};
+use crate::db::{Db, installation, payloads, proxies};
 use crate::domain::proxy::PoolState;
 use crate::geo::{Geo, GeoError};
 use crate::secrets::SecretKeys;
+use crate::storage::Payloads;
 
 /// What 75 workers with their sockets and files need, with room to spare.
 const FILES_NEEDED: u64 = 4096;
+/// Payloads whose files are looked for.
+const FILES_LOOKED_AT: i64 = 100;
 
 /// Logs are written in this machine's time and compared with rows in the database's.
 const MAX_CLOCK_SKEW: Duration = Duration::from_secs(2);
@@ -124,6 +127,7 @@ async fn database(env: &Env) -> Vec<Finding> {
             findings.push(Finding::well("schema", "up to date"));
             findings.push(proxy_table(&db).await);
             findings.push(passwords(&db, &env.config.secrets.keys()).await);
+            findings.extend(payload_files(&db, env.config.storage_root()).await);
         }
         Ok(_) => {
             findings.push(Finding::well("schema", "not up to date yet: the next service or command that writes brings it up to date, as `drover migrate up` does"))
@@ -175,6 +179,40 @@ async fn proxy_table(db: &Db) -> Finding {
         Ok(state) => pool(state),
         Err(error) => Finding::fault("proxies", error.to_string(), "see the database's log"),
     }
+}
+
+/// Whether the files of the newest payloads are there, which a restore of the database alone does not bring. Nothing where there is no
+/// payload.
+async fn payload_files(db: &Db, root: &Path) -> Option<Finding> {
+    match missing_files(db, root).await {
+        Ok((0, _)) => None,
+        Ok((looked_at, missing)) => Some(files_of_rows(looked_at, &missing)),
+        Err(error) => Some(Finding::fault(
+            "payload files",
+            format!("{error:#}"),
+            "mount the storage root that this database's payloads are in, or set storage.root to it",
+        )),
+    }
+}
+
+/// How many payloads were looked at, and the paths of those that have no file.
+async fn missing_files(db: &Db, root: &Path) -> anyhow::Result<(usize, Vec<String>)> {
+    let client = db.client().await?;
+    let paths = payloads::newest_paths(&client, FILES_LOOKED_AT).await?;
+    let files = Payloads::new(root, installation::storage_owner(&client).await?);
+    let missing = files.missing(paths.clone()).await?;
+    Ok((paths.len(), paths.into_iter().filter(|path| missing.contains(path)).collect()))
+}
+
+fn files_of_rows(looked_at: usize, missing: &[String]) -> Finding {
+    let Some(first) = missing.first() else {
+        return Finding::well("payload files", format!("the newest {looked_at} are there"));
+    };
+    Finding::fault(
+        "payload files",
+        format!("{} of the newest {looked_at} are missing, such as {first}", missing.len()),
+        "restore the files of the time of the database; what is not restored is fetched again when its refresh finds it missing",
+    )
 }
 
 /// How the proxies' passwords are stored, and whether they can be read.

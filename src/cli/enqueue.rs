@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::{Env, ExitCode, values};
 use crate::api::tasks::RequestedTask;
 use crate::domain::store::StoreId;
+use crate::domain::task::TaskId;
 use crate::domain::task_request::TaskRequest;
 
 #[derive(Debug, clap::Args)]
@@ -28,6 +29,9 @@ pub struct Args {
     /// Not before this time, such as 2025-01-10T08:00:00Z
     #[arg(long, value_name = "TIME", value_parser = values::time)]
     at: Option<DateTime<Utc>>,
+    /// Only once this task or job is completed; may be given several times
+    #[arg(long = "after", value_name = "ID", value_parser = values::whole_number)]
+    after: Vec<TaskId>,
     /// A key that one open task at a time may have [default: role, store and payload]
     #[arg(long, value_name = "KEY")]
     dedup_key: Option<String>,
@@ -41,6 +45,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         priority: args.priority,
         scheduled_for: args.at,
         payload: args.payload.unwrap_or_default(),
+        depends_on: Some(args.after).filter(|ids| !ids.is_empty()),
         dedup_key: args.dedup_key,
         ..TaskRequest::default()
     };
@@ -61,6 +66,7 @@ fn flag(field: &str) -> String {
     match field {
         "dispensary_id" => "--dispensary".to_owned(),
         "scheduled_for" => "--at".to_owned(),
+        "depends_on" => "--after".to_owned(),
         other => format!("--{}", other.replace('_', "-")),
     }
 }

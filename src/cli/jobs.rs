@@ -81,6 +81,9 @@ struct Add {
     /// Not before this time, such as 2025-01-10T08:00:00Z
     #[arg(long, value_name = "TIME", value_parser = values::time)]
     at: Option<DateTime<Utc>>,
+    /// Only once this task or job is completed; may be given several times
+    #[arg(long = "after", value_name = "ID", value_parser = values::whole_number)]
+    after: Vec<TaskId>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -145,6 +148,7 @@ async fn add(args: Add, env: &Env) -> anyhow::Result<ExitCode> {
         payload: args.payload.unwrap_or_default(),
         scheduled_for: args.at,
         max_retries: None,
+        depends_on: Some(args.after).filter(|ids| !ids.is_empty()),
     };
     let made = env.api().await?.post("/api/jobs", &request).await;
     let job: JobView = made.map_err(|error: ClientError| error.naming_flags(flag))?;
@@ -226,6 +230,7 @@ fn text(job: &JobView) -> String {
         ("account", job.account.clone()),
         ("payload", Some(job.payload.to_string())),
         ("retries", Some(format!("{} of {}", job.retry_count, job.max_retries))),
+        ("waits for", job.depends_on.as_deref().map(ids).filter(|ids| !ids.is_empty())),
         ("worker", job.worker_id.clone()),
         ("progress", progress(job)),
         ("result", job.result.as_ref().map(Value::to_string)),
@@ -235,11 +240,16 @@ fn text(job: &JobView) -> String {
     std::iter::once(line(job)).chain(lines).collect::<Vec<_>>().join("\n")
 }
 
+fn ids(ids: &[TaskId]) -> String {
+    ids.iter().map(TaskId::to_string).collect::<Vec<_>>().join(", ")
+}
+
 /// The flag that sets a field of the request.
 fn flag(field: &str) -> String {
     match field {
         "job_type" => "TYPE".to_owned(),
         "scheduled_for" => "--at".to_owned(),
+        "depends_on" => "--after".to_owned(),
         other => format!("--{other}"),
     }
 }

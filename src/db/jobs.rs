@@ -6,10 +6,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
 use tokio_postgres::Row;
+use tokio_postgres::types::ToSql;
 use utoipa::ToSchema;
 
 use super::row::{FromRow, first_column, json, read_all, word};
-use super::{Client, DbError, Tx};
+use super::{Client, DbError, Tx, task_requests};
 use crate::domain::job::{JobStatus, NewJob};
 use crate::domain::role::Role;
 use crate::domain::task::TaskId;
@@ -40,6 +41,8 @@ pub struct JobView {
     pub worker_id: Option<String>,
     pub progress_percent: Option<i16>,
     pub progress_message: Option<String>,
+    /// Tasks and jobs that it waits for.
+    pub depends_on: Option<Vec<TaskId>>,
 }
 
 /// Which jobs to list; a field that is None does not filter.
@@ -66,6 +69,9 @@ pub struct PendingCount {
 pub enum NewJobError {
     #[error("job {existing} does the same")]
     Duplicate { existing: TaskId },
+    /// It would wait for a task that does not exist.
+    #[error("task {0} does not exist")]
+    MissingDependency(TaskId),
     #[error(transparent)]
     Db(#[from] DbError),
 }
@@ -86,15 +92,18 @@ pub async fn get(client: &Client, id: TaskId) -> Result<JobView, DbError> {
 
 /// Queues a job, unless an open one does the same.
 pub async fn insert(tx: &Tx, job: &NewJob) -> Result<TaskId, NewJobError> {
-    let NewJob { role, platform, account, priority, payload, scheduled_for, max_retries } = job;
+    let NewJob { role, platform, account, priority, payload, scheduled_for, max_retries, depends_on } = job;
+    if let Some(missing) = task_requests::missing(tx, depends_on).await?.into_iter().min() {
+        return Err(NewJobError::MissingDependency(missing));
+    }
     let holder = include_str!("sql/jobs/holder_of_key.sql");
     if let Some(row) = tx.query_opt(holder, &[&role.name(), platform, account, payload]).await? {
         return Err(NewJobError::Duplicate { existing: first_column(&row)? });
     }
     let sql = include_str!("sql/jobs/insert.sql");
-    let row =
-        tx.query_one(sql, &[&role.name(), platform, account, priority, payload, scheduled_for, max_retries]).await;
-    let id = match row {
+    let params: [&(dyn ToSql + Sync); 8] =
+        [&role.name(), platform, account, priority, payload, scheduled_for, max_retries, depends_on];
+    let id = match tx.query_one(sql, &params).await {
         Ok(row) => first_column(&row)?,
         // made between the two statements: the same request finds it the next time
         Err(DbError::Conflict { detail, .. }) => return Err(DbError::Contention(detail).into()),
@@ -138,6 +147,7 @@ impl FromRow for JobView {
             worker_id: row.try_get("worker_id")?,
             progress_percent: row.try_get("progress_percent")?,
             progress_message: row.try_get("progress_message")?,
+            depends_on: row.try_get("depends_on")?,
         })
     }
 }

@@ -82,6 +82,9 @@ pub struct Operation {
     pub matched: i64,
     pub done: i64,
     pub failed: i64,
+    /// Not found any more when their turn came, since something else had changed or deleted them; 0 until it has ended, and then
+    /// `done` + `failed` + `gone` are at least `matched`.
+    pub gone: i64,
     /// The first of the tasks that were not changed.
     pub failures: Vec<Failure>,
     /// Why it failed as a whole.
@@ -232,6 +235,7 @@ impl FromRow for Operation {
             matched: row.try_get("matched")?,
             done: row.try_get("done")?,
             failed: row.try_get("failed")?,
+            gone: row.try_get("gone")?,
             failures: serde_json::from_value(failures).map_err(|error| DbError::Other(error.to_string()))?,
             error: row.try_get("error")?,
             created_by: row.try_get("created_by")?,

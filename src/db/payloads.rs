@@ -86,6 +86,12 @@ pub async fn sweep_times(client: &Client, wait: Duration) -> Result<SweepTimes, 
     Ok(SweepTimes { now: row.try_get("now")?, before: row.try_get("before")? })
 }
 
+/// The storage paths of the newest payloads.
+pub async fn newest_paths(client: &Client, limit: i64) -> Result<Vec<String>, DbError> {
+    let sql = "SELECT storage_path FROM raw_crawl_payloads ORDER BY id DESC LIMIT $1";
+    first_columns(&client.query(sql, &[&limit]).await?)
+}
+
 /// Whether the database knows any payload.
 pub async fn any(client: &Client) -> Result<bool, DbError> {
     first_column(&client.query_one(include_str!("sql/payloads/any.sql"), &[]).await?)

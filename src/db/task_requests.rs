@@ -2,11 +2,14 @@
 
 mod batch;
 
+use std::collections::HashSet;
+
 use thiserror::Error;
 
 pub use self::batch::{MAX_BATCH_ITEMS, enqueue_batch};
+use super::row::first_columns;
 use super::tasks::NewTask;
-use super::{DbError, Tx};
+use super::{Client, DbError, Tx};
 use crate::domain::task::TaskId;
 use crate::domain::task_request::{BadField, CheckedRequest, TaskRequest};
 
@@ -41,6 +44,15 @@ pub struct Queued {
 pub async fn enqueue(tx: &Tx, request: TaskRequest) -> Result<Queued, RequestError> {
     let mut answers = enqueue_batch(tx, vec![request]).await?;
     answers.pop().ok_or_else(|| DbError::Other("a request has no answer".to_owned()))?
+}
+
+/// Which of these tasks do not exist.
+pub(super) async fn missing(client: &Client, ids: &[TaskId]) -> Result<HashSet<TaskId>, DbError> {
+    if ids.is_empty() {
+        return Ok(HashSet::new());
+    }
+    let rows = client.query(include_str!("sql/task_requests/missing.sql"), &[&ids]).await?;
+    Ok(first_columns(&rows)?.into_iter().collect())
 }
 
 fn task_of(request: &CheckedRequest) -> NewTask {

@@ -13,8 +13,9 @@ use utoipa::ToSchema;
 use utoipa::openapi::Object;
 
 use super::role::{Family, Role, one_of};
+use super::task::TaskId;
 use super::task_change::TaskChange;
-use super::task_request::{BadField, bad, check_text, check_time, present, within};
+use super::task_request::{BadField, bad, check_text, check_time, dependencies_of, present, within};
 
 const PRIORITIES: RangeInclusive<i64> = 1..=10;
 const DEFAULT_PRIORITY: i32 = 5;
@@ -53,6 +54,9 @@ pub struct JobRequest {
     pub scheduled_for: Option<DateTime<Utc>>,
     #[schema(minimum = 0, maximum = 20)]
     pub max_retries: Option<i64>,
+    /// Tasks or jobs that must be completed first; when one of them fails or is cancelled, the job is cancelled.
+    #[schema(max_items = 100)]
+    pub depends_on: Option<Vec<TaskId>>,
 }
 
 /// A request whose every field is good by itself.
@@ -66,6 +70,8 @@ pub struct NewJob {
     pub payload: Value,
     pub scheduled_for: Option<DateTime<Utc>>,
     pub max_retries: Option<i32>,
+    /// Ascending.
+    pub depends_on: Vec<TaskId>,
 }
 
 /// The fields of `PUT /api/jobs/{id}`; what is absent stays.
@@ -99,6 +105,7 @@ impl JobRequest {
             payload,
             scheduled_for: check_time(self.scheduled_for, now)?,
             max_retries: within("max_retries", self.max_retries, RETRIES)?,
+            depends_on: dependencies_of(self.depends_on.unwrap_or_default())?,
         })
     }
 }

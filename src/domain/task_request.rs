@@ -216,7 +216,7 @@ fn too_far_ahead(field: &'static str, time: impl Display) -> BadField {
     bad(field, format!("{time} is more than {} days ahead", MAX_AHEAD.num_days()))
 }
 
-fn dependencies_of(mut ids: Vec<TaskId>) -> Result<Vec<TaskId>, BadField> {
+pub(super) fn dependencies_of(mut ids: Vec<TaskId>) -> Result<Vec<TaskId>, BadField> {
     if ids.len() > MAX_DEPENDENCIES {
         return Err(bad("depends_on", format!("{} tasks; at most {MAX_DEPENDENCIES} are allowed", ids.len())));
     }

@@ -102,11 +102,7 @@ impl Batch {
         let asked: HashSet<TaskId> =
             self.open.iter().flat_map(|candidate| candidate.request.depends_on.iter().copied()).collect();
         let asked: Vec<TaskId> = asked.into_iter().collect();
-        if asked.is_empty() {
-            return Ok(());
-        }
-        let rows = tx.query(include_str!("../sql/task_requests/missing.sql"), &[&asked]).await?;
-        let missing: HashSet<TaskId> = first_columns(&rows)?.into_iter().collect();
+        let missing = super::missing(tx, &asked).await?;
         self.keep(|candidate| match candidate.request.depends_on.iter().find(|id| missing.contains(id)) {
             None => Ok(()),
             Some(id) => Err(RequestError::Missing { field: "depends_on", what: format!("task {id}") }),

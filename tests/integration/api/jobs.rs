@@ -144,3 +144,55 @@ async fn the_view_of_the_older_queue_is_worked_by_the_older_statements() {
         assert!(raw.batch_execute(&update).await.is_err(), "{refused}");
     }
 }
+
+async fn claimed(server: &Server, role: &str) -> Option<i64> {
+    let claim = "SELECT id FROM claim_task($1, 'worker-1')";
+    server.database.raw.query_opt(claim, &[&role]).await.unwrap().map(|row| row.get(0))
+}
+
+#[tokio::test]
+async fn a_job_waits_for_jobs_and_crawls_and_is_cancelled_when_one_of_them_fails() {
+    let server = Server::start().await;
+    let crawl = server.post("/api/tasks", json!({"role": "analytics_refresh"})).await.expect(201)["id"].clone();
+    let scrape = create(&server, "ann").await["id"].clone();
+    let body = json!({"job_type": "download_media", "payload": {"media_ids": [1]}, "depends_on": [scrape, crawl, scrape]});
+    let download = server.post("/api/jobs", body).await.expect(201);
+    assert_eq!(download["depends_on"], json!([crawl, scrape]));
+    let later = json!({"role": "store_discovery", "platform": "dutchie", "depends_on": [download["id"]]});
+    let later = server.post("/api/tasks", later).await.expect(201)["id"].clone();
+
+    assert_eq!(claimed(&server, "download_media").await, None);
+    let end = "UPDATE worker_tasks SET status = $1 WHERE id = $2";
+    for (status, id) in [("completed", &crawl), ("completed", &scrape)] {
+        assert_eq!(claimed(&server, "download_media").await, None);
+        server.database.raw.execute(end, &[&status, &id.as_i64()]).await.unwrap();
+    }
+    assert_eq!(claimed(&server, "download_media").await, download["id"].as_i64());
+    server.database.raw.execute(end, &[&"failed", &download["id"].as_i64()]).await.unwrap();
+    assert_eq!(claimed(&server, "store_discovery").await, None);
+    let waiting = server.get(&format!("/api/tasks/{later}")).await.expect(200);
+    assert_eq!(waiting["status"], "cancelled", "{waiting}");
+}
+
+#[tokio::test]
+async fn a_job_that_waits_for_what_is_not_there_or_for_itself_is_refused() {
+    let server = Server::start().await;
+    let dangling = json!({"job_type": "youtube_monitor", "depends_on": [4711]});
+    assert_eq!(server.post("/api/jobs", dangling).await.problem(404)["field"], "depends_on");
+    let many: Vec<i64> = (1..=101).collect();
+    let refused = server.post("/api/jobs", json!({"job_type": "youtube_monitor", "depends_on": many})).await.problem(400);
+    assert_eq!(refused["field"], "depends_on");
+
+    let raw = &server.database.raw;
+    let insert = "INSERT INTO worker_job_queue (job_type, account, depends_on) VALUES ('scrape_account', $1, $2) RETURNING id";
+    let first: i64 = raw.query_one(insert, &[&"ann", &Vec::<i64>::new()]).await.unwrap().get(0);
+    let second: i64 = raw.query_one(insert, &[&"ben", &vec![first]]).await.unwrap().get(0);
+    for circle in [vec![second], vec![first]] {
+        let update = "UPDATE worker_job_queue SET depends_on = $1 WHERE id = $2";
+        let refused = raw.execute(update, &[&circle, &first]).await.unwrap_err();
+        let message = refused.as_db_error().unwrap().message().to_owned();
+        assert!(message.contains("would wait for itself"), "{message}");
+    }
+    let job = server.get(&format!("/api/jobs/{second}")).await.expect(200);
+    assert_eq!(job["depends_on"], json!([first]));
+}

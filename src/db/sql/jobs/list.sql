@@ -5,7 +5,9 @@ SELECT id, job_type, platform, account, priority, status, payload, result, error
        json_time(created_at) AS created_at,
        json_time(started_at) AS started_at,
        json_time(completed_at) AS completed_at,
-       worker_id, progress_percent, progress_message
+       worker_id, progress_percent, progress_message,
+       -- nulls, which a person may write, are left out
+       CASE WHEN depends_on IS NOT NULL THEN ARRAY (SELECT d FROM unnest(depends_on) d WHERE d IS NOT NULL) END AS depends_on
   FROM worker_job_queue
  WHERE ($1::bigint IS NULL OR id = $1)
    AND ($2::text IS NULL OR status = $2)

@@ -1,7 +1,8 @@
 -- A task t as people see it, with its store d and its worker w: what stands for {columns} in the statements of this folder.
 t.id, t.role, t.dispensary_id, d.name AS dispensary_name, t.platform,
        CASE WHEN t.status IN ('claimed', 'running') AND (t.lease_expires_at > now()) IS NOT TRUE THEN 'stale' ELSE t.status END AS status,
-       t.priority, t.payload, t.result, t.worker_id, w.friendly_name AS worker_name, t.retry_count, t.max_retries, t.error_message,
+       t.priority, t.payload, t.result, t.worker_id, coalesce(w.friendly_name, (SELECT n.friendly_name FROM worker_names n WHERE n.worker_id = t.worker_id)) AS worker_name,
+       t.retry_count, t.max_retries, t.error_message,
        json_time(t.scheduled_for) AS scheduled_for,
        json_time(t.created_at) AS created_at,
        json_time(t.updated_at) AS updated_at,

@@ -8,7 +8,7 @@ pub const BODIES: [(&str, &str); 27] = [
     ("POST /api/job-queue/enqueue", r#"{"role": "payload_fetch", "dispensary_id": 4711}"#),
     ("POST /api/job-queue/enqueue-batch", r#"{"tasks": [{"role": "analytics_refresh"}]}"#),
     ("POST /api/job-queue/enqueue-state", r#"{"state_code": "AZ"}"#),
-    ("POST /api/jobs", r#"{"job_type": "youtube_monitor"}"#),
+    ("POST /api/jobs", r#"{"job_type": "youtube_monitor", "depends_on": [4711]}"#),
     ("POST /api/proxies", r#"{"host": "192.0.2.1", "port": 80}"#),
     ("POST /api/proxies/import", r#"{"proxies": ["192.0.2.1:80"]}"#),
     ("POST /api/schedules", r#"{"name": "all", "role": "payload_fetch", "interval_hours": 4}"#),
