@@ -14,7 +14,10 @@ use strum::IntoStaticStr;
 use super::{panics, prune};
 use crate::config::Config;
 use crate::db::stats_minute::{self, StatsTurn};
-use crate::db::{Client, Db, DbError, indexes, operations, product_search, schedules, snapshots, tasks, workers};
+use crate::db::{
+    Client, Db, DbError, indexes, operations, product_search, retention_runs, schedules, snapshots, tasks, workers,
+};
+use crate::domain::retention::RetentionKind;
 use crate::events;
 use crate::handlers::TaskError;
 use crate::handlers::housekeeping::Housekeeping;
@@ -176,7 +179,11 @@ impl Chore {
             Chore::Schedules => run_schedules(db).await?,
             Chore::Operations => run_operations(db).await?,
             Chore::Registry => workers::sweep(&db.client().await?).await?,
-            Chore::Prune => prune::prune(db, &config.retention).await?,
+            Chore::Prune => {
+                let removed = prune::prune(db, &config.retention).await?;
+                retention_runs::note(&db.client().await?, RetentionKind::EndedWork, removed).await?;
+                removed
+            }
             Chore::Files => {
                 let swept = housekeeping.sweep_files(config.queue.lease).await?;
                 events::payloads_swept(swept.set_aside, swept.removed);
@@ -188,6 +195,7 @@ impl Chore {
                 let run = RetentionRun { ages: &config.retention, dry_run: false, goes_on: &|_| true };
                 let report = housekeeping.retain(run).await?;
                 events::retention_applied(report.payloads.files, report.payloads.bytes, report.partitions.len());
+                retention_runs::note(&db.client().await?, RetentionKind::CrawledData, report.changed()).await?;
                 report.changed()
             }
             Chore::Storage => housekeeping.check_storage().await.map(|()| 0)?,

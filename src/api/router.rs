@@ -89,6 +89,7 @@ pub fn endpoints() -> OpenApiRouter<ApiState> {
         hosts::update,
         hosts::reset,
         config::show,
+        retention::show,
         audit::list,
         tokens::list,
         tokens::create,

@@ -102,7 +102,7 @@ impl Env {
 
     fn local(&self, db: Db) -> ApiClient {
         let health = Health::new(None, || Actors::Running);
-        ApiClient::local(api::command_line(http::api_state(self, &self.config, db, health)))
+        ApiClient::local(api::command_line(http::api_state(self, &self.config, db.one_off(), health)))
     }
 
     /// The database as it is, whatever its schema.

@@ -1,4 +1,5 @@
-//! `drover retention run`: removes crawled data that is older than the configuration wants, as every service does each hour.
+//! `drover retention`: how long what is kept, and removing crawled data that is older than the configuration wants, as every service does
+//! each hour.
 
 use std::time::Duration;
 
@@ -6,9 +7,10 @@ use clap::Subcommand;
 use humantime::format_duration;
 use serde::Serialize;
 
-use super::output::counted;
+use super::output::{counted, time};
 use super::progress::Progress;
 use super::{CliError, Env, ExitCode};
+use crate::api::retention::Retention;
 use crate::db::installation;
 use crate::handlers::housekeeping::Housekeeping;
 use crate::handlers::retention::{RetentionReport, RetentionRun};
@@ -22,6 +24,8 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Say how long tasks and crawled data are kept, and what was last removed
+    Show,
     /// Remove payloads, snapshots and history of variants older than retention.payloads and retention.snapshots
     Run {
         /// Say what would go, and remove nothing
@@ -38,7 +42,30 @@ struct Answer {
 }
 
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
-    let Command::Run { dry_run } = args.command;
+    match args.command {
+        Command::Show => show(env).await,
+        Command::Run { dry_run } => remove(dry_run, env).await,
+    }
+}
+
+async fn show(env: &Env) -> anyhow::Result<ExitCode> {
+    let retention: Retention = env.api_to_read().await?.get("/api/retention").await?;
+    env.out.either(&retention, |retention| {
+        let ages = retention.settings.iter().map(|setting| {
+            let value = setting.value.as_str().map_or_else(|| setting.value.to_string(), str::to_owned);
+            let value = if value.is_empty() { "for ever".to_owned() } else { value };
+            format!("{:<24}{value}", setting.key)
+        });
+        let runs = retention.runs.iter().map(|run| {
+            let name = format!("last run, {}", run.kind);
+            format!("{name:<24}{}, removed: {}", time(run.ran_at), run.removed)
+        });
+        ages.chain(runs).collect::<Vec<_>>().join("\n")
+    })?;
+    Ok(ExitCode::Ok)
+}
+
+async fn remove(dry_run: bool, env: &Env) -> anyhow::Result<ExitCode> {
     let ages = &env.config.retention;
     if ages.payloads.is_none() && ages.snapshots.is_none() {
         return Err(CliError::usage(

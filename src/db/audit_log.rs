@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio_postgres::Row;
+use tokio_postgres::types::{ToSql, Type};
 use utoipa::ToSchema;
 
 use super::row::{FromRow, read_all};
@@ -43,8 +44,10 @@ pub struct AuditFilter {
 pub async fn record(tx: &Tx, principal: &Principal, request_id: &str, entry: &AuditEntry) -> Result<(), DbError> {
     let (address, AuditEntry { action, target, detail }) = (principal.address.as_deref(), entry);
     let sql = include_str!("sql/audit_log/insert.sql");
-    tx.execute(sql, &[&principal.name, &principal.token, &address, &request_id, action, target, detail]).await?;
-    Ok(())
+    let types = [Type::TEXT, Type::INT8, Type::TEXT, Type::TEXT, Type::TEXT, Type::TEXT, Type::JSONB];
+    let values: [&(dyn ToSql + Sync); 7] =
+        [&principal.name, &principal.token, &address, &request_id, action, target, detail];
+    tx.query_typed(sql, &values.into_iter().zip(types).collect::<Vec<_>>()).await.map(drop)
 }
 
 /// The newest first, at most `limit`.

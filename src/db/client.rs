@@ -28,6 +28,8 @@ pub struct Client {
     server: Server,
     deadline: Duration,
     until: Option<Instant>,
+    /// What it is used for is done once: a statement is not prepared for later.
+    is_one_off: bool,
     state: State,
 }
 
@@ -44,8 +46,8 @@ struct State {
 
 impl Client {
     /// `deadline` holds for each call by itself.
-    pub(super) fn new(object: Object, server: Server, deadline: Duration) -> Self {
-        Client { object: Some(object), server, deadline, until: None, state: State::default() }
+    pub(super) fn new(object: Object, server: Server, deadline: Duration, is_one_off: bool) -> Self {
+        Client { object: Some(object), server, deadline, until: None, is_one_off, state: State::default() }
     }
 
     pub async fn query(&self, sql: &str, params: Params<'_>) -> Result<Vec<Row>, DbError> {
@@ -59,6 +61,16 @@ impl Client {
     /// Like [`Client::query`], but planned for the given values each time: for filters that may be absent.
     pub async fn query_planned(&self, sql: &str, params: TypedParams<'_>) -> Result<Vec<Row>, DbError> {
         self.within(async |object| object.query_typed(sql, params).await).await
+    }
+
+    /// Like [`Client::query`], with the types of the parameters: a command, which runs each statement once, need not wait for its
+    /// preparation.
+    pub async fn query_typed(&self, sql: &str, params: TypedParams<'_>) -> Result<Vec<Row>, DbError> {
+        if self.is_one_off {
+            return self.query_planned(sql, params).await;
+        }
+        let values: Vec<_> = params.iter().map(|(value, _)| *value).collect();
+        self.query(sql, &values).await
     }
 
     /// At most one row.
@@ -93,11 +105,11 @@ impl Client {
         self.within(async |object| object.batch_execute(sql).await).await
     }
 
-    /// Sends ROLLBACK and does not wait for its answer: what the connection's next borrower sends is run after it.
-    fn send_rollback(&self) {
+    /// Sends statements without parameters and does not wait for their answer: what is sent after them is run after them.
+    fn send(&self, sql: &str) {
         let Some(object) = self.object.as_ref().filter(|_| !self.is_discarded()) else { return };
-        // the first poll hands the statement to the connection
-        if let Some(Err(_)) = object.batch_execute("ROLLBACK").now_or_never() {
+        // the first poll hands the statements to the connection
+        if let Some(Err(_)) = object.batch_execute(sql).now_or_never() {
             self.discard_when_done();
         }
     }
@@ -153,7 +165,7 @@ impl Client {
 
     /// After any failure but a violated constraint the connection itself may be at fault.
     fn discard_after(&self, error: &DbError) {
-        if !matches!(error, DbError::Conflict { .. } | DbError::Missing(_) | DbError::Aborted) {
+        if !matches!(error, DbError::Conflict { .. } | DbError::Missing(_) | DbError::NoTable(_) | DbError::Aborted) {
             self.discard_when_done();
         }
     }
@@ -188,13 +200,18 @@ pub struct Tx {
 
 impl Tx {
     /// `deadline` holds for the transaction as a whole, and a wait for a lock is `max_lock_wait` at most.
-    pub(super) async fn begin(mut client: Client, deadline: Duration, max_lock_wait: Duration) -> Result<Tx, DbError> {
+    /// The first statement tells whether the connection works.
+    pub(super) fn begin(mut client: Client, deadline: Duration, max_lock_wait: Duration) -> Tx {
         client.until = Some(Instant::now() + deadline);
         let timeout = deadline.as_millis();
         let lock_timeout = max_lock_wait.as_millis();
-        let begin = format!("BEGIN; SET LOCAL statement_timeout = {timeout}; SET LOCAL lock_timeout = {lock_timeout}");
-        client.batch(&begin).await?;
-        Ok(Tx { client, open: true })
+        client.send(&format!("BEGIN; SET LOCAL statement_timeout = {timeout}; SET LOCAL lock_timeout = {lock_timeout}"));
+        Tx { client, open: true }
+    }
+
+    /// Where it fails, the next statement is refused.
+    pub fn set_savepoint(&self, name: &'static str) {
+        self.client.send(&format!("SAVEPOINT {name}"));
     }
 
     /// After `Unavailable` it is not known whether the transaction was committed: look before running it again.
@@ -223,7 +240,7 @@ impl Deref for Tx {
 impl Drop for Tx {
     fn drop(&mut self) {
         if self.open {
-            self.client.send_rollback();
+            self.client.send("ROLLBACK");
         }
     }
 }

@@ -31,6 +31,9 @@ pub enum DbError {
     /// What the database holds has another shape than the statement needs. Only drover's own functions say so, in words for people.
     #[error("{0}")]
     Unfit(String),
+    /// The schema lacks a table.
+    #[error("{0}: bring the schema up to date by `drover migrate up`")]
+    NoTable(String),
     /// An earlier statement of the transaction failed, and the server refuses this one. That one's failure is what counts.
     #[error("an earlier statement of the transaction failed")]
     Aborted,
@@ -79,6 +82,7 @@ impl From<tokio_postgres::Error> for DbError {
             }
             // raised by drover's own functions
             code if *code == SqlState::NO_DATA_FOUND => DbError::Missing(message),
+            code if *code == SqlState::UNDEFINED_TABLE => DbError::NoTable(message),
             code if code.code() == UNFIT => DbError::Unfit(message),
             code if *code == SqlState::QUERY_CANCELED => DbError::TooSlow(message),
             code if is_contention(code) || is_outdated_plan(db) => DbError::Contention(message),

@@ -103,6 +103,9 @@ pub async fn up(db: &Db) -> Result<Report, MigrateError> {
 
 /// Like [`up`], in a database that is drover's or empty: another program's is left alone.
 pub async fn up_own(db: &Db) -> Result<Report, MigrateError> {
+    if status(db).await?.is_current() {
+        return Ok(Report::default());
+    }
     let row = db.client().await?.query_one(include_str!("sql/migrate/foreign_tables.sql"), &[]).await?;
     let foreign = || Ok::<_, DbError>((row.try_get("tables")?, row.try_get("example")?));
     match foreign()? {
@@ -219,18 +222,22 @@ impl Files {
     }
 
     async fn status_on(&self, client: &Client) -> Result<Status, MigrateError> {
-        let is_set_up = client.query_one("SELECT to_regclass('schema_objects') IS NOT NULL", &[]).await?;
-        if is_set_up.try_get(0).map_err(DbError::from)? {
-            return self.compare(client).await;
+        match self.compare(client).await {
+            Err(MigrateError::Db(DbError::NoTable(_))) => self.against(Vec::new(), &DatabaseObjects::default()),
+            compared => compared,
         }
-        self.against(Vec::new(), &DatabaseObjects::default())
     }
 
     async fn compare(&self, client: &Client) -> Result<Status, MigrateError> {
-        let rows = client.query(include_str!("sql/migrate/applied.sql"), &[]).await?;
-        let applied = rows.iter().map(AppliedMigration::read).collect::<Result<_, _>>()?;
-        let rows = client.query(include_str!("sql/migrate/objects.sql"), &[]).await?;
-        let made = DatabaseObjects::read(&rows).map_err(DbError::from)?;
+        // planned each time: one wait for the server, and most processes ask once
+        let rows = client.query_planned(include_str!("sql/migrate/made.sql"), &[]).await?;
+        let (mut applied, mut made) = (Vec::new(), DatabaseObjects::default());
+        for row in &rows {
+            match row.try_get("kind").map_err(DbError::from)? {
+                "migration" => applied.push(AppliedMigration::read(row)?),
+                _ => made.add(row)?,
+            }
+        }
         self.against(applied, &made)
     }
 
@@ -258,7 +265,7 @@ impl Files {
 impl AppliedMigration {
     fn read(row: &Row) -> Result<AppliedMigration, DbError> {
         Ok(AppliedMigration {
-            version: row.try_get("version")?,
+            version: row.try_get("number")?,
             name: row.try_get("name")?,
             applied_at: row.try_get("applied_at")?,
             checksum: row.try_get("checksum")?,
@@ -267,13 +274,10 @@ impl AppliedMigration {
 }
 
 impl DatabaseObjects {
-    fn read(rows: &[Row]) -> Result<DatabaseObjects, tokio_postgres::Error> {
-        let mut made = DatabaseObjects::default();
-        for row in rows {
-            made.checksums.insert(row.try_get("name")?, row.try_get("checksum")?);
-            made.revision = made.revision.max(row.try_get("revision")?);
-        }
-        Ok(made)
+    fn add(&mut self, row: &Row) -> Result<(), DbError> {
+        self.checksums.insert(row.try_get("name")?, row.try_get("checksum")?);
+        self.revision = self.revision.max(row.try_get("number")?);
+        Ok(())
     }
 }
 

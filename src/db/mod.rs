@@ -40,6 +40,7 @@ pub mod proxies;
 pub mod proxy_passwords;
 pub mod proxy_requests;
 pub mod query_hashes;
+pub mod retention_runs;
 pub mod robots;
 pub mod schedules;
 pub mod server_info;

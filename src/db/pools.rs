@@ -5,6 +5,7 @@
 use std::time::Duration;
 
 use deadpool_postgres::{Hook, HookError, ManagerConfig, Pool, RecyclingMethod, Runtime, Timeouts};
+use futures_util::FutureExt;
 
 use super::client::{Client, Tx};
 use super::connect::{Server, lock_timeout, session_settings};
@@ -28,6 +29,7 @@ pub struct Db {
     work: Pool,
     api: Pool,
     deadlines: Deadlines,
+    is_one_off: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -49,7 +51,12 @@ impl Db {
         };
         let server = Server::parse(url, config.connect_timeout)?;
         let (work, api) = (pool(&server, config, sizes.work)?, pool(&server, config, sizes.api)?);
-        Ok(Db { server, work, api, deadlines })
+        Ok(Db { server, work, api, deadlines, is_one_off: false })
+    }
+
+    /// For a command, which does one thing after the other and each once: work and API share their connections.
+    pub fn one_off(&self) -> Db {
+        Db { api: self.work.clone(), is_one_off: true, ..self.clone() }
     }
 
     /// For connections outside the pools, such as the heartbeat's.
@@ -94,7 +101,7 @@ impl Db {
     }
 
     async fn begin_within(&self, pool: &Pool, deadline: Duration, lock_deadline: Duration) -> Result<Tx, DbError> {
-        Tx::begin(self.borrow(pool, deadline).await?, deadline, lock_timeout(lock_deadline)).await
+        Ok(Tx::begin(self.borrow(pool, deadline).await?, deadline, lock_timeout(lock_deadline)))
     }
 
     async fn borrow(&self, pool: &Pool, deadline: Duration) -> Result<Client, DbError> {
@@ -103,7 +110,7 @@ impl Db {
             Ok(object) => object?,
             Err(_) => return Err(DbError::Unavailable(format!("no connection within {longest:?}"))),
         };
-        Ok(Client::new(object, self.server.clone(), deadline))
+        Ok(Client::new(object, self.server.clone(), deadline, self.is_one_off))
     }
 }
 
@@ -120,8 +127,10 @@ fn pool(server: &Server, config: &config::Database, size: usize) -> Result<Pool,
         .timeouts(timeouts)
         .runtime(Runtime::Tokio1)
         .post_create(Hook::async_fn(move |client, _| {
-            let settings = settings.clone();
-            Box::pin(async move { client.batch_execute(&settings).await.map_err(HookError::Backend) })
+            // not waited for: the first statement runs after it
+            let sent = client.batch_execute(&settings).now_or_never();
+            let failed = sent.and_then(Result::err).map(HookError::Backend);
+            Box::pin(std::future::ready(failed.map_or(Ok(()), Err)))
         }))
         .build()
         .map_err(|error| DbError::Other(error.to_string()))

@@ -14,6 +14,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio_postgres::Row;
+use tokio_postgres::types::Type;
 use utoipa::ToSchema;
 
 use self::filter::GET;
@@ -101,7 +102,7 @@ pub async fn list(client: &Client, filter: &TaskFilter, limit: i64) -> Result<Ve
 
 /// One task without its attempts and children.
 pub async fn get(client: &Client, id: TaskId) -> Result<Option<TaskView>, DbError> {
-    client.query_opt(&GET, &[&id]).await?.as_ref().map(TaskView::from_row).transpose()
+    client.query_typed(&GET, &[(&id, Type::INT8)]).await?.first().map(TaskView::from_row).transpose()
 }
 
 /// These tasks, newest first, as far as they exist.

@@ -13,6 +13,7 @@ mod sweeps;
 
 use serde::Serialize;
 use serde_json::Value;
+use tokio_postgres::types::Type;
 
 pub use self::changes::{ChangeError, cancel, change, delete, retry, run_stopped};
 pub use self::claims::{
@@ -94,6 +95,6 @@ pub async fn enqueue(client: &Client, tasks: &[NewTask]) -> Result<Vec<TaskId>, 
         return Ok(Vec::new());
     }
     let specs = serde_json::to_value(tasks).map_err(|error| DbError::Other(error.to_string()))?;
-    let row = client.query_one("SELECT enqueue_tasks($1)", &[&specs]).await?;
-    first_column(&row)
+    let rows = client.query_typed("SELECT enqueue_tasks($1)", &[(&specs, Type::JSONB)]).await?;
+    rows.first().map_or_else(|| Ok(Vec::new()), first_column)
 }

@@ -24,6 +24,7 @@ pub mod pod;
 pub mod product;
 pub mod proxy;
 pub mod query_hash;
+pub mod retention;
 pub mod retry;
 pub mod robots;
 pub mod role;

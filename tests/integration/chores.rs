@@ -9,6 +9,7 @@ use drover::actors::chore::{Chore, ChoreDeps, ChoreStatus};
 use drover::actors::messages::Observe;
 use drover::actors::runner::RunnerHandle;
 use drover::actors::scheduler::{ChoreView, SchedulerActor, SchedulerDeps};
+use drover::db::retention_runs;
 use drover::handlers::housekeeping::Housekeeping;
 use drover::metrics;
 use drover::storage::Payloads;
@@ -75,6 +76,9 @@ async fn a_scheduler_shows_what_each_chore_did() {
     let first = Scheduler::start(&database);
     first.until_all_had_a_turn().await;
     assert_eq!(first.status(Chore::Prune).await, Some(ChoreStatus::Done { changed: 3 }));
+    let runs = retention_runs::list(&database.db.client().await.unwrap()).await.unwrap();
+    let pruned = runs.iter().find(|run| run.kind.to_string() == "ended_work").unwrap();
+    assert_eq!(pruned.removed, 3);
     assert_eq!(first.status(Chore::Registry).await, Some(ChoreStatus::Done { changed: 1 }));
     assert!(matches!(first.status(Chore::SweepAll).await, Some(ChoreStatus::Done { .. })));
 

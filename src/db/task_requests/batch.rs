@@ -4,6 +4,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use tokio_postgres::types::{ToSql, Type};
+
 use super::{Queued, RequestError, task_of};
 use crate::clock::Clock;
 use crate::db::row::{first_columns, parsed};
@@ -37,7 +39,7 @@ pub async fn enqueue_batch(tx: &Tx, requests: Vec<TaskRequest>) -> Result<Vec<An
     batch.meet_open_tasks(tx).await?;
     for _ in 0..MAX_TRIES {
         batch.meet_holders_of_keys(tx).await?;
-        tx.batch("SAVEPOINT requests").await?;
+        tx.set_savepoint("requests");
         match batch.insert(tx).await {
             Ok(()) => return batch.into_answers(),
             // a key was taken since they were looked up
@@ -85,6 +87,9 @@ impl Batch {
         let asked: HashSet<StoreId> =
             self.open.iter().filter_map(|candidate| candidate.request.dispensary_id).collect();
         let asked: Vec<StoreId> = asked.into_iter().collect();
+        if asked.is_empty() {
+            return Ok(());
+        }
         let rows = tx.query(include_str!("../sql/task_requests/platforms_of_stores.sql"), &[&asked]).await?;
         let mut platforms = HashMap::new();
         for row in &rows {
@@ -138,7 +143,9 @@ impl Batch {
                 asked.iter().map(|candidate| candidate.request.platform.map(Platform::name)).collect();
             let payloads: Vec<_> = asked.iter().map(|candidate| &candidate.request.payload).collect();
             let sql = include_str!("../sql/task_requests/open_tasks.sql");
-            let rows = tx.query(sql, &[&roles, &stores, &platforms, &payloads]).await?;
+            let types = [Type::TEXT_ARRAY, Type::INT8_ARRAY, Type::TEXT_ARRAY, Type::JSONB_ARRAY];
+            let values: [&(dyn ToSql + Sync); 4] = [&roles, &stores, &platforms, &payloads];
+            let rows = tx.query_typed(sql, &values.into_iter().zip(types).collect::<Vec<_>>()).await?;
             let found = first_columns::<Option<TaskId>>(&rows)?;
             twins.extend(asked.iter().zip(found).filter_map(|(candidate, twin)| Some((candidate.index, twin?))));
         }
@@ -149,7 +156,8 @@ impl Batch {
         let keys: Vec<String> = self.open.iter().map(|candidate| candidate.request.dedup_key()).collect();
         let mut holders = HashMap::new();
         for part in keys.chunks(MAX_BATCH) {
-            for row in tx.query(include_str!("../sql/task_requests/holders_of_keys.sql"), &[&part]).await? {
+            let sql = include_str!("../sql/task_requests/holders_of_keys.sql");
+            for row in tx.query_typed(sql, &[(&part, Type::TEXT_ARRAY)]).await? {
                 holders.insert(row.try_get::<_, String>("dedup_key")?, row.try_get::<_, TaskId>("id")?);
             }
         }
