@@ -241,6 +241,20 @@ async fn doctor_names_what_is_missing_with_its_remedy() {
     let proxies = find(&findings, "proxies");
     assert!(proxies["remedy"].as_str().unwrap().contains("drover proxies import"), "{findings}");
 
+    let store = "INSERT INTO dispensaries (id, name, slug, platform) VALUES (1, 'Leaf', 'leaf', 'dutchie');
+                 INSERT INTO raw_crawl_payloads (dispensary_id, platform, storage_path, sha256, bytes, product_count, total_count, coverage, fetched_at)
+                 VALUES (1, 'dutchie', 'payloads/2026/01/01/gone.json.gz', repeat('0', 64), 1, 1, 1, 1, now())";
+    whole.raw.batch_execute(store).await.unwrap();
+    let (_, findings) = ask(&whole.url).await;
+    let files = find(&findings, "payload files");
+    assert!(files["detail"].as_str().unwrap().contains(".database"), "the root has no owner: {findings}");
+    let client = whole.db.client().await.unwrap();
+    let owner = drover::db::installation::storage_owner(&client).await.unwrap();
+    drover::storage::Payloads::new(storage.path(), owner).register_owner().await.unwrap();
+    let (_, findings) = ask(&whole.url).await;
+    let files = find(&findings, "payload files");
+    assert!(files["detail"].as_str().unwrap().contains("1 of the newest 1 are missing"), "{findings}");
+
     let (code, findings) = ask(NOBODY_LISTENS).await;
     assert_eq!(code, Some(1));
     let database = find(&findings, "database");

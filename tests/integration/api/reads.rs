@@ -5,6 +5,7 @@ use std::io::Read;
 use bytes::Bytes;
 use drover::db;
 use drover::domain::payload::PageQuestion;
+use drover::domain::retention::RetentionKind;
 use drover::domain::store::Platform;
 use drover::storage::{PageBytes, PayloadContent, PayloadHead, Payloads};
 use flate2::bufread::{GzDecoder, MultiGzDecoder};
@@ -325,4 +326,19 @@ async fn a_time_that_ends_before_it_begins_is_refused() {
     let (_, ids) = selling(&server).await;
     let path = format!("/api/products/{}/history?from=2025-11-17T02:00:00Z&to=2025-11-17T01:00:00Z", ids[0]);
     assert_eq!(server.get(&path).await.problem(400)["field"], "from");
+}
+
+#[tokio::test]
+async fn retention_tells_its_ages_and_what_its_latest_runs_removed() {
+    let server = Server::start().await;
+    let client = server.database.db.client().await.unwrap();
+    for removed in [7, 3] {
+        db::retention_runs::note(&client, RetentionKind::EndedWork, removed).await.unwrap();
+    }
+    let retention = server.get("/api/retention").await.expect(200);
+    let runs = retention["runs"].as_array().unwrap();
+    assert_eq!((runs.len(), &runs[0]["kind"], &runs[0]["removed"]), (1, &json!("ended_work"), &json!(3)));
+    let settings = retention["settings"].as_array().unwrap();
+    assert!(settings.iter().any(|setting| setting["key"] == "retention.completed" && setting["value"] == "7d"));
+    assert!(settings.iter().all(|setting| setting["key"].as_str().unwrap().starts_with("retention.")));
 }

@@ -203,3 +203,16 @@ async fn an_operation_that_cannot_be_read_fails_and_holds_up_no_other() {
     assert_eq!(broken.state, "failed");
     assert!(broken.error.is_some_and(|error| error.contains("of_a_newer_program")));
 }
+
+#[tokio::test]
+async fn an_operation_tells_how_many_tasks_were_gone_before_their_turn() {
+    let queue = Queue::new().await;
+    queue.failures(1_200).await;
+    let operation = started(queue.bulk(json!({"action": "retry", "filter": {"status": "failed"}})).await);
+    queue.sql("DELETE FROM worker_tasks WHERE id % 4 = 0").await;
+    assert_eq!(queue.operation(operation.id).await.gone, 0, "nothing is known before its end");
+    let done = queue.run_operations().await as i64;
+    let ended = queue.operation(operation.id).await;
+    assert_eq!((ended.done, ended.failed, ended.gone), (done, 0, 1_200 - done));
+    assert!(ended.gone > 0);
+}
