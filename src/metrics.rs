@@ -57,6 +57,7 @@ metrics! {
     PANICS: IntCounter = counter("drover_panics_total", "Panics caught");
 
     // fetch
+    QUALITY_FINDINGS: IntGaugeVec = int_gauges("drover_quality_findings", "Stores with faulty data", &["kind"]);
     PROXIES: IntGaugeVec = int_gauges("drover_proxies", "Proxies as this process sees them", &["state"]);
     PROXY_BENCHES: IntCounter = counter("drover_proxy_benches_total", "Times that a proxy was benched");
     REQUESTS: IntCounterVec = counters("drover_requests_total", "Requests to platforms, by how they went", &["outcome"]);

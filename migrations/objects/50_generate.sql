@@ -14,6 +14,15 @@ CREATE OR REPLACE FUNCTION has_group_schedule(task_role text, d dispensaries) RE
                   WHERE own.role = task_role AND own.enabled AND own.group_name IS NOT NULL AND is_for_store(own, d))
 $f$;
 
+-- The shortest interval of the schedules that crawl a store; null: none with an interval does.
+CREATE OR REPLACE FUNCTION crawl_interval_hours(d dispensaries) RETURNS double precision LANGUAGE sql STABLE AS $f$
+  SELECT min(s.interval_hours)::double precision
+    FROM task_schedules s
+   WHERE s.enabled AND s.role IN ('payload_fetch', 'product_discovery') AND is_for_store(s, d)
+     AND (s.group_name IS NOT NULL OR d.groups = '{}' OR NOT has_group_schedule(s.role, d))
+$f$;
+
+
 DROP FUNCTION IF EXISTS is_left_to_group(task_schedules, dispensaries);
 
 DROP FUNCTION IF EXISTS has_open_task(text, bigint);

@@ -19,3 +19,8 @@ BEGIN
   END LOOP;
   RETURN low;
 END $f$;
+
+-- A whole number of a task's result, which a person may have written: 0 where it is none.
+CREATE OR REPLACE FUNCTION number_in(result jsonb, field text) RETURNS bigint LANGUAGE sql IMMUTABLE AS $f$
+  SELECT CASE WHEN jsonb_typeof(result -> field) = 'number' THEN least(greatest((result ->> field)::numeric, 0), 1e9)::bigint ELSE 0 END
+$f$;

@@ -15,7 +15,7 @@ use super::{panics, prune};
 use crate::config::Config;
 use crate::db::stats_minute::{self, StatsTurn};
 use crate::db::{
-    Client, Db, DbError, indexes, operations, product_search, retention_runs, schedules, snapshots, tasks, workers,
+    Client, Db, DbError, indexes, operations, product_search, quality, retention_runs, schedules, snapshots, tasks, workers,
 };
 use crate::domain::retention::RetentionKind;
 use crate::events;
@@ -29,6 +29,7 @@ const OPERATIONS_INTERVAL: Duration = Duration::from_secs(1);
 const INDEXES_INTERVAL: Duration = Duration::from_secs(600);
 const REGISTRY_INTERVAL: Duration = Duration::from_secs(10);
 const SEARCH_INTERVAL: Duration = Duration::from_secs(10);
+const QUALITY_INTERVAL: Duration = Duration::from_secs(60);
 /// A twentieth of the interval: to find new products soon is worth no more.
 const MAX_COPY_TIME: Duration = Duration::from_millis(500);
 const STATS_INTERVAL: Duration = Duration::from_secs(30);
@@ -77,6 +78,8 @@ pub enum Chore {
     Storage,
     /// Makes the snapshots' partitions of this month and the next.
     Partitions,
+    /// Looks which stores have faulty data.
+    Quality,
     /// Copies the names of new products to where they are searched.
     Search,
 }
@@ -106,7 +109,7 @@ pub struct ChoreDeps {
 
 impl Chore {
     /// Those of every process.
-    pub const COMMON: [Chore; 11] = [
+    pub const COMMON: [Chore; 12] = [
         Chore::SweepDue,
         Chore::SweepAll,
         Chore::Recover,
@@ -118,6 +121,7 @@ impl Chore {
         Chore::Retention,
         Chore::Partitions,
         Chore::Search,
+        Chore::Quality,
     ];
 
     /// As metrics and the log have it.
@@ -139,6 +143,7 @@ impl Chore {
             Chore::Prune => config.retention.prune_every,
             Chore::Files | Chore::Retention => FILES_INTERVAL,
             Chore::Search => SEARCH_INTERVAL,
+            Chore::Quality => QUALITY_INTERVAL,
             Chore::Storage => STORAGE_INTERVAL,
             Chore::Partitions => PARTITIONS_INTERVAL,
         }
@@ -175,6 +180,7 @@ impl Chore {
             Chore::Totals => return Ok(tasks::refresh_totals_unless_recent(&db.client().await?, interval).await?),
             Chore::Stats => return Ok(stats_minute::count(db, stats_turn(config)).await?),
             Chore::Search => return Ok(product_search::copy_names_unless_recent(db, MAX_COPY_TIME, interval).await?),
+            Chore::Quality => return Ok(look_at_quality(db, interval).await?),
             Chore::Recover => recover(db, config).await?,
             Chore::Schedules => run_schedules(db).await?,
             Chore::Operations => run_operations(db).await?,
@@ -229,6 +235,22 @@ pub async fn recover(db: &Db, config: &Config) -> Result<u64, DbError> {
     let (requeued, failed) = (recovered.requeued as u64, recovered.failed as u64);
     events::tasks_recovered(requeued, failed);
     Ok(requeued + failed)
+}
+
+/// How many findings began or ended; every process tells how many there are.
+async fn look_at_quality(db: &Db, interval: Duration) -> Result<Option<u64>, DbError> {
+    let client = db.client().await?;
+    let changes = quality::look_unless_recent(&client, interval).await?;
+    for change in changes.iter().flatten() {
+        match change.begins {
+            true => events::quality_fault_began(change.store, &change.kind, &change.detail),
+            false => events::quality_fault_ended(change.store, &change.kind),
+        }
+    }
+    for count in quality::counts(&client).await? {
+        events::quality_counted(&count.kind.to_string(), count.stores);
+    }
+    Ok(changes.map(|changes| changes.len() as u64))
 }
 
 /// How many ran.

@@ -25,6 +25,7 @@ pub mod payloads;
 pub mod products;
 pub mod proxies;
 pub mod proxy_tests;
+pub mod quality;
 pub mod retention;
 pub mod schedules;
 pub mod server;

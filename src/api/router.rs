@@ -90,6 +90,7 @@ pub fn endpoints() -> OpenApiRouter<ApiState> {
         hosts::reset,
         config::show,
         retention::show,
+        quality::list,
         audit::list,
         tokens::list,
         tokens::create,

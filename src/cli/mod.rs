@@ -37,6 +37,7 @@ mod payload;
 mod platforms;
 mod products;
 mod progress;
+mod quality;
 mod remote;
 mod retention;
 mod scheduler;
@@ -114,6 +115,8 @@ enum Command {
     Geo(geo::Args),
     /// List, rename and delete groups of stores, for which schedules of their own are made
     Groups(groups::Args),
+    /// List stores whose data is not what it should be: no whole crawl for long, halved menus, missing prices, unknown keys
+    Quality(quality::Args),
     /// List the hosts that were asked and what they do; show, open, close or reset one
     Hosts(hosts::Args),
     /// Download images of products and brands that no crawl has brought yet
@@ -173,6 +176,7 @@ impl Command {
             Command::Enqueue(args) => enqueue::run(args, env).await,
             Command::Geo(args) => geo::run(args, env).await,
             Command::Groups(args) => groups::run(args, env).await,
+            Command::Quality(args) => quality::run(args, env).await,
             Command::Hosts(args) => hosts::run(args, env).await,
             Command::Images(args) => images::run(args, env).await,
             Command::Jobs(args) => jobs::run(args, env).await,

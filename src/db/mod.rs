@@ -39,6 +39,7 @@ pub mod products;
 pub mod proxies;
 pub mod proxy_passwords;
 pub mod proxy_requests;
+pub mod quality;
 pub mod query_hashes;
 pub mod retention_runs;
 pub mod robots;

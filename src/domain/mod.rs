@@ -23,6 +23,7 @@ pub mod place;
 pub mod pod;
 pub mod product;
 pub mod proxy;
+pub mod quality;
 pub mod query_hash;
 pub mod retention;
 pub mod retry;

@@ -44,6 +44,14 @@ pub struct Product {
     pub variants: Vec<Variant>,
 }
 
+impl Product {
+    /// Whether it, or one of its variants, has a price.
+    pub fn has_price(&self) -> bool {
+        self.price_rec.or(self.price_med).is_some()
+            || self.variants.iter().any(|variant| variant.price_rec.or(variant.price_med).is_some())
+    }
+}
+
 /// One option of a product. Its key within the product is (label, nth).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variant {

@@ -33,6 +33,7 @@ mod private_server;
 mod promises;
 mod proxies;
 mod queue;
+mod quality;
 mod reads;
 mod replays;
 mod robots;

@@ -49,9 +49,16 @@ pub struct Counts {
     pub out_of_stock: i64,
     pub back_in_stock: i64,
     pub snapshots: u64,
+    /// Products that neither have a price nor a variant with one.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub without_price: usize,
     /// The store was disabled after this run had begun: nothing was written, its products are out of stock, and stay so.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub store_is_disabled: bool,
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 impl From<&Counts> for ProductChanges {
@@ -128,7 +135,8 @@ impl MenuWrite {
         db::brands::add(tx, &self.brands()).await?;
         let counts = count(&menu);
         let out_of_stock = counts.out_of_stock + sold_out as i64;
-        Ok(Counts { snapshots, missed: absent.len() as i64, out_of_stock, ..counts })
+        let without_price = self.products().iter().filter(|product| !product.has_price()).count();
+        Ok(Counts { snapshots, missed: absent.len() as i64, out_of_stock, without_price, ..counts })
     }
 
     async fn write_products(

@@ -2,9 +2,7 @@
 -- of the schedules that crawl it: a crawl takes time. One that no interval names is neither. $1: so many of the oldest are named.
 WITH crawled AS MATERIALIZED (
   SELECT d.id, d.name, d.last_complete_at, d.last_payload_id,
-         (SELECT min(s.interval_hours) FROM task_schedules s
-           WHERE s.enabled AND s.role IN ('payload_fetch', 'product_discovery') AND is_for_store(s, d)
-             AND (s.group_name IS NOT NULL OR d.groups = '{}' OR NOT has_group_schedule(s.role, d)))::double precision AS interval_hours
+         crawl_interval_hours(d) AS interval_hours
     FROM dispensaries d
    WHERE d.crawl_enabled AND d.platform_dispensary_id IS NOT NULL
 ), aged AS (

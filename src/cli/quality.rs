@@ -1,0 +1,64 @@
+//! `drover quality`: lists stores whose data is not what it should be.
+
+use clap::Subcommand;
+
+use super::client::{ClientError, with_query};
+use super::output::time;
+use super::{Env, ExitCode, values};
+use crate::api::quality::QualityPage;
+use crate::domain::store::StoreId;
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// List them, those that were found last first
+    List(List),
+}
+
+#[derive(Debug, clap::Args)]
+struct List {
+    /// blind_store (no whole crawl for three intervals), halved_menu, empty_prices or unknown_keys
+    #[arg(long)]
+    kind: Option<String>,
+    /// Only this store
+    #[arg(long = "dispensary", value_name = "ID", value_parser = values::whole_number)]
+    dispensary_id: Option<StoreId>,
+    /// How many, at most
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = values::number(1..=500_i64))]
+    limit: i64,
+}
+
+pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
+    let Command::List(List { kind, dispensary_id, limit }) = args.command;
+    let query = [
+        ("kind", kind),
+        ("dispensary_id", dispensary_id.map(|id| id.to_string())),
+        ("limit", Some(limit.to_string())),
+    ];
+    let page = env.api_to_read().await?.get(&with_query("/api/quality", query)).await;
+    let page: QualityPage = page.map_err(|error: ClientError| error.naming_flags(flag))?;
+    env.out.list(&page, &page.findings, &["store", "name", "kind", "since", "finding"], |finding| {
+        vec![
+            finding.dispensary_id.to_string(),
+            finding.dispensary_name.clone(),
+            finding.kind.to_string(),
+            time(finding.since),
+            finding.detail.clone(),
+        ]
+    })?;
+    env.out.note_of_more(page.next_cursor.is_some(), limit);
+    Ok(ExitCode::Ok)
+}
+
+/// The flag that sets a parameter.
+fn flag(field: &str) -> String {
+    match field {
+        "dispensary_id" => "--dispensary".to_owned(),
+        other => format!("--{other}"),
+    }
+}

@@ -1,0 +1,53 @@
+-- quality/look.sql: notes which stores have faulty data now, and removes what is mended. $1 seconds: refreshes that ended since then are looked
+-- at. Returns what began and what ended.
+WITH refreshed AS MATERIALIZED (
+  SELECT DISTINCT ON (t.dispensary_id) t.dispensary_id, t.result
+    FROM worker_tasks t
+   WHERE t.status IN ('completed', 'failed', 'cancelled') AND t.status = 'completed' AND t.role = 'product_refresh'
+     AND t.completed_at > now() - make_interval(secs => $1) AND t.dispensary_id IS NOT NULL
+   ORDER BY t.dispensary_id, t.completed_at DESC
+), counted AS MATERIALIZED (
+  SELECT r.dispensary_id, number_in(r.result, 'products') AS products, number_in(r.result, 'without_price') AS without_price,
+         CASE WHEN jsonb_typeof(r.result -> 'unknown_keys') = 'object' THEN r.result -> 'unknown_keys' ELSE '{}' END AS unknown_keys
+    FROM refreshed r
+), found AS MATERIALIZED (
+  SELECT c.dispensary_id, 'empty_prices' AS kind,
+         format('%s of the %s products of its latest refresh have no price', c.without_price, c.products) AS detail
+    FROM counted c
+   WHERE c.products >= 20 AND c.without_price * 5 > c.products
+   UNION ALL
+  SELECT c.dispensary_id, 'unknown_keys',
+         'its latest refresh met unknown keys: ' || (SELECT string_agg(left(k.key, 40), ', ' ORDER BY k.key)
+                                                       FROM (SELECT jsonb_object_keys(c.unknown_keys) AS key LIMIT 10) k)
+    FROM counted c
+   WHERE c.unknown_keys <> '{}'
+   UNION ALL
+  SELECT d.id, 'halved_menu', format('a menu of %s products is not believed yet: it held far more before', m.product_count)
+    FROM (SELECT DISTINCT ON (s.dispensary_id) s.dispensary_id, s.product_count
+            FROM suspicious_menus s ORDER BY s.dispensary_id, s.fetched_at DESC) m
+    JOIN dispensaries d ON d.id = m.dispensary_id
+   WHERE d.crawl_enabled
+   UNION ALL
+  SELECT d.id, 'blind_store',
+         CASE WHEN d.last_complete_at IS NULL THEN 'it has never been crawled whole'
+              ELSE format('it was last crawled whole on %s UTC', to_char(d.last_complete_at AT TIME ZONE 'UTC', 'YYYY-MM-DD at HH24:MI')) END
+         || format(', and its schedule crawls it every %s hours', i.hours)
+    FROM dispensaries d
+   CROSS JOIN LATERAL (SELECT crawl_interval_hours(d) AS hours) i
+   WHERE d.crawl_enabled AND d.platform_dispensary_id IS NOT NULL
+     AND coalesce(d.last_complete_at, d.created_at) < now() - 3 * i.hours * interval '1 hour'
+), mended AS (
+  DELETE FROM quality_findings q
+   WHERE (q.kind IN ('halved_menu', 'blind_store') OR q.dispensary_id IN (SELECT r.dispensary_id FROM refreshed r)
+          OR NOT (SELECT d.crawl_enabled FROM dispensaries d WHERE d.id = q.dispensary_id))
+     AND NOT EXISTS (SELECT FROM found f WHERE f.dispensary_id = q.dispensary_id AND f.kind = q.kind)
+  RETURNING q.dispensary_id, q.kind, q.detail
+), noted AS (
+  INSERT INTO quality_findings AS q (dispensary_id, kind, detail)
+  SELECT f.dispensary_id, f.kind, f.detail FROM found f ORDER BY f.dispensary_id, f.kind
+  ON CONFLICT (dispensary_id, kind) DO UPDATE SET detail = excluded.detail, seen_at = now()
+  RETURNING q.dispensary_id, q.kind, q.detail, q.since = now() AS begins
+)
+SELECT n.dispensary_id, n.kind, n.detail, true AS begins FROM noted n WHERE n.begins
+ UNION ALL
+SELECT m.dispensary_id, m.kind, m.detail, false FROM mended m

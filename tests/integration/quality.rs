@@ -1,0 +1,99 @@
+//! Stores whose data is not what it should be: found by a look at all of them, listed, counted, and gone once they are mended.
+
+use drover::db::quality::{self, FindingChange};
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use crate::api::server::Server;
+
+/// Three stores, of which the first is crawled every four hours by `payload_fetch_all`.
+async fn stores() -> Server {
+    let server = Server::start().await;
+    let sql = "
+        INSERT INTO dispensaries (id, name, slug, platform, platform_dispensary_id, created_at, last_complete_at)
+        VALUES (1, 'Leaf', 'leaf', 'dutchie', 'x', now() - interval '9 days', now());
+        INSERT INTO task_schedules (name, role, interval_hours) VALUES ('each four hours', 'payload_fetch', 4);";
+    server.database.raw.batch_execute(sql).await.unwrap();
+    server
+}
+
+async fn look(server: &Server) -> Vec<FindingChange> {
+    quality::look(&server.database.db.client().await.unwrap()).await.unwrap()
+}
+
+fn refreshed(result: &str) -> String {
+    format!(
+        "INSERT INTO worker_tasks (role, dispensary_id, status, completed_at, result)
+         VALUES ('product_refresh', 1, 'completed', clock_timestamp(), '{result}')"
+    )
+}
+
+const CRAWLED_13_HOURS_AGO: &str = "UPDATE dispensaries SET last_complete_at = now() - interval '13 hours'";
+const CRAWLED_11_HOURS_AGO: &str = "UPDATE dispensaries SET last_complete_at = now() - interval '11 hours'";
+const SMALL_MENU: &str = "INSERT INTO suspicious_menus (dispensary_id, fetched_at, product_count) VALUES (1, now(), 5)";
+
+#[rstest]
+#[case::blind("blind_store", CRAWLED_13_HOURS_AGO.to_owned(), CRAWLED_11_HOURS_AGO.to_owned())]
+#[case::never_crawled("blind_store", "UPDATE dispensaries SET last_complete_at = NULL".to_owned(), CRAWLED_11_HOURS_AGO.to_owned())]
+#[case::halved("halved_menu", SMALL_MENU.to_owned(), "DELETE FROM suspicious_menus".to_owned())]
+#[case::switched_off("halved_menu", SMALL_MENU.to_owned(), "UPDATE dispensaries SET crawl_enabled = false".to_owned())]
+#[case::prices("empty_prices", refreshed(r#"{"products": 20, "without_price": 5}"#), refreshed(r#"{"products": 20, "without_price": 4}"#))]
+#[case::keys("unknown_keys", refreshed(r#"{"products": 3, "unknown_keys": {"novelty": 2}}"#), refreshed(r#"{"products": 3}"#))]
+#[tokio::test]
+async fn a_fault_is_found_once_and_gone_when_it_is_mended(
+    #[case] kind: &str,
+    #[case] fault: String,
+    #[case] mend: String,
+) {
+    let server = stores().await;
+    server.database.raw.batch_execute(&fault).await.unwrap();
+    let began = look(&server).await;
+    assert_eq!(began.iter().map(|change| (change.kind.as_str(), change.begins)).collect::<Vec<_>>(), [(kind, true)]);
+    assert_eq!(look(&server).await, [], "it is told once");
+    let page = server.get("/api/quality").await.expect(200);
+    let finding = &page["findings"][0];
+    assert_eq!((&finding["kind"], &finding["dispensary_id"]), (&json!(kind), &json!(1)), "{page}");
+    let count = page["counts"].as_array().unwrap().iter().find(|count| count["kind"] == kind).unwrap();
+    assert_eq!(count["stores"], 1);
+
+    server.database.raw.batch_execute(&mend).await.unwrap();
+    let ended = look(&server).await;
+    assert_eq!(ended.iter().map(|change| (change.kind.as_str(), change.begins)).collect::<Vec<_>>(), [(kind, false)]);
+    let page = server.get("/api/quality").await.expect(200);
+    assert_eq!(page["findings"], json!([]));
+}
+
+#[rstest]
+#[case::crawled_in_time(CRAWLED_11_HOURS_AGO.to_owned())]
+#[case::without_a_schedule(format!("DELETE FROM task_schedules; {CRAWLED_13_HOURS_AGO}"))]
+#[case::switched_off(format!("{CRAWLED_13_HOURS_AGO}; UPDATE dispensaries SET crawl_enabled = false"))]
+#[case::new("UPDATE dispensaries SET last_complete_at = NULL, created_at = now()".to_owned())]
+#[case::few_products(refreshed(r#"{"products": 19, "without_price": 19}"#))]
+#[case::one_fifth(refreshed(r#"{"products": 100, "without_price": 20}"#))]
+#[case::written_by_a_person(refreshed(r#"{"products": "many", "without_price": [1], "unknown_keys": 7}"#))]
+#[case::of_long_ago(refreshed(r#"{"products": 20, "without_price": 20}"#).replace("clock_timestamp()", "now() - interval '1 hour'"))]
+#[tokio::test]
+async fn nothing_is_found_where_all_is_well(#[case] change: String) {
+    let server = stores().await;
+    server.database.raw.batch_execute(&change).await.unwrap();
+    assert_eq!(look(&server).await, []);
+}
+
+#[tokio::test]
+async fn findings_are_listed_by_filter_and_page() {
+    let server = stores().await;
+    let many = "
+        INSERT INTO dispensaries (id, name, slug, platform) SELECT n, 'S' || n, 's' || n, 'dutchie' FROM generate_series(2, 6) n;
+        INSERT INTO suspicious_menus (dispensary_id, fetched_at, product_count) SELECT n, now(), 5 FROM generate_series(2, 6) n";
+    server.database.raw.batch_execute(&format!("{many}; {CRAWLED_13_HOURS_AGO}")).await.unwrap();
+    assert_eq!(look(&server).await.len(), 6);
+    let stores = |page: &Value| -> Vec<i64> {
+        page["findings"].as_array().unwrap().iter().map(|finding| finding["dispensary_id"].as_i64().unwrap()).collect()
+    };
+    let first = server.get("/api/quality?kind=halved_menu&limit=3").await.expect(200);
+    assert_eq!(stores(&first), [6, 5, 4]);
+    let next = server.get(&format!("/api/quality?kind=halved_menu&limit=3&cursor={}", first["next_cursor"])).await.expect(200);
+    assert_eq!((stores(&next), &next["next_cursor"]), (vec![3, 2], &Value::Null));
+    assert_eq!(stores(&server.get("/api/quality?dispensary_id=1").await.expect(200)), [1]);
+    assert_eq!(server.get("/api/quality?kind=ugly").await.problem(400)["field"], "kind");
+}
