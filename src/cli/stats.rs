@@ -11,14 +11,14 @@ use super::{Env, ExitCode, values};
 use crate::api::stats::StatsSeries;
 use crate::config::durations;
 use crate::db::charts::{MeanSeconds, Series, Values};
-use crate::domain::chart::{DEFAULT_SERIES, Dimension, MAX_SERIES, Metric};
+use crate::domain::chart::{Dimension, MAX_SERIES, Metric};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// What is counted: tasks, waits, runs, products, requests, blocks or bytes
     #[arg(default_value = "tasks", value_parser = values::word::<Metric>)]
     metric: Metric,
-    /// role or outcome; of requests, blocks and bytes host, proxy or outcome [default: role, host]
+    /// role or outcome; of requests, blocks and bytes host, proxy or outcome, of requests and bytes also store [default: role, host]
     #[arg(long, value_parser = values::word::<Dimension>)]
     by: Option<Dimension>,
     /// From this day (UTC) or time on [default: a day before the end]
@@ -27,12 +27,12 @@ pub struct Args {
     /// Up to this day, or before this time [default: now]
     #[arg(long, value_name = "DAY|TIME", value_parser = values::until)]
     until: Option<DateTime<Utc>>,
-    /// How long a point is, such as 15m, 1h or 1d [default: by the time that is shown]
+    /// How long a point is, such as 15m, 1h or 1d; of stores 1d [default: by the time that is shown]
     #[arg(long, value_name = "TIME", value_parser = durations::parse)]
     step: Option<Duration>,
-    /// How many lines, at most; the rest is summed
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_SERIES, value_parser = values::number(1..=MAX_SERIES))]
-    series: i64,
+    /// How many lines, at most; the rest is summed [default: 20, of stores 100]
+    #[arg(long, value_name = "N", value_parser = values::number(1..=MAX_SERIES))]
+    series: Option<i64>,
 }
 
 /// One line of the table.
@@ -48,7 +48,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         ("from", args.since.map(|from| from.to_rfc3339())),
         ("to", args.until.map(|to| to.to_rfc3339())),
         ("step", args.step.map(|step| humantime::format_duration(step).to_string())),
-        ("series", Some(args.series.to_string())),
+        ("series", args.series.map(|series| series.to_string())),
     ];
     let flag = |field: &str| match field {
         "from" => "--since".to_owned(),
@@ -76,7 +76,7 @@ fn show(chart: &StatsSeries, env: &Env) -> std::io::Result<()> {
         lines.push(Line { label: "all".to_owned(), values: &all });
     }
     let (by, each) = (by.to_string(), each_bar(chart));
-    match metric.is_timed() {
+    match metric.is_timed(chart.by) {
         true => env.out.list(chart, &lines, &[&by, "total", "mean s", &each], |line| timed_cells(line, *metric))?,
         false => env.out.list(chart, &lines, &[&by, "total", &each], |line| cells(line, *metric))?,
     }

@@ -14,6 +14,7 @@ pub mod demo_report;
 pub mod discovery;
 pub mod error;
 pub mod fetch_minute;
+pub mod fetch_store_day;
 pub mod generation;
 pub mod groups;
 pub mod hosts;
