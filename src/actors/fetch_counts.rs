@@ -26,6 +26,10 @@ impl FetchCountsWriter {
         FetchCountsWriter { db: db.clone(), meter: meter.clone(), process: rand::random() }
     }
 
+    pub fn meter(&self) -> &FetchMeter {
+        &self.meter
+    }
+
     /// Writes again and again, until the process is over.
     pub async fn keep_writing(self, lifecycle: Lifecycle) {
         let mut has_failed = false;

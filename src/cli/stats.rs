@@ -5,7 +5,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 
 use super::client::with_query;
-use super::output::time;
+use super::output::{bytes, time};
 use super::sparkline::{points_of_a_bar, sparkline};
 use super::{Env, ExitCode, values};
 use crate::api::stats::StatsSeries;
@@ -145,14 +145,9 @@ fn each_bar(chart: &StatsSeries) -> String {
 }
 
 fn amount(total: i64, metric: Metric) -> String {
-    const UNITS: [(i64, &str); 4] =
-        [(1_000_000_000_000, "TB"), (1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB")];
-    if metric != Metric::Bytes {
-        return total.to_string();
-    }
-    match UNITS.into_iter().find(|(size, _)| total >= *size) {
-        Some((size, unit)) => format!("{:.1} {unit}", total as f64 / size as f64),
-        None => format!("{total} B"),
+    match metric {
+        Metric::Bytes => bytes(total),
+        _ => total.to_string(),
     }
 }
 
@@ -167,8 +162,8 @@ mod tests {
     #[case(1_500, "1.5 kB")]
     #[case(2_000_000_000, "2.0 GB")]
     #[case(12_340_000_000_000, "12.3 TB")]
-    fn bytes_have_the_units_of_those_who_sell_them(#[case] bytes: i64, #[case] text: &str) {
-        assert_eq!(amount(bytes, Metric::Bytes), text);
-        assert_eq!(amount(bytes, Metric::Requests), bytes.to_string());
+    fn bytes_have_the_units_of_those_who_sell_them(#[case] count: i64, #[case] text: &str) {
+        assert_eq!(amount(count, Metric::Bytes), text);
+        assert_eq!(amount(count, Metric::Requests), count.to_string());
     }
 }

@@ -40,6 +40,7 @@ pub mod products;
 pub mod proxies;
 pub mod proxy_passwords;
 pub mod proxy_requests;
+pub mod proxy_usage;
 pub mod query_hashes;
 pub mod robots;
 pub mod schedules;

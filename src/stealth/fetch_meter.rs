@@ -20,11 +20,11 @@ pub struct FetchMeter {
 }
 
 impl FetchMeter {
-    pub(super) fn new(clock: Clock) -> FetchMeter {
+    pub fn new(clock: Clock) -> FetchMeter {
         FetchMeter { clock, counts: Arc::default(), stores: Arc::default() }
     }
 
-    pub(super) fn count(&self, host: &str, proxy: ProxyId, outcome: &'static str, request: FetchTotal) {
+    pub fn count(&self, host: &str, proxy: ProxyId, outcome: &'static str, request: FetchTotal) {
         let key = FetchKey::new(self.clock.utc(), host, proxy, outcome);
         if !lock(&self.counts).add(key, request) {
             events::fetch_not_counted();

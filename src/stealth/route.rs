@@ -108,6 +108,7 @@ impl Route {
         let Exchange { deps, request, store, .. } = exchange;
         deps.meter.count(request.host(), self.proxy(), outcome, total);
         deps.meter.count_for(*store, total);
+        deps.proxies.count_bytes(self.proxy(), total.bytes_sent.saturating_add(total.bytes_received));
     }
 
     async fn read<T: Send + 'static>(

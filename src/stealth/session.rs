@@ -91,6 +91,7 @@ impl Sessions {
             per_request: config.proxy_config.rotations_per_request,
             per_task: config.proxy_config.rotations_per_task,
         };
+        let meter = config.proxies.meter().unwrap_or_else(|| FetchMeter::new(config.clock.clone()));
         Ok(Sessions(Arc::new(SessionDeps {
             proxies: config.proxies,
             identities: config.identities,
@@ -106,7 +107,7 @@ impl Sessions {
             transport: Transport::new(config.http, &config.proxy_config)?,
             limits,
             answers: Answers::default(),
-            meter: FetchMeter::new(config.clock.clone()),
+            meter,
             clock: config.clock,
         })))
     }
@@ -114,11 +115,6 @@ impl Sessions {
     /// Shares with other processes what was seen of hosts and not shared at once.
     pub async fn exchange_hosts(&self) {
         self.0.host_limits.exchange_all().await;
-    }
-
-    /// What all of them sent, by minute, and by store and day.
-    pub fn meter(&self) -> &FetchMeter {
-        &self.0.meter
     }
 
     /// A session for one task. It asks for a proxy when it first sends.
