@@ -7,3 +7,16 @@ $f$;
 CREATE OR REPLACE FUNCTION json_time(t timestamptz) RETURNS timestamptz LANGUAGE sql IMMUTABLE AS $f$
   SELECT CASE WHEN t IS NOT NULL THEN least(greatest(t, timestamptz '0001-01-01 00:00:00Z'), timestamptz '9999-12-31 23:59:59Z') END
 $f$;
+
+-- The day that it is now in a timezone: when it began and when it ends. UTC where there is no timezone, or none that Postgres knows.
+CREATE OR REPLACE FUNCTION day_in(timezone text, OUT began timestamptz, OUT ends timestamptz) LANGUAGE plpgsql STABLE AS $f$
+DECLARE
+  zone text := coalesce(timezone, 'UTC');
+BEGIN
+  began := date_trunc('day', now() AT TIME ZONE zone) AT TIME ZONE zone;
+  ends := (date_trunc('day', now() AT TIME ZONE zone) + interval '1 day') AT TIME ZONE zone;
+EXCEPTION WHEN invalid_parameter_value THEN
+  began := date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC';
+  ends := began + interval '1 day';
+END
+$f$;

@@ -1,11 +1,11 @@
-//! Writes what the sessions of this process sent to hosts, by minute, while it runs and when it ends.
+//! Writes what the sessions of this process sent to hosts, by minute, and by store and day: while it runs, and when it ends.
 //!
 //! In: a [`FetchMeter`]. Out: rows of this process. Who is killed loses what it counted since the last write.
 
 use std::time::Duration;
 
 use super::lifecycle::{Lifecycle, Phase};
-use crate::db::{Db, DbError, fetch_minute};
+use crate::db::{Db, DbError, fetch_minute, fetch_store_day};
 use crate::events;
 use crate::stealth::FetchMeter;
 
@@ -26,6 +26,10 @@ impl FetchCountsWriter {
         FetchCountsWriter { db: db.clone(), meter: meter.clone(), process: rand::random() }
     }
 
+    pub fn meter(&self) -> &FetchMeter {
+        &self.meter
+    }
+
     /// Writes again and again, until the process is over.
     pub async fn keep_writing(self, lifecycle: Lifecycle) {
         let mut has_failed = false;
@@ -43,12 +47,15 @@ impl FetchCountsWriter {
     }
 
     pub async fn write(&self) -> Result<(), DbError> {
-        let totals = self.meter.totals();
-        if totals.is_empty() {
+        let (totals, stores) = (self.meter.totals(), self.meter.store_totals());
+        if totals.is_empty() && stores.is_empty() {
             return Ok(());
         }
-        fetch_minute::write(&self.db.client().await?, self.process, &totals).await?;
+        let client = self.db.client().await?;
+        fetch_minute::write(&client, self.process, &totals).await?;
         self.meter.written(&totals);
+        fetch_store_day::write(&client, self.process, &stores).await?;
+        self.meter.stores_written(&stores);
         Ok(())
     }
 }

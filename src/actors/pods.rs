@@ -57,12 +57,12 @@ impl Pods {
         heartbeat.start()?;
 
         let pool_deps = ProxyPoolDeps::new(db.clone(), config.proxies.clone(), config.secrets.keys(), clock);
+        let fetch_counts = pool_deps.fetch_counts.clone();
         let pool = supervisor.send(StartProxyPool(pool_deps.clone())).await.map_err(|_| StartError::Actors)?;
         let proxies = ProxyPool::new(pool, &pool_deps);
         let services = Arc::new(services(Arc::new(proxies.clone())).map_err(StartError::Services)?);
         tokio::spawn(hosts::keep_sharing(services.sessions.clone(), config.proxies.flush_every, lifecycle.clone()));
         let sessions = services.sessions.clone();
-        let fetch_counts = FetchCountsWriter::new(&db, sessions.meter());
         tokio::spawn(fetch_counts.clone().keep_writing(lifecycle.clone()));
         let claimer = Claimer::start(ClaimerDeps {
             db: db.clone(),

@@ -26,16 +26,17 @@ pub use handle::ProxyPool;
 pub use open_leases::OpenLeases;
 pub use view::{ProxyPoolView, ProxyView};
 
+use super::fetch_counts::FetchCountsWriter;
 use super::messages::Tick;
 use super::supervision::Rebuild;
 use crate::clock::Clock;
 use crate::db::Db;
 use crate::db::proxies::LoadedProxies;
-use crate::domain::proxy::{BenchLimits, CounterDelta, Pool, PoolState, ProxyAsk, ProxyId, ProxyOutcome};
+use crate::domain::proxy::{BenchLimits, CounterDelta, Pool, PoolState, PooledProxy, ProxyAsk, ProxyId, ProxyOutcome};
 use crate::secrets::SecretKeys;
-use crate::stealth::ProxyLease;
+use crate::stealth::{FetchMeter, ProxyLease};
 use crate::{config, events, supervised};
-use table::SyncResult;
+use table::{Loaded, SyncResult};
 use unreadable::ToldUnreadable;
 
 /// How often benches end and waiting asks are tried again.
@@ -54,6 +55,8 @@ pub struct ProxyPoolDeps {
     told_unreadable: ToldUnreadable,
     /// The pool's state; all zero until the table has been read for the first time, the last known one across a restart.
     pub state: watch::Sender<PoolState>,
+    /// What goes through the proxies of this process; written before the usage of a day is read, so that it is part of it.
+    pub fetch_counts: FetchCountsWriter,
     open_leases: OpenLeases,
     /// Numbers the instances, so that the result of a sync which an earlier one began is recognised.
     instances: Arc<AtomicU64>,
@@ -62,6 +65,7 @@ pub struct ProxyPoolDeps {
 impl ProxyPoolDeps {
     pub fn new(db: Db, config: config::Proxies, keys: SecretKeys, clock: Clock) -> Self {
         ProxyPoolDeps {
+            fetch_counts: FetchCountsWriter::new(&db, &FetchMeter::new(clock.clone())),
             db,
             config: Arc::new(config),
             clock,
@@ -96,6 +100,14 @@ pub struct Report {
     pub sent: Instant,
 }
 
+/// Bytes of one request, after the meter has counted them.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub struct CountBytes {
+    pub proxy: ProxyId,
+    pub bytes: i64,
+}
+
 /// Asks to write everything that was reported before it; the answer says whether it was written.
 #[derive(Message)]
 #[rtype(result = "()")]
@@ -123,7 +135,7 @@ impl ProxyPoolActor {
     pub fn new(deps: ProxyPoolDeps) -> Self {
         ProxyPoolActor {
             instance: deps.instances.fetch_add(1, Ordering::Relaxed),
-            pool: Pool::new(limits(&deps.config)),
+            pool: Pool::new(limits(&deps.config)).with_budgets(deps.config.budgets()),
             deps,
             waiting: VecDeque::new(),
             in_flight: None,
@@ -164,7 +176,9 @@ impl ProxyPoolActor {
 
     fn sync_if_due(&mut self, ctx: &Context<Self>) {
         let now = self.deps.clock.instant();
-        if self.last_sync.is_none_or(|last| now.saturating_duration_since(last) >= self.deps.config.flush_every) {
+        let is_old =
+            self.last_sync.is_none_or(|last| now.saturating_duration_since(last) >= self.deps.config.flush_every);
+        if is_old || self.pool.is_usage_due(now) {
             self.sync(ctx);
         }
     }
@@ -174,14 +188,22 @@ impl ProxyPoolActor {
         if self.in_flight.is_some() {
             return;
         }
-        self.last_sync = Some(self.deps.clock.instant());
+        let now = self.deps.clock.instant();
+        self.last_sync = Some(now);
+        // who waits for a flush wants to see what others have written
+        let is_asked_for = self.pool.has_budgets() && !self.next_flushes.is_empty();
+        let reads_usage = is_asked_for || self.pool.is_usage_due(now);
+        if reads_usage {
+            self.pool.begin_reading_usage(now);
+        }
+        let counts = reads_usage.then(|| self.deps.fetch_counts.clone());
         let deltas = self.pool.take_unsaved();
         self.in_flight = Some(deltas.clone());
         self.current_flushes = std::mem::take(&mut self.next_flushes);
         let (deps, pool, instance) = (self.deps.clone(), ctx.address(), self.instance);
         tokio::spawn(async move {
-            let (flushed, rows) = table::sync(deps.db, deltas, deps.clock, deps.keys).await;
-            pool.do_send(SyncResult { instance, flushed, rows });
+            let (flushed, loaded) = table::sync(deps.db, deltas, deps.clock, deps.keys, counts).await;
+            pool.do_send(SyncResult { instance, flushed, loaded });
         });
     }
 
@@ -230,12 +252,13 @@ impl Rebuild for ProxyPoolActor {
     }
 
     fn view(&self) -> ProxyPoolView {
-        let proxies = self.pool.members().map(|member| ProxyView::of(member, self.deps.clock.instant()));
+        let now = self.deps.clock.instant();
+        let view = |member: &PooledProxy| ProxyView::of(member, self.pool.rest_left(member.proxy.id, now), now);
         ProxyPoolView {
             state: self.pool.state(),
             waiting: self.waiting.len(),
             table_fails: self.table_fails,
-            proxies: proxies.collect(),
+            proxies: self.pool.members().map(view).collect(),
         }
     }
 }
@@ -274,6 +297,19 @@ impl Handler<Report> for ProxyPoolActor {
     }
 }
 
+impl Handler<CountBytes> for ProxyPoolActor {
+    type Result = ();
+
+    fn handle(&mut self, CountBytes { proxy, bytes }: CountBytes, ctx: &mut Self::Context) {
+        let notices = self.pool.count_bytes(proxy, bytes, self.deps.clock.instant());
+        if !notices.is_empty() {
+            notices.iter().for_each(events::proxy_notice);
+            self.publish();
+        }
+        self.sync_if_due(ctx);
+    }
+}
+
 impl Handler<Tick> for ProxyPoolActor {
     type Result = ();
 
@@ -298,10 +334,13 @@ impl Handler<SyncResult> for ProxyPoolActor {
         if !synced.flushed {
             self.pool.put_back(in_flight);
         }
-        match synced.rows {
-            Ok(LoadedProxies { rows, unreadable }) => {
+        match synced.loaded {
+            Ok(Loaded { proxies: LoadedProxies { rows, unreadable }, usage }) => {
                 self.deps.told_unreadable.tell(&unreadable);
-                self.pool.load(rows, self.deps.clock.instant());
+                let now = self.deps.clock.instant();
+                self.pool.load(rows, now);
+                let notices = usage.map(|usage| self.pool.load_usage(&usage, now)).unwrap_or_default();
+                notices.iter().for_each(events::proxy_notice);
                 self.has_read_table = true;
                 self.deps.open_leases.each(|id, open| self.pool.set_open_leases(id, open));
                 self.serve_waiting(ctx);

@@ -1,10 +1,12 @@
-//! Removes what is older than `[retention]` keeps: ended tasks, runs of schedules, operations, counts by minute, the audit, kept answers.
+//! Removes what is older than `[retention]` keeps: ended tasks, runs of schedules, operations, counts by minute and day, the audit, kept
+//! answers.
 //!
 //! In: the ages. Out: how many rows went. Batches of a bounded size, each on a connection of its own: other work goes first.
 
 use crate::config::Retention;
 use crate::db::{
-    Client, Db, DbError, audit_log, fetch_minute, idempotency_keys, operations, schedules, stats_minute, tasks,
+    Client, Db, DbError, audit_log, fetch_minute, fetch_store_day, idempotency_keys, operations, schedules,
+    stats_minute, tasks,
 };
 
 /// Of one kind and turn.
@@ -16,15 +18,19 @@ enum Kind {
     EndedTasks,
     Stats,
     Fetches,
+    StoreFetches,
     Audit,
     KeptAnswers,
 }
+
+const KINDS: [Kind; 6] =
+    [Kind::EndedTasks, Kind::Stats, Kind::Fetches, Kind::StoreFetches, Kind::Audit, Kind::KeptAnswers];
 
 /// How many rows were deleted.
 pub async fn prune(db: &Db, retention: &Retention) -> Result<u64, DbError> {
     let mut pruned = schedules::prune(&db.client().await?).await?;
     pruned += operations::prune(&db.client().await?, retention.failed).await?;
-    for kind in [Kind::EndedTasks, Kind::Stats, Kind::Fetches, Kind::Audit, Kind::KeptAnswers] {
+    for kind in KINDS {
         pruned += kind.prune(db, retention).await?;
     }
     Ok(pruned)
@@ -49,6 +55,7 @@ impl Kind {
             Kind::EndedTasks => tasks::prune(client, completed, failed, batch).await,
             Kind::Stats => stats_minute::prune(client, stats, batch).await,
             Kind::Fetches => fetch_minute::prune(client, stats, batch).await,
+            Kind::StoreFetches => fetch_store_day::prune(client, stats, batch).await,
             Kind::Audit => audit_log::prune(client, audit, batch).await,
             Kind::KeptAnswers => idempotency_keys::prune(client, batch).await,
         }

@@ -122,7 +122,7 @@ pub async fn list(
 ) -> Result<PageJson<ProxyPage>, ApiError> {
     let filter = ProxyFilter { id: None, state, above: cursor.map(|Cursor(id)| id) };
     let client = api.db.api_client().await?;
-    let page = Page::of(proxies::list(&client, &filter, limit.with_next()).await?, limit, |proxy| proxy.id);
+    let page = Page::of(proxies::list(&client, &filter, api.budgets, limit.with_next()).await?, limit, |p| p.id);
     Ok(page.json(|proxies, next_cursor| ProxyPage { proxies, next_cursor }))
 }
 
@@ -135,7 +135,7 @@ pub async fn show(
     Path(ProxyPath { id }): Path<ProxyPath>,
     _: Query<NoParameters>,
 ) -> Result<Json<ProxyListing>, ApiError> {
-    Ok(Json(proxies::get(&api.db.api_client().await?, id).await?))
+    Ok(Json(proxies::get(&api.db.api_client().await?, id, api.budgets).await?))
 }
 
 /// Adds a proxy.
@@ -150,7 +150,7 @@ pub async fn create(
     let mut entry = new.check().map_err(|faults| ApiError::bad("proxy", faults.join("; ")))?;
     geo::locate(&api.geo, std::slice::from_mut(&mut entry)).await;
     let change = changes.begin(&api).await?;
-    match proxy_requests::add(&change, &entry, &api.keys).await? {
+    match proxy_requests::add(&change, &entry, &api.keys, api.budgets).await? {
         Added::Known(id) => Err(ApiError::Conflict(format!("proxy {id} has this address and user already"))),
         Added::New(proxy) => {
             change.audit("proxies.create", proxy.id, json!({"host": proxy.host, "port": proxy.port})).await?;
@@ -178,7 +178,7 @@ pub async fn update(
         json!({"is_active": is_active, "password": password.is_some(), "state_code": state_code, "timezone": timezone});
     let wanted = ProxyChange { is_active, password, state_code, timezone };
     let change = changes.begin(&api).await?;
-    let changed = proxy_requests::change(&change, id, &wanted, &api.keys).await?;
+    let changed = proxy_requests::change(&change, id, &wanted, &api.keys, api.budgets).await?;
     change.audit("proxies.update", id, detail).await?;
     change.answer(StatusCode::OK, &changed).await
 }

@@ -16,6 +16,7 @@ use super::visitors::Visitors;
 use super::{Health, MAX_BATCHES, MAX_LISTENERS, MAX_PROXY_TESTS};
 use crate::config::{self, Setting};
 use crate::db::Db;
+use crate::domain::proxy::Budgets;
 use crate::geo::Geo;
 use crate::images::Renderer;
 use crate::secrets::SecretKeys;
@@ -26,6 +27,8 @@ pub struct Services {
     pub health: Health,
     /// For the passwords of proxies.
     pub keys: SecretKeys,
+    /// Of proxies.
+    pub budgets: Budgets,
     /// The effective configuration, secrets masked.
     pub settings: Arc<[Setting]>,
     pub proxy_tester: Arc<dyn ProxyTester>,

@@ -1,4 +1,4 @@
-//! `/api/stats`: charts of what ended and of what was sent, from counts by minute.
+//! `/api/stats`: charts of what ended and of what was sent, from counts by minute, and of stores by day.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use super::{ApiError, ApiState};
 use crate::config::durations;
 use crate::db::charts::{self, Chart, ChartRequest, OtherSeries, Series};
 use crate::db::server_info;
-use crate::domain::chart::{DEFAULT_SERIES, Dimension, Grid, MAX_SERIES, Metric};
+use crate::domain::chart::{Dimension, Grid, MAX_SERIES, Metric};
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -24,7 +24,7 @@ pub struct SeriesQuery {
     #[param(inline)]
     metric: Metric,
     /// Tasks, waits, runs and products: by role or outcome, by default by role. Requests, blocks and bytes: by host, proxy or outcome, by
-    /// default by host.
+    /// default by host. Requests and bytes also by store.
     #[param(inline)]
     by: Option<Dimension>,
     /// By default a day before the end.
@@ -35,14 +35,14 @@ pub struct SeriesQuery {
     #[serde(default, deserialize_with = "query::end")]
     #[param(schema_with = query::time_or_day)]
     to: Option<DateTime<Utc>>,
-    /// How long a point is: some whole minutes, at most 1,000 points. By default few enough to be looked at.
+    /// How long a point is: some whole minutes, at most 1,000 points. By default few enough to be looked at. By store: only a day.
     #[serde(default, deserialize_with = "durations::optional::deserialize")]
     #[param(value_type = Option<String>, example = "1h")]
     step: Option<Duration>,
-    /// How many series, at most; the rest is summed.
-    #[serde(default = "default_series", deserialize_with = "series_count")]
-    #[param(minimum = 1, maximum = 100, default = 20)]
-    series: i64,
+    /// How many series, at most; the rest is summed. By default 20, by store 100.
+    #[serde(default, deserialize_with = "series_count")]
+    #[param(minimum = 1, maximum = 100)]
+    series: Option<i64>,
 }
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -72,6 +72,7 @@ pub async fn series(
 ) -> Result<Json<StatsSeries>, ApiError> {
     let SeriesQuery { metric, by, from, to, step, series } = query;
     let by = metric.by(by)?;
+    let (step, series) = (by.step(step)?, series.unwrap_or(by.default_series()));
     let client = api.db.api_client().await?;
     let to = match to {
         Some(to) => to,
@@ -89,14 +90,10 @@ pub async fn series(
     Ok(Json(StatsSeries { metric, by, from, to, step_seconds, series, other, closed_until }))
 }
 
-fn default_series() -> i64 {
-    DEFAULT_SERIES
-}
-
-fn series_count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
+fn series_count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {
     let series = i64::deserialize(deserializer)?;
     match (1..=MAX_SERIES).contains(&series) {
-        true => Ok(series),
+        true => Ok(Some(series)),
         false => Err(D::Error::custom(format_args!("{series} is out of range (1 to {MAX_SERIES})"))),
     }
 }

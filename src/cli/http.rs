@@ -123,6 +123,7 @@ pub fn api_state(env: &Env, config: &Arc<Config>, db: Db, health: Health) -> Api
         files: PayloadFiles::new(config.storage_root(), platforms::normalise),
         health,
         keys: config.secrets.keys(),
+        budgets: config.proxies.budgets(),
         settings: env.loaded.settings.clone().into(),
         proxy_tester: Arc::new(ApiTester(config.clone())),
         politeness: config.politeness.clone(),

@@ -93,6 +93,16 @@ pub fn time(at: DateTime<Utc>) -> String {
     at.format("%F %T").to_string()
 }
 
+/// A number of bytes as tables show it, in the units of those who sell them.
+pub fn bytes(count: i64) -> String {
+    const UNITS: [(i64, &str); 4] =
+        [(1_000_000_000_000, "TB"), (1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB")];
+    match UNITS.into_iter().find(|(size, _)| count >= *size) {
+        Some((size, unit)) => format!("{:.1} {unit}", count as f64 / size as f64),
+        None => format!("{count} B"),
+    }
+}
+
 const MAX_CELL_CHARS: usize = 200;
 const GAP: &str = "  ";
 /// A column is not made narrower than a time.

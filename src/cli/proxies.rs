@@ -12,7 +12,7 @@ use clap::Subcommand;
 use serde_json::json;
 
 use super::client::with_query;
-use super::output::time;
+use super::output::{bytes, time};
 use super::{Env, ExitCode, values};
 use crate::api::proxies::ProxyPage;
 use crate::api::proxy_tests::ProxyTest;
@@ -79,8 +79,22 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
 async fn list(state: Option<ShownState>, limit: i64, env: &Env) -> anyhow::Result<ExitCode> {
     let filters = [("state", state.map(|state| state.to_string())), ("limit", Some(limit.to_string()))];
     let page: ProxyPage = env.api_to_read().await?.get(&with_query("/api/proxies", filters)).await?;
-    let headers =
-        ["id", "proxy", "user", "state", "ok", "failed", "403s", "ms", "last used", "cooldown until", "last error"];
+    let headers = [
+        "id",
+        "proxy",
+        "user",
+        "state",
+        "ok",
+        "failed",
+        "403s",
+        "ms",
+        "today",
+        "left",
+        "rests until",
+        "last used",
+        "cooldown until",
+        "last error",
+    ];
     env.out.list(&page, &page.proxies, &headers, row)?;
     env.out.note_of_more(page.next_cursor.is_some(), limit);
     Ok(ExitCode::Ok)
@@ -116,6 +130,9 @@ fn row(proxy: &ProxyListing) -> Vec<String> {
         proxy.failure_count.to_string(),
         proxy.consecutive_403_count.to_string(),
         proxy.avg_response_time_ms.map(|ms| format!("{ms:.0}")).unwrap_or_default(),
+        bytes(proxy.bytes_today),
+        proxy.budget_left.map(bytes).unwrap_or_default(),
+        proxy.rests_until.map(time).unwrap_or_default(),
         proxy.last_used_at.map(time).unwrap_or_default(),
         proxy.cooldown_until.map(time).unwrap_or_default(),
         proxy.last_error.clone().unwrap_or_default(),

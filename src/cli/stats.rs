@@ -5,20 +5,20 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 
 use super::client::with_query;
-use super::output::time;
+use super::output::{bytes, time};
 use super::sparkline::{points_of_a_bar, sparkline};
 use super::{Env, ExitCode, values};
 use crate::api::stats::StatsSeries;
 use crate::config::durations;
 use crate::db::charts::{MeanSeconds, Series, Values};
-use crate::domain::chart::{DEFAULT_SERIES, Dimension, MAX_SERIES, Metric};
+use crate::domain::chart::{Dimension, MAX_SERIES, Metric};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// What is counted: tasks, waits, runs, products, requests, blocks or bytes
     #[arg(default_value = "tasks", value_parser = values::word::<Metric>)]
     metric: Metric,
-    /// role or outcome; of requests, blocks and bytes host, proxy or outcome [default: role, host]
+    /// role or outcome; of requests, blocks and bytes host, proxy or outcome, of requests and bytes also store [default: role, host]
     #[arg(long, value_parser = values::word::<Dimension>)]
     by: Option<Dimension>,
     /// From this day (UTC) or time on [default: a day before the end]
@@ -27,12 +27,12 @@ pub struct Args {
     /// Up to this day, or before this time [default: now]
     #[arg(long, value_name = "DAY|TIME", value_parser = values::until)]
     until: Option<DateTime<Utc>>,
-    /// How long a point is, such as 15m, 1h or 1d [default: by the time that is shown]
+    /// How long a point is, such as 15m, 1h or 1d; of stores 1d [default: by the time that is shown]
     #[arg(long, value_name = "TIME", value_parser = durations::parse)]
     step: Option<Duration>,
-    /// How many lines, at most; the rest is summed
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_SERIES, value_parser = values::number(1..=MAX_SERIES))]
-    series: i64,
+    /// How many lines, at most; the rest is summed [default: 20, of stores 100]
+    #[arg(long, value_name = "N", value_parser = values::number(1..=MAX_SERIES))]
+    series: Option<i64>,
 }
 
 /// One line of the table.
@@ -48,7 +48,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         ("from", args.since.map(|from| from.to_rfc3339())),
         ("to", args.until.map(|to| to.to_rfc3339())),
         ("step", args.step.map(|step| humantime::format_duration(step).to_string())),
-        ("series", Some(args.series.to_string())),
+        ("series", args.series.map(|series| series.to_string())),
     ];
     let flag = |field: &str| match field {
         "from" => "--since".to_owned(),
@@ -76,7 +76,7 @@ fn show(chart: &StatsSeries, env: &Env) -> std::io::Result<()> {
         lines.push(Line { label: "all".to_owned(), values: &all });
     }
     let (by, each) = (by.to_string(), each_bar(chart));
-    match metric.is_timed() {
+    match metric.is_timed(chart.by) {
         true => env.out.list(chart, &lines, &[&by, "total", "mean s", &each], |line| timed_cells(line, *metric))?,
         false => env.out.list(chart, &lines, &[&by, "total", &each], |line| cells(line, *metric))?,
     }
@@ -145,14 +145,9 @@ fn each_bar(chart: &StatsSeries) -> String {
 }
 
 fn amount(total: i64, metric: Metric) -> String {
-    const UNITS: [(i64, &str); 4] =
-        [(1_000_000_000_000, "TB"), (1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB")];
-    if metric != Metric::Bytes {
-        return total.to_string();
-    }
-    match UNITS.into_iter().find(|(size, _)| total >= *size) {
-        Some((size, unit)) => format!("{:.1} {unit}", total as f64 / size as f64),
-        None => format!("{total} B"),
+    match metric {
+        Metric::Bytes => bytes(total),
+        _ => total.to_string(),
     }
 }
 
@@ -167,8 +162,8 @@ mod tests {
     #[case(1_500, "1.5 kB")]
     #[case(2_000_000_000, "2.0 GB")]
     #[case(12_340_000_000_000, "12.3 TB")]
-    fn bytes_have_the_units_of_those_who_sell_them(#[case] bytes: i64, #[case] text: &str) {
-        assert_eq!(amount(bytes, Metric::Bytes), text);
-        assert_eq!(amount(bytes, Metric::Requests), bytes.to_string());
+    fn bytes_have_the_units_of_those_who_sell_them(#[case] count: i64, #[case] text: &str) {
+        assert_eq!(amount(count, Metric::Bytes), text);
+        assert_eq!(amount(count, Metric::Requests), count.to_string());
     }
 }

@@ -32,6 +32,7 @@ pub use secret::Secret;
 pub use show::Setting;
 
 use crate::domain::host::HostLimits;
+use crate::domain::proxy::Budgets;
 use crate::domain::robots::RobotsPolicy;
 use crate::domain::task::LeaseTimes;
 use crate::domain::vocabulary;
@@ -224,6 +225,11 @@ pub struct Proxies {
     pub revive_every: Duration,
     #[serde(with = "durations")]
     pub flush_every: Duration,
+    /// Of each proxy, by all processes together.
+    #[serde(with = "sizes::optional")]
+    pub budget_bytes_per_day: Option<usize>,
+    #[serde(with = "sizes::optional")]
+    pub budget_bytes_per_day_in_all: Option<usize>,
     /// Roots that https proxies may have beside the public ones.
     #[serde(deserialize_with = "path_unless_empty")]
     pub extra_ca_file: Option<PathBuf>,
@@ -235,6 +241,13 @@ pub struct Secrets {
     /// Empty = passwords are stored as they are.
     pub key: Secret,
     pub previous_keys: Vec<Secret>,
+}
+
+impl Proxies {
+    pub fn budgets(&self) -> Budgets {
+        let bytes = |size: usize| i64::try_from(size).unwrap_or(i64::MAX);
+        Budgets { each: self.budget_bytes_per_day.map(bytes), in_all: self.budget_bytes_per_day_in_all.map(bytes) }
+    }
 }
 
 impl Secrets {

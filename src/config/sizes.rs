@@ -21,6 +21,20 @@ pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<usize, D::Error
     parse(&String::deserialize(from)?).map_err(D::Error::custom)
 }
 
+/// An empty string, or 0, is None.
+pub mod optional {
+    use super::*;
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<usize>, D::Error> {
+        let text = String::deserialize(from)?;
+        if text.is_empty() {
+            return Ok(None);
+        }
+        let size = parse(&text).map_err(D::Error::custom)?;
+        Ok(Some(size).filter(|size| *size > 0))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use rstest::rstest;

@@ -143,6 +143,11 @@ fn every_fault_is_told_at_once_with_its_place_and_key() {
 #[case::negative(&[("DROVER__HTTP__MAX_PAGES", "-1")], "http.max_pages")]
 #[case::page(&[("DROVER__PLATFORM__DUTCHIE__PER_PAGE", "1001")], "at most 1000")]
 #[case::environment(&[("DROVER_ENV", "staging")], "there is no staging.toml: choose development, test or production")]
+#[case::small_budget(&[("DROVER__PROXIES__BUDGET_BYTES_PER_DAY", "1KiB")], "at least 1MiB")]
+#[case::budget_without_counts(
+    &[("DROVER__PROXIES__BUDGET_BYTES_PER_DAY", "2GiB"), ("DROVER__RETENTION__STATS", "1d")],
+    "retention.stats: must be at least 2d"
+)]
 #[case::section(&[("DROVER__QUEUE", "x")], "is a section")]
 fn a_contradiction_is_refused(#[case] set: &[(&str, &str)], #[case] expected: &str) {
     let faults = errors(set);
@@ -155,10 +160,13 @@ fn lists_tables_and_sizes_are_read_from_variables() {
     let config = loaded(&[
         ("DROVER__HTTP__HOST_ALLOWLIST", "a.example, 127.0.0.1"),
         ("DROVER__HTTP__MAX_BODY_BYTES", "1KiB"),
+        ("DROVER__PROXIES__BUDGET_BYTES_PER_DAY", "2GiB"),
+        ("DROVER__PROXIES__BUDGET_BYTES_PER_DAY_IN_ALL", "0"),
         ("DROVER__QUEUE__RETRY_BASE_BY_ROLE__PAYLOAD_FETCH", "1m"),
     ]);
     assert_eq!(config.http.host_allowlist, ["a.example", "127.0.0.1"]);
     assert_eq!(config.http.max_body_bytes, 1024);
+    assert_eq!(config.proxies.budgets(), Budgets { each: Some(2 << 30), in_all: None });
     assert_eq!(config.queue.retry_base_by_role["payload_fetch"], Duration::from_secs(60));
 }
 

@@ -18,6 +18,8 @@ const MIN_TICK: Duration = Duration::from_millis(10);
 const MIN_AGE: Duration = Duration::from_secs(24 * 3600);
 /// Shorter, and no chart would show anything.
 const MIN_STATS_AGE: Duration = Duration::from_secs(3600);
+/// A request may have more, and each would be read of the database.
+const MIN_BUDGET: usize = 1 << 20;
 const MIN_SIGNING_KEY: usize = 32;
 /// A platform may send four times as many, and no more than that are read from one page.
 const MAX_PER_PAGE: u32 = 1000;
@@ -117,6 +119,14 @@ impl Config {
         rules.min_count("proxies.blocks_to_bench", proxies.blocks_to_bench as usize, 1);
         rules.min_duration("proxies.revive_every", proxies.revive_every, MIN_TICK);
         rules.min_duration("proxies.flush_every", proxies.flush_every, MIN_TICK);
+        for (key, budget) in [
+            ("proxies.budget_bytes_per_day", proxies.budget_bytes_per_day),
+            ("proxies.budget_bytes_per_day_in_all", proxies.budget_bytes_per_day_in_all),
+        ] {
+            rules.require(budget.is_none_or(|bytes| bytes >= MIN_BUDGET), key, "must be at least 1MiB, or empty");
+        }
+        let keeps_a_day = !proxies.budgets().is_set() || self.retention.stats >= 2 * MIN_AGE;
+        rules.require(keeps_a_day, "retention.stats", "must be at least 2d, from which budgets of proxies are counted");
         let grows = proxies.bench_base <= proxies.bench_cap;
         rules.require(grows, "proxies.bench_base", "must not be longer than proxies.bench_cap");
         if let Err(error) = SecretKeys::parse(self.secrets.key.reveal(), []) {

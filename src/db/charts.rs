@@ -1,4 +1,5 @@
-//! Charts of the counts by minute (`stats_minute`, `fetch_minute`): reads only. In: what to count, by what, and the points. Out: series.
+//! Charts of the counts by minute (`stats_minute`, `fetch_minute`) and by day (`fetch_store_day`): reads only. In: what to count, by what, and
+//! the points. Out: series.
 //!
 //! The hot tables are not read: what a minute holds was counted before.
 
@@ -29,9 +30,9 @@ pub struct Chart {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Series {
-    /// A role, a host, the id of a proxy, or an outcome.
+    /// A role, a host, the id of a proxy or of a store, or an outcome. `none`: of no store.
     pub key: String,
-    /// The address of a proxy; null where it has gone.
+    /// The address of a proxy, the name of a store; null where it has gone.
     pub name: Option<String>,
     #[serde(flatten)]
     pub values: Values,
@@ -118,7 +119,7 @@ fn values(row: &Row, request: &ChartRequest) -> Result<Values, DbError> {
     }
     let total = numbers.iter().sum();
     let whole = mean(seconds.iter().sum(), total);
-    let mean_seconds = request.metric.is_timed().then_some(MeanSeconds { whole, points: means });
+    let mean_seconds = request.metric.is_timed(request.by).then_some(MeanSeconds { whole, points: means });
     Ok(Values { total, points, mean_seconds })
 }
 

@@ -14,10 +14,10 @@ use utoipa::ToSchema;
 use super::arrays::column;
 use super::proxy_passwords::{self, UnreadableProxy};
 use super::row::{FromRow, read_all, word};
-use super::{Client, Db, DbError, Tx};
+use super::{Client, Db, DbError, Tx, proxy_usage};
 use crate::domain::proxy::{
-    Change, CounterDelta, Counters, PoolState, Proxy, ProxyEntry, ProxyId, ProxyProtocol, ProxyRow, ShownState,
-    StoredState,
+    Budgets, Change, CounterDelta, Counters, PoolState, Proxy, ProxyEntry, ProxyId, ProxyProtocol, ProxyRow,
+    ShownState, StoredState, UsageToday,
 };
 use crate::domain::vocabulary::{self, Word};
 use crate::secrets::SecretKeys;
@@ -49,8 +49,23 @@ pub struct ProxyListing {
     pub last_failure_at: Option<DateTime<Utc>>,
     pub last_error: Option<String>,
     pub cooldown_until: Option<DateTime<Utc>>,
+    /// Sent and received since midnight in its timezone (UTC where it has none), as far as processes have written it.
+    pub bytes_today: i64,
+    /// What it may still carry today; null without a budget.
+    pub budget_left: Option<i64>,
+    /// Its budget is spent: it is not used before this time.
+    pub rests_until: Option<DateTime<Utc>>,
     pub created_at: DateTime<Utc>,
     pub updated_at: DateTime<Utc>,
+}
+
+impl ProxyListing {
+    fn take_usage(&mut self, budgets: Budgets, usage: &UsageToday) {
+        let Some(own) = usage.by_proxy.get(&self.id) else { return };
+        self.bytes_today = own.bytes;
+        self.budget_left = budgets.left(own, &usage.in_all);
+        self.rests_until = budgets.rests_until(own, &usage.in_all);
+    }
 }
 
 /// What an import did.
@@ -105,14 +120,35 @@ pub struct ProxyFilter {
 }
 
 /// At most `limit` proxies, by id, without their passwords.
-pub async fn list(client: &Client, filter: &ProxyFilter, limit: i64) -> Result<Vec<ProxyListing>, DbError> {
+pub async fn list(
+    client: &Client,
+    filter: &ProxyFilter,
+    budgets: Budgets,
+    limit: i64,
+) -> Result<Vec<ProxyListing>, DbError> {
+    let mut listed = rows(client, filter, limit).await?;
+    if !listed.is_empty() {
+        let usage = proxy_usage::today(client).await?;
+        listed.iter_mut().for_each(|proxy| proxy.take_usage(budgets, &usage));
+    }
+    Ok(listed)
+}
+
+async fn rows(client: &Client, filter: &ProxyFilter, limit: i64) -> Result<Vec<ProxyListing>, DbError> {
     let (ProxyFilter { id, above, .. }, state) = (filter, filter.state.map(<&str>::from));
     read_all(&client.query(include_str!("sql/proxies/list.sql"), &[id, &state, above, &limit]).await?)
 }
 
 /// `Missing` when there is none.
-pub async fn get(client: &Client, id: ProxyId) -> Result<ProxyListing, DbError> {
-    let found = list(client, &ProxyFilter { id: Some(id), ..ProxyFilter::default() }, 1).await?.pop();
+pub async fn get(client: &Client, id: ProxyId, budgets: Budgets) -> Result<ProxyListing, DbError> {
+    let mut found = row(client, id).await?;
+    found.take_usage(budgets, &proxy_usage::today(client).await?);
+    Ok(found)
+}
+
+/// The same without what it has carried.
+pub(super) async fn row(client: &Client, id: ProxyId) -> Result<ProxyListing, DbError> {
+    let found = rows(client, &ProxyFilter { id: Some(id), ..ProxyFilter::default() }, 1).await?.pop();
     found.ok_or_else(|| DbError::Missing(format!("proxy {id}")))
 }
 
@@ -280,6 +316,9 @@ impl FromRow for ProxyListing {
             last_failure_at: row.try_get("last_failure_at")?,
             last_error: row.try_get("last_error")?,
             cooldown_until,
+            bytes_today: 0,
+            budget_left: None,
+            rests_until: None,
             created_at: row.try_get("created_at")?,
             updated_at: row.try_get("updated_at")?,
         })

@@ -3,7 +3,7 @@
 use super::proxies::{self, ProxyListing, lock};
 use super::row::first_column;
 use super::{DbError, Tx, proxy_passwords};
-use crate::domain::proxy::{ProxyEntry, ProxyId};
+use crate::domain::proxy::{Budgets, ProxyEntry, ProxyId};
 use crate::secrets::SecretKeys;
 
 /// What to change of a proxy; None leaves it as it is.
@@ -26,7 +26,7 @@ pub enum Added {
     Known(ProxyId),
 }
 
-pub async fn add(tx: &Tx, entry: &ProxyEntry, keys: &SecretKeys) -> Result<Added, DbError> {
+pub async fn add(tx: &Tx, entry: &ProxyEntry, keys: &SecretKeys, budgets: Budgets) -> Result<Added, DbError> {
     lock(tx).await?;
     if let Some(known) = find(tx, entry).await? {
         return Ok(Added::Known(known));
@@ -34,12 +34,18 @@ pub async fn add(tx: &Tx, entry: &ProxyEntry, keys: &SecretKeys) -> Result<Added
     proxies::import_into(tx, std::slice::from_ref(entry), keys).await?;
     let missing = || DbError::Other("a proxy that was added is not there".to_owned());
     let id = find(tx, entry).await?.ok_or_else(missing)?;
-    Ok(Added::New(Box::new(proxies::get(tx, id).await?)))
+    Ok(Added::New(Box::new(proxies::get(tx, id, budgets).await?)))
 }
 
 /// `Missing` when there is none.
-pub async fn change(tx: &Tx, id: ProxyId, change: &ProxyChange, keys: &SecretKeys) -> Result<ProxyListing, DbError> {
-    let ProxyListing { host, port, username, .. } = proxies::get(tx, id).await?;
+pub async fn change(
+    tx: &Tx,
+    id: ProxyId,
+    change: &ProxyChange,
+    keys: &SecretKeys,
+    budgets: Budgets,
+) -> Result<ProxyListing, DbError> {
+    let ProxyListing { host, port, username, .. } = proxies::row(tx, id).await?;
     let seal = |password: &String| {
         let about = proxy_passwords::about(&host, port, username.as_deref());
         keys.seal(password, &about)
@@ -49,7 +55,7 @@ pub async fn change(tx: &Tx, id: ProxyId, change: &ProxyChange, keys: &SecretKey
     let ProxyChange { is_active, state_code, timezone, .. } = change;
     let sql = include_str!("sql/proxies/change.sql");
     tx.execute(sql, &[&id, is_active, &password, state_code, timezone]).await?;
-    proxies::get(tx, id).await
+    proxies::get(tx, id, budgets).await
 }
 
 /// `Missing` when there is none. Tasks that use it end by it; their counts are dropped.

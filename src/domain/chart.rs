@@ -1,7 +1,7 @@
 //! Charts of what happened: what is counted, what it can be told apart by, and the points in time. Pure.
 //!
-//! Counts are kept by minute, so a point is some whole minutes long. Points begin at multiples of their length since a Monday: hours and
-//! days, in UTC, and weeks begin where people expect it.
+//! Counts are kept by minute, and of stores by day, so a point is some whole minutes long. Points begin at multiples of their
+//! length since a Monday: hours and days, in UTC, and weeks begin where people expect it.
 
 use std::time::Duration;
 
@@ -21,6 +21,7 @@ pub const DEFAULT_SERIES: i64 = 20;
 const STEPS: [Duration; 6] = [MINUTE, minutes(5), minutes(15), minutes(60), minutes(6 * 60), minutes(24 * 60)];
 const USUAL_POINTS: i64 = 200;
 const MINUTE: Duration = minutes(1);
+const DAY: Duration = minutes(24 * 60);
 /// A Monday, in seconds since 1970.
 const ORIGIN: i64 = 946_857_600;
 
@@ -54,6 +55,8 @@ pub enum Dimension {
     Host,
     Proxy,
     Outcome,
+    /// Counted by day.
+    Store,
 }
 
 /// The points of a chart: `[from, to)` in parts of `step`, whose beginning and end are multiples of it.
@@ -69,15 +72,16 @@ impl Metric {
     pub fn dimensions(self) -> &'static [Dimension] {
         match self {
             Metric::Tasks | Metric::Waits | Metric::Runs | Metric::Products => &[Dimension::Role, Dimension::Outcome],
-            Metric::Requests | Metric::Blocks | Metric::Bytes => {
-                &[Dimension::Host, Dimension::Proxy, Dimension::Outcome]
+            Metric::Requests | Metric::Bytes => {
+                &[Dimension::Host, Dimension::Proxy, Dimension::Outcome, Dimension::Store]
             }
+            Metric::Blocks => &[Dimension::Host, Dimension::Proxy, Dimension::Outcome],
         }
     }
 
-    /// Whether what is counted takes time.
-    pub fn is_timed(self) -> bool {
-        matches!(self, Metric::Waits | Metric::Runs | Metric::Requests)
+    /// Whether it is known how long what is counted took.
+    pub fn is_timed(self, by: Dimension) -> bool {
+        matches!(self, Metric::Waits | Metric::Runs | Metric::Requests) && by != Dimension::Store
     }
 
     /// Whether runs are counted, not requests.
@@ -94,6 +98,27 @@ impl Metric {
         }
         let known: Vec<&str> = known.iter().map(Into::into).collect();
         Err(bad("by", format!("{self} are not counted by {by}, only by {}", known.join(", "))))
+    }
+}
+
+impl Dimension {
+    /// How many series by default.
+    pub fn default_series(self) -> i64 {
+        match self {
+            Dimension::Store => MAX_SERIES,
+            Dimension::Role | Dimension::Host | Dimension::Proxy | Dimension::Outcome => DEFAULT_SERIES,
+        }
+    }
+
+    /// Refuses a step that was not counted by; where only days are counted, a day by default.
+    pub fn step(self, wanted: Option<Duration>) -> Result<Option<Duration>, BadField> {
+        if self != Dimension::Store {
+            return Ok(wanted);
+        }
+        match wanted {
+            Some(step) if step != DAY => Err(bad("step", format!("{self} is counted by day, so it must be 1d"))),
+            _ => Ok(Some(DAY)),
+        }
     }
 }
 
@@ -233,6 +258,18 @@ mod tests {
         assert_eq!(Metric::Bytes.by(Some(Dimension::Proxy)), Ok(Dimension::Proxy));
         let refused = Metric::Waits.by(Some(Dimension::Host)).unwrap_err().to_string();
         assert_eq!(refused, "by: waits are not counted by host, only by role, outcome");
+        let refused = Metric::Blocks.by(Some(Dimension::Store)).unwrap_err().to_string();
+        assert_eq!(refused, "by: blocks are not counted by store, only by host, proxy, outcome");
+    }
+
+    #[test]
+    fn stores_are_told_apart_by_day_only() {
+        let hour = Some(minutes(60));
+        assert_eq!(Dimension::Host.step(hour), Ok(hour));
+        assert_eq!(Dimension::Store.step(None), Ok(Some(DAY)));
+        assert_eq!(Dimension::Store.step(Some(DAY)), Ok(Some(DAY)));
+        let refused = Dimension::Store.step(hour).unwrap_err().to_string();
+        assert_eq!(refused, "step: store is counted by day, so it must be 1d");
     }
 
     proptest! {

@@ -4,6 +4,7 @@
 //! where minutes cannot be written for long, new ones are not counted.
 
 use std::collections::HashMap;
+use std::ops::AddAssign;
 
 use chrono::{DateTime, DurationRound, TimeDelta, Utc};
 
@@ -44,17 +45,22 @@ impl FetchKey {
     }
 }
 
+impl AddAssign for FetchTotal {
+    fn add_assign(&mut self, other: FetchTotal) {
+        self.requests += other.requests;
+        self.bytes_sent += other.bytes_sent;
+        self.bytes_received += other.bytes_received;
+        self.seconds += other.seconds;
+    }
+}
+
 impl FetchCounts {
     /// False where there is no room for it.
     pub fn add(&mut self, key: FetchKey, request: FetchTotal) -> bool {
         if self.totals.len() >= MAX_TOTALS && !self.totals.contains_key(&key) {
             return false;
         }
-        let total = self.totals.entry(key).or_default();
-        total.requests += request.requests;
-        total.bytes_sent += request.bytes_sent;
-        total.bytes_received += request.bytes_received;
-        total.seconds += request.seconds;
+        *self.totals.entry(key).or_default() += request;
         true
     }
 

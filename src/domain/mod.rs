@@ -38,6 +38,7 @@ pub mod span;
 pub mod state_code;
 pub mod stock;
 pub mod store;
+pub mod store_fetch_counts;
 pub mod task;
 pub mod task_change;
 pub mod task_request;

@@ -1,8 +1,9 @@
 //! The types of the proxy pool: a proxy, what is asked of it, how a request through it went, and what its row holds.
 //!
-//! The rules are below: [`health`] (one proxy), [`pool`] (all of this process).
+//! The rules are below: [`health`] (one proxy), [`budget`] (bytes a day), [`pool`] (all proxies of this process).
 //! Pure: time comes in as an argument, and nothing here knows sockets, actors or the table.
 
+pub mod budget;
 pub mod counters;
 mod early_trials;
 pub mod health;
@@ -20,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use strum::{Display, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 
+pub use budget::{Budgets, DayUsage, UsageToday};
 pub use counters::{Change, CounterDelta, Counters};
 pub use health::{BenchLimits, Condition};
 pub use notice::Notice;

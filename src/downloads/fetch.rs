@@ -53,7 +53,7 @@ pub async fn fetch(deps: &LaneDeps, session: &mut Session, job: &Job) -> Outcome
 }
 
 async fn try_fetch(deps: &LaneDeps, session: &mut Session, job: &Job) -> Result<Outcome, Outcome> {
-    let Job { image, refetch } = job;
+    let Job { image, refetch, .. } = job;
     if !refetch && let Some(path) = deps.images.find(&image.subject).await? {
         return Ok(Outcome::Found { path });
     }

@@ -97,6 +97,7 @@ impl Lane {
             return Outcome::Postponed { detail: "several images before it were not to be had".to_owned() };
         }
         let mut open = self.session_for(&job.image);
+        open.session.count_for(job.store);
         let outcome = fetch::fetch(&self.deps, &mut open.session, job).await;
         self.deps.outage.note(&outcome);
         open.images += 1;

@@ -24,6 +24,7 @@ use crate::config;
 use crate::db::images::Wanted;
 use crate::db::{self, Db, DbError};
 use crate::domain::image::WantedImage;
+use crate::domain::store::StoreId;
 use crate::events;
 use crate::stealth::{AllowList, Sessions};
 use crate::storage::Images;
@@ -47,6 +48,8 @@ pub struct DownloadDeps {
 /// One image for a lane.
 struct Job {
     image: WantedImage,
+    /// Whose refresh made it known.
+    store: StoreId,
     /// Whether it is downloaded although it is stored.
     refetch: bool,
 }
@@ -110,7 +113,8 @@ impl Feeder {
     async fn hand_out(&self, images: Vec<WantedImage>, ask: &StoreAsk) {
         for image in images.into_iter().take(ask.limit.unwrap_or(usize::MAX)) {
             let is_new = self.queue.begin(image.owner);
-            if is_new && self.jobs.send(Job { image, refetch: ask.refetch }).await.is_err() {
+            let job = Job { image, store: ask.store, refetch: ask.refetch };
+            if is_new && self.jobs.send(job).await.is_err() {
                 return;
             }
         }

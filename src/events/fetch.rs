@@ -106,9 +106,23 @@ pub fn proxy_notice(notice: &Notice) {
             metrics::PROXY_BENCHES.inc();
             error!(host, "{host} refuses every proxy: nothing is sent to it until the first bench there ends");
         }
+        Notice::BudgetNearlySpent { proxy, bytes, budget } => {
+            let who = budget_of(proxy.as_deref());
+            warn!(bytes, budget, "{who} carried {bytes} of {budget} bytes that are allowed today");
+        }
+        Notice::BudgetSpent { proxy: Some(proxy), budget, left } => {
+            warn!(proxy = proxy.id, budget, "Proxy {proxy} has carried {budget} bytes today, and rests for {left:.0?}");
+        }
+        Notice::BudgetSpent { proxy: None, budget, left } => {
+            error!(budget, "All proxies have carried {budget} bytes today: nothing is fetched for {left:.0?}");
+        }
         Notice::OnTrial { proxy } => debug!(proxy = proxy.id, "Proxy {proxy} is tried again"),
         Notice::Revived { proxy } => info!(proxy = proxy.id, "Proxy {proxy} works again"),
     }
+}
+
+fn budget_of(proxy: Option<&Proxy>) -> String {
+    proxy.map_or_else(|| "All proxies together".to_owned(), |proxy| format!("Proxy {proxy}"))
 }
 
 fn proxy_benched(proxy: &Proxy, cooldown: Duration, reason: &str) {

@@ -106,9 +106,9 @@ impl Context {
         self.menu.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// A session whose requests belong to this run.
+    /// A session whose requests belong to this run, and are counted for the task's store.
     pub fn open_session(&self, ask: SessionAsk) -> Session {
-        let session = self.services.sessions.open(ask);
+        let session = self.services.sessions.open(SessionAsk { store: self.dispensary_id, ..ask });
         self.run_trace.add(session.trace());
         session
     }

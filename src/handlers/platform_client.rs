@@ -31,6 +31,7 @@ impl<'a> PlatformClient<'a> {
             timezone: store.timezone.clone(),
             // the session may also contact the store's own API host, unless that is not public
             hosts: store.api_host.iter().filter(|host| hosts::is_public(host)).map(|_| own_host.clone()).collect(),
+            ..SessionAsk::default()
         };
         PlatformClient::begin(ctx, store.platform, endpoint, ask).await
     }

@@ -17,6 +17,7 @@ use super::rotation::RotationLimits;
 use super::trace::TraceHandle;
 use super::transport::Transport;
 use crate::clock::Clock;
+use crate::domain::store::StoreId;
 use crate::events;
 use crate::memory::MemoryPermit;
 
@@ -49,6 +50,8 @@ pub(super) struct Exchange<'a> {
     pub trace: &'a TraceHandle,
     pub request: &'a Request,
     pub memory: &'a MemoryPermit,
+    /// Whom the try is counted for.
+    pub store: Option<StoreId>,
 }
 
 /// When any host last answered through any proxy: it tells one host that fails from proxies that all fail.

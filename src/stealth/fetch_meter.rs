@@ -1,4 +1,4 @@
-//! `FetchMeter`: what the sessions of a process send to hosts, counted by minute for who keeps it.
+//! `FetchMeter`: what the sessions of a process send to hosts, counted by minute, and by store and day, for who keeps it.
 //!
 //! In: requests that ended. Out: the totals. To count is to add a few numbers: it never waits for who reads them.
 
@@ -7,6 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::clock::Clock;
 use crate::domain::fetch_counts::{FetchCounts, FetchKey, FetchTotal};
 use crate::domain::proxy::ProxyId;
+use crate::domain::store::StoreId;
+use crate::domain::store_fetch_counts::{StoreDay, StoreFetchCounts};
 use crate::events;
 
 /// Cheap to clone; all clones are one.
@@ -14,31 +16,47 @@ use crate::events;
 pub struct FetchMeter {
     clock: Clock,
     counts: Arc<Mutex<FetchCounts>>,
+    stores: Arc<Mutex<StoreFetchCounts>>,
 }
 
 impl FetchMeter {
-    pub(super) fn new(clock: Clock) -> FetchMeter {
-        FetchMeter { clock, counts: Arc::default() }
+    pub fn new(clock: Clock) -> FetchMeter {
+        FetchMeter { clock, counts: Arc::default(), stores: Arc::default() }
     }
 
-    pub(super) fn count(&self, host: &str, proxy: ProxyId, outcome: &'static str, request: FetchTotal) {
+    pub fn count(&self, host: &str, proxy: ProxyId, outcome: &'static str, request: FetchTotal) {
         let key = FetchKey::new(self.clock.utc(), host, proxy, outcome);
-        if !self.counts().add(key, request) {
+        if !lock(&self.counts).add(key, request) {
             events::fetch_not_counted();
         }
     }
 
+    /// The same request once more, by the store that it was for.
+    pub(super) fn count_for(&self, store: Option<StoreId>, request: FetchTotal) {
+        lock(&self.stores).add(StoreDay::new(self.clock.utc(), store), request);
+    }
+
     /// All totals that were not [written](FetchMeter::written) for good.
     pub fn totals(&self) -> Vec<(FetchKey, FetchTotal)> {
-        self.counts().totals()
+        lock(&self.counts).totals()
     }
 
     /// These are kept elsewhere now.
     pub fn written(&self, totals: &[(FetchKey, FetchTotal)]) {
-        self.counts().forget(totals, self.clock.utc());
+        lock(&self.counts).forget(totals, self.clock.utc());
     }
 
-    fn counts(&self) -> MutexGuard<'_, FetchCounts> {
-        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The totals of stores that have grown since they were [written](FetchMeter::stores_written).
+    pub fn store_totals(&self) -> Vec<(StoreDay, FetchTotal)> {
+        lock(&self.stores).unwritten()
     }
+
+    /// These are kept elsewhere now.
+    pub fn stores_written(&self, totals: &[(StoreDay, FetchTotal)]) {
+        lock(&self.stores).written(totals, self.clock.utc());
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -7,6 +7,7 @@ use std::time::Instant;
 use futures_util::future::BoxFuture;
 
 use super::error::FetchError;
+use super::fetch_meter::FetchMeter;
 pub use crate::domain::proxy::{Proxy, ProxyAsk, ProxyId, ProxyOutcome, ProxyProtocol};
 
 /// The right to use a proxy for one session, until it is dropped.
@@ -47,6 +48,14 @@ pub trait ProxySource: Send + Sync {
 
     /// Takes note of the end of one request that was `sent` then; never blocks.
     fn report(&self, proxy: ProxyId, outcome: ProxyOutcome, sent: Instant);
+
+    /// Takes note of the bytes that one try sent and received, after [`meter`](Self::meter) has counted them; never blocks.
+    fn count_bytes(&self, _proxy: ProxyId, _bytes: i64) {}
+
+    /// By which everything that goes through its proxies is counted; None where it counts nothing.
+    fn meter(&self) -> Option<FetchMeter> {
+        None
+    }
 
     /// Whether it is an alarm that none of its proxies brings an answer; not where proxies are tried to find that out.
     fn is_relied_on(&self) -> bool {

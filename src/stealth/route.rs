@@ -99,17 +99,16 @@ impl Route {
     /// Counts a try that ended; `before` it, so many bytes had gone over the route.
     fn count(&self, exchange: &Exchange<'_>, outcome: &'static str, took: Duration, before: Bytes) {
         let bytes = self.traffic.bytes().since(before);
-        exchange.deps.meter.count(
-            exchange.request.host(),
-            self.proxy(),
-            outcome,
-            FetchTotal {
-                requests: 1,
-                bytes_sent: bytes.sent.cast_signed(),
-                bytes_received: bytes.received.cast_signed(),
-                seconds: took.as_secs_f64(),
-            },
-        );
+        let total = FetchTotal {
+            requests: 1,
+            bytes_sent: bytes.sent.cast_signed(),
+            bytes_received: bytes.received.cast_signed(),
+            seconds: took.as_secs_f64(),
+        };
+        let Exchange { deps, request, store, .. } = exchange;
+        deps.meter.count(request.host(), self.proxy(), outcome, total);
+        deps.meter.count_for(*store, total);
+        deps.proxies.count_bytes(self.proxy(), total.bytes_sent.saturating_add(total.bytes_received));
     }
 
     async fn read<T: Send + 'static>(

@@ -33,6 +33,7 @@ use super::tls::TlsSetupError;
 use super::trace::TraceHandle;
 use super::transport::{self, Transport};
 use crate::clock::Clock;
+use crate::domain::store::StoreId;
 use crate::memory::MemoryPermit;
 use crate::{config, events};
 
@@ -60,6 +61,8 @@ pub struct SessionAsk {
     pub timezone: Option<String>,
     /// Hosts (with port where it is not the scheme's own) that this store brings with it.
     pub hosts: Vec<String>,
+    /// Whom its requests are counted for; None where they are for no store.
+    pub store: Option<StoreId>,
 }
 
 #[derive(Clone)]
@@ -88,6 +91,7 @@ impl Sessions {
             per_request: config.proxy_config.rotations_per_request,
             per_task: config.proxy_config.rotations_per_task,
         };
+        let meter = config.proxies.meter().unwrap_or_else(|| FetchMeter::new(config.clock.clone()));
         Ok(Sessions(Arc::new(SessionDeps {
             proxies: config.proxies,
             identities: config.identities,
@@ -103,7 +107,7 @@ impl Sessions {
             transport: Transport::new(config.http, &config.proxy_config)?,
             limits,
             answers: Answers::default(),
-            meter: FetchMeter::new(config.clock.clone()),
+            meter,
             clock: config.clock,
         })))
     }
@@ -111,11 +115,6 @@ impl Sessions {
     /// Shares with other processes what was seen of hosts and not shared at once.
     pub async fn exchange_hosts(&self) {
         self.0.host_limits.exchange_all().await;
-    }
-
-    /// What all of them sent, by minute.
-    pub fn meter(&self) -> &FetchMeter {
-        &self.0.meter
     }
 
     /// A session for one task. It asks for a proxy when it first sends.
@@ -155,7 +154,7 @@ impl Session {
         self.check_robots(request).await?;
         let deps = Arc::clone(&self.deps);
         let (trace, memory) = (self.trace.clone(), self.memory.clone());
-        let exchange = Exchange { deps: &deps, trace: &trace, request, memory: &memory };
+        let exchange = Exchange { deps: &deps, trace: &trace, request, memory: &memory, store: self.ask.store };
         let mut tries = Tries::of(request);
         loop {
             // no proxy is taken for a host that may not be asked
@@ -205,6 +204,11 @@ impl Session {
             tries.made += 1;
             self.extra_tries += 1;
         }
+    }
+
+    /// Counts its further requests for this store.
+    pub fn count_for(&mut self, store: StoreId) {
+        self.ask.store = Some(store);
     }
 
     /// Chooses these proxies only where no other is to be had.

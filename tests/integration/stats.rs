@@ -6,9 +6,10 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use drover::actors::chore::{Chore, ChoreDeps, ChoreStatus};
 use drover::db::stats_minute::{self, StatsTurn};
-use drover::db::{Db, fetch_minute};
+use drover::db::{Db, fetch_minute, fetch_store_day};
 use drover::domain::fetch_counts::{FetchKey, FetchTotal};
 use drover::domain::role::Role;
+use drover::domain::store_fetch_counts::StoreDay;
 use drover::handlers::housekeeping::Housekeeping;
 use drover::storage::Payloads;
 use nix::sys::signal::Signal;
@@ -170,6 +171,21 @@ async fn totals_of_a_process_may_be_written_again_and_late() {
 }
 
 #[tokio::test]
+async fn totals_of_a_store_and_day_may_be_written_again_and_late() {
+    let database = database().await;
+    let client = database.db.client().await.unwrap();
+    let now = "2026-11-23T08:00:30Z".parse().unwrap();
+    let written = [(1, Some(5), 3), (1, Some(5), 5), (1, Some(5), 3), (2, Some(5), 2), (1, None, 4)];
+    for (process, store, requests) in written {
+        fetch_store_day::write(&client, process, &[(StoreDay::new(now, store), total(requests))]).await.unwrap();
+    }
+    let sql = "SELECT concat_ws(' ', day, dispensary_id, sum(requests), sum(bytes_sent), sum(bytes_received))
+                 FROM fetch_store_day GROUP BY day, dispensary_id ORDER BY dispensary_id";
+    let rows: Vec<String> = database.raw.query(sql, &[]).await.unwrap().iter().map(|row| row.get(0)).collect();
+    assert_eq!(rows, ["2026-11-23 0 4 40 400", "2026-11-23 5 7 70 700"]);
+}
+
+#[tokio::test]
 async fn what_a_crawl_sends_is_known_by_host_proxy_and_outcome() {
     let farm = Farm::with_stores(6).await;
     farm.enqueue(Role::PayloadFetch).await;
@@ -181,6 +197,9 @@ async fn what_a_crawl_sends_is_known_by_host_proxy_and_outcome() {
     assert_eq!(farm.count(requests).await as u64, farm.sim.counts().answered);
     let unknown = "SELECT count(*) FROM fetch_minute WHERE proxy_id NOT IN (SELECT id FROM proxies)";
     assert_eq!(farm.count(unknown).await, 0);
+    let by_store = "SELECT sum(requests)::bigint FROM fetch_store_day WHERE dispensary_id > 0";
+    assert_eq!(farm.count(by_store).await, farm.count("SELECT sum(requests)::bigint FROM fetch_minute").await);
+    assert_eq!(farm.count("SELECT count(DISTINCT dispensary_id) FROM fetch_store_day").await, 6);
     // menus come compressed, as they are kept
     let payloads = "SELECT sum(bytes)::bigint FROM raw_crawl_payloads";
     let received = farm.count("SELECT sum(bytes_received)::bigint FROM fetch_minute").await;
@@ -198,6 +217,8 @@ async fn what_is_older_than_it_is_kept_goes() {
                SELECT date_trunc('minute', now()) - days * interval '1 day', 'payload_fetch', 'completed', 1, 0, 0, 0, 0, 0 FROM generate_series(1, 40) days;
                INSERT INTO fetch_minute
                SELECT date_trunc('minute', now()) - days * interval '1 day', 1, 'menu.test', 1, 'ok', 1, 1, 1, 1 FROM generate_series(1, 40) days;
+               INSERT INTO fetch_store_day
+               SELECT (now() AT TIME ZONE 'UTC')::date - days, 1, 1, 1, 1, 1 FROM generate_series(1, 40) days;
                INSERT INTO audit_log (at, who, request_id, action, target, detail)
                SELECT now() - days * interval '1 day', 'local', 'r', 'tasks.create', '1', '{}' FROM generate_series(361, 370) days;
                INSERT INTO idempotency_keys (who, key, request, created_at)
@@ -211,7 +232,8 @@ async fn what_is_older_than_it_is_kept_goes() {
         housekeeping: Housekeeping { db: database.db.clone(), payloads },
     };
     // of each day beyond the thirtieth and the 365th, and each hour beyond the 24th
-    assert_eq!(Chore::Prune.run(&deps).await, ChoreStatus::Done { changed: 11 + 11 + 6 + 7 });
-    let left = "SELECT (SELECT count(*) FROM stats_minute) + (SELECT count(*) FROM fetch_minute)";
-    assert_eq!(database.raw.query_one(left, &[]).await.unwrap().get::<_, i64>(0), 58);
+    assert_eq!(Chore::Prune.run(&deps).await, ChoreStatus::Done { changed: 11 + 11 + 10 + 6 + 7 });
+    let left = "SELECT (SELECT count(*) FROM stats_minute) + (SELECT count(*) FROM fetch_minute)
+                       + (SELECT count(*) FROM fetch_store_day)";
+    assert_eq!(database.raw.query_one(left, &[]).await.unwrap().get::<_, i64>(0), 88);
 }

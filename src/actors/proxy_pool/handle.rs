@@ -6,10 +6,10 @@ use actix::Addr;
 use futures_util::future::BoxFuture;
 use tokio::sync::{oneshot, watch};
 
-use super::{AskForProxy, Flush, ProxyPoolActor, ProxyPoolDeps, ProxyPoolView, Report};
+use super::{AskForProxy, CountBytes, Flush, ProxyPoolActor, ProxyPoolDeps, ProxyPoolView, Report};
 use crate::actors::messages::Observe;
 use crate::domain::proxy::PoolState;
-use crate::stealth::{FetchError, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxySource};
+use crate::stealth::{FetchError, FetchMeter, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxySource};
 
 /// The pause before an ask that the actor dropped is made again.
 const ASK_AGAIN_PAUSE: Duration = Duration::from_millis(100);
@@ -20,11 +20,13 @@ pub struct ProxyPool {
     actor: Addr<ProxyPoolActor>,
     state: watch::Receiver<PoolState>,
     wait: Duration,
+    meter: FetchMeter,
 }
 
 impl ProxyPool {
     pub fn new(actor: Addr<ProxyPoolActor>, deps: &ProxyPoolDeps) -> Self {
-        ProxyPool { actor, state: deps.state.subscribe(), wait: deps.config.wait }
+        let meter = deps.fetch_counts.meter().clone();
+        ProxyPool { actor, state: deps.state.subscribe(), wait: deps.config.wait, meter }
     }
 
     /// How many proxies are active, benched, off; changes wake its waiters.
@@ -68,5 +70,13 @@ impl ProxySource for ProxyPool {
 
     fn report(&self, proxy: ProxyId, outcome: ProxyOutcome, sent: Instant) {
         self.actor.do_send(Report { proxy, outcome, sent });
+    }
+
+    fn count_bytes(&self, proxy: ProxyId, bytes: i64) {
+        self.actor.do_send(CountBytes { proxy, bytes });
+    }
+
+    fn meter(&self) -> Option<FetchMeter> {
+        Some(self.meter.clone())
     }
 }

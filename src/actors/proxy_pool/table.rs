@@ -1,12 +1,13 @@
-//! A sync with the table `proxies`: the counters of this process are written, the rows with the counters of all processes are
-//! read.
+//! A sync with the database: the counters of this process are written, the rows with the counters of all processes are read; with
+//! budgets, so are the bytes of today.
 
 use actix::Message;
 
+use crate::actors::fetch_counts::FetchCountsWriter;
 use crate::clock::Clock;
 use crate::db::proxies::LoadedProxies;
 use crate::db::{self, Db, DbError};
-use crate::domain::proxy::CounterDelta;
+use crate::domain::proxy::{CounterDelta, UsageToday};
 use crate::secrets::SecretKeys;
 
 /// The result of a sync.
@@ -17,23 +18,32 @@ pub struct SyncResult {
     pub instance: u64,
     /// Whether the deltas are in the table; false when that is not known.
     pub flushed: bool,
-    pub rows: Result<LoadedProxies, String>,
+    pub loaded: Result<Loaded, String>,
 }
 
-/// Bounded by the deadlines of the database; a panic is an error like others, so that an answer always comes.
+/// What was read.
+pub struct Loaded {
+    pub proxies: LoadedProxies,
+    /// None where it was not asked for.
+    pub usage: Option<UsageToday>,
+}
+
+/// Bounded by the deadlines of the database; a panic is an error like others, so that an answer always comes. With `counts` they are
+/// written, and the usage that they are part of is read.
 pub async fn sync(
     db: Db,
     deltas: Vec<CounterDelta>,
     clock: Clock,
     keys: SecretKeys,
-) -> (bool, Result<LoadedProxies, String>) {
+    counts: Option<FetchCountsWriter>,
+) -> (bool, Result<Loaded, String>) {
     let flushed = match tokio::spawn(flush(db.clone(), deltas, clock)).await {
         Ok(Ok(())) => true,
         Ok(Err(error)) => return (false, Err(error.to_string())),
         Err(error) => return (false, Err(error.to_string())),
     };
-    match tokio::spawn(load(db, keys)).await {
-        Ok(rows) => (flushed, rows.map_err(|error| error.to_string())),
+    match tokio::spawn(load(db, keys, counts)).await {
+        Ok(loaded) => (flushed, loaded.map_err(|error| error.to_string())),
         Err(error) => (flushed, Err(error.to_string())),
     }
 }
@@ -46,7 +56,11 @@ async fn flush(db: Db, deltas: Vec<CounterDelta>, clock: Clock) -> Result<(), Db
     db::proxies::flush(&client, &deltas, clock.instant()).await
 }
 
-async fn load(db: Db, keys: SecretKeys) -> Result<LoadedProxies, DbError> {
-    let client = db.client().await?;
-    db::proxies::load(&client, &keys).await
+async fn load(db: Db, keys: SecretKeys, counts: Option<FetchCountsWriter>) -> Result<Loaded, DbError> {
+    // the proxies first: the usage knows each of them
+    let proxies = db::proxies::load(&db.client().await?, &keys).await?;
+    let Some(counts) = counts else { return Ok(Loaded { proxies, usage: None }) };
+    counts.write().await?;
+    let usage = db::proxy_usage::today(&db.client().await?).await?;
+    Ok(Loaded { proxies, usage: Some(usage) })
 }

@@ -1,6 +1,6 @@
 //! `ProxyPoolView`: the state of the pool for display. It holds no secrets.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
@@ -31,11 +31,13 @@ pub struct ProxyView {
     pub consecutive_403_count: i64,
     pub avg_response_time_ms: Option<f64>,
     pub cooldown_left_ms: Option<u64>,
+    /// Its budget is spent: so long it is not used.
+    pub rest_left_ms: Option<u64>,
     pub last_error: Option<String>,
 }
 
 impl ProxyView {
-    pub(super) fn of(member: &PooledProxy, now: Instant) -> Self {
+    pub(super) fn of(member: &PooledProxy, rest_left: Option<Duration>, now: Instant) -> Self {
         let (condition, until) = match member.health.condition() {
             Condition::Active => ("active", None),
             Condition::OnTrial => ("on_trial", None),
@@ -54,6 +56,7 @@ impl ProxyView {
             consecutive_403_count: counters.consecutive_403_count,
             avg_response_time_ms: counters.avg_response_time_ms,
             cooldown_left_ms: until.map(|until| until.saturating_duration_since(now).as_millis() as u64),
+            rest_left_ms: rest_left.map(|left| left.as_millis() as u64),
             last_error: counters.last_error.clone(),
         }
     }

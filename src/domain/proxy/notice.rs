@@ -36,6 +36,18 @@ pub enum Notice {
     HostRefusesAll {
         host: String,
     },
+    /// A warning: little is left of what the proxy may carry today; without a proxy, all of them together.
+    BudgetNearlySpent {
+        proxy: Option<Arc<Proxy>>,
+        bytes: i64,
+        budget: i64,
+    },
+    /// The proxy rests until its day ends; without a proxy, all of them rest.
+    BudgetSpent {
+        proxy: Option<Arc<Proxy>>,
+        budget: i64,
+        left: Duration,
+    },
     OnTrial {
         proxy: Arc<Proxy>,
     },

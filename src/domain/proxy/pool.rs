@@ -4,6 +4,8 @@
 //! ([`Notice`]), and what is to be written to the table ([`CounterDelta`]). Open leases are counted here; the sessions that hold them end
 //! them.
 
+mod budgets;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,6 +13,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::budget::Budget;
 use super::early_trials::EarlyTrials;
 use super::health::{BenchDecision, BenchLimits, Condition, ProxyFailure};
 use super::last_successes::LastSuccesses;
@@ -19,7 +22,8 @@ use super::outage::Outage;
 use super::pooled_proxy::PooledProxy;
 use super::{CounterDelta, Proxy, ProxyAsk, ProxyId, ProxyOutcome, ProxyRow};
 
-/// How many proxies may be used (`active`: those on trial too), wait out a cooldown, or are switched off.
+/// How many proxies may be used (`active`: those on trial too), wait out a cooldown, or are switched off. One that could be used and rests,
+/// because its budget is spent, is none of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct PoolState {
     pub active: usize,
@@ -36,6 +40,7 @@ pub struct Pool {
     alarms: AlarmLimit,
     early_trials: EarlyTrials,
     outage: Outage,
+    budget: Budget,
 }
 
 impl Pool {
@@ -48,11 +53,12 @@ impl Pool {
             alarms: AlarmLimit::default(),
             early_trials: EarlyTrials::default(),
             outage: Outage::default(),
+            budget: Budget::default(),
         }
     }
 
     /// A pool that knows no proxy until it has read the table, and then knows of each what no table has: its health, and what is not
-    /// written yet.
+    /// written yet. Its budgets are those of before.
     pub fn restarted(&mut self) -> Pool {
         let mut remembered = std::mem::take(&mut self.remembered);
         remembered.append(&mut self.members);
@@ -60,6 +66,7 @@ impl Pool {
             remembered,
             last_successes: std::mem::take(&mut self.last_successes),
             outage: std::mem::take(&mut self.outage),
+            budget: std::mem::take(&mut self.budget),
             ..Pool::new(self.limits.clone())
         }
     }
@@ -72,6 +79,7 @@ impl Pool {
         let mut state = PoolState::default();
         for member in self.members.values() {
             match member.health.condition() {
+                Condition::Active | Condition::OnTrial if self.budget.rests(member.id()) => {}
                 Condition::Active | Condition::OnTrial => state.active += 1,
                 Condition::Benched { .. } => state.benched += 1,
                 Condition::Off => state.off += 1,
@@ -85,9 +93,9 @@ impl Pool {
         self.alarms.allows(subject, now)
     }
 
-    /// Whether leases of this proxy may still be used; false for one that is gone.
+    /// Whether leases of this proxy may still be used; false for one that is gone, or rests.
     pub fn is_usable(&self, id: ProxyId) -> bool {
-        self.members.get(&id).is_some_and(|member| member.health.is_usable())
+        self.members.get(&id).is_some_and(|member| self.may_be_used(member))
     }
 
     /// Leases the best proxy for `ask`; None when none is free for it now, or in an outage.
@@ -143,8 +151,9 @@ impl Pool {
         }
     }
 
-    /// Ends cooldowns, and puts one benched proxy on trial early when that is due.
+    /// Ends cooldowns and rests, and puts one benched proxy on trial early when that is due.
     pub fn tick(&mut self, now: Instant) -> Vec<Notice> {
+        self.budget.tick(now);
         let mut on_trial: Vec<ProxyId> =
             self.members.values().filter(|m| m.cooldown_is_over(now)).map(PooledProxy::id).collect();
         if on_trial.is_empty() {
@@ -188,11 +197,15 @@ impl Pool {
     }
 
     fn usable(&self) -> impl Iterator<Item = &PooledProxy> {
-        self.members.values().filter(|member| member.health.is_usable())
+        self.members.values().filter(move |member| self.may_be_used(member))
+    }
+
+    fn may_be_used(&self, member: &PooledProxy) -> bool {
+        member.health.is_usable() && !self.budget.rests(member.id())
     }
 
     fn choose(&self, ask: &ProxyAsk, now: Instant) -> Option<ProxyId> {
-        let serving = || self.members.values().filter(|member| member.health.serves(&ask.host, now));
+        let serving = || self.usable().filter(|member| member.health.serves(&ask.host, now));
         // with nothing else left, one that was tried already is better than none
         let has_untried = serving().any(|member| !ask.avoid.contains(&member.id()));
         serving()
@@ -223,7 +236,7 @@ impl Pool {
     }
 
     fn failed(&mut self, id: ProxyId, failure: ProxyFailure<'_>, now: Instant) -> Option<Notice> {
-        let is_last = !self.members.values().any(|m| m.id() != id && m.health.condition() == Condition::Active);
+        let is_last = !self.usable().any(|m| m.id() != id && m.health.condition() == Condition::Active);
         let member = self.members.get_mut(&id)?;
         member.count(|delta| delta.failed(failure.reason));
         let is_on_trial = member.is_on_trial();

@@ -30,7 +30,7 @@ impl Session {
     ) -> Result<Document, FetchError> {
         let deps = Arc::clone(&self.deps);
         let (trace, memory) = (self.trace.clone(), self.memory.clone());
-        let exchange = Exchange { deps: &deps, trace: &trace, request, memory: &memory };
+        let exchange = Exchange { deps: &deps, trace: &trace, request, memory: &memory, store: self.ask.store };
         let mut tries = Tries::of(request);
         loop {
             let mut route = self.usable_route(request, &tries).await?;

@@ -1,5 +1,6 @@
 //! The table of proxies over HTTP.
 
+use drover::domain::proxy::Budgets;
 use http::Method;
 use serde_json::{Value, json};
 
@@ -137,4 +138,39 @@ async fn a_password_that_reads_as_an_encrypted_one_is_refused_by_name() {
     ] {
         assert_eq!(call(&server, method, path, body).await.problem(400)["field"], field, "{path}");
     }
+}
+
+#[tokio::test]
+async fn a_proxy_shows_what_it_has_carried_today_and_how_long_it_rests() {
+    let server = Server::with_budgets(Budgets { each: Some(5_000), in_all: None }).await;
+    let sql = "INSERT INTO proxies (id, host, port, timezone) VALUES (1, 'a', 1, 'Asia/Tokyo'), (2, 'b', 1, NULL), (3, 'c', 1, NULL);
+               INSERT INTO fetch_minute
+               SELECT minute, process, 'menu.test', proxy, 'ok', 1, 1000, 1500, 1
+                 FROM (SELECT began AS minute, 1 AS proxy FROM day_in('Asia/Tokyo')
+                       UNION ALL SELECT began - interval '1 minute', 1 FROM day_in('Asia/Tokyo')
+                       UNION ALL SELECT began, 2 FROM day_in(NULL)) m, generate_series(1, m.proxy) process";
+    server.database.raw.batch_execute(sql).await.unwrap();
+    let listed = listed(&server, "").await;
+    let shown = |n: usize| [&listed["proxies"][n]["bytes_today"], &listed["proxies"][n]["budget_left"]];
+    assert_eq!(shown(0), [&json!(2_500), &json!(2_500)], "since midnight in Tokyo");
+    assert_eq!(shown(1), [&json!(5_000), &json!(0)], "of two processes");
+    assert_eq!(shown(2), [&json!(0), &json!(5_000)]);
+    let midnight = "SELECT to_char(ends AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"') FROM day_in('UTC')";
+    let midnight: String = server.database.raw.query_one(midnight, &[]).await.unwrap().get(0);
+    let rests: Vec<&Value> = (0..3).map(|n| &listed["proxies"][n]["rests_until"]).collect();
+    assert_eq!(rests, [&Value::Null, &json!(midnight), &Value::Null]);
+    let state: Vec<&Value> = (0..3).map(|n| &listed["proxies"][n]["state"]).collect();
+    assert_eq!(state, [&json!("active"); 3], "a rest is no bench");
+    assert_eq!(server.get("/api/proxies/2").await.expect(200), listed["proxies"][1]);
+}
+
+#[tokio::test]
+async fn without_a_budget_a_proxy_shows_only_what_it_has_carried() {
+    let server = Server::start().await;
+    let sql = "INSERT INTO proxies (id, host, port, timezone) VALUES (1, 'a', 1, 'no/such/place');
+               INSERT INTO fetch_minute SELECT began, 1, 'menu.test', 1, 'ok', 1, 10, 20, 1 FROM day_in('UTC')";
+    server.database.raw.batch_execute(sql).await.unwrap();
+    let proxy = &listed(&server, "").await["proxies"][0];
+    let shown = [&proxy["bytes_today"], &proxy["budget_left"], &proxy["rests_until"]];
+    assert_eq!(shown, [&json!(30), &Value::Null, &Value::Null]);
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use drover::api::{self, Actors, ApiState, Health, PayloadFiles, Services};
 use drover::cli::proxies::checker::ApiTester;
 use drover::config;
-use drover::domain::proxy::PoolState;
+use drover::domain::proxy::{Budgets, PoolState};
 use drover::geo::Geo;
 use drover::images::Renderer;
 use drover::secrets::SecretKeys;
@@ -74,11 +74,17 @@ impl Server {
     pub async fn with_images(change: impl FnOnce(&mut config::Images)) -> Server {
         let mut images = support::config(&[]).images;
         change(&mut images);
-        Server::build(support::database().await, |_| (), Geo::default(), images).await
+        Server::build(support::database().await, |_| (), Geo::default(), images, Budgets::default()).await
+    }
+
+    /// One whose proxies have these budgets.
+    pub async fn with_budgets(budgets: Budgets) -> Server {
+        let images = support::config(&[]).images;
+        Server::build(support::database().await, |_| (), Geo::default(), images, budgets).await
     }
 
     pub async fn on(database: TestDatabase, change: impl FnOnce(&mut config::Api), geo: Geo) -> Server {
-        Server::build(database, change, geo, support::config(&[]).images).await
+        Server::build(database, change, geo, support::config(&[]).images, Budgets::default()).await
     }
 
     async fn build(
@@ -86,6 +92,7 @@ impl Server {
         change: impl FnOnce(&mut config::Api),
         geo: Geo,
         images: config::Images,
+        budgets: Budgets,
     ) -> Server {
         let queue = images.render_queue;
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -102,6 +109,7 @@ impl Server {
             files,
             health,
             keys: SecretKeys::default(),
+            budgets,
             settings: Arc::default(),
             politeness: whole.politeness.clone(),
             allowed_hosts: Arc::default(),

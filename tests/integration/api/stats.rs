@@ -96,6 +96,40 @@ async fn a_bounded_number_of_series_is_told_apart_and_the_rest_is_summed() {
     assert_eq!(points(&chart(&server, "metric=requests").await).len(), 20);
 }
 
+/// Two days of 102 stores: the n-th cost n requests of 1 kB on both, the first one more, and 5 were for no store.
+async fn counted_by_store() -> Server {
+    let server = Server::start().await;
+    let sql = "INSERT INTO dispensaries (id, name, platform_dispensary_id, state) VALUES (102, 'Green Leaf', 'p102', 'AZ');
+               INSERT INTO fetch_store_day (day, dispensary_id, process, requests, bytes_sent, bytes_received)
+               SELECT date '2026-11-21' + day, n, 1, n, 100 * n, 900 * n FROM generate_series(0, 1) day, generate_series(1, 102) n;
+               INSERT INTO fetch_store_day VALUES ('2026-11-22', 102, 2, 1, 100, 900), ('2026-11-22', 0, 1, 500, 5000, 7000),
+                                                  ('2026-11-20', 3, 1, 9000, 1, 1), ('2026-11-23', 3, 1, 9000, 1, 1)";
+    server.database.raw.batch_execute(sql).await.unwrap();
+    server
+}
+
+#[tokio::test]
+async fn stores_are_charted_by_day_and_the_hundred_largest_stand_by_themselves() {
+    let server = counted_by_store().await;
+    let days = "from=2026-11-21&to=2026-11-22&step=1d";
+    let path = |metric: &str| format!("/api/stats/series?metric={metric}&by=store&{days}");
+    let requests = server.get(&path("requests")).await.expect(200);
+    let series = requests["series"].as_array().unwrap();
+    assert_eq!(series[0], json!({"key": "none", "name": null, "total": 500, "points": [0, 500]}));
+    assert_eq!(series[1], json!({"key": "102", "name": "Green Leaf", "total": 205, "points": [102, 103]}));
+    assert_eq!((&series[2]["key"], series.len()), (&json!("101"), 100));
+    assert_eq!(requests["other"], json!({"series": 3, "total": 12, "points": [6, 6]}));
+    let bytes = server.get(&path("bytes")).await.expect(200);
+    assert_eq!(points(&bytes)[0], ("102".to_owned(), json!([102_000, 103_000])));
+    let json = drover()
+        .args(["stats", "bytes", "--by", "store", "--since", "2026-11-21", "--until", "2026-11-22", "--json"])
+        .env("DATABASE_URL", &server.database.url)
+        .output()
+        .await
+        .unwrap();
+    assert_eq!(serde_json::from_slice::<Value>(&json.stdout).unwrap(), bytes, "the API's answer");
+}
+
 #[tokio::test]
 async fn without_times_a_chart_is_of_the_last_day_by_the_quarter_of_an_hour() {
     let server = Server::start().await;
@@ -115,7 +149,9 @@ async fn without_times_a_chart_is_of_the_last_day_by_the_quarter_of_an_hour() {
 #[case::no_metric("", "metric", "missing")]
 #[case::images("metric=images", "metric", "unknown variant `images`, expected one of `tasks`")]
 #[case::waits_by_host("metric=waits&by=host", "by", "waits are not counted by host, only by role, outcome")]
-#[case::bytes_by_role("metric=bytes&by=role", "by", "bytes are not counted by role, only by host, proxy, outcome")]
+#[case::bytes_by_role("metric=bytes&by=role", "by", "bytes are not counted by role, only by host")]
+#[case::blocks_by_store("metric=blocks&by=store", "by", "blocks are not counted by store, only by host")]
+#[case::stores_by_the_hour("metric=bytes&by=store&step=1h", "step", "store is counted by day, so it must be 1d")]
 #[case::a_short_step("metric=tasks&step=30s", "step", "whole minutes")]
 #[case::a_crooked_step("metric=tasks&step=90s", "step", "whole minutes")]
 #[case::no_step("metric=tasks&step=often", "step", "expected a duration")]

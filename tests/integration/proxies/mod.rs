@@ -1,5 +1,6 @@
 //! The proxy table and the pool that lives on it.
 
+mod budgets;
 mod cli;
 mod deaths;
 mod pool;
@@ -10,21 +11,27 @@ use drover::cli::proxies::list;
 use drover::db::proxies::{ProxyFilter, ProxyListing};
 use drover::db::proxy_requests::{self, ProxyChange};
 use drover::db::{Db, DbError};
-use drover::domain::proxy::ProxyId;
+use drover::domain::proxy::{Budgets, ProxyId};
 use drover::secrets::SecretKeys;
 
 use crate::support::TestDatabase;
 
 /// Every proxy as people see it.
 async fn listed(db: &Db) -> Vec<ProxyListing> {
-    drover::db::proxies::list(&db.client().await.unwrap(), &ProxyFilter::default(), 1_000).await.unwrap()
+    listed_by(db, Budgets::default()).await
+}
+
+/// The same where these are set.
+async fn listed_by(db: &Db, budgets: Budgets) -> Vec<ProxyListing> {
+    let client = db.client().await.unwrap();
+    drover::db::proxies::list(&client, &ProxyFilter::default(), budgets, 1_000).await.unwrap()
 }
 
 /// Switches a proxy on or off, as people do.
 async fn switch(db: &Db, id: ProxyId, on: bool) -> Result<ProxyListing, DbError> {
     let tx = db.begin().await.unwrap();
     let change = ProxyChange { is_active: Some(on), ..ProxyChange::default() };
-    let changed = proxy_requests::change(&tx, id, &change, &SecretKeys::default()).await?;
+    let changed = proxy_requests::change(&tx, id, &change, &SecretKeys::default(), Budgets::default()).await?;
     tx.commit().await.unwrap();
     Ok(changed)
 }

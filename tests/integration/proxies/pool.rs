@@ -18,8 +18,8 @@ use drover::stealth::{FetchError, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, P
 use super::import;
 use crate::support::{TestDatabase, database, start_actor, until};
 
-const HOST: &str = "menu.test";
-const SOON: Duration = Duration::from_secs(10);
+pub(super) const HOST: &str = "menu.test";
+pub(super) const SOON: Duration = Duration::from_secs(10);
 
 fn secs(n: u64) -> Duration {
     Duration::from_secs(n)
@@ -30,10 +30,10 @@ fn settings() -> config::Proxies {
 }
 
 /// One process: its pool, its actor and its clock.
-struct Process {
-    deps: ProxyPoolDeps,
+pub(super) struct Process {
+    pub(super) deps: ProxyPoolDeps,
     actor: Addr<ProxyPoolActor>,
-    pool: ProxyPool,
+    pub(super) pool: ProxyPool,
     runner: RunnerHandle,
 }
 
@@ -49,7 +49,7 @@ impl Process {
         process
     }
 
-    fn of(deps: ProxyPoolDeps) -> Process {
+    pub(super) fn of(deps: ProxyPoolDeps) -> Process {
         let made = deps.clone();
         let (actor, runner) = start_actor(move || ProxyPoolActor::new(made));
         Process { pool: ProxyPool::new(actor.clone(), &deps), actor, deps, runner }
@@ -60,15 +60,15 @@ impl Process {
         self.actor.send(Tick).await.unwrap();
     }
 
-    async fn lease(&self) -> Result<ProxyLease, FetchError> {
+    pub(super) async fn lease(&self) -> Result<ProxyLease, FetchError> {
         self.pool.lease(ProxyAsk { host: HOST.to_owned(), ..ProxyAsk::default() }).await
     }
 
-    async fn seen(&self) -> ProxyPoolView {
+    pub(super) async fn seen(&self) -> ProxyPoolView {
         self.pool.observe().await.unwrap()
     }
 
-    fn state(&self) -> PoolState {
+    pub(super) fn state(&self) -> PoolState {
         *self.pool.state().borrow()
     }
 

@@ -1,5 +1,6 @@
--- charts/series.sql: counts by minute, from $1 until before $2, as series of points of $3 seconds: of the metric $4, by the dimension $5. The $6
--- largest series each by itself, the others together, without a key. Planned for its values: of the two tables only one is read.
+-- charts/series.sql: counts by minute, from $1 until before $2, as series of points of $3 seconds: of the metric $4, by the dimension $5.
+-- The $6 largest series each by itself, the others together, without a key. Planned for its values: of the three tables only one is read.
+-- By store whole days (UTC) are counted: the points must be such.
 WITH counted AS (
   SELECT s.minute, CASE $5::text WHEN 'role' THEN s.role ELSE s.outcome END AS key,
          CASE $4::text WHEN 'waits' THEN s.waits WHEN 'runs' THEN s.runs WHEN 'products' THEN s.products ELSE s.tasks END AS number,
@@ -11,7 +12,14 @@ WITH counted AS (
          CASE $4 WHEN 'bytes' THEN f.bytes_sent + f.bytes_received ELSE f.requests END, f.seconds
     FROM fetch_minute f
    WHERE $4 IN ('requests', 'blocks', 'bytes') AND f.minute >= $1 AND f.minute < $2
+     AND $5 <> 'store'
      AND ($4 <> 'blocks' OR f.outcome IN ('blocked', 'challenged'))
+  UNION ALL
+  SELECT d.day::timestamp AT TIME ZONE 'UTC', CASE d.dispensary_id WHEN 0 THEN 'none' ELSE d.dispensary_id::text END,
+         CASE $4 WHEN 'bytes' THEN d.bytes_sent + d.bytes_received ELSE d.requests END, 0
+    FROM fetch_store_day d
+   WHERE $4 IN ('requests', 'bytes') AND $5 = 'store'
+     AND d.day >= ($1 AT TIME ZONE 'UTC')::date AND d.day < ($2 AT TIME ZONE 'UTC')::date
 ), cells AS MATERIALIZED (
   SELECT key, date_bin(make_interval(secs => $3::float8), minute, $1) AS point, sum(number)::bigint AS number, sum(seconds) AS seconds
     FROM counted
@@ -25,7 +33,9 @@ WITH counted AS (
     JOIN ranked r USING (key)
    GROUP BY 1, 2, 3
 )
-SELECT s.key, CASE WHEN $5 = 'proxy' THEN (SELECT p.host || ':' || p.port FROM proxies p WHERE p.id = s.key::bigint) END AS name,
+SELECT s.key,
+       CASE WHEN $5 = 'proxy' THEN (SELECT p.host || ':' || p.port FROM proxies p WHERE p.id = s.key::bigint)
+            WHEN $5 = 'store' AND s.key <> 'none' THEN (SELECT d.name FROM dispensaries d WHERE d.id = s.key::bigint) END AS name,
        CASE WHEN s.key IS NULL THEN (SELECT count(*) FROM ranked) - $6 ELSE 1 END AS keys,
        array_agg(s.point ORDER BY s.point) AS points, array_agg(s.number ORDER BY s.point) AS numbers,
        array_agg(s.seconds ORDER BY s.point) AS seconds

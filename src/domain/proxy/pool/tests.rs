@@ -1,6 +1,7 @@
 //! The rules of the pool, shown with a few proxies and a clock that the test moves.
 
 mod benches;
+mod budgets;
 mod choice;
 mod early_trials;
 mod hosts;
