@@ -15,7 +15,8 @@ use super::{panics, prune};
 use crate::config::Config;
 use crate::db::stats_minute::{self, StatsTurn};
 use crate::db::{
-    Client, Db, DbError, indexes, operations, product_search, quality, retention_runs, schedules, snapshots, tasks, workers,
+    Client, Db, DbError, indexes, operations, product_search, quality, retention_runs, schedules, snapshots, tasks,
+    workers,
 };
 use crate::domain::retention::RetentionKind;
 use crate::events;

@@ -109,6 +109,7 @@ fn known(cause: &(dyn std::error::Error + 'static)) -> Option<ExitCode> {
         DbError::Conflict { .. } | DbError::Unfit(_) => Some(ExitCode::Conflict),
         DbError::Missing(_) => Some(ExitCode::NotFound),
         DbError::Unavailable(_) | DbError::Contention(_) | DbError::TooSlow(_) => Some(ExitCode::Unavailable),
+        DbError::NoTable(_) => Some(ExitCode::Unavailable),
         DbError::Aborted | DbError::Other(_) => Some(ExitCode::Failure),
     }
 }

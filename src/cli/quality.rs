@@ -35,11 +35,8 @@ struct List {
 
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let Command::List(List { kind, dispensary_id, limit }) = args.command;
-    let query = [
-        ("kind", kind),
-        ("dispensary_id", dispensary_id.map(|id| id.to_string())),
-        ("limit", Some(limit.to_string())),
-    ];
+    let query =
+        [("kind", kind), ("dispensary_id", dispensary_id.map(|id| id.to_string())), ("limit", Some(limit.to_string()))];
     let page = env.api_to_read().await?.get(&with_query("/api/quality", query)).await;
     let page: QualityPage = page.map_err(|error: ClientError| error.naming_flags(flag))?;
     env.out.list(&page, &page.findings, &["store", "name", "kind", "since", "finding"], |finding| {

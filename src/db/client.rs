@@ -205,7 +205,8 @@ impl Tx {
         client.until = Some(Instant::now() + deadline);
         let timeout = deadline.as_millis();
         let lock_timeout = max_lock_wait.as_millis();
-        client.send(&format!("BEGIN; SET LOCAL statement_timeout = {timeout}; SET LOCAL lock_timeout = {lock_timeout}"));
+        client
+            .send(&format!("BEGIN; SET LOCAL statement_timeout = {timeout}; SET LOCAL lock_timeout = {lock_timeout}"));
         Tx { client, open: true }
     }
 

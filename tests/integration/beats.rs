@@ -46,8 +46,7 @@ async fn a_task_actor_that_beats_no_more_loses_its_lease_and_its_task_runs_again
     stuck.until_metric("drover_tasks_lost_total", 1.0).await;
     let lost = "SELECT count(*) FROM task_attempts WHERE worker_id LIKE 'stuck%' AND outcome = 'lost'";
     assert_eq!(farm.count(lost).await, 1);
-    let completed =
-        "SELECT count(*) FROM task_attempts a JOIN worker_tasks t ON t.id = a.task_id
+    let completed = "SELECT count(*) FROM task_attempts a JOIN worker_tasks t ON t.id = a.task_id
           WHERE t.role = 'payload_fetch' AND a.outcome = 'completed' AND a.fence = 1";
     assert_eq!(farm.count(completed).await, 0);
     farm.assert_nothing_twice().await;

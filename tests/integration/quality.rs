@@ -37,8 +37,16 @@ const SMALL_MENU: &str = "INSERT INTO suspicious_menus (dispensary_id, fetched_a
 #[case::never_crawled("blind_store", "UPDATE dispensaries SET last_complete_at = NULL".to_owned(), CRAWLED_11_HOURS_AGO.to_owned())]
 #[case::halved("halved_menu", SMALL_MENU.to_owned(), "DELETE FROM suspicious_menus".to_owned())]
 #[case::switched_off("halved_menu", SMALL_MENU.to_owned(), "UPDATE dispensaries SET crawl_enabled = false".to_owned())]
-#[case::prices("empty_prices", refreshed(r#"{"products": 20, "without_price": 5}"#), refreshed(r#"{"products": 20, "without_price": 4}"#))]
-#[case::keys("unknown_keys", refreshed(r#"{"products": 3, "unknown_keys": {"novelty": 2}}"#), refreshed(r#"{"products": 3}"#))]
+#[case::prices(
+    "empty_prices",
+    refreshed(r#"{"products": 20, "without_price": 5}"#),
+    refreshed(r#"{"products": 20, "without_price": 4}"#)
+)]
+#[case::keys(
+    "unknown_keys",
+    refreshed(r#"{"products": 3, "unknown_keys": {"novelty": 2}}"#),
+    refreshed(r#"{"products": 3}"#)
+)]
 #[tokio::test]
 async fn a_fault_is_found_once_and_gone_when_it_is_mended(
     #[case] kind: &str,
@@ -92,7 +100,8 @@ async fn findings_are_listed_by_filter_and_page() {
     };
     let first = server.get("/api/quality?kind=halved_menu&limit=3").await.expect(200);
     assert_eq!(stores(&first), [6, 5, 4]);
-    let next = server.get(&format!("/api/quality?kind=halved_menu&limit=3&cursor={}", first["next_cursor"])).await.expect(200);
+    let next =
+        server.get(&format!("/api/quality?kind=halved_menu&limit=3&cursor={}", first["next_cursor"])).await.expect(200);
     assert_eq!((stores(&next), &next["next_cursor"]), (vec![3, 2], &Value::Null));
     assert_eq!(stores(&server.get("/api/quality?dispensary_id=1").await.expect(200)), [1]);
     assert_eq!(server.get("/api/quality?kind=ugly").await.problem(400)["field"], "kind");

@@ -155,7 +155,8 @@ async fn a_job_waits_for_jobs_and_crawls_and_is_cancelled_when_one_of_them_fails
     let server = Server::start().await;
     let crawl = server.post("/api/tasks", json!({"role": "analytics_refresh"})).await.expect(201)["id"].clone();
     let scrape = create(&server, "ann").await["id"].clone();
-    let body = json!({"job_type": "download_media", "payload": {"media_ids": [1]}, "depends_on": [scrape, crawl, scrape]});
+    let body =
+        json!({"job_type": "download_media", "payload": {"media_ids": [1]}, "depends_on": [scrape, crawl, scrape]});
     let download = server.post("/api/jobs", body).await.expect(201);
     assert_eq!(download["depends_on"], json!([crawl, scrape]));
     let later = json!({"role": "store_discovery", "platform": "dutchie", "depends_on": [download["id"]]});
@@ -180,11 +181,13 @@ async fn a_job_that_waits_for_what_is_not_there_or_for_itself_is_refused() {
     let dangling = json!({"job_type": "youtube_monitor", "depends_on": [4711]});
     assert_eq!(server.post("/api/jobs", dangling).await.problem(404)["field"], "depends_on");
     let many: Vec<i64> = (1..=101).collect();
-    let refused = server.post("/api/jobs", json!({"job_type": "youtube_monitor", "depends_on": many})).await.problem(400);
+    let refused =
+        server.post("/api/jobs", json!({"job_type": "youtube_monitor", "depends_on": many})).await.problem(400);
     assert_eq!(refused["field"], "depends_on");
 
     let raw = &server.database.raw;
-    let insert = "INSERT INTO worker_job_queue (job_type, account, depends_on) VALUES ('scrape_account', $1, $2) RETURNING id";
+    let insert =
+        "INSERT INTO worker_job_queue (job_type, account, depends_on) VALUES ('scrape_account', $1, $2) RETURNING id";
     let first: i64 = raw.query_one(insert, &[&"ann", &Vec::<i64>::new()]).await.unwrap().get(0);
     let second: i64 = raw.query_one(insert, &[&"ben", &vec![first]]).await.unwrap().get(0);
     for circle in [vec![second], vec![first]] {

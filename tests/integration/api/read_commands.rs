@@ -217,7 +217,10 @@ async fn how_long_things_are_kept_and_what_was_last_removed_is_shown() {
     let note = "INSERT INTO retention_runs (kind, removed) VALUES ('crawled_data', 12)";
     server.database.raw.batch_execute(note).await.unwrap();
     let shown = text(&run(&server, InProcess, &["retention", "show"]).await);
-    assert!(shown.contains("retention.completed     7d") && shown.contains("retention.payloads      for ever"), "{shown}");
+    assert!(
+        shown.contains("retention.completed     7d") && shown.contains("retention.payloads      for ever"),
+        "{shown}"
+    );
     assert!(shown.contains("last run, crawled_data") && shown.contains("removed: 12"), "{shown}");
     let of_server = text(&run(&server, OfServer, &["retention", "show", "--json"]).await);
     assert_eq!(serde_json::from_str::<Value>(&of_server).unwrap()["runs"][0]["removed"], 12);
