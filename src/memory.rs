@@ -4,6 +4,7 @@
 //! received is. It must not know what is held.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::{Semaphore, SemaphorePermit};
 
@@ -13,6 +14,9 @@ pub const SMALL_BODY: usize = 4 << 20;
 pub const SMALL_MENU: usize = 8 << 20;
 /// Tasks of the process that may hold more at once.
 pub const MAX_LARGE: usize = 2;
+
+/// Shortest time that a task waits in the queue which found no permit.
+const MIN_WAIT: Duration = Duration::from_secs(10);
 
 static LARGE: Semaphore = Semaphore::const_new(MAX_LARGE);
 
@@ -36,9 +40,25 @@ impl MemoryPermit {
     }
 }
 
+/// How long a task waits in the queue which found no permit: differently long, so that those that wait do not ask together again.
+/// `jitter` is a random number in 0…1.
+pub fn wait(jitter: f64) -> Duration {
+    MIN_WAIT + MIN_WAIT.mul_f64(jitter.clamp(0.0, 1.0))
+}
+
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
+
+    #[rstest]
+    #[case(0.0, 10)]
+    #[case(0.5, 15)]
+    #[case(1.0, 20)]
+    fn tasks_without_a_permit_wait_differently_long(#[case] jitter: f64, #[case] seconds: u64) {
+        assert_eq!(wait(jitter), Duration::from_secs(seconds));
+    }
 
     /// A budget of its own for each test.
     fn permits() -> &'static Semaphore {

@@ -95,7 +95,8 @@ pub async fn principal(parts: &Parts, api: &ApiState, needed: AccessRole) -> Res
         Via::CommandLine => Principal::command_line(),
         Via::Network { host, address } => caller(api, &parts.method, &parts.headers, &host, address).await?,
     };
-    if let Some(place) = parts.extensions.get::<Place>() {
+    // before the first token anybody on this machine is let in, and is known no better than others
+    if let Some(place) = parts.extensions.get::<Place>().filter(|_| principal.token.is_some()) {
         place.note_known_caller();
     }
     match principal.may(needed) {

@@ -99,7 +99,7 @@ fn known(cause: &(dyn std::error::Error + 'static)) -> Option<ExitCode> {
         return Some(ExitCode::BadConfig);
     }
     let is_bad_url = matches!(cause.downcast_ref(), Some(OpenError::BadUrl(_)));
-    if is_bad_url || matches!(cause.downcast_ref(), Some(MigrateError::Foreign { .. })) {
+    if is_bad_url || matches!(cause.downcast_ref(), Some(MigrateError::Foreign { .. } | MigrateError::NoSchema)) {
         return Some(ExitCode::BadConfig);
     }
     if cause.is::<PrivateServerError>() || matches!(cause.downcast_ref(), Some(MigrateError::Outdated { .. })) {

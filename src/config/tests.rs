@@ -229,3 +229,12 @@ fn a_test_gets_the_defaults_with_its_own_settings() {
     assert_eq!(config.queue.lease, Duration::from_secs(2));
     assert!(Config::with(&[("queue.leese", "2s")]).is_err());
 }
+
+#[rstest]
+#[case::of_a_lost_probe("10s", 10)]
+#[case::of_a_long_request("10m", 120)]
+fn a_probe_keeps_its_host_no_longer_than_the_breaker_is_open_at_most(#[case] breaker_cap: &str, #[case] seconds: u64) {
+    let config = Config::with(&[("politeness.breaker_base", "5s"), ("politeness.breaker_cap", breaker_cap)]).unwrap();
+    let limits = config.politeness.host_limits(config.http.whole_timeout);
+    assert_eq!(limits.probe_time, Duration::from_secs(seconds));
+}

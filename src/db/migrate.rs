@@ -16,7 +16,7 @@ use tokio_postgres::Row;
 use super::client::Client;
 use super::error::DbError;
 use super::pools::Db;
-use super::row::{FromRow, read_all};
+use super::row::{FromRow, first_column, read_all};
 use crate::digest::sha256_hex;
 use crate::events;
 
@@ -55,6 +55,11 @@ pub enum MigrateError {
          or put drover's tables beside them with: drover migrate up"
     )]
     Foreign { tables: i64, example: String },
+    #[error(
+        "the search_path of this account or database names no schema that tables can be made in: \
+         ALTER ROLE or ALTER DATABASE … SET search_path = public"
+    )]
+    NoSchema,
     #[error("the schema could not be compared or changed")]
     Db(#[from] DbError),
 }
@@ -199,6 +204,10 @@ impl Files {
 
     async fn apply(&self, db: &Db) -> Result<Report, MigrateError> {
         let tx = db.begin_maintenance().await?;
+        let schema: Option<String> = first_column(&tx.query_one("SELECT current_schema()::text", &[]).await?)?;
+        if schema.is_none_or(|schema| schema == "pg_catalog") {
+            return Err(MigrateError::NoSchema);
+        }
         // waiting for another process that migrates delays no other session
         tx.batch("SET LOCAL lock_timeout = 0").await?;
         tx.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK]).await?;

@@ -88,8 +88,7 @@ pub async fn sweep_times(client: &Client, wait: Duration) -> Result<SweepTimes, 
 
 /// The storage paths of the newest payloads.
 pub async fn newest_paths(client: &Client, limit: i64) -> Result<Vec<String>, DbError> {
-    let sql = "SELECT storage_path FROM raw_crawl_payloads ORDER BY id DESC LIMIT $1";
-    first_columns(&client.query(sql, &[&limit]).await?)
+    first_columns(&client.query(include_str!("sql/payloads/newest_paths.sql"), &[&limit]).await?)
 }
 
 /// Whether the database knows any payload.

@@ -83,8 +83,7 @@ pub async fn list(client: &Client, filter: FindingFilter, limit: i64) -> Result<
 
 /// One for each kind, in their order.
 pub async fn counts(client: &Client) -> Result<Vec<QualityCount>, DbError> {
-    let rows = client.query("SELECT kind, count(*) AS stores FROM quality_findings GROUP BY kind", &[]).await?;
-    let found: Vec<QualityCount> = read_all(&rows)?;
+    let found: Vec<QualityCount> = read_all(&client.query(include_str!("sql/quality/counts.sql"), &[]).await?)?;
     let count = |kind: QualityKind| {
         let stores = found.iter().find(|count| count.kind == Word::Known(kind)).map_or(0, |count| count.stores);
         QualityCount { kind: Word::Known(kind), stores }

@@ -28,8 +28,7 @@ pub async fn note(client: &Client, kind: RetentionKind, removed: u64) -> Result<
 }
 
 pub async fn list(client: &Client) -> Result<Vec<LastRetentionRun>, DbError> {
-    let sql = "SELECT kind, json_time(ran_at) AS ran_at, removed FROM retention_runs ORDER BY kind";
-    read_all(&client.query(sql, &[]).await?)
+    read_all(&client.query(include_str!("sql/retention_runs/list.sql"), &[]).await?)
 }
 
 impl FromRow for LastRetentionRun {

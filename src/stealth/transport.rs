@@ -4,7 +4,6 @@
 //! received comes out.
 
 use std::future::Future;
-use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,7 +14,6 @@ use http_body_util::{BodyExt, Full};
 use hyper::body::{Body, Incoming};
 use hyper::client::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use rand::Rng;
 use rustls::ClientConfig;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -40,10 +38,6 @@ const MAX_HTTP2_HEADER_BYTES: u32 = 64 * 1024;
 /// The body of an answer that was rejected by its head: beyond this, a new connection is cheaper.
 const MAX_SKIPPED_BYTES: usize = 256 << 10;
 const MAX_SKIP: Duration = Duration::from_secs(1);
-
-/// How long a task waits in the queue whose menu is too large to be held beside others, in milliseconds: differently long, so that
-/// those that wait do not ask together again.
-const NO_MEMORY_WAIT: Range<u64> = 10_000..20_000;
 
 /// What every connection of the process shares.
 pub(super) struct Transport {
@@ -232,10 +226,7 @@ pub(super) fn is_framed_twice(headers: &HeaderMap) -> bool {
 pub(super) fn hold_large(memory: &MemoryPermit, host: &str) -> Result<(), FetchError> {
     match memory.try_acquire() {
         true => Ok(()),
-        false => {
-            let wait = Duration::from_millis(rand::rng().random_range(NO_MEMORY_WAIT));
-            Err(FetchError::NoMemory { host: host.to_owned(), wait })
-        }
+        false => Err(FetchError::NoMemory { host: host.to_owned(), wait: memory::wait(rand::random()) }),
     }
 }
 

@@ -275,3 +275,38 @@ async fn of_statements_sent_together_the_one_that_failed_is_told() {
     let both = pipeline(client.query("SELECT 1", &[]), client.query("SELECT 2", &[])).await.unwrap();
     assert_eq!((both.0[0].get::<_, i32>(0), both.1[0].get::<_, i32>(0)), (1, 2));
 }
+
+#[tokio::test]
+async fn transactions_are_read_committed_whatever_the_database_says() {
+    let database = support::database().await;
+    let alter = format!("ALTER DATABASE {} SET default_transaction_isolation = 'serializable'", database.name);
+    database.raw.batch_execute(&alter).await.unwrap();
+    let db = impatient(&database.url);
+    let tx = db.begin().await.unwrap();
+    let level: String = tx.query_one("SHOW transaction_isolation", &[]).await.unwrap().get(0);
+    assert_eq!(level, "read committed");
+}
+
+#[tokio::test]
+async fn a_request_waits_for_a_lock_no_longer_than_a_statement_does() {
+    let database = support::database().await;
+    database.raw.batch_execute("BEGIN; LOCK TABLE worker_tasks").await.unwrap();
+    let begun = std::time::Instant::now();
+    let mut enqueue = support::drover();
+    enqueue.args(["enqueue", "--role", "analytics_refresh"]).env("DATABASE_URL", &database.url);
+    let output = enqueue.output().await.unwrap();
+    assert_eq!(output.status.code(), Some(69), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
+}
+
+#[tokio::test]
+async fn a_search_path_without_a_schema_is_named_with_its_remedy() {
+    let empty = support::empty_database().await;
+    let alter = format!("ALTER DATABASE {} SET search_path = 'elsewhere'", empty.name);
+    empty.raw.batch_execute(&alter).await.unwrap();
+    let mut up = support::drover();
+    let output = up.args(["migrate", "up"]).env("DATABASE_URL", &empty.url).output().await.unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(78), "{said}");
+    assert!(said.contains("search_path"), "{said}");
+}

@@ -11,9 +11,10 @@ const PINS: [&str; 5] =
 
 /// Not the queue's hot statements: DDL, walks over all stores with settings of their own, one row by its key, a message in the log, and the
 /// tables of the older schema, which are read whole.
-const NOT_PINNED: [&str; 14] = [
+const NOT_PINNED: [&str; 15] = [
     "cancel_legacy_crawl_jobs",
     "close_legacy_runs",
+    "crawl_interval_hours",
     "disable_legacy_schedules",
     "drop_old_partition",
     "ensure_snapshot_partitions",

@@ -100,8 +100,10 @@ async fn findings_are_listed_by_filter_and_page() {
     };
     let first = server.get("/api/quality?kind=halved_menu&limit=3").await.expect(200);
     assert_eq!(stores(&first), [6, 5, 4]);
-    let next =
-        server.get(&format!("/api/quality?kind=halved_menu&limit=3&cursor={}", first["next_cursor"])).await.expect(200);
+    let next = server
+        .get(&format!("/api/quality?kind=halved_menu&limit=3&cursor={}", first["next_cursor"].as_str().unwrap()))
+        .await
+        .expect(200);
     assert_eq!((stores(&next), &next["next_cursor"]), (vec![3, 2], &Value::Null));
     assert_eq!(stores(&server.get("/api/quality?dispensary_id=1").await.expect(200)), [1]);
     assert_eq!(server.get("/api/quality?kind=ugly").await.problem(400)["field"], "kind");

@@ -16,6 +16,7 @@ import { Figures } from "./overview/figures.js";
 import { Images } from "./overview/images.js";
 import { Pods } from "./overview/pods.js";
 import { Proxies } from "./overview/proxies.js";
+import { Quality } from "./overview/quality.js";
 import { Scraping } from "./overview/scraping.js";
 import { Verdict } from "./overview/verdict.js";
 import { health } from "../parts/proxy-health.js";
@@ -42,7 +43,7 @@ export function Page() {
     <${Figures} ...${seen} error=${overview.error ?? counts.error} />
     <${Charts} tasks=${tasks.data} requests=${requests.data} blocks=${blocks.data} />
     <div class="cols two">
-      <div class="stack"><${Failures} of=${overview} /><${Proxies} of=${proxies} fleet=${fleet} /></div>
+      <div class="stack"><${Failures} of=${overview} /><${Quality} /><${Proxies} of=${proxies} fleet=${fleet} /></div>
       <div class="stack"><${Pods} of=${workers} /><${Behind} of=${capacity} ready=${overview.data?.ready} schedules=${schedules.data?.schedules} /></div>
     </div>
     <${Images} overview=${overview.data} />

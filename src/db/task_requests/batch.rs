@@ -10,7 +10,7 @@ use super::{Queued, RequestError, task_of};
 use crate::clock::Clock;
 use crate::db::row::{first_columns, parsed};
 use crate::db::tasks::{self, NewTask};
-use crate::db::{DbError, MAX_BATCH, Tx};
+use crate::db::{DbError, MAX_BATCH, Tx, pipeline};
 use crate::domain::store::{Platform, StoreId};
 use crate::domain::task::TaskId;
 use crate::domain::task_request::{CheckedRequest, TaskRequest};
@@ -36,14 +36,18 @@ pub async fn enqueue_batch(tx: &Tx, requests: Vec<TaskRequest>) -> Result<Vec<An
     batch.resolve_stores(tx).await?;
     batch.require_tasks(tx).await?;
     batch.refuse_repetitions();
-    batch.meet_open_tasks(tx).await?;
+    let (twins, mut holders) = pipeline(batch.open_tasks(tx), batch.holders_of_keys(tx)).await?;
+    batch.meet(tx, &twins).await?;
     for _ in 0..MAX_TRIES {
-        batch.meet_holders_of_keys(tx).await?;
+        batch.meet(tx, &holders).await?;
         tx.set_savepoint("requests");
         match batch.insert(tx).await {
             Ok(()) => return batch.into_answers(),
             // a key was taken since they were looked up
-            Err(DbError::Conflict { .. }) => tx.batch("ROLLBACK TO SAVEPOINT requests").await?,
+            Err(DbError::Conflict { .. }) => {
+                tx.batch("ROLLBACK TO SAVEPOINT requests").await?;
+                holders = batch.holders_of_keys(tx).await?;
+            }
             Err(other) => return Err(other),
         }
     }
@@ -133,7 +137,7 @@ impl Batch {
     }
 
     /// Those that do the same, whoever made them: a schedule, a chain or a person at psql gave them no key.
-    async fn meet_open_tasks(&mut self, tx: &Tx) -> Result<(), DbError> {
+    async fn open_tasks(&self, tx: &Tx) -> Result<HashMap<usize, TaskId>, DbError> {
         let mut twins = HashMap::new();
         for part in self.open.chunks(MAX_BATCH) {
             let asked: Vec<&Candidate> = part.iter().filter(|candidate| !candidate.request.has_own_key()).collect();
@@ -149,10 +153,11 @@ impl Batch {
             let found = first_columns::<Option<TaskId>>(&rows)?;
             twins.extend(asked.iter().zip(found).filter_map(|(candidate, twin)| Some((candidate.index, twin?))));
         }
-        self.meet(tx, &twins).await
+        Ok(twins)
     }
 
-    async fn meet_holders_of_keys(&mut self, tx: &Tx) -> Result<(), DbError> {
+    /// Open tasks that have the requests' keys.
+    async fn holders_of_keys(&self, tx: &Tx) -> Result<HashMap<usize, TaskId>, DbError> {
         let keys: Vec<String> = self.open.iter().map(|candidate| candidate.request.dedup_key()).collect();
         let mut holders = HashMap::new();
         for part in keys.chunks(MAX_BATCH) {
@@ -163,8 +168,7 @@ impl Batch {
         }
         let met =
             self.open.iter().zip(&keys).filter_map(|(candidate, key)| Some((candidate.index, *holders.get(key)?)));
-        let met = met.collect();
-        self.meet(tx, &met).await
+        Ok(met.collect())
     }
 
     /// Answers the candidates whose twins these are: a less urgent one that waits is raised, any other refuses the request.

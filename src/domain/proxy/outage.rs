@@ -1,7 +1,7 @@
 //! `Outage`: no proxy of the pool brings an answer. Leases are then given one at a time, further and further apart, so that a vendor is
 //! not asked several times a second for as long as its outage lasts.
 //!
-//! Pure. In: how requests through any proxy ended, leases, the time. Out: whether a lease may be given. It must not know hosts.
+//! Pure. In: answers and suspicions of all proxies, leases, the time. Out: whether a lease may be given. It must not know hosts.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use super::health::BenchLimits;
 use crate::domain::retry;
 
 /// Requests for each usable proxy that end without an answer, one after another, before it is an outage.
-const FAILURES_A_PROXY: usize = 3;
+const SUSPICIONS_A_PROXY: usize = 3;
 /// Maximum pause between two leases, in `proxies.revive_every`.
 const MAX_PAUSE: u32 = 6;
 
@@ -19,7 +19,7 @@ const MAX_PAUSE: u32 = 6;
 pub struct Outage {
     /// Proxies that brought no answer since the last answer through any.
     silent: BTreeSet<ProxyId>,
-    failures: usize,
+    suspicions: usize,
     /// Leases since it is an outage.
     leases: u32,
     next_lease: Option<Instant>,
@@ -31,16 +31,17 @@ impl Outage {
         *self = Outage::default();
     }
 
-    pub fn failed(&mut self, proxy: ProxyId) {
+    /// The proxy had accepted the request, and no answer came. One that fails by itself is benched instead.
+    pub fn suspected(&mut self, proxy: ProxyId) {
         self.silent.insert(proxy);
-        self.failures = self.failures.saturating_add(1);
+        self.suspicions = self.suspicions.saturating_add(1);
     }
 
     /// Whether none of the `usable` proxies brings an answer.
     pub fn is_on(&self, usable: impl Iterator<Item = ProxyId>) -> bool {
         let mut count = 0;
         let all_silent = usable.inspect(|_| count += 1).all(|proxy| self.silent.contains(&proxy));
-        count > 0 && all_silent && self.failures >= FAILURES_A_PROXY * count
+        count > 0 && all_silent && self.suspicions >= SUSPICIONS_A_PROXY * count
     }
 
     /// Whether it is time for the next lease of an outage.

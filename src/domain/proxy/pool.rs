@@ -128,11 +128,11 @@ impl Pool {
     /// suspicion: then it is the proxy that fails. Else none is blamed.
     pub fn report(&mut self, id: ProxyId, outcome: &ProxyOutcome, sent: Instant, now: Instant) -> Option<Notice> {
         match outcome {
-            ProxyOutcome::Failed { .. } | ProxyOutcome::Suspicion { .. } => self.outage.failed(id),
+            ProxyOutcome::Suspicion { .. } => self.outage.suspected(id),
             ProxyOutcome::Success { .. } | ProxyOutcome::Answered | ProxyOutcome::Blocked { .. } => {
                 self.outage.answered()
             }
-            ProxyOutcome::Neutral => {}
+            ProxyOutcome::Failed { .. } | ProxyOutcome::Neutral => {}
         }
         match outcome {
             ProxyOutcome::Success { host, took } => self.succeeded(id, host, *took, sent, now),

@@ -319,7 +319,7 @@ async fn a_worker_with_an_odd_heartbeat_keeps_no_other_from_going_offline(#[case
 
 #[rstest]
 #[case::of_nothing("{NULL}", 0)]
-#[case::of_two_dimensions("{{1,2},{3,4}}", 4)]
+#[case::of_two_dimensions("{{11,12},{13,14}}", 4)]
 #[tokio::test]
 async fn people_see_a_task_with_dependencies(#[case] depends_on: &str, #[case] shown: usize) {
     let queue = Queue::new().await;

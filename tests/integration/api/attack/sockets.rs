@@ -10,6 +10,7 @@ use drover::api::server;
 use futures_util::future::join_all;
 use http_body_util::Full;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use rstest::rstest;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
@@ -126,13 +127,15 @@ fn assert_prompt(mut took: Vec<Duration>) {
 async fn dribble(address: SocketAddr, n: usize) {
     match n % 2 {
         0 => dribble_after(address, &format!("GET /livez HTTP/1.1\r\nhost: {address}\r\nx: ")).await,
-        _ => dribble_body(address).await,
+        _ => dribble_body(address, "/api/session").await,
     }
 }
 
 /// The body of a login, which needs no token.
-async fn dribble_body(address: SocketAddr) {
-    let head = format!("POST /api/session HTTP/1.1\r\nhost: {address}\r\ncontent-length: 4000\r\n\r\n");
+async fn dribble_body(address: SocketAddr, path: &str) {
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\ncontent-length: 4000\r\n\r\n"
+    );
     dribble_after(address, &format!("{head}{{\"token\": \"")).await;
 }
 
@@ -160,21 +163,27 @@ async fn two_hundred_slow_clients_delay_nobody() {
 }
 
 /// They come again as soon as they are cut.
+#[rstest]
+#[case::where_there_are_tokens(true, "/api/session")]
+#[case::before_the_first_token(false, "/api/tasks")]
 #[tokio::test]
-async fn slow_bodies_from_clients_without_a_token_keep_nobody_out() {
+async fn slow_bodies_from_clients_without_a_token_keep_nobody_out(
+    #[case] has_tokens: bool,
+    #[case] path: &'static str,
+) {
     let api = ApiProcess::start().await;
-    let token = api.token("viewer").await;
+    let token = if has_tokens { Some(api.token("viewer").await) } else { None };
     let address = api.address;
     let mut slow = JoinSet::new();
     for _ in 0..FULL {
         slow.spawn(async move {
             loop {
-                dribble_body(address).await;
+                dribble_body(address, path).await;
             }
         });
     }
     until("all connections are taken", PATIENCE, async || api.descriptors() >= CONNECTIONS).await;
-    assert_prompt(api.health_for(100, Some(&token)).await);
+    assert_prompt(api.health_for(100, token.as_deref()).await);
     assert!(api.descriptors() >= CONNECTIONS / 2, "they were there all the time");
 }
 
