@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::{ApiError, ApiState};
 use crate::db::idempotency_keys::{self, KeptAnswer};
-use crate::db::{Tx, audit_log};
+use crate::db::{DbError, Tx, audit_log};
 use crate::domain::access::{AuditEntry, Principal};
 
 pub struct Change {
@@ -50,8 +50,13 @@ impl Change {
 
     /// Notes in `audit_log` what was done. `action` is the resource and the verb: `tasks.create`. `detail` holds no secrets.
     pub async fn audit(&self, action: &'static str, target: impl Display, detail: Value) -> Result<(), ApiError> {
+        Ok(self.record(action, target, detail).await?)
+    }
+
+    /// Like [`Change::audit`], beside another statement.
+    pub async fn record(&self, action: &'static str, target: impl Display, detail: Value) -> Result<(), DbError> {
         let entry = AuditEntry { action, target: target.to_string(), detail };
-        Ok(audit_log::record(&self.tx, &self.principal, &self.request_id, &entry).await?)
+        audit_log::record(&self.tx, &self.principal, &self.request_id, &entry).await
     }
 
     /// Commits, and answers with `body`.

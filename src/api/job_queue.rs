@@ -139,7 +139,7 @@ async fn make_each(tx: &Tx, tasks: &[Box<RawValue>]) -> Result<Vec<BatchItem>, A
     }
     let mut made = task_requests::enqueue_batch(tx, requests).await?.into_iter();
     let items = read.into_iter().map(|read| match read.map(|()| made.next()) {
-        Ok(Some(Ok(Queued { id, raised }))) => BatchItem { id: Some(id), raised, ..BatchItem::default() },
+        Ok(Some(Ok(Queued { id, raised, .. }))) => BatchItem { id: Some(id), raised, ..BatchItem::default() },
         Ok(Some(Err(refused))) => refused_item(&refused.into()),
         Ok(None) => refused_item(&ApiError::Internal("a request of the batch has no answer".to_owned())),
         Err(unread) => refused_item(&unread),

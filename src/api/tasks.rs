@@ -19,6 +19,7 @@ use super::page::{Limit, Page, PageJson};
 use super::path::Path;
 use super::query::{self, NoParameters, Query};
 use super::{ApiError, ApiState};
+use crate::db::pipeline;
 use crate::db::task_requests::{self, Queued};
 use crate::db::task_views::counts::{self, TaskCounts};
 use crate::db::task_views::{self, TaskDetail, TaskFilter, TaskView};
@@ -147,16 +148,16 @@ pub async fn create(
 
 /// Makes a task, or raises the one that does the same, and answers it.
 pub async fn make(change: Change, request: TaskRequest) -> Result<Response, ApiError> {
-    let Queued { id, raised } = task_requests::enqueue(&change, request).await?;
-    let task = task_views::get(&change, id).await?.ok_or_else(|| ApiError::NotFound(format!("task {id}")))?;
-    let detail = json!({"role": task.role, "dispensary_id": task.dispensary_id, "priority": task.priority});
+    let Queued { id, raised, role, dispensary_id, priority } = task_requests::enqueue(&change, request).await?;
+    let detail = json!({"role": role, "dispensary_id": dispensary_id, "priority": priority});
+    let action = if raised { "tasks.raise" } else { "tasks.create" };
+    let (task, ()) = pipeline(task_views::get(&change, id), change.record(action, id, detail)).await?;
+    let task = task.ok_or_else(|| ApiError::NotFound(format!("task {id}")))?;
     let answer = RequestedTask { task, raised };
-    if raised {
-        change.audit("tasks.raise", id, detail).await?;
-        return change.answer(StatusCode::OK, &answer).await;
+    match raised {
+        true => change.answer(StatusCode::OK, &answer).await,
+        false => change.created(format!("/api/tasks/{id}"), &answer).await,
     }
-    change.audit("tasks.create", id, detail).await?;
-    change.created(format!("/api/tasks/{id}"), &answer).await
 }
 
 impl From<ListQuery> for TaskFilter {

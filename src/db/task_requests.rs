@@ -10,6 +10,8 @@ pub use self::batch::{MAX_BATCH_ITEMS, enqueue_batch};
 use super::row::first_columns;
 use super::tasks::NewTask;
 use super::{Client, DbError, Tx};
+use crate::domain::role::Role;
+use crate::domain::store::StoreId;
 use crate::domain::task::TaskId;
 use crate::domain::task_request::{BadField, CheckedRequest, TaskRequest};
 
@@ -38,6 +40,9 @@ pub struct Queued {
     pub id: TaskId,
     /// It waited already, less urgent, and is as urgent as the request now.
     pub raised: bool,
+    pub role: Role,
+    pub dispensary_id: Option<StoreId>,
+    pub priority: i32,
 }
 
 /// Checks the request and queues it. In a transaction, which goes on after a refusal.

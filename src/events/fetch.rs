@@ -111,14 +111,28 @@ pub fn proxy_notice(notice: &Notice) {
             warn!(bytes, budget, "{who} carried {bytes} of {budget} bytes that are allowed today");
         }
         Notice::BudgetSpent { proxy: Some(proxy), budget, left } => {
-            warn!(proxy = proxy.id, budget, "Proxy {proxy} has carried {budget} bytes today, and rests for {left:.0?}");
+            warn!(
+                proxy = proxy.id,
+                budget,
+                "Proxy {proxy} has carried {budget} bytes today, and rests for {}",
+                whole_minutes(left)
+            );
         }
         Notice::BudgetSpent { proxy: None, budget, left } => {
-            error!(budget, "All proxies have carried {budget} bytes today: nothing is fetched for {left:.0?}");
+            error!(
+                budget,
+                "All proxies have carried {budget} bytes today: nothing is fetched for {}",
+                whole_minutes(left)
+            );
         }
         Notice::OnTrial { proxy } => debug!(proxy = proxy.id, "Proxy {proxy} is tried again"),
         Notice::Revived { proxy } => info!(proxy = proxy.id, "Proxy {proxy} works again"),
     }
+}
+
+/// Up to hours, which is how long a day can still last.
+fn whole_minutes(left: &Duration) -> humantime::FormattedDuration {
+    humantime::format_duration(Duration::from_secs(left.as_secs().div_ceil(60) * 60))
 }
 
 fn budget_of(proxy: Option<&Proxy>) -> String {

@@ -30,6 +30,13 @@ struct Candidate {
     request: CheckedRequest,
 }
 
+impl Candidate {
+    fn queued(&self, id: TaskId, raised: bool) -> Queued {
+        let CheckedRequest { role, dispensary_id, priority, .. } = self.request;
+        Queued { id, raised, role, dispensary_id, priority }
+    }
+}
+
 /// Queues what can be queued. An error of the whole is the database's: then nothing is queued once the transaction is rolled back.
 pub async fn enqueue_batch(tx: &Tx, requests: Vec<TaskRequest>) -> Result<Vec<Answer>, DbError> {
     let mut batch = Batch::checked(requests);
@@ -187,7 +194,7 @@ impl Batch {
         self.open.retain(|candidate| {
             let Some(existing) = twins.get(&candidate.index).copied() else { return true };
             let answer = match raised.contains(&existing) {
-                true => Ok(Queued { id: existing, raised: true }),
+                true => Ok(candidate.queued(existing, true)),
                 false => Err(RequestError::Duplicate { existing, key: candidate.request.dedup_key() }),
             };
             answers[candidate.index] = Some(answer);
@@ -201,7 +208,7 @@ impl Batch {
             let new: Vec<NewTask> = part.iter().map(|candidate| task_of(&candidate.request)).collect();
             let ids = tasks::enqueue(tx, &new).await?;
             for (candidate, id) in part.iter().zip(ids) {
-                self.answers[candidate.index] = Some(Ok(Queued { id, raised: false }));
+                self.answers[candidate.index] = Some(Ok(candidate.queued(id, false)));
             }
         }
         Ok(())
