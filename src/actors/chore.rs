@@ -238,7 +238,7 @@ pub async fn recover(db: &Db, config: &Config) -> Result<u64, DbError> {
     Ok(requeued + failed)
 }
 
-/// How many findings began or ended; every process tells how many there are.
+/// Logs the findings that began or ended, and returns their number. The gauge of each process shows all findings.
 async fn look_at_quality(db: &Db, interval: Duration) -> Result<Option<u64>, DbError> {
     let client = db.client().await?;
     let changes = quality::look_unless_recent(&client, interval).await?;

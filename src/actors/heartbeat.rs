@@ -84,7 +84,7 @@ impl Heartbeat {
         }
     }
 
-    /// What is not renewed runs out, and its body stops by itself before that.
+    /// Leases to renew. A silent actor's lease runs out, and its body stops by itself before that.
     fn beating_leases(&self) -> Vec<(TaskLease, Duration)> {
         let heard_of = self.held_tasks.heard_of(self.beat_grace, Instant::now());
         for (lease, silence) in &heard_of.fallen_silent {

@@ -128,7 +128,7 @@ impl HeldTasks {
         }
     }
 
-    /// Every lease that is held, for the heartbeat, but those that were silent at the look before and still are.
+    /// Held leases by whether a beat came within `grace`. A lease that stays silent is named once.
     pub fn heard_of(&self, grace: Duration, now: Instant) -> HeardOf {
         let mut heard_of = HeardOf::default();
         for entry in self.lock().entries.values_mut() {

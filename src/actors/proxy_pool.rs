@@ -55,7 +55,7 @@ pub struct ProxyPoolDeps {
     told_unreadable: ToldUnreadable,
     /// The pool's state; all zero until the table has been read for the first time, the last known one across a restart.
     pub state: watch::Sender<PoolState>,
-    /// What goes through the proxies of this process; written before the usage of a day is read, so that it is part of it.
+    /// Counts this process's traffic through proxies. They are written before a day's usage is read, which thus includes them.
     pub fetch_counts: FetchCountsWriter,
     open_leases: OpenLeases,
     /// Numbers the instances, so that the result of a sync which an earlier one began is recognised.

@@ -21,7 +21,7 @@ pub struct SyncResult {
     pub loaded: Result<Loaded, String>,
 }
 
-/// What was read.
+/// The rows that a sync has read.
 pub struct Loaded {
     pub proxies: LoadedProxies,
     /// None where it was not asked for.
