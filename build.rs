@@ -10,7 +10,8 @@ use std::{env, fs, io};
 const IDS: [&str; 7] = ["PayloadId", "ProbeNumber", "ProductId", "ProxyId", "StoreId", "TaskId", "TokenId"];
 
 /// What a server of the dashboard's files needs of `ui/`.
-const UI_FILES: [&str; 8] = ["app.js", "core", "css", "icon.svg", "index.html", "pages", "parts", "theme.js"];
+const UI_FILES: [&str; 9] =
+    ["app.js", "core", "css", "icon.svg", "index.html", "pages", "pages.js", "parts", "theme.js"];
 /// Where each library stands in its package, and how the pages call it.
 const UI_LIBRARIES: [(&str, &str); 3] = [
     ("preact/dist/preact.mjs", "preact.js"),
@@ -23,7 +24,7 @@ fn main() -> io::Result<()> {
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
     list_migrations(&root, &out)?;
-    println!("cargo::rustc-check-cfg=cfg(has_dashboard)");
+    println!("cargo::rustc-check-cfg=cfg(has_dashboard, dashboard_on_disk)");
     if env::var_os("CARGO_FEATURE_DASHBOARD").is_some() {
         gather_dashboard(&root.join("ui"), &out)?;
     }
@@ -55,20 +56,15 @@ fn sql_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Puts the dashboard's files together below `out/ui`; without its libraries there is none, and everything else is built.
+/// Writes `ui.rs`, which says where the dashboard's files are; without its libraries there is none, and everything else is built.
+///
+/// A release build embeds them, minified. A debug build reads them from `ui/`, so that a changed one compiles nothing.
 fn gather_dashboard(ui: &Path, out: &Path) -> io::Result<()> {
-    let gathered = out.join("ui");
-    if gathered.exists() {
-        fs::remove_dir_all(&gathered)?;
-    }
-    for name in UI_FILES {
-        println!("cargo::rerun-if-changed=ui/{name}");
-        copy(&ui.join(name), &gathered.join(name))?;
-    }
     println!("cargo::rerun-if-changed=ui/package-lock.json");
-    let built = libraries(ui, &out.join("npm")).and_then(|modules| {
-        copy_libraries(&modules, &gathered.join("vendor")).map_err(|error| error.to_string())?;
-        minify(&modules, &gathered)
+    let is_debug = env::var("PROFILE").is_ok_and(|profile| profile == "debug");
+    let built = libraries(ui, &out.join("npm")).and_then(|modules| match is_debug {
+        true => point_to_files(ui, &modules, out).map_err(|error| error.to_string()),
+        false => embed_files(ui, &modules, out),
     });
     match built {
         Ok(()) => println!("cargo::rustc-cfg=has_dashboard"),
@@ -79,6 +75,47 @@ fn gather_dashboard(ui: &Path, out: &Path) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+fn point_to_files(ui: &Path, modules: &Path, out: &Path) -> io::Result<()> {
+    println!("cargo::rustc-cfg=dashboard_on_disk");
+    copy_libraries(modules, &out.join("vendor"))?;
+    let mut code = "const FOLDERS: &[(&str, &str)] = &[\n".to_owned();
+    for name in UI_FILES {
+        let _ = writeln!(code, "    ({name:?}, {ui:?}),");
+    }
+    let _ = writeln!(code, "    (\"vendor\", {out:?}),\n];");
+    fs::write(out.join("ui.rs"), code)
+}
+
+fn embed_files(ui: &Path, modules: &Path, out: &Path) -> Result<(), String> {
+    let gathered = out.join("ui");
+    let gather = || -> io::Result<()> {
+        if gathered.exists() {
+            fs::remove_dir_all(&gathered)?;
+        }
+        for name in UI_FILES {
+            println!("cargo::rerun-if-changed=ui/{name}");
+            copy(&ui.join(name), &gathered.join(name))?;
+        }
+        copy_libraries(modules, &gathered.join("vendor"))
+    };
+    gather().map_err(|error| error.to_string())?;
+    minify(modules, &gathered)?;
+    list_files(&gathered, out).map_err(|error| error.to_string())
+}
+
+fn list_files(gathered: &Path, out: &Path) -> io::Result<()> {
+    let mut files = Vec::new();
+    files_below(gathered, &mut files)?;
+    files.sort();
+    let mut code = "const FILES: &[(&str, &[u8])] = &[\n".to_owned();
+    for file in files {
+        let name = file.strip_prefix(gathered).unwrap_or(&file);
+        let _ = writeln!(code, "    ({name:?}, include_bytes!({file:?})),");
+    }
+    code += "];\n";
+    fs::write(out.join("ui.rs"), code)
 }
 
 /// The directory of the packages, as `npm ci` made it from the lock file.
@@ -119,7 +156,8 @@ fn copy_libraries(modules: &Path, vendor: &Path) -> io::Result<()> {
 /// Each file by itself, in its place.
 fn minify(modules: &Path, gathered: &Path) -> Result<(), String> {
     let mut files = Vec::new();
-    scripts_and_styles(gathered, &mut files).map_err(|error| error.to_string())?;
+    files_below(gathered, &mut files).map_err(|error| error.to_string())?;
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "js" || extension == "css"));
     let run = Command::new(modules.join(".bin/esbuild"))
         .args(["--minify", "--charset=utf8", "--log-level=warning", "--allow-overwrite"])
         .args([format!("--outdir={}", gathered.display()), format!("--outbase={}", gathered.display())])
@@ -132,13 +170,12 @@ fn minify(modules: &Path, gathered: &Path) -> Result<(), String> {
     }
 }
 
-fn scripts_and_styles(folder: &Path, found: &mut Vec<PathBuf>) -> io::Result<()> {
+fn files_below(folder: &Path, found: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
-        if path.is_dir() {
-            scripts_and_styles(&path, found)?;
-        } else if path.extension().is_some_and(|extension| extension == "js" || extension == "css") {
-            found.push(path);
+        match path.is_dir() {
+            true => files_below(&path, found)?,
+            false => found.push(path),
         }
     }
     Ok(())

@@ -90,7 +90,7 @@ async fn main() {
 async fn measure(tasks: i64) {
     let dir = tempfile::Builder::new().prefix("drover-bench-").tempdir().unwrap();
     std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
-    let keeper = Some(env!("CARGO_BIN_EXE_drover").into());
+    let keeper = Some(env!("CARGO_BIN_EXE_drover-under-bench").into());
     let options = Options { keeper, linger: Duration::ZERO, ..Options::default() };
     let server = private_server::start_with(dir.path(), options).await.unwrap();
     let db = Db::new(server.url(), &Config::with(&[]).unwrap().database, PoolSizes { work: 1, api: 1 }).unwrap();
@@ -100,7 +100,7 @@ async fn measure(tasks: i64) {
     tokio::spawn(connection);
     fill(&raw, tasks).await;
 
-    let mut api = Command::new(env!("CARGO_BIN_EXE_drover"));
+    let mut api = Command::new(env!("CARGO_BIN_EXE_drover-under-bench"));
     api.arg("api").env("DATABASE_URL", server.url()).env("DROVER__API__LISTEN", "127.0.0.1:0");
     let (_api, api) = started(api.env("DROVER__LOG__FORMAT", "json")).await;
     until_counted(&raw).await;

@@ -79,8 +79,11 @@ struct Figures {
 async fn main() {
     let dir = tempfile::Builder::new().prefix("drover-bench-").tempdir().unwrap();
     std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
-    let options =
-        Options { keeper: Some(env!("CARGO_BIN_EXE_drover").into()), linger: Duration::ZERO, ..Options::default() };
+    let options = Options {
+        keeper: Some(env!("CARGO_BIN_EXE_drover-under-bench").into()),
+        linger: Duration::ZERO,
+        ..Options::default()
+    };
     let server = private_server::start_with(dir.path(), options).await.unwrap();
 
     let mut sides = vec![Side::new("empty", server.url()).await];

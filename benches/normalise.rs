@@ -6,7 +6,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
-#[path = "../tests/integration/support/fixture.rs"]
+#[path = "../tests/testkit/fixture.rs"]
 mod fixture;
 #[path = "../tests/integration/handlers/test_sessions.rs"]
 mod test_sessions;

@@ -7,9 +7,9 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout)]
 
-#[path = "../tests/integration/support/names.rs"]
+#[path = "../tests/testkit/names.rs"]
 mod names;
-#[path = "../tests/integration/support/typos.rs"]
+#[path = "../tests/testkit/typos.rs"]
 mod typos;
 
 use std::os::unix::fs::PermissionsExt;
@@ -49,7 +49,7 @@ async fn main() {
     let products = Args::parse().products;
     let dir = tempfile::Builder::new().prefix("drover-bench-").tempdir().unwrap();
     std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
-    let keeper = Some(env!("CARGO_BIN_EXE_drover").into());
+    let keeper = Some(env!("CARGO_BIN_EXE_drover-under-bench").into());
     let options = Options { keeper, linger: Duration::ZERO, ..Options::default() };
     let server = private_server::start_with(dir.path(), options).await.unwrap();
     let db = Db::new(server.url(), &Config::with(&[]).unwrap().database, PoolSizes { work: 1, api: 1 }).unwrap();

@@ -3,6 +3,10 @@
 //! In: the file's path and an address. Out: its [`Place`]. The file is read whole and checked, and read again once it has changed; while
 //! a new one cannot be read, the one before serves. It must not know who asks and why, and keeps no address.
 
+#[cfg(feature = "ip2location")]
+mod ip2location_file;
+#[cfg(not(feature = "ip2location"))]
+#[path = "geo/ip2location_absent.rs"]
 mod ip2location_file;
 mod mmdb_file;
 

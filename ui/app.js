@@ -7,6 +7,7 @@ import { html, render, useEffect, useState } from "./core/html.js";
 import { currentPath, followLinks, useLocation } from "./core/router.js";
 import { loginAddress, openSession } from "./core/session.js";
 import { startStream } from "./core/stream.js";
+import { PAGES } from "./pages.js";
 import { Questions } from "./parts/dialog.js";
 import { Frame } from "./parts/frame.js";
 import { Keys } from "./parts/keys.js";
@@ -14,33 +15,11 @@ import { Bones, Empty, Failure } from "./parts/panel.js";
 import { startTicking } from "./parts/time.js";
 import { Toasts } from "./parts/toast.js";
 
-/** Path, and the module that holds its page. `:id` is a number. @type {[string, () => Promise<{ Page: any }>][]} */
-const PAGES = [
-  ["/admin", () => import("./pages/overview.js")],
-  ["/admin/job-queue", () => import("./pages/job-queue.js")],
-  ["/admin/tasks", () => import("./pages/tasks.js")],
-  ["/admin/tasks/:id", () => import("./pages/task.js")],
-  ["/admin/workers", () => import("./pages/workers.js")],
-  ["/admin/schedules", () => import("./pages/schedules.js")],
-  ["/admin/stores", () => import("./pages/stores.js")],
-  ["/admin/stores/:id", () => import("./pages/store.js")],
-  ["/admin/products", () => import("./pages/products.js")],
-  ["/admin/products/:id", () => import("./pages/product.js")],
-  ["/admin/payloads", () => import("./pages/payloads.js")],
-  ["/admin/payloads/diff", () => import("./pages/payload-diff.js")],
-  ["/admin/proxies", () => import("./pages/proxies.js")],
-  ["/admin/hosts", () => import("./pages/hosts.js")],
-  ["/admin/jobs", () => import("./pages/jobs.js")],
-  ["/admin/capacity", () => import("./pages/capacity.js")],
-  ["/admin/audit", () => import("./pages/audit.js")],
-  ["/admin/settings", () => import("./pages/settings.js")],
-];
-
 /** @param {string} path */
 function pageOf(path) {
-  for (const [pattern, load] of PAGES) {
-    const found = new RegExp(`^${pattern.replace(":id", "(\\d{1,18})")}$`).exec(path);
-    if (found) return { pattern, load, id: found[1] ? Number(found[1]) : null };
+  for (const page of PAGES) {
+    const found = new RegExp(`^${page.path.replace(":id", "(\\d{1,18})")}$`).exec(path);
+    if (found) return { name: page.name, id: found[1] ? Number(found[1]) : null };
   }
   return null;
 }
@@ -48,21 +27,23 @@ function pageOf(path) {
 function App() {
   const { path, query } = useLocation();
   const page = pageOf(path);
-  const [loaded, show] = useState(/** @type {{ pattern: string, Page?: any, error?: unknown } | null} */ (null));
-  const pattern = page?.pattern;
+  const [loaded, show] = useState(/** @type {{ name: string, Page?: any, error?: unknown } | null} */ (null));
+  const name = page?.name;
   useEffect(() => {
     let isCurrent = true;
-    page?.load().then(
-      ({ Page }) => isCurrent && show({ pattern: page.pattern, Page }),
-      (error) => isCurrent && show({ pattern: page.pattern, error }),
-    );
+    if (name) {
+      import(`./pages/${name}.js`).then(
+        ({ Page }) => isCurrent && show({ name, Page }),
+        (error) => isCurrent && show({ name, error }),
+      );
+    }
     return () => {
       isCurrent = false;
     };
-  }, [pattern]);
+  }, [name]);
   useNewPage(path);
   if (!page) return html`<${Frame} path=${path}><${NoPage} path=${path} /></${Frame}>`;
-  const shown = loaded?.pattern === pattern ? loaded : null;
+  const shown = loaded?.name === name ? loaded : null;
   return html`<${Frame} path=${path}>
     ${shown?.Page && html`<${shown.Page} key=${path} id=${page.id} query=${query} />`}
     ${shown?.error && html`<${Unloaded} />`}

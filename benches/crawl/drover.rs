@@ -68,7 +68,7 @@ impl Worker {
     pub async fn start(url: &str, site: &Site, dir: &Path, options: Options) -> Result<Worker> {
         let Options { slots, shows_heartbeats } = options;
         let metrics = if shows_heartbeats { Some(heartbeats::port().await?) } else { None };
-        let mut command = Command::new(env!("CARGO_BIN_EXE_drover"));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_drover-under-bench"));
         let log = File::create(dir.join("worker.log"))?;
         command.arg("worker").env_clear().envs(settings(url, site, dir));
         // what is to be tried, such as DROVER__DATABASE__POOL_WORK=4

@@ -15,7 +15,7 @@ use crate::sums::{self, SumsByStore};
 
 const SCHEMA: &str = include_str!("peers/schema.sql");
 const SUMS: &str = include_str!("peers/sums.sql");
-const SCRIPTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/crawl/peers");
+const SCRIPTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/crawl/peers");
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]

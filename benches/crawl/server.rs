@@ -22,7 +22,7 @@ impl Server {
         let dir = tempfile::Builder::new().prefix("drover-crawl-").tempdir()?;
         // the server may run under another account
         std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755))?;
-        let keeper = Some(env!("CARGO_BIN_EXE_drover").into());
+        let keeper = Some(env!("CARGO_BIN_EXE_drover-under-bench").into());
         let options = Options { keeper, linger: Duration::ZERO, settings, ..Options::default() };
         let running = private_server::start_with(dir.path(), options).await?;
         let admin = connect(running.url()).await?;

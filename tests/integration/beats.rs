@@ -3,7 +3,7 @@
 use drover::domain::role::Role;
 use tokio::process::Command;
 
-use crate::support::{Child, Farm, LEASE, PATIENCE};
+use testkit::{Child, Farm, LEASE, PATIENCE};
 
 /// One store whose first fetch hangs.
 async fn farm() -> Farm {

@@ -8,7 +8,7 @@ use nix::sys::signal::Signal;
 use rstest::rstest;
 use sim::{Fault, FaultKind};
 
-use crate::support::{Child, Farm};
+use testkit::{Child, Farm};
 
 /// A process that recovers tasks and runs none of these.
 async fn observer(farm: &Farm) -> Child {

@@ -5,24 +5,21 @@ use drover::domain::role::Role;
 use nix::sys::signal::Signal;
 use rstest::rstest;
 use sim::{Fault, FaultKind};
-
-use crate::support::{Child, Farm, PATIENCE, until};
+use testkit::{Child, Farm, PATIENCE, until};
 
 const RUNNING: &str = "SELECT count(*) FROM worker_tasks WHERE status = 'running'";
 const STOPPING: &str = "SELECT count(*) FROM stopping_runs";
 
-impl Farm {
-    /// The one fetch of the farm's store, which hangs in a worker.
-    async fn hanging_fetch(&self) -> i64 {
-        self.sim.add_fault(Fault::new(FaultKind::Hang).times(1));
-        let id = self.enqueue(Role::PayloadFetch).await[0];
-        self.until_counted("it runs", RUNNING, 1).await;
-        id
-    }
+/// The one fetch of the farm's store, which hangs in a worker.
+async fn hanging_fetch(farm: &Farm) -> i64 {
+    farm.sim.add_fault(Fault::new(FaultKind::Hang).times(1));
+    let id = farm.enqueue(Role::PayloadFetch).await[0];
+    farm.until_counted("it runs", RUNNING, 1).await;
+    id
+}
 
-    async fn cancel(&self, id: i64) {
-        tasks::cancel(&self.db.client().await.unwrap(), id).await.unwrap();
-    }
+async fn cancel(farm: &Farm, id: i64) {
+    tasks::cancel(&farm.db.client().await.unwrap(), id).await.unwrap();
 }
 
 #[tokio::test]
@@ -32,8 +29,8 @@ async fn the_body_of_a_cancelled_task_stops_and_then_the_next_of_its_store_runs(
     // no lease runs out here: only the stop of the body can free the store
     command.env("DROVER__QUEUE__LEASE", "10m").env("DROVER__QUEUE__HEARTBEAT", "200ms");
     let worker = Child::spawn(&mut command);
-    let id = farm.hanging_fetch().await;
-    farm.cancel(id).await;
+    let id = hanging_fetch(&farm).await;
+    cancel(&farm, id).await;
     farm.enqueue(Role::PayloadFetch).await;
     farm.until_crawled().await;
     assert_eq!(farm.count(STOPPING).await, 0);
@@ -54,8 +51,8 @@ async fn a_worker_that_dies_frees_the_store_when_its_lease_would_have_run_out(#[
     command.env("DROVER__QUEUE__LEASE", "6s").env("DROVER__QUEUE__HEARTBEAT", "200ms");
     command.env("FAILPOINTS", "execute.before_stop_is_noted=panic(planted)");
     let mut worker = Child::spawn(&mut command).allow_errors(&["planted"]);
-    let id = farm.hanging_fetch().await;
-    farm.cancel(id).await;
+    let id = hanging_fetch(&farm).await;
+    cancel(&farm, id).await;
     if stops_first {
         worker.until_metric("drover_panics_total", 1.0).await;
     }
@@ -90,7 +87,7 @@ async fn a_run_that_ends_by_itself_after_the_cancel_frees_the_store_and_writes_n
     let worker = Child::spawn(&mut command);
     let id = farm.enqueue(Role::PayloadFetch).await[0];
     farm.until_counted("it runs", RUNNING, 1).await;
-    farm.cancel(id).await;
+    cancel(&farm, id).await;
     farm.until_counted("its end was refused", STOPPING, 0).await;
     assert_eq!(farm.count("SELECT count(*) FROM raw_crawl_payloads").await, 0);
     farm.enqueue(Role::PayloadFetch).await;

@@ -15,7 +15,7 @@ use drover::metrics;
 use drover::storage::Payloads;
 use tokio::runtime::Handle;
 
-use crate::support::{PATIENCE, TestDatabase, config, database, start_actor, until};
+use testkit::{PATIENCE, TestDatabase, config, database, start_actor, until};
 
 fn chore_deps(database: &TestDatabase, storage: &Path, settings: &[(&'static str, &str)]) -> ChoreDeps {
     let payloads = Payloads::new(storage, "the test's".to_owned());

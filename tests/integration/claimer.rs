@@ -14,7 +14,7 @@ use drover::domain::task::LeaseTimes;
 use futures_util::future::join_all;
 use tokio::sync::watch;
 
-use crate::support::{FaultProxy, TestDatabase, database, database_settings, until};
+use testkit::{FaultProxy, TestDatabase, database, database_settings, until};
 
 /// Of each claimer.
 const LOST_ANSWERS: usize = 50;

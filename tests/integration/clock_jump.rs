@@ -2,7 +2,7 @@
 
 use drover::domain::role::Role;
 
-use crate::support::{Child, Farm, connect};
+use testkit::{Child, Farm, connect};
 
 /// Moves every time in every table of drover's own, as if all had been written by a clock that was a day ahead.
 const A_DAY_AHEAD: &str = "
@@ -29,7 +29,7 @@ async fn a_clock_that_was_a_day_ahead_freezes_no_store() {
     let mut first = Child::spawn(&mut farm.drover(&["worker"]));
     farm.until_crawled().await;
     first.signal(nix::sys::signal::Signal::SIGTERM);
-    first.ended(crate::support::PATIENCE).await;
+    first.ended(testkit::PATIENCE).await;
     connect(farm.url()).await.batch_execute(A_DAY_AHEAD).await.unwrap();
     let ahead = "SELECT count(*) FROM dispensaries WHERE last_payload_at > now() + interval '23 hours'";
     assert_eq!(farm.count(ahead).await, 4, "the times were moved");

@@ -8,7 +8,7 @@ use nix::sys::signal::Signal;
 use serde_json::Value;
 use tokio::process::Command;
 
-use crate::support::{Child, Farm, PATIENCE, database, drover, empty_database, server_dir};
+use testkit::{Child, Farm, PATIENCE, database, drover, empty_database, server_dir};
 
 const NOBODY_LISTENS: &str = "postgresql://me:secret@127.0.0.1:1/drover";
 

@@ -6,25 +6,23 @@ use drover::db::{Db, DbError, PoolSizes, pipeline};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::support;
-
 const SOON: Duration = Duration::from_secs(10);
 
 /// One connection, so that the next borrower would meet what the last one left behind.
 fn impatient(url: &str) -> Db {
     let settings =
-        drover::config::Database { statement_timeout: Duration::from_millis(300), ..support::database_settings() };
+        drover::config::Database { statement_timeout: Duration::from_millis(300), ..testkit::database_settings() };
     Db::new(url, &settings, PoolSizes { work: 1, api: 1 }).unwrap()
 }
 
-async fn sleepers(database: &support::TestDatabase) -> i64 {
+async fn sleepers(database: &testkit::TestDatabase) -> i64 {
     let sql = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state = 'active' AND query LIKE 'SELECT pg_sleep%'";
     database.raw.query_one(sql, &[]).await.unwrap().get(0)
 }
 
 #[tokio::test]
 async fn a_statement_that_exceeds_its_deadline_is_cancelled_and_called_slow() {
-    let database = support::database().await;
+    let database = testkit::database().await;
     let db = impatient(&database.url);
     let client = db.client().await.unwrap();
     // the server's own time-out must not be what ends it
@@ -36,13 +34,13 @@ async fn a_statement_that_exceeds_its_deadline_is_cancelled_and_called_slow() {
     assert!(matches!(error, DbError::Unavailable(_)), "the cancel request may hit the next statement: {error}");
     drop(client);
 
-    support::until("the statement has ended on the server", SOON, async || sleepers(&database).await == 0).await;
+    testkit::until("the statement has ended on the server", SOON, async || sleepers(&database).await == 0).await;
     assert_eq!(db.client().await.unwrap().query_one("SELECT 1", &[]).await.unwrap().get::<_, i32>(0), 1);
 }
 
 #[tokio::test]
 async fn a_server_that_falls_silent_is_unavailable_and_no_statement_is_called_slow() {
-    let database = support::database().await;
+    let database = testkit::database().await;
     let db = impatient(&database.url);
     let client = db.client().await.unwrap();
     let pid: i32 = client.query_one("SELECT pg_backend_pid()", &[]).await.unwrap().get(0);
@@ -71,7 +69,7 @@ impl Drop for Frozen {
 
 #[tokio::test]
 async fn a_lock_that_is_held_too_long_is_contention_and_not_a_slow_statement() {
-    let database = support::database().await;
+    let database = testkit::database().await;
     let db = impatient(&database.url);
     database.raw.batch_execute("CREATE TABLE held (id int)").await.unwrap();
     database.raw.batch_execute("BEGIN; LOCK TABLE held").await.unwrap();
@@ -81,7 +79,7 @@ async fn a_lock_that_is_held_too_long_is_contention_and_not_a_slow_statement() {
 
 #[tokio::test]
 async fn the_victim_of_a_deadlock_may_run_its_transaction_again() {
-    let database = support::database().await;
+    let database = testkit::database().await;
     database.raw.batch_execute("CREATE TABLE pair (id int); INSERT INTO pair VALUES (1), (2)").await.unwrap();
     let (first, second) = (database.db.begin().await.unwrap(), database.db.begin().await.unwrap());
     let update = "UPDATE pair SET id = id WHERE id = $1";
@@ -101,9 +99,9 @@ async fn the_victim_of_a_deadlock_may_run_its_transaction_again() {
 
 #[tokio::test]
 async fn a_pool_without_a_free_connection_says_so_and_a_silent_server_says_otherwise() {
-    let database = support::database().await;
+    let database = testkit::database().await;
     let settings =
-        drover::config::Database { connect_timeout: Duration::from_millis(300), ..support::database_settings() };
+        drover::config::Database { connect_timeout: Duration::from_millis(300), ..testkit::database_settings() };
     let db = Db::new(&database.url, &settings, PoolSizes { work: 1, api: 1 }).unwrap();
     let held = db.client().await.unwrap();
     let busy = db.client().await.err().unwrap().to_string();
@@ -119,7 +117,7 @@ async fn a_pool_without_a_free_connection_says_so_and_a_silent_server_says_other
 
 #[tokio::test]
 async fn the_heartbeats_connection_is_named_and_has_limits_on_the_server() {
-    let database = support::database().await;
+    let database = testkit::database().await;
     let deadline = Duration::from_millis(400);
     let (client, connection) = database.db.server().connect("drover heartbeat", deadline).await.unwrap();
     tokio::spawn(connection);
@@ -136,32 +134,32 @@ async fn the_heartbeats_connection_is_named_and_has_limits_on_the_server() {
 
 #[tokio::test]
 async fn a_dropped_future_is_cancelled_and_does_not_poison_the_pool() {
-    let database = support::database().await;
+    let database = testkit::database().await;
     let db = impatient(&database.url);
     {
         let client = db.client().await.unwrap();
         client.batch("SET statement_timeout = 0").await.unwrap();
         let sleeping = client.query("SELECT pg_sleep(60)", &[]);
-        let watching = support::until("the statement runs", SOON, async || sleepers(&database).await == 1);
+        let watching = testkit::until("the statement runs", SOON, async || sleepers(&database).await == 1);
         tokio::select! {
             biased;
             () = watching => {}
             answer = sleeping => panic!("it should have slept on: {answer:?}"),
         }
     }
-    support::until("the statement has ended on the server", SOON, async || sleepers(&database).await == 0).await;
+    testkit::until("the statement has ended on the server", SOON, async || sleepers(&database).await == 0).await;
     assert_eq!(db.client().await.unwrap().query_one("SELECT 2", &[]).await.unwrap().get::<_, i32>(0), 2);
 }
 
 #[tokio::test]
 async fn a_frozen_transaction_loses_its_locks() {
-    let database = support::database().await;
+    let database = testkit::database().await;
     database.raw.batch_execute("CREATE TABLE held (id int); INSERT INTO held VALUES (1)").await.unwrap();
     let frozen = database.db.begin().await.unwrap();
     frozen.execute("UPDATE held SET id = 2", &[]).await.unwrap();
 
     let begun = std::time::Instant::now();
-    support::until("its successor can have the row", Duration::from_secs(20), async || {
+    testkit::until("its successor can have the row", Duration::from_secs(20), async || {
         let lock = "SELECT FROM held FOR UPDATE NOWAIT";
         database.raw.query(lock, &[]).await.is_ok()
     })
@@ -187,7 +185,7 @@ async fn a_database_that_is_not_there_is_unavailable() {
 
 async fn assert_unavailable_soon(url: &str) {
     let connect_timeout = Duration::from_millis(300);
-    let settings = drover::config::Database { connect_timeout, ..support::database_settings() };
+    let settings = drover::config::Database { connect_timeout, ..testkit::database_settings() };
     let db = Db::new(url, &settings, PoolSizes { work: 1, api: 1 }).unwrap();
     let begun = std::time::Instant::now();
     let error = db.client().await.err().unwrap();
@@ -197,7 +195,7 @@ async fn assert_unavailable_soon(url: &str) {
 
 #[tokio::test]
 async fn a_dropped_transaction_is_rolled_back() {
-    let database = support::database().await;
+    let database = testkit::database().await;
     database.raw.batch_execute("CREATE TABLE written (id int)").await.unwrap();
     let tx = database.db.begin().await.unwrap();
     tx.execute("INSERT INTO written VALUES (1)", &[]).await.unwrap();
@@ -212,7 +210,7 @@ async fn a_dropped_transaction_is_rolled_back() {
 
 #[tokio::test]
 async fn a_dropped_transaction_gives_its_connection_back() {
-    let database = support::database().await;
+    let database = testkit::database().await;
     database.raw.batch_execute("CREATE TABLE written (id int)").await.unwrap();
     let db = impatient(&database.url);
     let tx = db.begin().await.unwrap();
@@ -227,7 +225,7 @@ async fn a_dropped_transaction_gives_its_connection_back() {
 
 #[tokio::test]
 async fn statements_prepared_before_a_migration_do_not_outlive_it() {
-    let database = support::database().await;
+    let database = testkit::database().await;
     let db = impatient(&database.url);
     database.raw.batch_execute("CREATE TABLE grows (a int)").await.unwrap();
     db.client().await.unwrap().query("SELECT * FROM grows", &[]).await.unwrap();
@@ -239,7 +237,7 @@ async fn statements_prepared_before_a_migration_do_not_outlive_it() {
 
 #[tokio::test]
 async fn a_plan_that_a_migration_made_invalid_is_contention_and_another_refusal_is_not() {
-    let database = support::database().await;
+    let database = testkit::database().await;
     let client = database.db.client().await.unwrap();
     database.raw.batch_execute("CREATE TABLE growing (id int)").await.unwrap();
     client.query("SELECT * FROM growing", &[]).await.unwrap();
@@ -252,7 +250,7 @@ async fn a_plan_that_a_migration_made_invalid_is_contention_and_another_refusal_
 
 #[tokio::test]
 async fn a_transaction_in_which_a_statement_failed_cannot_be_committed() {
-    let database = support::database().await;
+    let database = testkit::database().await;
     let tx = database.db.begin().await.unwrap();
     tx.batch("CREATE TABLE half (id int)").await.unwrap();
     assert!(tx.batch("SELECT 1 / 0").await.is_err());
@@ -262,7 +260,7 @@ async fn a_transaction_in_which_a_statement_failed_cannot_be_committed() {
 
 #[tokio::test]
 async fn of_statements_sent_together_the_one_that_failed_is_told() {
-    let database = support::database().await;
+    let database = testkit::database().await;
     let tx = database.db.begin().await.unwrap();
     let refused = async {
         tx.batch("SELECT 1").await?;
@@ -278,7 +276,7 @@ async fn of_statements_sent_together_the_one_that_failed_is_told() {
 
 #[tokio::test]
 async fn transactions_are_read_committed_whatever_the_database_says() {
-    let database = support::database().await;
+    let database = testkit::database().await;
     let alter = format!("ALTER DATABASE {} SET default_transaction_isolation = 'serializable'", database.name);
     database.raw.batch_execute(&alter).await.unwrap();
     let db = impatient(&database.url);
@@ -289,10 +287,10 @@ async fn transactions_are_read_committed_whatever_the_database_says() {
 
 #[tokio::test]
 async fn a_request_waits_for_a_lock_no_longer_than_a_statement_does() {
-    let database = support::database().await;
+    let database = testkit::database().await;
     database.raw.batch_execute("BEGIN; LOCK TABLE worker_tasks").await.unwrap();
     let begun = std::time::Instant::now();
-    let mut enqueue = support::drover();
+    let mut enqueue = testkit::drover();
     enqueue.args(["enqueue", "--role", "analytics_refresh"]).env("DATABASE_URL", &database.url);
     let output = enqueue.output().await.unwrap();
     assert_eq!(output.status.code(), Some(69), "{}", String::from_utf8_lossy(&output.stderr));
@@ -301,10 +299,10 @@ async fn a_request_waits_for_a_lock_no_longer_than_a_statement_does() {
 
 #[tokio::test]
 async fn a_search_path_without_a_schema_is_named_with_its_remedy() {
-    let empty = support::empty_database().await;
+    let empty = testkit::empty_database().await;
     let alter = format!("ALTER DATABASE {} SET search_path = 'elsewhere'", empty.name);
     empty.raw.batch_execute(&alter).await.unwrap();
-    let mut up = support::drover();
+    let mut up = testkit::drover();
     let output = up.args(["migrate", "up"]).env("DATABASE_URL", &empty.url).output().await.unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(78), "{said}");

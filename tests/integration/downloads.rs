@@ -11,7 +11,7 @@ use serde_json::Value;
 use sim::{PictureAnswer, Settings, Simulator};
 use tokio::process::Command;
 
-use crate::support::{Child, Farm, PATIENCE, TestDatabase, database, until};
+use testkit::{Child, Farm, PATIENCE, TestDatabase, database, until};
 
 const KILLS: usize = 10;
 /// Images of products and brands that were neither stored nor given up for now.

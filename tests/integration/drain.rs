@@ -6,7 +6,7 @@ use drover::domain::role::Role;
 use nix::sys::signal::Signal;
 use sim::{Fault, FaultKind};
 
-use crate::support::{Child, Farm};
+use testkit::{Child, Farm};
 
 const RUNNING: &str = "SELECT count(*) FROM worker_tasks WHERE status = 'running'";
 const GIVEN_BACK: &str = "SELECT count(*) FROM worker_tasks t JOIN task_attempts a ON a.task_id = t.id

@@ -7,7 +7,7 @@ use drover::domain::task::TaskLease;
 use rstest::rstest;
 
 use crate::queue::{BACK, LEASE, ME, Queue, asks, just_beaten};
-use crate::support::filled_database;
+use testkit::filled_database;
 
 /// Pages that one claimed, renewed, swept or recovered task may touch, in heap and indexes of both tables.
 const PAGES_A_TASK: i64 = 60;
@@ -287,7 +287,7 @@ async fn a_claim_of_any_role_does_not_walk_past_the_backlog_of_another_family(#[
              SELECT 'payload_fetch', n, true FROM generate_series(1, 1000) n; RESET drover.own"
         ))
         .await;
-    let others = crate::support::connect(&queue.database.url).await;
+    let others = testkit::connect(&queue.database.url).await;
     let lock =
         format!("BEGIN; SELECT FROM worker_tasks WHERE role = 'payload_fetch' ORDER BY id LIMIT {locked} FOR UPDATE");
     others.batch_execute(&lock).await.unwrap();

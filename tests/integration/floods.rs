@@ -8,7 +8,7 @@ use drover::domain::role::Role;
 use drover::domain::store::Platform;
 use sim::{Coding, Fault, FaultKind, Flood, FloodOf};
 
-use crate::support::{Child, Farm, until};
+use testkit::{Child, Farm, until};
 
 const MIB: usize = 1 << 20;
 /// As many as may hold large answers at once: more would wait for them, a minute each time.

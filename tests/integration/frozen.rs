@@ -3,7 +3,7 @@
 use drover::domain::role::Role;
 use nix::sys::signal::Signal;
 
-use crate::support::{Child, Farm, PATIENCE};
+use testkit::{Child, Farm, PATIENCE};
 
 #[tokio::test]
 async fn a_frozen_worker_writes_nothing_after_its_lease() {

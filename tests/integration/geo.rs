@@ -11,7 +11,7 @@ use proptest::{collection, prelude::*};
 use rstest::rstest;
 use tempfile::TempDir;
 
-use crate::support::geo_files::{Located, ip2location, located, mmdb};
+use testkit::geo_files::{Located, ip2location, located, mmdb};
 
 type Format = fn(&[Located]) -> Vec<u8>;
 

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use sim::{Counts, Fault, FaultKind, Refusal};
 use tokio::process::Command;
 
-use crate::support::{Child, Farm, PATIENCE, TestDatabase, config, database, drover, until};
+use testkit::{Child, Farm, PATIENCE, TestDatabase, config, database, drover, until};
 
 const HOST: &str = "menu.test";
 /// What `drover worker` may run at once in these tests.

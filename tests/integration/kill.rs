@@ -13,7 +13,7 @@ use nix::unistd::Pid;
 use rand::Rng;
 use serde_json::Value;
 
-use crate::support::{Child, Farm, PATIENCE, connect, database, drover, server_dir, until};
+use testkit::{Child, Farm, PATIENCE, connect, database, drover, server_dir, until};
 
 const CRAWL: Duration = Duration::from_secs(300);
 /// What a demo logs before its first task: one line for each of its 25 workers, one for the proxies.

@@ -6,8 +6,6 @@ use drover::db::listen::listen;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use crate::support;
-
 const SOON: Duration = Duration::from_secs(10);
 
 async fn woken(wakes: &mut watch::Receiver<u64>) {
@@ -16,7 +14,7 @@ async fn woken(wakes: &mut watch::Receiver<u64>) {
 
 #[tokio::test]
 async fn a_notification_wakes_every_receiver() {
-    let database = support::database().await;
+    let database = testkit::database().await;
     let mut wakes = listen(database.db.server(), "test_channel");
     let mut others = wakes.clone();
     woken(&mut wakes).await; // it is connected
@@ -28,7 +26,7 @@ async fn a_notification_wakes_every_receiver() {
 
 #[tokio::test]
 async fn a_lost_connection_comes_back_and_wakes_for_what_was_missed() {
-    let database = support::database().await;
+    let database = testkit::database().await;
     let mut wakes = listen(database.db.server(), "test_channel");
     woken(&mut wakes).await;
     let cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query = 'LISTEN test_channel'";
@@ -40,12 +38,12 @@ async fn a_lost_connection_comes_back_and_wakes_for_what_was_missed() {
 
 #[tokio::test]
 async fn without_receivers_the_connection_closes() {
-    let database = support::database().await;
+    let database = testkit::database().await;
     let mut wakes = listen(database.db.server(), "test_channel");
     woken(&mut wakes).await;
     drop(wakes);
     let listening = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND query = 'LISTEN test_channel'";
-    support::until("the connection is closed", SOON, async || {
+    testkit::until("the connection is closed", SOON, async || {
         database.raw.query(listening, &[]).await.unwrap().is_empty()
     })
     .await;

@@ -6,7 +6,7 @@ use drover::domain::role::Role;
 use http_body_util::Full;
 
 use crate::api::server::send;
-use crate::support::{Child, Farm, FaultProxy, PATIENCE, until};
+use testkit::{Child, Farm, FaultProxy, PATIENCE, until};
 
 const STORES: usize = 6;
 /// Of twice as many settlements with effects as there are stores.

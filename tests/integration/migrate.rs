@@ -4,17 +4,15 @@ use std::time::{Duration, Instant};
 
 use drover::db::migrate::{self, MigrateError};
 
-use crate::support;
-
 #[tokio::test]
 async fn eight_processes_at_once_all_start_and_one_migrates() {
-    let database = support::empty_database().await;
+    let database = testkit::empty_database().await;
     let runs: Vec<_> = (0..8)
         .map(|_| {
             let url = database.url.clone();
             tokio::spawn(async move {
                 let sizes = drover::db::PoolSizes { work: 1, api: 1 };
-                let db = drover::db::Db::new(&url, &support::database_settings(), sizes).unwrap();
+                let db = drover::db::Db::new(&url, &testkit::database_settings(), sizes).unwrap();
                 migrate::up(&db).await.unwrap()
             })
         })
@@ -29,7 +27,7 @@ async fn eight_processes_at_once_all_start_and_one_migrates() {
 
 #[tokio::test]
 async fn a_migration_that_was_changed_afterwards_is_refused_by_name() {
-    let database = support::database().await;
+    let database = testkit::database().await;
     database.raw.execute("UPDATE schema_migrations SET checksum = 'x' WHERE version = 1", &[]).await.unwrap();
     let error = migrate::up(&database.db).await.unwrap_err();
     assert!(matches!(&error, MigrateError::Changed(name) if name.starts_with("0001_")), "{error}");
@@ -37,7 +35,7 @@ async fn a_migration_that_was_changed_afterwards_is_refused_by_name() {
 
 #[tokio::test]
 async fn a_database_from_the_future_is_refused() {
-    let database = support::database().await;
+    let database = testkit::database().await;
     let insert = "INSERT INTO schema_migrations (version, name, checksum) VALUES (9999, '9999_future', 'x')";
     database.raw.execute(insert, &[]).await.unwrap();
     let error = migrate::up(&database.db).await.unwrap_err();
@@ -46,7 +44,7 @@ async fn a_database_from_the_future_is_refused() {
 
 #[tokio::test]
 async fn a_failing_migration_leaves_nothing_behind() {
-    let database = support::empty_database().await;
+    let database = testkit::empty_database().await;
     // what a later migration wants to make is there already
     database.raw.batch_execute("CREATE TABLE worker_tasks ()").await.unwrap();
     let error = migrate::up(&database.db).await.unwrap_err();
@@ -61,7 +59,7 @@ async fn a_failing_migration_leaves_nothing_behind() {
 
 #[tokio::test]
 async fn a_view_with_other_columns_is_replaced() {
-    let database = support::database().await;
+    let database = testkit::database().await;
     let made_by_an_older_program = "
         DROP VIEW v_worker_capacity CASCADE;
         CREATE VIEW v_worker_capacity AS SELECT 1 AS one;
@@ -75,9 +73,9 @@ async fn a_view_with_other_columns_is_replaced() {
 
 #[tokio::test]
 async fn check_tells_scripts_by_its_exit_code() {
-    let database = support::empty_database().await;
+    let database = testkit::empty_database().await;
     let exit_code = async |command: &str| {
-        let mut drover = support::drover();
+        let mut drover = testkit::drover();
         drover.args(["migrate", command, "--json"]).env("DATABASE_URL", &database.url);
         drover.output().await.unwrap().status.code()
     };
@@ -88,10 +86,10 @@ async fn check_tells_scripts_by_its_exit_code() {
 
 #[tokio::test]
 async fn a_process_makes_no_tables_in_another_programs_database() {
-    let database = support::empty_database().await;
+    let database = testkit::empty_database().await;
     database.raw.batch_execute("CREATE TABLE orders (id int); CREATE EXTENSION IF NOT EXISTS pg_trgm").await.unwrap();
     let run = async |args: &[&str]| {
-        let output = support::drover().args(args).env("DATABASE_URL", &database.url).output().await.unwrap();
+        let output = testkit::drover().args(args).env("DATABASE_URL", &database.url).output().await.unwrap();
         (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
     };
     for args in [&["worker"][..], &["enqueue", "--role", "analytics_refresh"]] {
@@ -110,7 +108,7 @@ const OLDER: &str = "UPDATE schema_objects SET checksum = 'older', revision = 0"
 
 #[tokio::test]
 async fn functions_with_another_result_and_overloads_with_other_arguments_are_replaced() {
-    let database = support::database().await;
+    let database = testkit::database().await;
     let made_by_an_older_program = "
         DROP FUNCTION recover_stale_tasks(int);
         CREATE FUNCTION recover_stale_tasks(minutes int) RETURNS text LANGUAGE sql AS 'SELECT 1::text';
@@ -124,7 +122,7 @@ async fn functions_with_another_result_and_overloads_with_other_arguments_are_re
 
 #[tokio::test]
 async fn an_object_that_did_not_change_is_not_touched() {
-    let database = support::database().await;
+    let database = testkit::database().await;
     let versions = async || -> Vec<(String, String)> {
         let sql = "SELECT tgname::text, xmin::text FROM pg_trigger WHERE NOT tgisinternal
                    UNION ALL SELECT proname::text, xmin::text FROM pg_proc WHERE pronamespace = current_schema()::regnamespace
@@ -141,7 +139,7 @@ async fn an_object_that_did_not_change_is_not_touched() {
 
 #[tokio::test]
 async fn an_older_program_starts_beside_newer_objects_and_leaves_them() {
-    let database = support::database().await;
+    let database = testkit::database().await;
     let made_by_a_newer_program = "
         CREATE OR REPLACE FUNCTION recover_stale_tasks(minutes int) RETURNS int LANGUAGE sql AS 'SELECT 4711';
         UPDATE schema_objects SET checksum = 'newer', revision = 1000000 WHERE name = '90_psql'";
@@ -155,15 +153,15 @@ async fn an_older_program_starts_beside_newer_objects_and_leaves_them() {
 
 #[tokio::test]
 async fn claims_go_on_while_objects_wait_for_a_reader_to_leave() {
-    let database = support::database().await;
-    let reader = support::connect(&database.url).await;
+    let database = testkit::database().await;
+    let reader = testkit::connect(&database.url).await;
     // locks the view and every table under it
     reader.batch_execute("BEGIN; SELECT FROM v_worker_capacity; SELECT FROM task_attempts").await.unwrap();
     database.raw.batch_execute(OLDER).await.unwrap();
     let db = database.db.clone();
     let migrating = tokio::spawn(async move { migrate::up(&db).await });
     let waits = "SELECT count(*) FROM pg_locks WHERE NOT granted AND mode = 'AccessExclusiveLock'";
-    support::until("a view waits for its reader", Duration::from_secs(10), async || {
+    testkit::until("a view waits for its reader", Duration::from_secs(10), async || {
         database.raw.query_one(waits, &[]).await.unwrap().get::<_, i64>(0) > 0
     })
     .await;
@@ -176,9 +174,9 @@ async fn claims_go_on_while_objects_wait_for_a_reader_to_leave() {
 }
 
 /// Enqueues and claims for a while, under the program's own deadlines.
-async fn slowest_claim(database: &support::TestDatabase, time: Duration) -> Duration {
+async fn slowest_claim(database: &testkit::TestDatabase, time: Duration) -> Duration {
     let (begun, mut slowest) = (Instant::now(), Duration::ZERO);
-    let client = support::connect(&database.url).await;
+    let client = testkit::connect(&database.url).await;
     client.batch_execute("SET statement_timeout = '5s'").await.unwrap();
     while begun.elapsed() < time {
         let asked = Instant::now();
@@ -192,7 +190,7 @@ async fn slowest_claim(database: &support::TestDatabase, time: Duration) -> Dura
 
 #[tokio::test]
 async fn commands_that_only_read_refuse_an_outdated_schema_and_change_nothing() {
-    let database = support::empty_database().await;
+    let database = testkit::empty_database().await;
     for command in [
         "tasks list",
         "tasks show 1",
@@ -204,7 +202,7 @@ async fn commands_that_only_read_refuse_an_outdated_schema_and_change_nothing() 
         "payload show 1",
         "platforms hashes list",
     ] {
-        let mut program = support::drover();
+        let mut program = testkit::drover();
         let output = program.args(command.split(' ')).env("DATABASE_URL", &database.url).output().await.unwrap();
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(69), "{command}: {said}");
@@ -216,18 +214,18 @@ async fn commands_that_only_read_refuse_an_outdated_schema_and_change_nothing() 
 
 #[tokio::test]
 async fn a_read_only_server_can_be_read() {
-    let database = support::database().await;
+    let database = testkit::database().await;
     let read_only = format!("ALTER DATABASE {} SET default_transaction_read_only = on", database.name);
     database.raw.batch_execute(&read_only).await.unwrap();
-    let output = support::drover().args(["tasks", "list"]).env("DATABASE_URL", &database.url).output().await.unwrap();
+    let output = testkit::drover().args(["tasks", "list"]).env("DATABASE_URL", &database.url).output().await.unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
 #[tokio::test]
 async fn a_schema_that_cannot_be_compared_ends_a_command_within_the_statements_deadline() {
-    let database = support::database().await;
+    let database = testkit::database().await;
     database.raw.batch_execute("BEGIN; LOCK TABLE schema_migrations").await.unwrap();
-    let mut list = support::drover();
+    let mut list = testkit::drover();
     list.args(["tasks", "list"]).env("DATABASE_URL", &database.url).env("DROVER__DATABASE__STATEMENT_TIMEOUT", "500ms");
     let output = tokio::time::timeout(Duration::from_secs(10), list.output()).await.expect("it hangs").unwrap();
     assert_eq!(output.status.code(), Some(69), "{}", String::from_utf8_lossy(&output.stderr));
@@ -235,16 +233,16 @@ async fn a_schema_that_cannot_be_compared_ends_a_command_within_the_statements_d
 
 #[tokio::test]
 async fn a_session_that_forgot_its_commit_is_ended_by_the_database() {
-    let database = support::empty_database().await;
+    let database = testkit::empty_database().await;
     migrate::up(&database.db).await.unwrap();
-    let session = support::connect(&database.url).await;
+    let session = testkit::connect(&database.url).await;
     let limit = session.query_one("SHOW idle_in_transaction_session_timeout", &[]).await.unwrap();
     assert_eq!(limit.get::<_, String>(0), "5min");
 }
 
 #[tokio::test]
 async fn a_view_whose_rows_a_function_returns_is_replaced() {
-    let database = support::database().await;
+    let database = testkit::database().await;
     let made_by_an_older_program = "
         DROP FUNCTION claimed_with(uuid);
         DROP VIEW claimed_tasks;
@@ -263,7 +261,7 @@ async fn months_of_snapshots_that_have_rows_keep_their_key_and_the_next_is_made_
         ALTER TABLE store_product_snapshots ADD PRIMARY KEY (store_product_id, crawl_id, crawled_at);
         INSERT INTO store_product_snapshots (store_product_id, crawl_id, crawled_at, is_on_special, quantity_censored, is_in_stock, stock_status)
         VALUES (1, 1, now(), false, false, true, 'in_stock');";
-    let database = support::database().await;
+    let database = testkit::database().await;
     database.raw.batch_execute(AS_BEFORE).await.unwrap();
     database.raw.batch_execute(include_str!("../../migrations/0046_snapshots_by_block_range.sql")).await.unwrap();
 

@@ -11,7 +11,7 @@ use nix::unistd::Pid;
 use sim::ProxyFault;
 use tokio::net::TcpListener;
 
-use crate::support::{Child, Farm, FaultProxy, PATIENCE, drover, server_dir, server_options};
+use testkit::{Child, Farm, FaultProxy, PATIENCE, drover, server_dir, server_options};
 
 #[tokio::test]
 async fn a_crawl_outlives_its_database_server() {

@@ -1,10 +1,7 @@
 //! The plans of the queue's functions are pinned: each function that the program calls carries its planner settings, and what it
 //! calls runs under them.
 
-use std::path::Path;
-
 use crate::statements::files_with;
-use crate::support;
 
 const PINS: [&str; 5] =
     ["plan_cache_mode=force_generic_plan", "enable_seqscan=off", "enable_bitmapscan=off", "enable_sort=off", "jit=off"];
@@ -37,7 +34,7 @@ async fn every_function_that_the_program_calls_pins_its_plans() {
                      WHERE pronamespace = 'public'::regnamespace AND provolatile <> 'i'";
     let mut called = Vec::new();
     let mut faults = Vec::new();
-    for row in support::database().await.raw.query(functions, &[]).await.unwrap() {
+    for row in testkit::database().await.raw.query(functions, &[]).await.unwrap() {
         let (name, settings): (String, Vec<String>) = (row.get(0), row.get(1));
         if !is_called(&sources, &name) {
             continue;
@@ -60,7 +57,7 @@ fn is_called(sources: &str, name: &str) -> bool {
 
 /// All of `src/db`: statements stand in files of their own and in Rust.
 fn sources() -> String {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/db");
+    let root = testkit::root().join("src/db");
     let files = ["rs", "sql"].into_iter().flat_map(|extension| files_with(extension, &root));
     files.map(|file| std::fs::read_to_string(file).unwrap()).collect()
 }

@@ -20,7 +20,6 @@ use drover::storage::{PayloadContent, Payloads};
 use sim::{Coding, Fault, FaultKind, Operation, OracleStore, Refusal, Settings, Simulator, StoreSeed};
 
 use crate::handlers::test_sessions;
-use crate::support;
 
 /// A simulated platform and what one task crawls it with.
 struct PlatformHarness {
@@ -176,7 +175,7 @@ fn must_equal(menu: &NormalMenu, truth: &OracleStore) {
 
 #[tokio::test]
 async fn the_captured_page_is_a_menu_of_its_own() {
-    let Some(page) = support::fixture("dutchie/filtered_products_page.json") else { return };
+    let Some(page) = testkit::fixture("dutchie/filtered_products_page.json") else { return };
     let mut field = PlatformHarness::new(Settings { stores: 0, captured_page: Some(page), ..Settings::default() });
     let menu = field.fetch(&field.store()).await.unwrap();
     assert_eq!((menu.total_count, menu.product_count, menu.pages.len()), (25, 25, 1));

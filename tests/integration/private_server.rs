@@ -12,13 +12,11 @@ use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::{Pid, Uid};
 use sysinfo::{Process, ProcessRefreshKind, ProcessStatus, ProcessesToUpdate, System, UpdateKind};
 
-use crate::support;
-
 const SOON: Duration = Duration::from_secs(20);
 const SHORT_LINGER: Duration = Duration::from_millis(300);
 
 async fn start(dir: &Path) -> PrivateServer {
-    private_server::start_with(dir, support::server_options(SHORT_LINGER)).await.unwrap()
+    private_server::start_with(dir, testkit::server_options(SHORT_LINGER)).await.unwrap()
 }
 
 fn server_pid(dir: &Path) -> Option<Pid> {
@@ -31,12 +29,12 @@ async fn is_up(url: &str) -> bool {
 }
 
 async fn until_up(url: &str) {
-    support::until("the server takes connections", SOON, async || is_up(url).await).await;
+    testkit::until("the server takes connections", SOON, async || is_up(url).await).await;
 }
 
 /// Nothing with the directory in its command line: neither the server nor its keeper.
 async fn until_nothing_runs(dir: &Path) {
-    support::until("no server and no keeper is left", SOON, async || processes_of(dir).is_empty()).await;
+    testkit::until("no server and no keeper is left", SOON, async || processes_of(dir).is_empty()).await;
 }
 
 fn processes_of(dir: &Path) -> Vec<Pid> {
@@ -62,20 +60,20 @@ fn running_with(words: &[&str]) -> Vec<Pid> {
 
 #[tokio::test]
 async fn a_first_start_takes_seconds_and_a_warm_one_less() {
-    let dir = support::server_dir();
+    let dir = testkit::server_dir();
     // as users start it: everything is synced to disk
-    let options = || private_server::Options { settings: Vec::new(), ..support::server_options(SHORT_LINGER) };
+    let options = || private_server::Options { settings: Vec::new(), ..testkit::server_options(SHORT_LINGER) };
     let begun = Instant::now();
     let server = private_server::start_with(dir.path(), options()).await.unwrap();
     let first = begun.elapsed();
-    support::connect(server.url()).await.batch_execute("CREATE TABLE kept ()").await.unwrap();
+    testkit::connect(server.url()).await.batch_execute("CREATE TABLE kept ()").await.unwrap();
     drop(server);
     private_server::stop(dir.path()).await.unwrap();
 
     let begun = Instant::now();
     let server = private_server::start_with(dir.path(), options()).await.unwrap();
     let warm = begun.elapsed();
-    support::connect(server.url()).await.batch_execute("TABLE kept").await.unwrap();
+    testkit::connect(server.url()).await.batch_execute("TABLE kept").await.unwrap();
     println!("first start {first:?}, warm start {warm:?}");
     assert!(first < Duration::from_secs(10), "first start took {first:?}");
     assert!(warm < Duration::from_secs(2), "warm start took {warm:?}");
@@ -83,10 +81,10 @@ async fn a_first_start_takes_seconds_and_a_warm_one_less() {
 
 #[tokio::test]
 async fn five_processes_at_once_share_one_server() {
-    let data_dir = support::server_dir();
+    let data_dir = testkit::server_dir();
     let urls: Vec<_> = (0..5)
         .map(|_| {
-            let mut url = support::drover();
+            let mut url = testkit::drover();
             url.args(["db", "url", "--dir"]).arg(data_dir.path()).stdout(Stdio::piped());
             tokio::spawn(async move { url.output().await.unwrap() })
         })
@@ -101,7 +99,7 @@ async fn five_processes_at_once_share_one_server() {
         );
         assert!(is_up(url.trim()).await);
     }
-    let stopped = support::drover().args(["db", "stop", "--dir"]).arg(data_dir.path()).status().await.unwrap();
+    let stopped = testkit::drover().args(["db", "stop", "--dir"]).arg(data_dir.path()).status().await.unwrap();
     assert!(stopped.success());
     // those that `db url` left behind notice by themselves
     until_nothing_runs(data_dir.path()).await;
@@ -109,15 +107,15 @@ async fn five_processes_at_once_share_one_server() {
 
 #[tokio::test]
 async fn the_server_of_a_printed_url_outlives_the_command_that_printed_it() {
-    let data_dir = support::server_dir();
+    let data_dir = testkit::server_dir();
     let dir = private_server::dir_in(data_dir.path());
     let server = start(&dir).await;
-    let printed = support::drover().args(["db", "url", "--dir"]).arg(data_dir.path()).output().await.unwrap();
+    let printed = testkit::drover().args(["db", "url", "--dir"]).arg(data_dir.path()).output().await.unwrap();
     let url = String::from_utf8(printed.stdout).unwrap();
 
     let left = Instant::now();
     drop(server);
-    support::until("the linger is over", SOON, async || left.elapsed() > SHORT_LINGER * 4).await;
+    testkit::until("the linger is over", SOON, async || left.elapsed() > SHORT_LINGER * 4).await;
     assert!(is_up(url.trim()).await, "the process that `db url` leaves behind holds the lock");
     private_server::stop(&dir).await.unwrap();
     until_nothing_runs(&dir).await;
@@ -125,24 +123,24 @@ async fn the_server_of_a_printed_url_outlives_the_command_that_printed_it() {
 
 #[tokio::test]
 async fn the_server_outlives_its_starter_and_ends_when_the_last_user_was_killed() {
-    let data_dir = support::server_dir();
+    let data_dir = testkit::server_dir();
     let dir = private_server::dir_in(data_dir.path());
     let server = start(&dir).await;
     let url = server.url().to_owned();
-    let observer = support::connect(&url).await;
+    let observer = testkit::connect(&url).await;
 
-    let mut psql = support::drover();
+    let mut psql = testkit::drover();
     psql.args(["db", "psql", "--dir"]).arg(data_dir.path()).args(["--", "-c", "SELECT pg_sleep(600)"]);
-    let mut user = support::Child::spawn(psql.process_group(0));
+    let mut user = testkit::Child::spawn(psql.process_group(0));
     let sleeps = "SELECT count(*) FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(600)'";
-    support::until("psql is at work", SOON, async || {
+    testkit::until("psql is at work", SOON, async || {
         observer.query_one(sleeps, &[]).await.unwrap().get::<_, i64>(0) == 1
     })
     .await;
 
     let left = Instant::now();
     drop(server);
-    support::until("the linger is over", SOON, async || left.elapsed() > SHORT_LINGER * 4).await;
+    testkit::until("the linger is over", SOON, async || left.elapsed() > SHORT_LINGER * 4).await;
     assert!(is_up(&url).await, "psql holds the lock that drover handed over");
 
     killpg(Pid::from_raw(user.id().unwrap() as i32), Signal::SIGKILL).unwrap();
@@ -155,11 +153,11 @@ async fn the_server_outlives_its_starter_and_ends_when_the_last_user_was_killed(
 
 #[tokio::test]
 async fn a_server_whose_directory_is_removed_ends_and_makes_nothing_there_again() {
-    let parent = support::server_dir();
+    let parent = testkit::server_dir();
     let dir = parent.path().join("gone");
     let server = start(&dir).await;
     let removed = async || fs::remove_dir_all(&dir).is_ok() || !dir.exists();
-    support::until("the directory is removed", SOON, removed).await;
+    testkit::until("the directory is removed", SOON, removed).await;
     until_nothing_runs(&dir).await;
     assert!(!dir.exists());
     drop(server);
@@ -167,35 +165,35 @@ async fn a_server_whose_directory_is_removed_ends_and_makes_nothing_there_again(
 
 #[tokio::test]
 async fn a_killed_server_is_started_again_while_it_has_users() {
-    let dir = support::server_dir();
+    let dir = testkit::server_dir();
     let server = start(dir.path()).await;
-    support::connect(server.url()).await.batch_execute("CREATE TABLE kept ()").await.unwrap();
+    testkit::connect(server.url()).await.batch_execute("CREATE TABLE kept ()").await.unwrap();
     for _ in 0..2 {
         let killed = server_pid(dir.path()).unwrap();
         kill(killed, Signal::SIGKILL).unwrap();
-        support::until("another server runs", SOON, async || server_pid(dir.path()).is_some_and(|pid| pid != killed))
+        testkit::until("another server runs", SOON, async || server_pid(dir.path()).is_some_and(|pid| pid != killed))
             .await;
         until_up(server.url()).await;
     }
-    support::connect(server.url()).await.batch_execute("TABLE kept").await.unwrap();
+    testkit::connect(server.url()).await.batch_execute("TABLE kept").await.unwrap();
 }
 
 #[tokio::test]
 async fn a_start_mends_what_kill_9_of_everything_left() {
-    let dir = support::server_dir();
+    let dir = testkit::server_dir();
     let server = start(dir.path()).await;
-    support::connect(server.url()).await.batch_execute("CREATE TABLE kept ()").await.unwrap();
+    testkit::connect(server.url()).await.batch_execute("CREATE TABLE kept ()").await.unwrap();
     for process in processes_of(dir.path()) {
         kill(process, Signal::SIGKILL).unwrap();
     }
     drop(server);
     let server = start(dir.path()).await;
-    support::connect(server.url()).await.batch_execute("TABLE kept").await.unwrap();
+    testkit::connect(server.url()).await.batch_execute("TABLE kept").await.unwrap();
 }
 
 #[tokio::test]
 async fn a_server_whose_keeper_was_killed_gets_a_new_one() {
-    let dir = support::server_dir();
+    let dir = testkit::server_dir();
     let server = start(dir.path()).await;
     let postgres = server_pid(dir.path()).unwrap();
     for keeper in keepers_of(dir.path()) {
@@ -210,7 +208,7 @@ async fn a_server_whose_keeper_was_killed_gets_a_new_one() {
 
 #[tokio::test]
 async fn a_killed_initialisation_leaves_nothing_in_the_way() {
-    let dir = support::server_dir();
+    let dir = testkit::server_dir();
     fs::create_dir(dir.path().join("data.new.1")).unwrap();
     fs::write(dir.path().join("data.new.1/PG_VERSION"), "15\n").unwrap();
     let server = start(dir.path()).await;
@@ -220,7 +218,7 @@ async fn a_killed_initialisation_leaves_nothing_in_the_way() {
 
 #[tokio::test]
 async fn a_pid_file_whose_pid_is_in_use_again_does_not_keep_the_server_down() {
-    let dir = support::server_dir();
+    let dir = testkit::server_dir();
     drop(start(dir.path()).await);
     private_server::stop(dir.path()).await.unwrap();
     let ours = format!("{}\n{}\n1\n5432\n", std::process::id(), dir.path().join("data").display());
@@ -231,18 +229,18 @@ async fn a_pid_file_whose_pid_is_in_use_again_does_not_keep_the_server_down() {
 
 #[tokio::test]
 async fn a_directory_that_is_no_cluster_is_left_untouched() {
-    let dir = support::server_dir();
+    let dir = testkit::server_dir();
     fs::create_dir(dir.path().join("data")).unwrap();
     fs::write(dir.path().join("data/photo.jpg"), "precious").unwrap();
-    let error = private_server::start_with(dir.path(), support::server_options(SHORT_LINGER)).await.unwrap_err();
+    let error = private_server::start_with(dir.path(), testkit::server_options(SHORT_LINGER)).await.unwrap_err();
     assert!(matches!(error, PrivateServerError::NotACluster(_)), "{error}");
     assert_eq!(fs::read_to_string(dir.path().join("data/photo.jpg")).unwrap(), "precious");
 }
 
 #[tokio::test]
 async fn a_setting_that_the_server_refuses_is_shown_with_its_log() {
-    let dir = support::server_dir();
-    let mut options = support::server_options(SHORT_LINGER);
+    let dir = testkit::server_dir();
+    let mut options = testkit::server_options(SHORT_LINGER);
     options.settings.push("shared_buffers=nonsense".to_owned());
     let error = private_server::start_with(dir.path(), options).await.unwrap_err();
     assert!(matches!(&error, PrivateServerError::Start { tail, .. } if tail.contains("nonsense")), "{error}");
@@ -254,22 +252,22 @@ async fn a_closed_parent_directory_is_named() {
         println!("skipped: only root runs the server under another account");
         return;
     }
-    let parent = support::server_dir();
+    let parent = testkit::server_dir();
     fs::set_permissions(parent.path(), std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
     let error =
-        private_server::start_with(&parent.path().join("pg"), support::server_options(SHORT_LINGER)).await.unwrap_err();
+        private_server::start_with(&parent.path().join("pg"), testkit::server_options(SHORT_LINGER)).await.unwrap_err();
     assert!(matches!(&error, PrivateServerError::Unreachable { closed, .. } if closed == parent.path()), "{error}");
 }
 
 #[tokio::test]
 async fn pools_recover_by_themselves_from_an_immediate_restart_under_load() {
-    let dir = support::server_dir();
+    let dir = testkit::server_dir();
     let server = start(dir.path()).await;
-    let db = Db::new(server.url(), &support::database_settings(), PoolSizes { work: 4, api: 1 }).unwrap();
+    let db = Db::new(server.url(), &testkit::database_settings(), PoolSizes { work: 4, api: 1 }).unwrap();
     let load: Vec<_> = (0..8).map(|_| tokio::spawn(worked_through_an_outage(db.clone()))).collect();
-    let observer = support::connect(server.url()).await;
+    let observer = testkit::connect(server.url()).await;
     let busy = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'drover'";
-    support::until("the load is on", SOON, async || observer.query_one(busy, &[]).await.unwrap().get::<_, i64>(0) == 4)
+    testkit::until("the load is on", SOON, async || observer.query_one(busy, &[]).await.unwrap().get::<_, i64>(0) == 4)
         .await;
 
     restart_immediately(dir.path()).await;
@@ -316,16 +314,16 @@ async fn restart_immediately(dir: &Path) {
 #[tokio::test]
 async fn the_servers_log_holds_no_rows_and_is_closed_to_others() {
     use std::os::unix::fs::PermissionsExt;
-    let dir = support::server_dir();
+    let dir = testkit::server_dir();
     let server = start(dir.path()).await;
-    let client = support::connect(server.url()).await;
+    let client = testkit::connect(server.url()).await;
     client
         .batch_execute("SET log_min_error_statement = error; CREATE TABLE t (secret text CHECK (secret = ''))")
         .await
         .unwrap();
     client.batch_execute("INSERT INTO t SELECT reverse('terces')").await.unwrap_err();
     let log = dir.path().join("server.log");
-    support::until("the error is in the log", SOON, async || fs::read_to_string(&log).unwrap().contains("violates"))
+    testkit::until("the error is in the log", SOON, async || fs::read_to_string(&log).unwrap().contains("violates"))
         .await;
     assert!(!fs::read_to_string(&log).unwrap().contains("Failing row"), "no row");
     assert_eq!(log.metadata().unwrap().permissions().mode() & 0o777, 0o600);

@@ -3,11 +3,11 @@
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use crate::support::{self, Child, TestDatabase};
+use testkit::{Child, TestDatabase};
 
 /// A database with stores, and no schedule that is switched on.
 async fn database() -> TestDatabase {
-    let database = support::database().await;
+    let database = testkit::database().await;
     let sql = "INSERT INTO task_schedules (name, role, platform, interval_hours, enabled) VALUES \
                  ('payload_fetch_all', 'payload_fetch', NULL, 4, false), ('store_discovery_dutchie', 'store_discovery', 'dutchie', 24, false), \
                  ('analytics_refresh', 'analytics_refresh', NULL, 6, false); \
@@ -36,7 +36,7 @@ async fn claim(database: &TestDatabase, role: &str) -> Option<Value> {
 async fn the_statements_of_the_older_system_do_what_they_did(#[case] beside_a_process: bool) {
     let database = database().await;
     let storage = tempfile::tempdir().unwrap();
-    let mut scheduler = support::drover();
+    let mut scheduler = testkit::drover();
     scheduler.arg("scheduler").env("DATABASE_URL", &database.url).env("DROVER__STORAGE__ROOT", storage.path());
     let _scheduler = beside_a_process.then(|| Child::spawn(&mut scheduler));
 

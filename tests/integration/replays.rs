@@ -7,7 +7,7 @@ use nix::sys::signal::Signal;
 use serde_json::Value;
 use tokio::process::Command;
 
-use crate::support::{Child, Farm, PATIENCE, TestDatabase, database, drover, until};
+use testkit::{Child, Farm, PATIENCE, TestDatabase, database, drover, until};
 
 /// Of a replay.
 const PART: i64 = 1_000;

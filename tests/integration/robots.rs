@@ -10,7 +10,7 @@ use serde_json::Value;
 use sim::Robots;
 use tokio::process::Command;
 
-use crate::support::{Child, Farm, database};
+use testkit::{Child, Farm, database};
 
 /// That of the farm's first four stores; the fifth is served at another path.
 const FORBIDS_THE_API: &str = "User-agent: *\nDisallow: /api-\nAllow: /";

@@ -5,7 +5,7 @@ use std::time::Duration;
 use drover::domain::role::Role;
 use nix::sys::signal::Signal;
 
-use crate::support::{Child, Farm};
+use testkit::{Child, Farm};
 
 const IN_THE_SAME_SLOT: &str = "
     SELECT count(*) FROM worker_tasks refresh JOIN worker_tasks parent ON parent.id = refresh.parent_task_id

@@ -11,7 +11,7 @@ use rstest::rstest;
 use tokio::net::TcpListener;
 use tokio::process::Command;
 
-use crate::support::{Child, PATIENCE, connect, database, drover, empty_database, server_dir, until};
+use testkit::{Child, PATIENCE, connect, database, drover, empty_database, server_dir, until};
 
 /// Much shorter than what each of these processes waits for.
 const PROMPTLY: Duration = Duration::from_secs(3);
@@ -110,7 +110,7 @@ async fn as_pid_1_a_service_that_waits_for_its_database_ends_at_sigterm() {
     }
     let (server, url) = silent_server().await;
     let mut command = Command::new("unshare");
-    command.args(["--pid", "--fork", "--kill-child", env!("CARGO_BIN_EXE_drover"), "worker"]);
+    command.args(["--pid", "--fork", "--kill-child"]).arg(testkit::program()).arg("worker");
     command.env_clear().current_dir("/").env("DATABASE_URL", url).kill_on_drop(true);
     let mut namespace = Child::spawn(&mut command);
     let _connection = server.accept().await.unwrap();

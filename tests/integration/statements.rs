@@ -4,8 +4,6 @@ use std::path::{Path, PathBuf};
 
 use tokio_postgres::types::Type;
 
-use crate::support;
-
 /// Not statements of drover's own tables: they run before there are any, in pieces.
 const WITHOUT_SCHEMA: [&str; 1] = ["migrate/bookkeeping.sql"];
 /// Parts of other statements, which have `{filters}` and `{columns}` in their place.
@@ -153,8 +151,8 @@ pub fn files_with(extension: &str, folder: &Path) -> Vec<PathBuf> {
 
 #[tokio::test]
 async fn every_statement_file_can_be_prepared() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/db/sql");
-    let database = support::database().await;
+    let root = testkit::root().join("src/db/sql");
+    let database = testkit::database().await;
     let read = |name: &str| std::fs::read_to_string(root.join(name)).unwrap();
     let (filters, columns, listed, found) = (read(FILTERS), read(COLUMNS), read(LISTED), read(FOUND));
     let parts = [FILTERS, COLUMNS, LISTED, FOUND];

@@ -14,7 +14,7 @@ use drover::handlers::housekeeping::Housekeeping;
 use drover::storage::Payloads;
 use nix::sys::signal::Signal;
 
-use crate::support::{Child, Farm, PATIENCE, TestDatabase, config, database};
+use testkit::{Child, Farm, PATIENCE, TestDatabase, config, database};
 
 const GRACE: Duration = Duration::from_secs(60);
 

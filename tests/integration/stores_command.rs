@@ -5,7 +5,7 @@ use std::process::Output;
 use rstest::rstest;
 use serde_json::Value;
 
-use crate::support::{self, Child, PATIENCE, TestDatabase, drover, until};
+use testkit::{Child, PATIENCE, TestDatabase, drover, until};
 
 async fn run(database: &TestDatabase, args: &[&str]) -> Output {
     drover().env("DATABASE_URL", &database.url).args(args).output().await.unwrap()
@@ -18,7 +18,7 @@ fn stdout(output: &Output) -> Value {
 
 #[tokio::test]
 async fn a_store_is_added_once_and_listed() {
-    let database = support::database().await;
+    let database = testkit::database().await;
     let add = ["stores", "add", "--name", "A Shop", "--platform-id", "0123", "--state", "az", "--json"];
 
     let added = stdout(&run(&database, &add).await);
@@ -38,7 +38,7 @@ async fn a_store_is_added_once_and_listed() {
 #[case::its_address_as_a_slug(["--menu-url", "https://dutchie.com/dispensary/a-shop"], ["--slug", "a-shop"])]
 #[tokio::test]
 async fn a_store_known_without_an_id_is_not_added_with_one(#[case] known: [&str; 2], #[case] given: [&str; 2]) {
-    let database = support::database().await;
+    let database = testkit::database().await;
     let add =
         async |more: &[&str]| run(&database, &[["stores", "add", "--name", "A Shop"].as_slice(), more].concat()).await;
     assert!(add(&known).await.status.success());
@@ -48,7 +48,7 @@ async fn a_store_known_without_an_id_is_not_added_with_one(#[case] known: [&str;
 
 #[tokio::test]
 async fn a_store_without_an_id_gets_the_task_that_finds_it() {
-    let database = support::database().await;
+    let database = testkit::database().await;
     let url = "https://dutchie.com/embedded-menu/deeply-rooted";
     let added =
         stdout(&run(&database, &["stores", "add", "--name", "Deeply Rooted", "--menu-url", url, "--json"]).await);
@@ -62,7 +62,7 @@ async fn a_store_without_an_id_gets_the_task_that_finds_it() {
 
 #[tokio::test]
 async fn a_list_with_faults_imports_nothing_and_names_them_all() {
-    let database = support::database().await;
+    let database = testkit::database().await;
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("stores.csv");
     std::fs::write(&file, "name,platform_dispensary_id,state\nA,1,AZ\nB,2,Arizona\n,3,AZ\n").unwrap();
@@ -78,7 +78,7 @@ async fn a_list_with_faults_imports_nothing_and_names_them_all() {
 
 #[tokio::test]
 async fn a_list_is_imported_and_again_without_doubling() {
-    let database = support::database().await;
+    let database = testkit::database().await;
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("stores.csv");
     std::fs::write(&file, "name,platform_dispensary_id,slug\nA,1,\nB,,b-slug\n").unwrap();
@@ -91,7 +91,7 @@ async fn a_list_is_imported_and_again_without_doubling() {
 
 #[tokio::test]
 async fn a_store_is_known_however_its_name_is_spelt() {
-    let database = support::database().await;
+    let database = testkit::database().await;
     let add =
         async |key: &str, name: &str| run(&database, &["stores", "add", "--name", "A", key, name, "--json"]).await;
     stdout(&add("--menu-url", "https://dutchie.com/dispensary/Deeply-Rooted").await);
@@ -109,7 +109,7 @@ async fn a_store_is_known_however_its_name_is_spelt() {
 
 #[tokio::test]
 async fn a_payload_that_does_not_exist_is_not_found() {
-    let database = support::database().await;
+    let database = testkit::database().await;
     assert_eq!(run(&database, &["payload", "show", "7"]).await.status.code(), Some(3));
 }
 
@@ -118,7 +118,7 @@ const MANY: usize = 3_000;
 
 #[tokio::test]
 async fn a_long_list_of_menu_addresses_is_imported_once() {
-    let database = support::database().await;
+    let database = testkit::database().await;
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("stores.csv");
     let lines = (0..MANY).map(|n| format!("Shop {n},https://dutchie.com/dispensary/shop-{n}\n"));
@@ -156,7 +156,7 @@ async fn stores(database: &TestDatabase) -> usize {
 
 #[tokio::test]
 async fn bad_lines_go_to_a_file_that_can_be_corrected_and_imported() {
-    let database = support::database().await;
+    let database = testkit::database().await;
     let dir = tempfile::tempdir().unwrap();
     let (list, bad) = (dir.path().join("stores.csv"), dir.path().join("bad.csv"));
     let text = "name,platform_dispensary_id,state,api_host\nA,1,AZ,\nB,2,Arizona,\nC,3,AZ,10.0.0.1\nD,1,AZ,\nE,5,AZ,\n";
@@ -181,7 +181,7 @@ async fn bad_lines_go_to_a_file_that_can_be_corrected_and_imported() {
 
 #[tokio::test]
 async fn the_list_itself_is_never_overwritten_by_its_bad_lines() {
-    let database = support::database().await;
+    let database = testkit::database().await;
     let (_dir, file) = long_list(1);
     let list = file.to_str().unwrap();
     assert_eq!(run(&database, &["stores", "import", list, "--skip-bad", list]).await.status.code(), Some(2));
@@ -190,7 +190,7 @@ async fn the_list_itself_is_never_overwritten_by_its_bad_lines() {
 
 #[tokio::test]
 async fn an_import_that_was_killed_is_repeated_without_doubling() {
-    let database = support::database().await;
+    let database = testkit::database().await;
     let (_dir, file) = long_list(2 * PART + 500);
     let import = ["stores", "import", file.to_str().unwrap(), "--json"];
     let mut command = drover();
@@ -206,7 +206,7 @@ async fn an_import_that_was_killed_is_repeated_without_doubling() {
 
 #[tokio::test]
 async fn ctrl_c_ends_an_import_after_its_part_and_says_how_many_remain() {
-    let database = support::database().await;
+    let database = testkit::database().await;
     let (_dir, file) = long_list(2 * PART + 500);
     let mut command = drover();
     command.env("DATABASE_URL", &database.url).args(["stores", "import", file.to_str().unwrap(), "--json"]);
@@ -224,7 +224,7 @@ async fn ctrl_c_ends_an_import_after_its_part_and_says_how_many_remain() {
 
 #[tokio::test]
 async fn stores_are_grouped_and_listed_by_group() {
-    let database = support::database().await;
+    let database = testkit::database().await;
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("stores.csv");
     std::fs::write(&file, "name,platform_dispensary_id,groups\nA,1,Rivals;az\nB,2,\nC,3,a b\n").unwrap();
@@ -260,7 +260,7 @@ async fn stores_are_grouped_and_listed_by_group() {
 
 #[tokio::test]
 async fn a_list_that_is_imported_again_puts_known_stores_into_its_groups_and_takes_them_out_of_none() {
-    let database = support::database().await;
+    let database = testkit::database().await;
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("stores.csv");
     let import = async |list: &str| {
@@ -287,7 +287,7 @@ async fn a_list_that_is_imported_again_puts_known_stores_into_its_groups_and_tak
 
 #[tokio::test]
 async fn a_schedule_of_ones_own_is_added_changed_and_removed() {
-    let database = support::database().await;
+    let database = testkit::database().await;
     let schedules = async |args: &[&str]| run(&database, &[&["schedules"], args, &["--json"]].concat()).await;
     let added = stdout(&schedules(&["add", "rivals", "--group", "rivals", "--every", "30m"]).await);
     assert_eq!(

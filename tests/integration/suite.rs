@@ -5,7 +5,7 @@ use std::process::Command;
 use drover::actors::panics;
 use drover::domain::role::Role;
 
-use crate::support::{Child, Farm, PATIENCE};
+use testkit::{Child, Farm, PATIENCE};
 
 #[tokio::test]
 #[should_panic(expected = "unexpected errors in the child's log")]

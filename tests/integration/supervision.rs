@@ -11,7 +11,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use rstest::rstest;
 
-use crate::support::{Child, Farm, LEASE, PATIENCE, connect};
+use testkit::{Child, Farm, LEASE, PATIENCE, connect};
 
 #[rstest]
 #[case::store_discovery(Role::StoreDiscovery)]

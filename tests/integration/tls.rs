@@ -10,8 +10,6 @@ use drover::db::{Db, DbError, PoolSizes};
 use drover::private_server::{self, PrivateServer};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 
-use crate::support;
-
 /// A private server that also listens on loopback, with TLS.
 struct Encrypted {
     _server: PrivateServer,
@@ -21,13 +19,13 @@ struct Encrypted {
 
 impl Encrypted {
     async fn start() -> Encrypted {
-        let dir = support::server_dir();
+        let dir = testkit::server_dir();
         // initialised first: the key must belong to whoever owns the cluster
-        drop(private_server::start_with(dir.path(), support::server_options(Duration::ZERO)).await.unwrap());
+        drop(private_server::start_with(dir.path(), testkit::server_options(Duration::ZERO)).await.unwrap());
         private_server::stop(dir.path()).await.unwrap();
         write_certificates(dir.path());
         let port = free_port();
-        let mut options = support::server_options(Duration::ZERO);
+        let mut options = testkit::server_options(Duration::ZERO);
         options.settings.extend([
             "listen_addresses=127.0.0.1".to_owned(),
             format!("port={port}"),
@@ -95,16 +93,16 @@ async fn a_call_is_cancelled_over_tls_too() {
     let server = Encrypted::start().await;
     let url = server.url("localhost", "sslmode=require");
     let settings =
-        drover::config::Database { statement_timeout: Duration::from_millis(300), ..support::database_settings() };
+        drover::config::Database { statement_timeout: Duration::from_millis(300), ..testkit::database_settings() };
     let db = Db::new(&url, &settings, PoolSizes { work: 1, api: 1 }).unwrap();
     let client = db.client().await.unwrap();
     client.batch("SET statement_timeout = 0").await.unwrap();
     client.query("SELECT pg_sleep(60)", &[]).await.unwrap_err();
     drop(client);
 
-    let observer = support::connect(&server.url("localhost", "")).await;
+    let observer = testkit::connect(&server.url("localhost", "")).await;
     let sleeping = "SELECT FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep%' AND state = 'active'";
-    support::until("the statement has ended on the server", Duration::from_secs(10), async || {
+    testkit::until("the statement has ended on the server", Duration::from_secs(10), async || {
         observer.query(sleeping, &[]).await.unwrap().is_empty()
     })
     .await;

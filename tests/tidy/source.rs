@@ -131,7 +131,7 @@ pub fn files(folder: &str) -> Vec<String> {
 }
 
 pub fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }
 
 /// The tokens without doc comments and without items under `#[cfg(test)]`, at any depth.

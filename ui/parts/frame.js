@@ -9,6 +9,7 @@ import { html, useEffect, useState } from "../core/html.js";
 import { useResource } from "../core/resource.js";
 import { logOut, may, who } from "../core/session.js";
 import { connect, stream, watchStream } from "../core/stream.js";
+import { PAGES } from "../pages.js";
 import { Find } from "./find.js";
 import { Icon } from "./icon.js";
 import { showKeys } from "./keys.js";
@@ -85,13 +86,7 @@ function Reader() {
     ${!isLocal && html`<button class="btn small quiet not-phone" type="button" onClick=${logOut}>Log out</button>`}`;
 }
 
-/** @type {{ title: string, pages: [string, string, string?][] }[]} path, word, and the role that it needs */
-const GROUPS = [
-  { title: "Work", pages: [["/admin", "Overview"], ["/admin/job-queue", "Job queue"], ["/admin/tasks", "Tasks"], ["/admin/schedules", "Schedules"], ["/admin/jobs", "Jobs"]] },
-  { title: "Fleet", pages: [["/admin/workers", "Workers"], ["/admin/capacity", "Capacity"], ["/admin/proxies", "Proxies"], ["/admin/hosts", "Hosts"]] },
-  { title: "Data", pages: [["/admin/stores", "Stores"], ["/admin/products", "Products"], ["/admin/payloads", "Payloads"]] },
-  { title: "System", pages: [["/admin/audit", "Audit"], ["/admin/settings", "Settings", "admin"]] },
-];
+const SECTIONS = [...new Set(PAGES.flatMap(({ section }) => section ?? []))];
 
 /** @param {{ path: string }} properties */
 function Nav({ path }) {
@@ -101,11 +96,9 @@ function Nav({ path }) {
     if (sheet?.matches(":popover-open")) sheet.hidePopover();
   }, [path]);
   return html`<nav class="nav" id="nav" popover aria-label="Pages"><div>
-    ${GROUPS.map(
-      ({ title, pages }) => html`<h2>${title}</h2><ul>${pages
-        .filter(([, , role]) => !role || may(/** @type {any} */ (role)))
-        .map(([to, word]) => html`<li><a href=${link(to)} aria-current=${current(path, to)}>${word}<${NavNumber} ...${counts[to]} /></a></li>`)}</ul>`,
-    )}
+    ${SECTIONS.map((section) => html`<h2>${section}</h2><ul>${PAGES.filter((page) => page.section === section)
+      .filter(({ role }) => !role || may(role))
+      .map(({ path: to, title }) => html`<li><a href=${link(to)} aria-current=${current(path, to)}>${title}<${NavNumber} ...${counts[to]} /></a></li>`)}</ul>`)}
   </div></nav>`;
 }
 

@@ -4,23 +4,10 @@
 import { link } from "../core/base.js";
 import { html, useEffect, useState } from "../core/html.js";
 import { navigate } from "../core/router.js";
+import { PAGES } from "../pages.js";
 import { Dialog } from "./dialog.js";
 
-/** After `g`. @type {Record<string, [string, string]>} */
-const PAGES = {
-  o: ["/admin", "Overview"],
-  q: ["/admin/job-queue", "Job queue"],
-  t: ["/admin/tasks", "Tasks"],
-  w: ["/admin/workers", "Workers"],
-  c: ["/admin/schedules", "Schedules"],
-  s: ["/admin/stores", "Stores"],
-  p: ["/admin/products", "Products"],
-  l: ["/admin/payloads", "Payloads"],
-  x: ["/admin/proxies", "Proxies"],
-  h: ["/admin/hosts", "Hosts"],
-  j: ["/admin/jobs", "Jobs"],
-  a: ["/admin/audit", "Audit"],
-};
+const KEYED = PAGES.filter(({ key }) => key);
 
 const HELP = [
   ["/", "search"],
@@ -45,9 +32,9 @@ export function Keys() {
     const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || isTyping()) return;
       if (document.querySelector("dialog[open]")) return;
-      const goes = event.timeStamp < goUntil ? PAGES[event.key] : undefined;
+      const goes = event.timeStamp < goUntil ? KEYED.find(({ key }) => key === event.key) : undefined;
       goUntil = 0;
-      if (goes) navigate(link(goes[0]));
+      if (goes) navigate(link(goes.path));
       else if (event.key === "g") goUntil = event.timeStamp + LETTER_MS;
       else if (event.key === "?") show(true);
       else if (!press(event.key)) return;
@@ -60,7 +47,7 @@ export function Keys() {
   return html`<${Dialog} title="Keys" onClose=${() => show(false)}>
     <dl class="facts keys">
       ${HELP.map(([keys, text]) => html`<dt>${keys.split(" ").map((key) => html`<kbd>${key}</kbd> `)}</dt><dd>${text}</dd>`)}
-      ${Object.entries(PAGES).map(([letter, [, name]]) => html`<dt><kbd>g</kbd> <kbd>${letter}</kbd></dt><dd>${name}</dd>`)}
+      ${KEYED.map(({ key, title }) => html`<dt><kbd>g</kbd> <kbd>${key}</kbd></dt><dd>${title}</dd>`)}
     </dl>
     <div class="row"><button class="btn" type="button" autofocus onClick=${() => show(false)}>Close</button></div>
   </${Dialog}>`;

@@ -12,29 +12,8 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 use xtask::browser::Browser;
 use xtask::look::Look;
+use xtask::pages::pages;
 
-/// Path of a page; `{}` is the first id that this list of the API holds.
-const PAGES: [(&str, &str, &str); 19] = [
-    ("overview", "/admin", ""),
-    ("job-queue", "/admin/job-queue", ""),
-    ("tasks", "/admin/tasks", ""),
-    ("task", "/admin/tasks/{}", "/api/tasks?limit=1"),
-    ("schedules", "/admin/schedules", ""),
-    ("jobs", "/admin/jobs", ""),
-    ("workers", "/admin/workers", ""),
-    ("capacity", "/admin/capacity", ""),
-    ("proxies", "/admin/proxies", ""),
-    ("hosts", "/admin/hosts", ""),
-    ("stores", "/admin/stores", ""),
-    ("store", "/admin/stores/{}", "/api/stores?limit=1"),
-    ("products", "/admin/products?q=a", ""),
-    ("product", "/admin/products/{}", "/api/products/search?q=a&limit=1"),
-    ("payloads", "/admin/payloads", ""),
-    ("payload-diff", "/admin/payloads/diff?store={}", "/api/stores?limit=1"),
-    ("audit", "/admin/audit", ""),
-    ("settings", "/admin/settings", ""),
-    ("login", "/login", ""),
-];
 /// After a page is ready: for the second answers, such as those of charts.
 const SETTLES: Duration = Duration::from_millis(1_500);
 
@@ -66,8 +45,8 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
         }
     };
     let browser = Browser::start().await?;
-    for (name, path, list) in PAGES.iter().filter(|(name, _, _)| name.contains(&args.only)) {
-        let path = path.replace("{}", &first_id(&browser, &url, list).await?);
+    for page in pages()?.iter().filter(|page| page.name.contains(&args.only)) {
+        let (name, path) = (&page.name, page.address(&first_id(&browser, &url, &page.list).await?));
         for look in Look::ALL {
             browser.look(look).await?;
             browser.open(&format!("{url}{path}")).await?;
@@ -100,7 +79,7 @@ async fn first_id(browser: &Browser, url: &str, list: &str) -> anyhow::Result<St
 async fn start_demo() -> anyhow::Result<(String, Child)> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut demo = Command::new(cargo)
-        .args(["run", "--quiet", "--features", "failpoints", "--bin", "drover", "--", "demo"])
+        .args(["run", "--quiet", "--package", "drover", "--", "demo"])
         .env("DROVER__API__LISTEN", "127.0.0.1:0")
         .stdout(Stdio::piped())
         .stderr(Stdio::null())

@@ -13,7 +13,7 @@ use tokio::net::TcpStream;
 
 use crate::support::{Answer, PATIENCE, Way, certified, get, graphql, http2, menu_page, menu_variables, send, small};
 
-#[path = "../../../tests/integration/support/fixture.rs"]
+#[path = "../../../tests/testkit/fixture.rs"]
 mod fixture;
 
 const MENU: Operation = Operation::FilteredProducts;

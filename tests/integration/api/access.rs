@@ -8,7 +8,7 @@ use hyper::body::Bytes;
 use serde_json::{Value, json};
 
 use super::server::{Answer, Server};
-use crate::support::until;
+use testkit::until;
 
 const SOON: Duration = Duration::from_secs(10);
 

@@ -5,7 +5,7 @@ use http_body_util::Full;
 use serde_json::json;
 
 use super::server::Server;
-use crate::support::drover;
+use testkit::drover;
 
 async fn below_drover() -> Server {
     Server::with(|config| config.base_path = "/ops/drover".to_owned()).await

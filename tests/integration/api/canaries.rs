@@ -17,7 +17,7 @@ use sim::{Fault, FaultKind, ProxyFault};
 use tokio::process::Command;
 
 use super::server::{Answer, open, send};
-use crate::support::{Child, Farm, PATIENCE, connect, until};
+use testkit::{Child, Farm, PATIENCE, connect, until};
 
 const DATABASE_PASSWORD: &str = "canary-of-the-database";
 const PROXY_USER: &str = "bird";

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::server::Server;
-use crate::support::{self, Child, TestDatabase, drover};
+use testkit::{Child, TestDatabase, drover};
 
 const SOON: Duration = Duration::from_secs(20);
 
@@ -28,7 +28,7 @@ fn json(output: &Output) -> Value {
 }
 
 async fn with_store() -> TestDatabase {
-    let database = support::database().await;
+    let database = testkit::database().await;
     let sql = "INSERT INTO dispensaries (id, name, platform_dispensary_id) VALUES (7, 'A Shop', 'x')";
     database.raw.batch_execute(sql).await.unwrap();
     database
@@ -104,7 +104,7 @@ async fn runs_are_printed_as_they_begin_and_end_each_once() {
     database.raw.batch_execute(begin).await.unwrap();
     let mut tail = Child::spawn(drover().env("DATABASE_URL", &database.url).args(["tasks", "tail", "--json"]));
     let events = async |count: usize| {
-        support::until("the tail has printed it", SOON, async || tail.stdout().len() >= count).await;
+        testkit::until("the tail has printed it", SOON, async || tail.stdout().len() >= count).await;
         let lines = tail.stdout();
         let read = |line: &String| serde_json::from_str::<Value>(line).unwrap();
         lines.iter().map(read).map(|e| (e["event"].clone(), e["task_id"].clone())).collect::<Vec<_>>()
@@ -126,14 +126,14 @@ async fn a_tail_outlives_the_database_and_prints_what_it_missed() {
     database.raw.batch_execute(begin).await.unwrap();
     let mut tail = Child::spawn(drover().env("DATABASE_URL", &database.url).args(["tasks", "tail", "--json"]));
     let printed = async |count: usize| {
-        support::until("the tail has printed it", SOON, async || tail.stdout().len() == count).await;
+        testkit::until("the tail has printed it", SOON, async || tail.stdout().len() == count).await;
     };
     printed(1).await;
     database.shut().await;
     tail.logged("waiting for it", SOON).await;
     database.reopen().await;
     let end = "UPDATE worker_tasks SET status = 'failed' WHERE id = 1";
-    support::connect(&database.url).await.batch_execute(end).await.unwrap();
+    testkit::connect(&database.url).await.batch_execute(end).await.unwrap();
     printed(2).await;
     tail.signal(nix::sys::signal::Signal::SIGINT);
     assert_eq!(tail.ended(SOON).await.code(), Some(130));
@@ -141,7 +141,7 @@ async fn a_tail_outlives_the_database_and_prints_what_it_missed() {
 
 #[tokio::test]
 async fn workers_are_listed_with_what_they_hold_and_why_they_wait() {
-    let database = support::database().await;
+    let database = testkit::database().await;
     let sql = r#"INSERT INTO worker_registry (worker_id, friendly_name, pod, role, roles, status, current_task_ids, active_task_count, max_concurrent_tasks, resources)
                  VALUES ('w', 'Xylos-1', 'Xylos', 'any', '{}', 'backing_off', '{4,5}', 2, 3, '{"memory_percent": 87.3, "backoff_reason": "Memory at 87.3% (threshold: 85%)"}')"#;
     database.raw.batch_execute(sql).await.unwrap();
@@ -280,7 +280,7 @@ async fn a_large_change_that_is_stopped_goes_on_elsewhere() {
         let sql = "SELECT count(*) FROM operations WHERE done >= $1";
         database.raw.query_one(sql, &[&least]).await.unwrap().get::<_, i64>(0) > 0
     };
-    support::until("the first tasks are deleted", SOON, async || done(1).await).await;
+    testkit::until("the first tasks are deleted", SOON, async || done(1).await).await;
     child.signal(nix::sys::signal::Signal::SIGINT);
     assert_eq!(child.ended(SOON).await.code(), Some(130));
     assert!(!done(20_000).await, "it was stopped before its end");
@@ -320,7 +320,7 @@ async fn tasks_of_many_stores_are_made_and_recovered_and_counted() {
 
 #[tokio::test]
 async fn media_jobs_are_added_listed_and_changed_in_their_own_words() {
-    let database = support::database().await;
+    let database = testkit::database().await;
     let add = ["jobs", "add", "scrape_account", "--platform", "here", "--account", "someone", "--json"];
     let job = json(&run(&database, &add).await);
     assert_eq!((&job["status"], &job["priority"], &job["account"]), (&"pending".into(), &5.into(), &"someone".into()));
@@ -345,7 +345,7 @@ async fn media_jobs_are_added_listed_and_changed_in_their_own_words() {
 
 #[tokio::test]
 async fn the_audit_says_who_did_what() {
-    let database = support::database().await;
+    let database = testkit::database().await;
     ended(&run(&database, &["jobs", "add", "youtube_monitor"]).await, 0);
     ended(&run(&database, &["token", "create", "--role", "viewer", "--name", "grafana"]).await, 0);
     let audit = json(&run(&database, &["audit", "--json"]).await)["audit"].clone();
@@ -358,7 +358,7 @@ async fn the_audit_says_who_did_what() {
 
 #[tokio::test]
 async fn completions_and_manual_pages_are_printed_for_every_command() {
-    let database = support::database().await;
+    let database = testkit::database().await;
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         let script = run(&database, &["completions", shell]).await;
         ended(&script, 0);

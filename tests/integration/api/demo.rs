@@ -7,7 +7,7 @@ use http_body_util::Full;
 use nix::sys::signal::Signal;
 
 use super::server::{Answer, send};
-use crate::support::{Child, PATIENCE, connect, drover, until};
+use testkit::{Child, PATIENCE, connect, drover, until};
 
 async fn get(address: SocketAddr, path: &str) -> Answer {
     let request = Request::builder().method(Method::GET).uri(path).header("host", address.to_string());

@@ -4,7 +4,6 @@ use rstest::rstest;
 use serde_json::{Value, json};
 
 use super::server::Server;
-use crate::support;
 
 impl Server {
     /// Crawlable stores in Arizona.
@@ -63,7 +62,7 @@ async fn a_days_crawls_are_made_once(#[case] body: Option<Value>, #[case] count:
 async fn crawls_that_another_session_makes_just_now_are_a_conflict() {
     let server = Server::start().await;
     server.stores_in_arizona(1).await;
-    let other = support::connect(&server.database.url).await;
+    let other = testkit::connect(&server.database.url).await;
     other.batch_execute("BEGIN; SELECT generate_resync_tasks(6, current_date)").await.unwrap();
     let refused = server.post("/api/tasks/generate/resync", json!({})).await.problem(409);
     assert!(refused["detail"].as_str().unwrap().contains("try again"), "{refused}");

@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::server::Server;
-use crate::support::geo_files::{located, mmdb};
-use crate::support::{TestDatabase, database, drover, until};
+use testkit::geo_files::{located, mmdb};
+use testkit::{TestDatabase, database, drover, until};
 
 const SOON: Duration = Duration::from_secs(20);
 

@@ -10,7 +10,7 @@ use rstest::rstest;
 use serde_json::{Value, json};
 
 use super::server::{Answer, Server};
-use crate::support::{config, drover};
+use testkit::{config, drover};
 
 const HOST: &str = "menu.test";
 const PATH: &str = "/api/hosts/menu.test";
@@ -110,10 +110,8 @@ async fn a_breaker_that_is_opened_until_a_time_tries_the_host_then() {
     let until: String = server.database.raw.query_one(sql, &[]).await.unwrap().get(0);
     server.put_host(PATH, json!({"breaker": "open", "until": until})).await.expect(200);
     assert!(matches!(server.permission().await, Permission::Refusing(_)));
-    crate::support::until("a probe is due", crate::support::PATIENCE, async || {
-        server.permission().await == Permission::ProbeDue
-    })
-    .await;
+    testkit::until("a probe is due", testkit::PATIENCE, async || server.permission().await == Permission::ProbeDue)
+        .await;
 }
 
 #[tokio::test]

@@ -13,7 +13,7 @@ use sha2::Sha256;
 
 use super::openapi::IMAGE;
 use super::server::{Answer, Server};
-use crate::support::until;
+use testkit::until;
 
 const SOON: Duration = Duration::from_secs(10);
 const KEY: &str = "a key of more than thirty-two characters";

@@ -13,7 +13,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 
 use super::server::{Server, send};
-use crate::support::{self, Child, Farm, PATIENCE, WORK_CONNECTIONS};
+use testkit::{Child, Farm, PATIENCE, WORK_CONNECTIONS};
 
 #[tokio::test]
 async fn a_process_with_all_its_parts_is_ready() {
@@ -160,7 +160,7 @@ async fn every_service_has_probes(#[case] service: &[&str]) {
     let farm = Farm::with_stores(1).await;
     let service = Child::spawn(&mut farm.drover(service));
     let address = service.probes().await;
-    support::until("the service is ready", PATIENCE, async || {
+    testkit::until("the service is ready", PATIENCE, async || {
         let request = http::Request::get("/readyz").header("host", "pod").body(Full::default()).unwrap();
         send(address, request).await.status == 200
     })
@@ -197,15 +197,15 @@ async fn told_to_stop_it_answers_what_is_under_way_and_ends() {
     let request = server.request(http::Method::GET, "/api/worker-registry").body(Full::default()).unwrap();
     let waiting = tokio::spawn(send(address, request));
     let blocked = "SELECT count(*) FROM pg_stat_activity WHERE datname = $1 AND wait_event_type = 'Lock'";
-    let watcher = support::connect(&server.database.url).await;
+    let watcher = testkit::connect(&server.database.url).await;
     let name = server.database.name.clone();
-    support::until("the request waits for the lock", Duration::from_secs(5), async || {
+    testkit::until("the request waits for the lock", Duration::from_secs(5), async || {
         watcher.query_one(blocked, &[&name]).await.unwrap().get::<_, i64>(0) == 1
     })
     .await;
 
     server.stop.cancel();
-    support::until("the port is closed", Duration::from_secs(5), async || {
+    testkit::until("the port is closed", Duration::from_secs(5), async || {
         tokio::net::TcpStream::connect(address).await.is_err()
     })
     .await;

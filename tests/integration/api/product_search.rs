@@ -7,8 +7,8 @@ use rstest::rstest;
 use serde_json::Value;
 
 use super::server::Server;
-use crate::support::NAMES;
-use crate::support::typos::{Typo, typos};
+use testkit::NAMES;
+use testkit::typos::{Typo, typos};
 
 const LONG: Duration = Duration::from_secs(60);
 const SEED: u64 = 7;

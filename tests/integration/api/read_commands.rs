@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::reads::{crawled, selling};
 use super::server::Server;
-use crate::support::drover;
+use testkit::drover;
 
 /// Where the API is that a command uses.
 #[derive(Clone, Copy)]

@@ -15,7 +15,7 @@ use rstest::rstest;
 use serde_json::{Value, json};
 
 use super::server::{Answer, Server};
-use crate::support::page;
+use testkit::page;
 
 /// A store with payloads of these menus, an hour apart; their ids.
 pub async fn crawled(server: &Server, menus: &[&[&str]]) -> (i64, Vec<i64>) {

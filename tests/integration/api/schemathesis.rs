@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use tokio::process::Command;
 
 use super::server::send;
-use crate::support::geo_files::{located, mmdb};
-use crate::support::{Child, Farm, PATIENCE};
+use testkit::geo_files::{located, mmdb};
+use testkit::{Child, Farm, PATIENCE};
 
 /// Of the whole run.
 const MAX_TIME: Duration = Duration::from_secs(600);
@@ -73,7 +73,7 @@ async fn what_is_answered_is_what_is_described() {
     let run = Command::new(program)
         .current_dir(folder.path())
         .args(["run", "--no-color", "--url", &format!("http://{address}")])
-        .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/openapi.json"))
+        .arg(testkit::root().join("docs/openapi.json"))
         .env("DROVER_TOKEN", &tokens[0])
         .kill_on_drop(true)
         .output();

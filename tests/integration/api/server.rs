@@ -25,7 +25,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::attack::leaks;
 use super::openapi::assert_described;
-use crate::support::{self, TestDatabase, drover};
+use testkit::{TestDatabase, drover};
 
 pub const MAX_BODY: usize = 4096;
 
@@ -67,24 +67,24 @@ impl Server {
     }
 
     pub async fn start_with(change: impl FnOnce(&mut config::Api), geo: Geo) -> Server {
-        Server::on(support::database().await, change, geo).await
+        Server::on(testkit::database().await, change, geo).await
     }
 
     /// One that serves images so.
     pub async fn with_images(change: impl FnOnce(&mut config::Images)) -> Server {
-        let mut images = support::config(&[]).images;
+        let mut images = testkit::config(&[]).images;
         change(&mut images);
-        Server::build(support::database().await, |_| (), Geo::default(), images, Budgets::default()).await
+        Server::build(testkit::database().await, |_| (), Geo::default(), images, Budgets::default()).await
     }
 
     /// One whose proxies have these budgets.
     pub async fn with_budgets(budgets: Budgets) -> Server {
-        let images = support::config(&[]).images;
-        Server::build(support::database().await, |_| (), Geo::default(), images, budgets).await
+        let images = testkit::config(&[]).images;
+        Server::build(testkit::database().await, |_| (), Geo::default(), images, budgets).await
     }
 
     pub async fn on(database: TestDatabase, change: impl FnOnce(&mut config::Api), geo: Geo) -> Server {
-        Server::build(database, change, geo, support::config(&[]).images, Budgets::default()).await
+        Server::build(database, change, geo, testkit::config(&[]).images, Budgets::default()).await
     }
 
     async fn build(
@@ -100,11 +100,11 @@ impl Server {
         let (proxies, pool) = watch::channel(PoolState { active: 2, benched: 1, off: 0 });
         let (actors, seen) = watch::channel(Actors::Running);
         let health = Health::new(Some(pool), move || seen.borrow().clone());
-        let mut config = config::Api { max_body_bytes: MAX_BODY, ..support::config(&[]).api };
+        let mut config = config::Api { max_body_bytes: MAX_BODY, ..testkit::config(&[]).api };
         change(&mut config);
         let storage = tempfile::tempdir().unwrap();
         let files = PayloadFiles::new(storage.path(), drover::platforms::normalise);
-        let whole = Arc::new(support::config(&[]));
+        let whole = Arc::new(testkit::config(&[]));
         let services = Services {
             files,
             health,

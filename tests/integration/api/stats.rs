@@ -6,7 +6,7 @@ use rstest::rstest;
 use serde_json::{Value, json};
 
 use super::server::Server;
-use crate::support::drover;
+use testkit::drover;
 
 /// Two hours of requests through two proxies to two hosts, and of runs of two roles. The first proxy has gone.
 async fn counted() -> Server {

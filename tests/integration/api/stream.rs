@@ -10,7 +10,7 @@ use hyper::body::Incoming;
 use serde_json::{Value, json};
 
 use super::server::{Server, open};
-use crate::support::{Child, PATIENCE, connect, drover, server_dir, server_options};
+use testkit::{Child, PATIENCE, connect, drover, server_dir, server_options};
 
 const SOON: Duration = Duration::from_secs(20);
 

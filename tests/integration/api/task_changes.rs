@@ -5,7 +5,7 @@ use http_body_util::Full;
 use serde_json::{Value, json};
 
 use super::server::{Answer, Server};
-use crate::support::{PATIENCE, until};
+use testkit::{PATIENCE, until};
 
 impl Server {
     async fn change(&self, method: Method, path: &str, body: Option<Value>) -> Answer {

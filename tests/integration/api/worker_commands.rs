@@ -5,7 +5,7 @@ use http::Method;
 use serde_json::{Value, json};
 
 use super::server::Server;
-use crate::support::{Child, Farm, PATIENCE, until};
+use testkit::{Child, Farm, PATIENCE, until};
 
 async fn with_worker(id: &str) -> Server {
     let server = Server::start().await;

@@ -1,7 +1,7 @@
 //! What buttons say they do is done.
 
 use super::world::World;
-use crate::support::{PATIENCE, until};
+use testkit::{PATIENCE, until};
 
 /// The button of an open dialog.
 fn in_dialog(text: &str) -> String {

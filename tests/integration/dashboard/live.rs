@@ -6,7 +6,7 @@ use serde_json::json;
 use xtask::browser::Browser;
 
 use super::world::{World, is_live, permit};
-use crate::support::{Child, PATIENCE, TestDatabase, database, drover};
+use testkit::{Child, PATIENCE, TestDatabase, database, drover};
 
 const LIVE: &str = "document.documentElement.dataset.live";
 

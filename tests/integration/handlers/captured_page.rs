@@ -7,7 +7,7 @@ use tokio_postgres::Row;
 
 use super::harness::HandlerHarness;
 use super::test_store::at;
-use crate::support::fixture;
+use testkit::fixture;
 
 #[tokio::test]
 async fn every_field_of_the_captured_page_arrives() {

@@ -13,7 +13,7 @@ use serde_json::json;
 
 use super::harness::HandlerHarness;
 use super::test_store::at;
-use crate::support::page;
+use testkit::page;
 
 /// Refreshes that payload and commits the failure; its reason and what followed.
 async fn fail(harness: &HandlerHarness, payload: &Payload) -> (String, Committed) {

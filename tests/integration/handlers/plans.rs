@@ -6,7 +6,7 @@ use drover::domain::product::Product;
 use rstest::rstest;
 
 use super::test_store::{TestStore, menu_write, product, variant};
-use crate::support::database_settings;
+use testkit::database_settings;
 
 const SIZE: i64 = 100;
 

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::harness::HandlerHarness;
 use super::product_fields::FIELDS;
 use super::test_store::at;
-use crate::support::page;
+use testkit::page;
 
 async fn refusal(harness: &HandlerHarness, payload: Value) -> String {
     match harness.run(Role::ProductRefresh, payload).await {

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use tokio::process::Command;
 
 use super::harness::HandlerHarness;
-use crate::support::{self, Child, PATIENCE, config, drover, page, until};
+use testkit::{Child, PATIENCE, config, drover, page, until};
 
 const LEASE: Duration = Duration::from_secs(60);
 const MONTHS: &str = "
@@ -97,7 +97,7 @@ async fn old_payloads_go_but_not_the_newest_of_a_store_nor_those_that_are_needed
 async fn a_payload_that_a_replay_queues_now_stays() {
     let harness = HandlerHarness::new().await;
     let (old, _newest) = (harness.payload_of(50).await, harness.payload_of(40).await);
-    let other = support::connect(&harness.store.database.url).await;
+    let other = testkit::connect(&harness.store.database.url).await;
     let keep = format!("BEGIN; SELECT FROM raw_crawl_payloads WHERE id = {} FOR KEY SHARE", old.id);
     other.batch_execute(&keep).await.unwrap();
     assert_eq!(harness.retain("retention.payloads", false).await.payloads.files, 0);
@@ -160,7 +160,7 @@ async fn old_months_are_dropped_and_loose_rows_deleted() {
 async fn a_month_that_somebody_reads_is_dropped_later() {
     let harness = HandlerHarness::new().await;
     harness.store.database.raw.batch_execute(MONTHS).await.unwrap();
-    let reader = support::connect(&harness.store.database.url).await;
+    let reader = testkit::connect(&harness.store.database.url).await;
     reader.batch_execute("BEGIN; SELECT FROM store_product_snapshots_2020_01").await.unwrap();
     let report = harness.retain("retention.snapshots", false).await;
     assert_eq!(report.partitions_in_use, ["store_product_snapshots_2020_01"]);

@@ -21,7 +21,6 @@ use sim::{Fault, FaultKind, OracleProduct, Refusal, Settings, Simulator, StoreSe
 use super::captured_page;
 use super::harness::HandlerHarness;
 use super::test_sessions;
-use crate::support;
 
 const CRAWLS: u32 = 5;
 
@@ -138,7 +137,7 @@ pub async fn records(harness: &HandlerHarness) -> Records {
 
 #[tokio::test]
 async fn the_captured_page_goes_the_whole_way() {
-    let Some(path) = support::fixture("dutchie/filtered_products_page.json") else { return };
+    let Some(path) = testkit::fixture("dutchie/filtered_products_page.json") else { return };
     let sim = simulator(Settings { stores: 0, captured_page: Some(path), ..Settings::default() });
     let harness = harness(&sim).await;
     let seed = sim.stores()[0].clone();
@@ -560,13 +559,13 @@ async fn tasks_that_wait_for_the_hashes_to_be_added_hold_no_connection() {
     let harness = harness(&sim).await;
     let mut task = harness.task(Role::StoreDiscovery, json!({})).await;
     task.payload = json!({});
-    let contexts: Vec<_> = (0..support::WORK_CONNECTIONS).map(|_| harness.context(&task)).collect();
+    let contexts: Vec<_> = (0..testkit::WORK_CONNECTIONS).map(|_| harness.context(&task)).collect();
     let runs = contexts.iter().map(|context| drover::handlers::run(context, task.role, &task.payload));
     harness.store.database.raw.batch_execute("BEGIN; LOCK TABLE query_hashes").await.unwrap();
     let adding =
         "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
     let free = async {
-        support::until("one adds them", Duration::from_secs(4), async || harness.store.count(adding).await == 1).await;
+        testkit::until("one adds them", Duration::from_secs(4), async || harness.store.count(adding).await == 1).await;
         // well before the lock's own time-out makes room
         tokio::time::timeout(Duration::from_secs(3), harness.services.db.client()).await.is_ok_and(|free| free.is_ok())
     };

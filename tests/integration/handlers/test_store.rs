@@ -12,7 +12,7 @@ use drover::domain::store::{Platform, StoreId};
 use drover::handlers::product_refresh::write::{Counts, MenuWrite};
 use drover::memory::MemoryPermit;
 
-use crate::support::{self, TestDatabase};
+use testkit::TestDatabase;
 
 pub const MIN_COVERAGE: f64 = 0.995;
 
@@ -40,7 +40,7 @@ pub fn menu_write(payload: Payload, products: Vec<Product>) -> MenuWrite {
 
 impl TestStore {
     pub async fn new() -> TestStore {
-        TestStore::in_database(Arc::new(support::database().await), "Test Store").await
+        TestStore::in_database(Arc::new(testkit::database().await), "Test Store").await
     }
 
     /// Another store in the same database.

@@ -13,7 +13,7 @@ use drover::stealth::{FetchError, ProxyId, ProxyLease, ProxySource};
 
 use super::import;
 use super::pool::{HOST, Process, SOON};
-use crate::support::{TestDatabase, database, until};
+use testkit::{TestDatabase, database, until};
 
 const BUDGET: i64 = 10 << 20;
 const ONE_PERCENT: i64 = BUDGET / 100;
@@ -27,7 +27,7 @@ fn of_each() -> config::Proxies {
 
 fn settings(budget: &'static str) -> config::Proxies {
     let wait = Duration::from_millis(200);
-    config::Proxies { wait, ..crate::support::config(&[(budget, "10MiB")]).proxies }
+    config::Proxies { wait, ..testkit::config(&[(budget, "10MiB")]).proxies }
 }
 
 async fn start(database: &TestDatabase, settings: config::Proxies) -> Process {

@@ -5,7 +5,7 @@ use std::process::{Output, Stdio};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpListener;
 
-use crate::support::{TestDatabase, database, drover};
+use testkit::{TestDatabase, database, drover};
 
 /// Runs `drover proxies …` on the test's database with `input` on stdin.
 async fn proxies(database: &TestDatabase, args: &[&str], input: &str) -> Output {

@@ -7,7 +7,7 @@ use sim::{ProxyFault, Settings};
 use tokio::process::Command;
 
 use crate::stealth::support::Ca;
-use crate::support::{Child, Farm, PATIENCE, until};
+use testkit::{Child, Farm, PATIENCE, until};
 
 const STORES: usize = 8;
 const PROXIES: usize = 9;

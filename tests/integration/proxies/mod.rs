@@ -14,7 +14,7 @@ use drover::db::{Db, DbError};
 use drover::domain::proxy::{Budgets, ProxyId};
 use drover::secrets::SecretKeys;
 
-use crate::support::TestDatabase;
+use testkit::TestDatabase;
 
 /// Every proxy as people see it.
 async fn listed(db: &Db) -> Vec<ProxyListing> {

@@ -16,7 +16,7 @@ use drover::secrets::SecretKeys;
 use drover::stealth::{FetchError, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxySource};
 
 use super::import;
-use crate::support::{TestDatabase, database, start_actor, until};
+use testkit::{TestDatabase, database, start_actor, until};
 
 pub(super) const HOST: &str = "menu.test";
 pub(super) const SOON: Duration = Duration::from_secs(10);
@@ -26,7 +26,7 @@ fn secs(n: u64) -> Duration {
 }
 
 fn settings() -> config::Proxies {
-    config::Proxies { wait: secs(10), ..crate::support::config(&[]).proxies }
+    config::Proxies { wait: secs(10), ..testkit::config(&[]).proxies }
 }
 
 /// One process: its pool, its actor and its clock.

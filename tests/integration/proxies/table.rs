@@ -8,7 +8,7 @@ use drover::domain::proxy::{Change, CounterDelta, ProxyEntry, ProxyId, ProxyRow,
 use drover::secrets::SecretKeys;
 
 use super::import;
-use crate::support::{TestDatabase, database};
+use testkit::{TestDatabase, database};
 
 async fn load(database: &TestDatabase) -> Vec<ProxyRow> {
     proxies::load(&database.db.client().await.unwrap(), &SecretKeys::default()).await.unwrap().rows

@@ -63,7 +63,7 @@ async fn a_statement_that_waits_for_a_task_holds_none_with_a_greater_id(
     let running = tokio::spawn(statement.run(queue.database.db.clone(), leases));
     let waiting =
         "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
-    support::until("it waits for the locked task, or has passed it over", SOON, async || {
+    testkit::until("it waits for the locked task, or has passed it over", SOON, async || {
         running.is_finished() || queue.number(waiting).await == 1
     })
     .await;

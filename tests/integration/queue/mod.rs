@@ -38,7 +38,7 @@ use drover::domain::task_request::TaskRequest;
 use serde_json::Value;
 use tokio_postgres::Row;
 
-use crate::support::{self, TestDatabase};
+use testkit::TestDatabase;
 
 pub const LEASE: Duration = Duration::from_secs(600);
 /// Far enough back for whatever a test made due.
@@ -58,7 +58,7 @@ pub struct Queue {
 
 impl Queue {
     pub async fn new() -> Queue {
-        Queue { database: support::database().await }
+        Queue { database: testkit::database().await }
     }
 
     pub async fn client(&self) -> Client {

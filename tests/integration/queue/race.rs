@@ -149,7 +149,7 @@ fn completed(task: ClaimedTask) -> Completion {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn all_at_once_never_run_two_tasks_of_a_store() {
     let queue = Queue::new().await;
-    let db = Db::new(&queue.database.url, &support::database_settings(), PoolSizes { work: 14, api: 1 }).unwrap();
+    let db = Db::new(&queue.database.url, &testkit::database_settings(), PoolSizes { work: 14, api: 1 }).unwrap();
     let race = Arc::new(Race {
         db,
         made: AtomicUsize::new(0),
@@ -169,7 +169,7 @@ async fn all_at_once_never_run_two_tasks_of_a_store() {
     }
 
     let open = "SELECT count(*) FROM worker_tasks WHERE status NOT IN ('completed', 'cancelled')";
-    support::until("the queue is drained", DRAINING, async || queue.number(open).await == 0).await;
+    testkit::until("the queue is drained", DRAINING, async || queue.number(open).await == 0).await;
     race.stop.store(true, Ordering::Relaxed);
     for worker in workers {
         worker.await.unwrap();

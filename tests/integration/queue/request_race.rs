@@ -143,7 +143,7 @@ impl Race {
 async fn whatever_is_requested_no_two_bodies_of_a_store_run_at_once() {
     let queue = Queue::new().await;
     queue.sql(NOTE_TRANSITIONS).await;
-    let db = Db::new(&queue.database.url, &support::database_settings(), PoolSizes { work: 14, api: 1 }).unwrap();
+    let db = Db::new(&queue.database.url, &testkit::database_settings(), PoolSizes { work: 14, api: 1 }).unwrap();
     let race = Arc::new(Race {
         db,
         is_over: AtomicBool::new(false),
@@ -162,7 +162,7 @@ async fn whatever_is_requested_no_two_bodies_of_a_store_run_at_once() {
     // what is retried after a back-off is not awaited
     queue.sql("UPDATE worker_tasks SET status = 'cancelled' WHERE status = 'pending'").await;
     let open = "SELECT (SELECT count(*) FROM worker_tasks WHERE status IN ('claimed', 'running')) + (SELECT count(*) FROM stopping_runs)";
-    support::until("the last bodies have ended", DRAINING, async || queue.number(open).await == 0).await;
+    testkit::until("the last bodies have ended", DRAINING, async || queue.number(open).await == 0).await;
     race.is_over.store(true, Ordering::Relaxed);
     for worker in workers {
         worker.await.unwrap();

@@ -215,13 +215,13 @@ async fn a_reservation_that_is_given_while_the_cancel_commits_is_taken_back() {
     let queue = Queue::new().await;
     let task = queue.running(fetch(1)).await;
     let made = queue.enqueue(&[refresh(1), refresh(1)]).await;
-    let person = support::connect(&queue.database.url).await;
+    let person = testkit::connect(&queue.database.url).await;
     person.batch_execute(&format!("BEGIN; SELECT cancel_task({})", task.lease.id)).await.unwrap();
     // it chooses the store's other task while the running one has its reservation, and waits for what becomes of that
     let db = queue.database.db.clone();
     let other = made[0];
     let giving = tokio::spawn(async move { tasks::cancel(&db.client().await.unwrap(), other).await });
-    support::until("it waits", SOON, async || giving.is_finished() || queue.waiting_sessions().await == 1).await;
+    testkit::until("it waits", SOON, async || giving.is_finished() || queue.waiting_sessions().await == 1).await;
     person.batch_execute("COMMIT").await.unwrap();
     giving.await.unwrap().unwrap();
     assert!(queue.claim_all().await.is_empty(), "the cancelled body still runs");

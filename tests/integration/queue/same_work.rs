@@ -25,7 +25,7 @@ impl Queue {
     async fn run_by_schedulers(&self, count: usize) -> Vec<Run> {
         let run_all = async || {
             let sizes = PoolSizes { work: 1, api: 1 };
-            let db = Db::new(&self.database.url, &support::database_settings(), sizes).unwrap();
+            let db = Db::new(&self.database.url, &testkit::database_settings(), sizes).unwrap();
             let mut runs = Vec::new();
             while let Some(run) = schedules::run_due(&db).await.unwrap() {
                 runs.push(run);

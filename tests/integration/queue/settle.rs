@@ -210,7 +210,7 @@ async fn a_settlement_waits_for_a_cancellation_by_hand_and_finds_itself_lost() {
     };
     let waiting =
         "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
-    support::until("the settlement waits", SOON, async || queue.number(waiting).await == 1).await;
+    testkit::until("the settlement waits", SOON, async || queue.number(waiting).await == 1).await;
     queue.sql(&format!("UPDATE worker_tasks SET status = 'cancelled' WHERE id = {id}; COMMIT")).await;
     let settled = settling.await.unwrap();
     assert!(matches!(settled, Err(DbError::Missing(_))), "{settled:?}");
@@ -260,7 +260,7 @@ fn completion(task: &ClaimedTask) -> tasks::Completion {
 impl Queue {
     /// A person at psql has the row of a task locked, for as long as the answer lives.
     async fn lock_row(&self, id: TaskId) -> tokio_postgres::Client {
-        let person = support::connect(&self.database.url).await;
+        let person = testkit::connect(&self.database.url).await;
         let lock = format!("BEGIN; SELECT FROM worker_tasks WHERE id = {id} FOR UPDATE");
         person.batch_execute(&lock).await.unwrap();
         person

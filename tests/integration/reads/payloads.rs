@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::client;
 use crate::handlers::harness::HandlerHarness;
 use crate::handlers::test_store::{TestStore, at};
-use crate::support::page;
+use testkit::page;
 
 async fn list(store: &TestStore, filter: PayloadFilter) -> Vec<PayloadId> {
     ids(payload_views::list(&client(store).await, &filter, 500).await.unwrap())

@@ -8,7 +8,7 @@ use rstest::rstest;
 use sim::{ProxyProtocol, Settings};
 
 use super::support::{Ca, Certificate, ForwardProxy, HOST, Manner, Origin, Pool, Setup, TlsFront, content, request};
-use crate::support::{Child, Farm};
+use testkit::{Child, Farm};
 
 #[rstest]
 #[tokio::test]

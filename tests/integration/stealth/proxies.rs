@@ -213,7 +213,7 @@ async fn without_a_proxy_nothing_is_sent() {
 /// Postgres or to this program's own API.
 #[test]
 fn only_the_connection_to_a_proxy_opens_sockets() {
-    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let src = testkit::root().join("src");
     let others =
         ["db", "db.rs", "api", "api.rs", "private_server", "private_server.rs", "cli/http.rs", "cli/remote.rs"];
     let others = others.map(|path| src.join(path));

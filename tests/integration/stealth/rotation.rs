@@ -11,7 +11,7 @@ use super::support::{
     Ca, ForwardProxy, HOST, Manner, OneSession, Origin, Reply, Seen, Setup, content, no_politeness, pool_of, request,
     willing,
 };
-use crate::support::until;
+use testkit::until;
 
 fn blocked() -> ProxyOutcome {
     ProxyOutcome::Blocked { host: HOST.to_owned() }

@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 
 use super::support::{Pool, Setup, content, request};
 use crate::handlers::test_sessions;
-use crate::support::until;
+use testkit::until;
 
 struct World {
     sim: Simulator,

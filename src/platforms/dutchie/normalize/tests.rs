@@ -487,7 +487,7 @@ fn the_real_captured_page_is_read_whole() {
     assert_eq!(read_page(0, &body, 400).unwrap().total_count, Some(814));
 }
 
-#[path = "../../../../tests/integration/support/fixture.rs"]
+#[path = "../../../../tests/testkit/fixture.rs"]
 mod fixture;
 
 fn fixture(path: &str) -> Option<Vec<u8>> {

@@ -22,7 +22,7 @@ use hyper::body::Bytes;
 
 use super::openapi::{ID, Operation, operations, resolved};
 use super::server::{Answer, Server, open, send};
-use crate::support::until;
+use testkit::until;
 
 const SOON: Duration = Duration::from_secs(20);
 /// Of requests at once, which a test sends in no order.

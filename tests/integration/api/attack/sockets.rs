@@ -17,7 +17,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::super::server::send;
-use crate::support::{Child, PATIENCE, TestDatabase, database, drover, until};
+use testkit::{Child, PATIENCE, TestDatabase, database, drover, until};
 
 const SLOW: usize = 200;
 const IDLE: usize = 5_000;

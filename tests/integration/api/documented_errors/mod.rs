@@ -30,7 +30,7 @@ use super::images::webp;
 use super::openapi::{ID, IMAGE, Operation, ROLES, operations, resolved};
 use super::reads::crawled;
 use super::server::{Answer, Server};
-use crate::support::{database, database_settings};
+use testkit::{database, database_settings};
 
 /// The operation and the status.
 type Error = (String, u16);

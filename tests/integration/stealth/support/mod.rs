@@ -19,8 +19,6 @@ use drover::stealth::{
     States,
 };
 
-use crate::support;
-
 pub use ca::{Ca, Certificate};
 pub use origin::{Origin, Reply, Seen, read_head};
 pub use pool::{OneSession, Pool};
@@ -94,7 +92,7 @@ pub fn http() -> config::Http {
         idle_timeout: Duration::from_secs(5),
         whole_timeout: Duration::from_secs(20),
         max_body_bytes: 1 << 20,
-        ..support::config(&[]).http
+        ..testkit::config(&[]).http
     }
 }
 
@@ -105,12 +103,12 @@ pub fn no_politeness() -> config::Politeness {
         page_pause_min: Duration::ZERO,
         page_pause_max: Duration::ZERO,
         breaker_share: 0.0,
-        ..support::config(&[]).politeness
+        ..testkit::config(&[]).politeness
     }
 }
 
 fn rotations() -> config::Proxies {
-    config::Proxies { wait: Duration::from_secs(1), ..support::config(&[]).proxies }
+    config::Proxies { wait: Duration::from_secs(1), ..testkit::config(&[]).proxies }
 }
 
 /// What the Dutchie adapter asks with.

@@ -1,6 +1,8 @@
 //! What every test stands on: a configuration, a database of its own, the built program as a child, captured data, and
 //! waiting for conditions.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
+
 mod actor;
 mod database;
 mod farm;
@@ -23,10 +25,17 @@ pub use fault_proxy::FaultProxy;
 pub use fixture::fixture;
 pub use menu::page;
 pub use names::NAMES;
-pub use process::{Child, drover};
+pub use process::{Child, drover, program};
 pub use wait::until;
 
+use std::path::Path;
+
 use drover::config::Config;
+
+/// The checkout.
+pub fn root() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+}
 
 /// The product's defaults with these settings, such as `("queue.lease", "2s")`.
 pub fn config(settings: &[(&'static str, &str)]) -> Config {

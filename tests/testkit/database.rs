@@ -69,7 +69,7 @@ pub fn server_options(linger: Duration) -> private_server::Options {
         "max_connections=300",
     ];
     private_server::Options {
-        keeper: Some(env!("CARGO_BIN_EXE_drover").into()),
+        keeper: Some(super::program()),
         linger,
         settings: settings.map(str::to_owned).to_vec(),
         ..private_server::Options::default()

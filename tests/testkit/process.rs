@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
 use std::ops::{Deref, DerefMut};
+use std::path::PathBuf;
 use std::process::{ChildStderr, ChildStdout, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
@@ -22,14 +23,20 @@ const PRINTED_LINES: usize = 100;
 
 /// A command for the built program that reads no configuration but what the test gives it.
 pub fn drover() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_drover"));
-    command.env_clear().current_dir(env!("CARGO_MANIFEST_DIR")).stdin(Stdio::null()).kill_on_drop(true);
+    let mut command = Command::new(program());
+    command.env_clear().current_dir(super::root()).stdin(Stdio::null()).kill_on_drop(true);
     for kept in ["PATH", "HOME", "TMPDIR", "FAILPOINTS", "LLVM_PROFILE_FILE"] {
         if let Some(value) = std::env::var_os(kept) {
             command.env(kept, value);
         }
     }
     command
+}
+
+/// The built program: cargo builds it before the tests of its package, and puts them into a folder beside it.
+pub fn program() -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    test.ancestors().nth(2).unwrap().join("drover-under-test")
 }
 
 /// A running child whose output is kept line by line.

@@ -1,0 +1,32 @@
+//! The dashboard's files as they are in the checkout now: a debug build's, so that a changed one needs no compilation.
+
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use super::version_of;
+
+include!(concat!(env!("OUT_DIR"), "/ui.rs"));
+
+pub fn get(name: &str) -> Option<Vec<u8>> {
+    let plain = Path::new(name).components().all(|component| matches!(component, Component::Normal(_)));
+    let folder = FOLDERS.iter().find(|(entry, _)| name.split('/').next() == Some(*entry)).filter(|_| plain)?.1;
+    fs::read(Path::new(folder).join(name)).ok()
+}
+
+/// Changes with every change of a file.
+pub fn version() -> String {
+    let mut names = Vec::new();
+    for (entry, folder) in FOLDERS {
+        add_files(Path::new(folder), PathBuf::from(entry), &mut names);
+    }
+    names.sort();
+    let files: Vec<_> = names.iter().filter_map(|name| Some((name.as_str(), get(name)?))).collect();
+    version_of(files.iter().map(|(name, bytes)| (*name, bytes.as_slice())))
+}
+
+fn add_files(folder: &Path, name: PathBuf, names: &mut Vec<String>) {
+    let Ok(entries) = fs::read_dir(folder.join(&name)) else { return names.push(name.display().to_string()) };
+    for entry in entries.flatten() {
+        add_files(folder, name.join(entry.file_name()), names);
+    }
+}

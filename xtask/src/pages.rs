@@ -1,0 +1,31 @@
+//! The pages of the dashboard, as `ui/pages.js` lists them, and its login.
+
+use serde::Deserialize;
+
+const SOURCE: &str = include_str!("../../ui/pages.js");
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct Page {
+    pub name: String,
+    /// `:id` stands for a number, here or in `query`.
+    path: String,
+    #[serde(default)]
+    query: String,
+    /// A list of the API that holds an example of `:id`.
+    #[serde(default)]
+    pub list: String,
+}
+
+impl Page {
+    pub fn address(&self, id: &str) -> String {
+        format!("{}{}", self.path, self.query).replace(":id", id)
+    }
+}
+
+/// In the order of the navigation; the login is the last.
+pub fn pages() -> anyhow::Result<Vec<Page>> {
+    let (_, array) = SOURCE.split_once("PAGES = ").unwrap_or_default();
+    let mut pages: Vec<Page> = serde_json::from_str(array.trim_end().trim_end_matches(';'))?;
+    pages.push(Page { name: "login".into(), path: "/login".into(), query: String::new(), list: String::new() });
+    Ok(pages)
+}
