@@ -10,6 +10,7 @@ pub mod geo_files;
 mod menu;
 mod names;
 mod process;
+mod slow_link;
 pub mod typos;
 mod wait;
 
@@ -24,6 +25,7 @@ pub use fixture::fixture;
 pub use menu::page;
 pub use names::NAMES;
 pub use process::{Child, drover};
+pub use slow_link::SlowLink;
 pub use wait::until;
 
 use drover::config::Config;
