@@ -97,7 +97,7 @@ CREATE TABLE store_product_snapshots_default PARTITION OF store_product_snapshot
 CREATE INDEX store_product_snapshots_range ON store_product_snapshots
  USING brin (store_product_id int8_minmax_multi_ops, crawl_id) WITH (pages_per_range = 64, autosummarize = on);
 
--- What each option of a product cost and how much of it there was, one row a change: prices by size over time, and units sold between
+-- Price and quantity of each option of a product, one row a change: prices by size over time, and units sold between
 -- two crawls. No foreign keys, as for snapshots.
 CREATE TABLE store_product_variant_history (
   store_product_id  bigint NOT NULL,

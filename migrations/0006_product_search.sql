@@ -1,4 +1,4 @@
--- What products are found by: apart from their rows, so that a crawl writes none of it. A chore copies a store's names some seconds after a
+-- Products as they are searched: apart from their rows, so that a crawl writes none of it. A chore copies a store's names some seconds after a
 -- crawl, analytics_refresh what is left; both write only what differs.
 CREATE TABLE product_search (
   product_id    bigint PRIMARY KEY,

@@ -67,7 +67,7 @@ SELECT p.dispensary_id,
 
 CREATE UNIQUE INDEX mv_category_mix_key ON mv_category_mix (dispensary_id, category, brand_key);
 
--- What was sold on each day (UTC), by the last crawl of each store on it. analytics_refresh writes the days since its last run: a view over all
+-- Products and prices of each day (UTC), by the last crawl of each store on it. analytics_refresh writes the days since its last run: a view over all
 -- snapshots would read them whole each time.
 CREATE TABLE price_days (
   dispensary_id       bigint NOT NULL,
