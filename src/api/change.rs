@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::{ApiError, ApiState};
 use crate::db::idempotency_keys::{self, KeptAnswer};
-use crate::db::{DbError, Tx, audit_log};
+use crate::db::{Client, DbError, Tx, audit_log};
 use crate::domain::access::{AuditEntry, Principal};
 
 pub struct Change {
@@ -21,6 +21,7 @@ pub struct Change {
     principal: Principal,
     request_id: String,
     key: Option<IdempotencyKey>,
+    audited: Vec<AuditEntry>,
 }
 
 /// A client's own name for a request, so that it may be sent again.
@@ -45,60 +46,81 @@ impl Change {
                 Some(_) => return Err(ApiError::KeyReused(key.clone())),
             }
         }
-        Ok(Change { tx, principal, request_id, key })
+        Ok(Change { tx, principal, request_id, key, audited: Vec::new() })
     }
 
-    /// Notes in `audit_log` what was done. `action` is the resource and the verb: `tasks.create`. `detail` holds no secrets.
-    pub async fn audit(&self, action: &'static str, target: impl Display, detail: Value) -> Result<(), ApiError> {
-        Ok(self.record(action, target, detail).await?)
-    }
-
-    /// Like [`Change::audit`], beside another statement.
-    pub async fn record(&self, action: &'static str, target: impl Display, detail: Value) -> Result<(), DbError> {
-        let entry = AuditEntry { action, target: target.to_string(), detail };
-        audit_log::record(&self.tx, &self.principal, &self.request_id, &entry).await
+    /// Notes for `audit_log` what was done; written with the commit. `action` is the resource and the verb: `tasks.create`. `detail`
+    /// holds no secrets.
+    pub fn audit(&mut self, action: &'static str, target: impl Display, detail: Value) {
+        self.audited.push(AuditEntry { action, target: target.to_string(), detail });
     }
 
     /// Commits, and answers with `body`.
     pub async fn answer(self, status: StatusCode, body: &impl Serialize) -> Result<Response, ApiError> {
-        let body = json(body)?;
-        self.keep(status, None, body.clone()).await?;
-        Ok((status, Json(body)).into_response())
+        self.answer_read(status, None, async |_| Ok(body)).await
     }
 
     /// Commits, and answers 201 with the new resource and where it is.
     pub async fn created(self, location: String, body: &impl Serialize) -> Result<Response, ApiError> {
-        self.located(StatusCode::CREATED, location, body).await
+        self.answer_read(StatusCode::CREATED, Some(location), async |_| Ok(body)).await
     }
 
     /// Commits, and answers 202 with what goes on and where it is.
     pub async fn accepted(self, location: String, body: &impl Serialize) -> Result<Response, ApiError> {
-        self.located(StatusCode::ACCEPTED, location, body).await
+        self.answer_read(StatusCode::ACCEPTED, Some(location), async |_| Ok(body)).await
     }
 
     /// Commits, and answers 204: what was asked for is gone.
     pub async fn no_content(self) -> Result<StatusCode, ApiError> {
-        self.keep(StatusCode::NO_CONTENT, None, Value::Null).await?;
+        self.commit(StatusCode::NO_CONTENT, Value::Null).await?;
         Ok(StatusCode::NO_CONTENT)
     }
 
-    async fn located(self, status: StatusCode, location: String, body: &impl Serialize) -> Result<Response, ApiError> {
-        let body = json(body)?;
-        self.keep(status, Some(location.clone()), body.clone()).await?;
-        Ok((status, [(header::LOCATION, location)], Json(body)).into_response())
+    /// Commits, and answers with what `read` finds meanwhile.
+    pub async fn answer_read<T: Serialize>(
+        mut self,
+        status: StatusCode,
+        location: Option<String>,
+        read: impl AsyncFnOnce(&Client) -> Result<T, DbError>,
+    ) -> Result<Response, ApiError> {
+        let body = match self.key.take() {
+            None => json(&self.write(read).await?)?,
+            Some(key) => {
+                let body = json(&read(&self.tx).await?)?;
+                self.keep(key, status, location.clone(), body.clone()).await?;
+                body
+            }
+        };
+        let response = (status, Json(body));
+        Ok(match location {
+            None => response.into_response(),
+            Some(location) => ([(header::LOCATION, location)], response).into_response(),
+        })
     }
 
     /// Commits a change that is answered otherwise. A repetition of the request gets `kept`: what is secret in an answer is not kept.
-    pub async fn commit(self, status: StatusCode, kept: Value) -> Result<(), ApiError> {
-        self.keep(status, None, kept).await
+    pub async fn commit(mut self, status: StatusCode, kept: Value) -> Result<(), ApiError> {
+        match self.key.take() {
+            None => Ok(self.write(async |_| Ok(())).await?),
+            Some(key) => self.keep(key, status, None, kept).await,
+        }
     }
 
-    async fn keep(self, status: StatusCode, location: Option<String>, body: Value) -> Result<(), ApiError> {
-        if let Some(IdempotencyKey { key, request }) = self.key {
-            let answer = KeptAnswer { request, status: status.as_u16(), location, body };
-            idempotency_keys::keep(&self.tx, &self.principal.name, &key, &answer).await?;
-        }
-        Ok(self.tx.commit().await?)
+    /// Commits, with the answer to the request's key.
+    async fn keep(
+        self,
+        key: IdempotencyKey,
+        status: StatusCode,
+        location: Option<String>,
+        body: Value,
+    ) -> Result<(), ApiError> {
+        let answer = KeptAnswer { request: key.request, status: status.as_u16(), location, body };
+        idempotency_keys::keep(&self.tx, &self.principal.name, &key.key, &answer).await?;
+        Ok(self.write(async |_| Ok(())).await?)
+    }
+
+    async fn write<T>(self, read: impl AsyncFnOnce(&Client) -> Result<T, DbError>) -> Result<T, DbError> {
+        audit_log::commit(self.tx, &self.principal, &self.request_id, &self.audited, read).await
     }
 }
 

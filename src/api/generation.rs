@@ -28,10 +28,10 @@ pub async fn recover_stale(
     Body(request): Body<RecoveryRequest>,
 ) -> Result<Response, ApiError> {
     let minutes = request.minutes()?;
-    let change = changes.begin(&api).await?;
+    let mut change = changes.begin(&api).await?;
     let silence = Duration::from_secs(60 * u64::from(minutes.unsigned_abs()));
     let counts = tasks::recover_silent(&change, silence).await?;
-    change.audit("tasks.recover", "stale", json!({"threshold_minutes": minutes, "counts": counts})).await?;
+    change.audit("tasks.recover", "stale", json!({"threshold_minutes": minutes, "counts": counts}));
     let answer = change.answer(StatusCode::OK, &counts).await?;
     let RecoveryCounts { requeued, failed } = counts;
     events::tasks_recovered(u64::from(requeued.unsigned_abs()), u64::from(failed.unsigned_abs()));
@@ -47,9 +47,9 @@ pub async fn resync(
     _: Query<NoParameters>,
     Body(request): Body<ResyncRequest>,
 ) -> Result<Response, ApiError> {
-    let change = changes.begin(&api).await?;
+    let mut change = changes.begin(&api).await?;
     let made = generation::resync(&change, &request).await?;
-    change.audit("tasks.generate", "resync", json!({"request": request, "count": made.count})).await?;
+    change.audit("tasks.generate", "resync", json!({"request": request, "count": made.count}));
     change.answer(StatusCode::OK, &made).await
 }
 

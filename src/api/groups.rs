@@ -105,11 +105,11 @@ pub async fn set_stores(
             return Err(ApiError::bad(field, format!("{} stores; at most {MAX_STORES} are allowed", ids.len())));
         }
     }
-    let change = changes.begin(&api).await?;
+    let mut change = changes.begin(&api).await?;
     let removed = groups::take_out(&change, &group, &remove).await?;
     let added = groups::put_in(&change, &group, &add).await?;
     let stores = groups::get(&change, &group).await?.map_or(0, |group| group.stores);
-    change.audit("groups.set_stores", &group, json!({"added": added, "removed": removed, "stores": stores})).await?;
+    change.audit("groups.set_stores", &group, json!({"added": added, "removed": removed, "stores": stores}));
     change.answer(StatusCode::OK, &GroupChange { group, added, removed, stores }).await
 }
 
@@ -126,10 +126,10 @@ pub async fn rename(
 ) -> Result<Response, ApiError> {
     let old_name = path.name()?;
     let new_name = group::name(&name).map_err(|fault| ApiError::bad("name", fault))?;
-    let change = changes.begin(&api).await?;
+    let mut change = changes.begin(&api).await?;
     groups::rename(&change, &old_name, &new_name).await?;
     let group = groups::get(&change, &new_name).await?.ok_or_else(|| GroupError::Missing(new_name.clone()))?;
-    change.audit("groups.rename", &old_name, json!({"name": new_name, "stores": group.stores})).await?;
+    change.audit("groups.rename", &old_name, json!({"name": new_name, "stores": group.stores}));
     change.answer(StatusCode::OK, &group).await
 }
 
@@ -144,9 +144,9 @@ pub async fn delete(
     _: Query<NoParameters>,
 ) -> Result<StatusCode, ApiError> {
     let group = path.name()?;
-    let change = changes.begin(&api).await?;
+    let mut change = changes.begin(&api).await?;
     let stores = groups::delete(&change, &group).await?;
-    change.audit("groups.delete", &group, json!({ "stores": stores })).await?;
+    change.audit("groups.delete", &group, json!({ "stores": stores }));
     change.no_content().await
 }
 

@@ -150,9 +150,9 @@ pub async fn update(
 ) -> Result<Response, ApiError> {
     update.check()?;
     let (host, detail) = (path.name(), json!(update));
-    let change = changes.begin(&api).await?;
+    let mut change = changes.begin(&api).await?;
     let row = hosts::change(&change, &host, |state, now| update.apply(state, now)).await?;
-    change.audit("hosts.update", &host, detail).await?;
+    change.audit("hosts.update", &host, detail);
     change.answer(StatusCode::OK, &HostListing::from(row)).await
 }
 
@@ -166,10 +166,10 @@ pub async fn reset(
     _: Query<NoParameters>,
 ) -> Result<StatusCode, ApiError> {
     let host = path.name();
-    let change = changes.begin(&api).await?;
+    let mut change = changes.begin(&api).await?;
     hosts::reset(&change, &host).await?;
     robots::forget(&change, &host).await?;
-    change.audit("hosts.delete", &host, json!({})).await?;
+    change.audit("hosts.delete", &host, json!({}));
     change.no_content().await
 }
 

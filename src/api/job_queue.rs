@@ -92,14 +92,14 @@ pub async fn enqueue_batch(
     if !(1..=MAX_BATCH_ITEMS).contains(&tasks.len()) {
         return Err(ApiError::bad("tasks", format!("{} tasks; 1 to {MAX_BATCH_ITEMS} are allowed", tasks.len())));
     }
-    let change = changes.begin(&api).await?;
+    let mut change = changes.begin(&api).await?;
     let items = make_each(&change, tasks).await?;
     let refused = items.iter().filter(|item| item.error.is_some()).count();
     let raised = items.iter().filter(|item| item.raised).count();
     let answer = BatchAnswer { made: items.len() - refused - raised, raised, refused, tasks: items };
     let (first, last) = made_between(&answer.tasks);
     let detail = json!({"made": answer.made, "raised": raised, "refused": refused, "first_id": first, "last_id": last});
-    change.audit("tasks.create_batch", answer.made, detail).await?;
+    change.audit("tasks.create_batch", answer.made, detail);
     change.answer(StatusCode::OK, &answer).await
 }
 
@@ -113,10 +113,10 @@ pub async fn enqueue_state(
     _: Query<NoParameters>,
     Body(request): Body<StateRequest>,
 ) -> Result<Response, ApiError> {
-    let change = changes.begin(&api).await?;
+    let mut change = changes.begin(&api).await?;
     let made = generation::of_state(&change, &request).await?;
     let detail = json!({"request": request, "count": made.count, "raised": made.raised});
-    change.audit("tasks.generate", &*request.state_code, detail).await?;
+    change.audit("tasks.generate", &*request.state_code, detail);
     change.answer(StatusCode::OK, &made).await
 }
 

@@ -98,10 +98,10 @@ pub async fn create(
     Body(request): Body<JobRequest>,
 ) -> Result<Response, ApiError> {
     let job = request.check(Clock::system().utc())?;
-    let change = changes.begin(&api).await?;
+    let mut change = changes.begin(&api).await?;
     let id = jobs::insert(&change, &job).await?;
     let detail = json!({"job_type": job.role, "platform": job.platform, "account": job.account});
-    change.audit("jobs.create", id, detail).await?;
+    change.audit("jobs.create", id, detail);
     let made = jobs::get(&change, id).await?;
     change.created(format!("/api/jobs/{id}"), &made).await
 }
@@ -118,9 +118,9 @@ pub async fn update(
     Body(update): Body<JobChange>,
 ) -> Result<Response, ApiError> {
     let task_change = update.check(Clock::system().utc())?;
-    let change = begin(changes, &api, id).await?;
+    let mut change = begin(changes, &api, id).await?;
     tasks::change(&change, id, &task_change, None).await?;
-    change.audit("jobs.update", id, json!(update)).await?;
+    change.audit("jobs.update", id, json!(update));
     answer(change, id).await
 }
 
@@ -133,9 +133,9 @@ pub async fn cancel(
     Path(TaskPath { id }): Path<TaskPath>,
     _: Query<NoParameters>,
 ) -> Result<Response, ApiError> {
-    let change = begin(changes, &api, id).await?;
+    let mut change = begin(changes, &api, id).await?;
     let was = tasks::cancel(&change, id).await?;
-    change.audit("jobs.cancel", id, json!({"was": was})).await?;
+    change.audit("jobs.cancel", id, json!({"was": was}));
     answer(change, id).await
 }
 
@@ -148,9 +148,9 @@ pub async fn retry(
     Path(TaskPath { id }): Path<TaskPath>,
     _: Query<NoParameters>,
 ) -> Result<Response, ApiError> {
-    let change = begin(changes, &api, id).await?;
+    let mut change = begin(changes, &api, id).await?;
     let was = tasks::retry(&change, id).await?;
-    change.audit("jobs.retry", id, json!({"was": was})).await?;
+    change.audit("jobs.retry", id, json!({"was": was}));
     answer(change, id).await
 }
 
@@ -163,9 +163,9 @@ pub async fn remove(
     Path(TaskPath { id }): Path<TaskPath>,
     _: Query<NoParameters>,
 ) -> Result<StatusCode, ApiError> {
-    let change = begin(changes, &api, id).await?;
+    let mut change = begin(changes, &api, id).await?;
     let was = tasks::delete(&change, id).await?;
-    change.audit("jobs.delete", id, json!({"was": was})).await?;
+    change.audit("jobs.delete", id, json!({"was": was}));
     change.no_content().await
 }
 

@@ -126,11 +126,11 @@ pub async fn full_migrate(
     State(api): State<ApiState>,
     _: Query<NoParameters>,
 ) -> Result<Response, ApiError> {
-    let change = changes.begin(&api).await?;
+    let mut change = changes.begin(&api).await?;
     let legacy = Legacy::of(&change).await?;
     let done = legacy::move_all(&change).await.map_err(GenerationError::Db)?;
     let report = LegacyReport { legacy, notes: notes(legacy, &done), done };
-    change.audit("migration.full_migrate", "", json!(report)).await?;
+    change.audit("migration.full_migrate", "", json!(report));
     change.answer(StatusCode::OK, &report).await
 }
 
@@ -140,9 +140,9 @@ impl Legacy {
     }
 }
 
-async fn counted(change: Change, action: &'static str, count: i32, why_none: &str) -> Result<Response, ApiError> {
+async fn counted(mut change: Change, action: &'static str, count: i32, why_none: &str) -> Result<Response, ApiError> {
     let legacy = Legacy::of(&change).await?;
-    change.audit(action, "", json!({ "count": count })).await?;
+    change.audit(action, "", json!({ "count": count }));
     let note = (count == 0).then(|| why_none.to_owned());
     change.answer(StatusCode::OK, &LegacyCount { legacy, count, note }).await
 }

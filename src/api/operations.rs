@@ -31,7 +31,7 @@ pub async fn bulk(
     Body(request): Body<BulkRequest>,
 ) -> Result<Response, ApiError> {
     let who = changes.name.clone();
-    let change = changes.begin(&api).await?;
+    let mut change = changes.begin(&api).await?;
     let answer = operations::bulk(&change, &request, Some(&who)).await?;
     let (done, operation) = match &answer {
         BulkAnswer::DryRun { .. } => return change.answer(StatusCode::OK, &answer).await,
@@ -39,7 +39,7 @@ pub async fn bulk(
         BulkAnswer::Started(operation) => (None, Some(operation.id)),
     };
     let detail = json!({"request": request, "done": done, "operation": operation});
-    change.audit("tasks.bulk", request.action, detail).await?;
+    change.audit("tasks.bulk", request.action, detail);
     match answer {
         BulkAnswer::Started(operation) => {
             change.accepted(format!("/api/operations/{}", operation.id), &*operation).await

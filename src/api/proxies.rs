@@ -149,11 +149,11 @@ pub async fn create(
 ) -> Result<Response, ApiError> {
     let mut entry = new.check().map_err(|faults| ApiError::bad("proxy", faults.join("; ")))?;
     geo::locate(&api.geo, std::slice::from_mut(&mut entry)).await;
-    let change = changes.begin(&api).await?;
+    let mut change = changes.begin(&api).await?;
     match proxy_requests::add(&change, &entry, &api.keys, api.budgets).await? {
         Added::Known(id) => Err(ApiError::Conflict(format!("proxy {id} has this address and user already"))),
         Added::New(proxy) => {
-            change.audit("proxies.create", proxy.id, json!({"host": proxy.host, "port": proxy.port})).await?;
+            change.audit("proxies.create", proxy.id, json!({"host": proxy.host, "port": proxy.port}));
             change.created(format!("/api/proxies/{}", proxy.id), &*proxy).await
         }
     }
@@ -177,9 +177,9 @@ pub async fn update(
     let detail =
         json!({"is_active": is_active, "password": password.is_some(), "state_code": state_code, "timezone": timezone});
     let wanted = ProxyChange { is_active, password, state_code, timezone };
-    let change = changes.begin(&api).await?;
+    let mut change = changes.begin(&api).await?;
     let changed = proxy_requests::change(&change, id, &wanted, &api.keys, api.budgets).await?;
-    change.audit("proxies.update", id, detail).await?;
+    change.audit("proxies.update", id, detail);
     change.answer(StatusCode::OK, &changed).await
 }
 
@@ -192,9 +192,9 @@ pub async fn remove(
     Path(ProxyPath { id }): Path<ProxyPath>,
     _: Query<NoParameters>,
 ) -> Result<StatusCode, ApiError> {
-    let change = changes.begin(&api).await?;
+    let mut change = changes.begin(&api).await?;
     proxy_requests::remove(&change, id).await?;
-    change.audit("proxies.delete", id, json!({})).await?;
+    change.audit("proxies.delete", id, json!({}));
     change.no_content().await
 }
 
@@ -212,9 +212,9 @@ pub async fn import(
     }
     let mut entries = checked(given)?;
     let located = geo::locate(&api.geo, &mut entries).await;
-    let change = changes.begin(&api).await?;
+    let mut change = changes.begin(&api).await?;
     let counts = proxies::import_into(&change, &entries, &api.keys).await?;
-    change.audit("proxies.import", entries.len(), json!(counts)).await?;
+    change.audit("proxies.import", entries.len(), json!(counts));
     change.answer(StatusCode::OK, &Imported { counts, located }).await
 }
 

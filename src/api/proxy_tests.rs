@@ -45,8 +45,8 @@ pub async fn test(
     let row = row(&api, id).await?;
     let tested = api.proxy_tester.test(row).await.map_err(ApiError::Internal)?;
     // the transaction is opened after the wait for the platform
-    let change = changes.begin(&api).await?;
-    change.audit("proxies.test", id, serde_json::json!({"ok": tested.ok})).await?;
+    let mut change = changes.begin(&api).await?;
+    change.audit("proxies.test", id, serde_json::json!({"ok": tested.ok}));
     change.commit(axum::http::StatusCode::OK, serde_json::json!(tested)).await?;
     Ok(Json(tested))
 }

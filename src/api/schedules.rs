@@ -68,9 +68,9 @@ pub async fn create(
 ) -> Result<Response, ApiError> {
     let detail = json!(request);
     let new = request.check()?;
-    let change = changes.begin(&api).await?;
+    let mut change = changes.begin(&api).await?;
     let schedule = schedules::add(&change, &new).await?;
-    change.audit("schedules.create", schedule.id, detail).await?;
+    change.audit("schedules.create", schedule.id, detail);
     let created = change.created(format!("/api/schedules/{}", schedule.id), &schedule).await?;
     with_tag(created, schedule.version, &schedule)
 }
@@ -92,9 +92,9 @@ pub async fn update(
 ) -> Result<Response, ApiError> {
     let detail = json!(update);
     let wanted = update.check()?;
-    let change = changes.begin(&api).await?;
+    let mut change = changes.begin(&api).await?;
     let schedule = schedules::change(&change, id, &wanted, expected).await?;
-    change.audit("schedules.update", id, json!({"name": schedule.name, "change": detail})).await?;
+    change.audit("schedules.update", id, json!({"name": schedule.name, "change": detail}));
     let answer = change.answer(StatusCode::OK, &schedule).await?;
     with_tag(answer, schedule.version, &schedule)
 }
@@ -108,9 +108,9 @@ pub async fn remove(
     Path(SchedulePath { id }): Path<SchedulePath>,
     _: Query<NoParameters>,
 ) -> Result<StatusCode, ApiError> {
-    let change = changes.begin(&api).await?;
+    let mut change = changes.begin(&api).await?;
     let schedule = schedules::remove(&change, id).await?;
-    change.audit("schedules.delete", id, json!({"name": schedule.name})).await?;
+    change.audit("schedules.delete", id, json!({"name": schedule.name}));
     change.no_content().await
 }
 
@@ -123,12 +123,12 @@ pub async fn trigger(
     Path(SchedulePath { id }): Path<SchedulePath>,
     _: Query<NoParameters>,
 ) -> Result<Response, ApiError> {
-    let change = changes.begin(&api).await?;
+    let mut change = changes.begin(&api).await?;
     let run = schedules::trigger(&change, id).await?;
     if let Some(fault) = run.fault {
         return Err(ApiError::Conflict(format!("{} cannot be run: {fault}", run.schedule)));
     }
     let detail = json!({"name": run.schedule, "tasks": run.tasks, "already_made": run.already_made});
-    change.audit("schedules.trigger", id, detail).await?;
+    change.audit("schedules.trigger", id, detail);
     change.answer(StatusCode::OK, &run).await
 }

@@ -130,10 +130,10 @@ pub async fn set(
     _: Query<NoParameters>,
     Body(StoreChange { crawl_enabled }): Body<StoreChange>,
 ) -> Result<Response, ApiError> {
-    let change = changes.begin(&api).await?;
+    let mut change = changes.begin(&api).await?;
     let changed = stores::set_crawl_enabled(&change, id, crawl_enabled).await?;
     let store = find(&change, id).await?;
-    change.audit("stores.set", id, json!({ "crawl_enabled": crawl_enabled, "changed": changed })).await?;
+    change.audit("stores.set", id, json!({ "crawl_enabled": crawl_enabled, "changed": changed }));
     change.answer(StatusCode::OK, &store).await
 }
 

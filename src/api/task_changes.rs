@@ -29,9 +29,9 @@ pub async fn cancel(
     Path(TaskPath { id }): Path<TaskPath>,
     _: Query<NoParameters>,
 ) -> Result<Response, ApiError> {
-    let change = changes.begin(&api).await?;
+    let mut change = changes.begin(&api).await?;
     let was = tasks::cancel(&change, id).await?;
-    change.audit("tasks.cancel", id, json!({"was": was})).await?;
+    change.audit("tasks.cancel", id, json!({"was": was}));
     answer(change, id).await
 }
 
@@ -44,9 +44,9 @@ pub async fn retry(
     Path(TaskPath { id }): Path<TaskPath>,
     _: Query<NoParameters>,
 ) -> Result<Response, ApiError> {
-    let change = changes.begin(&api).await?;
+    let mut change = changes.begin(&api).await?;
     let was = tasks::retry(&change, id).await?;
-    change.audit("tasks.retry", id, json!({"was": was})).await?;
+    change.audit("tasks.retry", id, json!({"was": was}));
     answer(change, id).await
 }
 
@@ -65,9 +65,9 @@ pub async fn update(
     IfMatch(expected): IfMatch,
     Body(update): Body<TaskChange>,
 ) -> Result<Response, ApiError> {
-    let change = changes.begin(&api).await?;
+    let mut change = changes.begin(&api).await?;
     tasks::change(&change, id, &update, expected.map(time_of)).await?;
-    change.audit("tasks.update", id, json!(update)).await?;
+    change.audit("tasks.update", id, json!(update));
     answer(change, id).await
 }
 
@@ -80,9 +80,9 @@ pub async fn remove(
     Path(TaskPath { id }): Path<TaskPath>,
     _: Query<NoParameters>,
 ) -> Result<StatusCode, ApiError> {
-    let change = changes.begin(&api).await?;
+    let mut change = changes.begin(&api).await?;
     let was = tasks::delete(&change, id).await?;
-    change.audit("tasks.delete", id, json!({"was": was})).await?;
+    change.audit("tasks.delete", id, json!({"was": was}));
     change.no_content().await
 }
 

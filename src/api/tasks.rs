@@ -19,10 +19,10 @@ use super::page::{Limit, Page, PageJson};
 use super::path::Path;
 use super::query::{self, NoParameters, Query};
 use super::{ApiError, ApiState};
-use crate::db::pipeline;
 use crate::db::task_requests::{self, Queued};
 use crate::db::task_views::counts::{self, TaskCounts};
 use crate::db::task_views::{self, TaskDetail, TaskFilter, TaskView};
+use crate::db::{Client, DbError};
 use crate::domain::role::RoleSet;
 use crate::domain::shown_status::ShownStatus;
 use crate::domain::store::{Platform, StoreId};
@@ -147,17 +147,19 @@ pub async fn create(
 }
 
 /// Makes a task, or raises the one that does the same, and answers it.
-pub async fn make(change: Change, request: TaskRequest) -> Result<Response, ApiError> {
+pub async fn make(mut change: Change, request: TaskRequest) -> Result<Response, ApiError> {
     let Queued { id, raised, role, dispensary_id, priority } = task_requests::enqueue(&change, request).await?;
     let detail = json!({"role": role, "dispensary_id": dispensary_id, "priority": priority});
-    let action = if raised { "tasks.raise" } else { "tasks.create" };
-    let (task, ()) = pipeline(task_views::get(&change, id), change.record(action, id, detail)).await?;
-    let task = task.ok_or_else(|| ApiError::NotFound(format!("task {id}")))?;
-    let answer = RequestedTask { task, raised };
-    match raised {
-        true => change.answer(StatusCode::OK, &answer).await,
-        false => change.created(format!("/api/tasks/{id}"), &answer).await,
-    }
+    change.audit(if raised { "tasks.raise" } else { "tasks.create" }, id, detail);
+    let (status, location) = match raised {
+        true => (StatusCode::OK, None),
+        false => (StatusCode::CREATED, Some(format!("/api/tasks/{id}"))),
+    };
+    let read = async |client: &Client| {
+        let task = task_views::get(client, id).await?.ok_or_else(|| DbError::Missing(format!("task {id}")))?;
+        Ok(RequestedTask { task, raised })
+    };
+    change.answer_read(status, location, read).await
 }
 
 impl From<ListQuery> for TaskFilter {

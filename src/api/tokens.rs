@@ -74,7 +74,7 @@ pub async fn create(
     Body(NewToken { name, role }): Body<NewToken>,
 ) -> Result<Response, ApiError> {
     check_name(&name)?;
-    let change = changes.begin(&api).await?;
+    let mut change = changes.begin(&api).await?;
     let secret = SecretText::new_token();
     let token = match api_tokens::insert(&change, &name, role, &secret.digest()).await {
         Ok(Some(token)) => token,
@@ -82,7 +82,7 @@ pub async fn create(
         Err(DbError::Conflict { .. }) => return Err(ApiError::Conflict(format!("a token is named '{name}' already"))),
         Err(other) => return Err(other.into()),
     };
-    change.audit("tokens.create", token.id, json!({"name": name, "role": role})).await?;
+    change.audit("tokens.create", token.id, json!({"name": name, "role": role}));
     let made = |token_text| MadeToken { id: token.id, name: token.name.clone(), role, token: token_text };
     change.commit(StatusCode::CREATED, json!(made(None))).await?;
     api.credentials.forget();
@@ -99,9 +99,9 @@ pub async fn revoke(
     Path(TokenPath { id }): Path<TokenPath>,
     _: Query<NoParameters>,
 ) -> Result<StatusCode, ApiError> {
-    let change = changes.begin(&api).await?;
+    let mut change = changes.begin(&api).await?;
     let token = api_tokens::revoke(&change, id).await?.ok_or_else(|| ApiError::NotFound(format!("token {id}")))?;
-    change.audit("tokens.revoke", id, json!({"name": token.name})).await?;
+    change.audit("tokens.revoke", id, json!({"name": token.name}));
     let answer = change.no_content().await?;
     api.credentials.forget();
     Ok(answer)

@@ -72,8 +72,8 @@ async fn order<R>(
     worker_id: String,
     command: WorkerCommand,
 ) -> Result<Response, ApiError> {
-    let change = changes.begin(api).await?;
+    let mut change = changes.begin(api).await?;
     workers::order(&change, &worker_id, command).await?;
-    change.audit("workers.order", &worker_id, json!({ "command": command })).await?;
+    change.audit("workers.order", &worker_id, json!({ "command": command }));
     change.answer(StatusCode::ACCEPTED, &WorkerOrder { worker_id, command }).await
 }

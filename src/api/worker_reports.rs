@@ -93,12 +93,12 @@ pub async fn register(
     report.check()?;
     let every = report.every();
     let mut document = report.into_document(None);
-    let change = changes.begin(&api).await?;
+    let mut change = changes.begin(&api).await?;
     document.started_at = Some(workers::now(&change).await?);
     workers::upsert(&change, &document, every).await?;
     let registered = workers::get(&change, &document.worker_id).await?;
     let detail = json!({"friendly_name": registered.friendly_name, "pod": registered.pod, "role": registered.role});
-    change.audit("workers.register", &document.worker_id, detail).await?;
+    change.audit("workers.register", &document.worker_id, detail);
     change.created("/api/worker-registry".to_owned(), &registered).await
 }
 
@@ -136,10 +136,10 @@ pub async fn deregister(
     Body(LeavingWorker { worker_id }): Body<LeavingWorker>,
 ) -> Result<StatusCode, ApiError> {
     check_text("worker_id", Some(&worker_id))?;
-    let change = changes.begin(&api).await?;
+    let mut change = changes.begin(&api).await?;
     workers::get(&change, &worker_id).await?;
     workers::deregister(&change, std::slice::from_ref(&worker_id)).await?;
-    change.audit("workers.deregister", &worker_id, json!({})).await?;
+    change.audit("workers.deregister", &worker_id, json!({}));
     change.no_content().await
 }
 

@@ -41,13 +41,20 @@ pub struct AuditFilter {
     pub below: Option<i64>,
 }
 
-pub async fn record(tx: &Tx, principal: &Principal, request_id: &str, entry: &AuditEntry) -> Result<(), DbError> {
-    let (address, AuditEntry { action, target, detail }) = (principal.address.as_deref(), entry);
+/// Commits a request's transaction with its rows, and returns what `read` finds in it.
+pub async fn commit<T>(
+    tx: Tx,
+    principal: &Principal,
+    request_id: &str,
+    entries: &[AuditEntry],
+    read: impl AsyncFnOnce(&Client) -> Result<T, DbError>,
+) -> Result<T, DbError> {
+    let address = principal.address.as_deref();
+    let entries = serde_json::to_value(entries).map_err(|error| DbError::Other(error.to_string()))?;
     let sql = include_str!("sql/audit_log/insert.sql");
-    let types = [Type::TEXT, Type::INT8, Type::TEXT, Type::TEXT, Type::TEXT, Type::TEXT, Type::JSONB];
-    let values: [&(dyn ToSql + Sync); 7] =
-        [&principal.name, &principal.token, &address, &request_id, action, target, detail];
-    tx.query_typed(sql, &values.into_iter().zip(types).collect::<Vec<_>>()).await.map(drop)
+    let types = [Type::TEXT, Type::INT8, Type::TEXT, Type::TEXT, Type::JSONB];
+    let values: [&(dyn ToSql + Sync); 5] = [&principal.name, &principal.token, &address, &request_id, &entries];
+    tx.commit_with(sql, &values.into_iter().zip(types).collect::<Vec<_>>(), read).await
 }
 
 /// The newest first, at most `limit`.

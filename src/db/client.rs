@@ -15,12 +15,16 @@ use tokio_postgres::types::{ToSql, Type};
 
 use super::connect::Server;
 use super::error::DbError;
+use super::pipeline;
 
 type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
 type TypedParams<'a> = &'a [(&'a (dyn ToSql + Sync), Type)];
 
 /// How long a server that is alive may take to confirm that it cancelled a statement.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// COMMIT alone rolls a failed transaction back and calls that a success; any statement before it is refused.
+const COMMIT: &str = "SELECT; COMMIT";
 
 /// One borrowed connection. Dropped in the middle of a call, it is cancelled and closed, never returned to the pool.
 pub struct Client {
@@ -210,17 +214,27 @@ impl Tx {
         Tx { client, open: true }
     }
 
-    /// Where it fails, the next statement is refused.
-    pub fn set_savepoint(&self, name: &'static str) {
-        self.client.send(&format!("SAVEPOINT {name}"));
-    }
-
     /// After `Unavailable` it is not known whether the transaction was committed: look before running it again.
     pub async fn commit(mut self) -> Result<(), DbError> {
-        // COMMIT alone rolls a failed transaction back and calls that a success; any statement before it is refused
-        self.client.batch("SELECT; COMMIT").await?;
+        self.client.batch(COMMIT).await?;
         self.open = false;
         Ok(())
+    }
+
+    /// Like [`Tx::commit`], after one last statement and beside a read, none of which waits for another. Where the statement fails,
+    /// nothing is committed. The read may also run right after the commit.
+    pub async fn commit_with<T>(
+        mut self,
+        sql: &str,
+        params: TypedParams<'_>,
+        read: impl AsyncFnOnce(&Client) -> Result<T, DbError>,
+    ) -> Result<T, DbError> {
+        let client = &self.client;
+        // planned for these values alone, the statement is sent by the first poll, and the server gets it before the COMMIT
+        let commit = pipeline(client.query_planned(sql, params), client.batch(COMMIT));
+        let (found, _) = pipeline(read(client), commit).await?;
+        self.open = false;
+        Ok(found)
     }
 
     pub async fn rollback(mut self) -> Result<(), DbError> {

@@ -11,7 +11,7 @@ const LOCK: i64 = 7345;
 /// Each waits for the transactions that are open when it begins. Longer ones are a person's, and the next turn tries again.
 const LOCK_TIMEOUT: &str = "SET lock_timeout = '60s'";
 
-/// Only where the server has trigrams (migrations/0069_trigrams.sql).
+/// Only where the server has trigrams (migrations/0006_product_search.sql).
 const ERROR_TRIGRAMS: &str = "worker_tasks_error_trigrams";
 
 const INDEXES: [(&str, &str); 10] = [

@@ -88,13 +88,17 @@ pub async fn note_progress(
     Ok(())
 }
 
+/// Tasks to be made, as the SQL functions take them.
+pub(super) fn specs(tasks: &[NewTask]) -> Result<Value, DbError> {
+    serde_json::to_value(tasks).map_err(|error| DbError::Other(error.to_string()))
+}
+
 /// Inserts tasks in one statement and returns their ids in order. `Conflict` when a dedup key is queued already: nothing is inserted.
 pub async fn enqueue(client: &Client, tasks: &[NewTask]) -> Result<Vec<TaskId>, DbError> {
     // most runs chain nothing, and need not ask
     if tasks.is_empty() {
         return Ok(Vec::new());
     }
-    let specs = serde_json::to_value(tasks).map_err(|error| DbError::Other(error.to_string()))?;
-    let rows = client.query_typed("SELECT enqueue_tasks($1)", &[(&specs, Type::JSONB)]).await?;
+    let rows = client.query_typed("SELECT enqueue_tasks($1)", &[(&specs(tasks)?, Type::JSONB)]).await?;
     rows.first().map_or_else(|| Ok(Vec::new()), first_column)
 }

@@ -93,7 +93,7 @@ impl Display for Principal {
 }
 
 /// A change that was asked for, as `audit_log` keeps it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct AuditEntry {
     /// `tasks.create`, `tokens.revoke`: the resource and what was done with it.
     pub action: &'static str,

@@ -101,11 +101,6 @@ impl TaskRequest {
 }
 
 impl CheckedRequest {
-    /// Whether the request brought a key, which alone decides what it repeats.
-    pub fn has_own_key(&self) -> bool {
-        self.dedup_key.is_some()
-    }
-
     /// The request's own key, else [`CheckedRequest::default_key`].
     pub fn dedup_key(&self) -> String {
         self.dedup_key.clone().unwrap_or_else(|| self.default_key())
@@ -125,17 +120,6 @@ impl CheckedRequest {
     /// Of its arguments, as text; null is none.
     pub fn payload_id(&self) -> Option<String> {
         self.payload.get("payload_id").filter(|id| !id.is_null()).map(Value::to_string)
-    }
-
-    /// A task runs on its store's platform.
-    pub fn resolve_platform(&mut self, of_store: Platform) -> Result<(), BadField> {
-        match self.platform {
-            Some(asked) if asked != of_store => Err(bad("platform", format!("the store's platform is {of_store}"))),
-            _ => {
-                self.platform = Some(of_store);
-                Ok(())
-            }
-        }
     }
 }
 

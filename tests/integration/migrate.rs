@@ -253,24 +253,3 @@ async fn a_view_whose_rows_a_function_returns_is_replaced() {
     migrate::up(&database.db).await.unwrap();
     database.raw.batch_execute("SELECT fence FROM claimed_with(gen_random_uuid())").await.unwrap();
 }
-
-#[tokio::test]
-async fn months_of_snapshots_that_have_rows_keep_their_key_and_the_next_is_made_without() {
-    const AS_BEFORE: &str = "
-        DROP INDEX store_product_snapshots_range;
-        ALTER TABLE store_product_snapshots ADD PRIMARY KEY (store_product_id, crawl_id, crawled_at);
-        INSERT INTO store_product_snapshots (store_product_id, crawl_id, crawled_at, is_on_special, quantity_censored, is_in_stock, stock_status)
-        VALUES (1, 1, now(), false, false, true, 'in_stock');";
-    let database = testkit::database().await;
-    database.raw.batch_execute(AS_BEFORE).await.unwrap();
-    database.raw.batch_execute(include_str!("../../migrations/0046_snapshots_by_block_range.sql")).await.unwrap();
-
-    let indexes = "SELECT string_agg(am.amname, ' ' ORDER BY pg_get_expr(p.relpartbound, p.oid))
-                     FROM pg_inherits h JOIN pg_class p ON p.oid = h.inhrelid JOIN pg_index x ON x.indrelid = p.oid
-                     JOIN pg_class i ON i.oid = x.indexrelid JOIN pg_am am ON am.oid = i.relam
-                    WHERE h.inhparent = 'store_product_snapshots'::regclass";
-    let indexes: String = database.raw.query_one(indexes, &[]).await.unwrap().get(0);
-    assert_eq!(indexes, "brin btree brin", "of the default partition, this month and the next");
-    let rows: i64 = database.raw.query_one("SELECT count(*) FROM store_product_snapshots", &[]).await.unwrap().get(0);
-    assert_eq!(rows, 1);
-}

@@ -79,12 +79,26 @@ async fn a_fault_is_found_once_and_gone_when_it_is_mended(
 #[case::few_products(refreshed(r#"{"products": 19, "without_price": 19}"#))]
 #[case::one_fifth(refreshed(r#"{"products": 100, "without_price": 20}"#))]
 #[case::written_by_a_person(refreshed(r#"{"products": "many", "without_price": [1], "unknown_keys": 7}"#))]
+#[case::of_an_older_payload(refreshed(r#"{"order": "older", "products": 20, "unknown_keys": {"novelty": 2}}"#))]
 #[case::of_long_ago(refreshed(r#"{"products": 20, "without_price": 20}"#).replace("clock_timestamp()", "now() - interval '1 hour'"))]
 #[tokio::test]
 async fn nothing_is_found_where_all_is_well(#[case] change: String) {
     let server = stores().await;
     server.database.raw.batch_execute(&change).await.unwrap();
     assert_eq!(look(&server).await, []);
+}
+
+#[tokio::test]
+async fn an_older_payload_ends_no_fault() {
+    let server = stores().await;
+    let newest = refreshed(r#"{"order": "newest", "products": 20, "without_price": 5}"#);
+    server.database.raw.batch_execute(&newest).await.unwrap();
+    assert_eq!(look(&server).await.len(), 1);
+    let older = refreshed(r#"{"order": "older", "products": 20}"#);
+    server.database.raw.batch_execute(&older).await.unwrap();
+    assert_eq!(look(&server).await, []);
+    let page = server.get("/api/quality").await.expect(200);
+    assert_eq!(page["findings"][0]["kind"], "empty_prices");
 }
 
 #[tokio::test]

@@ -34,11 +34,9 @@ struct Network {
 impl FaultProxy {
     /// In front of the server of `url`, as the test databases have it: `postgresql:///NAME?host=DIR&user=drover`.
     pub async fn start(url: &str) -> FaultProxy {
-        let (name, query) = url.strip_prefix("postgresql:///").unwrap().split_once('?').unwrap();
-        let dir = query.split('&').find_map(|field| field.strip_prefix("host=")).unwrap();
-        let dir = percent_encoding::percent_decode_str(dir).decode_utf8().unwrap().into_owned();
+        let (database, server) = server_of(url);
         let network = Arc::new(Network {
-            server: PathBuf::from(dir).join(".s.PGSQL.5432"),
+            server,
             is_silent: watch::Sender::new(false),
             marker: Mutex::default(),
             request_marker: Mutex::default(),
@@ -47,7 +45,7 @@ impl FaultProxy {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         tokio::spawn(accept(listener, network.clone()));
-        FaultProxy { address, database: name.to_owned(), network }
+        FaultProxy { address, database, network }
     }
 
     pub fn url(&self) -> String {
@@ -76,6 +74,14 @@ impl FaultProxy {
     pub fn lost_answers(&self) -> usize {
         self.network.lost_answers.load(Ordering::Relaxed)
     }
+}
+
+/// The name and the socket of a test's database.
+pub fn server_of(url: &str) -> (String, PathBuf) {
+    let (name, query) = url.strip_prefix("postgresql:///").unwrap().split_once('?').unwrap();
+    let dir = query.split('&').find_map(|field| field.strip_prefix("host=")).unwrap();
+    let dir = percent_encoding::percent_decode_str(dir).decode_utf8().unwrap().into_owned();
+    (name.to_owned(), PathBuf::from(dir).join(".s.PGSQL.5432"))
 }
 
 async fn accept(listener: TcpListener, network: Arc<Network>) {

@@ -12,6 +12,7 @@ pub mod geo_files;
 mod menu;
 mod names;
 mod process;
+mod slow_link;
 pub mod typos;
 mod wait;
 
@@ -26,6 +27,7 @@ pub use fixture::fixture;
 pub use menu::page;
 pub use names::NAMES;
 pub use process::{Child, drover, program};
+pub use slow_link::SlowLink;
 pub use wait::until;
 
 use std::path::Path;

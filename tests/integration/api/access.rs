@@ -142,6 +142,15 @@ async fn a_change_is_in_the_audit_with_who_made_it_from_where() {
     assert_eq!((&next["audit"][0]["action"], &next["next_cursor"]), (&json!("tokens.create"), &Value::Null));
 }
 
+#[tokio::test]
+async fn a_change_that_cannot_be_audited_is_not_made() {
+    let server = Server::start().await;
+    server.database.raw.batch_execute("ALTER TABLE audit_log ADD CHECK (false) NOT VALID").await.unwrap();
+    let refused = server.post("/api/tasks", json!({"role": "analytics_refresh"})).await;
+    assert!(!refused.status.is_success(), "{}", refused.status);
+    assert_eq!(server.get("/api/tasks").await.expect(200)["tasks"], json!([]));
+}
+
 async fn with_cookie(server: &Server, method: Method, cookie: &str) -> Answer {
     let request = server.request(method, "/api/session").header("cookie", cookie);
     server.send(request.body(Full::<Bytes>::default()).unwrap()).await

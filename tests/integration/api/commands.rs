@@ -1,12 +1,13 @@
 //! `drover enqueue`, `tasks`, `workers`, `schedules`, `jobs`, `audit`, `completions` and `man`, as people run them.
 
 use std::process::Output;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use rstest::rstest;
 use serde_json::Value;
 
 use super::server::Server;
-use testkit::{Child, TestDatabase, drover};
+use testkit::{Child, SlowLink, TestDatabase, drover};
 
 const SOON: Duration = Duration::from_secs(20);
 
@@ -46,6 +47,22 @@ async fn a_task_is_queued_once_and_the_open_twin_is_named() {
     assert_eq!(task["dedup_key"], "payload_fetch:7");
     let stderr = ended(&run(&database, &enqueue).await, 4);
     assert!(stderr.contains(&format!("task {}", task["id"])), "{stderr}");
+}
+
+#[rstest]
+#[case::a_task_of_a_store(&["enqueue", "--role", "payload_fetch", "--dispensary", "7"])]
+#[case::a_task_after_another(&["enqueue", "--role", "analytics_refresh", "--after", "1"])]
+#[case::the_list(&["tasks", "list"])]
+#[tokio::test]
+async fn a_command_waits_for_a_distant_server_four_times_at_most(#[case] args: &[&str]) {
+    const ROUND_TRIP: Duration = Duration::from_millis(600);
+    let database = with_store().await;
+    database.raw.batch_execute("INSERT INTO worker_tasks (id, role) VALUES (1, 'store_discovery')").await.unwrap();
+    let link = SlowLink::start(&database.url, ROUND_TRIP / 2).await;
+    let start = Instant::now();
+    ended(&drover().env("DATABASE_URL", link.url()).args(args).output().await.unwrap(), 0);
+    let waited = start.elapsed();
+    assert!(waited < 5 * ROUND_TRIP, "{waited:?}: the connection's start, and three statements");
 }
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::harness::HandlerHarness;
 use super::product_fields::FIELDS;
-use super::test_store::at;
+use super::test_store::{TestStore, at, product};
 use testkit::page;
 
 async fn refusal(harness: &HandlerHarness, payload: Value) -> String {
@@ -53,6 +53,18 @@ async fn any_payload_may_be_replayed_by_its_id() {
 
     assert_eq!((&settled.result["new"], &settled.result["snapshots"]), (&json!(0), &json!(1)));
     assert_eq!(harness.store.snapshots(&old).await, 1);
+}
+
+#[tokio::test]
+async fn products_without_any_price_are_counted() {
+    let store = TestStore::new().await;
+    let mut without = product("a");
+    without.price_rec = None;
+    without.variants.clear();
+    let mut by_option = product("b");
+    by_option.price_rec = None;
+    let counts = store.crawl(0, vec![without, by_option, product("c")]).await;
+    assert_eq!((counts.products, counts.without_price), (3, 1));
 }
 
 #[tokio::test]

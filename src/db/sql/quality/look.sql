@@ -1,10 +1,12 @@
--- quality/look.sql: notes which stores have faulty data now, and removes what is mended. $1 seconds: refreshes that ended since then are looked
--- at. Returns what began and what ended.
+-- quality/look.sql: notes which stores have faulty data now, and removes what is mended. $1 seconds: refreshes that
+-- ended since then are looked at. Returns what began and what ended.
 WITH refreshed AS MATERIALIZED (
   SELECT DISTINCT ON (t.dispensary_id) t.dispensary_id, t.result
     FROM worker_tasks t
    WHERE t.status IN ('completed', 'failed', 'cancelled') AND t.status = 'completed' AND t.role = 'product_refresh'
      AND t.completed_at > now() - make_interval(secs => $1) AND t.dispensary_id IS NOT NULL
+     -- A replay of an older payload shows a past menu.
+     AND t.result ->> 'order' IS DISTINCT FROM 'older'
    ORDER BY t.dispensary_id, t.completed_at DESC
 ), counted AS MATERIALIZED (
   SELECT r.dispensary_id, number_in(r.result, 'products') AS products, number_in(r.result, 'without_price') AS without_price,
@@ -30,7 +32,8 @@ WITH refreshed AS MATERIALIZED (
    UNION ALL
   SELECT d.id, 'blind_store',
          CASE WHEN d.last_complete_at IS NULL THEN 'it has never been crawled whole'
-              ELSE format('it was last crawled whole on %s UTC', to_char(d.last_complete_at AT TIME ZONE 'UTC', 'YYYY-MM-DD at HH24:MI')) END
+              ELSE format('it was last crawled whole on %s UTC',
+                          to_char(d.last_complete_at AT TIME ZONE 'UTC', 'YYYY-MM-DD at HH24:MI')) END
          || format(', and its schedule crawls it every %s hours', i.hours)
     FROM dispensaries d
    CROSS JOIN LATERAL (SELECT crawl_interval_hours(d) AS hours) i

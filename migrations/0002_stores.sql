@@ -20,11 +20,17 @@ CREATE TABLE dispensaries (
   is_recreational        boolean,
   is_medical             boolean,
   crawl_enabled          boolean NOT NULL DEFAULT true,
+  -- Why discovery switched it off (not_open, vanished). A store that a person switches on again keeps it, and is left alone.
+  disabled_reason        text,
+  -- A schedule may be for one group. No index: the statement that makes a schedule's tasks walks all stores that are crawled.
+  groups                 text[] NOT NULL DEFAULT '{}' CHECK (cardinality(groups) <= 20 AND array_position(groups, NULL) IS NULL),
   last_fetch_at          timestamptz,
   last_crawl_at          timestamptz,
   -- The newest payload that became products decides what an older one may still write. `last_payload_at` is its fetched_at.
   last_payload_id        bigint,
   last_payload_at        timestamptz,
+  -- The payload whose products have their hashes here; where it is not the last one, a refresh writes all rows.
+  hashed_payload_id      bigint,
   -- fetched_at of the newest complete crawl: the last sighting of every product without a miss.
   last_complete_at       timestamptz,
   created_at             timestamptz NOT NULL DEFAULT now(),
@@ -32,11 +38,20 @@ CREATE TABLE dispensaries (
   CONSTRAINT dispensaries_platform_id_key UNIQUE (platform, platform_dispensary_id)
 ) WITH (fillfactor = 70);      -- each crawl updates its row twice; none of what it sets is indexed
 
+-- The slug or id of a store in the address of its menu; null for an address of another form.
+CREATE FUNCTION menu_entry(menu_url text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $f$
+  SELECT regexp_replace(substring(menu_url FROM '/(?:dispensary|embedded-menu|stores)/([^/?#]+)'), '\.js$', '')
+$f$;
+
+-- By the names that people type, and by what the address of a menu names, so that an import does not compare each with each.
+CREATE INDEX dispensaries_menu_entry_lower ON dispensaries (lower(menu_entry(menu_url)));
+CREATE INDEX dispensaries_slug_lower ON dispensaries (lower(slug));
 CREATE INDEX idx_dispensaries_slug ON dispensaries (slug text_pattern_ops);
 CREATE INDEX idx_dispensaries_state ON dispensaries (state, id) WHERE crawl_enabled;
 
 CREATE TABLE dutchie_discovery_locations (
-  platform_dispensary_id text PRIMARY KEY,
+  platform               text NOT NULL DEFAULT 'dutchie',
+  platform_dispensary_id text NOT NULL,
   name                   text NOT NULL,
   slug                   text,
   menu_url               text,
@@ -59,7 +74,8 @@ CREATE TABLE dutchie_discovery_locations (
   dispensary_id          bigint REFERENCES dispensaries (id) ON DELETE SET NULL,
   first_seen_at          timestamptz NOT NULL DEFAULT now(),
   last_seen_at           timestamptz NOT NULL DEFAULT now(),
-  vanished_at            timestamptz
+  vanished_at            timestamptz,
+  PRIMARY KEY (platform, platform_dispensary_id)
 ) WITH (fillfactor = 80);
 
 CREATE INDEX idx_dutchie_discovery_locations_dispensary ON dutchie_discovery_locations (dispensary_id);

@@ -15,12 +15,14 @@ CREATE TABLE worker_tasks (
   scheduled_for timestamptz,
   payload jsonb NOT NULL DEFAULT '{}',
   worker_id text,
+  claim_token uuid,                        -- of the exchange that claimed it, so that a claim whose answer was lost can be asked for
   fence bigint NOT NULL DEFAULT 0,
   claimed_at timestamptz,
   started_at timestamptz,
   completed_at timestamptz,
   last_heartbeat_at timestamptz,
   lease_expires_at timestamptz,
+  detail jsonb,                            -- of the latest run: {proxy_ids, fingerprint, requests, blocks}
   result jsonb,
   error_message text CHECK (octet_length(error_message) <= 8192),
   retry_count int NOT NULL DEFAULT 0,
@@ -28,6 +30,7 @@ CREATE TABLE worker_tasks (
   loss_count int NOT NULL DEFAULT 0,
   crash_count int NOT NULL DEFAULT 0,
   snoozed_since timestamptz,
+  waits_for_host text,                     -- whose breaker is open: the task wakes when it closes
   dedup_key text,
   depends_on bigint[],
   depends_policy text NOT NULL DEFAULT 'cancel' CHECK (depends_policy IN ('cancel', 'run')),
@@ -40,11 +43,20 @@ CREATE TABLE worker_tasks (
   created_at timestamptz NOT NULL DEFAULT now(),
   updated_at timestamptz NOT NULL DEFAULT now(),
   CHECK (NOT ready OR status = 'pending' AND NOT blocked)
-) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.01, autovacuum_analyze_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
+) WITH (fillfactor = 40, autovacuum_vacuum_scale_factor = 0.01, autovacuum_analyze_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
+
+-- Workers of any role claim from the crawl family: its ready tasks, best first, without a look at the backlog of another family.
+-- Held to crawl_roles() and media_roles() by objects/01_roles.sql. It names the roles itself, since a restore of a dump finds no other
+-- function, and is no SQL function, since an inlined one would be compared with the index by its text. A role keeps its family for ever.
+CREATE FUNCTION role_family(role text) RETURNS text LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $f$
+BEGIN
+  RETURN CASE WHEN role = ANY ('{store_discovery,entry_point_discovery,product_discovery,payload_fetch,product_refresh,analytics_refresh}')
+              THEN 'crawl' ELSE 'media' END;
+END $f$;
 
 -- A claim is a walk along one of these two; lease_expires_at and last_heartbeat_at stand in no index, so a heartbeat is a heap-only update.
+CREATE INDEX worker_tasks_ready_by_family ON worker_tasks (role_family(role), priority DESC, id) WHERE status = 'pending' AND ready;
 CREATE INDEX idx_worker_tasks_pending ON worker_tasks (role, priority DESC, id) WHERE status = 'pending' AND ready;
-CREATE INDEX idx_worker_tasks_pending_any ON worker_tasks (priority DESC, id) WHERE status = 'pending' AND ready;
 -- A store's slot is held by its one ready task or by its one active task.
 CREATE UNIQUE INDEX idx_worker_tasks_unique_active_store ON worker_tasks (dispensary_id)
   WHERE dispensary_id IS NOT NULL AND (status = 'pending' AND ready OR status IN ('claimed', 'running'));
@@ -58,9 +70,18 @@ CREATE INDEX worker_tasks_active ON worker_tasks (id) WHERE status IN ('claimed'
 CREATE INDEX worker_tasks_ended ON worker_tasks (completed_at) INCLUDE (role, status) WHERE status IN ('completed', 'failed', 'cancelled');
 CREATE UNIQUE INDEX worker_tasks_dedup_key ON worker_tasks (dedup_key) WHERE dedup_key IS NOT NULL;
 CREATE INDEX worker_tasks_parent ON worker_tasks (parent_task_id) WHERE parent_task_id IS NOT NULL;
+CREATE INDEX worker_tasks_waits_for_host ON worker_tasks (waits_for_host) WHERE status = 'pending' AND waits_for_host IS NOT NULL;
+-- Failed and cancelled tasks, which people look for first, are rare among completed ones. Only an unsuccessful ending pays for the index.
+CREATE INDEX worker_tasks_unsuccessful ON worker_tasks (id) WHERE status IN ('failed', 'cancelled');
+-- Tasks that were lost twice are claimed in another order than the rest: the one that took the fewest processes with it comes first.
+CREATE INDEX idx_worker_tasks_suspects ON worker_tasks (crash_count, priority DESC, id)
+  WHERE status = 'pending' AND ready AND loss_count >= 2;
+-- Waiting tasks by id, whatever their kind: few among millions of ended ones. Neither a claim nor a completion writes it.
+CREATE INDEX worker_tasks_waiting ON worker_tasks (id) INCLUDE (role, ready) WHERE status = 'pending';
 
--- The timeline that no retry erases. No foreign key: the claim writes 50 of these in one statement, and pruning removes both together.
-CREATE TABLE task_attempts (
+-- Runs before a task's latest one, which no retry erases; the task's own row holds the latest. So a task that ends at its first run, as
+-- nearly all do, is written twice and not four times. The view `task_attempts` shows both. No foreign key: pruning removes both together.
+CREATE TABLE past_attempts (
   task_id bigint NOT NULL,
   fence bigint NOT NULL,
   worker_id text NOT NULL,
@@ -70,7 +91,10 @@ CREATE TABLE task_attempts (
   error text,
   detail jsonb,
   PRIMARY KEY (task_id, fence)
-) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);   -- each row is updated once, in its page
+) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
+
+-- Finds the runs that have just begun. A BRIN index costs the claim next to nothing.
+CREATE INDEX past_attempts_claimed ON past_attempts USING brin (claimed_at) WITH (pages_per_range = 16, autosummarize = on);
 
 CREATE TABLE task_schedules (
   id bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
@@ -85,9 +109,12 @@ CREATE TABLE task_schedules (
   priority int NOT NULL DEFAULT 0,
   state_code text,
   version bigint NOT NULL DEFAULT 1,
+  group_name text,
   last_run_at timestamptz,
+  last_attempt_at timestamptz,
   next_run_at timestamptz,
   last_task_count int,
+  last_skipped jsonb NOT NULL DEFAULT '{}',
   last_error text,
   created_at timestamptz NOT NULL DEFAULT now(),   -- anchors the grid of interval_hours
   updated_at timestamptz NOT NULL DEFAULT now(),
@@ -99,6 +126,7 @@ CREATE TABLE schedule_runs (
   schedule_id bigint NOT NULL REFERENCES task_schedules ON DELETE CASCADE,
   due_at timestamptz NOT NULL,
   task_count int NOT NULL DEFAULT 0,
+  skipped jsonb NOT NULL DEFAULT '{}',      -- stores that it made no task for, counted by reason
   created_at timestamptz NOT NULL DEFAULT now(),
   UNIQUE (schedule_id, due_at)
 );
@@ -118,8 +146,17 @@ CREATE TABLE worker_registry (
   tasks_failed bigint NOT NULL DEFAULT 0,
   heartbeat_seconds real NOT NULL DEFAULT 30,
   started_at timestamptz NOT NULL DEFAULT now(),
-  last_heartbeat_at timestamptz NOT NULL DEFAULT now()
+  last_heartbeat_at timestamptz NOT NULL DEFAULT now(),
+  drained_at timestamptz    -- when a worker of this name last drained; it outlives the process: its tasks until then are not blamed for its end
 );
+
+-- The names of workers that have left the registry: tasks and their runs name workers for longer.
+CREATE TABLE worker_names (
+  worker_id text PRIMARY KEY,
+  friendly_name text NOT NULL,
+  left_at timestamptz NOT NULL DEFAULT now()
+);
+CREATE INDEX worker_names_left ON worker_names (left_at);
 
 CREATE TABLE worker_commands (
   id bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
@@ -138,3 +175,49 @@ CREATE TABLE task_totals (
   as_of timestamptz NOT NULL,
   PRIMARY KEY (role, status)
 );
+
+-- When periodic work of the queue was last done, so that many processes do it no more often than one.
+CREATE TABLE queue_chores (
+  name text PRIMARY KEY,
+  done_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  unbroken_since timestamptz NOT NULL DEFAULT clock_timestamp()   -- since when there was no longer break between two turns
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 200);
+
+-- Runs whose task was cancelled while a worker had it. A store keeps such a run until the worker has said that the body stopped, which
+-- removes the row, or until its lease would have run out: nothing else of the store may be claimed before. No foreign key: the task may be
+-- deleted or retried meanwhile.
+
+CREATE TABLE stopping_runs (
+  task_id          bigint NOT NULL,
+  fence            bigint NOT NULL,
+  worker_id        text NOT NULL,
+  dispensary_id    bigint,
+  lease_expires_at timestamptz NOT NULL,
+  cancelled_at     timestamptz NOT NULL DEFAULT clock_timestamp(),
+  PRIMARY KEY (task_id, fence)
+) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 200);
+
+CREATE INDEX stopping_runs_store ON stopping_runs (dispensary_id);
+
+-- One action on many tasks, worked off in batches. A batch and the cursor that it moves are one transaction, and the row is locked until
+-- its end: a process that dies leaves the rest to the next one, and two do not work on the same.
+
+CREATE TABLE operations (
+  id         bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+  action     text NOT NULL CHECK (action IN ('retry', 'cancel', 'delete', 'reprioritize')),
+  change     jsonb NOT NULL DEFAULT '{}',          -- {priority} of reprioritize
+  filter     jsonb NOT NULL,
+  state      text NOT NULL DEFAULT 'running' CHECK (state IN ('running', 'completed', 'failed')),
+  matched    bigint NOT NULL,
+  done       bigint NOT NULL DEFAULT 0,
+  failed     bigint NOT NULL DEFAULT 0,
+  failures   jsonb NOT NULL DEFAULT '[]',          -- the first of them: [{id, reason}]
+  below      bigint NOT NULL,                      -- the cursor: of the tasks that match, those with smaller ids are still to come
+  error      text,                                 -- why it failed as a whole
+  created_by text,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  updated_at timestamptz NOT NULL DEFAULT now(),
+  ended_at   timestamptz
+);
+
+CREATE INDEX operations_running ON operations (id) WHERE state = 'running';

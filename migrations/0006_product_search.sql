@@ -1,5 +1,39 @@
+-- Products as they are searched: apart from their rows, so that a crawl writes none of it. A chore copies a store's names some seconds after a
+-- crawl, analytics_refresh what is left; both write only what differs.
+CREATE TABLE product_search (
+  product_id    bigint PRIMARY KEY,
+  dispensary_id bigint NOT NULL,
+  -- In small letters, as the text: brand and name.
+  category      text,
+  text          text NOT NULL,
+  words         tsvector NOT NULL GENERATED ALWAYS AS (to_tsvector('simple', text)) STORED
+);
+
+CREATE INDEX product_search_store ON product_search (dispensary_id);
+CREATE INDEX product_search_words ON product_search USING gin (words);
+
+-- The payload of each store's products whose names were copied.
+CREATE TABLE search_stores (
+  dispensary_id bigint PRIMARY KEY,
+  payload_id    bigint,
+  copied_at     timestamptz NOT NULL,
+  listed_payload_id bigint,
+  listed_at     timestamptz
+);
+
+-- Products are found despite spelling mistakes where the server has the extension pg_trgm and lets this account create it; else by words alone.
+-- It may be added later: see docs/runbook.md.
+DO $$
+BEGIN
+  CREATE EXTENSION IF NOT EXISTS pg_trgm;
+  CREATE INDEX product_search_trigrams ON product_search USING gin (text gin_trgm_ops);
+EXCEPTION
+  WHEN insufficient_privilege OR feature_not_supported OR undefined_file OR undefined_object THEN
+    RAISE NOTICE 'products are searched by words alone: %', SQLERRM;
+END $$;
+
 -- Products of all stores are filtered and sorted here: their own rows have no index on prices and stock, so that a crawl changes them in place.
--- The chore that copies names (0068) fills this table as well. A store is in neither until its listed_payload_id is set: an older process sets only payload_id.
+-- The chore that copies names fills this table as well.
 CREATE TABLE product_listing (
   product_id       bigint PRIMARY KEY,
   dispensary_id    bigint NOT NULL,
@@ -24,8 +58,6 @@ CREATE INDEX product_listing_price ON product_listing (coalesce(price::bigint, 2
 CREATE INDEX product_listing_price_desc ON product_listing (coalesce(-price::bigint, 2147483648), product_id);
 CREATE INDEX product_listing_price_change ON product_listing ((-price_changed_ms), product_id);
 CREATE INDEX product_listing_newest ON product_listing ((-first_seen_ms), product_id);
-
-ALTER TABLE search_stores ADD COLUMN listed_payload_id bigint, ADD COLUMN listed_at timestamptz;
 
 -- The word, and what is left of it without one of its letters. Words that are one edit apart (a letter left out, put in, replaced, or exchanged
 -- with the next one) have one of these in common.

@@ -1,3 +1,11 @@
+-- The id tells this database from every other one, wherever it is restored to. Payload files name the database they belong to, so that
+-- another one, which knows none of them, does not take them for leftovers.
+CREATE TABLE installation (
+  id     uuid NOT NULL DEFAULT gen_random_uuid(),
+  single boolean PRIMARY KEY DEFAULT true CHECK (single)
+);
+INSERT INTO installation DEFAULT VALUES;
+
 -- A session that forgot its COMMIT keeps its locks, and keeps vacuum from removing dead rows. Where this database belongs to the
 -- account that drover uses, and nobody has chosen a limit, such a session is ended after five minutes. drover's own sessions have a
 -- shorter limit; pg_dump sets none for itself.

@@ -1,5 +1,5 @@
 -- Access to the API: tokens, logins of people by them, what changed by request, and answers kept for requests that are repeated.
--- Of tokens and logins only digests are kept.
+-- Tokens and logins are kept as digests only.
 
 -- A revoked token stays: while a row is here, nothing is answered without a token.
 CREATE TABLE api_tokens (
@@ -37,7 +37,7 @@ CREATE INDEX idx_audit_log_who ON audit_log (who, id DESC);
 CREATE INDEX idx_audit_log_action ON audit_log (action, id DESC);
 CREATE INDEX idx_audit_log_at ON audit_log (at);
 
--- What was answered to the request with this key, written by its transaction; NULL only within that transaction.
+-- The answer to the request with this key, written by its transaction; NULL only within that transaction.
 CREATE TABLE idempotency_keys (
   who        text NOT NULL,
   key        text NOT NULL CHECK (length(key) BETWEEN 1 AND 255),
