@@ -23,7 +23,7 @@ use crate::domain::retry;
 use crate::domain::role::{Role, RoleSet};
 use crate::domain::task::{LeaseTimes, TaskId, TaskLease};
 use crate::events;
-use crate::handlers::FetchedMenu;
+use crate::handlers::HandOver;
 
 /// Requests that one statement answers at most.
 const MAX_BATCH: usize = 64;
@@ -33,8 +33,9 @@ const MAX_QUEUED_REQUESTS: usize = 1024;
 pub struct TaskGrant {
     pub task: ClaimedTask,
     pub guard: TaskGuard,
-    /// Of a chained task that its parent's run has started in its slot: it is running, and this is what that run had fetched.
-    pub menu: Option<FetchedMenu>,
+    /// Only with a chained task that its parent's run has started in its slot: the task is running, and that run
+    /// has left this for it.
+    pub hand_over: Option<HandOver>,
 }
 
 #[derive(Clone)]
@@ -270,7 +271,7 @@ impl ClaimLoop {
             let guard = TaskGuard::enter(entry, &self.deps.held_tasks, &self.deps.db);
             // a grant whose receiver is gone is dropped, which gives its task back
             if let Some(claim) = claim {
-                let _ = claim.answer.send(Some(TaskGrant { task, guard, menu: None }));
+                let _ = claim.answer.send(Some(TaskGrant { task, guard, hand_over: None }));
             }
         }
         for claim in claims {

@@ -335,7 +335,7 @@ mod tests {
         let hook = |committed: Committed| async move { seen.send(committed.result).await.unwrap() };
         let mut done = Outcome::done(Value::Null).after(hook);
         let committed = Committed { result: json!({ "bytes": 3 }), next: Vec::new(), data: None, started: None };
-        Run::new(&executor, &task, &RoleSet::any(), None).after_commit(&mut done, committed, Instant::now());
+        Run::new(&executor, &task, &RoleSet::any()).after_commit(&mut done, committed, Instant::now());
         drop(done); // and with it a hook that was not started
         assert_eq!(results.recv().await, Some(json!({ "bytes": 3 })));
     }

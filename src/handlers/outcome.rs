@@ -8,8 +8,8 @@ use futures_util::future::BoxFuture;
 use serde_json::{Map, Value, json};
 use thiserror::Error;
 
+use super::HandOver;
 use super::commit::Committed;
-use super::product_refresh::FetchedMenu;
 use crate::db::tasks::AttemptOutcome;
 use crate::db::{DbError, Tx};
 use crate::domain::role::Role;
@@ -78,8 +78,8 @@ pub struct Written {
     pub result: Map<String, Value>,
     pub next: Vec<FollowUp>,
     pub data: Option<DataWritten>,
-    /// For the one follow-up, a refresh: it may begin at once in the slot of this run.
-    pub menu: Option<FetchedMenu>,
+    /// For the one follow-up, which may then begin at once in the slot of this run.
+    pub hand_over: Option<HandOver>,
 }
 
 impl Outcome {
