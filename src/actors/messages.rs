@@ -16,7 +16,7 @@ pub struct Tick;
 #[rtype(result = "()")]
 pub struct Ping;
 
-/// Asks an actor for its state `T`, as people may see it.
+/// Asks an actor for its state `T`.
 pub struct Observe<T>(PhantomData<T>);
 
 impl<T> Default for Observe<T> {

@@ -6,7 +6,6 @@
 use std::time::{Duration, Instant};
 
 use actix::prelude::*;
-use serde::Serialize;
 
 use super::deps::ActorDeps;
 use super::messages::{PodFailed, Tick};
@@ -26,14 +25,6 @@ pub struct PodActor {
     workers: Vec<Addr<WorkerActor>>,
     children: Children,
     is_reading_commands: bool,
-}
-
-/// A pod as people may see it.
-#[derive(Clone, Debug, Serialize)]
-pub struct PodView {
-    pub pod: String,
-    /// Friendly names of its workers.
-    pub workers: Vec<String>,
 }
 
 /// Shortest time between two wake-ups of the pod's workers.
@@ -142,8 +133,6 @@ impl Actor for PodActor {
 }
 
 impl Rebuild for PodActor {
-    type View = PodView;
-
     /// Its workers go on meanwhile, and are taken over.
     fn rebuilt(&mut self) -> Self {
         PodActor {
@@ -151,11 +140,6 @@ impl Rebuild for PodActor {
             children: self.children.take(),
             ..PodActor::new(self.deps.clone(), self.plan.clone(), self.supervisor.clone())
         }
-    }
-
-    fn view(&self) -> PodView {
-        let workers = self.plan.workers.iter().map(|worker| worker.friendly_name.clone());
-        PodView { pod: self.plan.name.clone(), workers: workers.collect() }
     }
 }
 

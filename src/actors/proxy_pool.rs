@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use actix::{Actor, AsyncContext, Context, Handler, Message};
+use actix::{Actor, AsyncContext, Context, Handler, Message, MessageResult};
 use tokio::sync::{oneshot, watch};
 
 pub use handle::ProxyPool;
@@ -27,7 +27,7 @@ pub use open_leases::OpenLeases;
 pub use view::{ProxyPoolView, ProxyView};
 
 use super::fetch_counts::FetchCountsWriter;
-use super::messages::Tick;
+use super::messages::{Observe, Tick};
 use super::supervision::Rebuild;
 use crate::clock::Clock;
 use crate::db::Db;
@@ -245,25 +245,27 @@ impl Actor for ProxyPoolActor {
 }
 
 impl Rebuild for ProxyPoolActor {
-    type View = ProxyPoolView;
-
     fn rebuilt(&mut self) -> Self {
         ProxyPoolActor { pool: self.pool.restarted(), ..ProxyPoolActor::new(self.deps.clone()) }
-    }
-
-    fn view(&self) -> ProxyPoolView {
-        let now = self.deps.clock.instant();
-        let view = |member: &PooledProxy| ProxyView::of(member, self.pool.rest_left(member.proxy.id, now), now);
-        ProxyPoolView {
-            state: self.pool.state(),
-            waiting: self.waiting.len(),
-            table_fails: self.table_fails,
-            proxies: self.pool.members().map(view).collect(),
-        }
     }
 }
 
 supervised!(ProxyPoolActor);
+
+impl Handler<Observe<ProxyPoolView>> for ProxyPoolActor {
+    type Result = MessageResult<Observe<ProxyPoolView>>;
+
+    fn handle(&mut self, _: Observe<ProxyPoolView>, _: &mut Self::Context) -> Self::Result {
+        let now = self.deps.clock.instant();
+        let view = |member: &PooledProxy| ProxyView::of(member, self.pool.rest_left(member.proxy.id, now), now);
+        MessageResult(ProxyPoolView {
+            state: self.pool.state(),
+            waiting: self.waiting.len(),
+            table_fails: self.table_fails,
+            proxies: self.pool.members().map(view).collect(),
+        })
+    }
+}
 
 impl Handler<AskForProxy> for ProxyPoolActor {
     type Result = ();

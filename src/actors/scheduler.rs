@@ -6,11 +6,10 @@
 use std::time::{Duration, Instant};
 
 use actix::prelude::*;
-use serde::Serialize;
 use tokio::runtime::Handle;
 
 use super::chore::{Chore, ChoreDeps, ChoreStatus};
-use super::messages::Tick;
+use super::messages::{Observe, Tick};
 use super::supervision::Rebuild;
 use crate::supervised;
 
@@ -45,14 +44,14 @@ struct Entry {
     last: Option<ChoreStatus>,
 }
 
-/// The scheduler as people may see it.
-#[derive(Clone, Debug, Serialize)]
+/// The scheduler as tests see it.
+#[derive(Clone, Debug)]
 pub struct SchedulerView {
     pub chores: Vec<ChoreView>,
 }
 
-/// `last` is null until its first turn has ended.
-#[derive(Clone, Debug, Serialize)]
+/// `last` is none until its first turn has ended.
+#[derive(Clone, Debug)]
 pub struct ChoreView {
     pub chore: Chore,
     pub is_running: bool,
@@ -111,22 +110,24 @@ impl Actor for SchedulerActor {
 }
 
 impl Rebuild for SchedulerActor {
-    type View = SchedulerView;
-
     fn rebuilt(&mut self) -> Self {
         SchedulerActor { instance: self.instance + 1, ..SchedulerActor::new(self.deps.clone()) }
-    }
-
-    fn view(&self) -> SchedulerView {
-        let view = |entry: &Entry| {
-            let Entry { chore, is_running, last, .. } = entry;
-            ChoreView { chore: *chore, is_running: *is_running, last: last.clone() }
-        };
-        SchedulerView { chores: self.entries.iter().map(view).collect() }
     }
 }
 
 supervised!(SchedulerActor);
+
+impl Handler<Observe<SchedulerView>> for SchedulerActor {
+    type Result = MessageResult<Observe<SchedulerView>>;
+
+    fn handle(&mut self, _: Observe<SchedulerView>, _: &mut Context<Self>) -> Self::Result {
+        let view = |entry: &Entry| {
+            let Entry { chore, is_running, last, .. } = entry;
+            ChoreView { chore: *chore, is_running: *is_running, last: last.clone() }
+        };
+        MessageResult(SchedulerView { chores: self.entries.iter().map(view).collect() })
+    }
+}
 
 impl Handler<Tick> for SchedulerActor {
     type Result = ();

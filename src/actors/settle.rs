@@ -37,8 +37,8 @@ impl Run<'_> {
                 Settlement { waits_for_host: host, ..self.snoozed(reason, after) }
             }
             TaskError::Permanent { reason } => Settlement::new(AttemptOutcome::Permanent, Some(reason)),
-            TaskError::Retry { reason, after } => {
-                Settlement { retry_after: self.backoff(after), ..Settlement::new(AttemptOutcome::Failed, Some(reason)) }
+            TaskError::Retry { reason } => {
+                Settlement { retry_after: self.backoff(), ..Settlement::new(AttemptOutcome::Failed, Some(reason)) }
             }
         };
         self.settle_status(settlement).await
@@ -53,13 +53,11 @@ impl Run<'_> {
         }
     }
 
-    /// At least `after`, at most the cap.
-    fn backoff(&self, after: Option<Duration>) -> Duration {
+    fn backoff(&self) -> Duration {
         let queue = &self.executor.config.queue;
         let base = queue.retry_base_by_role.get(self.task.role.name()).copied().unwrap_or(queue.retry_base);
         let retries = u32::try_from(self.task.retry_count).unwrap_or(0);
-        let own = retry::backoff(base, queue.retry_cap, retries, rand::random());
-        after.map_or(own, |after| after.max(own)).min(queue.retry_cap)
+        retry::backoff(base, queue.retry_cap, retries, rand::random())
     }
 
     async fn finish(&self, done: Done) -> Option<NextRun> {

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use actix::prelude::*;
-use serde::Serialize;
 
 use super::messages::Ping;
 use super::restart_limit::RestartLimit;
@@ -20,17 +19,12 @@ use crate::domain::retry;
 
 /// What an actor must offer to be supervised; `supervised!` does the rest.
 pub trait Rebuild {
-    /// Its state as people may see it: no secrets.
-    type View: Serialize + Send + 'static;
-
     /// The actor as it starts again in the same place: what its crash may have spoilt is made again, what must outlive a crash
     /// (commands of people, such as pause and decommission, and children) is taken over.
     fn rebuilt(&mut self) -> Self;
-
-    fn view(&self) -> Self::View;
 }
 
-/// Makes an actor restartable in place, and lets it answer [`Ping`] and [`Observe`](super::messages::Observe).
+/// Makes an actor restartable in place, and lets it answer [`Ping`].
 #[macro_export]
 macro_rules! supervised {
     ($actor:ty) => {
@@ -44,22 +38,6 @@ macro_rules! supervised {
             type Result = ();
 
             fn handle(&mut self, _: $crate::actors::messages::Ping, _: &mut actix::Context<Self>) {}
-        }
-
-        impl actix::Handler<$crate::actors::messages::Observe<<$actor as $crate::actors::supervision::Rebuild>::View>>
-            for $actor
-        {
-            type Result = actix::MessageResult<
-                $crate::actors::messages::Observe<<$actor as $crate::actors::supervision::Rebuild>::View>,
-            >;
-
-            fn handle(
-                &mut self,
-                _: $crate::actors::messages::Observe<<$actor as $crate::actors::supervision::Rebuild>::View>,
-                _: &mut actix::Context<Self>,
-            ) -> Self::Result {
-                actix::MessageResult($crate::actors::supervision::Rebuild::view(self))
-            }
         }
     };
 }
@@ -182,10 +160,6 @@ impl Children {
 
     pub fn is_empty(&self) -> bool {
         self.children.is_empty()
-    }
-
-    pub fn names(&self) -> Vec<&str> {
-        self.children.iter().map(|child| child.name.as_str()).collect()
     }
 
     pub fn tick_interval(&self) -> Duration {

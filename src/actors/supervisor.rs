@@ -7,7 +7,6 @@
 use std::time::Instant;
 
 use actix::prelude::*;
-use serde::Serialize;
 
 use super::deps::ActorDeps;
 use super::lifecycle::Lifecycle;
@@ -23,13 +22,6 @@ use crate::{events, supervised};
 pub struct SupervisorActor {
     children: Children,
     lifecycle: Lifecycle,
-}
-
-/// The supervisor as people may see it.
-#[derive(Clone, Debug, Serialize)]
-pub struct SupervisorView {
-    /// Names, in the order of their starts.
-    pub children: Vec<String>,
 }
 
 #[derive(Message)]
@@ -75,14 +67,8 @@ impl Actor for SupervisorActor {
 }
 
 impl Rebuild for SupervisorActor {
-    type View = SupervisorView;
-
     fn rebuilt(&mut self) -> Self {
         SupervisorActor::new(self.children.take(), self.lifecycle.clone())
-    }
-
-    fn view(&self) -> SupervisorView {
-        SupervisorView { children: self.children.names().into_iter().map(str::to_owned).collect() }
     }
 }
 

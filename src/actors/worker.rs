@@ -233,8 +233,6 @@ impl Actor for WorkerActor {
 }
 
 impl Rebuild for WorkerActor {
-    type View = WorkerDocument;
-
     /// Pause and decommission outlive a crash.
     fn rebuilt(&mut self) -> Self {
         WorkerActor {
@@ -244,10 +242,6 @@ impl Rebuild for WorkerActor {
             decommissioned: self.decommissioned,
             ..WorkerActor::new(self.deps.clone(), self.plan.clone(), self.arbiter.clone())
         }
-    }
-
-    fn view(&self) -> WorkerDocument {
-        self.document()
     }
 }
 

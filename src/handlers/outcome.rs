@@ -152,9 +152,9 @@ impl From<Done> for Outcome {
 /// refuses for good becomes permanent; any other `?` is a retry.
 #[derive(Debug, thiserror::Error)]
 pub enum TaskError {
-    /// The run failed. The next one comes after the back-off, and not before `after`, which no handler sets yet.
+    /// The run failed. The next one comes after the back-off.
     #[error("{reason}")]
-    Retry { reason: String, after: Option<Duration> },
+    Retry { reason: String },
     #[error("{reason}")]
     Permanent { reason: String },
     /// Not a failure: the task waits at no cost, for `proxies.snooze` where `after` is none, and at most until the breaker of `host` closes.
@@ -168,7 +168,7 @@ impl TaskError {
     }
 
     pub fn retry(reason: impl Into<String>) -> Self {
-        TaskError::Retry { reason: reason.into(), after: None }
+        TaskError::Retry { reason: reason.into() }
     }
 }
 
