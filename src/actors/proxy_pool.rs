@@ -8,6 +8,7 @@
 //! health and its counters that are not written yet; the open leases and the last known state of the pool, which are outside the actor;
 //! waiting asks, since [`ProxyPool`] asks again. It loses the counters of a write that was under way and failed.
 
+mod fetch_counts;
 mod handle;
 mod open_leases;
 mod table;
@@ -22,13 +23,13 @@ use std::time::{Duration, Instant};
 use actix::{Actor, AsyncContext, Context, Handler, Message, MessageResult};
 use tokio::sync::{oneshot, watch};
 
+pub use fetch_counts::FetchCountsWriter;
 pub use handle::ProxyPool;
 pub use open_leases::OpenLeases;
 pub use view::{ProxyPoolView, ProxyView};
 
-use super::fetch_counts::FetchCountsWriter;
-use super::messages::{Observe, Tick};
 use super::supervision::Rebuild;
+use super::supervision::messages::{Observe, Tick};
 use crate::clock::Clock;
 use crate::db::Db;
 use crate::db::proxies::LoadedProxies;

@@ -3,15 +3,18 @@
 //! In: which chores this process has. Out: turns of them on the runtime, one of a kind at a time; this actor only knows when each
 //! began and how its latest turn ended. It must not know what a chore does.
 
+pub mod chore;
+mod prune;
+
 use std::time::{Duration, Instant};
 
 use actix::prelude::*;
 use tokio::runtime::Handle;
 
-use super::chore::{Chore, ChoreDeps, ChoreStatus};
-use super::messages::{Observe, Tick};
 use super::supervision::Rebuild;
+use super::supervision::messages::{Observe, Tick};
 use crate::supervised;
+use chore::{Chore, ChoreDeps, ChoreStatus};
 
 /// Bounds of the interval at which it looks what is due.
 const MIN_TICK_INTERVAL: Duration = Duration::from_millis(100);

@@ -2,20 +2,28 @@
 //!
 //! Every child is permanent and restarts alone (one for one): its address stays valid, so no sibling has to restart with it.
 //! The first failure restarts at once, the next ones after a growing pause; too many within the window fail the supervisor.
-//! TaskActors are not kept here: they are temporary, and the queue puts their tasks back. In: exits. Out: restarts, or the decision to
-//! give up. It must not know what a child does.
+//! TaskActors are not kept here: they are temporary, and the queue puts their tasks back. In: exits. Out:
+//! restarts, or the decision to give up. It must not know what a child does, and this folder must know no
+//! queue: it runs actors of any kind.
+
+pub mod lifecycle;
+pub mod messages;
+pub mod panics;
+pub mod restart_limit;
+pub mod runner;
+pub mod watchdog;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use actix::prelude::*;
 
-use super::messages::Ping;
-use super::restart_limit::RestartLimit;
-use super::runner::{self, ChildExited, Exit, RunnerHandle};
-use super::watchdog::Watchdog;
 use crate::config;
 use crate::domain::retry;
+use messages::Ping;
+use restart_limit::RestartLimit;
+use runner::{ChildExited, Exit, RunnerHandle};
+use watchdog::Watchdog;
 
 /// What an actor must offer to be supervised; `supervised!` does the rest.
 pub trait Rebuild {
@@ -34,10 +42,10 @@ macro_rules! supervised {
             }
         }
 
-        impl actix::Handler<$crate::actors::messages::Ping> for $actor {
+        impl actix::Handler<$crate::actors::supervision::messages::Ping> for $actor {
             type Result = ();
 
-            fn handle(&mut self, _: $crate::actors::messages::Ping, _: &mut actix::Context<Self>) {}
+            fn handle(&mut self, _: $crate::actors::supervision::messages::Ping, _: &mut actix::Context<Self>) {}
         }
     };
 }

@@ -4,18 +4,20 @@
 //! That process exits non-zero with the first cause, and systemd or Kubernetes starts it again. When the supervisor itself
 //! crashes, its children go on, and it takes them over when it is rebuilt. It must not know what its children do.
 
+pub mod root;
+
 use std::time::Instant;
 
 use actix::prelude::*;
 
-use super::deps::ActorDeps;
-use super::lifecycle::Lifecycle;
-use super::messages::{PodFailed, Tick};
 use super::plan::PodPlan;
-use super::pod::PodActor;
+use super::pods::deps::ActorDeps;
+use super::pods::pod::{PodActor, PodFailed};
 use super::proxy_pool::{ProxyPoolActor, ProxyPoolDeps};
-use super::runner::ChildExited;
 use super::scheduler::{SchedulerActor, SchedulerDeps};
+use super::supervision::lifecycle::Lifecycle;
+use super::supervision::messages::Tick;
+use super::supervision::runner::ChildExited;
 use super::supervision::{Children, Rebuild, RestartDecision};
 use crate::{events, supervised};
 

@@ -12,10 +12,10 @@ use futures_util::FutureExt;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::held_tasks::{DrainHold, HeldTask, HeldTasks, TaskActorId};
-use super::lifecycle::Lifecycle;
-use super::panics;
-use super::restart_limit::RestartLimit;
 use super::task_guard::TaskGuard;
+use crate::actors::supervision::lifecycle::Lifecycle;
+use crate::actors::supervision::panics;
+use crate::actors::supervision::restart_limit::RestartLimit;
 use crate::db::tasks::{self, ClaimBatch, ClaimBatchResult, ClaimToken, ClaimedTask, Completion};
 use crate::db::{Db, DbError};
 use crate::domain::proxy::PoolState;
@@ -33,8 +33,8 @@ const MAX_QUEUED_REQUESTS: usize = 1024;
 pub struct TaskGrant {
     pub task: ClaimedTask,
     pub guard: TaskGuard,
-    /// Only with a chained task that its parent's run has started in its slot: the task is running, and that run
-    /// has left this for it.
+    /// Only with a chained task that its parent's run has started in its slot: the task is running, and that
+    /// run has left this for it.
     pub hand_over: Option<HandOver>,
 }
 

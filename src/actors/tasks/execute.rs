@@ -17,7 +17,8 @@ use tracing::Instrument;
 use super::after_hooks::AfterHooks;
 use super::claimer::{Claimer, TaskGrant};
 use super::held_tasks::Stop;
-use super::lifecycle::Lifecycle;
+use crate::actors::supervision::lifecycle::Lifecycle;
+use crate::actors::supervision::panics;
 use crate::config::Config;
 use crate::db::tasks::{self, ClaimedTask};
 use crate::db::{Db, DbError};
@@ -223,7 +224,7 @@ fn body_end(ended: Result<Result<Outcome, TaskError>, JoinError>) -> BodyEnd {
 }
 
 fn panic_error(panic: Box<dyn Any + Send>) -> TaskError {
-    TaskError::retry(format!("panic: {}", super::panics::text(panic.as_ref())))
+    TaskError::retry(format!("panic: {}", panics::text(panic.as_ref())))
 }
 
 /// A claimed task as events name its run.

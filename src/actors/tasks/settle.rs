@@ -8,7 +8,7 @@
 use std::time::{Duration, Instant};
 
 use super::execute::{BodyEnd, Executor, NextRun, Run};
-use super::lifecycle::{Lifecycle, Phase};
+use crate::actors::supervision::lifecycle::{Lifecycle, Phase};
 use crate::db::DbError;
 use crate::db::tasks::{self, AttemptOutcome, Completion, EndedAttempt, Settlement};
 use crate::domain::retry;
@@ -269,9 +269,9 @@ mod tests {
     use tokio::sync::{mpsc, watch};
 
     use super::*;
-    use crate::actors::claimer::{Claimer, ClaimerDeps};
-    use crate::actors::held_tasks::HeldTasks;
-    use crate::actors::restart_limit::RestartLimit;
+    use crate::actors::supervision::restart_limit::RestartLimit;
+    use crate::actors::tasks::claimer::{Claimer, ClaimerDeps};
+    use crate::actors::tasks::held_tasks::HeldTasks;
     use crate::app;
     use crate::clock::Clock;
     use crate::config::Config;

@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 use futures_util::FutureExt;
 use strum::IntoStaticStr;
 
-use super::{panics, prune};
+use super::prune;
+use crate::actors::supervision::panics;
 use crate::config::Config;
 use crate::db::stats_minute::{self, StatsTurn};
 use crate::db::{

@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 use actix::prelude::*;
 
 use super::deps::ActorDeps;
-use super::messages::{PodFailed, Tick};
-use super::plan::PodPlan;
 use super::recovery;
-use super::runner::ChildExited;
-use super::supervision::{Children, Rebuild, RestartDecision, RestartPolicy};
 use super::worker::{Command, Wake, WorkerActor};
+use crate::actors::plan::PodPlan;
+use crate::actors::supervision::messages::Tick;
+use crate::actors::supervision::runner::{ChildExited, Exit};
+use crate::actors::supervision::{Children, Rebuild, RestartDecision, RestartPolicy};
 use crate::db::workers::{self, OpenCommand};
 use crate::domain::task::Blame;
 use crate::{events, supervised};
@@ -25,6 +25,15 @@ pub struct PodActor {
     workers: Vec<Addr<WorkerActor>>,
     children: Children,
     is_reading_commands: bool,
+}
+
+/// A pod gives up: one of its workers cannot be restarted, or they crashed too often together.
+#[derive(Clone, Debug, Message)]
+#[rtype(result = "()")]
+pub struct PodFailed {
+    /// The names of the pod and of the worker that crashed last.
+    pub worker: String,
+    pub exit: Exit,
 }
 
 /// Shortest time between two wake-ups of the pod's workers.
