@@ -128,7 +128,7 @@ impl Bench {
     async fn run(&self, store: StoreId, task: ClaimedTask) {
         let context =
             Context::new(Arc::clone(&self.services), task.lease.id, Some(store), Some(Platform::Dutchie.to_string()));
-        let Outcome::Done(done) = handlers::run(&context, task.role, &task.payload).await.unwrap() else {
+        let Outcome::Done(done) = handlers::run(&context, task.role, &task.payload, None).await.unwrap() else {
             panic!("the run ended early")
         };
         let tx = self.services.db.begin().await.unwrap();

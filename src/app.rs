@@ -6,7 +6,9 @@
 
 pub mod data;
 pub mod database;
+pub mod hosts;
 pub mod names;
+pub mod robots;
 mod services;
 
 use std::path::Path;
@@ -15,10 +17,10 @@ use std::sync::Arc;
 use thiserror::Error;
 use tokio::runtime::Runtime;
 
-use crate::actors::chore;
-use crate::actors::lifecycle::{Lifecycle, Phase};
 use crate::actors::plan::Plan;
 use crate::actors::proxy_pool::ProxyPool;
+use crate::actors::scheduler::chore;
+use crate::actors::supervision::lifecycle::{Lifecycle, Phase};
 use crate::actors::tree::{StartError, Tree, TreeDeps};
 use crate::clock::Clock;
 use crate::config::Config;

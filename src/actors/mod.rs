@@ -12,42 +12,26 @@
 //! beside them   Lifecycle · Watchdog (own thread) · Claimer · Executor · Heartbeat (own thread) · HeldTasks (every lease)
 //! ```
 //!
+//! ```text
+//! tree          starts and ends all of it, by a plan
+//! supervision   runs actors, restarts them, notices hangs, ends the process; knows no queue
+//! supervisor    SupervisorActor, and Root above it
+//! scheduler     SchedulerActor and the chores that it begins
+//! proxy_pool    ProxyPoolActor, the handle that sessions hold, the counts of requests
+//! pods          PodActor and WorkerActor, the worker's row of the registry, recovery
+//! tasks         Claimer, TaskActor, a run from its claim to its end, HeldTasks, Heartbeat
+//! load          memory and CPU, by which workers back off
+//! ```
+//!
 //! Actors do bookkeeping only: no I/O is awaited and no CPU burnt in an actor's handler. Bodies run on the multi-thread
 //! runtime. Actors must not know HTTP routes, platforms or files.
 
-pub mod after_hooks;
-pub mod cgroup;
-pub mod chore;
-pub mod claimer;
-pub mod decommissioned_workers;
-pub mod deps;
-pub mod execute;
-pub mod fetch_counts;
-pub mod heartbeat;
-pub mod held_tasks;
-pub mod hosts;
-pub mod lifecycle;
-pub mod lost_run;
-pub mod messages;
-pub mod panics;
+pub mod load;
 pub mod plan;
-pub mod pod;
 pub mod pods;
 pub mod proxy_pool;
-pub mod prune;
-pub mod recovery;
-pub mod registration;
-pub mod resources;
-pub mod restart_limit;
-pub mod robots;
-pub mod root;
-pub mod runner;
 pub mod scheduler;
-pub mod settle;
 pub mod supervision;
 pub mod supervisor;
-pub mod task;
-pub mod task_guard;
+pub mod tasks;
 pub mod tree;
-pub mod watchdog;
-pub mod worker;

@@ -4,28 +4,35 @@
 //! In: the tree's dependencies, its supervisor, a plan with pods. Out: workers that claim, and a drain that puts back what is left.
 //! It must not know what tasks do.
 
+mod decommissioned_workers;
+pub mod deps;
+pub mod pod;
+mod recovery;
+mod registration;
+pub mod worker;
+
 use std::sync::Arc;
+use std::time::Duration;
 
 use actix::Addr;
 
-use super::claimer::{Claimer, ClaimerDeps};
-use super::decommissioned_workers::DecommissionedWorkers;
-use super::deps::ActorDeps;
-use super::execute::Executor;
-use super::fetch_counts::FetchCountsWriter;
-use super::heartbeat::Heartbeat;
-use super::held_tasks::{HeldTasks, Stop};
-use super::lifecycle::{Lifecycle, Phase};
-use super::proxy_pool::{ProxyPool, ProxyPoolDeps};
+use super::load;
+use super::proxy_pool::{FetchCountsWriter, ProxyPool, ProxyPoolDeps};
+use super::supervision::lifecycle::{DrainLimits, Lifecycle, MAX_LAST_WRITES, Phase};
+use super::supervision::watchdog::Watchdog;
 use super::supervisor::{StartPods, StartProxyPool, SupervisorActor};
-use super::tree::{DrainLimits, MAX_LAST_WRITES, StartError, TreeDeps};
-use super::watchdog::Watchdog;
-use super::{hosts, registration, resources};
+use super::tasks::claimer::{Claimer, ClaimerDeps};
+use super::tasks::execute::Executor;
+use super::tasks::heartbeat::Heartbeat;
+use super::tasks::held_tasks::{HeldTasks, Stop};
+use super::tree::{StartError, TreeDeps};
 use crate::db::{DbError, listen, tasks};
 use crate::domain::task::{Blame, TaskLease};
 use crate::events;
 use crate::handlers::Services;
 use crate::stealth::{ProxySource, Sessions};
+use decommissioned_workers::DecommissionedWorkers;
+use deps::ActorDeps;
 
 pub struct Pods {
     deps: ActorDeps,
@@ -61,7 +68,7 @@ impl Pods {
         let pool = supervisor.send(StartProxyPool(pool_deps.clone())).await.map_err(|_| StartError::Actors)?;
         let proxies = ProxyPool::new(pool, &pool_deps);
         let services = Arc::new(services(Arc::new(proxies.clone())).map_err(StartError::Services)?);
-        tokio::spawn(hosts::keep_sharing(services.sessions.clone(), config.proxies.flush_every, lifecycle.clone()));
+        tokio::spawn(keep_sharing_hosts(services.sessions.clone(), config.proxies.flush_every, lifecycle.clone()));
         let sessions = services.sessions.clone();
         tokio::spawn(fetch_counts.clone().keep_writing(lifecycle.clone()));
         let claimer = Claimer::start(ClaimerDeps {
@@ -75,7 +82,7 @@ impl Pods {
         });
         let deps = ActorDeps {
             wake_ups: listen::listen(db.server(), tasks::WAKE_CHANNEL),
-            load: resources::start_sampling(&config.worker, held_tasks.clone()),
+            load: load::start_sampling(&config.worker, held_tasks.clone()),
             decommissioned: DecommissionedWorkers::new(&plan, lifecycle.clone()),
             executor: Executor::new(db.clone(), claimer.clone(), services, config.clone(), lifecycle.clone()),
             runtime: runtime.handle().clone(),
@@ -142,6 +149,16 @@ impl Pods {
         let deregistered = within_last_writes(registration::deregister(&self.deps.db, &self.worker_ids)).await;
         if let Err(error) = deregistered {
             events::workers_not_deregistered(&self.worker_ids.join(", "), &error);
+        }
+    }
+}
+
+/// Shares what sessions saw of hosts, `every` so often, until the process is over.
+async fn keep_sharing_hosts(sessions: Sessions, every: Duration, lifecycle: Lifecycle) {
+    loop {
+        tokio::select! {
+            () = tokio::time::sleep(every) => sessions.exchange_hosts().await,
+            () = lifecycle.reached(Phase::Over) => return,
         }
     }
 }

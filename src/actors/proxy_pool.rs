@@ -8,6 +8,7 @@
 //! health and its counters that are not written yet; the open leases and the last known state of the pool, which are outside the actor;
 //! waiting asks, since [`ProxyPool`] asks again. It loses the counters of a write that was under way and failed.
 
+mod fetch_counts;
 mod handle;
 mod open_leases;
 mod table;
@@ -19,16 +20,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use actix::{Actor, AsyncContext, Context, Handler, Message};
+use actix::{Actor, AsyncContext, Context, Handler, Message, MessageResult};
 use tokio::sync::{oneshot, watch};
 
+pub use fetch_counts::FetchCountsWriter;
 pub use handle::ProxyPool;
 pub use open_leases::OpenLeases;
 pub use view::{ProxyPoolView, ProxyView};
 
-use super::fetch_counts::FetchCountsWriter;
-use super::messages::Tick;
 use super::supervision::Rebuild;
+use super::supervision::messages::{Observe, Tick};
 use crate::clock::Clock;
 use crate::db::Db;
 use crate::db::proxies::LoadedProxies;
@@ -245,25 +246,27 @@ impl Actor for ProxyPoolActor {
 }
 
 impl Rebuild for ProxyPoolActor {
-    type View = ProxyPoolView;
-
     fn rebuilt(&mut self) -> Self {
         ProxyPoolActor { pool: self.pool.restarted(), ..ProxyPoolActor::new(self.deps.clone()) }
-    }
-
-    fn view(&self) -> ProxyPoolView {
-        let now = self.deps.clock.instant();
-        let view = |member: &PooledProxy| ProxyView::of(member, self.pool.rest_left(member.proxy.id, now), now);
-        ProxyPoolView {
-            state: self.pool.state(),
-            waiting: self.waiting.len(),
-            table_fails: self.table_fails,
-            proxies: self.pool.members().map(view).collect(),
-        }
     }
 }
 
 supervised!(ProxyPoolActor);
+
+impl Handler<Observe<ProxyPoolView>> for ProxyPoolActor {
+    type Result = MessageResult<Observe<ProxyPoolView>>;
+
+    fn handle(&mut self, _: Observe<ProxyPoolView>, _: &mut Self::Context) -> Self::Result {
+        let now = self.deps.clock.instant();
+        let view = |member: &PooledProxy| ProxyView::of(member, self.pool.rest_left(member.proxy.id, now), now);
+        MessageResult(ProxyPoolView {
+            state: self.pool.state(),
+            waiting: self.waiting.len(),
+            table_fails: self.table_fails,
+            proxies: self.pool.members().map(view).collect(),
+        })
+    }
+}
 
 impl Handler<AskForProxy> for ProxyPoolActor {
     type Result = ();

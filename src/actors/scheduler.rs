@@ -3,16 +3,18 @@
 //! In: which chores this process has. Out: turns of them on the runtime, one of a kind at a time; this actor only knows when each
 //! began and how its latest turn ended. It must not know what a chore does.
 
+pub mod chore;
+mod prune;
+
 use std::time::{Duration, Instant};
 
 use actix::prelude::*;
-use serde::Serialize;
 use tokio::runtime::Handle;
 
-use super::chore::{Chore, ChoreDeps, ChoreStatus};
-use super::messages::Tick;
 use super::supervision::Rebuild;
+use super::supervision::messages::{Observe, Tick};
 use crate::supervised;
+use chore::{Chore, ChoreDeps, ChoreStatus};
 
 /// Bounds of the interval at which it looks what is due.
 const MIN_TICK_INTERVAL: Duration = Duration::from_millis(100);
@@ -45,14 +47,14 @@ struct Entry {
     last: Option<ChoreStatus>,
 }
 
-/// The scheduler as people may see it.
-#[derive(Clone, Debug, Serialize)]
+/// The scheduler as tests see it.
+#[derive(Clone, Debug)]
 pub struct SchedulerView {
     pub chores: Vec<ChoreView>,
 }
 
-/// `last` is null until its first turn has ended.
-#[derive(Clone, Debug, Serialize)]
+/// `last` is none until its first turn has ended.
+#[derive(Clone, Debug)]
 pub struct ChoreView {
     pub chore: Chore,
     pub is_running: bool,
@@ -111,22 +113,24 @@ impl Actor for SchedulerActor {
 }
 
 impl Rebuild for SchedulerActor {
-    type View = SchedulerView;
-
     fn rebuilt(&mut self) -> Self {
         SchedulerActor { instance: self.instance + 1, ..SchedulerActor::new(self.deps.clone()) }
-    }
-
-    fn view(&self) -> SchedulerView {
-        let view = |entry: &Entry| {
-            let Entry { chore, is_running, last, .. } = entry;
-            ChoreView { chore: *chore, is_running: *is_running, last: last.clone() }
-        };
-        SchedulerView { chores: self.entries.iter().map(view).collect() }
     }
 }
 
 supervised!(SchedulerActor);
+
+impl Handler<Observe<SchedulerView>> for SchedulerActor {
+    type Result = MessageResult<Observe<SchedulerView>>;
+
+    fn handle(&mut self, _: Observe<SchedulerView>, _: &mut Context<Self>) -> Self::Result {
+        let view = |entry: &Entry| {
+            let Entry { chore, is_running, last, .. } = entry;
+            ChoreView { chore: *chore, is_running: *is_running, last: last.clone() }
+        };
+        MessageResult(SchedulerView { chores: self.entries.iter().map(view).collect() })
+    }
+}
 
 impl Handler<Tick> for SchedulerActor {
     type Result = ();

@@ -2,35 +2,37 @@
 //!
 //! Every child is permanent and restarts alone (one for one): its address stays valid, so no sibling has to restart with it.
 //! The first failure restarts at once, the next ones after a growing pause; too many within the window fail the supervisor.
-//! TaskActors are not kept here: they are temporary, and the queue puts their tasks back. In: exits. Out: restarts, or the decision to
-//! give up. It must not know what a child does.
+//! TaskActors are not kept here: they are temporary, and the queue puts their tasks back. In: exits. Out:
+//! restarts, or the decision to give up. It must not know what a child does, and this folder must know no
+//! queue: it runs actors of any kind.
+
+pub mod lifecycle;
+pub mod messages;
+pub mod panics;
+pub mod restart_limit;
+pub mod runner;
+pub mod watchdog;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use actix::prelude::*;
-use serde::Serialize;
 
-use super::messages::Ping;
-use super::restart_limit::RestartLimit;
-use super::runner::{self, ChildExited, Exit, RunnerHandle};
-use super::watchdog::Watchdog;
 use crate::config;
 use crate::domain::retry;
+use messages::Ping;
+use restart_limit::RestartLimit;
+use runner::{ChildExited, Exit, RunnerHandle};
+use watchdog::Watchdog;
 
 /// What an actor must offer to be supervised; `supervised!` does the rest.
 pub trait Rebuild {
-    /// Its state as people may see it: no secrets.
-    type View: Serialize + Send + 'static;
-
     /// The actor as it starts again in the same place: what its crash may have spoilt is made again, what must outlive a crash
     /// (commands of people, such as pause and decommission, and children) is taken over.
     fn rebuilt(&mut self) -> Self;
-
-    fn view(&self) -> Self::View;
 }
 
-/// Makes an actor restartable in place, and lets it answer [`Ping`] and [`Observe`](super::messages::Observe).
+/// Makes an actor restartable in place, and lets it answer [`Ping`].
 #[macro_export]
 macro_rules! supervised {
     ($actor:ty) => {
@@ -40,26 +42,10 @@ macro_rules! supervised {
             }
         }
 
-        impl actix::Handler<$crate::actors::messages::Ping> for $actor {
+        impl actix::Handler<$crate::actors::supervision::messages::Ping> for $actor {
             type Result = ();
 
-            fn handle(&mut self, _: $crate::actors::messages::Ping, _: &mut actix::Context<Self>) {}
-        }
-
-        impl actix::Handler<$crate::actors::messages::Observe<<$actor as $crate::actors::supervision::Rebuild>::View>>
-            for $actor
-        {
-            type Result = actix::MessageResult<
-                $crate::actors::messages::Observe<<$actor as $crate::actors::supervision::Rebuild>::View>,
-            >;
-
-            fn handle(
-                &mut self,
-                _: $crate::actors::messages::Observe<<$actor as $crate::actors::supervision::Rebuild>::View>,
-                _: &mut actix::Context<Self>,
-            ) -> Self::Result {
-                actix::MessageResult($crate::actors::supervision::Rebuild::view(self))
-            }
+            fn handle(&mut self, _: $crate::actors::supervision::messages::Ping, _: &mut actix::Context<Self>) {}
         }
     };
 }
@@ -182,10 +168,6 @@ impl Children {
 
     pub fn is_empty(&self) -> bool {
         self.children.is_empty()
-    }
-
-    pub fn names(&self) -> Vec<&str> {
-        self.children.iter().map(|child| child.name.as_str()).collect()
     }
 
     pub fn tick_interval(&self) -> Duration {

@@ -4,32 +4,26 @@
 //! That process exits non-zero with the first cause, and systemd or Kubernetes starts it again. When the supervisor itself
 //! crashes, its children go on, and it takes them over when it is rebuilt. It must not know what its children do.
 
+pub mod root;
+
 use std::time::Instant;
 
 use actix::prelude::*;
-use serde::Serialize;
 
-use super::deps::ActorDeps;
-use super::lifecycle::Lifecycle;
-use super::messages::{PodFailed, Tick};
 use super::plan::PodPlan;
-use super::pod::PodActor;
+use super::pods::deps::ActorDeps;
+use super::pods::pod::{PodActor, PodFailed};
 use super::proxy_pool::{ProxyPoolActor, ProxyPoolDeps};
-use super::runner::ChildExited;
 use super::scheduler::{SchedulerActor, SchedulerDeps};
+use super::supervision::lifecycle::Lifecycle;
+use super::supervision::messages::Tick;
+use super::supervision::runner::ChildExited;
 use super::supervision::{Children, Rebuild, RestartDecision};
 use crate::{events, supervised};
 
 pub struct SupervisorActor {
     children: Children,
     lifecycle: Lifecycle,
-}
-
-/// The supervisor as people may see it.
-#[derive(Clone, Debug, Serialize)]
-pub struct SupervisorView {
-    /// Names, in the order of their starts.
-    pub children: Vec<String>,
 }
 
 #[derive(Message)]
@@ -75,14 +69,8 @@ impl Actor for SupervisorActor {
 }
 
 impl Rebuild for SupervisorActor {
-    type View = SupervisorView;
-
     fn rebuilt(&mut self) -> Self {
         SupervisorActor::new(self.children.take(), self.lifecycle.clone())
-    }
-
-    fn view(&self) -> SupervisorView {
-        SupervisorView { children: self.children.names().into_iter().map(str::to_owned).collect() }
     }
 }
 

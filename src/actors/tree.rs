@@ -4,21 +4,20 @@
 //! [`Pods`], and only where the plan has pods. It must not know what tasks do.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 
-use super::chore::ChoreDeps;
-use super::lifecycle::{Lifecycle, Phase};
 use super::plan::Plan;
 use super::pods::Pods;
 use super::proxy_pool::ProxyPool;
-use super::root;
 use super::scheduler::SchedulerDeps;
+use super::scheduler::chore::ChoreDeps;
+use super::supervision::lifecycle::{DrainLimits, Lifecycle, Phase};
+use super::supervision::watchdog::Watchdog;
 use super::supervisor::StartScheduler;
-use super::watchdog::Watchdog;
+use super::supervisor::root;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::db::Db;
@@ -124,30 +123,5 @@ fn scheduler_deps(deps: &TreeDeps) -> SchedulerDeps {
         runs_schedules: plan.schedules,
         runs_tasks: !plan.pods.is_empty(),
         runtime: runtime.handle().clone(),
-    }
-}
-
-/// How long the last writes of a process may take together.
-pub(super) const MAX_LAST_WRITES: Duration = Duration::from_secs(5);
-
-/// How long a drain may take.
-#[derive(Clone, Copy, Debug)]
-pub struct DrainLimits {
-    /// For tasks to finish.
-    pub grace: Duration,
-    /// For bodies to stop, and settlements to end, after that.
-    pub stop_grace: Duration,
-}
-
-impl DrainLimits {
-    /// From the end of the grace time to the end of the process.
-    pub fn after_grace(&self) -> Duration {
-        self.stop_grace + MAX_LAST_WRITES
-    }
-}
-
-impl From<&Config> for DrainLimits {
-    fn from(config: &Config) -> Self {
-        DrainLimits { grace: config.worker.grace, stop_grace: config.supervision.stop_grace }
     }
 }

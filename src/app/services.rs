@@ -5,8 +5,8 @@ use std::sync::Arc;
 use thiserror::Error;
 
 use super::data::DataFiles;
-use crate::actors::hosts::SharedHosts;
-use crate::actors::robots::SharedRobots;
+use super::hosts::SharedHosts;
+use super::robots::SharedRobots;
 use crate::clock::Clock;
 use crate::config::{Config, ConfigErrors};
 use crate::db::Db;

@@ -10,8 +10,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::proxies::checker::ApiTester;
 use super::{CliError, Env};
-use crate::actors::lifecycle::Lifecycle;
 use crate::actors::proxy_pool::ProxyPool;
+use crate::actors::supervision::lifecycle::Lifecycle;
 use crate::api::dashboard::IS_BUILT;
 use crate::api::{self, Actors, ApiState, Health, PayloadFiles, Scrape, Services};
 use crate::app::App;

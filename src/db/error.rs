@@ -1,13 +1,18 @@
 //! `DbError`: what a failed call means for its caller, read off the SQLSTATE once.
 
 use std::error::Error as _;
+use std::time::Duration;
 
 use deadpool_postgres::{PoolError, TimeoutType};
 use thiserror::Error;
 use tokio_postgres::error::{DbError as DbServerError, SqlState};
 
+use crate::domain::disposition::{Disposition, HasDisposition};
+
 /// Of drover's own functions: no state of the server's has this code.
 const UNFIT: &str = "DV001";
+/// How long a task waits after the database became unavailable.
+const SNOOZE: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Error)]
 pub enum DbError {
@@ -59,6 +64,17 @@ impl DbError {
         match DbError::from(error) {
             DbError::Other(text) => DbError::Unavailable(text),
             other => other,
+        }
+    }
+}
+
+/// An outage of the database and a conflict with another transaction cost no retry, however often they
+/// happen. Everything else costs one: a slow statement, a violated constraint, an error of the statement.
+impl HasDisposition for DbError {
+    fn disposition(&self) -> Disposition {
+        match self.is_external() {
+            true => Disposition::snooze(SNOOZE),
+            false => Disposition::Retry,
         }
     }
 }

@@ -8,6 +8,7 @@ pub mod bulk_action;
 pub mod capacity;
 pub mod chart;
 pub mod content_hash;
+pub mod disposition;
 pub mod fetch_counts;
 pub mod generation_request;
 pub mod group;

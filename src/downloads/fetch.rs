@@ -10,7 +10,7 @@ use super::lane::LaneDeps;
 use crate::cpu;
 use crate::digest::sha256_hex;
 use crate::domain::image::ImageFailure;
-use crate::stealth::{Disposition, Document, DocumentLimits, FetchError, Request, RequestKind, Session};
+use crate::stealth::{Document, DocumentLimits, FetchError, Request, RequestDisposition, RequestKind, Session};
 use crate::storage::StorageError;
 
 /// Maximum number of bytes of an image as downloaded.
@@ -116,10 +116,10 @@ impl From<StorageError> for Outcome {
 
 impl From<FetchError> for Outcome {
     fn from(error: FetchError) -> Self {
-        match (&error, error.disposition()) {
+        match (&error, error.request_disposition()) {
             (FetchError::NotAllowed { .. } | FetchError::RobotsForbid { .. }, _) => refused(error),
             (FetchError::TooLarge { .. }, _) => Outcome::failed(ImageFailure::TooLarge, error),
-            (_, Disposition::Snooze { .. } | Disposition::RotateProxy) => {
+            (_, RequestDisposition::Snooze { .. } | RequestDisposition::RotateProxy) => {
                 Outcome::Postponed { detail: error.to_string() }
             }
             _ => Outcome::failed(ImageFailure::Http, error),

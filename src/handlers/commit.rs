@@ -1,16 +1,17 @@
 //! The end of a finished run: the handler's writes, its follow-ups and the fenced change of the task's status, in one transaction.
 //! A run that failed for good may have such an end, too.
-//! The one follow-up of a run that parsed its input already may be started by it, in the same slot.
+//! The one follow-up of a run that hands something over may be started by it, in the same slot.
 //!
-//! In: an open transaction, the claimed task and what its handler returned. Out: [`Committed`], or why it is not. `actors/settle`, the
-//! handlers' tests and the benchmark end their runs here. It decides nothing about retries.
+//! In: an open transaction, the claimed task and what its handler returned. Out: [`Committed`], or why it is
+//! not. `actors/tasks/settle`, the handlers' tests and the benchmark end their runs here. It decides nothing
+//! about retries, and must not know what is handed over.
 
 use std::time::Duration;
 
 use serde_json::Value;
 
+use super::HandOver;
 use super::outcome::{Done, FollowUp, Written};
-use super::product_refresh::FetchedMenu;
 use crate::db::tasks::{self, ClaimedTask, NewTask, Settlement};
 use crate::db::{DbError, Tx};
 use crate::domain::role::Role;
@@ -34,8 +35,8 @@ pub struct Committed {
 #[derive(Debug)]
 pub struct StartedTask {
     pub task: ClaimedTask,
-    /// What its parent's run had parsed.
-    pub menu: FetchedMenu,
+    /// Its parent's run has left this for it.
+    pub hand_over: HandOver,
 }
 
 /// The slot of a run: what may be started in it when the run ends.
@@ -105,12 +106,12 @@ async fn settle(
     settlement: &Settlement,
     slot: Option<Slot<'_>>,
 ) -> Result<Committed, DbError> {
-    let Written { next, data, menu, .. } = written;
+    let Written { next, data, hand_over, .. } = written;
     let new_tasks: Vec<NewTask> = next.iter().map(|follow_up| new_task(task, follow_up)).collect();
-    let started = match (slot, menu, new_tasks.as_slice()) {
-        (Some(slot), Some(menu), [only]) if slot.takes(task, only) => {
+    let started = match (slot, hand_over, new_tasks.as_slice()) {
+        (Some(slot), Some(hand_over), [only]) if slot.takes(task, only) => {
             let lease = tasks::complete_and_start(tx, &task.lease, settlement, only, slot.lease).await?;
-            lease.map(|lease| Box::new(StartedTask { task: started_task(lease, only), menu }))
+            lease.map(|lease| Box::new(StartedTask { task: started_task(lease, only), hand_over }))
         }
         _ => {
             tasks::enqueue(tx, &new_tasks).await?;

@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Value, json};
 
-use super::product_refresh::FetchedMenu;
 use super::{ExhaustedHashAlarm, KnownHashes, Progress, TaskError};
 use crate::clock::Clock;
 use crate::db::{self, Db};
@@ -37,8 +36,6 @@ pub struct Context {
     pub dispensary_id: Option<StoreId>,
     /// As the task names it, which may be one that this program does not know.
     platform: Option<String>,
-    /// Of a refresh that was started in the slot of its fetch.
-    menu: Mutex<Option<FetchedMenu>>,
     run_trace: RunTrace,
     /// None where no progress is noted.
     lease: Option<TaskLease>,
@@ -75,7 +72,6 @@ impl Context {
             task_id,
             dispensary_id,
             platform,
-            menu: Mutex::default(),
             run_trace: RunTrace::default(),
             lease: None,
         }
@@ -93,17 +89,6 @@ impl Context {
         if let Ok(client) = self.services.db.client().await {
             let _ = db::tasks::note_progress(&client, lease, progress.percent, &progress.message).await;
         }
-    }
-
-    /// With what the run before it in the same slot has parsed.
-    pub fn with_menu(mut self, menu: Option<FetchedMenu>) -> Self {
-        self.menu = Mutex::new(menu);
-        self
-    }
-
-    /// What the run before it in the same slot has parsed; once.
-    pub fn take_menu(&self) -> Option<FetchedMenu> {
-        self.menu.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// A session whose requests belong to this run, and are counted for the task's store.

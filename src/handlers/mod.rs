@@ -5,6 +5,7 @@
 
 pub mod commit;
 pub mod context;
+pub mod hand_over;
 pub mod hash_alarm;
 pub mod housekeeping;
 pub mod outcome;
@@ -23,23 +24,29 @@ use serde_json::Value;
 
 pub use commit::{CommitError, Committed, Slot, StartedTask, commit};
 pub use context::{Context, Services};
+pub use hand_over::HandOver;
 pub use hash_alarm::ExhaustedHashAlarm;
 pub use known_hashes::KnownHashes;
 pub use outcome::{After, Done, FollowUp, Outcome, TaskError, Write, Written};
-pub use product_refresh::FetchedMenu;
 pub use progress::Progress;
 
 use crate::domain::args::Args;
 use crate::domain::role::Role;
 
-/// Runs one task's body. `payload` is the column of that name.
-pub async fn run(ctx: &Context, role: Role, payload: &Value) -> Result<Outcome, TaskError> {
+/// Runs one task's body. `payload` is the column of that name; `hand_over` comes from the run that started
+/// the task in its own slot.
+pub async fn run(
+    ctx: &Context,
+    role: Role,
+    payload: &Value,
+    hand_over: Option<HandOver>,
+) -> Result<Outcome, TaskError> {
     fail::fail_point!(&format!("handler.{role}"));
     match Args::read(role, payload).map_err(|error| TaskError::permanent(error.to_string()))? {
         Args::StoreDiscovery(args) => store_discovery::run(ctx, args).await,
         Args::EntryPointDiscovery(args) => entry_point_discovery::run(ctx, args).await,
         Args::ProductDiscovery(args) | Args::PayloadFetch(args) => payload_fetch::run(ctx, args).await,
-        Args::ProductRefresh(args) => product_refresh::run(ctx, args).await,
+        Args::ProductRefresh(args) => product_refresh::run(ctx, args, hand_over).await,
         Args::AnalyticsRefresh(args) => analytics_refresh::run(ctx, args).await,
     }
 }

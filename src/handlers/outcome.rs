@@ -1,22 +1,22 @@
 //! `Outcome` and `TaskError`: how a handler's run ended, and what is to be written with its end.
 //!
-//! In: errors of the database, of storage and of requests. Out: what becomes of the task. It must not know SQL or actors.
+//! In: a handler's result, or an error that has a disposition. Out: what becomes of the task. It must not
+//! know SQL, actors, storage or requests.
 
+use std::error::Error;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value, json};
-use thiserror::Error;
 
+use super::HandOver;
 use super::commit::Committed;
-use super::product_refresh::FetchedMenu;
 use crate::db::tasks::AttemptOutcome;
 use crate::db::{DbError, Tx};
+use crate::domain::disposition::{Disposition, HasDisposition};
 use crate::domain::role::Role;
 use crate::domain::store::{Platform, StoreId};
 use crate::events::DataWritten;
-use crate::stealth::{Disposition, FetchError};
-use crate::storage::StorageError;
 
 /// How a run ended, when neither an error ended it nor a wait: [`TaskError::Snooze`] puts a task off.
 pub enum Outcome {
@@ -78,8 +78,8 @@ pub struct Written {
     pub result: Map<String, Value>,
     pub next: Vec<FollowUp>,
     pub data: Option<DataWritten>,
-    /// For the one follow-up, a refresh: it may begin at once in the slot of this run.
-    pub menu: Option<FetchedMenu>,
+    /// For the one follow-up, which may then begin at once in the slot of this run.
+    pub hand_over: Option<HandOver>,
 }
 
 impl Outcome {
@@ -150,11 +150,11 @@ impl From<Done> for Outcome {
 
 /// Why a run did not finish. An outage of the database, a full disk and unreachable proxies become a snooze, what the platform
 /// refuses for good becomes permanent; any other `?` is a retry.
-#[derive(Debug, Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum TaskError {
-    /// The run failed. The next one comes after the back-off, and not before `after`, which no handler sets yet.
+    /// The run failed. The next one comes after the back-off.
     #[error("{reason}")]
-    Retry { reason: String, after: Option<Duration> },
+    Retry { reason: String },
     #[error("{reason}")]
     Permanent { reason: String },
     /// Not a failure: the task waits at no cost, for `proxies.snooze` where `after` is none, and at most until the breaker of `host` closes.
@@ -168,53 +168,18 @@ impl TaskError {
     }
 
     pub fn retry(reason: impl Into<String>) -> Self {
-        TaskError::Retry { reason: reason.into(), after: None }
-    }
-
-    fn snooze(reason: String, after: impl Into<Option<Duration>>) -> Self {
-        TaskError::Snooze { reason, after: after.into(), host: None }
+        TaskError::Retry { reason: reason.into() }
     }
 }
 
-/// How long a task waits after the database became unavailable.
-const DATABASE_SNOOZE: Duration = Duration::from_secs(1);
-
-/// An outage of the database and a conflict with another transaction cost no retry, however often they happen. Everything else
-/// costs one: a slow statement, a violated constraint, an error of the statement.
-impl From<DbError> for TaskError {
-    fn from(error: DbError) -> Self {
-        let reason = error.to_string();
-        match error.is_external() {
-            true => TaskError::snooze(reason, DATABASE_SNOOZE),
-            false => TaskError::retry(reason),
-        }
-    }
-}
-
-/// How long a task waits for a storage root that is full or away.
-const STORAGE_SNOOZE: Duration = Duration::from_secs(10);
-
-/// An outage of the storage root costs no retry: the crawl goes on by itself once there is room, or the share is mounted.
-impl From<StorageError> for TaskError {
-    fn from(error: StorageError) -> Self {
-        let reason = error.to_string();
-        match error {
-            error if error.is_outage() => TaskError::snooze(reason, STORAGE_SNOOZE),
-            error if error.is_permanent() => TaskError::Permanent { reason },
-            _ => TaskError::retry(reason),
-        }
-    }
-}
-
-impl From<FetchError> for TaskError {
-    fn from(error: FetchError) -> Self {
+/// Each error says beside its own type what its task does next.
+impl<E: HasDisposition + Error> From<E> for TaskError {
+    fn from(error: E) -> Self {
         let reason = error.to_string();
         match error.disposition() {
-            Disposition::Snooze { after } => TaskError::Snooze { reason, after, host: error.refusing_host() },
+            Disposition::Retry => TaskError::retry(reason),
             Disposition::Permanent => TaskError::Permanent { reason },
-            // rotations are used up and the proxies failed each time: nothing reached the platform, so it costs no retry
-            Disposition::RotateProxy => TaskError::snooze(reason, None),
-            Disposition::RotateBlocked | Disposition::TryAgain | Disposition::FailAttempt => TaskError::retry(reason),
+            Disposition::Snooze { after, host } => TaskError::Snooze { reason, after, host },
         }
     }
 }

@@ -10,8 +10,9 @@ use tokio::sync::watch;
 
 use super::context::TaskStore;
 use super::platform_client::PlatformClient;
+use super::product_refresh::FetchedMenu;
 use super::progress::telling;
-use super::{Context, FetchedMenu, FollowUp, Outcome, Progress, TaskError, Written};
+use super::{Context, FollowUp, HandOver, Outcome, Progress, TaskError, Written};
 use crate::db::{self, pipeline};
 use crate::domain::args;
 use crate::domain::payload::{FetchStart, NewPayload, Payload};
@@ -43,12 +44,11 @@ pub async fn run(ctx: &Context, _: args::PayloadFetch) -> Result<Outcome, TaskEr
         Box::pin(async move {
             let insert = db::payloads::insert(tx, payload);
             let (payload, ()) = pipeline(insert, db::stores::record_fetch(tx, payload.dispensary_id)).await?;
-            Ok(Written {
-                result: [("payload_id".to_owned(), json!(payload.id))].into_iter().collect(),
-                next: vec![refresh_task(&payload)],
-                data: Some(DataWritten::Payload { bytes: payload.bytes as u64, coverage: payload.coverage }),
-                menu: Some(FetchedMenu { payload, menu: Some(menu.clone()), memory: memory.clone() }),
-            })
+            let result = [("payload_id".to_owned(), json!(payload.id))].into_iter().collect();
+            let next = vec![refresh_task(&payload)];
+            let data = Some(DataWritten::Payload { bytes: payload.bytes as u64, coverage: payload.coverage });
+            let fetched = FetchedMenu { payload, menu: Some(menu.clone()), memory: memory.clone() };
+            Ok(Written { result, next, data, hand_over: Some(HandOver::new(fetched)) })
         })
     });
     Ok(done.into())

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::context::TaskStore;
-use super::{Context, FollowUp, Outcome, TaskError, Written};
+use super::{Context, FollowUp, HandOver, Outcome, TaskError, Written};
 use crate::domain::args;
 use crate::domain::menu::NormalMenu;
 use crate::domain::payload::Payload;
@@ -35,8 +35,9 @@ pub struct FetchedMenu {
     pub memory: MemoryPermit,
 }
 
-pub async fn run(ctx: &Context, args: args::ProductRefresh) -> Result<Outcome, TaskError> {
-    let FetchedMenu { payload, menu, memory } = match ctx.take_menu() {
+/// `hand_over`: the [`FetchedMenu`] of the fetch that this refresh goes on from.
+pub async fn run(ctx: &Context, args: args::ProductRefresh, hand_over: Option<HandOver>) -> Result<Outcome, TaskError> {
+    let FetchedMenu { payload, menu, memory } = match hand_over.and_then(HandOver::open::<FetchedMenu>) {
         Some(fetched) => fetched,
         None => match ctx.store().await? {
             TaskStore::Enabled(store) => find_payload(ctx, store.id, args.payload_id).await?.into(),

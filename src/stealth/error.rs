@@ -1,12 +1,14 @@
 //! `FetchError`: why a request brought no usable answer, and what the caller does next.
 //!
-//! In: what a connection, an answer, an adapter or its driver found. Out: a message, a [`Disposition`], a metric's label. It must not
-//! know the retries of tasks.
+//! In: what a connection, an answer, an adapter or its driver found. Out: a message, a metric's label, and
+//! how to go on: the session by a [`RequestDisposition`], the task by a [`Disposition`]. It must not know
+//! the retries of tasks.
 
 use std::time::Duration;
 
 use thiserror::Error;
 
+use crate::domain::disposition::{Disposition, HasDisposition};
 use crate::domain::host::{Refusing, Trouble};
 use crate::domain::proxy::ProxyId;
 use crate::memory::MAX_LARGE;
@@ -111,10 +113,10 @@ pub struct UnknownRobots {
     pub wait: Duration,
 }
 
-/// What follows from a [`FetchError`]. Callers act on this; only `platforms::crawler` matches on variants, for hashes and for menus
-/// that look empty.
+/// How a session goes on after a [`FetchError`]; its task goes on by a [`Disposition`]. Callers act on
+/// these; only `platforms::crawler` matches on variants, for hashes and for menus that look empty.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Disposition {
+pub enum RequestDisposition {
     /// The host refuses this client: blame the proxy, go on with another proxy and identity.
     RotateBlocked,
     /// The proxy failed: blame it, go on with another.
@@ -130,27 +132,27 @@ pub enum Disposition {
 }
 
 impl FetchError {
-    /// What the caller does next. The only place that decides it.
-    pub fn disposition(&self) -> Disposition {
+    /// How the session goes on. The only place that decides it.
+    pub fn request_disposition(&self) -> RequestDisposition {
         match self {
-            FetchError::Blocked { .. } | FetchError::Challenged { .. } => Disposition::RotateBlocked,
-            FetchError::HostTrouble { error, .. } => error.disposition(),
-            FetchError::ProxyDown { .. } => Disposition::RotateProxy,
+            FetchError::Blocked { .. } | FetchError::Challenged { .. } => RequestDisposition::RotateBlocked,
+            FetchError::HostTrouble { error, .. } => error.request_disposition(),
+            FetchError::ProxyDown { .. } => RequestDisposition::RotateProxy,
             FetchError::NoProxy { .. } | FetchError::ProxyOutage { .. } | FetchError::RateLimitTimeout { .. } => {
-                Disposition::Snooze { after: None }
+                RequestDisposition::Snooze { after: None }
             }
-            FetchError::NoMemory { wait, .. } => Disposition::Snooze { after: Some(*wait) },
-            FetchError::ProcessLimit { .. } => Disposition::Snooze { after: Some(PROCESS_LIMIT_PAUSE) },
-            FetchError::Throttled { retry_after, .. } => Disposition::Snooze { after: *retry_after },
+            FetchError::NoMemory { wait, .. } => RequestDisposition::Snooze { after: Some(*wait) },
+            FetchError::ProcessLimit { .. } => RequestDisposition::Snooze { after: Some(PROCESS_LIMIT_PAUSE) },
+            FetchError::Throttled { retry_after, .. } => RequestDisposition::Snooze { after: *retry_after },
             FetchError::HostRefuses { refusing, .. } => {
-                Disposition::Snooze { after: Some(refusing.left.min(MAX_BREAKER_PAUSE)) }
+                RequestDisposition::Snooze { after: Some(refusing.left.min(MAX_BREAKER_PAUSE)) }
             }
-            FetchError::RobotsUnknown { unknown, .. } => Disposition::Snooze { after: Some(unknown.wait) },
+            FetchError::RobotsUnknown { unknown, .. } => RequestDisposition::Snooze { after: Some(unknown.wait) },
             FetchError::Unreachable { .. }
             | FetchError::Timeout { .. }
             | FetchError::ServerError { .. }
             | FetchError::Http { .. }
-            | FetchError::Empty => Disposition::TryAgain,
+            | FetchError::Empty => RequestDisposition::TryAgain,
             FetchError::Rejected { .. }
             | FetchError::UnknownQuery { .. }
             | FetchError::FullTextRejected { .. }
@@ -160,17 +162,17 @@ impl FetchError {
             | FetchError::MorePages { .. }
             | FetchError::Unannounced { .. }
             | FetchError::MoreThanAnnounced { .. }
-            | FetchError::Incomplete { .. } => Disposition::FailAttempt,
+            | FetchError::Incomplete { .. } => RequestDisposition::FailAttempt,
             FetchError::NotFound { .. }
             | FetchError::NotAddressable { .. }
             | FetchError::NotAllowed { .. }
             | FetchError::KeyRefused { .. }
-            | FetchError::RobotsForbid { .. } => Disposition::Permanent,
+            | FetchError::RobotsForbid { .. } => RequestDisposition::Permanent,
         }
     }
 
     /// The host whose open breaker is the cause.
-    pub fn refusing_host(&self) -> Option<String> {
+    fn refusing_host(&self) -> Option<String> {
         match self {
             FetchError::HostRefuses { host, .. } => Some(host.clone()),
             _ => None,
@@ -210,6 +212,21 @@ impl FetchError {
     }
 }
 
+impl HasDisposition for FetchError {
+    fn disposition(&self) -> Disposition {
+        match self.request_disposition() {
+            RequestDisposition::Snooze { after } => Disposition::Snooze { after, host: self.refusing_host() },
+            RequestDisposition::Permanent => Disposition::Permanent,
+            // rotations are used up and the proxies failed each time: nothing reached the platform, so it
+            // costs no retry
+            RequestDisposition::RotateProxy => Disposition::snooze(None),
+            RequestDisposition::RotateBlocked | RequestDisposition::TryAgain | RequestDisposition::FailAttempt => {
+                Disposition::Retry
+            }
+        }
+    }
+}
+
 /// The hosts from which no answer comes, as messages name them.
 pub(super) fn silent_hosts(only_host: Option<&str>) -> String {
     only_host.map_or_else(|| "any host".to_owned(), |host| format!("{host}, and no other host was asked"))
@@ -233,6 +250,8 @@ mod tests {
             is_probed: false,
         };
         let error = FetchError::HostRefuses { host: "menu.test".to_owned(), refusing: Box::new(refusing) };
-        assert_eq!(error.disposition(), Disposition::Snooze { after: Some(Duration::from_secs(waits)) });
+        let wait = Some(Duration::from_secs(waits));
+        assert_eq!(error.request_disposition(), RequestDisposition::Snooze { after: wait });
+        assert_eq!(error.disposition(), Disposition::Snooze { after: wait, host: Some("menu.test".to_owned()) });
     }
 }

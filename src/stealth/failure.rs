@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::error::{Disposition, FetchError};
+use super::error::{FetchError, RequestDisposition};
 use super::host_limits::Seen;
 use super::proxy::{ProxyId, ProxyOutcome};
 use crate::domain::host::Throttle;
@@ -45,10 +45,12 @@ impl Failure {
     /// A whole answer that is not what was asked for; `success` is reported when the host took the request and only the content
     /// is wrong.
     pub fn response(error: FetchError, host: &str, success: ProxyOutcome) -> Self {
-        let outcome = match error.disposition() {
-            Disposition::RotateBlocked => ProxyOutcome::Blocked { host: host.to_owned() },
-            Disposition::FailAttempt | Disposition::Permanent => success,
-            Disposition::RotateProxy | Disposition::TryAgain | Disposition::Snooze { .. } => ProxyOutcome::Answered,
+        let outcome = match error.request_disposition() {
+            RequestDisposition::RotateBlocked => ProxyOutcome::Blocked { host: host.to_owned() },
+            RequestDisposition::FailAttempt | RequestDisposition::Permanent => success,
+            RequestDisposition::RotateProxy | RequestDisposition::TryAgain | RequestDisposition::Snooze { .. } => {
+                ProxyOutcome::Answered
+            }
         };
         Failure { error, outcome, needs_other_proxy: false }
     }
@@ -86,7 +88,7 @@ impl Failure {
     }
 
     pub fn is_block(&self) -> bool {
-        self.error.disposition() == Disposition::RotateBlocked
+        self.error.request_disposition() == RequestDisposition::RotateBlocked
     }
 
     /// The host refuses us, or fails itself: where it does so to all, the task waits.

@@ -41,7 +41,7 @@ mod transport;
 
 pub use allowlist::AllowList;
 pub use data_file::DataFileError;
-pub use error::{Disposition, FetchError};
+pub use error::{FetchError, RequestDisposition};
 pub use fetch_meter::FetchMeter;
 pub use fingerprint::{Fingerprint, Protocol};
 pub use host_table::{Exchanged, HostTable};

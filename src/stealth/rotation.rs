@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use super::error::Disposition;
+use super::error::RequestDisposition;
 use crate::domain::retry;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
@@ -40,7 +40,7 @@ pub enum Step {
 
 /// `jitter` is a random number in 0…1, `needs_other_proxy` whether the proxy may be what failed.
 pub fn next(
-    disposition: &Disposition,
+    disposition: &RequestDisposition,
     needs_other_proxy: bool,
     spent: Spent,
     limits: RotationLimits,
@@ -50,13 +50,13 @@ pub fn next(
         return Step::GiveUp;
     }
     match disposition {
-        Disposition::RotateBlocked | Disposition::RotateProxy => Step::Rotate,
-        Disposition::Snooze { after: Some(after) } => wait_for_host(*after),
-        Disposition::TryAgain | Disposition::Snooze { after: None } => {
+        RequestDisposition::RotateBlocked | RequestDisposition::RotateProxy => Step::Rotate,
+        RequestDisposition::Snooze { after: Some(after) } => wait_for_host(*after),
+        RequestDisposition::TryAgain | RequestDisposition::Snooze { after: None } => {
             let pause = retry::backoff(FIRST_PAUSE, MAX_PAUSE, spent.request, jitter);
             Step::Wait { pause, new_route: needs_other_proxy }
         }
-        Disposition::FailAttempt | Disposition::Permanent => Step::GiveUp,
+        RequestDisposition::FailAttempt | RequestDisposition::Permanent => Step::GiveUp,
     }
 }
 
@@ -79,16 +79,20 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     #[rstest]
-    #[case::a_block_rotates(Disposition::RotateBlocked, UNSPENT, Step::Rotate)]
-    #[case::a_dead_proxy_rotates(Disposition::RotateProxy, UNSPENT, Step::Rotate)]
-    #[case::the_third_rotation_is_the_last(Disposition::RotateBlocked, Spent { request: 2, task: 2 }, Step::Rotate)]
-    #[case::no_fourth_in_a_request(Disposition::RotateBlocked, Spent { request: 3, task: 3 }, Step::GiveUp)]
-    #[case::no_thirteenth_in_a_task(Disposition::RotateProxy, Spent { request: 0, task: 12 }, Step::GiveUp)]
-    #[case::retry_after_is_obeyed(Disposition::Snooze { after: Some(SECOND) }, UNSPENT, Step::Wait { pause: SECOND, new_route: false })]
-    #[case::a_long_wait_is_left_to_the_queue(Disposition::Snooze { after: Some(60 * SECOND) }, UNSPENT, Step::GiveUp)]
-    #[case::a_failed_attempt_ends(Disposition::FailAttempt, UNSPENT, Step::GiveUp)]
-    #[case::permanent_ends(Disposition::Permanent, UNSPENT, Step::GiveUp)]
-    fn a_disposition_leads_to_a_step(#[case] disposition: Disposition, #[case] spent: Spent, #[case] step: Step) {
+    #[case::a_block_rotates(RequestDisposition::RotateBlocked, UNSPENT, Step::Rotate)]
+    #[case::a_dead_proxy_rotates(RequestDisposition::RotateProxy, UNSPENT, Step::Rotate)]
+    #[case::the_third_rotation_is_the_last(RequestDisposition::RotateBlocked, Spent { request: 2, task: 2 }, Step::Rotate)]
+    #[case::no_fourth_in_a_request(RequestDisposition::RotateBlocked, Spent { request: 3, task: 3 }, Step::GiveUp)]
+    #[case::no_thirteenth_in_a_task(RequestDisposition::RotateProxy, Spent { request: 0, task: 12 }, Step::GiveUp)]
+    #[case::retry_after_is_obeyed(RequestDisposition::Snooze { after: Some(SECOND) }, UNSPENT, Step::Wait { pause: SECOND, new_route: false })]
+    #[case::a_long_wait_is_left_to_the_queue(RequestDisposition::Snooze { after: Some(60 * SECOND) }, UNSPENT, Step::GiveUp)]
+    #[case::a_failed_attempt_ends(RequestDisposition::FailAttempt, UNSPENT, Step::GiveUp)]
+    #[case::permanent_ends(RequestDisposition::Permanent, UNSPENT, Step::GiveUp)]
+    fn a_disposition_leads_to_a_step(
+        #[case] disposition: RequestDisposition,
+        #[case] spent: Spent,
+        #[case] step: Step,
+    ) {
         assert_eq!(next(&disposition, false, spent, LIMITS, 0.5), step);
     }
 
@@ -98,7 +102,7 @@ mod tests {
     #[case::third(2, 2000)]
     fn pauses_double(#[case] tries: u32, #[case] millis: u64) {
         let spent = Spent { request: tries, task: tries };
-        let step = next(&Disposition::TryAgain, true, spent, LIMITS, 0.5);
+        let step = next(&RequestDisposition::TryAgain, true, spent, LIMITS, 0.5);
         assert_eq!(step, Step::Wait { pause: Duration::from_millis(millis), new_route: true });
     }
 
@@ -106,7 +110,7 @@ mod tests {
         #[test]
         fn a_pause_stays_within_its_bounds(tries in 0_u32..40, jitter in 0.0..1.0_f64) {
             let unlimited = RotationLimits { per_request: u32::MAX, per_task: u32::MAX };
-            let step = next(&Disposition::TryAgain, true, Spent { request: tries, task: tries }, unlimited, jitter);
+            let step = next(&RequestDisposition::TryAgain, true, Spent { request: tries, task: tries }, unlimited, jitter);
             let is_bounded = matches!(step, Step::Wait { pause, .. } if pause >= FIRST_PAUSE / 2 && pause <= MAX_PAUSE);
             prop_assert!(is_bounded, "{step:?}");
         }

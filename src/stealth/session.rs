@@ -284,7 +284,7 @@ impl Session {
     fn next_step(&mut self, failure: &Failure, tries: &Tries) -> Step {
         let spent = Spent { request: tries.made, task: self.extra_tries };
         let jitter = self.rng.random();
-        rotation::next(&failure.error.disposition(), failure.needs_other_proxy, spent, self.deps.limits, jitter)
+        rotation::next(&failure.error.request_disposition(), failure.needs_other_proxy, spent, self.deps.limits, jitter)
     }
 }
 

@@ -1,12 +1,17 @@
-//! `StorageError`: why a file was not written or read, and the remedy.
+//! `StorageError`: why a file was not written or read, the remedy, and what its task does next.
 
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use thiserror::Error;
 
+use crate::domain::disposition::{Disposition, HasDisposition};
 use crate::process_limits::{self, REMEDY};
+
+/// How long a task waits for a storage root that is full or away.
+const SNOOZE: Duration = Duration::from_secs(10);
 
 /// `path` is relative to the storage root, as the database has it.
 #[derive(Debug, Error)]
@@ -69,5 +74,17 @@ impl StorageError {
     /// Whether the file itself is at fault, so that reading it again cannot succeed.
     pub fn is_permanent(&self) -> bool {
         matches!(self, StorageError::Missing { .. } | StorageError::Corrupt { .. } | StorageError::InvalidPath { .. })
+    }
+}
+
+/// An outage of the storage root costs no retry: the crawl goes on by itself once there is room, or the
+/// share is mounted.
+impl HasDisposition for StorageError {
+    fn disposition(&self) -> Disposition {
+        match self {
+            error if error.is_outage() => Disposition::snooze(SNOOZE),
+            error if error.is_permanent() => Disposition::Permanent,
+            _ => Disposition::Retry,
+        }
     }
 }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix::Addr;
-use drover::actors::chore::{Chore, ChoreDeps, ChoreStatus};
-use drover::actors::messages::Observe;
-use drover::actors::runner::RunnerHandle;
+use drover::actors::scheduler::chore::{Chore, ChoreDeps, ChoreStatus};
 use drover::actors::scheduler::{ChoreView, SchedulerActor, SchedulerDeps};
+use drover::actors::supervision::messages::Observe;
+use drover::actors::supervision::runner::RunnerHandle;
 use drover::db::retention_runs;
 use drover::handlers::housekeeping::Housekeeping;
 use drover::metrics;

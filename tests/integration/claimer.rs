@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use drover::actors::claimer::{ClaimRequest, Claimer, ClaimerDeps};
-use drover::actors::held_tasks::HeldTasks;
-use drover::actors::lifecycle::Lifecycle;
-use drover::actors::restart_limit::RestartLimit;
+use drover::actors::supervision::lifecycle::Lifecycle;
+use drover::actors::supervision::restart_limit::RestartLimit;
+use drover::actors::tasks::claimer::{ClaimRequest, Claimer, ClaimerDeps};
+use drover::actors::tasks::held_tasks::HeldTasks;
 use drover::db::tasks::{self, NewTask};
 use drover::db::{Db, PoolSizes};
 use drover::domain::proxy::PoolState;

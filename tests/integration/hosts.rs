@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use drover::actors::hosts::SharedHosts;
+use drover::app::hosts::SharedHosts;
 use drover::db::hosts;
 use drover::domain::host::{BreakerState, HostReport, Permission, Throttle, Verdict};
 use drover::domain::role::Role;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use drover::actors::robots::SharedRobots;
+use drover::app::robots::SharedRobots;
 use drover::domain::robots::RobotsAnswer;
 use drover::domain::role::Role;
 use drover::stealth::RobotsTable;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use drover::actors::chore::{Chore, ChoreDeps, ChoreStatus};
+use drover::actors::scheduler::chore::{Chore, ChoreDeps, ChoreStatus};
 use drover::db::stats_minute::{self, StatsTurn};
 use drover::db::{Db, fetch_minute, fetch_store_day};
 use drover::domain::fetch_counts::{FetchKey, FetchTotal};

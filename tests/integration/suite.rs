@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use drover::actors::panics;
+use drover::actors::supervision::panics;
 use drover::domain::role::Role;
 
 use testkit::{Child, Farm, PATIENCE};

@@ -3,7 +3,7 @@
 
 use actix::Message;
 
-use crate::actors::fetch_counts::FetchCountsWriter;
+use super::FetchCountsWriter;
 use crate::clock::Clock;
 use crate::db::proxies::LoadedProxies;
 use crate::db::{self, Db, DbError};

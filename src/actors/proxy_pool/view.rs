@@ -1,14 +1,13 @@
-//! `ProxyPoolView`: the state of the pool for display. It holds no secrets.
+//! `ProxyPoolView`: the state of the pool, as tests see it.
+//!
+//! In: a member of the pool. Out: its counters and condition. It must not know secrets.
 
 use std::time::{Duration, Instant};
 
-use serde::{Deserialize, Serialize};
-
 use crate::domain::proxy::{Condition, PoolState, PooledProxy, ProxyId};
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ProxyPoolView {
-    #[serde(flatten)]
     pub state: PoolState,
     /// Asks that wait for a proxy.
     pub waiting: usize,
@@ -17,7 +16,7 @@ pub struct ProxyPoolView {
     pub proxies: Vec<ProxyView>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ProxyView {
     pub id: ProxyId,
     pub host: String,

@@ -13,7 +13,7 @@ use super::Session;
 use crate::domain::robots::rules::MAX_BYTES;
 use crate::domain::robots::{Known, Robots, RobotsAnswer, RobotsPolicy};
 use crate::events;
-use crate::stealth::error::{Disposition, FetchError, UnknownRobots};
+use crate::stealth::error::{FetchError, RequestDisposition, UnknownRobots};
 use crate::stealth::headers::authority;
 use crate::stealth::host_robots::Breach;
 use crate::stealth::request::{Request, RequestKind};
@@ -91,7 +91,7 @@ impl Session {
     /// An error is about us: no proxy is free, or the host may not be asked now.
     async fn fetch_robots(&mut self, page: &Request) -> Result<RobotsAnswer, FetchError> {
         match tokio::time::timeout(MAX_FETCH, self.follow_to_robots(page)).await {
-            Ok(Err(error)) if error.disposition() != Disposition::TryAgain => Err(error),
+            Ok(Err(error)) if error.request_disposition() != RequestDisposition::TryAgain => Err(error),
             Ok(Err(error)) => Ok(RobotsAnswer::Unreachable { reason: error.to_string() }),
             Ok(Ok(answer)) => Ok(answer),
             Err(_) => Ok(RobotsAnswer::Unreachable { reason: format!("no answer within {MAX_FETCH:?}") }),

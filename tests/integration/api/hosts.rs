@@ -2,7 +2,7 @@
 
 use std::process::Output;
 
-use drover::actors::hosts::SharedHosts;
+use drover::app::hosts::SharedHosts;
 use drover::domain::host::{HostReport, Permission};
 use drover::stealth::{Exchanged, HostTable};
 use http::Method;

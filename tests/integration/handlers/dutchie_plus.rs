@@ -116,7 +116,7 @@ async fn a_discovery_fails_for_good_and_says_where_its_stores_come_from() {
     let harness = harness(&sim, sim::PLUS_KEY).await;
     let mut task = harness.task(Role::StoreDiscovery, json!({})).await;
     task.platform = Some(Platform::DutchiePlus.name().to_owned());
-    let failed = drover::handlers::run(&harness.context(&task), Role::StoreDiscovery, &task.payload).await;
+    let failed = drover::handlers::run(&harness.context(&task), Role::StoreDiscovery, &task.payload, None).await;
     let Some(TaskError::Permanent { reason }) = failed.err() else { panic!("it is no permanent failure") };
     assert_eq!(reason, "dutchie_plus lists no stores: import them with `drover stores import`");
     assert_eq!(sim.counts().requests, 0);

@@ -51,13 +51,13 @@ impl HandlerHarness {
     /// Runs a task of the harness's store.
     pub async fn run(&self, role: Role, payload: Value) -> Result<Outcome, TaskError> {
         let task = self.task(role, payload).await;
-        handlers::run(&self.context(&task), role, &task.payload).await
+        handlers::run(&self.context(&task), role, &task.payload, None).await
     }
 
     /// Runs a task of the harness's store and commits what it writes.
     pub async fn settle(&self, role: Role, payload: Value) -> Committed {
         let task = self.task(role, payload).await;
-        let outcome = handlers::run(&self.context(&task), role, &task.payload).await.unwrap();
+        let outcome = handlers::run(&self.context(&task), role, &task.payload, None).await.unwrap();
         self.commit(&task, outcome).await
     }
 

@@ -90,7 +90,7 @@ async fn a_kept_connection_that_breaks_is_replaced_once_and_is_no_try(#[case] re
     let task = harness.task(Role::PayloadFetch, json!({})).await;
     let context = harness.context(&task);
 
-    drover::handlers::run(&context, task.role, &task.payload).await.unwrap();
+    drover::handlers::run(&context, task.role, &task.payload, None).await.unwrap();
 
     assert_eq!(sim.counts().filtered_products, PAGES + resets);
     assert_eq!(context.run_trace().detail()["requests"], PAGES + further_tries);

@@ -18,7 +18,7 @@ use testkit::page;
 /// Refreshes that payload and commits the failure; its reason and what followed.
 async fn fail(harness: &HandlerHarness, payload: &Payload) -> (String, Committed) {
     let task = harness.task(Role::ProductRefresh, json!({ "payload_id": payload.id })).await;
-    let outcome = drover::handlers::run(&harness.context(&task), task.role, &task.payload).await.unwrap();
+    let outcome = drover::handlers::run(&harness.context(&task), task.role, &task.payload, None).await.unwrap();
     let Outcome::Done(done) = &outcome else { panic!("it was cancelled") };
     let reason = done.failure.clone().expect("it fails");
     let committed = harness.commit(&task, outcome).await;
@@ -112,7 +112,7 @@ async fn a_fetch_that_waits_already_stands_in_for_a_lost_file() {
     let waiting =
         "INSERT INTO worker_tasks (role, dispensary_id, platform) VALUES ('product_discovery', $1, 'dutchie')";
     harness.store.database.raw.execute(waiting, &[&harness.store.id]).await.unwrap();
-    let outcome = drover::handlers::run(&harness.context(&task), task.role, &task.payload).await.unwrap();
+    let outcome = drover::handlers::run(&harness.context(&task), task.role, &task.payload, None).await.unwrap();
     assert_eq!(fetches(&harness.commit(&task, outcome).await), []);
 }
 

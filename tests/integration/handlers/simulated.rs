@@ -156,7 +156,7 @@ async fn a_fetch_notes_its_time_its_hash_and_who_it_went_through() {
     let task = harness.task(Role::PayloadFetch, json!({})).await;
     let context = harness.context(&task);
 
-    let outcome = drover::handlers::run(&context, Role::PayloadFetch, &json!({})).await.unwrap();
+    let outcome = drover::handlers::run(&context, Role::PayloadFetch, &json!({}), None).await.unwrap();
     harness.commit(&task, outcome).await;
 
     let detail = context.run_trace().detail();
@@ -560,7 +560,7 @@ async fn tasks_that_wait_for_the_hashes_to_be_added_hold_no_connection() {
     let mut task = harness.task(Role::StoreDiscovery, json!({})).await;
     task.payload = json!({});
     let contexts: Vec<_> = (0..testkit::WORK_CONNECTIONS).map(|_| harness.context(&task)).collect();
-    let runs = contexts.iter().map(|context| drover::handlers::run(context, task.role, &task.payload));
+    let runs = contexts.iter().map(|context| drover::handlers::run(context, task.role, &task.payload, None));
     harness.store.database.raw.batch_execute("BEGIN; LOCK TABLE query_hashes").await.unwrap();
     let adding =
         "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
@@ -638,7 +638,7 @@ async fn an_unknown_platform_is_not_taken_for_another() {
     let harness = HandlerHarness::new().await;
     let mut task = harness.task(Role::StoreDiscovery, json!({})).await;
     task.platform = Some("dutchy".to_owned());
-    let ended = drover::handlers::run(&harness.context(&task), task.role, &task.payload).await;
+    let ended = drover::handlers::run(&harness.context(&task), task.role, &task.payload, None).await;
     let Some(TaskError::Permanent { reason }) = ended.err() else { panic!("it ran") };
     assert!(reason.contains("'dutchy'"), "{reason}");
 }

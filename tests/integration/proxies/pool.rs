@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use actix::Addr;
 use chrono::DateTime;
-use drover::actors::messages::Tick;
 use drover::actors::proxy_pool::{ProxyPool, ProxyPoolActor, ProxyPoolDeps, ProxyPoolView};
-use drover::actors::runner::RunnerHandle;
+use drover::actors::supervision::messages::Tick;
+use drover::actors::supervision::runner::RunnerHandle;
 use drover::clock::Clock;
 use drover::config;
 use drover::db::proxies::ProxyListing;

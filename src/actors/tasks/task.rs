@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use super::claimer::{ClaimRequest, Claimer, TaskGrant};
 use super::execute::{Executor, run_event};
 use super::held_tasks::{Beat, TaskActorId};
-use super::worker::WorkerActor;
+use crate::actors::pods::worker::WorkerActor;
 use crate::domain::role::RoleSet;
 use crate::domain::task::TaskLease;
 use crate::events;

@@ -12,10 +12,10 @@ use futures_util::FutureExt;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::held_tasks::{DrainHold, HeldTask, HeldTasks, TaskActorId};
-use super::lifecycle::Lifecycle;
-use super::panics;
-use super::restart_limit::RestartLimit;
 use super::task_guard::TaskGuard;
+use crate::actors::supervision::lifecycle::Lifecycle;
+use crate::actors::supervision::panics;
+use crate::actors::supervision::restart_limit::RestartLimit;
 use crate::db::tasks::{self, ClaimBatch, ClaimBatchResult, ClaimToken, ClaimedTask, Completion};
 use crate::db::{Db, DbError};
 use crate::domain::proxy::PoolState;
@@ -23,7 +23,7 @@ use crate::domain::retry;
 use crate::domain::role::{Role, RoleSet};
 use crate::domain::task::{LeaseTimes, TaskId, TaskLease};
 use crate::events;
-use crate::handlers::FetchedMenu;
+use crate::handlers::HandOver;
 
 /// Requests that one statement answers at most.
 const MAX_BATCH: usize = 64;
@@ -33,8 +33,9 @@ const MAX_QUEUED_REQUESTS: usize = 1024;
 pub struct TaskGrant {
     pub task: ClaimedTask,
     pub guard: TaskGuard,
-    /// Of a chained task that its parent's run has started in its slot: it is running, and this is what that run had fetched.
-    pub menu: Option<FetchedMenu>,
+    /// Only with a chained task that its parent's run has started in its slot: the task is running, and that
+    /// run has left this for it.
+    pub hand_over: Option<HandOver>,
 }
 
 #[derive(Clone)]
@@ -270,7 +271,7 @@ impl ClaimLoop {
             let guard = TaskGuard::enter(entry, &self.deps.held_tasks, &self.deps.db);
             // a grant whose receiver is gone is dropped, which gives its task back
             if let Some(claim) = claim {
-                let _ = claim.answer.send(Some(TaskGrant { task, guard, menu: None }));
+                let _ = claim.answer.send(Some(TaskGrant { task, guard, hand_over: None }));
             }
         }
         for claim in claims {

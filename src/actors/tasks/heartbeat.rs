@@ -9,9 +9,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::held_tasks::HeldTasks;
-use super::lifecycle::{Lifecycle, Phase};
-use super::panics;
-use super::restart_limit::RestartLimit;
+use crate::actors::supervision::lifecycle::{Lifecycle, Phase};
+use crate::actors::supervision::panics;
+use crate::actors::supervision::restart_limit::RestartLimit;
 use crate::db::connect::Server;
 use crate::db::tasks;
 use crate::domain::task::{LeaseTimes, TaskId, TaskLease};

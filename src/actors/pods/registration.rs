@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 use super::deps::ActorDeps;
-use super::lifecycle::{Lifecycle, Phase};
+use crate::actors::supervision::lifecycle::{Lifecycle, Phase};
 use crate::db::{Db, DbError, workers};
 use crate::domain::worker::WorkerDocument;
 use crate::events;

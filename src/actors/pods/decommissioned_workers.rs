@@ -6,8 +6,8 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::lifecycle::{Lifecycle, Phase};
-use super::plan::Plan;
+use crate::actors::plan::Plan;
+use crate::actors::supervision::lifecycle::{Lifecycle, Phase};
 
 /// Cheap to clone; all clones are one.
 #[derive(Clone)]

@@ -4,8 +4,6 @@ use std::marker::PhantomData;
 
 use actix::prelude::*;
 
-use super::runner::Exit;
-
 /// Sent to an actor by its own interval: do the periodic work now.
 #[derive(Message)]
 #[rtype(result = "()")]
@@ -16,7 +14,7 @@ pub struct Tick;
 #[rtype(result = "()")]
 pub struct Ping;
 
-/// Asks an actor for its state `T`, as people may see it.
+/// Asks an actor for its state `T`.
 pub struct Observe<T>(PhantomData<T>);
 
 impl<T> Default for Observe<T> {
@@ -27,13 +25,4 @@ impl<T> Default for Observe<T> {
 
 impl<T: Send + 'static> Message for Observe<T> {
     type Result = T;
-}
-
-/// A pod gives up: one of its workers cannot be restarted, or they crashed too often together.
-#[derive(Clone, Debug, Message)]
-#[rtype(result = "()")]
-pub struct PodFailed {
-    /// The names of the pod and of the worker that crashed last.
-    pub worker: String,
-    pub exit: Exit,
 }

@@ -10,11 +10,11 @@ use actix::prelude::*;
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 
-use super::lifecycle::Lifecycle;
-use super::runner::ChildExited;
-use super::supervision::{Children, RestartDecision, RestartPolicy};
-use super::supervisor::SupervisorActor;
-use super::watchdog::Watchdog;
+use super::SupervisorActor;
+use crate::actors::supervision::lifecycle::Lifecycle;
+use crate::actors::supervision::runner::ChildExited;
+use crate::actors::supervision::watchdog::Watchdog;
+use crate::actors::supervision::{Children, RestartDecision, RestartPolicy};
 use crate::config::Config;
 use crate::events;
 

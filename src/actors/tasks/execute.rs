@@ -17,14 +17,15 @@ use tracing::Instrument;
 use super::after_hooks::AfterHooks;
 use super::claimer::{Claimer, TaskGrant};
 use super::held_tasks::Stop;
-use super::lifecycle::Lifecycle;
+use crate::actors::supervision::lifecycle::Lifecycle;
+use crate::actors::supervision::panics;
 use crate::config::Config;
 use crate::db::tasks::{self, ClaimedTask};
 use crate::db::{Db, DbError};
 use crate::domain::role::RoleSet;
 use crate::domain::task::TaskLease;
 use crate::events;
-use crate::handlers::{self, FetchedMenu, Outcome, StartedTask, TaskError};
+use crate::handlers::{self, HandOver, Outcome, StartedTask, TaskError};
 
 /// What every run needs. Cheap to clone.
 #[derive(Clone)]
@@ -91,13 +92,12 @@ impl Executor {
 
     /// A panic, in the body or once around it, is a failed attempt. After a second one nothing is written, and the lease runs out.
     async fn run_one(&self, grant: TaskGrant, roles: &RoleSet) -> Option<TaskGrant> {
-        let TaskGrant { task, mut guard, menu } = grant;
+        let TaskGrant { task, mut guard, hand_over } = grant;
         guard.begin();
         let span = tracing::info_span!("task", task = task.lease.id, fence = task.lease.fence, role = %task.role, worker = %task.lease.worker_id);
-        let is_started = menu.is_some();
-        let run = Run::new(self, &task, roles, menu);
+        let run = Run::new(self, &task, roles);
         let whole = async {
-            match AssertUnwindSafe(run.execute(is_started, &mut guard.stop)).catch_unwind().await {
+            match AssertUnwindSafe(run.execute(hand_over, &mut guard.stop)).catch_unwind().await {
                 Ok(next) => next,
                 Err(panic) => {
                     run.fail(panic_error(panic)).await;
@@ -106,32 +106,33 @@ impl Executor {
             }
         };
         let NextRun { started, stop_at } = whole.instrument(span).await?;
-        let StartedTask { task, menu } = *started;
+        let StartedTask { task, hand_over } = *started;
         let guard = guard.hand_on(task.lease.clone(), stop_at, &self.db)?;
         events::task_claimed(&run_event(&task), task.waited);
-        Some(TaskGrant { task, guard, menu: Some(menu) })
+        Some(TaskGrant { task, guard, hand_over: Some(hand_over) })
     }
 }
 
 impl<'a> Run<'a> {
-    pub fn new(executor: &'a Executor, task: &'a ClaimedTask, roles: &'a RoleSet, menu: Option<FetchedMenu>) -> Self {
+    pub fn new(executor: &'a Executor, task: &'a ClaimedTask, roles: &'a RoleSet) -> Self {
         let services = executor.services.clone();
         let context = handlers::Context::new(services, task.lease.id, task.dispensary_id, task.platform.clone());
         Run {
             executor,
             task,
             roles,
-            context: Arc::new(context.with_menu(menu).with_lease(task.lease.clone())),
+            context: Arc::new(context.with_lease(task.lease.clone())),
             started: Instant::now(),
         }
     }
 
-    /// Returns the chained task that its end has started.
-    async fn execute(&self, is_started: bool, stop: &mut oneshot::Receiver<Stop>) -> Option<NextRun> {
-        if !is_started && !self.start().await {
+    /// Returns the chained task that its end has started. A task with a hand-over was started by its
+    /// parent's end.
+    async fn execute(&self, hand_over: Option<HandOver>, stop: &mut oneshot::Receiver<Stop>) -> Option<NextRun> {
+        if hand_over.is_none() && !self.start().await {
             return None;
         }
-        let end = self.wait_for_body(self.spawn_body(), stop).await;
+        let end = self.wait_for_body(self.spawn_body(hand_over), stop).await;
         self.settle(end).await
     }
 
@@ -151,11 +152,11 @@ impl<'a> Run<'a> {
         tasks::start(&self.executor.db.client().await?, &self.task.lease).await
     }
 
-    fn spawn_body(&self) -> JoinHandle<Result<Outcome, TaskError>> {
+    fn spawn_body(&self, hand_over: Option<HandOver>) -> JoinHandle<Result<Outcome, TaskError>> {
         let (context, role, payload) = (self.context.clone(), self.task.role, self.task.payload.clone());
         let body = async move {
             // caught on the thread where it happens, which keeps its text and place
-            let run = AssertUnwindSafe(handlers::run(&context, role, &payload)).catch_unwind();
+            let run = AssertUnwindSafe(handlers::run(&context, role, &payload, hand_over)).catch_unwind();
             run.await.unwrap_or_else(|panic| Err(panic_error(panic)))
         };
         tokio::spawn(body.in_current_span())
@@ -223,7 +224,7 @@ fn body_end(ended: Result<Result<Outcome, TaskError>, JoinError>) -> BodyEnd {
 }
 
 fn panic_error(panic: Box<dyn Any + Send>) -> TaskError {
-    TaskError::retry(format!("panic: {}", super::panics::text(panic.as_ref())))
+    TaskError::retry(format!("panic: {}", panics::text(panic.as_ref())))
 }
 
 /// A claimed task as events name its run.

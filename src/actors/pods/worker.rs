@@ -10,15 +10,15 @@ use std::time::{Duration, Instant};
 use actix::prelude::*;
 
 use super::deps::ActorDeps;
-use super::held_tasks::{Beat, TaskActorId};
-use super::lifecycle::Phase;
-use super::messages::Tick;
-use super::plan::WorkerPlan;
 use super::recovery;
 use super::registration::Registration;
-use super::runner::{self, ChildExited, Exit, PollTimes, RunnerHandle};
-use super::supervision::Rebuild;
-use super::task::{TaskActor, TaskClaimed, TaskDeps, TaskEnded};
+use crate::actors::plan::WorkerPlan;
+use crate::actors::supervision::Rebuild;
+use crate::actors::supervision::lifecycle::Phase;
+use crate::actors::supervision::messages::Tick;
+use crate::actors::supervision::runner::{self, ChildExited, Exit, PollTimes, RunnerHandle};
+use crate::actors::tasks::held_tasks::{Beat, TaskActorId};
+use crate::actors::tasks::task::{TaskActor, TaskClaimed, TaskDeps, TaskEnded};
 use crate::domain::task::{Blame, TaskId};
 use crate::domain::worker::{Resources, WorkerCommand, WorkerDocument, WorkerStatus};
 use crate::{events, supervised};
@@ -233,8 +233,6 @@ impl Actor for WorkerActor {
 }
 
 impl Rebuild for WorkerActor {
-    type View = WorkerDocument;
-
     /// Pause and decommission outlive a crash.
     fn rebuilt(&mut self) -> Self {
         WorkerActor {
@@ -244,10 +242,6 @@ impl Rebuild for WorkerActor {
             decommissioned: self.decommissioned,
             ..WorkerActor::new(self.deps.clone(), self.plan.clone(), self.arbiter.clone())
         }
-    }
-
-    fn view(&self) -> WorkerDocument {
-        self.document()
     }
 }
 

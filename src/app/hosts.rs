@@ -1,17 +1,14 @@
-//! `SharedHosts`: what the processes know of hosts, shared through the table `hosts`; and the loop that adds what was not shared at
-//! once.
+//! `SharedHosts`: what the processes know of hosts, shared through the table `hosts`.
 //!
-//! In: reports of sessions. Out: the state after them. The rules are `domain::host`.
-
-use std::time::Duration;
+//! In: reports of sessions. Out: the state after them. The rules are `domain::host`. It must not know when
+//! it is asked.
 
 use futures_util::future::BoxFuture;
 
-use super::lifecycle::{Lifecycle, Phase};
 use crate::config::Config;
 use crate::db::{self, Db};
 use crate::domain::host::{HostLimits, HostReport};
-use crate::stealth::{Exchanged, HostTable, Sessions};
+use crate::stealth::{Exchanged, HostTable};
 
 pub struct SharedHosts {
     db: Db,
@@ -38,15 +35,5 @@ impl HostTable for SharedHosts {
             let (row, applied) = change.await.map_err(|error| error.to_string())?;
             Ok(Exchanged { state: row.state, now: row.now, applied })
         })
-    }
-}
-
-/// Shares what sessions saw, `every` so often, until the process is over.
-pub async fn keep_sharing(sessions: Sessions, every: Duration, lifecycle: Lifecycle) {
-    loop {
-        tokio::select! {
-            () = tokio::time::sleep(every) => sessions.exchange_hosts().await,
-            () = lifecycle.reached(Phase::Over) => return,
-        }
     }
 }

@@ -8,7 +8,7 @@
 use std::time::{Duration, Instant};
 
 use super::execute::{BodyEnd, Executor, NextRun, Run};
-use super::lifecycle::{Lifecycle, Phase};
+use crate::actors::supervision::lifecycle::{Lifecycle, Phase};
 use crate::db::DbError;
 use crate::db::tasks::{self, AttemptOutcome, Completion, EndedAttempt, Settlement};
 use crate::domain::retry;
@@ -37,8 +37,8 @@ impl Run<'_> {
                 Settlement { waits_for_host: host, ..self.snoozed(reason, after) }
             }
             TaskError::Permanent { reason } => Settlement::new(AttemptOutcome::Permanent, Some(reason)),
-            TaskError::Retry { reason, after } => {
-                Settlement { retry_after: self.backoff(after), ..Settlement::new(AttemptOutcome::Failed, Some(reason)) }
+            TaskError::Retry { reason } => {
+                Settlement { retry_after: self.backoff(), ..Settlement::new(AttemptOutcome::Failed, Some(reason)) }
             }
         };
         self.settle_status(settlement).await
@@ -53,13 +53,11 @@ impl Run<'_> {
         }
     }
 
-    /// At least `after`, at most the cap.
-    fn backoff(&self, after: Option<Duration>) -> Duration {
+    fn backoff(&self) -> Duration {
         let queue = &self.executor.config.queue;
         let base = queue.retry_base_by_role.get(self.task.role.name()).copied().unwrap_or(queue.retry_base);
         let retries = u32::try_from(self.task.retry_count).unwrap_or(0);
-        let own = retry::backoff(base, queue.retry_cap, retries, rand::random());
-        after.map_or(own, |after| after.max(own)).min(queue.retry_cap)
+        retry::backoff(base, queue.retry_cap, retries, rand::random())
     }
 
     async fn finish(&self, done: Done) -> Option<NextRun> {
@@ -271,9 +269,9 @@ mod tests {
     use tokio::sync::{mpsc, watch};
 
     use super::*;
-    use crate::actors::claimer::{Claimer, ClaimerDeps};
-    use crate::actors::held_tasks::HeldTasks;
-    use crate::actors::restart_limit::RestartLimit;
+    use crate::actors::supervision::restart_limit::RestartLimit;
+    use crate::actors::tasks::claimer::{Claimer, ClaimerDeps};
+    use crate::actors::tasks::held_tasks::HeldTasks;
     use crate::app;
     use crate::clock::Clock;
     use crate::config::Config;
@@ -335,7 +333,7 @@ mod tests {
         let hook = |committed: Committed| async move { seen.send(committed.result).await.unwrap() };
         let mut done = Outcome::done(Value::Null).after(hook);
         let committed = Committed { result: json!({ "bytes": 3 }), next: Vec::new(), data: None, started: None };
-        Run::new(&executor, &task, &RoleSet::any(), None).after_commit(&mut done, committed, Instant::now());
+        Run::new(&executor, &task, &RoleSet::any()).after_commit(&mut done, committed, Instant::now());
         drop(done); // and with it a hook that was not started
         assert_eq!(results.recv().await, Some(json!({ "bytes": 3 })));
     }

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use super::lifecycle::{Lifecycle, Phase};
+use crate::actors::supervision::lifecycle::{Lifecycle, Phase};
 use crate::db::{Db, DbError, fetch_minute, fetch_store_day};
 use crate::events;
 use crate::stealth::FetchMeter;

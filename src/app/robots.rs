@@ -1,6 +1,7 @@
 //! `SharedRobots`: what hosts answered to robots.txt, shared through the table `robots`.
 //!
-//! In: what a session asks or has fetched. Out: what all processes know. The rules are `domain::robots`.
+//! In: what a session asks or has fetched. Out: what all processes know. The rules are `domain::robots`. It
+//! must not know who asks.
 
 use std::time::Duration;
 

@@ -12,7 +12,7 @@ use futures_util::FutureExt;
 use tokio::sync::Semaphore;
 use tracing::Instrument;
 
-use super::panics;
+use crate::actors::supervision::panics;
 use crate::domain::task::TaskId;
 use crate::events;
 use crate::handlers::{After, Committed};

@@ -5,6 +5,8 @@
 //! task runs here, so that a busy neighbour never starves this process. In: /proc and cgroup files. Out: [`Load`]. It must not know
 //! what workers do about it.
 
+mod cgroup;
+
 use std::collections::VecDeque;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -14,11 +16,11 @@ use sysinfo::{MemoryRefreshKind, ProcessRefreshKind, ProcessesToUpdate, System};
 use tokio::sync::watch;
 use tokio::time::MissedTickBehavior;
 
-use super::cgroup::{Memory, allowed_cpus, cpu_time_of_container};
-use super::held_tasks::HeldTasks;
+use super::tasks::held_tasks::HeldTasks;
 use crate::config;
 use crate::domain::worker::Resources;
 use crate::events::{self, Backoff};
+use cgroup::{Memory, allowed_cpus, cpu_time_of_container};
 
 const SAMPLE_INTERVAL: Duration = Duration::from_secs(1);
 const MAX_CPU_SAMPLES: usize = 10;
@@ -159,7 +161,7 @@ fn cpu_times() -> Option<(Duration, Duration)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::actors::held_tasks::HeldTask;
+    use crate::actors::tasks::held_tasks::HeldTask;
 
     #[test]
     fn cpu_holds_back_only_while_a_task_runs_here() {

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
-use serde::Serialize;
 use strum::IntoStaticStr;
 
-use super::{panics, prune};
+use super::prune;
+use crate::actors::supervision::panics;
 use crate::config::Config;
 use crate::db::stats_minute::{self, StatsTurn};
 use crate::db::{
@@ -47,9 +47,8 @@ const MAX_OPERATION_BATCHES: usize = 10_000;
 /// A turn that takes longer is cut off; the next one goes on where it was.
 const MAX_TURN_TIME: Duration = Duration::from_secs(15 * 60);
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
-#[serde(rename_all = "snake_case")]
 pub enum Chore {
     /// Makes tasks ready that became due.
     SweepDue,
@@ -86,8 +85,7 @@ pub enum Chore {
 }
 
 /// How the latest turn of a chore ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(tag = "state", rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChoreStatus {
     /// `changed`: rows, files or partitions.
     Done {

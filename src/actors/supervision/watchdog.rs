@@ -11,10 +11,9 @@ use std::time::{Duration, Instant};
 use actix::Recipient;
 use tokio::runtime::Handle;
 
-use super::lifecycle::{Lifecycle, Phase};
+use super::lifecycle::{DrainLimits, Lifecycle, Phase};
 use super::messages::Ping;
 use super::runner::PollTimes;
-use super::tree;
 use crate::config::Config;
 use crate::{events, log};
 
@@ -40,7 +39,7 @@ struct HangLimits {
     interval: Duration,
     hung_after: Duration,
     max_restart_pause: Duration,
-    drain: tree::DrainLimits,
+    drain: DrainLimits,
 }
 
 impl From<&Config> for HangLimits {

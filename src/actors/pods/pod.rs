@@ -6,15 +6,14 @@
 use std::time::{Duration, Instant};
 
 use actix::prelude::*;
-use serde::Serialize;
 
 use super::deps::ActorDeps;
-use super::messages::{PodFailed, Tick};
-use super::plan::PodPlan;
 use super::recovery;
-use super::runner::ChildExited;
-use super::supervision::{Children, Rebuild, RestartDecision, RestartPolicy};
 use super::worker::{Command, Wake, WorkerActor};
+use crate::actors::plan::PodPlan;
+use crate::actors::supervision::messages::Tick;
+use crate::actors::supervision::runner::{ChildExited, Exit};
+use crate::actors::supervision::{Children, Rebuild, RestartDecision, RestartPolicy};
 use crate::db::workers::{self, OpenCommand};
 use crate::domain::task::Blame;
 use crate::{events, supervised};
@@ -28,12 +27,13 @@ pub struct PodActor {
     is_reading_commands: bool,
 }
 
-/// A pod as people may see it.
-#[derive(Clone, Debug, Serialize)]
-pub struct PodView {
-    pub pod: String,
-    /// Friendly names of its workers.
-    pub workers: Vec<String>,
+/// A pod gives up: one of its workers cannot be restarted, or they crashed too often together.
+#[derive(Clone, Debug, Message)]
+#[rtype(result = "()")]
+pub struct PodFailed {
+    /// The names of the pod and of the worker that crashed last.
+    pub worker: String,
+    pub exit: Exit,
 }
 
 /// Shortest time between two wake-ups of the pod's workers.
@@ -142,8 +142,6 @@ impl Actor for PodActor {
 }
 
 impl Rebuild for PodActor {
-    type View = PodView;
-
     /// Its workers go on meanwhile, and are taken over.
     fn rebuilt(&mut self) -> Self {
         PodActor {
@@ -151,11 +149,6 @@ impl Rebuild for PodActor {
             children: self.children.take(),
             ..PodActor::new(self.deps.clone(), self.plan.clone(), self.supervisor.clone())
         }
-    }
-
-    fn view(&self) -> PodView {
-        let workers = self.plan.workers.iter().map(|worker| worker.friendly_name.clone());
-        PodView { pod: self.plan.name.clone(), workers: workers.collect() }
     }
 }
 

@@ -1,4 +1,5 @@
-//! `Lifecycle`: whether this process runs, drains or releases its tasks, since when, and why it failed.
+//! `Lifecycle`: whether this process runs, drains or releases its tasks, since when, and why it failed; and
+//! how long its drain may take.
 //!
 //! In: signals and failures. Out: the phase, for every part of the process. It must not know what the parts do about it.
 
@@ -8,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 
+use crate::config::Config;
 use crate::events;
 
 /// How far the process is on its way out; only ever moves down this list.
@@ -86,6 +88,31 @@ impl Lifecycle {
         let mut state = self.state.subscribe();
         // an error means that the sender is gone, and the process with it
         let _ = state.wait_for(|now| now.0 >= phase).await;
+    }
+}
+
+/// How long the last writes of a process may take together.
+pub const MAX_LAST_WRITES: Duration = Duration::from_secs(5);
+
+/// How long a drain may take.
+#[derive(Clone, Copy, Debug)]
+pub struct DrainLimits {
+    /// For tasks to finish.
+    pub grace: Duration,
+    /// For bodies to stop, and settlements to end, after that.
+    pub stop_grace: Duration,
+}
+
+impl DrainLimits {
+    /// From the end of the grace time to the end of the process.
+    pub fn after_grace(&self) -> Duration {
+        self.stop_grace + MAX_LAST_WRITES
+    }
+}
+
+impl From<&Config> for DrainLimits {
+    fn from(config: &Config) -> Self {
+        DrainLimits { grace: config.worker.grace, stop_grace: config.supervision.stop_grace }
     }
 }
 
