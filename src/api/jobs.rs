@@ -6,14 +6,15 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
 use super::access::{Caller, Changes, Operator, Viewer};
 use super::body::Body;
 use super::change::Change;
 use super::cursor::Cursor;
 use super::error::Problem;
-use super::page::{Limit, Page, PageJson};
+use super::listing::Listing;
+use super::page::{Page, PageJson};
 use super::path::Path;
 use super::query::{NoParameters, Query};
 use super::tasks::TaskPath;
@@ -21,28 +22,11 @@ use super::{ApiError, ApiState};
 use crate::clock::Clock;
 use crate::db::jobs::{self, JobFilter, JobView, NewJobError, PendingCount};
 use crate::db::tasks;
-use crate::domain::job::{JobChange, JobRequest, JobStatus, job_type, job_types};
+use crate::domain::job::{JobChange, JobRequest, JobStatus};
 use crate::domain::task::TaskId;
 
 /// Of `/api/scheduler/status`.
 const MAX_RUNNING: i64 = 500;
-
-/// Which jobs to list; a parameter that is absent filters nothing.
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub struct JobQuery {
-    status: Option<JobStatus>,
-    platform: Option<String>,
-    account: Option<String>,
-    #[param(schema_with = job_types)]
-    job_type: Option<String>,
-    #[serde(default)]
-    #[param(inline)]
-    limit: Limit,
-    #[param(inline)]
-    cursor: Option<Cursor>,
-}
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct JobPage {
@@ -62,14 +46,13 @@ pub struct JobsNow {
 }
 
 /// Lists media jobs, newest first.
-#[utoipa::path(get, path = "/api/jobs", tag = "jobs", params(JobQuery), responses((status = 200, body = JobPage)))]
+#[utoipa::path(get, path = "/api/jobs", tag = "jobs", params(Listing<JobFilter>), responses((status = 200, body = JobPage)))]
 pub async fn list(
     _: Caller<Viewer>,
     State(api): State<ApiState>,
-    Query(JobQuery { status, platform, account, job_type: kind, limit, cursor }): Query<JobQuery>,
+    Listing { filter, limit, cursor }: Listing<JobFilter>,
 ) -> Result<PageJson<JobPage>, ApiError> {
-    let job_type = kind.as_deref().map(job_type).transpose()?;
-    let filter = JobFilter { id: None, status, platform, account, job_type, below: cursor.map(|Cursor(id)| id) };
+    let filter = JobFilter { below: cursor.map(|Cursor(id)| id), ..filter };
     let client = api.db.api_client().await?;
     let page = Page::of(jobs::list(&client, &filter, limit.with_next()).await?, limit, |job| job.id);
     Ok(page.json(|jobs, next_cursor| JobPage { jobs, next_cursor }))

@@ -6,6 +6,7 @@
 use std::ops::RangeInclusive;
 
 use chrono::{DateTime, Utc};
+use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use strum::{Display, IntoStaticStr, VariantArray};
@@ -133,6 +134,12 @@ pub fn job_type(name: &str) -> Result<Role, BadField> {
     let known = || Family::Media.roles().map(Role::name).collect::<Vec<_>>().join(", ");
     let role = name.parse().ok().filter(|role: &Role| role.family() == Family::Media);
     role.ok_or_else(|| bad("job_type", format!("unknown job type '{name}': the job types are {}", known())))
+}
+
+/// A [`job_type`] by which jobs are listed, for `deserialize_with`.
+pub fn optional_job_type<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Role>, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    job_type(&name).map(Some).map_err(|bad| D::Error::custom(bad.fault))
 }
 
 #[derive(Deserialize)]

@@ -1,9 +1,10 @@
-//! `StateCode`: the two letters of a US state. In: text in any letter case. Out: capital letters.
+//! `StateCode`: the two letters of a US state, or of a country. In: text in any letter case. Out: capital letters.
 
 use std::fmt::{self, Display, Formatter};
 use std::ops::Deref;
 use std::str::FromStr;
 
+use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -14,6 +15,15 @@ pub struct StateCode(String);
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 #[error("must be two letters, for example AZ")]
 pub struct NotAStateCode;
+
+/// The two letters by which a list is filtered, for `deserialize_with`.
+pub fn optional_letters<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    match text.len() == 2 && text.bytes().all(|letter| letter.is_ascii_alphabetic()) {
+        true => Ok(Some(text.to_ascii_uppercase())),
+        false => Err(D::Error::custom("not two letters such as AZ")),
+    }
+}
 
 impl FromStr for StateCode {
     type Err = NotAStateCode;

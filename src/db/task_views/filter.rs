@@ -6,23 +6,26 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
 use tokio_postgres::types::{ToSql, Type};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use crate::db::{Client, DbError};
 use crate::domain::role::RoleSet;
 use crate::domain::shown_status::ShownStatus;
+use crate::domain::span;
 use crate::domain::store::{Platform, StoreId};
 use crate::domain::task::{Status, TaskId};
 
 /// A field that is None does not filter. As JSON it has the names of the parameters of `GET /api/tasks`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema, IntoParams)]
 #[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub struct TaskFilter {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<ShownStatus>,
     /// One role, several with commas, `any` for all crawl roles, or `media`.
     #[serde(rename = "role", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, example = "payload_fetch")]
+    #[param(value_type = Option<String>, example = "payload_fetch")]
     pub roles: Option<RoleSet>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dispensary_id: Option<StoreId>,
@@ -34,9 +37,11 @@ pub struct TaskFilter {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub q: Option<String>,
     /// Made then or later.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "span::optional_beginning", skip_serializing_if = "Option::is_none")]
+    #[param(schema_with = span::schema)]
     pub created_after: Option<DateTime<Utc>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "span::optional_beginning", skip_serializing_if = "Option::is_none")]
+    #[param(schema_with = span::schema)]
     pub created_before: Option<DateTime<Utc>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schedule_id: Option<i64>,
@@ -50,6 +55,7 @@ pub struct TaskFilter {
     pub min_retries: Option<i32>,
     /// Just these tasks.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[param(ignore)]
     pub ids: Option<Vec<TaskId>>,
     /// Ids below this one: where the last page ended.
     #[serde(skip)]
