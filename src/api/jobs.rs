@@ -17,6 +17,7 @@ use super::listing::Listing;
 use super::page::{Page, PageJson};
 use super::path::Path;
 use super::query::{NoParameters, Query};
+use super::task_changes::{change_one, gone};
 use super::tasks::TaskPath;
 use super::{ApiError, ApiState};
 use crate::clock::Clock;
@@ -116,10 +117,7 @@ pub async fn cancel(
     Path(TaskPath { id }): Path<TaskPath>,
     _: Query<NoParameters>,
 ) -> Result<Response, ApiError> {
-    let mut change = begin(changes, &api, id).await?;
-    let was = tasks::cancel(&change, id).await?;
-    change.audit("jobs.cancel", id, json!({"was": was}));
-    answer(change, id).await
+    change_one(begin(changes, &api, id).await?, id, "jobs.cancel", tasks::cancel, answer).await
 }
 
 /// Puts a failed or cancelled job back to pending, with all of its retries.
@@ -131,10 +129,7 @@ pub async fn retry(
     Path(TaskPath { id }): Path<TaskPath>,
     _: Query<NoParameters>,
 ) -> Result<Response, ApiError> {
-    let mut change = begin(changes, &api, id).await?;
-    let was = tasks::retry(&change, id).await?;
-    change.audit("jobs.retry", id, json!({"was": was}));
-    answer(change, id).await
+    change_one(begin(changes, &api, id).await?, id, "jobs.retry", tasks::retry, answer).await
 }
 
 /// Removes a job that no worker has, with its runs.
@@ -146,10 +141,7 @@ pub async fn remove(
     Path(TaskPath { id }): Path<TaskPath>,
     _: Query<NoParameters>,
 ) -> Result<StatusCode, ApiError> {
-    let mut change = begin(changes, &api, id).await?;
-    let was = tasks::delete(&change, id).await?;
-    change.audit("jobs.delete", id, json!({"was": was}));
-    change.no_content().await
+    change_one(begin(changes, &api, id).await?, id, "jobs.delete", tasks::delete, gone).await
 }
 
 /// Shows the jobs that run, how many wait, and whether a worker takes them.
