@@ -16,23 +16,23 @@ pub struct StateCode(String);
 #[error("must be two letters, for example AZ")]
 pub struct NotAStateCode;
 
+/// Two letters, as capitals; None: the text is something else.
+pub fn two_letters(text: &str) -> Option<String> {
+    let is_code = text.len() == 2 && text.bytes().all(|letter| letter.is_ascii_alphabetic());
+    is_code.then(|| text.to_ascii_uppercase())
+}
+
 /// The two letters by which a list is filtered, for `deserialize_with`.
 pub fn optional_letters<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     let text = String::deserialize(deserializer)?;
-    match text.len() == 2 && text.bytes().all(|letter| letter.is_ascii_alphabetic()) {
-        true => Ok(Some(text.to_ascii_uppercase())),
-        false => Err(D::Error::custom("not two letters such as AZ")),
-    }
+    two_letters(&text).map(Some).ok_or_else(|| D::Error::custom("not two letters such as AZ"))
 }
 
 impl FromStr for StateCode {
     type Err = NotAStateCode;
 
     fn from_str(text: &str) -> Result<StateCode, NotAStateCode> {
-        match text.len() == 2 && text.bytes().all(|letter| letter.is_ascii_alphabetic()) {
-            true => Ok(StateCode(text.to_ascii_uppercase())),
-            false => Err(NotAStateCode),
-        }
+        two_letters(text).map(StateCode).ok_or(NotAStateCode)
     }
 }
 
