@@ -24,7 +24,7 @@ use crate::domain::product::ProductId;
 use crate::domain::state_code;
 use crate::domain::store::StoreId;
 
-/// Of the text that is looked for.
+/// A longer text is not looked for.
 const MAX_WORDS_CHARS: usize = 200;
 
 /// What to look for; a field that is None does not filter.

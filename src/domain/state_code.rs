@@ -1,4 +1,5 @@
-//! `StateCode`: the two letters of a US state, or of a country. In: text in any letter case. Out: capital letters.
+//! `StateCode`: the two letters of a US state, and such letters elsewhere. In: text in any letter case. Out:
+//! capital letters. It must not know which states there are.
 
 use std::fmt::{self, Display, Formatter};
 use std::ops::Deref;

@@ -197,7 +197,17 @@ impl Filtered {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+
+    #[test]
+    fn the_times_of_a_body_are_those_of_a_query() {
+        let filter = json!({"created_after": "2025-01-10", "created_before": null});
+        let filter: TaskFilter = serde_json::from_value(filter).unwrap();
+        assert_eq!(filter.created_after, span::beginning("2025-01-10T00:00:00Z"));
+        assert_eq!(filter.created_before, None);
+    }
 
     #[test]
     fn statements_and_values_have_the_same_names() {
