@@ -8,6 +8,7 @@ use serde::Deserialize;
 use url::{ParseError, Url};
 
 use crate::domain::proxy::{ProxyEntry, ProxyProtocol};
+use crate::domain::state_code::two_letters;
 use crate::domain::vocabulary;
 use crate::secrets;
 
@@ -203,7 +204,7 @@ fn check_login(username: &str, password: &str) -> Result<(), String> {
 
 /// Two letters, or empty.
 pub fn check_state(text: &str) -> Result<(), String> {
-    if text.is_empty() || (text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_alphabetic())) {
+    if text.is_empty() || two_letters(text).is_some() {
         return Ok(());
     }
     Err(format!("state '{}' is not two letters", begin(&text.to_ascii_uppercase())))

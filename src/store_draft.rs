@@ -6,6 +6,7 @@ use url::Url;
 
 use crate::db::stores::NewStore;
 use crate::domain::group;
+use crate::domain::state_code::two_letters;
 use crate::domain::store::Platform;
 use crate::platforms::hosts;
 
@@ -148,8 +149,7 @@ fn bad_path(text: &str) -> Option<String> {
 }
 
 fn bad_state(text: &str) -> Option<String> {
-    let is_code = text.len() == 2 && text.bytes().all(|letter| letter.is_ascii_uppercase());
-    (!is_code).then(|| format!("state '{text}' is not two letters such as AZ"))
+    two_letters(text).is_none().then(|| format!("state '{text}' is not two letters such as AZ"))
 }
 
 fn bad_timezone(text: &str) -> Option<String> {

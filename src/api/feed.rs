@@ -8,17 +8,15 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use strum::{Display, IntoStaticStr, VariantArray};
 use tokio::sync::{Notify, watch};
-use utoipa::ToSchema;
 
 use crate::db::charts::{self, Written};
 use crate::db::task_views::activity::Activity;
 use crate::db::task_views::counts::{self, Counts};
 use crate::db::{Client, Db, DbError, proxies, schedules, workers};
 use crate::domain::proxy::PoolState;
+use crate::domain::vocabulary::vocabulary;
 use crate::events;
 
 const TICK: Duration = Duration::from_secs(1);
@@ -29,37 +27,22 @@ const MAX_WAKE: Duration = Duration::from_secs(2);
 /// Some minutes of a busy farm.
 const MAX_EVENTS: usize = 4_096;
 
-/// What an event is about.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Serialize,
-    Deserialize,
-    Display,
-    IntoStaticStr,
-    VariantArray,
-    ToSchema,
-)]
-#[serde(rename_all = "snake_case")]
-#[strum(serialize_all = "snake_case")]
-pub enum Topic {
-    /// A run began or ended.
-    Task,
-    /// How many tasks there are, by status.
-    Counts,
-    /// A worker as its heartbeat describes it, or that it is gone.
-    Worker,
-    /// A schedule, or that it is gone.
-    Schedule,
-    /// How many proxies there are, by state.
-    Proxies,
-    /// A minute of the counts that charts are made of was written.
-    Rollups,
+vocabulary! {
+    /// What an event is about.
+    pub enum Topic {
+        /// A run began or ended.
+        Task,
+        /// How many tasks there are, by status.
+        Counts,
+        /// A worker as its heartbeat describes it, or that it is gone.
+        Worker,
+        /// A schedule, or that it is gone.
+        Schedule,
+        /// How many proxies there are, by state.
+        Proxies,
+        /// A minute of the counts that charts are made of was written.
+        Rollups,
+    }
 }
 
 #[derive(Debug)]

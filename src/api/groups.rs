@@ -5,12 +5,13 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
 use super::access::{Caller, Changes, Operator, Viewer};
 use super::body::Body;
 use super::error::Problem;
-use super::page::{Limit, PageJson};
+use super::listing::Listing;
+use super::page::PageJson;
 use super::path::Path;
 use super::position::Position;
 use super::query::{NoParameters, Query};
@@ -21,17 +22,6 @@ use crate::domain::store::StoreId;
 
 /// Of one request.
 const MAX_STORES: usize = 10_000;
-
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub struct ListQuery {
-    #[serde(default)]
-    #[param(inline)]
-    limit: Limit,
-    #[param(value_type = Option<String>)]
-    cursor: Option<Position<String>>,
-}
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct GroupPage {
@@ -75,11 +65,11 @@ pub struct GroupPath {
 }
 
 /// Lists the groups of stores, by name.
-#[utoipa::path(get, path = "/api/groups", tag = "stores", params(ListQuery), responses((status = 200, body = GroupPage)))]
+#[utoipa::path(get, path = "/api/groups", tag = "stores", params(Listing<NoParameters, Position<String>>), responses((status = 200, body = GroupPage)))]
 pub async fn list(
     _: Caller<Viewer>,
     State(api): State<ApiState>,
-    Query(ListQuery { limit, cursor }): Query<ListQuery>,
+    Listing { limit, cursor, .. }: Listing<NoParameters, Position<String>>,
 ) -> Result<PageJson<GroupPage, String>, ApiError> {
     let client = api.db.api_client().await?;
     let after = cursor.as_ref().map(|Position(name)| name.as_str());

@@ -14,7 +14,8 @@ use utoipa::{IntoParams, ToSchema};
 use super::access::{Caller, Changes, Operator, Viewer};
 use super::body::Body;
 use super::error::Problem;
-use super::page::{Limit, PageJson};
+use super::listing::Listing;
+use super::page::PageJson;
 use super::path::Path;
 use super::position::Position;
 use super::query::{NoParameters, Query};
@@ -97,23 +98,12 @@ pub struct HostPath {
     host: String,
 }
 
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub struct HostQuery {
-    #[serde(default)]
-    #[param(inline)]
-    limit: Limit,
-    #[param(value_type = Option<String>)]
-    cursor: Option<Position<String>>,
-}
-
 /// Every host that was asked, by name.
-#[utoipa::path(get, path = "/api/hosts", tag = "hosts", params(HostQuery), responses((status = 200, body = HostPage)))]
+#[utoipa::path(get, path = "/api/hosts", tag = "hosts", params(Listing<NoParameters, Position<String>>), responses((status = 200, body = HostPage)))]
 pub async fn list(
     _: Caller<Viewer>,
     State(api): State<ApiState>,
-    Query(HostQuery { limit, cursor }): Query<HostQuery>,
+    Listing { limit, cursor, .. }: Listing<NoParameters, Position<String>>,
 ) -> Result<PageJson<HostPage, String>, ApiError> {
     let after = cursor.map(|Position(host)| host);
     let mut rows = hosts::list(&api.db.api_client().await?, after.as_deref(), limit.with_next()).await?;

@@ -6,43 +6,28 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
 use super::access::{Caller, Changes, Operator, Viewer};
 use super::body::Body;
 use super::change::Change;
 use super::cursor::Cursor;
 use super::error::Problem;
-use super::page::{Limit, Page, PageJson};
+use super::listing::Listing;
+use super::page::{Page, PageJson};
 use super::path::Path;
 use super::query::{NoParameters, Query};
+use super::task_changes::{change_one, gone};
 use super::tasks::TaskPath;
 use super::{ApiError, ApiState};
 use crate::clock::Clock;
 use crate::db::jobs::{self, JobFilter, JobView, NewJobError, PendingCount};
 use crate::db::tasks;
-use crate::domain::job::{JobChange, JobRequest, JobStatus, job_type, job_types};
+use crate::domain::job::{JobChange, JobRequest, JobStatus};
 use crate::domain::task::TaskId;
 
 /// Of `/api/scheduler/status`.
 const MAX_RUNNING: i64 = 500;
-
-/// Which jobs to list; a parameter that is absent filters nothing.
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub struct JobQuery {
-    status: Option<JobStatus>,
-    platform: Option<String>,
-    account: Option<String>,
-    #[param(schema_with = job_types)]
-    job_type: Option<String>,
-    #[serde(default)]
-    #[param(inline)]
-    limit: Limit,
-    #[param(inline)]
-    cursor: Option<Cursor>,
-}
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct JobPage {
@@ -62,14 +47,13 @@ pub struct JobsNow {
 }
 
 /// Lists media jobs, newest first.
-#[utoipa::path(get, path = "/api/jobs", tag = "jobs", params(JobQuery), responses((status = 200, body = JobPage)))]
+#[utoipa::path(get, path = "/api/jobs", tag = "jobs", params(Listing<JobFilter>), responses((status = 200, body = JobPage)))]
 pub async fn list(
     _: Caller<Viewer>,
     State(api): State<ApiState>,
-    Query(JobQuery { status, platform, account, job_type: kind, limit, cursor }): Query<JobQuery>,
+    Listing { filter, limit, cursor }: Listing<JobFilter>,
 ) -> Result<PageJson<JobPage>, ApiError> {
-    let job_type = kind.as_deref().map(job_type).transpose()?;
-    let filter = JobFilter { id: None, status, platform, account, job_type, below: cursor.map(|Cursor(id)| id) };
+    let filter = JobFilter { below: cursor.map(|Cursor(id)| id), ..filter };
     let client = api.db.api_client().await?;
     let page = Page::of(jobs::list(&client, &filter, limit.with_next()).await?, limit, |job| job.id);
     Ok(page.json(|jobs, next_cursor| JobPage { jobs, next_cursor }))
@@ -133,10 +117,7 @@ pub async fn cancel(
     Path(TaskPath { id }): Path<TaskPath>,
     _: Query<NoParameters>,
 ) -> Result<Response, ApiError> {
-    let mut change = begin(changes, &api, id).await?;
-    let was = tasks::cancel(&change, id).await?;
-    change.audit("jobs.cancel", id, json!({"was": was}));
-    answer(change, id).await
+    change_one(begin(changes, &api, id).await?, id, "jobs.cancel", tasks::cancel, answer).await
 }
 
 /// Puts a failed or cancelled job back to pending, with all of its retries.
@@ -148,10 +129,7 @@ pub async fn retry(
     Path(TaskPath { id }): Path<TaskPath>,
     _: Query<NoParameters>,
 ) -> Result<Response, ApiError> {
-    let mut change = begin(changes, &api, id).await?;
-    let was = tasks::retry(&change, id).await?;
-    change.audit("jobs.retry", id, json!({"was": was}));
-    answer(change, id).await
+    change_one(begin(changes, &api, id).await?, id, "jobs.retry", tasks::retry, answer).await
 }
 
 /// Removes a job that no worker has, with its runs.
@@ -163,10 +141,7 @@ pub async fn remove(
     Path(TaskPath { id }): Path<TaskPath>,
     _: Query<NoParameters>,
 ) -> Result<StatusCode, ApiError> {
-    let mut change = begin(changes, &api, id).await?;
-    let was = tasks::delete(&change, id).await?;
-    change.audit("jobs.delete", id, json!({"was": was}));
-    change.no_content().await
+    change_one(begin(changes, &api, id).await?, id, "jobs.delete", tasks::delete, gone).await
 }
 
 /// Shows the jobs that run, how many wait, and whether a worker takes them.

@@ -57,6 +57,7 @@ mod files;
 mod guard;
 mod head;
 mod image_signature;
+mod listing;
 mod metrics;
 mod origin;
 mod pace;

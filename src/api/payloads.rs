@@ -12,61 +12,35 @@ use utoipa::{IntoParams, ToSchema};
 use super::access::{Caller, Viewer};
 use super::error::Problem;
 use super::etag::IfNoneMatch;
+use super::listing::Listing;
 use super::page::{Limit, PageJson};
 use super::path::Path;
 use super::position::Position;
-use super::query::{self, NoParameters, Query};
+use super::query::{NoParameters, Query};
 use super::stores::require_store;
 use super::{ApiError, ApiState};
 use crate::db::payload_views::{self, PayloadFilter, PayloadView};
 use crate::db::{DbError, payloads};
 use crate::domain::payload::PayloadId;
 use crate::domain::payload_diff::PayloadDiff;
+use crate::domain::span;
 use crate::domain::stock::PayloadPosition;
-use crate::domain::store::{Platform, StoreId};
 use crate::storage::{Around, PayloadForm};
 
 /// A payload never changes.
 const FOREVER: &str = "private, max-age=31536000, immutable";
-
-/// Which payloads to list; a parameter that is absent filters nothing.
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub struct ListQuery {
-    dispensary_id: Option<StoreId>,
-    platform: Option<Platform>,
-    /// Fetched then or later.
-    #[serde(default, deserialize_with = "query::beginning")]
-    #[param(schema_with = query::time_or_day)]
-    from: Option<DateTime<Utc>>,
-    /// Fetched before.
-    #[serde(default, deserialize_with = "query::end")]
-    #[param(schema_with = query::time_or_day)]
-    to: Option<DateTime<Utc>>,
-    #[serde(default)]
-    #[param(inline)]
-    limit: Limit,
-    #[param(value_type = Option<String>)]
-    cursor: Option<Position<PayloadPosition>>,
-}
 
 /// Which of a store's payloads to list.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct OfStoreQuery {
-    #[serde(default, deserialize_with = "query::beginning")]
-    #[param(schema_with = query::time_or_day)]
+    #[serde(default, deserialize_with = "span::optional_beginning")]
+    #[param(schema_with = span::schema)]
     from: Option<DateTime<Utc>>,
-    #[serde(default, deserialize_with = "query::end")]
-    #[param(schema_with = query::time_or_day)]
+    #[serde(default, deserialize_with = "span::optional_end")]
+    #[param(schema_with = span::schema)]
     to: Option<DateTime<Utc>>,
-    #[serde(default)]
-    #[param(inline)]
-    limit: Limit,
-    #[param(value_type = Option<String>)]
-    cursor: Option<Position<PayloadPosition>>,
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -109,35 +83,29 @@ pub struct IdPath {
 }
 
 /// Lists payloads, the latest fetch first.
-#[utoipa::path(get, path = "/api/payloads", tag = "payloads", params(ListQuery), responses((status = 200, body = PayloadPage)))]
+#[utoipa::path(get, path = "/api/payloads", tag = "payloads", params(Listing<PayloadFilter, Position<PayloadPosition>>), responses((status = 200, body = PayloadPage)))]
 pub async fn list(
     _: Caller<Viewer>,
     State(api): State<ApiState>,
-    Query(query): Query<ListQuery>,
+    Listing { filter, limit, cursor }: Listing<PayloadFilter, Position<PayloadPosition>>,
 ) -> Result<PageJson<PayloadPage, String>, ApiError> {
-    let ListQuery { dispensary_id, platform, from, to, limit, cursor } = query;
-    page(&api, PayloadFilter { dispensary_id, platform, from, to, after: cursor.map(|Position(after)| after) }, limit)
-        .await
+    page(&api, PayloadFilter { after: cursor.map(|Position(after)| after), ..filter }, limit).await
 }
 
 /// Lists a store's payloads, the latest fetch first.
 #[utoipa::path(get, path = "/api/payloads/store/{id}", tag = "payloads",
-               params(("id" = i64, Path, description = "The store's id"), OfStoreQuery),
+               params(("id" = i64, Path, description = "The store's id"), Listing<OfStoreQuery, Position<PayloadPosition>>),
                responses((status = 200, body = PayloadPage), (status = 404, response = Problem)))]
 pub async fn of_store(
     _: Caller<Viewer>,
     State(api): State<ApiState>,
     Path(IdPath { id }): Path<IdPath>,
-    Query(query): Query<OfStoreQuery>,
+    Listing { filter, limit, cursor }: Listing<OfStoreQuery, Position<PayloadPosition>>,
 ) -> Result<PageJson<PayloadPage, String>, ApiError> {
-    let OfStoreQuery { from, to, limit, cursor } = query;
+    let OfStoreQuery { from, to } = filter;
     require_store(&api.db.api_client().await?, id).await?;
-    page(
-        &api,
-        PayloadFilter { dispensary_id: Some(id), platform: None, from, to, after: cursor.map(|Position(after)| after) },
-        limit,
-    )
-    .await
+    let after = cursor.map(|Position(after)| after);
+    page(&api, PayloadFilter { dispensary_id: Some(id), platform: None, from, to, after }, limit).await
 }
 
 /// One payload.

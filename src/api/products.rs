@@ -9,69 +9,35 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::access::{Caller, Consumer};
 use super::error::Problem;
-use super::page::{Limit, PageJson};
+use super::listing::Listing;
+use super::page::PageJson;
 use super::path::Path;
 use super::position::Position;
-use super::query::{self, NoParameters, Query};
+use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
 use crate::db::product_search::{self, FoundProduct, MatchKind, ProductQuestion, SearchCursor, SearchSort};
 use crate::db::product_series::{self, OptionKey, OptionPoint, ProductPoint, SeriesRange};
 use crate::db::product_views::{self, ProductDetail};
 use crate::db::server_info;
 use crate::domain::product::ProductId;
-use crate::domain::store::StoreId;
+use crate::domain::span;
 
-const MAX_QUESTION_CHARS: usize = 200;
 const DEFAULT_POINTS: usize = 500;
 const MAX_POINTS: usize = 1000;
 /// How far a history goes back that is asked for without a beginning.
 const DEFAULT_DAYS: i64 = 90;
-
-/// What to look for; a parameter that is absent filters nothing.
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub struct SearchQuery {
-    /// Words of the name and brand, or beginnings of them. Without it, products are found by the filters alone.
-    #[serde(default, deserialize_with = "question")]
-    #[param(value_type = Option<String>, min_length = 1, max_length = 200)]
-    q: Option<String>,
-    #[serde(default, deserialize_with = "query::state_code")]
-    #[param(value_type = Option<String>, example = "AZ")]
-    state: Option<String>,
-    /// In any letter case, as the category and the brand, of which the beginning is enough.
-    city: Option<String>,
-    /// Its id.
-    store: Option<StoreId>,
-    category: Option<String>,
-    brand: Option<String>,
-    in_stock: Option<bool>,
-    on_special: Option<bool>,
-    /// Cents.
-    min_price: Option<i32>,
-    max_price: Option<i32>,
-    /// By default `relevance`, which needs `q`; without that, `name`. What has no price, or never changed it, comes last.
-    #[param(inline)]
-    sort: Option<SearchSort>,
-    #[serde(default)]
-    #[param(inline)]
-    limit: Limit,
-    /// Of a page with the same `sort`.
-    #[param(value_type = Option<String>)]
-    cursor: Option<Position<SearchCursor>>,
-}
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct HistoryQuery {
     /// By default 90 days before `to`.
-    #[serde(default, deserialize_with = "query::beginning")]
-    #[param(schema_with = query::time_or_day)]
+    #[serde(default, deserialize_with = "span::optional_beginning")]
+    #[param(schema_with = span::schema)]
     from: Option<DateTime<Utc>>,
     /// Exclusive, but for a day, which is part of it; by default now.
-    #[serde(default, deserialize_with = "query::end")]
-    #[param(schema_with = query::time_or_day)]
+    #[serde(default, deserialize_with = "span::optional_end")]
+    #[param(schema_with = span::schema)]
     to: Option<DateTime<Utc>>,
     /// At most so many points of each series.
     #[serde(default, deserialize_with = "points")]
@@ -133,18 +99,18 @@ pub struct ProductPath {
 }
 
 /// Finds products of all stores, by words of their names and brands or by filters alone.
-#[utoipa::path(get, path = "/api/products/search", tag = "products", params(SearchQuery),
+#[utoipa::path(get, path = "/api/products/search", tag = "products", params(Listing<ProductQuestion, Position<SearchCursor>>),
                responses((status = 200, body = FoundPage)))]
 pub async fn search(
     _: Caller<Consumer>,
     State(api): State<ApiState>,
-    Query(query): Query<SearchQuery>,
+    Listing { filter, limit, cursor }: Listing<ProductQuestion, Position<SearchCursor>>,
 ) -> Result<PageJson<FoundPage, String>, ApiError> {
-    if query.q.is_none() && query.sort == Some(SearchSort::Relevance) {
+    if filter.q.is_none() && filter.sort == Some(SearchSort::Relevance) {
         return Err(ApiError::bad("sort", "relevance needs q, the words to look for"));
     }
-    let limit = query.limit.rows();
-    let found = product_search::search(&api.db.api_client().await?, &query.into(), limit).await?;
+    let question = ProductQuestion { after: cursor.map(|Position(cursor)| cursor), ..filter };
+    let found = product_search::search(&api.db.api_client().await?, &question, limit.rows()).await?;
     Ok(PageJson::of(found.next, |next_cursor| FoundPage {
         products: found.products,
         next_cursor,
@@ -217,37 +183,10 @@ fn range(query: &HistoryQuery, now: DateTime<Utc>) -> Result<SeriesRange, ApiErr
     Ok(SeriesRange { from, to, points: query.points.unwrap_or(DEFAULT_POINTS) })
 }
 
-fn question<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    match text.chars().count() {
-        1..=MAX_QUESTION_CHARS => Ok(Some(text)),
-        length => Err(D::Error::custom(format_args!("{length} characters; 1 to {MAX_QUESTION_CHARS} are looked for"))),
-    }
-}
-
 fn points<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<usize>, D::Error> {
     let points = i64::deserialize(deserializer)?;
     match usize::try_from(points) {
         Ok(points @ 1..=MAX_POINTS) => Ok(Some(points)),
         _ => Err(D::Error::custom(format_args!("{points} is out of range (1 to {MAX_POINTS})"))),
-    }
-}
-
-impl From<SearchQuery> for ProductQuestion {
-    fn from(query: SearchQuery) -> Self {
-        ProductQuestion {
-            q: query.q,
-            state: query.state,
-            city: query.city,
-            store: query.store,
-            category: query.category,
-            brand: query.brand,
-            in_stock: query.in_stock,
-            on_special: query.on_special,
-            min_price: query.min_price,
-            max_price: query.max_price,
-            sort: query.sort,
-            after: query.cursor.map(|Position(cursor)| cursor),
-        }
     }
 }

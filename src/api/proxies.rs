@@ -7,35 +7,23 @@ use axum::response::Response;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::json;
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
 use super::access::{Admin, Caller, Changes, Viewer};
 use super::body::Body;
 use super::cursor::Cursor;
 use super::error::Problem;
-use super::page::{Limit, Page, PageJson};
+use super::listing::Listing;
+use super::page::{Page, PageJson};
 use super::path::Path;
 use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState, geo};
 use crate::db::proxies::{self, ImportCounts, ProxyFilter, ProxyListing};
 use crate::db::proxy_requests::{self, Added, ProxyChange};
-use crate::domain::proxy::{ProxyEntry, ProxyId, ProxyProtocol, ShownState};
+use crate::domain::proxy::{ProxyEntry, ProxyId, ProxyProtocol};
 use crate::proxy_draft::{self, ProxyDraft};
 
 const MAX_IMPORTED: usize = 1_000;
-
-/// Which proxies to list; a parameter that is absent filters nothing.
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub struct ProxyQuery {
-    state: Option<ShownState>,
-    #[serde(default)]
-    #[param(inline)]
-    limit: Limit,
-    #[param(inline)]
-    cursor: Option<Cursor>,
-}
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct ProxyPage {
@@ -114,13 +102,13 @@ pub struct Imported {
 }
 
 /// Lists the proxies, with how each has behaved.
-#[utoipa::path(get, path = "/api/proxies", tag = "proxies", params(ProxyQuery), responses((status = 200, body = ProxyPage)))]
+#[utoipa::path(get, path = "/api/proxies", tag = "proxies", params(Listing<ProxyFilter>), responses((status = 200, body = ProxyPage)))]
 pub async fn list(
     _: Caller<Viewer>,
     State(api): State<ApiState>,
-    Query(ProxyQuery { state, limit, cursor }): Query<ProxyQuery>,
+    Listing { filter, limit, cursor }: Listing<ProxyFilter>,
 ) -> Result<PageJson<ProxyPage>, ApiError> {
-    let filter = ProxyFilter { id: None, state, above: cursor.map(|Cursor(id)| id) };
+    let filter = ProxyFilter { above: cursor.map(|Cursor(id)| id), ..filter };
     let client = api.db.api_client().await?;
     let page = Page::of(proxies::list(&client, &filter, api.budgets, limit.with_next()).await?, limit, |p| p.id);
     Ok(page.json(|proxies, next_cursor| ProxyPage { proxies, next_cursor }))

@@ -2,31 +2,14 @@
 
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
 use super::access::{Caller, Viewer};
 use super::cursor::Cursor;
-use super::page::{Limit, Page, PageJson};
-use super::query::Query;
+use super::listing::Listing;
+use super::page::{Page, PageJson};
 use super::{ApiError, ApiState};
 use crate::db::quality::{self, Finding, FindingFilter, QualityCount};
-use crate::domain::quality::QualityKind;
-use crate::domain::store::StoreId;
-
-/// Which findings to list; a parameter that is absent filters nothing.
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub struct QualityQuery {
-    kind: Option<QualityKind>,
-    /// The store's id.
-    dispensary_id: Option<StoreId>,
-    #[serde(default)]
-    #[param(inline)]
-    limit: Limit,
-    #[param(inline)]
-    cursor: Option<Cursor>,
-}
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct QualityPage {
@@ -39,13 +22,13 @@ pub struct QualityPage {
 }
 
 /// Lists stores whose data is not what it should be, those that were found last first. Looked at once a minute.
-#[utoipa::path(get, path = "/api/quality", tag = "stores", params(QualityQuery), responses((status = 200, body = QualityPage)))]
+#[utoipa::path(get, path = "/api/quality", tag = "stores", params(Listing<FindingFilter>), responses((status = 200, body = QualityPage)))]
 pub async fn list(
     _: Caller<Viewer>,
     State(api): State<ApiState>,
-    Query(QualityQuery { kind, dispensary_id, limit, cursor }): Query<QualityQuery>,
+    Listing { filter, limit, cursor }: Listing<FindingFilter>,
 ) -> Result<PageJson<QualityPage>, ApiError> {
-    let filter = FindingFilter { kind, store: dispensary_id, below: cursor.map(|Cursor(id)| id) };
+    let filter = FindingFilter { below: cursor.map(|Cursor(id)| id), ..filter };
     let client = api.db.api_client().await?;
     let counts = quality::counts(&client).await?;
     let page = Page::of(quality::list(&client, filter, limit.with_next()).await?, limit, |finding| finding.id);

@@ -7,16 +7,15 @@ use std::collections::BTreeSet;
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use chrono::{DateTime, Utc};
 use serde::de::value::{Error as ValueError, MapDeserializer};
 use serde::de::{DeserializeOwned, Deserializer, Error, IntoDeserializer, Visitor};
 use serde::{Deserialize, forward_to_deserialize_any};
 use url::form_urlencoded;
-use utoipa::openapi::{KnownFormat, Object, OneOf, Schema, SchemaFormat, Type};
+use utoipa::IntoParams;
+use utoipa::openapi::path::{Parameter, ParameterIn};
 
 use super::ApiError;
 use super::body::named_field;
-use crate::domain::span;
 
 pub struct Query<T>(pub T);
 
@@ -25,25 +24,40 @@ pub struct Query<T>(pub T);
 #[serde(deny_unknown_fields)]
 pub struct NoParameters {}
 
+/// A parameter's name and value.
+pub type Pair<'a> = (Cow<'a, str>, Cow<'a, str>);
+
+impl IntoParams for NoParameters {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        Vec::new()
+    }
+}
+
 impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for Query<T> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
-        read(parts.uri.query().unwrap_or_default()).map(Query)
+        read(pairs(parts.uri.query().unwrap_or_default())?).map(Query)
     }
 }
 
-fn read<T: DeserializeOwned>(query: &str) -> Result<T, ApiError> {
+/// The parameters of a query, none of which comes twice.
+pub fn pairs(query: &str) -> Result<Vec<Pair<'_>>, ApiError> {
+    let pairs: Vec<Pair<'_>> = form_urlencoded::parse(query.as_bytes()).collect();
     let mut seen = BTreeSet::new();
-    for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+    for (name, value) in &pairs {
         if value.contains('\0') {
-            return Err(ApiError::bad(name, "holds a NUL character"));
+            return Err(ApiError::bad(&**name, "holds a NUL character"));
         }
-        if !seen.insert(name.clone()) {
-            return Err(ApiError::bad(name, "given twice"));
+        if !seen.insert(name) {
+            return Err(ApiError::bad(&**name, "given twice"));
         }
     }
-    let values = form_urlencoded::parse(query.as_bytes()).map(|(name, value)| (name, Text(value)));
+    Ok(pairs)
+}
+
+pub fn read<T: DeserializeOwned>(pairs: Vec<Pair<'_>>) -> Result<T, ApiError> {
+    let values = pairs.into_iter().map(|(name, value)| (name, Text(value)));
     serde_path_to_error::deserialize(MapDeserializer::<_, ValueError>::new(values)).map_err(|error| refused(&error))
 }
 
@@ -52,35 +66,6 @@ fn refused(error: &serde_path_to_error::Error<ValueError>) -> ApiError {
     // a missing parameter has no path of its own
     let field = named_field(&detail).map_or_else(|| error.path().to_string(), str::to_owned);
     ApiError::bad(field, detail)
-}
-
-const NO_TIME: &str = "not a time as in RFC 3339, 2025-01-10T08:00:00Z, nor a day, 2025-01-10";
-
-/// The beginning of a span, for `deserialize_with`.
-pub fn beginning<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<DateTime<Utc>>, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    span::beginning(&text).map(Some).ok_or_else(|| D::Error::custom(NO_TIME))
-}
-
-/// The end of a span, for `deserialize_with`.
-pub fn end<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<DateTime<Utc>>, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    span::end(&text).map(Some).ok_or_else(|| D::Error::custom(NO_TIME))
-}
-
-/// Of them, in the OpenAPI document.
-pub fn time_or_day() -> Schema {
-    let text = |format| Object::builder().schema_type(Type::String).format(Some(SchemaFormat::KnownFormat(format)));
-    OneOf::builder().item(text(KnownFormat::DateTime)).item(text(KnownFormat::Date)).build().into()
-}
-
-/// Two letters, in any case.
-pub fn state_code<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    match text.len() == 2 && text.bytes().all(|letter| letter.is_ascii_alphabetic()) {
-        true => Ok(Some(text.to_ascii_uppercase())),
-        false => Err(D::Error::custom("not two letters such as AZ")),
-    }
 }
 
 /// One value of a query: text that is read as its field's type.
@@ -148,9 +133,15 @@ impl<'de> Deserializer<'de> for Text<'_> {
 
 #[cfg(test)]
 mod tests {
+    use chrono::{DateTime, Utc};
     use rstest::rstest;
 
     use super::*;
+    use crate::domain::span;
+
+    fn read<T: DeserializeOwned>(query: &str) -> Result<T, ApiError> {
+        super::read(pairs(query)?)
+    }
 
     #[derive(Debug, Deserialize)]
     #[serde(deny_unknown_fields)]
@@ -159,7 +150,7 @@ mod tests {
         name: Option<String>,
         colour: Option<Colour>,
         ripe: Option<bool>,
-        #[serde(default, deserialize_with = "beginning")]
+        #[serde(default, deserialize_with = "span::optional_beginning")]
         picked: Option<DateTime<Utc>>,
     }
 

@@ -10,12 +10,13 @@ use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::access::{Caller, Viewer};
-use super::query::{self, Query};
+use super::query::Query;
 use super::{ApiError, ApiState};
 use crate::config::durations;
 use crate::db::charts::{self, Chart, ChartRequest, OtherSeries, Series};
 use crate::db::server_info;
 use crate::domain::chart::{Dimension, Grid, MAX_SERIES, Metric};
+use crate::domain::span;
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -28,12 +29,12 @@ pub struct SeriesQuery {
     #[param(inline)]
     by: Option<Dimension>,
     /// By default a day before the end.
-    #[serde(default, deserialize_with = "query::beginning")]
-    #[param(schema_with = query::time_or_day)]
+    #[serde(default, deserialize_with = "span::optional_beginning")]
+    #[param(schema_with = span::schema)]
     from: Option<DateTime<Utc>>,
     /// Exclusive, but for a day, which is part of it; by default now.
-    #[serde(default, deserialize_with = "query::end")]
-    #[param(schema_with = query::time_or_day)]
+    #[serde(default, deserialize_with = "span::optional_end")]
+    #[param(schema_with = span::schema)]
     to: Option<DateTime<Utc>>,
     /// How long a point is: some whole minutes, at most 1,000 points. By default few enough to be looked at. By store: only a day.
     #[serde(default, deserialize_with = "durations::optional::deserialize")]

@@ -6,66 +6,22 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
 use super::access::{Caller, Changes, Consumer, Operator};
 use super::body::Body;
 use super::error::Problem;
-use super::page::{Limit, PageJson};
+use super::listing::Listing;
+use super::page::PageJson;
 use super::path::Path;
 use super::position::Position;
-use super::query::{self, NoParameters, Query};
+use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
-use crate::db::product_views::{self, ProductCursor, ProductFilter, ProductPage, ProductSort, ProductView};
+use crate::db::product_views::{self, ProductCursor, ProductFilter, ProductPage, ProductView};
 use crate::db::store_views::{self, StoreFilter, StoreView};
 use crate::db::{Client, stores};
 use crate::domain::access::AccessRole;
-use crate::domain::store::{Platform, StoreId};
-
-/// Which stores to list; a parameter that is absent filters nothing.
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub struct ListQuery {
-    #[serde(default, deserialize_with = "query::state_code")]
-    #[param(value_type = Option<String>, example = "AZ")]
-    state: Option<String>,
-    platform: Option<Platform>,
-    group: Option<String>,
-    crawl_enabled: Option<bool>,
-    /// Its id, how its slug begins, or part of its name or city.
-    q: Option<String>,
-    #[serde(default)]
-    #[param(inline)]
-    limit: Limit,
-    #[param(value_type = Option<String>)]
-    cursor: Option<Position<StoreId>>,
-}
-
-/// Which of a store's products to list; a parameter that is absent filters nothing.
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub struct ProductsQuery {
-    /// In any letter case, as the brand.
-    category: Option<String>,
-    brand: Option<String>,
-    in_stock: Option<bool>,
-    on_special: Option<bool>,
-    /// Cents.
-    min_price: Option<i32>,
-    max_price: Option<i32>,
-    /// Part of the name or brand.
-    q: Option<String>,
-    #[serde(default)]
-    #[param(inline)]
-    sort: ProductSort,
-    #[serde(default)]
-    #[param(inline)]
-    limit: Limit,
-    #[param(value_type = Option<String>)]
-    cursor: Option<Position<ProductCursor>>,
-}
+use crate::domain::store::StoreId;
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -93,15 +49,15 @@ pub struct StorePath {
 }
 
 /// Lists stores with their crawl state, in the order of their ids.
-#[utoipa::path(get, path = "/api/stores", tag = "stores", params(ListQuery), responses((status = 200, body = StorePage)))]
+#[utoipa::path(get, path = "/api/stores", tag = "stores", params(Listing<StoreFilter, Position<StoreId>>), responses((status = 200, body = StorePage)))]
 pub async fn list(
     caller: Caller<Consumer>,
     State(api): State<ApiState>,
-    Query(query): Query<ListQuery>,
+    Listing { filter, limit, cursor }: Listing<StoreFilter, Position<StoreId>>,
 ) -> Result<PageJson<StorePage, String>, ApiError> {
-    let limit = query.limit;
+    let filter = StoreFilter { after: cursor.map(|Position(id)| id), ..filter };
     let client = api.db.api_client().await?;
-    let mut stores = store_views::list(&client, &query.into(), limit.with_next()).await?;
+    let mut stores = store_views::list(&client, &filter, limit.with_next()).await?;
     let next = limit.next(&mut stores, |last| last.id);
     let stores = stores.into_iter().map(|store| shown_to(caller.principal.role, store)).collect();
     Ok(PageJson::of(next, |next_cursor| StorePage { stores, next_cursor }))
@@ -139,18 +95,18 @@ pub async fn set(
 
 /// Lists what a store sells now.
 #[utoipa::path(get, path = "/api/stores/{id}/products", tag = "stores",
-               params(("id" = i64, Path, description = "The store's id"), ProductsQuery),
+               params(("id" = i64, Path, description = "The store's id"), Listing<ProductFilter, Position<ProductCursor>>),
                responses((status = 200, body = ProductList), (status = 404, response = Problem)))]
 pub async fn products(
     _: Caller<Consumer>,
     State(api): State<ApiState>,
     Path(StorePath { id }): Path<StorePath>,
-    Query(query): Query<ProductsQuery>,
+    Listing { filter, limit, cursor }: Listing<ProductFilter, Position<ProductCursor>>,
 ) -> Result<PageJson<ProductList, String>, ApiError> {
-    let limit = query.limit;
+    let filter = ProductFilter { after: cursor.map(|Position(cursor)| cursor), ..filter };
     let client = api.db.api_client().await?;
     require_store(&client, id).await?;
-    let ProductPage { products, next } = product_views::of_store(&client, id, &query.into(), limit.rows()).await?;
+    let ProductPage { products, next } = product_views::of_store(&client, id, &filter, limit.rows()).await?;
     Ok(PageJson::of(next, |next_cursor| ProductList { products, next_cursor }))
 }
 
@@ -173,39 +129,9 @@ fn shown_to(role: AccessRole, store: StoreView) -> StoreView {
     }
 }
 
-impl From<ListQuery> for StoreFilter {
-    fn from(query: ListQuery) -> Self {
-        StoreFilter {
-            state: query.state,
-            platform: query.platform,
-            group: query.group,
-            crawl_enabled: query.crawl_enabled,
-            q: query.q,
-            after: query.cursor.map(|Position(id)| id),
-            id: None,
-        }
-    }
-}
-
 pub async fn require_store(client: &Client, id: StoreId) -> Result<(), ApiError> {
     match stores::get(client, id).await? {
         Some(_) => Ok(()),
         None => Err(ApiError::NotFound(format!("store {id}"))),
-    }
-}
-
-impl From<ProductsQuery> for ProductFilter {
-    fn from(query: ProductsQuery) -> Self {
-        ProductFilter {
-            category: query.category,
-            brand: query.brand,
-            in_stock: query.in_stock,
-            on_special: query.on_special,
-            min_price: query.min_price,
-            max_price: query.max_price,
-            q: query.q,
-            sort: query.sort,
-            after: query.cursor.map(|Position(cursor)| cursor),
-        }
     }
 }

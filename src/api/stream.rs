@@ -119,9 +119,7 @@ impl Listener {
                 return Some(Event::default().event("reset").id(id).retry(RETRY).data("{}"));
             }
             if let Some(event) = self.waiting.pop_front() {
-                return Some(
-                    Event::default().event(event.topic.to_string()).id(self.id(event.number)).data(&event.data),
-                );
+                return Some(Event::default().event(event.topic.name()).id(self.id(event.number)).data(&event.data));
             }
             // without events, to look whether the token still opens anything
             if let Ok(closed) = tokio::time::timeout(RECHECK, self.newest.changed()).await {

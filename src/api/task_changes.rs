@@ -1,4 +1,7 @@
 //! `/api/tasks/{id}` and what changes one task: cancel, retry, update, remove.
+//!
+//! In: a caller and a task's id. Out: the task as it is then. [`change_one`] is for jobs, too, and must not know
+//! how a task is shown.
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -15,10 +18,12 @@ use super::path::Path;
 use super::query::{NoParameters, Query};
 use super::tasks::{TaskPath, version};
 use super::{ApiError, ApiState};
+use crate::db::Client;
 use crate::db::task_views::{self, TaskView};
-use crate::db::tasks;
-use crate::domain::task::TaskId;
+use crate::db::tasks::{self, ChangeError};
+use crate::domain::task::{Status, TaskId};
 use crate::domain::task_change::TaskChange;
+use crate::domain::vocabulary::Word;
 
 /// Cancels a task that has not ended. The body of a running one stops at its worker's next renewal; its store is kept until then.
 #[utoipa::path(post, path = "/api/tasks/{id}/cancel", tag = "tasks", params(("id" = i64, Path, description = "The task's id")),
@@ -29,10 +34,7 @@ pub async fn cancel(
     Path(TaskPath { id }): Path<TaskPath>,
     _: Query<NoParameters>,
 ) -> Result<Response, ApiError> {
-    let mut change = changes.begin(&api).await?;
-    let was = tasks::cancel(&change, id).await?;
-    change.audit("tasks.cancel", id, json!({"was": was}));
-    answer(change, id).await
+    change_one(changes.begin(&api).await?, id, "tasks.cancel", tasks::cancel, answer).await
 }
 
 /// Puts a failed or cancelled task back to pending, with all of its retries.
@@ -44,10 +46,7 @@ pub async fn retry(
     Path(TaskPath { id }): Path<TaskPath>,
     _: Query<NoParameters>,
 ) -> Result<Response, ApiError> {
-    let mut change = changes.begin(&api).await?;
-    let was = tasks::retry(&change, id).await?;
-    change.audit("tasks.retry", id, json!({"was": was}));
-    answer(change, id).await
+    change_one(changes.begin(&api).await?, id, "tasks.retry", tasks::retry, answer).await
 }
 
 /// Changes the priority or the time of a pending task; a time of null means at once.
@@ -80,9 +79,25 @@ pub async fn remove(
     Path(TaskPath { id }): Path<TaskPath>,
     _: Query<NoParameters>,
 ) -> Result<StatusCode, ApiError> {
-    let mut change = changes.begin(&api).await?;
-    let was = tasks::delete(&change, id).await?;
-    change.audit("tasks.delete", id, json!({"was": was}));
+    change_one(changes.begin(&api).await?, id, "tasks.delete", tasks::delete, gone).await
+}
+
+/// Changes a task, or a job, which is one, and notes who did. `change_task` returns the status that it had;
+/// `answer` commits.
+pub async fn change_one<A>(
+    mut change: Change,
+    id: TaskId,
+    action: &'static str,
+    change_task: impl AsyncFnOnce(&Client, TaskId) -> Result<Word<Status>, ChangeError>,
+    answer: impl AsyncFnOnce(Change, TaskId) -> Result<A, ApiError>,
+) -> Result<A, ApiError> {
+    let was = change_task(&change, id).await?;
+    change.audit(action, id, json!({"was": was}));
+    answer(change, id).await
+}
+
+/// Commits, and answers that there is nothing to show any more.
+pub async fn gone(change: Change, _: TaskId) -> Result<StatusCode, ApiError> {
     change.no_content().await
 }
 

@@ -4,10 +4,9 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
 use super::access::{Caller, Changes, Operator, Viewer};
 use super::body::Body;
@@ -15,52 +14,17 @@ use super::change::Change;
 use super::cursor::Cursor;
 use super::error::Problem;
 use super::etag::IfNoneMatch;
-use super::page::{Limit, Page, PageJson};
+use super::listing::Listing;
+use super::page::{Page, PageJson};
 use super::path::Path;
-use super::query::{self, NoParameters, Query};
+use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
 use crate::db::task_requests::{self, Queued};
 use crate::db::task_views::counts::{self, TaskCounts};
 use crate::db::task_views::{self, TaskDetail, TaskFilter, TaskView};
 use crate::db::{Client, DbError};
-use crate::domain::role::RoleSet;
-use crate::domain::shown_status::ShownStatus;
-use crate::domain::store::{Platform, StoreId};
 use crate::domain::task::TaskId;
 use crate::domain::task_request::TaskRequest;
-
-/// Which tasks to list; a parameter that is absent filters nothing.
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub struct ListQuery {
-    status: Option<ShownStatus>,
-    /// One role, several with commas, `any` for all crawl roles, or `media`.
-    #[param(value_type = Option<String>, example = "payload_fetch")]
-    role: Option<RoleSet>,
-    dispensary_id: Option<StoreId>,
-    platform: Option<Platform>,
-    worker_id: Option<String>,
-    /// How an id, a worker's id or a store's slug begins.
-    q: Option<String>,
-    #[serde(default, deserialize_with = "query::beginning")]
-    #[param(schema_with = query::time_or_day)]
-    created_after: Option<DateTime<Utc>>,
-    #[serde(default, deserialize_with = "query::beginning")]
-    #[param(schema_with = query::time_or_day)]
-    created_before: Option<DateTime<Utc>>,
-    schedule_id: Option<i64>,
-    parent_task_id: Option<TaskId>,
-    /// A part of the error's text, in any letter case.
-    error: Option<String>,
-    /// Retried so often or more.
-    min_retries: Option<i32>,
-    #[serde(default)]
-    #[param(inline)]
-    limit: Limit,
-    #[param(inline)]
-    cursor: Option<Cursor>,
-}
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct TaskPage {
@@ -86,15 +50,15 @@ pub struct TaskPath {
 }
 
 /// Lists tasks, newest first.
-#[utoipa::path(get, path = "/api/tasks", tag = "tasks", params(ListQuery), responses((status = 200, body = TaskPage)))]
+#[utoipa::path(get, path = "/api/tasks", tag = "tasks", params(Listing<TaskFilter>), responses((status = 200, body = TaskPage)))]
 pub async fn list(
     _: Caller<Viewer>,
     State(api): State<ApiState>,
-    Query(query): Query<ListQuery>,
+    Listing { filter, limit, cursor }: Listing<TaskFilter>,
 ) -> Result<PageJson<TaskPage>, ApiError> {
-    let limit = query.limit;
+    let filter = TaskFilter { below: cursor.map(|Cursor(id)| id), ..filter };
     let client = api.db.api_client().await?;
-    let tasks = task_views::list(&client, &query.into(), limit.with_next()).await?;
+    let tasks = task_views::list(&client, &filter, limit.with_next()).await?;
     let page = Page::of(tasks, limit, |task| task.id);
     Ok(page.json(|tasks, next_cursor| TaskPage { tasks, next_cursor }))
 }
@@ -160,25 +124,4 @@ pub async fn make(mut change: Change, request: TaskRequest) -> Result<Response, 
         Ok(RequestedTask { task, raised })
     };
     change.answer_read(status, location, read).await
-}
-
-impl From<ListQuery> for TaskFilter {
-    fn from(query: ListQuery) -> Self {
-        TaskFilter {
-            status: query.status,
-            roles: query.role,
-            dispensary_id: query.dispensary_id,
-            platform: query.platform,
-            worker_id: query.worker_id,
-            q: query.q,
-            created_after: query.created_after,
-            created_before: query.created_before,
-            schedule_id: query.schedule_id,
-            parent_task_id: query.parent_task_id,
-            error: query.error,
-            min_retries: query.min_retries,
-            below: query.cursor.map(|Cursor(id)| id),
-            ..TaskFilter::default()
-        }
-    }
 }

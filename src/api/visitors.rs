@@ -10,14 +10,13 @@ use std::time::Duration;
 
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName};
-use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
 use super::access::{Caller, Viewer};
-use super::page::{Limit, PageJson};
+use super::listing::Listing;
+use super::page::PageJson;
 use super::position::Position;
-use super::query::{self, Query};
 use super::{ApiError, ApiState};
 use crate::db::visitors::{self, CountedPlace, VisitorCursor, VisitorFilter, VisitorHour};
 use crate::db::{Db, DbError};
@@ -118,28 +117,6 @@ async fn write(api: &ApiState) {
     }
 }
 
-/// Which hours and places; a parameter that is absent filters nothing.
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub struct VisitorQuery {
-    #[serde(default, deserialize_with = "query::beginning")]
-    #[param(schema_with = query::time_or_day)]
-    from: Option<DateTime<Utc>>,
-    /// Exclusive, but for a day, which is part of it.
-    #[serde(default, deserialize_with = "query::end")]
-    #[param(schema_with = query::time_or_day)]
-    to: Option<DateTime<Utc>>,
-    #[serde(default, deserialize_with = "query::state_code")]
-    #[param(value_type = Option<String>, example = "US")]
-    country: Option<String>,
-    #[serde(default)]
-    #[param(inline)]
-    limit: Limit,
-    #[param(value_type = Option<String>)]
-    cursor: Option<Position<VisitorCursor>>,
-}
-
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct VisitorPage {
     pub visitors: Vec<VisitorHour>,
@@ -150,15 +127,14 @@ pub struct VisitorPage {
 }
 
 /// Requests of consumers by country, region and hour, the latest hour first.
-#[utoipa::path(get, path = "/api/analytics/visitors", tag = "analytics", params(VisitorQuery),
+#[utoipa::path(get, path = "/api/analytics/visitors", tag = "analytics", params(Listing<VisitorFilter, Position<VisitorCursor>>),
                responses((status = 200, body = VisitorPage)))]
 pub async fn list(
     _: Caller<Viewer>,
     State(api): State<ApiState>,
-    Query(query): Query<VisitorQuery>,
+    Listing { filter, limit, cursor }: Listing<VisitorFilter, Position<VisitorCursor>>,
 ) -> Result<PageJson<VisitorPage, String>, ApiError> {
-    let VisitorQuery { from, to, country, limit, cursor } = query;
-    let filter = VisitorFilter { from, to, country, after: cursor.map(|Position(after)| after) };
+    let filter = VisitorFilter { after: cursor.map(|Position(after)| after), ..filter };
     let mut visitors = visitors::list(&api.db.api_client().await?, &filter, limit.with_next()).await?;
     let next = limit.next(&mut visitors, VisitorHour::position);
     Ok(PageJson::of(next, |next_cursor| VisitorPage { visitors, next_cursor, geo: api.geo.is_on() }))

@@ -9,26 +9,35 @@ use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
 use tokio_postgres::types::{ToSql, Type};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use super::row::{FromRow, first_column, page, read_all, word};
 use super::{Client, DbError};
 use crate::domain::store::{Platform, StoreId};
 use crate::domain::vocabulary::Word;
-use crate::domain::years;
+use crate::domain::{span, state_code, years};
 
 /// What to look at; a field that is None does not filter.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub struct MarketFilter {
     /// Two letters, in any case.
+    #[serde(deserialize_with = "state_code::optional_letters")]
+    #[param(value_type = Option<String>, example = "AZ")]
     pub state: Option<String>,
+    /// Its id.
     pub store: Option<StoreId>,
     /// In any letter case; of stores, those that have it.
     pub brand: Option<String>,
     /// Of prices by day: the time that they are of, at most 90 days back, and the last 30 where there is no `from`. Else: stores whose last
     /// crawl was in it.
+    #[serde(deserialize_with = "span::optional_beginning")]
+    #[param(schema_with = span::schema)]
     pub from: Option<DateTime<Utc>>,
-    /// Exclusive.
+    /// Exclusive, but for a day, which is part of it.
+    #[serde(deserialize_with = "span::optional_end")]
+    #[param(schema_with = span::schema)]
     pub to: Option<DateTime<Utc>>,
 }
 

@@ -7,11 +7,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio_postgres::Row;
 use tokio_postgres::types::{ToSql, Type};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use super::row::{FromRow, read_all};
 use super::{Client, DbError, Tx};
 use crate::domain::access::{AuditEntry, Principal, TokenId};
+use crate::domain::span;
 
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct AuditRow {
@@ -31,13 +32,23 @@ pub struct AuditRow {
 }
 
 /// Which rows to list; a field that is None does not filter.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub struct AuditFilter {
+    /// A token's name, `local` or `command line`.
     pub who: Option<String>,
+    /// The resource and what was done with it, such as `tasks.create`.
     pub action: Option<String>,
+    #[serde(deserialize_with = "span::optional_beginning")]
+    #[param(schema_with = span::schema)]
     pub from: Option<DateTime<Utc>>,
+    /// Before this time.
+    #[serde(deserialize_with = "span::optional_end")]
+    #[param(schema_with = span::schema)]
     pub to: Option<DateTime<Utc>>,
     /// Ids below this one.
+    #[serde(skip)]
     pub below: Option<i64>,
 }
 

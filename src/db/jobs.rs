@@ -7,11 +7,11 @@ use serde_json::Value;
 use thiserror::Error;
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use super::row::{FromRow, first_column, json, read_all, word};
 use super::{Client, DbError, Tx, task_requests};
-use crate::domain::job::{JobStatus, NewJob};
+use crate::domain::job::{JobStatus, NewJob, job_types, optional_job_type};
 use crate::domain::role::Role;
 use crate::domain::task::TaskId;
 use crate::domain::vocabulary::Word;
@@ -46,14 +46,21 @@ pub struct JobView {
 }
 
 /// Which jobs to list; a field that is None does not filter.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub struct JobFilter {
+    /// Just this job.
+    #[serde(skip)]
     pub id: Option<TaskId>,
     pub status: Option<JobStatus>,
     pub platform: Option<String>,
     pub account: Option<String>,
+    #[serde(deserialize_with = "optional_job_type")]
+    #[param(schema_with = job_types)]
     pub job_type: Option<Role>,
     /// Ids below this one.
+    #[serde(skip)]
     pub below: Option<TaskId>,
 }
 

@@ -6,26 +6,34 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use super::row::{FromRow, read_all, word};
 use super::{Client, DbError, payloads};
 use crate::domain::payload::{Payload, PayloadId};
+use crate::domain::span;
 use crate::domain::stock::PayloadPosition;
 use crate::domain::store::{Platform, StoreId};
 use crate::domain::task::TaskId;
 use crate::domain::vocabulary::Word;
 
 /// Which payloads to list; a field that is None does not filter.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub struct PayloadFilter {
     pub dispensary_id: Option<StoreId>,
     pub platform: Option<Platform>,
     /// Fetched then or later.
+    #[serde(deserialize_with = "span::optional_beginning")]
+    #[param(schema_with = span::schema)]
     pub from: Option<DateTime<Utc>>,
     /// Fetched before.
+    #[serde(deserialize_with = "span::optional_end")]
+    #[param(schema_with = span::schema)]
     pub to: Option<DateTime<Utc>>,
     /// The last one of the page before: the next ones are older.
+    #[serde(skip)]
     pub after: Option<PayloadPosition>,
 }
 

@@ -9,10 +9,11 @@ mod find;
 mod spelling;
 
 use chrono::{DateTime, Utc};
+use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantArray};
 use tokio_postgres::Row;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 pub use self::copy::{copy_names, copy_names_unless_recent, count_words, forget_gone};
 use self::find::Finder;
@@ -20,27 +21,41 @@ use super::product_views::ProductView;
 use super::row::{self, FromRow, read_all};
 use super::{Client, DbError};
 use crate::domain::product::ProductId;
+use crate::domain::state_code;
 use crate::domain::store::StoreId;
 
+/// A longer text is not looked for.
+const MAX_WORDS_CHARS: usize = 200;
+
 /// What to look for; a field that is None does not filter.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub struct ProductQuestion {
-    /// Words; without them, products are found by the filters alone.
+    /// Words of the name and brand, or beginnings of them. Without it, products are found by the filters alone.
+    #[serde(deserialize_with = "optional_words")]
+    #[param(value_type = Option<String>, min_length = 1, max_length = 200)]
     pub q: Option<String>,
     /// Two letters, in any case.
+    #[serde(deserialize_with = "state_code::optional_letters")]
+    #[param(value_type = Option<String>, example = "AZ")]
     pub state: Option<String>,
-    /// In any letter case, as the category and the brand, which may be its beginning.
+    /// In any letter case, as the category and the brand, of which the beginning is enough.
     pub city: Option<String>,
+    /// Its id.
     pub store: Option<StoreId>,
     pub category: Option<String>,
     pub brand: Option<String>,
     pub in_stock: Option<bool>,
     pub on_special: Option<bool>,
+    /// Cents.
     pub min_price: Option<i32>,
     pub max_price: Option<i32>,
-    /// By default relevance; without words, which nothing is relevant to, the name.
+    /// By default `relevance`, which needs `q`; without that, `name`. What has no price, or never changed it, comes last.
+    #[param(inline)]
     pub sort: Option<SearchSort>,
     /// Where the page before ended, in the same sort.
+    #[serde(skip)]
     pub after: Option<SearchCursor>,
 }
 
@@ -103,6 +118,14 @@ pub struct FoundProducts {
     pub truncated: bool,
     /// Stores with a crawl whose products are not copied yet.
     pub stores_waiting: i64,
+}
+
+fn optional_words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    match text.chars().count() {
+        1..=MAX_WORDS_CHARS => Ok(Some(text)),
+        length => Err(D::Error::custom(format_args!("{length} characters; 1 to {MAX_WORDS_CHARS} are looked for"))),
+    }
 }
 
 /// At most `limit` products.

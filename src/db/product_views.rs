@@ -8,7 +8,7 @@ use serde_json::Value;
 use strum::IntoStaticStr;
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use super::row::{self, FromRow, json, read_all, word};
 use super::{Client, DbError};
@@ -98,20 +98,24 @@ pub struct ProductDetail {
 }
 
 /// Which of a store's products to list; a field that is None does not filter.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub struct ProductFilter {
     /// In any letter case, as the brand.
     pub category: Option<String>,
     pub brand: Option<String>,
     pub in_stock: Option<bool>,
     pub on_special: Option<bool>,
-    /// Of [`ProductView::price`]: what has none is left out.
+    /// Cents; what has no price is left out.
     pub min_price: Option<i32>,
     pub max_price: Option<i32>,
     /// Part of the name or brand, in any letter case.
     pub q: Option<String>,
+    #[param(inline)]
     pub sort: ProductSort,
     /// Where the page before ended, in the same sort.
+    #[serde(skip)]
     pub after: Option<ProductCursor>,
 }
 

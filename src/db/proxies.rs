@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use super::arrays::column;
 use super::proxy_passwords::{self, UnreadableProxy};
@@ -111,11 +111,16 @@ pub async fn load(client: &Client, keys: &SecretKeys) -> Result<LoadedProxies, D
 }
 
 /// Which proxies to list; a field that is None does not filter.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub struct ProxyFilter {
+    /// Just this proxy.
+    #[serde(skip)]
     pub id: Option<ProxyId>,
     pub state: Option<ShownState>,
     /// Ids above this one.
+    #[serde(skip)]
     pub above: Option<ProxyId>,
 }
 

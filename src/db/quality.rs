@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use strum::VariantArray;
 use tokio_postgres::Row;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use super::row::{FromRow, read_all, word};
 use super::tasks::take_turn;
@@ -36,11 +36,15 @@ pub struct Finding {
 }
 
 /// Which findings to list; a field that is None does not filter.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub struct FindingFilter {
     pub kind: Option<QualityKind>,
-    pub store: Option<StoreId>,
+    /// The store's id.
+    pub dispensary_id: Option<StoreId>,
     /// Ids below this one.
+    #[serde(skip)]
     pub below: Option<i64>,
 }
 
@@ -76,9 +80,9 @@ pub async fn look(client: &Client) -> Result<Vec<FindingChange>, DbError> {
 
 /// The newest first, at most `limit`.
 pub async fn list(client: &Client, filter: FindingFilter, limit: i64) -> Result<Vec<Finding>, DbError> {
-    let FindingFilter { kind, store, below } = filter;
+    let FindingFilter { kind, dispensary_id, below } = filter;
     let kind = kind.map(<&str>::from);
-    read_all(&client.query(include_str!("sql/quality/list.sql"), &[&kind, &store, &below, &limit]).await?)
+    read_all(&client.query(include_str!("sql/quality/list.sql"), &[&kind, &dispensary_id, &below, &limit]).await?)
 }
 
 /// One for each kind, in their order.

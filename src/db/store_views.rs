@@ -6,18 +6,23 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use super::row::{FromRow, read_all, word};
 use super::{Client, DbError};
 use crate::domain::payload::PayloadId;
+use crate::domain::state_code;
 use crate::domain::store::{Platform, StoreId};
 use crate::domain::vocabulary::Word;
 
 /// Which stores to list; a field that is None does not filter.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub struct StoreFilter {
     /// Two letters, in any case.
+    #[serde(deserialize_with = "state_code::optional_letters")]
+    #[param(value_type = Option<String>, example = "AZ")]
     pub state: Option<String>,
     pub platform: Option<Platform>,
     pub group: Option<String>,
@@ -25,8 +30,10 @@ pub struct StoreFilter {
     /// Its id, how its slug begins, or part of its name or city, in any letter case.
     pub q: Option<String>,
     /// The last one of the page before.
+    #[serde(skip)]
     pub after: Option<StoreId>,
     /// Just this store.
+    #[serde(skip)]
     pub id: Option<StoreId>,
 }
 

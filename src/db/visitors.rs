@@ -4,11 +4,11 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use super::row::{FromRow, read_all};
 use super::{Client, DbError};
-use crate::domain::years;
+use crate::domain::{span, state_code, years};
 
 /// Requests from one place. Of an unknown one both texts are empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,14 +19,23 @@ pub struct CountedPlace {
 }
 
 /// Which hours and places to list; a field that is None does not filter.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub struct VisitorFilter {
+    #[serde(deserialize_with = "span::optional_beginning")]
+    #[param(schema_with = span::schema)]
     pub from: Option<DateTime<Utc>>,
-    /// Exclusive.
+    /// Exclusive, but for a day, which is part of it.
+    #[serde(deserialize_with = "span::optional_end")]
+    #[param(schema_with = span::schema)]
     pub to: Option<DateTime<Utc>>,
     /// Two letters, in any case.
+    #[serde(deserialize_with = "state_code::optional_letters")]
+    #[param(value_type = Option<String>, example = "US")]
     pub country: Option<String>,
     /// The last one of the page before.
+    #[serde(skip)]
     pub after: Option<VisitorCursor>,
 }
 

@@ -3,40 +3,23 @@
 use std::fmt::{self, Display, Formatter};
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
-use strum::{Display as Words, IntoStaticStr, VariantArray};
+use serde::Serialize;
 use thiserror::Error;
-use utoipa::ToSchema;
 
-use super::vocabulary;
+use super::vocabulary::{self, vocabulary};
 
-/// What a caller may do. Each role may also do what the roles before it may.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Serialize,
-    Deserialize,
-    Words,
-    IntoStaticStr,
-    VariantArray,
-    ToSchema,
-)]
-#[serde(rename_all = "snake_case")]
-#[strum(serialize_all = "snake_case")]
-pub enum AccessRole {
-    /// Reads products, stores, histories and images: the server of a public price site.
-    Consumer,
-    /// Reads everything but settings and tokens.
-    Viewer,
-    /// Changes tasks, schedules, stores and jobs.
-    Operator,
-    /// Changes everything.
-    Admin,
+vocabulary! {
+    /// What a caller may do. Each role may also do what the roles before it may.
+    pub enum AccessRole {
+        /// Reads products, stores, histories and images: the server of a public price site.
+        Consumer,
+        /// Reads everything but settings and tokens.
+        Viewer,
+        /// Changes tasks, schedules, stores and jobs.
+        Operator,
+        /// Changes everything.
+        Admin,
+    }
 }
 
 #[derive(Debug, Error, PartialEq, Eq)]

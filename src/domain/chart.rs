@@ -6,11 +6,9 @@
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use serde::{Deserialize, Serialize};
-use strum::{Display, IntoStaticStr, VariantArray};
-use utoipa::ToSchema;
 
 use super::task_request::BadField;
+use super::vocabulary::vocabulary;
 
 /// Of one chart.
 pub const MAX_POINTS: i64 = 1_000;
@@ -25,38 +23,36 @@ const DAY: Duration = minutes(24 * 60);
 /// A Monday, in seconds since 1970.
 const ORIGIN: i64 = 946_857_600;
 
-/// What is counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Display, IntoStaticStr, VariantArray, ToSchema)]
-#[serde(rename_all = "snake_case")]
-#[strum(serialize_all = "snake_case")]
-pub enum Metric {
-    /// Runs that ended, and tasks that were cancelled before any.
-    Tasks,
-    /// Tasks whose first run was their last, with the time from when they were due until they were claimed.
-    Waits,
-    /// Runs that ended, with the time that they took.
-    Runs,
-    /// Products of the menus that were refreshed.
-    Products,
-    /// Requests that ended, with the time that they took.
-    Requests,
-    /// Requests that a host refused or challenged.
-    Blocks,
-    /// On connections to proxies, in both directions, as their vendors count them.
-    Bytes,
+vocabulary! {
+    /// What is counted.
+    pub enum Metric {
+        /// Runs that ended, and tasks that were cancelled before any.
+        Tasks,
+        /// Tasks whose first run was their last, with the time from when they were due until they were claimed.
+        Waits,
+        /// Runs that ended, with the time that they took.
+        Runs,
+        /// Products of the menus that were refreshed.
+        Products,
+        /// Requests that ended, with the time that they took.
+        Requests,
+        /// Requests that a host refused or challenged.
+        Blocks,
+        /// On connections to proxies, in both directions, as their vendors count them.
+        Bytes,
+    }
 }
 
-/// What a metric is told apart by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Display, IntoStaticStr, VariantArray, ToSchema)]
-#[serde(rename_all = "snake_case")]
-#[strum(serialize_all = "snake_case")]
-pub enum Dimension {
-    Role,
-    Host,
-    Proxy,
-    Outcome,
-    /// Counted by day.
-    Store,
+vocabulary! {
+    /// What a metric is told apart by.
+    pub enum Dimension {
+        Role,
+        Host,
+        Proxy,
+        Outcome,
+        /// Counted by day.
+        Store,
+    }
 }
 
 /// The points of a chart: `[from, to)` in parts of `step`, whose beginning and end are multiples of it.

@@ -1,10 +1,7 @@
 //! Images of products and brands: whose they are, and why one was not stored.
 
-use serde::{Deserialize, Serialize};
-use strum::{Display, IntoStaticStr, VariantArray};
-use utoipa::ToSchema;
-
 use super::product::ProductId;
+use super::vocabulary::vocabulary;
 
 /// Tries after which an image is given up until its address changes.
 pub const MAX_TRIES: i32 = 5;
@@ -35,39 +32,17 @@ pub struct WantedImage {
     pub url: String,
 }
 
-/// Why an image was not stored. All but `Disk` count as a try.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Serialize,
-    Deserialize,
-    Display,
-    IntoStaticStr,
-    VariantArray,
-    ToSchema,
-)]
-#[serde(rename_all = "snake_case")]
-#[strum(serialize_all = "snake_case")]
-pub enum ImageFailure {
-    /// No answer, or one without success.
-    Http,
-    TooLarge,
-    NotAnImage,
-    Truncated,
-    /// Its host, or one that it redirects to, is not on the list.
-    RefusedHost,
-    /// It came, and could not be written.
-    Disk,
-}
-
-impl ImageFailure {
-    pub fn name(self) -> &'static str {
-        self.into()
+vocabulary! {
+    /// Why an image was not stored. All but `Disk` count as a try.
+    pub enum ImageFailure {
+        /// No answer, or one without success.
+        Http,
+        TooLarge,
+        NotAnImage,
+        Truncated,
+        /// Its host, or one that it redirects to, is not on the list.
+        RefusedHost,
+        /// It came, and could not be written.
+        Disk,
     }
 }

@@ -6,9 +6,9 @@
 use std::ops::RangeInclusive;
 
 use chrono::{DateTime, Utc};
+use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use strum::{Display, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 use utoipa::openapi::Object;
 
@@ -16,22 +16,22 @@ use super::role::{Family, Role, one_of};
 use super::task::TaskId;
 use super::task_change::TaskChange;
 use super::task_request::{BadField, bad, check_text, check_time, dependencies_of, present, within};
+use super::vocabulary::vocabulary;
 
 const PRIORITIES: RangeInclusive<i64> = 1..=10;
 const DEFAULT_PRIORITY: i32 = 5;
 const RETRIES: RangeInclusive<i64> = 0..=20;
 const MAX_IDS: usize = 1_000;
 
-/// A claimed or stale task reads as a running job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Display, IntoStaticStr, VariantArray, ToSchema)]
-#[serde(rename_all = "snake_case")]
-#[strum(serialize_all = "snake_case")]
-pub enum JobStatus {
-    Pending,
-    Running,
-    Completed,
-    Failed,
-    Cancelled,
+vocabulary! {
+    /// A claimed or stale task reads as a running job.
+    pub enum JobStatus {
+        Pending,
+        Running,
+        Completed,
+        Failed,
+        Cancelled,
+    }
 }
 
 /// The fields of `POST /api/jobs`, as they came.
@@ -133,6 +133,12 @@ pub fn job_type(name: &str) -> Result<Role, BadField> {
     let known = || Family::Media.roles().map(Role::name).collect::<Vec<_>>().join(", ");
     let role = name.parse().ok().filter(|role: &Role| role.family() == Family::Media);
     role.ok_or_else(|| bad("job_type", format!("unknown job type '{name}': the job types are {}", known())))
+}
+
+/// A [`job_type`] by which jobs are listed, for `deserialize_with`.
+pub fn optional_job_type<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Role>, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    job_type(&name).map(Some).map_err(|bad| D::Error::custom(bad.fault))
 }
 
 #[derive(Deserialize)]

@@ -17,9 +17,6 @@ use std::fmt;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
-use strum::{Display, IntoStaticStr, VariantArray};
-use utoipa::ToSchema;
 
 pub use budget::{Budgets, DayUsage, UsageToday};
 pub use counters::{Change, CounterDelta, Counters};
@@ -28,23 +25,16 @@ pub use notice::Notice;
 pub use pool::{Pool, PoolState};
 pub use pooled_proxy::PooledProxy;
 
+use super::vocabulary::vocabulary;
+
 pub type ProxyId = i64;
 
-/// What is spoken to a proxy; `https` is HTTP inside TLS.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, Display, IntoStaticStr, VariantArray, ToSchema,
-)]
-#[serde(rename_all = "snake_case")]
-#[strum(serialize_all = "snake_case")]
-pub enum ProxyProtocol {
-    Http,
-    Https,
-    Socks5,
-}
-
-impl ProxyProtocol {
-    pub fn name(self) -> &'static str {
-        self.into()
+vocabulary! {
+    /// What is spoken to a proxy; `https` is HTTP inside TLS.
+    pub enum ProxyProtocol {
+        Http,
+        Https,
+        Socks5,
     }
 }
 
@@ -175,14 +165,13 @@ impl StoredState {
     }
 }
 
-/// A proxy's state as people see it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Display, IntoStaticStr, VariantArray, ToSchema)]
-#[serde(rename_all = "snake_case")]
-#[strum(serialize_all = "snake_case")]
-pub enum ShownState {
-    Active,
-    Benched,
-    Off,
+vocabulary! {
+    /// A proxy's state as people see it.
+    pub enum ShownState {
+        Active,
+        Benched,
+        Off,
+    }
 }
 
 impl ShownState {

@@ -1,34 +1,16 @@
 //! Kinds of faults that a store's data may have.
 
-use serde::{Deserialize, Serialize};
-use strum::{Display, IntoStaticStr, VariantArray};
-use utoipa::ToSchema;
+use super::vocabulary::vocabulary;
 
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Serialize,
-    Deserialize,
-    Display,
-    IntoStaticStr,
-    VariantArray,
-    ToSchema,
-)]
-#[serde(rename_all = "snake_case")]
-#[strum(serialize_all = "snake_case")]
-pub enum QualityKind {
-    /// No whole crawl for three intervals of the schedule that crawls it.
-    BlindStore,
-    /// Its latest menus were so much smaller than the one before that they are not believed yet.
-    HalvedMenu,
-    /// More than a fifth of at least 20 products of its latest refresh have no price.
-    EmptyPrices,
-    /// Its latest refresh met keys of upstream that this program does not know.
-    UnknownKeys,
+vocabulary! {
+    pub enum QualityKind {
+        /// No whole crawl for three intervals of the schedule that crawls it.
+        BlindStore,
+        /// Its latest menus were so much smaller than the one before that they are not believed yet.
+        HalvedMenu,
+        /// More than a fifth of at least 20 products of its latest refresh have no price.
+        EmptyPrices,
+        /// Its latest refresh met keys of upstream that this program does not know.
+        UnknownKeys,
+    }
 }

@@ -5,13 +5,9 @@ pub mod rules;
 
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-use strum::{Display, IntoStaticStr, VariantArray};
-use utoipa::ToSchema;
-
 pub use rules::{Robots, Rule};
 
-use super::vocabulary;
+use super::vocabulary::{self, vocabulary};
 
 /// A file is used for so long, and then fetched again.
 pub const MAX_AGE: Duration = Duration::from_secs(24 * 3600);
@@ -22,17 +18,16 @@ const RETRY_AFTER: Duration = Duration::from_secs(60);
 /// How long a task waits while another process fetches the file.
 const FETCH_WAIT: Duration = Duration::from_secs(5);
 
-/// What is done about a host's rules.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Display, IntoStaticStr, VariantArray, ToSchema)]
-#[serde(rename_all = "snake_case")]
-#[strum(serialize_all = "snake_case")]
-pub enum RobotsPolicy {
-    /// What is forbidden is not sent, and nothing is while the rules are not known.
-    Obey,
-    /// What is forbidden is sent, and told to the operator.
-    Report,
-    /// The file is not fetched.
-    Ignore,
+vocabulary! {
+    /// What is done about a host's rules.
+    pub enum RobotsPolicy {
+        /// What is forbidden is not sent, and nothing is while the rules are not known.
+        Obey,
+        /// What is forbidden is sent, and told to the operator.
+        Report,
+        /// The file is not fetched.
+        Ignore,
+    }
 }
 
 impl RobotsPolicy {

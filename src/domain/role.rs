@@ -7,59 +7,39 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use strum::{Display, IntoStaticStr, VariantArray};
+use strum::VariantArray;
 use thiserror::Error;
-use utoipa::ToSchema;
 use utoipa::openapi::{Object, OneOf, Schema, Type};
 
-use super::vocabulary;
+use super::vocabulary::{self, vocabulary};
 
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    Serialize,
-    Deserialize,
-    Display,
-    IntoStaticStr,
-    VariantArray,
-    ToSchema,
-)]
-#[serde(rename_all = "snake_case")]
-#[strum(serialize_all = "snake_case")]
-pub enum Role {
-    StoreDiscovery,
-    EntryPointDiscovery,
-    ProductDiscovery,
-    PayloadFetch,
-    ProductRefresh,
-    AnalyticsRefresh,
-    ScrapeAccount,
-    DownloadMedia,
-    PaidContentSync,
-    PaidContentCreator,
-    ForumScrape,
-    YoutubeMonitor,
-    EasynewsMonitor,
-    AppearancesSync,
+vocabulary! {
+    pub enum Role {
+        StoreDiscovery,
+        EntryPointDiscovery,
+        ProductDiscovery,
+        PayloadFetch,
+        ProductRefresh,
+        AnalyticsRefresh,
+        ScrapeAccount,
+        DownloadMedia,
+        PaidContentSync,
+        PaidContentCreator,
+        ForumScrape,
+        YoutubeMonitor,
+        EasynewsMonitor,
+        AppearancesSync,
+    }
 }
 
-/// The roles that a worker claims when its roles are not listed one by one.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, Display, IntoStaticStr, VariantArray, ToSchema,
-)]
-#[serde(rename_all = "snake_case")]
-#[strum(serialize_all = "snake_case")]
-pub enum Family {
-    /// Menus of stores; `WORKER_ROLE` empty or `any`.
-    Crawl,
-    /// Accounts and media; `WORKER_ROLE=media`.
-    Media,
+vocabulary! {
+    /// The roles that a worker claims when its roles are not listed one by one.
+    pub enum Family {
+        /// Menus of stores; `WORKER_ROLE` empty or `any`.
+        Crawl,
+        /// Accounts and media; `WORKER_ROLE=media`.
+        Media,
+    }
 }
 
 /// A former role, which requests still name.
@@ -218,11 +198,6 @@ impl Role {
                 ..MEDIA_DEFAULTS
             },
         }
-    }
-
-    /// The word in the table, in JSON and in `WORKER_ROLE`.
-    pub fn name(self) -> &'static str {
-        self.into()
     }
 
     /// The module of `handlers` that runs it; none while there is none.

@@ -2,30 +2,24 @@
 
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
-use strum::{Display, IntoStaticStr, VariantArray};
 use thiserror::Error;
-use utoipa::ToSchema;
 
 use super::task::Status;
-use super::vocabulary;
+use super::vocabulary::{self, vocabulary};
 
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, Display, IntoStaticStr, VariantArray, ToSchema,
-)]
-#[serde(rename_all = "snake_case")]
-#[strum(serialize_all = "snake_case")]
-pub enum ShownStatus {
-    Pending,
-    /// While its lease lasts.
-    Claimed,
-    /// While its lease lasts.
-    Running,
-    Completed,
-    Failed,
-    Cancelled,
-    /// Claimed or running, its lease has run out, not recovered yet.
-    Stale,
+vocabulary! {
+    pub enum ShownStatus {
+        Pending,
+        /// While its lease lasts.
+        Claimed,
+        /// While its lease lasts.
+        Running,
+        Completed,
+        Failed,
+        Cancelled,
+        /// Claimed or running, its lease has run out, not recovered yet.
+        Stale,
+    }
 }
 
 impl ShownStatus {
@@ -69,6 +63,7 @@ impl FromStr for ShownStatus {
 #[cfg(test)]
 mod tests {
     use rstest::rstest;
+    use strum::VariantArray;
 
     use super::*;
 

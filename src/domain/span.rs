@@ -1,6 +1,12 @@
 //! The ends of a span of time as people write them: a time as in RFC 3339, or a day in UTC.
+//!
+//! In: text, or the field of a request. Out: the time that is meant.
 
 use chrono::{DateTime, Days, NaiveDate, NaiveTime, Utc};
+use serde::de::{Deserialize, Deserializer, Error};
+use utoipa::openapi::{KnownFormat, Object, OneOf, Schema, SchemaFormat, Type};
+
+const NO_TIME: &str = "not a time as in RFC 3339, 2025-01-10T08:00:00Z, nor a day, 2025-01-10";
 
 /// A day begins the span with its first moment.
 pub fn beginning(text: &str) -> Option<DateTime<Utc>> {
@@ -10,6 +16,30 @@ pub fn beginning(text: &str) -> Option<DateTime<Utc>> {
 /// A day is part of the span that it ends.
 pub fn end(text: &str) -> Option<DateTime<Utc>> {
     time_or_day(text, 1)
+}
+
+/// The [`beginning`] of a request's span, for `deserialize_with`.
+pub fn optional_beginning<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<DateTime<Utc>>, D::Error> {
+    optional(deserializer, beginning)
+}
+
+/// The [`end`] of a request's span, for `deserialize_with`.
+pub fn optional_end<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<DateTime<Utc>>, D::Error> {
+    optional(deserializer, end)
+}
+
+fn optional<'de, D: Deserializer<'de>>(
+    deserializer: D,
+    time: fn(&str) -> Option<DateTime<Utc>>,
+) -> Result<Option<DateTime<Utc>>, D::Error> {
+    let Some(text) = Option::<String>::deserialize(deserializer)? else { return Ok(None) };
+    time(&text).map(Some).ok_or_else(|| D::Error::custom(NO_TIME))
+}
+
+/// Either end in the OpenAPI document.
+pub fn schema() -> Schema {
+    let text = |format| Object::builder().schema_type(Type::String).format(Some(SchemaFormat::KnownFormat(format)));
+    OneOf::builder().item(text(KnownFormat::DateTime)).item(text(KnownFormat::Date)).build().into()
 }
 
 fn time_or_day(text: &str, days_later: u64) -> Option<DateTime<Utc>> {

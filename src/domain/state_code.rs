@@ -1,9 +1,11 @@
-//! `StateCode`: the two letters of a US state. In: text in any letter case. Out: capital letters.
+//! `StateCode`: the two letters of a US state, and such letters elsewhere. In: text in any letter case. Out:
+//! capital letters. It must not know which states there are.
 
 use std::fmt::{self, Display, Formatter};
 use std::ops::Deref;
 use std::str::FromStr;
 
+use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -15,14 +17,23 @@ pub struct StateCode(String);
 #[error("must be two letters, for example AZ")]
 pub struct NotAStateCode;
 
+/// Two letters, as capitals; None: the text is something else.
+pub fn two_letters(text: &str) -> Option<String> {
+    let is_code = text.len() == 2 && text.bytes().all(|letter| letter.is_ascii_alphabetic());
+    is_code.then(|| text.to_ascii_uppercase())
+}
+
+/// The two letters by which a list is filtered, for `deserialize_with`.
+pub fn optional_letters<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    two_letters(&text).map(Some).ok_or_else(|| D::Error::custom("not two letters such as AZ"))
+}
+
 impl FromStr for StateCode {
     type Err = NotAStateCode;
 
     fn from_str(text: &str) -> Result<StateCode, NotAStateCode> {
-        match text.len() == 2 && text.bytes().all(|letter| letter.is_ascii_alphabetic()) {
-            true => Ok(StateCode(text.to_ascii_uppercase())),
-            false => Err(NotAStateCode),
-        }
+        two_letters(text).map(StateCode).ok_or(NotAStateCode)
     }
 }
 

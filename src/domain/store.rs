@@ -3,34 +3,25 @@
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
-use strum::{Display, IntoStaticStr, VariantArray};
+use strum::{Display, IntoStaticStr};
 use thiserror::Error;
-use utoipa::ToSchema;
 
-use super::vocabulary;
+use super::vocabulary::{self, vocabulary};
 
 pub type StoreId = i64;
 
-/// A menu platform that has an adapter.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, Display, IntoStaticStr, VariantArray, ToSchema,
-)]
-#[serde(rename_all = "snake_case")]
-#[strum(serialize_all = "snake_case")]
-pub enum Platform {
-    Dutchie,
-    /// Dutchie's API for partners, by a key.
-    DutchiePlus,
+vocabulary! {
+    /// A menu platform that has an adapter.
+    pub enum Platform {
+        Dutchie,
+        /// Dutchie's API for partners, by a key.
+        DutchiePlus,
+    }
 }
 
 impl Platform {
     /// The platform of a request that names none.
     pub const DEFAULT: Platform = Platform::Dutchie;
-
-    /// The word in the tables, in JSON and on the command line.
-    pub fn name(self) -> &'static str {
-        self.into()
-    }
 }
 
 #[derive(Debug, Error, PartialEq, Eq)]

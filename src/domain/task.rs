@@ -2,49 +2,35 @@
 
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-use strum::{Display, IntoStaticStr, VariantArray};
-use utoipa::ToSchema;
+use super::vocabulary::vocabulary;
 
 pub type TaskId = i64;
 
-/// The statuses that the table holds. `stale` is shown, never stored: claimed or running with its lease run out.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, Display, IntoStaticStr, VariantArray, ToSchema,
-)]
-#[serde(rename_all = "snake_case")]
-#[strum(serialize_all = "snake_case")]
-pub enum Status {
-    Pending,
-    Claimed,
-    Running,
-    Completed,
-    Failed,
-    Cancelled,
+vocabulary! {
+    /// The statuses that the table holds. `stale` is shown, never stored: claimed or running with its lease run out.
+    pub enum Status {
+        Pending,
+        Claimed,
+        Running,
+        Completed,
+        Failed,
+        Cancelled,
+    }
 }
 
-/// How an attempt ended, as the history has it (column `outcome` of `task_attempts`). What a run is settled with is
-/// `db::tasks::AttemptOutcome`: that one tells a permanent failure from another and has no `Lost`, which no run writes itself.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, Display, IntoStaticStr, VariantArray, ToSchema,
-)]
-#[serde(rename_all = "snake_case")]
-#[strum(serialize_all = "snake_case")]
-pub enum RecordedOutcome {
-    Completed,
-    Failed,
-    /// Its lease ran out, or its worker died.
-    Lost,
-    /// Given back by a worker that stops.
-    Released,
-    Cancelled,
-    /// Put off without spending a retry: what it needs was unavailable.
-    Snoozed,
-}
-
-impl Status {
-    pub fn name(self) -> &'static str {
-        self.into()
+vocabulary! {
+    /// How an attempt ended, as the history has it (column `outcome` of `task_attempts`). What a run is settled with is
+    /// `db::tasks::AttemptOutcome`: that one tells a permanent failure from another and has no `Lost`, which no run writes itself.
+    pub enum RecordedOutcome {
+        Completed,
+        Failed,
+        /// Its lease ran out, or its worker died.
+        Lost,
+        /// Given back by a worker that stops.
+        Released,
+        Cancelled,
+        /// Put off without spending a retry: what it needs was unavailable.
+        Snoozed,
     }
 }
 

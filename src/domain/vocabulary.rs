@@ -1,11 +1,49 @@
-//! Closed vocabularies: enums whose variants are words in the database and in JSON, such as `payload_fetch` or `pending`.
+//! Closed vocabularies: enums whose variants are words in the database and in JSON, such as `payload_fetch`.
 //!
-//! Their words, lists and `Display` are derived by `strum`, so no list has to be kept beside the enum.
+//! In: the variants. Out: their words, lists and `Display`, derived by `strum`, so that no list has to be kept
+//! beside the enum. It must not know what a word means.
 
 use std::fmt::{Display, Formatter, Result};
 
 use serde::{Deserialize, Serialize};
 use strum::VariantArray;
+
+/// An enum of words, and all that such an enum can do.
+macro_rules! vocabulary {
+    ($(#[$($about:tt)*])* pub enum $name:ident { $($(#[$($meaning:tt)*])* $variant:ident,)+ }) => {
+        #[derive(
+            Clone,
+            Copy,
+            Debug,
+            PartialEq,
+            Eq,
+            PartialOrd,
+            Ord,
+            Hash,
+            serde::Serialize,
+            serde::Deserialize,
+            strum::Display,
+            strum::IntoStaticStr,
+            strum::VariantArray,
+            utoipa::ToSchema,
+        )]
+        #[serde(rename_all = "snake_case")]
+        #[strum(serialize_all = "snake_case")]
+        $(#[$($about)*])*
+        pub enum $name {
+            $($(#[$($meaning)*])* $variant,)+
+        }
+
+        impl $name {
+            /// The word in the database, in JSON and on the command line.
+            pub fn name(self) -> &'static str {
+                self.into()
+            }
+        }
+    };
+}
+
+pub(crate) use vocabulary;
 
 /// The variant with this word.
 pub fn find<T: VariantArray + Copy + Into<&'static str>>(word: &str) -> Option<T> {

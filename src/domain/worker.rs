@@ -2,36 +2,28 @@
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
-use strum::{Display, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 
 use super::task::TaskId;
+use super::vocabulary::vocabulary;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Display, IntoStaticStr, VariantArray, ToSchema)]
-#[serde(rename_all = "snake_case")]
-#[strum(serialize_all = "snake_case")]
-pub enum WorkerStatus {
-    Active,
-    BackingOff,
-    Paused,
-    Draining,
-    Offline,
-}
-
-impl WorkerStatus {
-    pub fn name(self) -> &'static str {
-        self.into()
+vocabulary! {
+    pub enum WorkerStatus {
+        Active,
+        BackingOff,
+        Paused,
+        Draining,
+        Offline,
     }
 }
 
-/// What a person orders a worker to do, by a row of `worker_commands`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Display, IntoStaticStr, VariantArray, ToSchema)]
-#[serde(rename_all = "snake_case")]
-#[strum(serialize_all = "snake_case")]
-pub enum WorkerCommand {
-    Decommission,
-    Pause,
-    Resume,
+vocabulary! {
+    /// What a person orders a worker to do, by a row of `worker_commands`.
+    pub enum WorkerCommand {
+        Decommission,
+        Pause,
+        Resume,
+    }
 }
 
 /// Memory in MiB, CPU time in milliseconds since the process began, shares in percent.

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use toml::Value;
 
 use super::data_file::{DataFileError, parse};
+use crate::domain::state_code::two_letters;
 
 pub const EMBEDDED: &str = include_str!("../../config/states.toml");
 
@@ -82,7 +83,7 @@ fn state_of(code: &str, state: &Value, errors: &mut Vec<String>) -> Option<State
 }
 
 fn state_errors(code: &str, state: &StateLocale) -> Vec<String> {
-    let is_code = code.len() == 2 && code.bytes().all(|letter| letter.is_ascii_uppercase());
+    let is_code = two_letters(code).is_some_and(|capitals| capitals == code);
     let is_tag = |tag: &String| !tag.is_empty() && tag.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'-');
     let is_point = |[lat, lng, miles]: &[f64; 3]| lat.abs() <= 90.0 && lng.abs() <= 180.0 && *miles > 0.0;
     let is_rectangle = |[south, west, north, east]: &[f64; 4]| {

@@ -16,40 +16,8 @@ const WITH_LISTED: [&str; 2] = ["product_search/scan.sql", "product_search/walk.
 const WITH_LISTED_AND_FOUND: [&str; 3] =
     ["product_search/by_corrections.sql", "product_search/by_trigrams.sql", "product_search/by_words.sql"];
 
-/// What the program says of a statement's parameters where the statement does not.
-fn types_of(name: &str) -> Vec<Type> {
-    let last = match name {
-        "task_views/list.sql" | "task_views/matching.sql" => Type::INT8,
-        "task_views/count_matching.sql" => Type::TEXT_ARRAY,
-        _ => return types_of_read(name).to_vec(),
-    };
-    vec![
-        Type::TEXT_ARRAY,
-        Type::BOOL,
-        Type::TEXT,
-        Type::TEXT_ARRAY,
-        Type::INT8,
-        Type::TEXT,
-        Type::TEXT,
-        Type::TIMESTAMPTZ,
-        Type::TIMESTAMPTZ,
-        Type::INT8,
-        Type::INT8_ARRAY,
-        Type::INT8,
-        Type::INT8,
-        Type::TEXT,
-        Type::INT4,
-        Type::INT8,
-        Type::TEXT,
-        Type::INT8_ARRAY,
-        Type::TEXT,
-        Type::TEXT,
-        last,
-    ]
-}
-
-/// The same of what people read of the crawled data.
-fn types_of_read(name: &str) -> &'static [Type] {
+/// The types that the program gives with a statement's parameters where its text does not say them.
+fn types_of(name: &str) -> &'static [Type] {
     match name {
         "payload_views/list.sql" => {
             &[Type::INT8, Type::TEXT, Type::TIMESTAMPTZ, Type::TIMESTAMPTZ, Type::TIMESTAMPTZ, Type::INT8, Type::INT8]
@@ -134,6 +102,22 @@ fn types_of_read(name: &str) -> &'static [Type] {
     }
 }
 
+/// The statement with a number for each name in braces, as its program gives the values.
+fn numbered(text: &str) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    let mut parts = text.split('{');
+    let mut statement = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (name, rest) = part.split_once('}').unwrap();
+        if !names.contains(&name) {
+            names.push(name);
+        }
+        let number = names.iter().position(|known| *known == name).unwrap() + 1;
+        statement.push_str(&format!("${number}{rest}"));
+    }
+    statement
+}
+
 /// The files below a folder whose names end so, in the order of their names.
 pub fn files_with(extension: &str, folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
@@ -163,14 +147,17 @@ async fn every_statement_file_can_be_prepared() {
         if WITHOUT_SCHEMA.contains(&name.as_str()) || parts.contains(&name.as_str()) {
             continue;
         }
-        let mut text = read(&name).replace("{filters}", &filters).replace("{columns}", &columns);
+        let mut text = read(&name).replace("{columns}", &columns);
+        if text.contains("{filters}") {
+            text = numbered(&text.replace("{filters}", &filters));
+        }
         if WITH_LISTED.contains(&name.as_str()) {
             text = format!("{listed}{text}");
         }
         if WITH_LISTED_AND_FOUND.contains(&name.as_str()) {
             text = format!("{listed}{text}{found}");
         }
-        if let Err(error) = database.raw.prepare_typed(&text, &types_of(&name)).await {
+        if let Err(error) = database.raw.prepare_typed(&text, types_of(&name)).await {
             faults.push(format!("{name}: {}", error.as_db_error().map_or(error.to_string(), |db| db.to_string())));
         }
     }

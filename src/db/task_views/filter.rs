@@ -6,23 +6,26 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
 use tokio_postgres::types::{ToSql, Type};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use crate::db::{Client, DbError};
 use crate::domain::role::RoleSet;
 use crate::domain::shown_status::ShownStatus;
+use crate::domain::span;
 use crate::domain::store::{Platform, StoreId};
 use crate::domain::task::{Status, TaskId};
 
 /// A field that is None does not filter. As JSON it has the names of the parameters of `GET /api/tasks`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema, IntoParams)]
 #[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub struct TaskFilter {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<ShownStatus>,
     /// One role, several with commas, `any` for all crawl roles, or `media`.
     #[serde(rename = "role", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, example = "payload_fetch")]
+    #[param(value_type = Option<String>, example = "payload_fetch")]
     pub roles: Option<RoleSet>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dispensary_id: Option<StoreId>,
@@ -34,9 +37,11 @@ pub struct TaskFilter {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub q: Option<String>,
     /// Made then or later.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "span::optional_beginning", skip_serializing_if = "Option::is_none")]
+    #[param(schema_with = span::schema)]
     pub created_after: Option<DateTime<Utc>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "span::optional_beginning", skip_serializing_if = "Option::is_none")]
+    #[param(schema_with = span::schema)]
     pub created_before: Option<DateTime<Utc>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schedule_id: Option<i64>,
@@ -50,6 +55,7 @@ pub struct TaskFilter {
     pub min_retries: Option<i32>,
     /// Just these tasks.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[param(ignore)]
     pub ids: Option<Vec<TaskId>>,
     /// Ids below this one: where the last page ended.
     #[serde(skip)]
@@ -77,20 +83,34 @@ pub(in crate::db) struct FilterValues<'a> {
 
 pub(in crate::db) type TypedParam<'a> = (&'a (dyn ToSql + Sync), Type);
 
+/// A value, and the name that stands for it in the statements, as `{name}`.
+type NamedParam<'a> = (&'static str, &'a (dyn ToSql + Sync), Type);
+
 /// A statement of this folder, whose text has `{filters}` where the conditions belong.
 pub(in crate::db) struct Filtered(LazyLock<String>);
 
-pub(in crate::db) static LIST: Filtered = Filtered(LazyLock::new(|| whole(include_str!("../sql/task_views/list.sql"))));
+pub(in crate::db) static LIST: Filtered =
+    Filtered(LazyLock::new(|| numbered(include_str!("../sql/task_views/list.sql"), "limit")));
 pub(in crate::db) static MATCHING: Filtered =
-    Filtered(LazyLock::new(|| whole(include_str!("../sql/task_views/matching.sql"))));
+    Filtered(LazyLock::new(|| numbered(include_str!("../sql/task_views/matching.sql"), "limit")));
 pub(in crate::db) static COUNT_MATCHING: Filtered =
-    Filtered(LazyLock::new(|| whole(include_str!("../sql/task_views/count_matching.sql"))));
+    Filtered(LazyLock::new(|| numbered(include_str!("../sql/task_views/count_matching.sql"), "eligible")));
 
 pub(in crate::db) static GET: LazyLock<String> = LazyLock::new(|| whole(include_str!("../sql/task_views/get.sql")));
 
 fn whole(statement: &str) -> String {
     let statement = statement.replace("{columns}", include_str!("../sql/task_views/columns.sql"));
     statement.replace("{filters}", include_str!("../sql/task_views/filters.sql"))
+}
+
+/// The whole statement with numbers for the names of its values: those of the filter, and then `last`.
+fn numbered(statement: &str, last: &'static str) -> String {
+    let filter = TaskFilter::default();
+    let values = filter.values();
+    let names = values.named().into_iter().map(|(name, ..)| name).chain([last]);
+    let number =
+        |text: String, (name, number): (&str, usize)| text.replace(&format!("{{{name}}}"), &format!("${number}"));
+    names.zip(1..).fold(whole(statement), number)
 }
 
 impl TaskFilter {
@@ -130,38 +150,73 @@ impl TaskFilter {
     }
 }
 
+impl FilterValues<'_> {
+    /// A new filter is one more of these, and a condition in `filters.sql`.
+    fn named(&self) -> Vec<NamedParam<'_>> {
+        let filter = self.filter;
+        let named: &[NamedParam<'_>] = &[
+            ("statuses", &self.statuses, Type::TEXT_ARRAY),
+            ("lease_expired", &self.lease_expired, Type::BOOL),
+            ("role", &self.role, Type::TEXT),
+            ("roles", &self.roles, Type::TEXT_ARRAY),
+            ("dispensary_id", &filter.dispensary_id, Type::INT8),
+            ("platform", &self.platform, Type::TEXT),
+            ("worker_id", &filter.worker_id, Type::TEXT),
+            ("created_after", &filter.created_after, Type::TIMESTAMPTZ),
+            ("created_before", &filter.created_before, Type::TIMESTAMPTZ),
+            ("below", &self.below, Type::INT8),
+            ("ids", &filter.ids, Type::INT8_ARRAY),
+            ("schedule_id", &filter.schedule_id, Type::INT8),
+            ("parent_task_id", &filter.parent_task_id, Type::INT8),
+            ("error", &filter.error, Type::TEXT),
+            ("min_retries", &filter.min_retries, Type::INT4),
+            ("from", &self.from, Type::INT8),
+            ("worker_pattern", &self.worker_pattern, Type::TEXT),
+            ("stores", &self.stores, Type::INT8_ARRAY),
+            ("q", &self.q, Type::TEXT),
+            ("error_pattern", &self.error_pattern, Type::TEXT),
+        ];
+        named.to_vec()
+    }
+}
+
 impl Filtered {
-    /// Runs it, planned for these values: `$1` to `$20`, and one more.
+    /// Runs it, planned for these values and the last one.
     pub async fn rows(
         &self,
         client: &Client,
         values: &FilterValues<'_>,
         last: TypedParam<'_>,
     ) -> Result<Vec<Row>, DbError> {
-        let filter = values.filter;
-        let params: [TypedParam<'_>; 21] = [
-            (&values.statuses, Type::TEXT_ARRAY),
-            (&values.lease_expired, Type::BOOL),
-            (&values.role, Type::TEXT),
-            (&values.roles, Type::TEXT_ARRAY),
-            (&filter.dispensary_id, Type::INT8),
-            (&values.platform, Type::TEXT),
-            (&filter.worker_id, Type::TEXT),
-            (&filter.created_after, Type::TIMESTAMPTZ),
-            (&filter.created_before, Type::TIMESTAMPTZ),
-            (&values.below, Type::INT8),
-            (&filter.ids, Type::INT8_ARRAY),
-            (&filter.schedule_id, Type::INT8),
-            (&filter.parent_task_id, Type::INT8),
-            (&filter.error, Type::TEXT),
-            (&filter.min_retries, Type::INT4),
-            (&values.from, Type::INT8),
-            (&values.worker_pattern, Type::TEXT),
-            (&values.stores, Type::INT8_ARRAY),
-            (&values.q, Type::TEXT),
-            (&values.error_pattern, Type::TEXT),
-            last,
-        ];
+        let mut params: Vec<TypedParam<'_>> =
+            values.named().into_iter().map(|(_, value, value_type)| (value, value_type)).collect();
+        params.push(last);
         client.query_planned(&self.0, &params).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_times_of_a_body_are_those_of_a_query() {
+        let filter = json!({"created_after": "2025-01-10", "created_before": null});
+        let filter: TaskFilter = serde_json::from_value(filter).unwrap();
+        assert_eq!(filter.created_after, span::beginning("2025-01-10T00:00:00Z"));
+        assert_eq!(filter.created_before, None);
+    }
+
+    #[test]
+    fn statements_and_values_have_the_same_names() {
+        for statement in [&LIST, &MATCHING, &COUNT_MATCHING] {
+            assert!(!statement.0.contains('{'), "a name has no value: {}", *statement.0);
+        }
+        let filters = include_str!("../sql/task_views/filters.sql");
+        for (name, ..) in TaskFilter::default().values().named() {
+            assert!(filters.contains(&format!("({{{name}}}::")), "no condition begins with {name} and its type");
+        }
     }
 }

@@ -7,21 +7,20 @@ use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
-use strum::{Display, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 
 use super::{HostLimits, later, left};
 use crate::domain::retry;
+use crate::domain::vocabulary::vocabulary;
 
 pub type ProbeNumber = i64;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Display, IntoStaticStr, VariantArray, ToSchema)]
-#[serde(rename_all = "snake_case")]
-#[strum(serialize_all = "snake_case")]
-pub enum BreakerState {
-    Closed,
-    Open,
-    HalfOpen,
+vocabulary! {
+    pub enum BreakerState {
+        Closed,
+        Open,
+        HalfOpen,
+    }
 }
 
 /// What a probe showed.

@@ -1,21 +1,21 @@
 -- Tasks as people see them, newest first. Planned for its values, so that each filter finds its index: ended tasks, of which there are
--- millions, have one for each (indexes/), pending and active ones one by id. $1 to $20 as in filters.sql, $21 rows
+-- millions, have one for each (indexes/), pending and active ones one by id
 WITH page AS MATERIALIZED (
   (SELECT * FROM worker_tasks t
     WHERE t.status IN ('completed', 'failed', 'cancelled') AND {filters}
-    ORDER BY t.id DESC LIMIT $21)
+    ORDER BY t.id DESC LIMIT {limit})
   UNION ALL
   (SELECT * FROM worker_tasks t
     WHERE t.status = 'pending' AND {filters}
-    ORDER BY t.id DESC LIMIT $21)
+    ORDER BY t.id DESC LIMIT {limit})
   UNION ALL
   (SELECT * FROM worker_tasks t
     WHERE t.status IN ('claimed', 'running') AND {filters}
-    ORDER BY t.id DESC LIMIT $21)
+    ORDER BY t.id DESC LIMIT {limit})
 )
 SELECT {columns}
   FROM page t
   LEFT JOIN dispensaries d ON d.id = t.dispensary_id
   LEFT JOIN worker_registry w ON w.worker_id = t.worker_id
  ORDER BY t.id DESC
- LIMIT $21
+ LIMIT {limit}

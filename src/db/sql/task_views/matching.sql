@@ -1,17 +1,17 @@
--- The ids of the tasks that list.sql would show, newest first. $1 to $20 as in filters.sql, $21 how many
+-- The ids of the tasks that list.sql would show, newest first
 SELECT m.id
   FROM (
     (SELECT t.id FROM worker_tasks t
       WHERE t.status IN ('completed', 'failed', 'cancelled') AND {filters}
-      ORDER BY t.id DESC LIMIT $21)
+      ORDER BY t.id DESC LIMIT {limit})
     UNION ALL
     (SELECT t.id FROM worker_tasks t
       WHERE t.status = 'pending' AND {filters}
-      ORDER BY t.id DESC LIMIT $21)
+      ORDER BY t.id DESC LIMIT {limit})
     UNION ALL
     (SELECT t.id FROM worker_tasks t
       WHERE t.status IN ('claimed', 'running') AND {filters}
-      ORDER BY t.id DESC LIMIT $21)
+      ORDER BY t.id DESC LIMIT {limit})
   ) m
  ORDER BY m.id DESC
- LIMIT $21
+ LIMIT {limit}
