@@ -5,7 +5,7 @@
 //! The server is a private one with its ordinary settings, which sync each commit. Medians of 15 rounds; the ratio is the median of
 //! the rounds' own, since a round and its neighbour share what else the machine does.
 //!
-//! `PROTOTYPE_SQL=…/ready_queue.sql cargo bench --bench claims [-- 8x50]`
+//! `PROTOTYPE_SQL=…/ready_queue.sql cargo bench --package benches --bench claims [-- 8x50]`
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 

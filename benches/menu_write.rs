@@ -2,7 +2,7 @@
 //! by itself. Time, Postgres' CPU (all its processes), WAL and buffers a product, for a store's first menu, the same again, and one of
 //! which a tenth has changed. Medians of the stores. The server is a private one with its ordinary settings.
 //!
-//! `cargo bench --bench menu_write [-- --large]`: with `--large` the same on a database of 1,000,000 products and 10,000,000 snapshots,
+//! `cargo bench --package benches --bench menu_write [-- --large]`: with `--large` the same on a database of 1,000,000 products and 10,000,000 snapshots,
 //! interleaved store by store, and how long the histories of one option and of one product take to read there.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)]

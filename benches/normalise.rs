@@ -2,7 +2,7 @@
 //! core, microseconds a product, and allocations a product; medians of interleaved rounds after one to warm up. The pages are
 //! the simulator's, and a captured one of the real platform where there are fixtures.
 //!
-//! `cargo bench --bench normalise`
+//! `cargo bench --package benches --bench normalise`
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 

@@ -1,7 +1,7 @@
 //! A refresh of a 1,000-product payload (read, parse, normalise, write, commit) beside a bare COPY of the same rows into the same
 //! tables, on a private server with its ordinary settings. Five interleaved rounds after one to warm up; medians.
 //!
-//! `cargo bench --bench refresh`
+//! `cargo bench --package benches --bench refresh`
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 

@@ -1,7 +1,7 @@
 //! The search on 1,000,000 products of 5,000 stores: how many of 500 typos find what was meant within the first ten, and how long searching and
 //! browsing take, on tables that were never analysed and with statistics.
 //!
-//! `cargo bench --bench search [-- --products 1000000]`
+//! `cargo bench --package benches --bench search [-- --products 1000000]`
 //!
 //! On a private server with its ordinary settings, one question after the other on one connection.
 

@@ -1,4 +1,4 @@
--- The id tells this database from every other one, wherever it is restored to. Payload files name the database they belong to, so that
+-- The id distinguishes this database from every other one, wherever it is restored to. Payload files name the database they belong to, so that
 -- another one, which knows none of them, does not take them for leftovers.
 CREATE TABLE installation (
   id     uuid NOT NULL DEFAULT gen_random_uuid(),

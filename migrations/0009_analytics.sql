@@ -18,7 +18,7 @@ SELECT d.id AS dispensary_id, d.name AS dispensary_name, d.platform, d.state, d.
 
 CREATE UNIQUE INDEX idx_mv_store_summary_dispensary ON mv_store_summary (dispensary_id);
 
--- When each materialized view was refreshed last: a time in its rows would make every refresh write all of them anew.
+-- When each materialized view was refreshed last: with a time in its rows, every refresh would write all of them.
 CREATE TABLE view_refreshes (
   name         text PRIMARY KEY,
   refreshed_at timestamptz NOT NULL
@@ -78,7 +78,7 @@ CREATE TABLE price_days (
   products            integer NOT NULL,
   products_in_stock   integer NOT NULL,
   products_on_special integer NOT NULL,
-  -- Of those in stock, what has a price.
+  -- Products in stock that have a price.
   priced              integer NOT NULL,
   price_sum           bigint NOT NULL,
   price_min           integer,

@@ -1,5 +1,5 @@
--- Runs that ended, by minute: counted from their rows by one process at a time, so that nobody counts in the hot table for a chart. What
--- is counted stays when tasks are pruned.
+-- Runs that ended, by minute: counted from their rows by one process at a time, so that no chart counts in the hot table. Counts stay
+-- when tasks are pruned.
 
 CREATE TABLE stats_minute (
   minute       timestamptz NOT NULL,

@@ -28,7 +28,7 @@ const MAX_WAKE: Duration = Duration::from_secs(2);
 const MAX_EVENTS: usize = 4_096;
 
 vocabulary! {
-    /// What an event is about.
+    /// The subject of an event.
     pub enum Topic {
         /// A run began or ended.
         Task,

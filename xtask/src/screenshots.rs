@@ -79,7 +79,17 @@ async fn first_id(browser: &Browser, url: &str, list: &str) -> anyhow::Result<St
 async fn start_demo() -> anyhow::Result<(String, Child)> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut demo = Command::new(cargo)
-        .args(["run", "--quiet", "--package", "drover", "--", "demo"])
+        .args([
+            "run",
+            "--quiet",
+            "--package",
+            "drover",
+            "--no-default-features",
+            "--features",
+            "dashboard,demo",
+            "--",
+            "demo",
+        ])
         .env("DROVER__API__LISTEN", "127.0.0.1:0")
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
