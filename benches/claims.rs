@@ -12,12 +12,12 @@
 use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
-use drover::config::Config;
-use drover::db::tasks::{self, ClaimBatch, ClaimToken, Completion};
-use drover::db::{Client, Db, PoolSizes, migrate};
-use drover::domain::role::Role;
-use drover::private_server::{self, Options};
+use db::tasks::{self, ClaimBatch, ClaimToken, Completion};
+use db::{Client, Db, PoolSizes, migrate};
+use domain::role::Role;
+use private_server::Options;
 use serde_json::json;
+use settings::Config;
 
 const PENDING: i64 = 100_000;
 const CONNECTIONS: [usize; 3] = [1, 8, 32];

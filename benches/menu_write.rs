@@ -12,16 +12,16 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, TimeDelta, Utc};
-use drover::clock::Clock;
-use drover::config::Config;
-use drover::db::stores::NewStore;
-use drover::db::{self, Db, PoolSizes, migrate};
-use drover::domain::menu::NormalMenu;
-use drover::domain::product::{Product, SpecialsJson, StockStatus, UpstreamStatus, Variant};
-use drover::domain::store::{Platform, StoreId};
+use db::stores::NewStore;
+use db::{Db, PoolSizes, migrate};
+use domain::menu::NormalMenu;
+use domain::product::{Product, SpecialsJson, StockStatus, UpstreamStatus, Variant};
+use domain::store::{Platform, StoreId};
 use drover::handlers::product_refresh::write::MenuWrite;
-use drover::memory::MemoryPermit;
-use drover::private_server::{self, Options};
+use foundation::clock::Clock;
+use foundation::memory::MemoryPermit;
+use private_server::Options;
+use settings::Config;
 use tokio_postgres::Client;
 
 const STORES: usize = 21;

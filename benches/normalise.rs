@@ -19,17 +19,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use drover::clock::Clock;
-use drover::config::Config;
-use drover::domain::menu::{MenuBuilder, NormalPage};
-use drover::domain::payload::FetchStart;
-use drover::domain::store::{Platform, Store};
+use domain::menu::{MenuBuilder, NormalPage};
+use domain::payload::FetchStart;
+use domain::store::{Platform, Store};
 use drover::platforms::dutchie::normalize::read_page;
 use drover::platforms::dutchie::{Dutchie, DutchieData};
 use drover::platforms::{Adapter, CrawlLimits, Crawler, QueryHashes};
 use drover::stealth::{SessionAsk, decode};
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use foundation::clock::Clock;
+use settings::Config;
 use sim::{Settings, Simulator, StoreSeed};
 
 const ROUNDS: usize = 7;

@@ -13,19 +13,19 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::{Bytes, BytesMut};
+use db::tasks::{self, ClaimBatch, ClaimedTask, NewTask};
+use db::{Db, PoolSizes, migrate};
+use domain::role::Role;
+use domain::store::{Platform, StoreId};
 use drover::app;
-use drover::clock::Clock;
-use drover::db::tasks::{self, ClaimBatch, ClaimedTask, NewTask};
-use drover::db::{self, Db, PoolSizes, migrate};
-use drover::domain::role::Role;
-use drover::domain::store::{Platform, StoreId};
 use drover::handlers::{self, Context, Outcome, Services};
-use drover::private_server::{self, Options};
 use drover::simulated;
-use drover::storage::Payloads;
+use foundation::clock::Clock;
 use futures_util::{SinkExt, TryStreamExt};
+use private_server::Options;
 use serde_json::Value;
 use sim::{Settings, Simulator, StoreSeed};
+use storage::Payloads;
 use tokio_postgres::Client;
 
 const ROUNDS: usize = 5;

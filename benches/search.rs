@@ -16,10 +16,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
-use drover::config::Config;
-use drover::db::product_search::{self, FoundProducts, MatchKind, ProductQuestion, SearchSort};
-use drover::db::{Client, Db, PoolSizes, migrate};
-use drover::private_server::{self, Options};
+use db::product_search::{self, FoundProducts, MatchKind, ProductQuestion, SearchSort};
+use db::{Client, Db, PoolSizes, migrate};
+use private_server::Options;
+use settings::Config;
 use tokio_postgres::NoTls;
 use typos::{Typo, typos};
 

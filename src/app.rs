@@ -22,14 +22,14 @@ use crate::actors::proxy_pool::ProxyPool;
 use crate::actors::scheduler::chore;
 use crate::actors::supervision::lifecycle::{Lifecycle, Phase};
 use crate::actors::tree::{StartError, Tree, TreeDeps};
-use crate::clock::Clock;
-use crate::config::Config;
-use crate::db::{self, Client, Db, DbError, installation, legacy, schedules, workers};
 use crate::downloads::{DownloadQueue, Downloads};
-use crate::events;
 use crate::handlers::housekeeping::Housekeeping;
-use crate::storage::{Ownership, Payloads};
+use db::{Client, Db, DbError, installation, legacy, schedules, workers};
+use foundation::clock::Clock;
 pub use services::{ServicesError, services};
+use settings::Config;
+use storage::{Ownership, Payloads};
+use telemetry::events;
 
 pub struct App {
     tree: Tree,

@@ -1,7 +1,5 @@
 //! Arguments, configuration, command: everything else is in the library.
 
-use drover::private_server;
-
 fn main() -> std::process::ExitCode {
     let mut args = std::env::args().skip(1);
     match args.next().as_deref() {

@@ -3,11 +3,11 @@
 
 use sim::{OraclePotency, OracleProduct, OracleVariant, ProxyAddress, StoreSeed};
 
-use crate::db::demo_report::products::{Offer, PotencyRecord, ProductRecord};
-use crate::db::stores::NewStore;
-use crate::domain::product::Variant;
-use crate::domain::proxy::{ProxyEntry, ProxyProtocol};
-use crate::domain::store::Platform;
+use db::demo_report::products::{Offer, PotencyRecord, ProductRecord};
+use db::stores::NewStore;
+use domain::product::Variant;
+use domain::proxy::{ProxyEntry, ProxyProtocol};
+use domain::store::Platform;
 
 pub fn proxy(address: ProxyAddress) -> ProxyEntry {
     ProxyEntry {

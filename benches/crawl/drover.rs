@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use chrono::{DateTime, TimeDelta};
-use drover::config::Config;
-use drover::db::demo_report::products;
-use drover::db::stores::NewStore;
-use drover::db::{Db, PoolSizes, migrate, proxies, schedules, stores, workers};
-use drover::domain::proxy::{ProxyEntry, ProxyProtocol};
-use drover::domain::store::Platform;
-use drover::secrets::SecretKeys;
+use db::demo_report::products;
+use db::stores::NewStore;
+use db::{Db, PoolSizes, migrate, proxies, schedules, stores, workers};
+use domain::proxy::{ProxyEntry, ProxyProtocol};
+use domain::store::Platform;
+use foundation::secrets::SecretKeys;
+use settings::Config;
 use tokio::process::Command;
 
 use crate::heartbeats;

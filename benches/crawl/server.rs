@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use drover::private_server::{self, Options, PrivateServer};
+use private_server::{Options, PrivateServer};
 use tokio_postgres::{Client, NoTls};
 
 use crate::processes;

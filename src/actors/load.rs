@@ -17,10 +17,9 @@ use tokio::sync::watch;
 use tokio::time::MissedTickBehavior;
 
 use super::tasks::held_tasks::HeldTasks;
-use crate::config;
-use crate::domain::worker::Resources;
-use crate::events::{self, Backoff};
 use cgroup::{Memory, allowed_cpus, cpu_time_of_container};
+use domain::worker::Resources;
+use telemetry::events::{self, Backoff};
 
 const SAMPLE_INTERVAL: Duration = Duration::from_secs(1);
 const MAX_CPU_SAMPLES: usize = 10;
@@ -34,7 +33,7 @@ pub struct Load {
 }
 
 /// Samples in the background until the last receiver is gone.
-pub fn start_sampling(config: &config::Worker, held_tasks: HeldTasks) -> watch::Receiver<Load> {
+pub fn start_sampling(config: &settings::Worker, held_tasks: HeldTasks) -> watch::Receiver<Load> {
     let mut sampler = Sampler::new(config, held_tasks);
     let (sender, receiver) = watch::channel(sampler.sample());
     tokio::spawn(async move {
@@ -62,7 +61,7 @@ struct Sampler {
 }
 
 impl Sampler {
-    fn new(config: &config::Worker, held_tasks: HeldTasks) -> Self {
+    fn new(config: &settings::Worker, held_tasks: HeldTasks) -> Self {
         Sampler {
             memory_threshold: config.memory_backoff_threshold,
             cpu_threshold: config.cpu_backoff_threshold,
@@ -166,13 +165,13 @@ mod tests {
     #[test]
     fn cpu_holds_back_only_while_a_task_runs_here() {
         let settings = [("worker.memory_backoff_threshold", "0"), ("worker.cpu_backoff_threshold", "0.9")];
-        let config = config::Config::with(&settings).unwrap().worker;
+        let config = settings::Config::with(&settings).unwrap().worker;
         let held_tasks = HeldTasks::default();
         let mut sampler = Sampler::new(&config, held_tasks.clone());
         let now = Instant::now();
         sampler.update_backoff(now, 0.0, 0.95);
         assert_eq!(sampler.backing_off, None);
-        let lease = crate::domain::task::TaskLease { id: 1, fence: 1, worker_id: "w".to_owned() };
+        let lease = domain::task::TaskLease { id: 1, fence: 1, worker_id: "w".to_owned() };
         let _stop_signal = held_tasks.enter(HeldTask { lease, task_actor: 1, is_suspect: false, stop_at: now });
         sampler.update_backoff(now, 0.0, 0.95);
         assert!(sampler.backing_off.is_some());

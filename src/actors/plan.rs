@@ -1,6 +1,6 @@
 //! `Plan`: what a process is to run: values, made before anything is started. It must not know how it is run.
 
-use crate::domain::role::RoleSet;
+use domain::role::RoleSet;
 
 /// One pod to be started.
 #[derive(Clone, Debug)]

@@ -26,13 +26,13 @@ use super::tasks::execute::Executor;
 use super::tasks::heartbeat::Heartbeat;
 use super::tasks::held_tasks::{HeldTasks, Stop};
 use super::tree::{StartError, TreeDeps};
-use crate::db::{DbError, listen, tasks};
-use crate::domain::task::{Blame, TaskLease};
-use crate::events;
 use crate::handlers::Services;
 use crate::stealth::{ProxySource, Sessions};
+use db::{DbError, listen, tasks};
 use decommissioned_workers::DecommissionedWorkers;
 use deps::ActorDeps;
+use domain::task::{Blame, TaskLease};
+use telemetry::events;
 
 pub struct Pods {
     deps: ActorDeps,

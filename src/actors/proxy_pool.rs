@@ -30,14 +30,15 @@ pub use view::{ProxyPoolView, ProxyView};
 
 use super::supervision::Rebuild;
 use super::supervision::messages::{Observe, Tick};
-use crate::clock::Clock;
-use crate::db::Db;
-use crate::db::proxies::LoadedProxies;
-use crate::domain::proxy::{BenchLimits, CounterDelta, Pool, PoolState, PooledProxy, ProxyAsk, ProxyId, ProxyOutcome};
-use crate::secrets::SecretKeys;
 use crate::stealth::{FetchMeter, ProxyLease};
-use crate::{config, events, supervised};
+use crate::supervised;
+use db::Db;
+use db::proxies::LoadedProxies;
+use domain::proxy::{BenchLimits, CounterDelta, Pool, PoolState, PooledProxy, ProxyAsk, ProxyId, ProxyOutcome};
+use foundation::clock::Clock;
+use foundation::secrets::SecretKeys;
 use table::{Loaded, SyncResult};
+use telemetry::events;
 use unreadable::ToldUnreadable;
 
 /// How often benches end and waiting asks are tried again.
@@ -50,7 +51,7 @@ const MAX_WAITING: usize = 4096;
 #[derive(Clone)]
 pub struct ProxyPoolDeps {
     pub db: Db,
-    pub config: Arc<config::Proxies>,
+    pub config: Arc<settings::Proxies>,
     pub clock: Clock,
     keys: SecretKeys,
     told_unreadable: ToldUnreadable,
@@ -64,7 +65,7 @@ pub struct ProxyPoolDeps {
 }
 
 impl ProxyPoolDeps {
-    pub fn new(db: Db, config: config::Proxies, keys: SecretKeys, clock: Clock) -> Self {
+    pub fn new(db: Db, config: settings::Proxies, keys: SecretKeys, clock: Clock) -> Self {
         ProxyPoolDeps {
             fetch_counts: FetchCountsWriter::new(&db, &FetchMeter::new(clock.clone())),
             db,
@@ -368,7 +369,7 @@ impl Handler<Flush> for ProxyPoolActor {
     }
 }
 
-fn limits(config: &config::Proxies) -> BenchLimits {
+fn limits(config: &settings::Proxies) -> BenchLimits {
     BenchLimits {
         max_leases: config.sessions,
         bench_base: config.bench_base,

@@ -17,9 +17,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use actix::prelude::*;
-
-use crate::config;
-use crate::domain::retry;
+use domain::retry;
 use messages::Ping;
 use restart_limit::RestartLimit;
 use runner::{ChildExited, Exit, RunnerHandle};
@@ -70,8 +68,8 @@ pub struct RestartPolicy {
     tick_interval: Duration,
 }
 
-impl From<&config::Supervision> for RestartPolicy {
-    fn from(config: &config::Supervision) -> Self {
+impl From<&settings::Supervision> for RestartPolicy {
+    fn from(config: &settings::Supervision) -> Self {
         RestartPolicy {
             restart_limit: config.into(),
             window: config.window,

@@ -19,7 +19,8 @@ use super::supervision::lifecycle::Lifecycle;
 use super::supervision::messages::Tick;
 use super::supervision::runner::ChildExited;
 use super::supervision::{Children, Rebuild, RestartDecision};
-use crate::{events, supervised};
+use crate::supervised;
+use telemetry::events;
 
 pub struct SupervisorActor {
     children: Children,

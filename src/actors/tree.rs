@@ -18,13 +18,13 @@ use super::supervision::lifecycle::{DrainLimits, Lifecycle, Phase};
 use super::supervision::watchdog::Watchdog;
 use super::supervisor::StartScheduler;
 use super::supervisor::root;
-use crate::clock::Clock;
-use crate::config::Config;
-use crate::db::Db;
-use crate::events;
 use crate::handlers::Services;
 use crate::handlers::housekeeping::Housekeeping;
 use crate::stealth::ProxySource;
+use db::Db;
+use foundation::clock::Clock;
+use settings::Config;
+use telemetry::events;
 
 /// What the tree is built of.
 pub struct TreeDeps {

@@ -2,11 +2,11 @@
 //!
 //! In: the configuration. Out: all of them, or every fault of any of them, by file.
 
-use crate::config::{Config, ConfigErrors, Overlay};
 use crate::platforms::PlatformData;
 use crate::platforms::dutchie::DutchieData;
 use crate::platforms::dutchie_plus::DutchiePlusData;
 use crate::stealth::{Identities, States};
+use settings::{Config, ConfigErrors, Overlay};
 
 pub struct DataFiles {
     pub identities: Identities,

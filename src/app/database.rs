@@ -4,9 +4,9 @@
 
 use thiserror::Error;
 
-use crate::config::{Config, Secret};
-use crate::db::{Db, DbError, PoolSizes};
-use crate::private_server::{self, PrivateServer, PrivateServerError};
+use db::{Db, DbError, PoolSizes};
+use private_server::{PrivateServer, PrivateServerError};
+use settings::{Config, Secret};
 
 /// A database, with the lock on the private server where it is in that. Keep it for as long as the database is used.
 pub struct OpenDatabase {

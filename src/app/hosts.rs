@@ -5,10 +5,10 @@
 
 use futures_util::future::BoxFuture;
 
-use crate::config::Config;
-use crate::db::{self, Db};
-use crate::domain::host::{HostLimits, HostReport};
 use crate::stealth::{Exchanged, HostTable};
+use db::Db;
+use domain::host::{HostLimits, HostReport};
+use settings::Config;
 
 pub struct SharedHosts {
     db: Db,

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use rand::Rng;
 
 use crate::actors::plan::{PodPlan, WorkerPlan};
-use crate::config::{Config, Topology};
-use crate::domain::role::{RoleSet, UnknownRole};
+use domain::role::{RoleSet, UnknownRole};
+use settings::{Config, Topology};
 
 /// The pods of `up` and `demo`, which run several in one process.
 pub fn pods(config: &Config) -> Result<Vec<PodPlan>, UnknownRole> {

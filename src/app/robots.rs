@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 
-use crate::db::{self, Client, Db, DbError};
-use crate::domain::robots::{RobotsAnswer, RobotsRecord};
 use crate::stealth::RobotsTable;
+use db::{Client, Db, DbError};
+use domain::robots::{RobotsAnswer, RobotsRecord};
 
 pub struct SharedRobots {
     db: Db,

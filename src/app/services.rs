@@ -7,15 +7,15 @@ use thiserror::Error;
 use super::data::DataFiles;
 use super::hosts::SharedHosts;
 use super::robots::SharedRobots;
-use crate::clock::Clock;
-use crate::config::{Config, ConfigErrors};
-use crate::db::Db;
-use crate::domain::store::Platform;
 use crate::downloads::{DownloadDeps, DownloadQueue, Downloads};
 use crate::handlers::{ExhaustedHashAlarm, KnownHashes, Services};
 use crate::platforms::{BadPlatform, Registry};
 use crate::stealth::{self, AllowList, FetchError, ProxySource, Sessions, TlsSetupError};
-use crate::storage::{Images, Payloads};
+use db::Db;
+use domain::store::Platform;
+use foundation::clock::Clock;
+use settings::{Config, ConfigErrors};
+use storage::{Images, Payloads};
 
 #[derive(Debug, Error)]
 pub enum ServicesError {
@@ -88,7 +88,7 @@ mod tests {
     use strum::VariantArray;
 
     use super::*;
-    use crate::domain::store::Platform;
+    use domain::store::Platform;
 
     #[test]
     fn every_platforms_api_may_be_asked_and_so_may_the_operators_hosts() {

@@ -5,8 +5,8 @@ use chrono::{DateTime, Utc};
 use super::client::with_query;
 use super::output::time;
 use super::{Env, ExitCode, values};
-use crate::api::audit::AuditPage;
-use crate::db::audit_log::AuditRow;
+use api::audit::AuditPage;
+use db::audit_log::AuditRow;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {

@@ -3,8 +3,8 @@
 use super::client::path_segment;
 use super::output::counted;
 use super::{Env, ExitCode};
-use crate::api::capacity::RoleCapacity;
-use crate::domain::capacity::Capacity;
+use api::capacity::RoleCapacity;
+use domain::capacity::Capacity;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {

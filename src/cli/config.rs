@@ -7,11 +7,11 @@ use serde::Serialize;
 
 use super::{Env, ExitCode, Output};
 use crate::app::data::DataFiles;
-use crate::config::{Config, ConfigErrors, Fault, LoadedConfig, Setting, Sources};
-use crate::db::connect::Server;
 use crate::stealth::Fingerprint;
 use crate::stealth::fingerprint::Evidence;
 use crate::stealth::tls;
+use db::connect::Server;
+use settings::{Config, ConfigErrors, Fault, LoadedConfig, Setting, Sources};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {

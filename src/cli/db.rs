@@ -11,9 +11,8 @@ use tokio::time::{Instant, sleep};
 
 use super::{CliError, Env, ExitCode};
 use crate::app::database;
-use crate::config::DatabaseUrl;
-use crate::db::server_info;
-use crate::private_server;
+use db::server_info;
+use settings::DatabaseUrl;
 
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
 /// A server that does not answer this often in a row is taken as stopped.

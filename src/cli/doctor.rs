@@ -10,15 +10,15 @@ use serde::Serialize;
 
 use super::env::database_name;
 use super::{Env, ExitCode, process};
-use crate::clock::Clock;
-use crate::db::migrate::{self, MigrateError};
-use crate::db::proxy_passwords::{Rekeyed, rekey};
-use crate::db::server_info::{self, ServerInfo};
-use crate::db::{Db, installation, payloads, proxies};
-use crate::domain::proxy::PoolState;
-use crate::geo::{Geo, GeoError};
-use crate::secrets::SecretKeys;
-use crate::storage::Payloads;
+use db::migrate::{self, MigrateError};
+use db::proxy_passwords::{Rekeyed, rekey};
+use db::server_info::{self, ServerInfo};
+use db::{Db, installation, payloads, proxies};
+use domain::proxy::PoolState;
+use foundation::clock::Clock;
+use foundation::secrets::SecretKeys;
+use geo::{Geo, GeoError};
+use storage::Payloads;
 
 /// What 75 workers with their sockets and files need, with room to spare.
 const FILES_NEEDED: u64 = 4096;

@@ -4,10 +4,10 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use super::{Env, ExitCode, values};
-use crate::api::tasks::RequestedTask;
-use crate::domain::store::StoreId;
-use crate::domain::task::TaskId;
-use crate::domain::task_request::TaskRequest;
+use api::tasks::RequestedTask;
+use domain::store::StoreId;
+use domain::task::TaskId;
+use domain::task_request::TaskRequest;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {

@@ -11,11 +11,11 @@ use super::http;
 use super::output::Output;
 use super::remote::Remote;
 use super::{CliError, Stop};
-use crate::api::{self, Actors, Health};
 use crate::app::database::{self, OpenDatabase, OpenError};
-use crate::config::{Config, DatabaseUrl, LoadedConfig};
-use crate::db::migrate::{self, MigrateError};
-use crate::db::{Db, DbError};
+use api::{Actors, Health};
+use db::migrate::{self, MigrateError};
+use db::{Db, DbError};
+use settings::{Config, DatabaseUrl, LoadedConfig};
 
 pub struct Env {
     pub config: Arc<Config>,

@@ -7,11 +7,11 @@ use thiserror::Error;
 use super::client::ClientError;
 use crate::app::AppError;
 use crate::app::database::OpenError;
-use crate::config::ConfigErrors;
-use crate::db::DbError;
-use crate::db::migrate::MigrateError;
-use crate::log;
-use crate::private_server::PrivateServerError;
+use db::DbError;
+use db::migrate::MigrateError;
+use private_server::PrivateServerError;
+use settings::ConfigErrors;
+use telemetry::log;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExitCode {

@@ -7,10 +7,10 @@ use serde_json::json;
 
 pub use self::empty::warn_if_empty;
 use super::{Env, ExitCode};
-use crate::api::groups::{GroupName, GroupPage};
 use crate::cli::output::counted;
-use crate::db::groups::Group;
-use crate::domain::group;
+use api::groups::{GroupName, GroupPage};
+use db::groups::Group;
+use domain::group;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {

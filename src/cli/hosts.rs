@@ -12,8 +12,8 @@ use url::Url;
 use super::client::{ApiClient, ClientError, path_segment, with_query};
 use super::output::time;
 use super::{CliError, Env, ExitCode, values};
-use crate::api::hosts::{BreakerChange, HostDetail, HostListing, HostPage, HostUpdate};
-use crate::domain::host::HostState;
+use api::hosts::{BreakerChange, HostDetail, HostListing, HostPage, HostUpdate};
+use domain::host::HostState;
 
 /// Hosts that one request asks for.
 const PAGE: &str = "500";

@@ -12,14 +12,14 @@ use super::proxies::checker::ApiTester;
 use super::{CliError, Env};
 use crate::actors::proxy_pool::ProxyPool;
 use crate::actors::supervision::lifecycle::Lifecycle;
-use crate::api::dashboard::IS_BUILT;
-use crate::api::{self, Actors, ApiState, Health, PayloadFiles, Scrape, Services};
 use crate::app::App;
-use crate::config::Config;
-use crate::db::Db;
-use crate::geo::Geo;
-use crate::images::Renderer;
 use crate::platforms;
+use api::rendered_images::Renderer;
+use api::{Actors, ApiState, Health, PayloadFiles, Scrape, Services};
+use dashboard::IS_BUILT;
+use db::Db;
+use geo::Geo;
+use settings::Config;
 
 /// Clients that connect before they are accepted. The usual 128 are few in a burst: the system lets further ones try again after a second.
 const BACKLOG: u32 = 4096;
@@ -70,7 +70,7 @@ impl Listeners {
                 tracing::info!("This drover has no dashboard: install Node.js with npm, and build it again");
             }
             servers.api = Some(address);
-            servers.tasks.spawn(api::serve(listener, state));
+            servers.tasks.spawn(api::serve(listener, state, dashboard::routes()));
         }
         Ok(servers)
     }

@@ -9,11 +9,11 @@ use super::progress::Progress as Bar;
 use super::{CliError, Env, ExitCode, service, values};
 use crate::actors::plan::{Plan, PodPlan};
 use crate::app::App;
-use crate::config::Config;
-use crate::db::images::Wanted;
-use crate::db::{self, Db};
-use crate::domain::store::StoreId;
 use crate::downloads::{DownloadQueue, Progress, StoreAsk};
+use db::Db;
+use db::images::Wanted;
+use domain::store::StoreId;
+use settings::Config;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {

@@ -8,10 +8,10 @@ use super::client::{ApiClient, ClientError, with_query};
 use super::each::{Ids, each};
 use super::output::time;
 use super::{CliError, Env, ExitCode, values};
-use crate::api::jobs::{JobPage, JobsNow};
-use crate::db::jobs::JobView;
-use crate::domain::job::{JobChange, JobRequest};
-use crate::domain::task::TaskId;
+use api::jobs::{JobPage, JobsNow};
+use db::jobs::JobView;
+use domain::job::{JobChange, JobRequest};
+use domain::task::TaskId;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {

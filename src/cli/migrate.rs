@@ -7,7 +7,7 @@ use clap::Subcommand;
 use super::env::schema_error;
 use super::output::time;
 use super::{Env, ExitCode};
-use crate::db::migrate::{self, Report, Status};
+use db::migrate::{self, Report, Status};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {

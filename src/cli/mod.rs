@@ -65,8 +65,8 @@ pub use exit::{CliError, ExitCode};
 pub use output::Output;
 pub use stop::Stop;
 
-use crate::config::{Config, Flag, LoadedConfig, Log, Sources};
-use crate::log;
+use settings::{Config, Flag, LoadedConfig, Log, Sources};
+use telemetry::log;
 
 const GLOBAL: &str = "Global options";
 

@@ -1,7 +1,6 @@
 //! `drover openapi`: the API's description, as `/api/openapi.json` answers it.
 
 use super::{Env, ExitCode};
-use crate::api;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {}

@@ -11,10 +11,10 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::{CliError, Env, ExitCode, values};
-use crate::domain::menu::NormalMenu;
-use crate::domain::payload::{Payload, PayloadId};
-use crate::storage::{Payloads, StoredMenu};
-use crate::{db, platforms};
+use crate::platforms;
+use domain::menu::NormalMenu;
+use domain::payload::{Payload, PayloadId};
+use storage::{Payloads, StoredMenu};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {

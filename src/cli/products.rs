@@ -7,7 +7,7 @@ mod show;
 use clap::Subcommand;
 
 use super::{Env, ExitCode, values};
-use crate::domain::product::ProductId;
+use domain::product::ProductId;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {

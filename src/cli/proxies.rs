@@ -14,10 +14,10 @@ use serde_json::json;
 use super::client::with_query;
 use super::output::{bytes, time};
 use super::{Env, ExitCode, values};
-use crate::api::proxies::ProxyPage;
-use crate::api::proxy_tests::ProxyTest;
-use crate::db::proxies::ProxyListing;
-use crate::domain::proxy::{ProxyId, ShownState, address};
+use api::proxies::ProxyPage;
+use api::proxy_tests::ProxyTest;
+use db::proxies::ProxyListing;
+use domain::proxy::{ProxyId, ShownState, address};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {

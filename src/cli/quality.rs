@@ -5,8 +5,8 @@ use clap::Subcommand;
 use super::client::{ClientError, with_query};
 use super::output::time;
 use super::{Env, ExitCode, values};
-use crate::api::quality::QualityPage;
-use crate::domain::store::StoreId;
+use api::quality::QualityPage;
+use domain::store::StoreId;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {

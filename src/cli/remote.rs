@@ -16,8 +16,8 @@ use tokio_rustls::TlsConnector;
 use url::Url;
 
 use super::CliError;
-use crate::authorities;
-use crate::config::Secret;
+use foundation::authorities;
+use settings::Secret;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 

@@ -10,11 +10,11 @@ use serde::Serialize;
 use super::output::{counted, time};
 use super::progress::Progress;
 use super::{CliError, Env, ExitCode};
-use crate::api::retention::Retention;
-use crate::db::installation;
 use crate::handlers::housekeeping::Housekeeping;
 use crate::handlers::retention::{RetentionReport, RetentionRun};
-use crate::storage::Payloads;
+use api::retention::Retention;
+use db::installation;
+use storage::Payloads;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {

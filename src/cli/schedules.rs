@@ -7,8 +7,8 @@ use clap::Subcommand;
 use super::client::ApiClient;
 use super::output::{counted, time};
 use super::{CliError, Env, ExitCode};
-use crate::api::schedules::ScheduleList;
-use crate::db::schedules::{Run, Schedule};
+use api::schedules::ScheduleList;
+use db::schedules::{Run, Schedule};
 
 const REMEDY: &str = "`drover schedules list` shows the schedules, of which the first start of `up`, `api` or `scheduler` makes the default ones";
 

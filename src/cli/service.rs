@@ -7,9 +7,9 @@ use super::http::Listeners;
 use super::{CliError, Env, ExitCode, Stop};
 use crate::actors::plan::Plan;
 use crate::app::App;
-use crate::db::{Db, DbError, api_tokens, proxies};
-use crate::domain::proxy::PoolState;
-use crate::events;
+use db::{Db, DbError, api_tokens, proxies};
+use domain::proxy::PoolState;
+use telemetry::events;
 
 /// What a service answers by HTTP, beside its probes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

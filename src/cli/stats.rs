@@ -8,10 +8,10 @@ use super::client::with_query;
 use super::output::{bytes, time};
 use super::sparkline::{points_of_a_bar, sparkline};
 use super::{Env, ExitCode, values};
-use crate::api::stats::StatsSeries;
-use crate::config::durations;
-use crate::db::charts::{MeanSeconds, Series, Values};
-use crate::domain::chart::{Dimension, MAX_SERIES, Metric};
+use api::stats::StatsSeries;
+use db::charts::{MeanSeconds, Series, Values};
+use domain::chart::{Dimension, MAX_SERIES, Metric};
+use settings::durations;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {

@@ -9,13 +9,13 @@ use clap::Subcommand;
 
 use super::client::{ApiClient, ClientError};
 use super::{CliError, Env, ExitCode, groups, values};
-use crate::api::groups::{GroupChange, GroupStores};
-use crate::api::store_imports::{StoreFields, StoreImport};
-use crate::db::store_requests::ImportedStores;
-use crate::db::stores::NewStore;
-use crate::domain::group;
-use crate::domain::store::StoreId;
-use crate::store_draft::{StoreDraft, private_host};
+use api::groups::{GroupChange, GroupStores};
+use api::store_draft::{StoreDraft, private_host};
+use api::store_imports::{StoreFields, StoreImport};
+use db::store_requests::ImportedStores;
+use db::stores::NewStore;
+use domain::group;
+use domain::store::StoreId;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {

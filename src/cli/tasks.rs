@@ -12,7 +12,7 @@ use clap::Subcommand;
 
 use super::each::Ids;
 use super::{Env, ExitCode, values};
-use crate::domain::task::TaskId;
+use domain::task::TaskId;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {

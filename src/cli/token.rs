@@ -4,8 +4,8 @@ use clap::Subcommand;
 
 use super::output::time;
 use super::{Env, ExitCode, values};
-use crate::api::tokens::{MadeToken, NewToken, TokenList};
-use crate::domain::access::{AccessRole, TokenId};
+use api::tokens::{MadeToken, NewToken, TokenList};
+use domain::access::{AccessRole, TokenId};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {

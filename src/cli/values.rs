@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 use strum::VariantArray;
 
-use crate::domain::{span, vocabulary};
+use domain::{span, vocabulary};
 
 /// An id or another number whose range is checked later.
 pub fn whole_number(text: &str) -> Result<i64, String> {

@@ -4,9 +4,9 @@ use super::service::{self, Http};
 use super::{Env, ExitCode, values};
 use crate::actors::plan::Plan;
 use crate::app::names;
-use crate::config::Flag;
-use crate::db::{Db, workers};
-use crate::domain::role::RoleSet;
+use db::{Db, workers};
+use domain::role::RoleSet;
+use settings::Flag;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {

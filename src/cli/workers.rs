@@ -7,9 +7,9 @@ use serde_json::json;
 
 use super::output::time;
 use super::{Env, ExitCode};
-use crate::api::worker_commands::WorkerOrder;
-use crate::api::workers::Registry;
-use crate::domain::worker::{WorkerCommand, WorkerDocument};
+use api::worker_commands::WorkerOrder;
+use api::workers::Registry;
+use domain::worker::{WorkerCommand, WorkerDocument};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {

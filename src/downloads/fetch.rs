@@ -7,11 +7,11 @@ use url::Url;
 
 use super::Job;
 use super::lane::LaneDeps;
-use crate::cpu;
-use crate::digest::sha256_hex;
-use crate::domain::image::ImageFailure;
 use crate::stealth::{Document, DocumentLimits, FetchError, Request, RequestDisposition, RequestKind, Session};
-use crate::storage::StorageError;
+use domain::image::ImageFailure;
+use foundation::cpu;
+use foundation::digest::sha256_hex;
+use storage::StorageError;
 
 /// Maximum number of bytes of an image as downloaded.
 pub const MAX_BYTES: usize = 20 << 20;

@@ -10,9 +10,9 @@ use url::Url;
 use super::fetch::{self, Outcome};
 use super::outage::Outage;
 use super::{DownloadDeps, DownloadQueue, Job};
-use crate::domain::image::{Subject, WantedImage};
 use crate::stealth::{AllowList, Session, SessionAsk, Sessions};
-use crate::storage::Images;
+use domain::image::{Subject, WantedImage};
+use storage::Images;
 
 /// A lane without work gives its proxy back after this time.
 const MAX_IDLE: Duration = Duration::from_secs(2);

@@ -17,17 +17,15 @@ use tokio::sync::{Mutex, mpsc};
 use tokio::task::JoinHandle;
 use url::Url;
 
+use crate::stealth::{AllowList, Sessions};
+use db::images::Wanted;
+use db::{Db, DbError};
+use domain::image::WantedImage;
+use domain::store::StoreId;
 pub use progress::Progress;
 pub use queue::{DownloadQueue, RunGuard, StoreAsk};
-
-use crate::config;
-use crate::db::images::Wanted;
-use crate::db::{self, Db, DbError};
-use crate::domain::image::WantedImage;
-use crate::domain::store::StoreId;
-use crate::events;
-use crate::stealth::{AllowList, Sessions};
-use crate::storage::Images;
+use storage::Images;
+use telemetry::events;
 
 /// Images that lanes have not taken yet, of the store that is being looked at.
 const MAX_AHEAD: usize = 64;
@@ -38,7 +36,7 @@ pub struct DownloadDeps {
     pub db: Db,
     pub sessions: Sessions,
     pub images: Images,
-    pub config: config::Images,
+    pub config: settings::Images,
     /// Hosts that images may be on.
     pub hosts: Vec<String>,
     /// Of the page that shows the images, as far as its origin.

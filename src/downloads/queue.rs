@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Notify, watch};
 
 use super::progress::Progress;
-use crate::domain::image::ImageOwner;
-use crate::domain::store::StoreId;
-use crate::events;
+use domain::image::ImageOwner;
+use domain::store::StoreId;
+use telemetry::events;
 
 /// Maximum number of stores that wait.
 const MAX_STORES: usize = 10_000;

@@ -9,9 +9,9 @@ use tokio::time::MissedTickBehavior;
 
 use super::fetch::Outcome;
 use super::queue::DownloadQueue;
-use crate::db::{self, Db, DbError};
-use crate::domain::image::{ImageFailure, ImageOwner, WantedImage};
-use crate::events;
+use db::{Db, DbError};
+use domain::image::{ImageFailure, ImageOwner, WantedImage};
+use telemetry::events;
 
 /// Images that one statement notes.
 const MAX_BATCH: usize = 64;

@@ -5,8 +5,7 @@
 use serde_json::json;
 
 use super::{Context, Outcome, TaskError};
-use crate::db;
-use crate::domain::args;
+use domain::args;
 
 pub async fn run(ctx: &Context, _: args::AnalyticsRefresh) -> Result<Outcome, TaskError> {
     let views = db::analytics::refresh::refresh(&ctx.services.db).await?;

@@ -12,11 +12,11 @@ use serde_json::Value;
 
 use super::HandOver;
 use super::outcome::{Done, FollowUp, Written};
-use crate::db::tasks::{self, ClaimedTask, NewTask, Settlement};
-use crate::db::{DbError, Tx};
-use crate::domain::role::Role;
-use crate::domain::task::TaskLease;
-use crate::events::DataWritten;
+use db::tasks::{self, ClaimedTask, NewTask, Settlement};
+use db::{DbError, Tx};
+use domain::role::Role;
+use domain::task::TaskLease;
+use telemetry::events::DataWritten;
 
 /// What a run has written.
 #[derive(Debug)]

@@ -7,14 +7,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::{Value, json};
 
 use super::{ExhaustedHashAlarm, KnownHashes, Progress, TaskError};
-use crate::clock::Clock;
-use crate::db::{self, Db};
-use crate::domain::store::{Platform, Store, StoreId, UnknownPlatform};
-use crate::domain::task::{TaskId, TaskLease};
 use crate::downloads::{DownloadQueue, RunGuard};
 use crate::platforms::Registry;
 use crate::stealth::{Session, SessionAsk, Sessions, TraceHandle};
-use crate::storage::Payloads;
+use db::Db;
+use domain::store::{Platform, Store, StoreId, UnknownPlatform};
+use domain::task::{TaskId, TaskLease};
+use foundation::clock::Clock;
+use storage::Payloads;
 
 /// What all tasks of a process share.
 pub struct Services {

@@ -7,10 +7,9 @@ use serde_json::json;
 use super::context::TaskStore;
 use super::platform_client::PlatformClient;
 use super::{Context, FollowUp, Outcome, TaskError, Written};
-use crate::db;
-use crate::domain::args;
-use crate::domain::store::Store;
 use crate::platforms::StoreRef;
+use domain::args;
+use domain::store::Store;
 
 pub async fn run(ctx: &Context, _: args::EntryPointDiscovery) -> Result<Outcome, TaskError> {
     let store = match ctx.store().await? {

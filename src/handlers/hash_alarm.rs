@@ -8,8 +8,8 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::domain::store::Platform;
-use crate::events;
+use domain::store::Platform;
+use telemetry::events;
 
 /// One alarm an operation and endpoint in this time.
 const ALARM_INTERVAL: Duration = Duration::from_secs(3600);

@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 
 use super::TaskError;
-use crate::db::{self, Db};
-use crate::domain::store::StoreId;
-use crate::storage::{Images, Payloads, SweepReport, image_layout};
+use db::Db;
+use domain::store::StoreId;
+use storage::{Images, Payloads, SweepReport, image_layout};
 
 /// A payload's row may come this long after its fetch began, plus one lease.
 const MAX_RUN_TIME: Duration = Duration::from_secs(3600);

@@ -8,9 +8,9 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::domain::query_hash::QueryHash;
-use crate::domain::store::Platform;
 use crate::platforms::HashObservation;
+use domain::query_hash::QueryHash;
+use domain::store::Platform;
 
 /// An operator's new hash helps after this time at the latest.
 const MAX_AGE: Duration = Duration::from_secs(5);

@@ -30,8 +30,8 @@ pub use known_hashes::KnownHashes;
 pub use outcome::{After, Done, FollowUp, Outcome, TaskError, Write, Written};
 pub use progress::Progress;
 
-use crate::domain::args::Args;
-use crate::domain::role::Role;
+use domain::args::Args;
+use domain::role::Role;
 
 /// Runs one task's body. `payload` is the column of that name; `hand_over` comes from the run that started
 /// the task in its own slot.

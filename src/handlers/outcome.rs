@@ -11,12 +11,12 @@ use serde_json::{Map, Value, json};
 
 use super::HandOver;
 use super::commit::Committed;
-use crate::db::tasks::AttemptOutcome;
-use crate::db::{DbError, Tx};
-use crate::domain::disposition::{Disposition, HasDisposition};
-use crate::domain::role::Role;
-use crate::domain::store::{Platform, StoreId};
-use crate::events::DataWritten;
+use db::tasks::AttemptOutcome;
+use db::{DbError, Tx};
+use domain::disposition::{Disposition, HasDisposition};
+use domain::role::Role;
+use domain::store::{Platform, StoreId};
+use telemetry::events::DataWritten;
 
 /// How a run ended, when neither an error ended it nor a wait: [`TaskError::Snooze`] puts a task off.
 pub enum Outcome {

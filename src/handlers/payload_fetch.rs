@@ -13,15 +13,15 @@ use super::platform_client::PlatformClient;
 use super::product_refresh::FetchedMenu;
 use super::progress::telling;
 use super::{Context, FollowUp, HandOver, Outcome, Progress, TaskError, Written};
-use crate::db::{self, pipeline};
-use crate::domain::args;
-use crate::domain::payload::{FetchStart, NewPayload, Payload};
-use crate::domain::role::Role;
-use crate::domain::store::{Store, StoreId};
-use crate::events::DataWritten;
 use crate::platforms::{Menu, MenuProgress};
 use crate::stealth::ProxyId;
-use crate::storage::{PageBytes, PayloadContent, PayloadFile, PayloadHead};
+use db::pipeline;
+use domain::args;
+use domain::payload::{FetchStart, NewPayload, Payload};
+use domain::role::Role;
+use domain::store::{Store, StoreId};
+use storage::{PageBytes, PayloadContent, PayloadFile, PayloadHead};
+use telemetry::events::DataWritten;
 
 pub async fn run(ctx: &Context, _: args::PayloadFetch) -> Result<Outcome, TaskError> {
     let (store, start) = begin(ctx).await?;

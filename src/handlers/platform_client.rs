@@ -6,11 +6,12 @@
 use url::{Position, Url};
 
 use super::{Context, Services, TaskError};
-use crate::db::{self, DbError};
-use crate::domain::store::{Platform, Store};
-use crate::events;
-use crate::platforms::{Crawler, HashObservation, PlatformEntry, QueryHashes, hosts};
+use crate::platforms::{Crawler, HashObservation, PlatformEntry, QueryHashes};
 use crate::stealth::{ProxyId, Session, SessionAsk};
+use db::DbError;
+use domain::public_host::is_public;
+use domain::store::{Platform, Store};
+use telemetry::events;
 
 pub struct PlatformClient<'a> {
     ctx: &'a Context,
@@ -30,7 +31,7 @@ impl<'a> PlatformClient<'a> {
             state: store.state.clone(),
             timezone: store.timezone.clone(),
             // the session may also contact the store's own API host, unless that is not public
-            hosts: store.api_host.iter().filter(|host| hosts::is_public(host)).map(|_| own_host.clone()).collect(),
+            hosts: store.api_host.iter().filter(|host| is_public(host)).map(|_| own_host.clone()).collect(),
             ..SessionAsk::default()
         };
         PlatformClient::begin(ctx, store.platform, endpoint, ask).await

@@ -13,15 +13,15 @@ use serde_json::json;
 
 use super::context::TaskStore;
 use super::{Context, FollowUp, HandOver, Outcome, TaskError, Written};
-use crate::domain::args;
-use crate::domain::menu::NormalMenu;
-use crate::domain::payload::Payload;
-use crate::domain::role::Role;
-use crate::domain::store::StoreId;
-use crate::events::DataWritten;
-use crate::memory::MemoryPermit;
-use crate::storage::{StorageError, StoredMenu};
-use crate::{db, platforms};
+use crate::platforms;
+use domain::args;
+use domain::menu::NormalMenu;
+use domain::payload::Payload;
+use domain::role::Role;
+use domain::store::StoreId;
+use foundation::memory::MemoryPermit;
+use storage::{StorageError, StoredMenu};
+use telemetry::events::DataWritten;
 use write::MenuWrite;
 
 /// A menu on its way from the fetch to its refresh, in memory. The payload file holds the same and stays the truth: after a crash, and

@@ -8,11 +8,11 @@ use serde::Serialize;
 
 use super::TaskError;
 use super::housekeeping::Housekeeping;
-use crate::config::Retention;
-use crate::db::partitions::{self, OldPartition, Partitioned};
-use crate::db::{self, DbError, payload_removals};
-use crate::domain::payload::{PayloadId, Removed};
-use crate::domain::stock::PayloadPosition;
+use db::partitions::{self, OldPartition, Partitioned};
+use db::{DbError, payload_removals};
+use domain::payload::{PayloadId, Removed};
+use domain::stock::PayloadPosition;
+use settings::Retention;
 
 /// Rows that one transaction deletes, and files that are removed together.
 const PART: i64 = 500;

@@ -13,12 +13,12 @@ use serde_json::{Value, json};
 
 use super::platform_client::PlatformClient;
 use super::{Context, FollowUp, Outcome, Progress, TaskError, Written};
-use crate::db::discovery::DiscoveredStore;
-use crate::db::{self, DbError, Tx};
-use crate::domain::args;
-use crate::domain::role::Role;
-use crate::domain::store::{FoundStore, Platform};
 use crate::platforms::{DiscoveryPoint, PlatformEntry};
+use db::discovery::DiscoveredStore;
+use db::{DbError, Tx};
+use domain::args;
+use domain::role::Role;
+use domain::store::{FoundStore, Platform};
 
 /// Points are not asked any more after this long, so that what was found is written within the role's time limit.
 const MAX_DISCOVERY_TIME: Duration = Duration::from_secs(45 * 60);

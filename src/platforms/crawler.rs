@@ -8,11 +8,11 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::{Adapter, DiscoveryPoint, Menu, MenuPage, MenuPart, Query, QueryForm, QueryHashes, StoreRef};
-use crate::domain::menu::MenuBuilder;
-use crate::domain::payload::{FetchStart, MAX_MENU_BYTES, PageQuestion, is_whole};
-use crate::domain::store::{FoundStore, RejectionReason, Store};
-use crate::memory::{MemoryPermit, SMALL_MENU};
 use crate::stealth::{FetchError, Request, Response, Session};
+use domain::menu::MenuBuilder;
+use domain::payload::{FetchStart, MAX_MENU_BYTES, PageQuestion, is_whole};
+use domain::store::{FoundStore, RejectionReason, Store};
+use foundation::memory::{MemoryPermit, SMALL_MENU};
 
 /// What one task crawls with.
 pub struct Crawler<'a> {

@@ -6,7 +6,6 @@
 pub mod crawler;
 pub mod dutchie;
 pub mod dutchie_plus;
-pub mod hosts;
 pub mod query_hashes;
 pub mod registry;
 
@@ -20,11 +19,11 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 use url::Url;
 
-use crate::domain::menu::{NormalMenu, NormalPage, NormaliseError};
-use crate::domain::payload::{PageQuestion, StoredPage};
-use crate::domain::store::{FoundStore, Platform, Store, StoreId};
-use crate::memory::MemoryPermit;
 use crate::stealth::{FetchError, Request, Response};
+use domain::menu::{NormalMenu, NormalPage, NormaliseError};
+use domain::payload::{PageQuestion, StoredPage};
+use domain::store::{FoundStore, Platform, Store, StoreId};
+use foundation::memory::MemoryPermit;
 
 pub use crawler::{CrawlLimits, Crawler, MenuProgress};
 pub use dutchie::Dutchie;

@@ -4,7 +4,7 @@
 //! The rules are every platform's; it must not know where an option's fields stand in an answer.
 
 use super::reading::size::{self, Size};
-use crate::domain::product::{StockStatus, Variant};
+use domain::product::{StockStatus, Variant};
 
 /// The label of an option that has none.
 pub const NO_LABEL: &str = "N/A";

@@ -3,7 +3,7 @@
 //! In: the hashes that may work, before a task. Out: candidates, and observations that are saved after it. It must not know the
 //! database.
 
-use crate::domain::query_hash::QueryHash;
+use domain::query_hash::QueryHash;
 
 /// Whether a hash worked; at most one of each kind a hash and task.
 #[derive(Clone, Debug, PartialEq, Eq)]

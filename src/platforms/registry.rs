@@ -12,10 +12,10 @@ use tokio::sync::OnceCell;
 use super::dutchie::{BadBaseUrl, DutchieData};
 use super::dutchie_plus::DutchiePlusData;
 use super::{Adapter, CrawlLimits, DiscoveryPoint, Dutchie, DutchiePlus, Query, QueryForm, grid};
-use crate::config::Config;
-use crate::domain::query_hash::QueryHash;
-use crate::domain::store::Platform;
 use crate::stealth::{FetchError, Request, States};
+use domain::query_hash::QueryHash;
+use domain::store::Platform;
+use settings::Config;
 
 /// The data files of the platforms, one field each.
 pub struct PlatformData {

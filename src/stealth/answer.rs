@@ -16,8 +16,8 @@ use super::error::FetchError;
 use super::fingerprint::Fingerprint;
 use super::request::{Request, Response};
 use super::transport::{self, Answer};
-use crate::inflate::InflateError;
-use crate::memory::{MemoryPermit, SMALL_BODY};
+use foundation::inflate::InflateError;
+use foundation::memory::{MemoryPermit, SMALL_BODY};
 
 /// What status and headers say by themselves. A block is a status that browsers get when they are not welcome, HTML where
 /// JSON is expected, or a redirect to another host.

@@ -10,8 +10,8 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-use crate::inflate::{self, InflateError};
-use crate::memory::SMALL_BODY;
+use foundation::inflate::{self, InflateError};
+use foundation::memory::SMALL_BODY;
 
 /// What can be decoded, and hence what a fingerprint may offer.
 pub const CODINGS: [&str; 4] = ["gzip", "deflate", "br", "zstd"];

@@ -16,10 +16,10 @@ use super::request::Request;
 use super::rotation::RotationLimits;
 use super::trace::TraceHandle;
 use super::transport::Transport;
-use crate::clock::Clock;
-use crate::domain::store::StoreId;
-use crate::events;
-use crate::memory::MemoryPermit;
+use domain::store::StoreId;
+use foundation::clock::Clock;
+use foundation::memory::MemoryPermit;
+use telemetry::events;
 
 /// Answers to any request within this time count, however quickly the tries of this one broke.
 const MIN_LOOK_BACK: Duration = Duration::from_secs(1);

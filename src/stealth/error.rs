@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use crate::domain::disposition::{Disposition, HasDisposition};
-use crate::domain::host::{Refusing, Trouble};
-use crate::domain::proxy::ProxyId;
-use crate::memory::MAX_LARGE;
-use crate::process_limits::REMEDY;
+use domain::disposition::{Disposition, HasDisposition};
+use domain::host::{Refusing, Trouble};
+use domain::proxy::ProxyId;
+use foundation::memory::MAX_LARGE;
+use foundation::process_limits::REMEDY;
 
 /// How long a task waits for descriptors or ports of this process.
 const PROCESS_LIMIT_PAUSE: Duration = Duration::from_secs(10);

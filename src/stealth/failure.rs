@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::error::{FetchError, RequestDisposition};
 use super::host_limits::Seen;
 use super::proxy::{ProxyId, ProxyOutcome};
-use crate::domain::host::Throttle;
+use domain::host::Throttle;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Failure {

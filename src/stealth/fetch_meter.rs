@@ -4,12 +4,12 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::clock::Clock;
-use crate::domain::fetch_counts::{FetchCounts, FetchKey, FetchTotal};
-use crate::domain::proxy::ProxyId;
-use crate::domain::store::StoreId;
-use crate::domain::store_fetch_counts::{StoreDay, StoreFetchCounts};
-use crate::events;
+use domain::fetch_counts::{FetchCounts, FetchKey, FetchTotal};
+use domain::proxy::ProxyId;
+use domain::store::StoreId;
+use domain::store_fetch_counts::{StoreDay, StoreFetchCounts};
+use foundation::clock::Clock;
+use telemetry::events;
 
 /// Cheap to clone; all clones are one.
 #[derive(Clone, Debug)]

@@ -12,9 +12,9 @@ use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::host_table::{Exchanged, HostTable};
-use crate::clock::Clock;
-use crate::domain::host::{Applied, BreakerState, HostLimits, HostReport, HostState, Permission, Refusing, Trouble};
-use crate::events;
+use domain::host::{Applied, BreakerState, HostLimits, HostReport, HostState, Permission, Refusing, Trouble};
+use foundation::clock::Clock;
+use telemetry::events;
 
 /// How old the view may become while the host is asked.
 const MAX_AGE: Duration = Duration::from_secs(10);
@@ -258,7 +258,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::config::Config;
+    use settings::Config;
 
     /// A table that answers once it is let.
     struct SlowTable {

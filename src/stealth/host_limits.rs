@@ -13,9 +13,9 @@ use tokio::sync::OwnedSemaphorePermit;
 use super::error::FetchError;
 use super::host_limiter::{HostLimiter, LimiterDeps};
 use super::host_table::HostTable;
-use crate::clock::Clock;
-use crate::domain::host::{HostReport, Latency, Permission, ProbeNumber, Refusing, Throttle, Verdict};
-use crate::{config, metrics};
+use domain::host::{HostReport, Latency, Permission, ProbeNumber, Refusing, Throttle, Verdict};
+use foundation::clock::Clock;
+use telemetry::metrics;
 
 /// Hosts that are remembered; beyond it those not in use are forgotten.
 const MAX_HOSTS: usize = 1024;
@@ -25,7 +25,7 @@ const SHORT_HOLD: Duration = Duration::from_secs(5);
 const UNKNOWN_WAIT: Duration = Duration::from_secs(5);
 
 pub(super) struct HostRateLimits {
-    config: config::Politeness,
+    config: settings::Politeness,
     longest_wait: Duration,
     deps: Arc<LimiterDeps>,
     hosts: Mutex<HashMap<String, Arc<HostLimiter>>>,
@@ -62,7 +62,7 @@ pub(super) enum Seen {
 impl HostRateLimits {
     /// Without a `table`, this process has the hosts for itself. `longest_wait` also bounds a request.
     pub fn new(
-        config: config::Politeness,
+        config: settings::Politeness,
         longest_wait: Duration,
         clock: Clock,
         table: Option<Arc<dyn HostTable>>,
@@ -232,18 +232,18 @@ mod tests {
     use futures_util::future::{BoxFuture, ready};
 
     use super::*;
-    use crate::domain::host::{HostLimits, HostState};
     use crate::stealth::host_table::Exchanged;
+    use domain::host::{HostLimits, HostState};
 
     const HOST: &str = "menu.test";
     const SECOND: Duration = Duration::from_secs(1);
 
-    fn politeness() -> config::Politeness {
+    fn politeness() -> settings::Politeness {
         let quiet = [("politeness.requests_per_second", "0"), ("politeness.concurrency", "0")];
-        config::Config::with(&quiet).unwrap().politeness
+        settings::Config::with(&quiet).unwrap().politeness
     }
 
-    fn limits(politeness: config::Politeness, clock: &Clock) -> HostRateLimits {
+    fn limits(politeness: settings::Politeness, clock: &Clock) -> HostRateLimits {
         HostRateLimits::new(politeness, SECOND, clock.clone(), None)
     }
 
@@ -254,7 +254,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_host_with_a_request_under_way_is_not_forgotten_however_many_there_are() {
-        let politeness = config::Politeness { concurrency: 1, ..politeness() };
+        let politeness = settings::Politeness { concurrency: 1, ..politeness() };
         let limits = HostRateLimits::new(politeness, Duration::from_millis(100), Clock::system(), None);
         let _under_way = limits.permit(HOST).await;
         for nth in 0..=MAX_HOSTS {
@@ -278,7 +278,7 @@ mod tests {
     #[tokio::test]
     async fn a_host_that_refuses_gets_one_probe_after_a_pause_and_is_free_when_it_accepts_it() {
         let clock = Clock::manual(chrono::DateTime::UNIX_EPOCH);
-        let limits = limits(config::Politeness { breaker_requests: 3, ..politeness() }, &clock);
+        let limits = limits(settings::Politeness { breaker_requests: 3, ..politeness() }, &clock);
         for _ in 0..3 {
             see(&limits, Seen::Refused).await;
         }
@@ -347,7 +347,7 @@ mod tests {
     #[tokio::test]
     async fn a_probe_whose_task_is_stopped_is_sent_again_later() {
         let clock = Clock::manual(chrono::DateTime::UNIX_EPOCH);
-        let limits = limits(config::Politeness { breaker_requests: 1, ..politeness() }, &clock);
+        let limits = limits(settings::Politeness { breaker_requests: 1, ..politeness() }, &clock);
         see(&limits, Seen::Refused).await;
         clock.advance(30 * SECOND);
         drop(limits.permit(HOST).await.unwrap());

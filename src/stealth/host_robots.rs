@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 
 use super::error::FetchError;
 use super::robots_table::RobotsTable;
-use crate::domain::robots::{Robots, RobotsPolicy, Rule};
-use crate::{config, events, metrics};
+use domain::robots::{Robots, RobotsPolicy, Rule};
+use telemetry::events;
+use telemetry::metrics;
 
 /// How old the rules may become before the table is read again.
 const MAX_AGE: Duration = Duration::from_secs(60);
@@ -25,7 +26,7 @@ const MAX_PATH: usize = 100;
 pub(super) struct HostRobots {
     /// None = robots.txt is not asked for.
     pub table: Option<Arc<dyn RobotsTable>>,
-    config: config::Politeness,
+    config: settings::Politeness,
     hosts: Mutex<HashMap<String, Arc<KnownRobots>>>,
 }
 
@@ -54,7 +55,7 @@ pub(super) struct Breach<'a> {
 }
 
 impl HostRobots {
-    pub fn new(config: config::Politeness, table: Option<Arc<dyn RobotsTable>>) -> Self {
+    pub fn new(config: settings::Politeness, table: Option<Arc<dyn RobotsTable>>) -> Self {
         HostRobots { table, config, hosts: Mutex::default() }
     }
 

@@ -5,7 +5,7 @@
 use chrono::{DateTime, Utc};
 use futures_util::future::BoxFuture;
 
-use crate::domain::host::{Applied, HostReport, HostState};
+use domain::host::{Applied, HostReport, HostState};
 
 /// The owner of the shared states.
 pub trait HostTable: Send + Sync {

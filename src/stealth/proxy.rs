@@ -8,7 +8,7 @@ use futures_util::future::BoxFuture;
 
 use super::error::FetchError;
 use super::fetch_meter::FetchMeter;
-pub use crate::domain::proxy::{Proxy, ProxyAsk, ProxyId, ProxyOutcome, ProxyProtocol};
+pub use domain::proxy::{Proxy, ProxyAsk, ProxyId, ProxyOutcome, ProxyProtocol};
 
 /// The right to use a proxy for one session, until it is dropped.
 pub struct ProxyLease {

@@ -22,7 +22,7 @@ use url::{Host, Url};
 use super::proxy::{Proxy, ProxyProtocol};
 use super::tls;
 use super::traffic::{Metered, Traffic};
-use crate::process_limits;
+use foundation::process_limits;
 
 pub(super) const BAD_CREDENTIALS: &str = "it wants other credentials than its row holds";
 

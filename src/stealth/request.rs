@@ -10,7 +10,7 @@ use url::Url;
 
 use super::answer;
 use super::error::FetchError;
-use crate::memory::MemoryPermit;
+use foundation::memory::MemoryPermit;
 
 /// What a browser does to send a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]

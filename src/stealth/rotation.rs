@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use super::error::RequestDisposition;
-use crate::domain::retry;
+use domain::retry;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const MAX_PAUSE: Duration = Duration::from_secs(15);

@@ -26,8 +26,9 @@ use super::proxy_connect;
 use super::request::{Request, Response};
 use super::traffic::{Bytes, Traffic};
 use super::transport::{self, Answer, Connection};
-use crate::domain::fetch_counts::FetchTotal;
-use crate::{cpu, events};
+use domain::fetch_counts::FetchTotal;
+use foundation::cpu;
+use telemetry::events;
 
 pub use document::{Document, DocumentLimits};
 

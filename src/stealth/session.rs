@@ -32,10 +32,10 @@ use super::route::Route;
 use super::tls::TlsSetupError;
 use super::trace::TraceHandle;
 use super::transport::{self, Transport};
-use crate::clock::Clock;
-use crate::domain::store::StoreId;
-use crate::memory::MemoryPermit;
-use crate::{config, events};
+use domain::store::StoreId;
+use foundation::clock::Clock;
+use foundation::memory::MemoryPermit;
+use telemetry::events;
 
 /// What all sessions of a process are made of.
 pub struct SessionConfig {
@@ -43,9 +43,9 @@ pub struct SessionConfig {
     pub identities: Identities,
     pub states: States,
     pub allowed_hosts: AllowList,
-    pub http: config::Http,
-    pub proxy_config: config::Proxies,
-    pub politeness: config::Politeness,
+    pub http: settings::Http,
+    pub proxy_config: settings::Proxies,
+    pub politeness: settings::Politeness,
     /// Where processes share what they know of hosts; None = this process has them for itself.
     pub host_table: Option<Arc<dyn HostTable>>,
     /// Where processes share what hosts answered to robots.txt; None = it is not asked for.

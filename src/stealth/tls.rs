@@ -18,7 +18,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-use crate::authorities;
+use foundation::authorities;
 
 #[derive(Debug, Error)]
 pub enum TlsSetupError {

@@ -30,8 +30,7 @@ use super::proxy_connect::{self, ConnectError, ConnectErrorKind, ProxyStream};
 use super::request::Request;
 use super::tls::{self, TlsSetupError};
 use super::traffic::Traffic;
-use crate::config;
-use crate::memory::{self, MemoryPermit};
+use foundation::memory::{self, MemoryPermit};
 
 /// HTTP/1.1 has hyper's own bound.
 const MAX_HTTP2_HEADER_BYTES: u32 = 64 * 1024;
@@ -44,7 +43,7 @@ pub(super) struct Transport {
     tls: ClientConfig,
     /// For https proxies.
     proxy_tls: Arc<ClientConfig>,
-    http: config::Http,
+    http: settings::Http,
 }
 
 /// A connection to one origin through one proxy. Dropping it closes it.
@@ -80,7 +79,7 @@ pub(super) struct Answer {
 }
 
 impl Transport {
-    pub fn new(http: config::Http, proxies: &config::Proxies) -> Result<Self, TlsSetupError> {
+    pub fn new(http: settings::Http, proxies: &settings::Proxies) -> Result<Self, TlsSetupError> {
         let proxy_tls = tls::proxy_config(proxies.extra_ca_file.as_deref())?;
         Ok(Transport { tls: tls::config(http.extra_ca_file.as_deref())?, proxy_tls, http })
     }

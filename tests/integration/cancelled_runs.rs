@@ -1,7 +1,7 @@
 //! A running task is cancelled under a worker process: its body stops, its store waits for that, and no crash keeps the store for ever.
 
-use drover::db::tasks;
-use drover::domain::role::Role;
+use db::tasks;
+use domain::role::Role;
 use nix::sys::signal::Signal;
 use rstest::rstest;
 use sim::{Fault, FaultKind};

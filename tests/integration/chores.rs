@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix::Addr;
+use db::retention_runs;
 use drover::actors::scheduler::chore::{Chore, ChoreDeps, ChoreStatus};
 use drover::actors::scheduler::{ChoreView, SchedulerActor, SchedulerDeps};
 use drover::actors::supervision::messages::Observe;
 use drover::actors::supervision::runner::RunnerHandle;
-use drover::db::retention_runs;
 use drover::handlers::housekeeping::Housekeeping;
-use drover::metrics;
-use drover::storage::Payloads;
+use storage::Payloads;
+use telemetry::metrics;
 use tokio::runtime::Handle;
 
 use testkit::{PATIENCE, TestDatabase, config, database, start_actor, until};

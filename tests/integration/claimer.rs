@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
+use db::tasks::{self, NewTask};
+use db::{Db, PoolSizes};
+use domain::proxy::PoolState;
+use domain::role::{Role, RoleSet};
+use domain::task::LeaseTimes;
 use drover::actors::supervision::lifecycle::Lifecycle;
 use drover::actors::supervision::restart_limit::RestartLimit;
 use drover::actors::tasks::claimer::{ClaimRequest, Claimer, ClaimerDeps};
 use drover::actors::tasks::held_tasks::HeldTasks;
-use drover::db::tasks::{self, NewTask};
-use drover::db::{Db, PoolSizes};
-use drover::domain::proxy::PoolState;
-use drover::domain::role::{Role, RoleSet};
-use drover::domain::task::LeaseTimes;
 use futures_util::future::join_all;
 use tokio::sync::watch;
 

@@ -1,6 +1,6 @@
 //! The database's clock was ahead for a while, and is set right: every time that was written meanwhile lies in the future now.
 
-use drover::domain::role::Role;
+use domain::role::Role;
 
 use testkit::{Child, Farm, connect};
 

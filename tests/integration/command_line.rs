@@ -249,8 +249,8 @@ async fn doctor_names_what_is_missing_with_its_remedy() {
     let files = find(&findings, "payload files");
     assert!(files["detail"].as_str().unwrap().contains(".database"), "the root has no owner: {findings}");
     let client = whole.db.client().await.unwrap();
-    let owner = drover::db::installation::storage_owner(&client).await.unwrap();
-    drover::storage::Payloads::new(storage.path(), owner).register_owner().await.unwrap();
+    let owner = db::installation::storage_owner(&client).await.unwrap();
+    storage::Payloads::new(storage.path(), owner).register_owner().await.unwrap();
     let (_, findings) = ask(&whole.url).await;
     let files = find(&findings, "payload files");
     assert!(files["detail"].as_str().unwrap().contains("1 of the newest 1 are missing"), "{findings}");

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use drover::db::{Db, DbError, PoolSizes, pipeline};
+use db::{Db, DbError, PoolSizes, pipeline};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
@@ -10,8 +10,7 @@ const SOON: Duration = Duration::from_secs(10);
 
 /// One connection, so that the next borrower would meet what the last one left behind.
 fn impatient(url: &str) -> Db {
-    let settings =
-        drover::config::Database { statement_timeout: Duration::from_millis(300), ..testkit::database_settings() };
+    let settings = settings::Database { statement_timeout: Duration::from_millis(300), ..testkit::database_settings() };
     Db::new(url, &settings, PoolSizes { work: 1, api: 1 }).unwrap()
 }
 
@@ -100,8 +99,7 @@ async fn the_victim_of_a_deadlock_may_run_its_transaction_again() {
 #[tokio::test]
 async fn a_pool_without_a_free_connection_says_so_and_a_silent_server_says_otherwise() {
     let database = testkit::database().await;
-    let settings =
-        drover::config::Database { connect_timeout: Duration::from_millis(300), ..testkit::database_settings() };
+    let settings = settings::Database { connect_timeout: Duration::from_millis(300), ..testkit::database_settings() };
     let db = Db::new(&database.url, &settings, PoolSizes { work: 1, api: 1 }).unwrap();
     let held = db.client().await.unwrap();
     let busy = db.client().await.err().unwrap().to_string();
@@ -185,7 +183,7 @@ async fn a_database_that_is_not_there_is_unavailable() {
 
 async fn assert_unavailable_soon(url: &str) {
     let connect_timeout = Duration::from_millis(300);
-    let settings = drover::config::Database { connect_timeout, ..testkit::database_settings() };
+    let settings = settings::Database { connect_timeout, ..testkit::database_settings() };
     let db = Db::new(url, &settings, PoolSizes { work: 1, api: 1 }).unwrap();
     let begun = std::time::Instant::now();
     let error = db.client().await.err().unwrap();

@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 
-use drover::db::brands::{self, MenuBrand};
-use drover::domain::role::Role;
+use db::brands::{self, MenuBrand};
+use domain::role::Role;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 use sim::{PictureAnswer, Settings, Simulator};

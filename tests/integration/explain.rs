@@ -1,9 +1,9 @@
 //! With 100,000 pending tasks and 20,000 more of busy stores, the queue's statements still touch a handful of pages: they find
 //! what they want by an index, and walk past nothing.
 
-use drover::db::tasks::{self, ClaimBatch, NewTask};
-use drover::domain::role::Role;
-use drover::domain::task::TaskLease;
+use db::tasks::{self, ClaimBatch, NewTask};
+use domain::role::Role;
+use domain::task::TaskLease;
 use rstest::rstest;
 
 use crate::queue::{BACK, LEASE, ME, Queue, asks, just_beaten};

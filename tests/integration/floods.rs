@@ -3,9 +3,9 @@
 
 use std::time::Duration;
 
-use drover::db::tasks::{self, NewTask};
-use drover::domain::role::Role;
-use drover::domain::store::Platform;
+use db::tasks::{self, NewTask};
+use domain::role::Role;
+use domain::store::Platform;
 use sim::{Coding, Fault, FaultKind, Flood, FloodOf};
 
 use testkit::{Child, Farm, until};

@@ -1,6 +1,6 @@
 //! A worker process that stands still for longer than its lease, and then goes on as if nothing had happened.
 
-use drover::domain::role::Role;
+use domain::role::Role;
 use nix::sys::signal::Signal;
 
 use testkit::{Child, Farm, PATIENCE};

@@ -5,8 +5,8 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use drover::domain::place::Place;
-use drover::geo::{Geo, GeoError};
+use domain::place::Place;
+use geo::{Geo, GeoError};
 use proptest::{collection, prelude::*};
 use rstest::rstest;
 use tempfile::TempDir;

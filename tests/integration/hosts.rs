@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use db::hosts;
+use domain::host::{BreakerState, HostReport, Permission, Throttle, Verdict};
+use domain::role::Role;
 use drover::app::hosts::SharedHosts;
-use drover::db::hosts;
-use drover::domain::host::{BreakerState, HostReport, Permission, Throttle, Verdict};
-use drover::domain::role::Role;
 use drover::stealth::{Exchanged, HostTable};
 use rstest::rstest;
 use serde_json::{Value, json};

@@ -5,9 +5,8 @@
 use std::path::Path;
 use std::time::Duration;
 
-use drover::db::tasks::{self, ClaimBatch, NewTask};
-use drover::domain::role::Role;
-use drover::private_server;
+use db::tasks::{self, ClaimBatch, NewTask};
+use domain::role::Role;
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 use rand::Rng;

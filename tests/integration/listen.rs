@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use drover::db::listen::listen;
+use db::listen::listen;
 use tokio::sync::watch;
 use tokio::time::timeout;
 

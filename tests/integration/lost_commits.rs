@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use drover::domain::role::Role;
+use domain::role::Role;
 use http_body_util::Full;
 
 use crate::api::server::send;

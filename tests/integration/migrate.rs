@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use drover::db::migrate::{self, MigrateError};
+use db::migrate::{self, MigrateError};
 
 #[tokio::test]
 async fn eight_processes_at_once_all_start_and_one_migrates() {
@@ -11,8 +11,8 @@ async fn eight_processes_at_once_all_start_and_one_migrates() {
         .map(|_| {
             let url = database.url.clone();
             tokio::spawn(async move {
-                let sizes = drover::db::PoolSizes { work: 1, api: 1 };
-                let db = drover::db::Db::new(&url, &testkit::database_settings(), sizes).unwrap();
+                let sizes = db::PoolSizes { work: 1, api: 1 };
+                let db = db::Db::new(&url, &testkit::database_settings(), sizes).unwrap();
                 migrate::up(&db).await.unwrap()
             })
         })

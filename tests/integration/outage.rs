@@ -3,9 +3,8 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use drover::db::tasks::{self, NewTask};
-use drover::domain::role::Role;
-use drover::private_server;
+use db::tasks::{self, NewTask};
+use domain::role::Role;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use sim::ProxyFault;

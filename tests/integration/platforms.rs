@@ -4,20 +4,20 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use chrono::{DurationRound, TimeDelta};
-use drover::clock::Clock;
-use drover::config::Config;
-use drover::db::demo_report::products::{Offer, PotencyRecord, ProductRecord};
-use drover::domain::menu::NormalMenu;
-use drover::domain::payload::FetchStart;
-use drover::domain::product::{Potency, Product};
-use drover::domain::store::{FoundStore, Platform, Store};
+use db::demo_report::products::{Offer, PotencyRecord, ProductRecord};
+use domain::menu::NormalMenu;
+use domain::payload::FetchStart;
+use domain::product::{Potency, Product};
+use domain::store::{FoundStore, Platform, Store};
 use drover::platforms::dutchie::DutchieData;
 use drover::platforms::{
     Adapter, CrawlLimits, Crawler, DiscoveryPoint, Dutchie, HashObservation, Menu, QueryHashes, StoreRef,
 };
 use drover::stealth::{FetchError, Session, SessionAsk};
-use drover::storage::{PayloadContent, Payloads};
+use foundation::clock::Clock;
+use settings::Config;
 use sim::{Coding, Fault, FaultKind, Operation, OracleStore, Refusal, Settings, Simulator, StoreSeed};
+use storage::{PayloadContent, Payloads};
 
 use crate::handlers::test_sessions;
 

@@ -6,10 +6,10 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use drover::db::{Db, PoolSizes};
-use drover::private_server::{self, PrivateServer, PrivateServerError};
+use db::{Db, PoolSizes};
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::{Pid, Uid};
+use private_server::{PrivateServer, PrivateServerError};
 use sysinfo::{Process, ProcessRefreshKind, ProcessStatus, ProcessesToUpdate, System, UpdateKind};
 
 const SOON: Duration = Duration::from_secs(20);

@@ -79,7 +79,8 @@ async fn payloads_of_a_span_are_queued_in_the_order_of_their_fetches() {
     let archive = Archive::new().await;
     let store = archive.store("A", 5).await;
     archive.store("B", 5).await;
-    let day = |ago: i64| (drover::clock::Clock::system().utc() - chrono::TimeDelta::days(ago)).format("%F").to_string();
+    let day =
+        |ago: i64| (foundation::clock::Clock::system().utc() - chrono::TimeDelta::days(ago)).format("%F").to_string();
 
     let span = ["--since", &day(4), "--until", &day(2)];
     assert_eq!(answer(&archive.run(&span).await, 0)["queued"], 6);
@@ -171,7 +172,7 @@ async fn a_choice_is_needed_and_must_make_sense() {
 #[tokio::test]
 async fn replayed_payloads_write_nothing_twice() {
     let farm = Farm::with_stores(2).await;
-    farm.enqueue(drover::domain::role::Role::PayloadFetch).await;
+    farm.enqueue(domain::role::Role::PayloadFetch).await;
     let mut worker = Child::spawn(&mut farm.drover(&["worker"]));
     farm.until_crawled().await;
     let snapshots = farm.count("SELECT count(*) FROM store_product_snapshots").await;

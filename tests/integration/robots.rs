@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use domain::robots::RobotsAnswer;
+use domain::role::Role;
 use drover::app::robots::SharedRobots;
-use drover::domain::robots::RobotsAnswer;
-use drover::domain::role::Role;
 use drover::stealth::RobotsTable;
 use serde_json::Value;
 use sim::Robots;

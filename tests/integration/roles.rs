@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use drover::db::tasks::{ClaimBatch, NewTask};
-use drover::domain::role::{Family, Role, RoleSet};
+use db::tasks::{ClaimBatch, NewTask};
+use domain::role::{Family, Role, RoleSet};
 use rstest::rstest;
 use strum::VariantArray;
 

@@ -4,15 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+use db::stats_minute::{self, StatsTurn};
+use db::{Db, fetch_minute, fetch_store_day};
+use domain::fetch_counts::{FetchKey, FetchTotal};
+use domain::role::Role;
+use domain::store_fetch_counts::StoreDay;
 use drover::actors::scheduler::chore::{Chore, ChoreDeps, ChoreStatus};
-use drover::db::stats_minute::{self, StatsTurn};
-use drover::db::{Db, fetch_minute, fetch_store_day};
-use drover::domain::fetch_counts::{FetchKey, FetchTotal};
-use drover::domain::role::Role;
-use drover::domain::store_fetch_counts::StoreDay;
 use drover::handlers::housekeeping::Housekeeping;
-use drover::storage::Payloads;
 use nix::sys::signal::Signal;
+use storage::Payloads;
 
 use testkit::{Child, Farm, PATIENCE, TestDatabase, config, database};
 

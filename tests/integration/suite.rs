@@ -2,8 +2,8 @@
 
 use std::process::Command;
 
+use domain::role::Role;
 use drover::actors::supervision::panics;
-use drover::domain::role::Role;
 
 use testkit::{Child, Farm, PATIENCE};
 

@@ -5,7 +5,7 @@
 use std::io::{PipeReader, PipeWriter, Write};
 use std::time::Duration;
 
-use drover::domain::role::Role;
+use domain::role::Role;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;

@@ -5,9 +5,9 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use drover::db::connect::Server;
-use drover::db::{Db, DbError, PoolSizes};
-use drover::private_server::{self, PrivateServer};
+use db::connect::Server;
+use db::{Db, DbError, PoolSizes};
+use private_server::PrivateServer;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 
 /// A private server that also listens on loopback, with TLS.
@@ -92,8 +92,7 @@ async fn the_url_decides_what_is_encrypted_and_who_is_trusted() {
 async fn a_call_is_cancelled_over_tls_too() {
     let server = Encrypted::start().await;
     let url = server.url("localhost", "sslmode=require");
-    let settings =
-        drover::config::Database { statement_timeout: Duration::from_millis(300), ..testkit::database_settings() };
+    let settings = settings::Database { statement_timeout: Duration::from_millis(300), ..testkit::database_settings() };
     let db = Db::new(&url, &settings, PoolSizes { work: 1, api: 1 }).unwrap();
     let client = db.client().await.unwrap();
     client.batch("SET statement_timeout = 0").await.unwrap();

@@ -3,15 +3,13 @@
 //! The server outlives a test run by a minute, so that the next one starts warm. The schema is made once, as a template
 //! that is named after what it holds, and copied for each test: hundreds of files, so that it lies in memory where there is room.
 
+use db::{Db, PoolSizes, migrate};
+use foundation::digest::sha256_hex;
+use nix::sys::statvfs::statvfs;
+use private_server::PrivateServer;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
-
-use drover::config;
-use drover::db::{Db, PoolSizes, migrate};
-use drover::digest::sha256_hex;
-use drover::private_server::{self, PrivateServer};
-use nix::sys::statvfs::statvfs;
 use tokio::sync::OnceCell;
 
 /// "test" in ASCII: serialises the making of the template between processes.
@@ -53,7 +51,7 @@ pub async fn empty_database() -> TestDatabase {
 }
 
 /// The product's default deadlines.
-pub fn database_settings() -> config::Database {
+pub fn database_settings() -> settings::Database {
     super::config(&[]).database
 }
 

@@ -32,7 +32,7 @@ pub use wait::until;
 
 use std::path::Path;
 
-use drover::config::Config;
+use settings::Config;
 
 /// The checkout.
 pub fn root() -> &'static Path {

@@ -15,9 +15,9 @@ use crate::actors::supervision::watchdog::Watchdog;
 use crate::actors::tasks::claimer::Claimer;
 use crate::actors::tasks::execute::Executor;
 use crate::actors::tasks::held_tasks::HeldTasks;
-use crate::config::Config;
-use crate::db::Db;
-use crate::domain::task::LeaseTimes;
+use db::Db;
+use domain::task::LeaseTimes;
+use settings::Config;
 
 /// Cheap to clone.
 #[derive(Clone)]

@@ -14,9 +14,10 @@ use crate::actors::plan::PodPlan;
 use crate::actors::supervision::messages::Tick;
 use crate::actors::supervision::runner::{ChildExited, Exit};
 use crate::actors::supervision::{Children, Rebuild, RestartDecision, RestartPolicy};
-use crate::db::workers::{self, OpenCommand};
-use crate::domain::task::Blame;
-use crate::{events, supervised};
+use crate::supervised;
+use db::workers::{self, OpenCommand};
+use domain::task::Blame;
+use telemetry::events;
 
 pub struct PodActor {
     deps: ActorDeps,

@@ -5,10 +5,10 @@
 use std::time::{Duration, Instant};
 
 use super::deps::ActorDeps;
-use crate::db::{Db, DbError, tasks};
-use crate::domain::retry;
-use crate::domain::task::{Blame, TaskLease};
-use crate::events;
+use db::{Db, DbError, tasks};
+use domain::retry;
+use domain::task::{Blame, TaskLease};
+use telemetry::events;
 
 const RETRY_BASE: Duration = Duration::from_millis(100);
 const RETRY_CAP: Duration = Duration::from_secs(2);

@@ -9,9 +9,9 @@ use tokio::sync::watch;
 
 use super::deps::ActorDeps;
 use crate::actors::supervision::lifecycle::{Lifecycle, Phase};
-use crate::db::{Db, DbError, workers};
-use crate::domain::worker::WorkerDocument;
-use crate::events;
+use db::{Db, DbError, workers};
+use domain::worker::WorkerDocument;
+use telemetry::events;
 
 /// Cheap to clone; all clones are one.
 #[derive(Clone)]

@@ -19,9 +19,10 @@ use crate::actors::supervision::messages::Tick;
 use crate::actors::supervision::runner::{self, ChildExited, Exit, PollTimes, RunnerHandle};
 use crate::actors::tasks::held_tasks::{Beat, TaskActorId};
 use crate::actors::tasks::task::{TaskActor, TaskClaimed, TaskDeps, TaskEnded};
-use crate::domain::task::{Blame, TaskId};
-use crate::domain::worker::{Resources, WorkerCommand, WorkerDocument, WorkerStatus};
-use crate::{events, supervised};
+use crate::supervised;
+use domain::task::{Blame, TaskId};
+use domain::worker::{Resources, WorkerCommand, WorkerDocument, WorkerStatus};
+use telemetry::events;
 
 pub struct WorkerActor {
     deps: ActorDeps,

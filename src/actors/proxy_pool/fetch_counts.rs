@@ -5,9 +5,9 @@
 use std::time::Duration;
 
 use crate::actors::supervision::lifecycle::{Lifecycle, Phase};
-use crate::db::{Db, DbError, fetch_minute, fetch_store_day};
-use crate::events;
 use crate::stealth::FetchMeter;
+use db::{Db, DbError, fetch_minute, fetch_store_day};
+use telemetry::events;
 
 /// So far behind is what people see of requests.
 const WRITE_EVERY: Duration = Duration::from_secs(20);

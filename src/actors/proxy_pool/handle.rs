@@ -8,8 +8,8 @@ use tokio::sync::{oneshot, watch};
 
 use super::{AskForProxy, CountBytes, Flush, ProxyPoolActor, ProxyPoolDeps, ProxyPoolView, Report};
 use crate::actors::supervision::messages::Observe;
-use crate::domain::proxy::PoolState;
 use crate::stealth::{FetchError, FetchMeter, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxySource};
+use domain::proxy::PoolState;
 
 /// The pause before an ask that the actor dropped is made again.
 const ASK_AGAIN_PAUSE: Duration = Duration::from_millis(100);

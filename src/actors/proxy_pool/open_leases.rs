@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::domain::proxy::ProxyId;
+use domain::proxy::ProxyId;
 
 #[derive(Clone, Default)]
 pub struct OpenLeases(Arc<Mutex<HashMap<ProxyId, LeasesOfProxy>>>);

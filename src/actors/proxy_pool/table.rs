@@ -4,11 +4,11 @@
 use actix::Message;
 
 use super::FetchCountsWriter;
-use crate::clock::Clock;
-use crate::db::proxies::LoadedProxies;
-use crate::db::{self, Db, DbError};
-use crate::domain::proxy::{CounterDelta, UsageToday};
-use crate::secrets::SecretKeys;
+use db::proxies::LoadedProxies;
+use db::{Db, DbError};
+use domain::proxy::{CounterDelta, UsageToday};
+use foundation::clock::Clock;
+use foundation::secrets::SecretKeys;
 
 /// The result of a sync.
 #[derive(Message)]

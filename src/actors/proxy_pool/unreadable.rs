@@ -4,9 +4,9 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::db::proxy_passwords::UnreadableProxy;
-use crate::domain::proxy::ProxyId;
-use crate::events;
+use db::proxy_passwords::UnreadableProxy;
+use domain::proxy::ProxyId;
+use telemetry::events;
 
 /// Clones share it, so that it outlives a restart of the actor.
 #[derive(Clone, Default)]

@@ -4,7 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::domain::proxy::{Condition, PoolState, PooledProxy, ProxyId};
+use domain::proxy::{Condition, PoolState, PooledProxy, ProxyId};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProxyPoolView {

@@ -12,17 +12,17 @@ use strum::IntoStaticStr;
 
 use super::prune;
 use crate::actors::supervision::panics;
-use crate::config::Config;
-use crate::db::stats_minute::{self, StatsTurn};
-use crate::db::{
-    Client, Db, DbError, indexes, operations, product_search, quality, retention_runs, schedules, snapshots, tasks,
-    workers,
-};
-use crate::domain::retention::RetentionKind;
-use crate::events;
 use crate::handlers::TaskError;
 use crate::handlers::housekeeping::Housekeeping;
 use crate::handlers::retention::RetentionRun;
+use db::stats_minute::{self, StatsTurn};
+use db::{
+    Client, Db, DbError, indexes, operations, product_search, quality, retention_runs, schedules, snapshots, tasks,
+    workers,
+};
+use domain::retention::RetentionKind;
+use settings::Config;
+use telemetry::events;
 
 /// How far back the frequent sweep looks at least. What it misses, the full sweep finds.
 const MIN_SWEEP_WINDOW: Duration = Duration::from_secs(30);

@@ -3,11 +3,11 @@
 //!
 //! In: the ages. Out: how many rows went. Batches of a bounded size, each on a connection of its own: other work goes first.
 
-use crate::config::Retention;
-use crate::db::{
+use db::{
     Client, Db, DbError, audit_log, fetch_minute, fetch_store_day, idempotency_keys, operations, schedules,
     stats_minute, tasks,
 };
+use settings::Retention;
 
 /// Of one kind and turn.
 const MAX_BATCHES: usize = 1_000;

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 
-use crate::config::Config;
-use crate::events;
+use settings::Config;
+use telemetry::events;
 
 /// How far the process is on its way out; only ever moves down this list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

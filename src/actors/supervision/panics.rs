@@ -7,7 +7,8 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::sync::Once;
 
-use crate::{events, log};
+use telemetry::events;
+use telemetry::log;
 
 thread_local! {
     static LAST_PANIC: RefCell<Option<String>> = const { RefCell::new(None) };

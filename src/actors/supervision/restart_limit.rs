@@ -3,8 +3,6 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use crate::config;
-
 #[derive(Clone, Debug)]
 pub struct RestartLimit {
     allowed: usize,
@@ -27,8 +25,8 @@ impl RestartLimit {
     }
 }
 
-impl From<&config::Supervision> for RestartLimit {
-    fn from(config: &config::Supervision) -> Self {
+impl From<&settings::Supervision> for RestartLimit {
+    fn from(config: &settings::Supervision) -> Self {
         RestartLimit::new(config.restarts, config.window)
     }
 }

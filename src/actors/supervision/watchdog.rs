@@ -14,8 +14,9 @@ use tokio::runtime::Handle;
 use super::lifecycle::{DrainLimits, Lifecycle, Phase};
 use super::messages::Ping;
 use super::runner::PollTimes;
-use crate::config::Config;
-use crate::{events, log};
+use settings::Config;
+use telemetry::events;
+use telemetry::log;
 
 #[derive(Clone)]
 pub struct Watchdog {

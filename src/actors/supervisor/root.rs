@@ -15,8 +15,8 @@ use crate::actors::supervision::lifecycle::Lifecycle;
 use crate::actors::supervision::runner::ChildExited;
 use crate::actors::supervision::watchdog::Watchdog;
 use crate::actors::supervision::{Children, RestartDecision, RestartPolicy};
-use crate::config::Config;
-use crate::events;
+use settings::Config;
+use telemetry::events;
 
 /// Starts the actors' thread with the supervisor on it; `None` when it ended at once. A message on the sender, or its drop, ends
 /// all actors.

@@ -13,9 +13,9 @@ use tokio::sync::Semaphore;
 use tracing::Instrument;
 
 use crate::actors::supervision::panics;
-use crate::domain::task::TaskId;
-use crate::events;
 use crate::handlers::{After, Committed};
+use domain::task::TaskId;
+use telemetry::events;
 
 const MAX_HOOKS: usize = 64;
 const MAX_HOOK_TIME: Duration = Duration::from_secs(60);

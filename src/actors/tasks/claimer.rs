@@ -16,14 +16,14 @@ use super::task_guard::TaskGuard;
 use crate::actors::supervision::lifecycle::Lifecycle;
 use crate::actors::supervision::panics;
 use crate::actors::supervision::restart_limit::RestartLimit;
-use crate::db::tasks::{self, ClaimBatch, ClaimBatchResult, ClaimToken, ClaimedTask, Completion};
-use crate::db::{Db, DbError};
-use crate::domain::proxy::PoolState;
-use crate::domain::retry;
-use crate::domain::role::{Role, RoleSet};
-use crate::domain::task::{LeaseTimes, TaskId, TaskLease};
-use crate::events;
 use crate::handlers::HandOver;
+use db::tasks::{self, ClaimBatch, ClaimBatchResult, ClaimToken, ClaimedTask, Completion};
+use db::{Db, DbError};
+use domain::proxy::PoolState;
+use domain::retry;
+use domain::role::{Role, RoleSet};
+use domain::task::{LeaseTimes, TaskId, TaskLease};
+use telemetry::events;
 
 /// Requests that one statement answers at most.
 const MAX_BATCH: usize = 64;

@@ -19,13 +19,13 @@ use super::claimer::{Claimer, TaskGrant};
 use super::held_tasks::Stop;
 use crate::actors::supervision::lifecycle::Lifecycle;
 use crate::actors::supervision::panics;
-use crate::config::Config;
-use crate::db::tasks::{self, ClaimedTask};
-use crate::db::{Db, DbError};
-use crate::domain::role::RoleSet;
-use crate::domain::task::TaskLease;
-use crate::events;
 use crate::handlers::{self, HandOver, Outcome, StartedTask, TaskError};
+use db::tasks::{self, ClaimedTask};
+use db::{Db, DbError};
+use domain::role::RoleSet;
+use domain::task::TaskLease;
+use settings::Config;
+use telemetry::events;
 
 /// What every run needs. Cheap to clone.
 #[derive(Clone)]

@@ -12,10 +12,10 @@ use super::held_tasks::HeldTasks;
 use crate::actors::supervision::lifecycle::{Lifecycle, Phase};
 use crate::actors::supervision::panics;
 use crate::actors::supervision::restart_limit::RestartLimit;
-use crate::db::connect::Server;
-use crate::db::tasks;
-use crate::domain::task::{LeaseTimes, TaskId, TaskLease};
-use crate::events;
+use db::connect::Server;
+use db::tasks;
+use domain::task::{LeaseTimes, TaskId, TaskLease};
+use telemetry::events;
 
 /// While the process drains it may be killed at any moment, and its tasks should not wait for a long lease to run out.
 const DRAINING_LEASE: Duration = Duration::from_secs(30);

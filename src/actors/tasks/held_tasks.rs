@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use actix::Message;
 use tokio::sync::{oneshot, watch};
 
-use crate::domain::task::{TaskId, TaskLease};
+use domain::task::{TaskId, TaskLease};
 
 /// Why a body is stopped from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,9 +6,9 @@
 use std::time::Duration;
 
 use super::execute::Run;
-use crate::db::{DbError, tasks};
-use crate::domain::retry;
-use crate::events;
+use db::{DbError, tasks};
+use domain::retry;
+use telemetry::events;
 
 const RETRY_BASE: Duration = Duration::from_millis(100);
 const RETRY_CAP: Duration = Duration::from_secs(1);

@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 
 use super::execute::{BodyEnd, Executor, NextRun, Run};
 use crate::actors::supervision::lifecycle::{Lifecycle, Phase};
-use crate::db::DbError;
-use crate::db::tasks::{self, AttemptOutcome, Completion, EndedAttempt, Settlement};
-use crate::domain::retry;
-use crate::events;
 use crate::handlers::{self, CommitError, Committed, Done, Outcome, Slot, TaskError};
+use db::DbError;
+use db::tasks::{self, AttemptOutcome, Completion, EndedAttempt, Settlement};
+use domain::retry;
+use telemetry::events;
 
 impl Run<'_> {
     /// Returns the chained task that goes on in this slot.
@@ -273,15 +273,15 @@ mod tests {
     use crate::actors::tasks::claimer::{Claimer, ClaimerDeps};
     use crate::actors::tasks::held_tasks::HeldTasks;
     use crate::app;
-    use crate::clock::Clock;
-    use crate::config::Config;
-    use crate::db::tasks::ClaimedTask;
-    use crate::db::{Db, PoolSizes};
-    use crate::domain::proxy::PoolState;
-    use crate::domain::role::{Role, RoleSet};
-    use crate::domain::task::{LeaseTimes, TaskLease};
     use crate::stealth::{FetchError, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxySource};
-    use crate::storage::Payloads;
+    use db::tasks::ClaimedTask;
+    use db::{Db, PoolSizes};
+    use domain::proxy::PoolState;
+    use domain::role::{Role, RoleSet};
+    use domain::task::{LeaseTimes, TaskLease};
+    use foundation::clock::Clock;
+    use settings::Config;
+    use storage::Payloads;
 
     struct NoProxies;
 

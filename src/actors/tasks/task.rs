@@ -12,9 +12,9 @@ use super::claimer::{ClaimRequest, Claimer, TaskGrant};
 use super::execute::{Executor, run_event};
 use super::held_tasks::{Beat, TaskActorId};
 use crate::actors::pods::worker::WorkerActor;
-use crate::domain::role::RoleSet;
-use crate::domain::task::TaskLease;
-use crate::events;
+use domain::role::RoleSet;
+use domain::task::TaskLease;
+use telemetry::events;
 
 #[derive(Message)]
 #[rtype(result = "()")]

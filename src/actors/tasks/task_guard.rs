@@ -9,10 +9,10 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
 use super::held_tasks::{HeldTask, HeldTasks, Stop};
-use crate::db::tasks::{self, Settlement};
-use crate::db::{Db, DbError};
-use crate::domain::task::TaskLease;
-use crate::events;
+use db::tasks::{self, Settlement};
+use db::{Db, DbError};
+use domain::task::TaskLease;
+use telemetry::events;
 
 pub struct TaskGuard {
     lease: TaskLease,

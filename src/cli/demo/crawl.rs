@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use chrono::{DateTime, TimeDelta, Utc};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::db::demo_report::{self, Progress};
-use crate::db::{Db, DbError, schedules};
+use db::demo_report::{self, Progress};
+use db::{Db, DbError, schedules};
 
 const FETCH: &str = "payload_fetch_all";
 const ANALYTICS: &str = "analytics_refresh";

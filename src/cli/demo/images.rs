@@ -9,13 +9,13 @@ use serde::Serialize;
 use sim::{PictureAnswer, Simulator};
 
 use super::crawl;
-use crate::cpu;
-use crate::db::images::OriginalImage;
-use crate::db::{self, Client, Db, DbError, demo_report};
-use crate::digest::sha256_hex;
-use crate::domain::store::Platform;
 use crate::downloads::DownloadQueue;
-use crate::storage::Images;
+use db::images::OriginalImage;
+use db::{Client, Db, DbError, demo_report};
+use domain::store::Platform;
+use foundation::cpu;
+use foundation::digest::sha256_hex;
+use storage::Images;
 
 /// Differences that are listed; all are counted.
 const MAX_EXAMPLES: usize = 20;

@@ -25,12 +25,11 @@ use self::summary::Summary;
 use super::http::{Listeners, Servers};
 use super::{CliError, Env, ExitCode, Stop, service, values};
 use crate::actors::plan::Plan;
-use crate::api::dashboard::IS_BUILT;
 use crate::app::database::{self, OpenDatabase};
 use crate::app::{App, PreparedApp, names};
-use crate::config::{Config, Secret};
-use crate::db::{Db, migrate, schedules, tasks};
-use crate::private_server;
+use dashboard::IS_BUILT;
+use db::{Db, migrate, schedules, tasks};
+use settings::{Config, Secret};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {

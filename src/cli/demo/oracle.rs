@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use serde::Serialize;
 use sim::Simulator;
 
-use crate::db::demo_report::products::{self, ProductRecord};
-use crate::db::{Client, DbError};
-use crate::domain::store::Platform;
 use crate::simulated;
+use db::demo_report::products::{self, ProductRecord};
+use db::{Client, DbError};
+use domain::store::Platform;
 
 /// Differences that are listed; all are counted.
 const MAX_EXAMPLES: usize = 20;

@@ -8,7 +8,6 @@ use anyhow::Context;
 use serde::{Deserialize, Serialize};
 
 use crate::cli::CliError;
-use crate::private_server;
 
 const FILE: &str = "demo.json";
 

@@ -8,8 +8,8 @@ use sim::Simulator;
 
 use super::images::ImageReport;
 use super::oracle::{self, OracleReport};
-use crate::db::demo_report::{self, Progress};
-use crate::db::{Client, DbError};
+use db::demo_report::{self, Progress};
+use db::{Client, DbError};
 
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {

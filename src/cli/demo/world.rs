@@ -9,12 +9,12 @@ use sim::{Settings, Simulator};
 
 use super::state::State;
 use crate::cli::CliError;
-use crate::config::Config;
-use crate::db::stores::{self, NewStore};
-use crate::db::{Db, proxies};
-use crate::domain::proxy::ProxyEntry;
-use crate::secrets::SecretKeys;
 use crate::simulated;
+use db::stores::{self, NewStore};
+use db::{Db, proxies};
+use domain::proxy::ProxyEntry;
+use foundation::secrets::SecretKeys;
+use settings::Config;
 
 /// Short, so that tasks of a killed demo are soon recovered.
 const LEASE: Duration = Duration::from_secs(10);

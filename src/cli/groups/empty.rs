@@ -1,8 +1,8 @@
 //! What is told of a group that holds no store: the groups that there are, and the one that may be meant.
 
-use crate::api::groups::GroupPage;
 use crate::cli::client::{ApiClient, ClientError};
-use crate::spelling;
+use api::groups::GroupPage;
+use foundation::spelling;
 
 /// Names that are listed; further ones are counted.
 const MAX_NAMES: usize = 20;

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use crate::api::hosts::RobotsListing;
 use crate::cli::output::time;
-use crate::db::robots::Breach;
+use api::hosts::RobotsListing;
+use db::robots::Breach;
 
 /// Rules that are shown to people; programs get all.
 const MAX_SHOWN: usize = 20;

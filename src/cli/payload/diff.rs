@@ -3,11 +3,11 @@
 use crate::cli::client::with_query;
 use crate::cli::output::{amount, money, time};
 use crate::cli::{Env, ExitCode, values};
-use crate::domain::payload::PayloadId;
-use crate::domain::payload_diff::{
+use domain::payload::PayloadId;
+use domain::payload_diff::{
     ComparedPayload, DiffDetails, OptionOffer, PayloadDiff, Prices, ProductChange, ProductOffer, StockLevel,
 };
-use crate::domain::store::StoreId;
+use domain::store::StoreId;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -131,7 +131,7 @@ fn stock(stock: &StockLevel) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::payload_diff::OptionChange;
+    use domain::payload_diff::OptionChange;
 
     #[test]
     fn a_product_whose_options_alone_changed_has_no_line_of_its_own() {

@@ -2,12 +2,12 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::api::payloads::PayloadPage;
 use crate::cli::client::with_query;
 use crate::cli::output::time;
 use crate::cli::{Env, ExitCode, values};
-use crate::db::payload_views::PayloadView;
-use crate::domain::store::{Platform, StoreId};
+use api::payloads::PayloadPage;
+use db::payload_views::PayloadView;
+use domain::store::{Platform, StoreId};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {

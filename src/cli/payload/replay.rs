@@ -12,15 +12,15 @@ use serde_json::json;
 
 use crate::cli::progress::Progress;
 use crate::cli::{CliError, Env, ExitCode, values};
-use crate::db::payload_replays::{self, Replay, ReplayChoice, ReplayPayload};
-use crate::db::task_requests::{self, RequestError};
-use crate::db::{self, Client, Db, DbError};
-use crate::domain::payload::PayloadId;
-use crate::domain::role::Role;
-use crate::domain::stock::PayloadPosition;
-use crate::domain::store::StoreId;
-use crate::domain::task_request::TaskRequest;
-use crate::storage::Payloads;
+use db::payload_replays::{self, Replay, ReplayChoice, ReplayPayload};
+use db::task_requests::{self, RequestError};
+use db::{Client, Db, DbError};
+use domain::payload::PayloadId;
+use domain::role::Role;
+use domain::stock::PayloadPosition;
+use domain::store::StoreId;
+use domain::task_request::TaskRequest;
+use storage::Payloads;
 
 /// Payloads whose tasks are queued in one transaction.
 const PART: usize = 1_000;

@@ -8,10 +8,10 @@ use serde::Serialize;
 use crate::app::data::DataFiles;
 use crate::cli::output::time;
 use crate::cli::{CliError, Env, ExitCode};
-use crate::db::query_hashes::{self, QueryHashRow};
-use crate::domain::query_hash::QueryHash;
-use crate::domain::store::Platform;
 use crate::platforms::Registry;
+use db::query_hashes::{self, QueryHashRow};
+use domain::query_hash::QueryHash;
+use domain::store::Platform;
 
 /// Hex digits of a SHA-256.
 const HASH_DIGITS: usize = 64;

@@ -2,12 +2,12 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::api::products::{OptionHistory, ProductHistory};
 use crate::cli::client::with_query;
 use crate::cli::output::{amount, money, time};
 use crate::cli::{Env, ExitCode, values};
-use crate::db::product_series::OfferPoint;
-use crate::domain::product::ProductId;
+use api::products::{OptionHistory, ProductHistory};
+use db::product_series::OfferPoint;
+use domain::product::ProductId;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {

@@ -1,12 +1,12 @@
 //! `drover products search`.
 
-use crate::api::products::FoundPage;
 use crate::cli::client::with_query;
 use crate::cli::output::{counted, money};
 use crate::cli::{Env, ExitCode, values};
-use crate::db::product_search::{MatchKind, SearchSort};
-use crate::db::product_views::ProductView;
-use crate::domain::store::StoreId;
+use api::products::FoundPage;
+use db::product_search::{MatchKind, SearchSort};
+use db::product_views::ProductView;
+use domain::store::StoreId;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {

@@ -2,8 +2,8 @@
 
 use crate::cli::output::{amount, money, time};
 use crate::cli::{Env, ExitCode};
-use crate::db::product_views::{OptionView, ProductDetail, ProductView};
-use crate::domain::product::ProductId;
+use db::product_views::{OptionView, ProductDetail, ProductView};
+use domain::product::ProductId;
 
 pub async fn run(id: ProductId, env: &Env) -> anyhow::Result<ExitCode> {
     let detail: ProductDetail = env.api_to_read().await?.get(&format!("/api/products/{id}")).await?;

@@ -6,12 +6,11 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::Serialize;
 
 use super::checker::{self, Checker};
-use crate::api::proxy_tests::ProxyTest;
 use crate::cli::{CliError, Env, ExitCode};
-use crate::db;
-use crate::db::proxies::LoadedProxies;
-use crate::domain::proxy::{ProxyRow, ShownState, StoredState};
-use crate::events;
+use api::proxy_tests::ProxyTest;
+use db::proxies::LoadedProxies;
+use domain::proxy::{ProxyRow, ShownState, StoredState};
+use telemetry::events;
 
 /// Proxies checked at the same time.
 const CONCURRENCY: usize = 8;

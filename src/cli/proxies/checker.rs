@@ -13,17 +13,17 @@ use anyhow::Context;
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, ready};
 
-use crate::api::proxy_tests::{ProxyTest, ProxyTester};
 use crate::app::data::DataFiles;
-use crate::clock::Clock;
-use crate::config::{self, Config};
-use crate::domain::proxy::ProxyRow;
-use crate::domain::store::Platform;
 use crate::platforms::{DiscoveryPoint, Registry};
 use crate::stealth::session::SessionConfig;
 use crate::stealth::{
     AllowList, FetchError, Proxy, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxySource, SessionAsk, Sessions,
 };
+use api::proxy_tests::{ProxyTest, ProxyTester};
+use domain::proxy::ProxyRow;
+use domain::store::Platform;
+use foundation::clock::Clock;
+use settings::Config;
 
 /// A proxy that needs longer fails its check.
 const MAX_CHECK_TIME: Duration = Duration::from_secs(20);
@@ -74,8 +74,11 @@ impl Checker {
             identities,
             states,
             allowed_hosts: AllowList::new(platform.api_hosts.clone()),
-            http: config::Http { whole_timeout: config.http.whole_timeout.min(MAX_CHECK_TIME), ..config.http.clone() },
-            proxy_config: config::Proxies { rotations_per_request: 0, ..config.proxies.clone() },
+            http: settings::Http {
+                whole_timeout: config.http.whole_timeout.min(MAX_CHECK_TIME),
+                ..config.http.clone()
+            },
+            proxy_config: settings::Proxies { rotations_per_request: 0, ..config.proxies.clone() },
             politeness: config.politeness.clone(),
             host_table: None,
             robots_table: None,

@@ -4,12 +4,12 @@
 
 use anyhow::Context;
 
-use crate::api::proxies::ProxyPage;
 use crate::cli::client::with_query;
 use crate::cli::{CliError, Env, ExitCode};
-use crate::db::proxies::{self, LoadedProxies, ProxyListing};
-use crate::domain::proxy::{Proxy, ProxyRow};
-use crate::events;
+use api::proxies::ProxyPage;
+use db::proxies::{self, LoadedProxies, ProxyListing};
+use domain::proxy::{Proxy, ProxyRow};
+use telemetry::events;
 
 const HEADER: [&str; 7] = ["host", "port", "protocol", "username", "password", "state_code", "timezone"];
 const PAGE: i64 = 500;

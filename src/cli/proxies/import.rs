@@ -6,12 +6,12 @@ use anyhow::Context;
 use serde::Serialize;
 
 use super::list;
-use crate::api::proxies::ImportedProxy::Fields;
-use crate::api::proxies::{Imported, ProxyImport};
 use crate::cli::input::{self, Input};
 use crate::cli::progress::Progress;
 use crate::cli::{CliError, Env, ExitCode};
-use crate::db::proxies::ImportCounts;
+use api::proxies::ImportedProxy::Fields;
+use api::proxies::{Imported, ProxyImport};
+use db::proxies::ImportCounts;
 
 /// Proxies that one transaction adds.
 const PART: usize = 1_000;

@@ -6,8 +6,8 @@
 use std::collections::HashMap;
 
 use crate::cli::list_file::{self, BadLine, Columns, Header, at};
-use crate::domain::proxy::ProxyEntry;
-use crate::proxy_draft::ProxyDraft;
+use api::proxy_draft::ProxyDraft;
+use domain::proxy::ProxyEntry;
 
 const COLUMNS: Columns =
     Columns { known: &["host", "port", "protocol", "username", "password", "state_code", "timezone"], required: 2 };
@@ -75,7 +75,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::domain::proxy::ProxyProtocol;
+    use domain::proxy::ProxyProtocol;
 
     fn one(text: &str) -> ProxyEntry {
         let mut list = parse("p.csv", text).unwrap();

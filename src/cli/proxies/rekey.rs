@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::cli::{CliError, Env, ExitCode};
-use crate::db::proxy_passwords::{Rekeyed, UnreadableProxy, rekey};
+use db::proxy_passwords::{Rekeyed, UnreadableProxy, rekey};
 
 const NO_KEY: &str = "secrets.key is not set: make one with `openssl rand -hex 32`, and give it to all processes as DROVER__SECRETS__KEY";
 

@@ -6,15 +6,15 @@ use serde::Serialize;
 
 use crate::app::data::DataFiles;
 use crate::cli::{CliError, Env, ExitCode, groups, values};
-use crate::config::Config;
-use crate::db::schedules::Schedule;
-use crate::domain::group;
-use crate::domain::role::Role;
-use crate::domain::schedule::INTERVALS;
-use crate::domain::schedule_request::{ScheduleRequest, ScheduleUpdate};
-use crate::domain::state_code::StateCode;
-use crate::domain::store::Platform;
 use crate::platforms::Registry;
+use db::schedules::Schedule;
+use domain::group;
+use domain::role::Role;
+use domain::schedule::INTERVALS;
+use domain::schedule_request::{ScheduleRequest, ScheduleUpdate};
+use domain::state_code::StateCode;
+use domain::store::Platform;
+use settings::Config;
 
 /// When it runs.
 #[derive(Debug, clap::Args)]

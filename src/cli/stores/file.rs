@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use crate::cli::list_file::{self, BadLine, Columns, Header, at};
-use crate::db::stores::NewStore;
-use crate::store_draft::StoreDraft;
+use api::store_draft::StoreDraft;
+use db::stores::NewStore;
 
 const COLUMNS: Columns = Columns {
     known: &[

@@ -6,13 +6,13 @@ use anyhow::Context;
 use serde::Serialize;
 
 use super::{file, import_part, private_host_here};
-use crate::api::store_imports::MAX_IMPORTED;
 use crate::cli::input::{self, Input};
 use crate::cli::progress::Progress;
 use crate::cli::{CliError, Env, ExitCode};
-use crate::db::store_requests::{ImportedStore, ImportedStores};
-use crate::domain::group::MAX_GROUPS;
-use crate::domain::store::StoreId;
+use api::store_imports::MAX_IMPORTED;
+use db::store_requests::{ImportedStore, ImportedStores};
+use domain::group::MAX_GROUPS;
+use domain::store::StoreId;
 
 /// Ids that are printed.
 const MAX_IDS: usize = 20;

@@ -1,12 +1,12 @@
 //! `drover stores list`.
 
-use crate::api::stores::StorePage;
 use crate::cli::client::with_query;
 use crate::cli::output::time;
 use crate::cli::{Env, ExitCode, groups};
-use crate::db::store_views::StoreView;
-use crate::domain::group;
-use crate::domain::store::Platform;
+use api::stores::StorePage;
+use db::store_views::StoreView;
+use domain::group;
+use domain::store::Platform;
 
 /// Stores that one request asks for.
 const PAGE: &str = "500";

@@ -1,9 +1,9 @@
 //! `drover stores enable` and `disable`: whether stores are crawled.
 
-use crate::api::stores::StoreChange;
 use crate::cli::{Env, ExitCode, values};
-use crate::db::store_views::StoreView;
-use crate::domain::store::StoreId;
+use api::stores::StoreChange;
+use db::store_views::StoreView;
+use domain::store::StoreId;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {

@@ -7,11 +7,11 @@ use crate::cli::client::ApiClient;
 use crate::cli::output::counted;
 use crate::cli::progress::Progress;
 use crate::cli::{CliError, Env, ExitCode, values};
-use crate::db::Db;
-use crate::db::operations::{self, BulkAnswer, BulkRequest, Failure, Operation};
-use crate::db::task_views::TaskFilter;
-use crate::domain::bulk_action::BulkAction;
-use crate::domain::vocabulary;
+use db::Db;
+use db::operations::{self, BulkAnswer, BulkRequest, Failure, Operation};
+use db::task_views::TaskFilter;
+use domain::bulk_action::BulkAction;
+use domain::vocabulary;
 
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
 /// More reasons are not printed one by one.

@@ -6,8 +6,8 @@ use serde_json::json;
 use crate::cli::client::{ApiClient, ClientError};
 use crate::cli::each::{Ids, each};
 use crate::cli::{CliError, Env, ExitCode, values};
-use crate::db::task_views::TaskView;
-use crate::domain::task_change::TaskChange;
+use db::task_views::TaskView;
+use domain::task_change::TaskChange;
 
 #[derive(Debug, clap::Args)]
 pub struct Set {

@@ -5,11 +5,11 @@ use serde_json::Value;
 
 use crate::cli::client::with_query;
 use crate::cli::values;
-use crate::db::task_views::TaskFilter;
-use crate::domain::role::RoleSet;
-use crate::domain::shown_status::ShownStatus;
-use crate::domain::store::{Platform, StoreId};
-use crate::domain::task::TaskId;
+use db::task_views::TaskFilter;
+use domain::role::RoleSet;
+use domain::shown_status::ShownStatus;
+use domain::store::{Platform, StoreId};
+use domain::task::TaskId;
 
 #[derive(Debug, clap::Args)]
 pub struct Filter {

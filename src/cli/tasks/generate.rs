@@ -3,14 +3,12 @@
 use chrono::NaiveDate;
 use clap::Subcommand;
 
-use crate::api::tasks::RequestedTask;
 use crate::cli::output::{counted, time};
 use crate::cli::{Env, ExitCode, enqueue, values};
-use crate::db::tasks::RecoveryCounts;
-use crate::domain::generation_request::{
-    DiscoveryRequest, RecoveryRequest, Resync, ResyncRequest, StateRequest, StateTasks,
-};
-use crate::domain::state_code::StateCode;
+use api::tasks::RequestedTask;
+use db::tasks::RecoveryCounts;
+use domain::generation_request::{DiscoveryRequest, RecoveryRequest, Resync, ResyncRequest, StateRequest, StateTasks};
+use domain::state_code::StateCode;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {

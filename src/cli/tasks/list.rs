@@ -1,11 +1,11 @@
 //! `drover tasks list`.
 
 use super::filter::{Filter, flag, list_path};
-use crate::api::tasks::TaskPage;
 use crate::cli::output::time;
 use crate::cli::{Env, ExitCode, values};
-use crate::db::task_views::TaskView;
-use crate::db::task_views::counts::{Counts, TaskCounts};
+use api::tasks::TaskPage;
+use db::task_views::TaskView;
+use db::task_views::counts::{Counts, TaskCounts};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {

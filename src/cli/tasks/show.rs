@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use crate::cli::output::time;
 use crate::cli::{Env, ExitCode};
-use crate::db::task_views::{AttemptView, TaskDetail};
-use crate::domain::task::TaskId;
+use db::task_views::{AttemptView, TaskDetail};
+use domain::task::TaskId;
 
 pub async fn run(id: TaskId, env: &Env) -> anyhow::Result<ExitCode> {
     let task: TaskDetail = env.api_to_read().await?.get(&format!("/api/tasks/{id}")).await?;

@@ -2,13 +2,13 @@
 //!
 //! In: those products with their ids. It reads the variants of changed products and writes what differs.
 
-use crate::db::products::ProductWrite;
-use crate::db::variant_history::VariantChange;
-use crate::db::variants::VariantWrite;
-use crate::db::{DbError, Tx, pipeline, variant_history, variants};
-use crate::domain::product::{ProductId, Variant};
-use crate::domain::stock::PayloadPosition;
-use crate::domain::variant_diff::{Placed, VariantDiff, placed};
+use db::products::ProductWrite;
+use db::variant_history::VariantChange;
+use db::variants::VariantWrite;
+use db::{DbError, Tx, pipeline, variant_history, variants};
+use domain::product::{ProductId, Variant};
+use domain::stock::PayloadPosition;
+use domain::variant_diff::{Placed, VariantDiff, placed};
 
 #[derive(Default)]
 pub struct VariantWrites<'a> {

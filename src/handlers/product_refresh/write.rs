@@ -12,18 +12,18 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::variants::VariantWrites;
-use crate::db::brands::MenuBrand;
-use crate::db::products::{ProductScope, ProductWrite};
-use crate::db::stores::CrawlState;
-use crate::db::{self, DbError, Tx, pipeline};
-use crate::domain::menu::NormalMenu;
-use crate::domain::menu_diff::{Change, KnownProduct, MenuDiff};
-use crate::domain::payload::Payload;
-use crate::domain::product::{Product, ProductId};
-use crate::domain::stock::{MISSES_TO_OUT_OF_STOCK, PayloadOrder, PayloadPosition, Stock};
-use crate::events::ProductChanges;
-use crate::memory::MemoryPermit;
-use crate::storage::image_layout;
+use db::brands::MenuBrand;
+use db::products::{ProductScope, ProductWrite};
+use db::stores::CrawlState;
+use db::{DbError, Tx, pipeline};
+use domain::menu::NormalMenu;
+use domain::menu_diff::{Change, KnownProduct, MenuDiff};
+use domain::payload::Payload;
+use domain::product::{Product, ProductId};
+use domain::stock::{MISSES_TO_OUT_OF_STOCK, PayloadOrder, PayloadPosition, Stock};
+use foundation::memory::MemoryPermit;
+use storage::image_layout;
+use telemetry::events::ProductChanges;
 
 pub struct MenuWrite {
     pub payload: Payload,

@@ -6,12 +6,12 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::normalize::{self, PageRead};
-use crate::domain::menu::NormaliseError;
-use crate::domain::store::FoundStore;
 use crate::platforms::graphql;
 use crate::platforms::reading::first_of::FirstOf;
 use crate::platforms::reading::has_errors;
 use crate::stealth::{FetchError, Response};
+use domain::menu::NormaliseError;
+use domain::store::FoundStore;
 
 /// Stores of one answer: a state has hundreds.
 const MAX_STORES: usize = 5000;

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use thiserror::Error;
 
 use super::OPERATIONS;
-use crate::domain::query_hash::QueryHash;
+use domain::query_hash::QueryHash;
 
 const SHIPPED: &str = include_str!("../../../config/dutchie.toml");
 const SCHEMA: u32 = 1;

@@ -5,9 +5,9 @@ use url::Url;
 
 use super::menu_url::MenuUrl;
 use super::requests;
-use crate::domain::store::{FoundStore, RejectionReason};
-use crate::domain::us_states;
 use crate::platforms::reading::reader;
+use domain::store::{FoundStore, RejectionReason};
+use domain::us_states;
 
 /// Words in the names of stores that sell nothing ("dnu": do not use).
 const TEST_STORE_WORDS: [&str; 5] = ["sandbox", "sbx", "demo", "test", "dnu"];

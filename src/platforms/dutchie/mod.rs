@@ -15,9 +15,8 @@ use thiserror::Error;
 use url::Url;
 
 use super::{Adapter, DiscoveryPoint, MenuPart, Query, QueryForm};
-use crate::config;
-use crate::domain::store::{FoundStore, Platform, Store};
 use crate::stealth::{FetchError, Request, Response};
+use domain::store::{FoundStore, Platform, Store};
 use menu_url::MenuUrl;
 use requests::{MenuCursor, StoreFilter};
 
@@ -47,7 +46,7 @@ pub struct BadBaseUrl {
 }
 
 impl Dutchie {
-    pub fn new(config: &config::Dutchie, data: DutchieData) -> Result<Self, BadBaseUrl> {
+    pub fn new(config: &settings::Dutchie, data: DutchieData) -> Result<Self, BadBaseUrl> {
         let bad = |why: String| BadBaseUrl { given: config.base_url.clone(), why };
         let base_url = Url::parse(&config.base_url).map_err(|error| bad(error.to_string()))?;
         if !matches!(base_url.scheme(), "http" | "https") {

@@ -14,12 +14,12 @@ use std::collections::HashMap;
 use chrono::{DateTime, NaiveDateTime, Utc};
 use serde_json::value::RawValue;
 
-use crate::domain::menu::{MenuBuilder, NormalMenu, NormalPage, NormaliseError, Warning, Warnings};
-use crate::domain::product::{Product, UpstreamStatus};
 use crate::platforms::offer::Offer;
 use crate::platforms::reading::brand::brand;
 use crate::platforms::reading::potency;
 use crate::platforms::reading::reader::{self, Reader};
+use domain::menu::{MenuBuilder, NormalMenu, NormalPage, NormaliseError, Warning, Warnings};
+use domain::product::{Product, UpstreamStatus};
 use special::PageSpecials;
 use wire::{Image, Items, Page, ScannedItems, WireProduct};
 

@@ -9,9 +9,9 @@ use url::Url;
 
 use super::menu_url::MenuUrl;
 use super::normalize::PageRead;
-use crate::domain::store::Store;
 use crate::platforms::Query;
 use crate::stealth::{FetchError, Request, RequestKind};
+use domain::store::Store;
 
 /// Where a crawl of a menu stands.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

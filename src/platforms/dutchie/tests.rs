@@ -6,11 +6,11 @@ use rstest::rstest;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::memory::MemoryPermit;
 use crate::stealth::RequestKind;
+use foundation::memory::MemoryPermit;
 
 fn adapter() -> Dutchie {
-    let config = config::Config::with(&[]).unwrap().platform.dutchie;
+    let config = settings::Config::with(&[]).unwrap().platform.dutchie;
     Dutchie::new(&config, DutchieData::load(None).unwrap()).unwrap()
 }
 

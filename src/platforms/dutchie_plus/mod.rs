@@ -12,10 +12,10 @@ use serde_json::value::RawValue;
 use url::Url;
 
 use super::{Adapter, DiscoveryPoint, MenuPart, Query, QueryForm, graphql};
-use crate::config::{self, Secret};
-use crate::domain::menu::NormaliseError;
-use crate::domain::store::{FoundStore, Platform, Store};
 use crate::stealth::{FetchError, Request, RequestKind, Response};
+use domain::menu::NormaliseError;
+use domain::store::{FoundStore, Platform, Store};
+use settings::Secret;
 
 pub use data::{DataError, DutchiePlusData};
 
@@ -29,7 +29,7 @@ pub struct DutchiePlus {
 
 impl DutchiePlus {
     /// Fails when the configured address is no URL.
-    pub fn new(config: &config::DutchiePlus, data: DutchiePlusData) -> Result<Self, url::ParseError> {
+    pub fn new(config: &settings::DutchiePlus, data: DutchiePlusData) -> Result<Self, url::ParseError> {
         let endpoint = Url::parse(&config.base_url)?.join(&config.api_path)?;
         Ok(DutchiePlus { endpoint, key: config.key.clone(), data })
     }

@@ -6,12 +6,12 @@
 mod wire;
 mod words;
 
-use crate::domain::menu::{MenuBuilder, NormalMenu, NormalPage, NormaliseError, Warning, Warnings};
-use crate::domain::product::Product;
 use crate::platforms::offer::{NO_LABEL, Offer, OptionOffer, OptionPrice, OptionStock};
 use crate::platforms::reading::brand::brand;
 use crate::platforms::reading::reader::{self, Reader};
 use crate::platforms::reading::{Raw, decimal, has_errors, potency};
+use domain::menu::{MenuBuilder, NormalMenu, NormalPage, NormaliseError, Warning, Warnings};
+use domain::product::Product;
 use wire::{Answer, MAX_PRODUCTS, Menu, WireProduct, WireVariant};
 
 /// A menu, and how many products it announced.

@@ -5,10 +5,10 @@ use http::{HeaderMap, StatusCode};
 use rstest::rstest;
 
 use super::*;
-use crate::memory::MemoryPermit;
+use foundation::memory::MemoryPermit;
 
 fn adapter(key: &str) -> DutchiePlus {
-    let mut config = config::Config::with(&[]).unwrap().platform.dutchie_plus;
+    let mut config = settings::Config::with(&[]).unwrap().platform.dutchie_plus;
     config.key = key.into();
     let data = DutchiePlusData::load(Some("schema = 1\n[document]\nmenu = 'query menu { \"x\" }'")).unwrap();
     DutchiePlus::new(&config, data).unwrap()
@@ -69,7 +69,7 @@ fn the_key_goes_to_the_configured_address_whatever_the_store_says() {
 
 #[test]
 fn the_key_is_in_no_message() {
-    let shown = format!("{:?} {:?}", menu_request(), config::Secret::from("k-e-y"));
+    let shown = format!("{:?} {:?}", menu_request(), settings::Secret::from("k-e-y"));
     assert!(!shown.contains("k-e-y"), "{shown}");
 }
 

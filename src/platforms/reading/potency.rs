@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::reader::{Reader, unquoted};
 use super::{Raw, decimal};
-use crate::domain::product::{Potency, PotencyUnit};
+use domain::product::{Potency, PotencyUnit};
 
 #[derive(Default, Deserialize)]
 #[serde(default)]

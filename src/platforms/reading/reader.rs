@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::first_of::FirstOf;
 use super::{Raw, decimal};
-use crate::domain::menu::{Warning, Warnings};
+use domain::menu::{Warning, Warnings};
 
 /// Ids and labels are parts of unique keys, and an index entry has a limit.
 const MAX_KEY_BYTES: usize = 200;

@@ -10,7 +10,6 @@ use http::{HeaderMap, StatusCode, header};
 use url::Url;
 
 use super::Route;
-use crate::memory::SMALL_BODY;
 use crate::stealth::answer;
 use crate::stealth::deps::Exchange;
 use crate::stealth::error::FetchError;
@@ -19,7 +18,9 @@ use crate::stealth::host_limits::{RequestPermit, Seen};
 use crate::stealth::proxy::ProxyOutcome;
 use crate::stealth::request::RequestKind;
 use crate::stealth::transport;
-use crate::{cpu, events};
+use foundation::cpu;
+use foundation::memory::SMALL_BODY;
+use telemetry::events;
 
 /// How much of a document is read, and for how long.
 #[derive(Clone, Copy, Debug)]

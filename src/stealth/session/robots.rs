@@ -10,15 +10,15 @@ use std::time::Duration;
 use url::Position;
 
 use super::Session;
-use crate::domain::robots::rules::MAX_BYTES;
-use crate::domain::robots::{Known, Robots, RobotsAnswer, RobotsPolicy};
-use crate::events;
 use crate::stealth::error::{FetchError, RequestDisposition, UnknownRobots};
 use crate::stealth::headers::authority;
 use crate::stealth::host_robots::Breach;
 use crate::stealth::request::{Request, RequestKind};
 use crate::stealth::robots_table::RobotsTable;
 use crate::stealth::route::{Document, DocumentLimits};
+use domain::robots::rules::MAX_BYTES;
+use domain::robots::{Known, Robots, RobotsAnswer, RobotsPolicy};
+use telemetry::events;
 
 /// The whole fetch, redirects and tries included. Its task has a lease, and others may wait for it.
 const MAX_FETCH: Duration = Duration::from_secs(30);

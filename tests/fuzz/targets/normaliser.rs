@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use chrono::{DateTime, Utc};
-use drover::domain::menu::NormaliseError;
-use drover::domain::product::Product;
+use domain::menu::NormaliseError;
+use domain::product::Product;
 use drover::platforms::dutchie::normalize;
 
 pub const WORDS: &[&str] = &[

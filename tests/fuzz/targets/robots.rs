@@ -1,6 +1,6 @@
 //! Any text as a robots.txt: whatever it says, rules are found in one reading, each is shown as a line, and the file itself is allowed.
 
-use drover::domain::robots::Robots;
+use domain::robots::Robots;
 
 pub const WORDS: &[&str] = &[
     "User-agent: *\n",

@@ -3,7 +3,7 @@
 use std::path::{Component, Path};
 
 use chrono::NaiveDate;
-use drover::storage::layout;
+use storage::layout;
 
 pub const WORDS: &[&str] = &[
     "payloads/",

@@ -4,12 +4,12 @@
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
+use api::openapi;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use drover::api::openapi;
-use drover::db::tasks::{self, NewTask};
-use drover::domain::role::Role;
-use drover::domain::store::Platform;
+use db::tasks::{self, NewTask};
+use domain::role::Role;
+use domain::store::Platform;
 use http::Method;
 use http_body_util::{BodyExt, Full};
 use serde_json::{Value, json};

@@ -234,7 +234,7 @@ async fn tasks_are_changed_by_their_ids_and_each_says_what_became_of_it() {
         .batch_execute("INSERT INTO worker_tasks (id, role) VALUES (1, 'payload_fetch'), (2, 'analytics_refresh')")
         .await
         .unwrap();
-    let day = (drover::clock::Clock::system().utc() + chrono::TimeDelta::days(300)).format("%Y-%m-%d").to_string();
+    let day = (foundation::clock::Clock::system().utc() + chrono::TimeDelta::days(300)).format("%Y-%m-%d").to_string();
     let at = format!("{day}T08:00:00Z");
     let set = run_tasks(&database, &["set", "1", "--priority", "-7", "--at", &at]).await;
     ended(&set, 0);
@@ -301,7 +301,7 @@ async fn a_large_change_that_is_stopped_goes_on_elsewhere() {
     child.signal(nix::sys::signal::Signal::SIGINT);
     assert_eq!(child.ended(SOON).await.code(), Some(130));
     assert!(!done(20_000).await, "it was stopped before its end");
-    while drover::db::operations::run_batch(&database.db).await.unwrap().is_some() {}
+    while db::operations::run_batch(&database.db).await.unwrap().is_some() {}
     assert!(done(20_000).await);
 }
 

@@ -1,6 +1,6 @@
 //! The access role of a public price site's server: what it reads, how often, and what it never sees.
 
-use drover::api::openapi;
+use api::openapi;
 use http::Method;
 
 use super::reads::selling;

@@ -2,8 +2,8 @@
 
 use std::process::Output;
 
+use domain::host::{HostReport, Permission};
 use drover::app::hosts::SharedHosts;
-use drover::domain::host::{HostReport, Permission};
 use drover::stealth::{Exchanged, HostTable};
 use http::Method;
 use rstest::rstest;

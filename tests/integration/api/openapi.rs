@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use drover::api::openapi;
+use api::openapi;
 use http::Method;
 use serde_json::Value;
 

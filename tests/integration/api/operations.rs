@@ -1,6 +1,6 @@
 //! One action on many tasks by HTTP: counted, done at once, or as an operation that is asked for later.
 
-use drover::db::operations::{self, BulkAnswer, Operation};
+use db::operations::{self, BulkAnswer, Operation};
 use http::Method;
 use rstest::rstest;
 use serde_json::{Value, json};

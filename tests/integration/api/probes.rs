@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use api::{Actors, Bounds, Scrape};
 use axum::Router;
 use axum::routing::get;
-use drover::api::{self, Actors, Bounds, Scrape};
-use drover::domain::proxy::PoolState;
+use domain::proxy::PoolState;
 use http_body_util::Full;
 use rstest::rstest;
 use tokio::io::AsyncWriteExt;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use drover::db::product_search;
+use db::product_search;
 use rstest::rstest;
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
 //! The table of proxies over HTTP.
 
-use drover::domain::proxy::Budgets;
+use domain::proxy::Budgets;
 use http::Method;
 use serde_json::{Value, json};
 

@@ -3,16 +3,15 @@
 use std::io::Read;
 
 use bytes::Bytes;
-use drover::db;
-use drover::domain::payload::PageQuestion;
-use drover::domain::retention::RetentionKind;
-use drover::domain::store::Platform;
-use drover::storage::{PageBytes, PayloadContent, PayloadHead, Payloads};
+use domain::payload::PageQuestion;
+use domain::retention::RetentionKind;
+use domain::store::Platform;
 use flate2::bufread::{GzDecoder, MultiGzDecoder};
 use http::Method;
 use http_body_util::Full;
 use rstest::rstest;
 use serde_json::{Value, json};
+use storage::{PageBytes, PayloadContent, PayloadHead, Payloads};
 
 use super::server::{Answer, Server};
 use testkit::page;

@@ -5,7 +5,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use drover::domain::role::Role;
+use domain::role::Role;
 use http::{Method, Request};
 use http_body_util::Full;
 use serde_json::{Value, json};

@@ -5,19 +5,18 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use drover::api::{self, Actors, ApiState, Health, PayloadFiles, Services};
+use api::rendered_images::Renderer;
+use api::{Actors, ApiState, Health, PayloadFiles, Services};
+use domain::proxy::{Budgets, PoolState};
 use drover::cli::proxies::checker::ApiTester;
-use drover::config;
-use drover::domain::proxy::{Budgets, PoolState};
-use drover::geo::Geo;
-use drover::images::Renderer;
-use drover::secrets::SecretKeys;
-use drover::storage::{Images, Variants};
+use foundation::secrets::SecretKeys;
+use geo::Geo;
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper_util::rt::TokioIo;
 use serde_json::Value;
+use storage::{Images, Variants};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -62,16 +61,16 @@ impl Server {
         Server::start_with(|_| (), Geo::new(Some(file))).await
     }
 
-    pub async fn with(change: impl FnOnce(&mut config::Api)) -> Server {
+    pub async fn with(change: impl FnOnce(&mut settings::Api)) -> Server {
         Server::start_with(change, Geo::default()).await
     }
 
-    pub async fn start_with(change: impl FnOnce(&mut config::Api), geo: Geo) -> Server {
+    pub async fn start_with(change: impl FnOnce(&mut settings::Api), geo: Geo) -> Server {
         Server::on(testkit::database().await, change, geo).await
     }
 
     /// One that serves images so.
-    pub async fn with_images(change: impl FnOnce(&mut config::Images)) -> Server {
+    pub async fn with_images(change: impl FnOnce(&mut settings::Images)) -> Server {
         let mut images = testkit::config(&[]).images;
         change(&mut images);
         Server::build(testkit::database().await, |_| (), Geo::default(), images, Budgets::default()).await
@@ -83,15 +82,15 @@ impl Server {
         Server::build(testkit::database().await, |_| (), Geo::default(), images, budgets).await
     }
 
-    pub async fn on(database: TestDatabase, change: impl FnOnce(&mut config::Api), geo: Geo) -> Server {
+    pub async fn on(database: TestDatabase, change: impl FnOnce(&mut settings::Api), geo: Geo) -> Server {
         Server::build(database, change, geo, testkit::config(&[]).images, Budgets::default()).await
     }
 
     async fn build(
         database: TestDatabase,
-        change: impl FnOnce(&mut config::Api),
+        change: impl FnOnce(&mut settings::Api),
         geo: Geo,
-        images: config::Images,
+        images: settings::Images,
         budgets: Budgets,
     ) -> Server {
         let queue = images.render_queue;
@@ -100,7 +99,7 @@ impl Server {
         let (proxies, pool) = watch::channel(PoolState { active: 2, benched: 1, off: 0 });
         let (actors, seen) = watch::channel(Actors::Running);
         let health = Health::new(Some(pool), move || seen.borrow().clone());
-        let mut config = config::Api { max_body_bytes: MAX_BODY, ..testkit::config(&[]).api };
+        let mut config = settings::Api { max_body_bytes: MAX_BODY, ..testkit::config(&[]).api };
         change(&mut config);
         let storage = tempfile::tempdir().unwrap();
         let files = PayloadFiles::new(storage.path(), drover::platforms::normalise);
@@ -124,7 +123,7 @@ impl Server {
         };
         let state = ApiState::new(database.db.clone(), Arc::new(config), services);
         let stop = state.stop.clone();
-        let serving = tokio::spawn(api::serve(listener, state.clone()));
+        let serving = tokio::spawn(api::serve(listener, state.clone(), dashboard::routes()));
         Server { address, database, proxies, actors, stop, serving, state, storage }
     }
 

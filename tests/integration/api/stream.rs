@@ -1,13 +1,11 @@
 //! Live events, as a page listens to them.
 
-use std::net::SocketAddr;
-use std::time::Duration;
-
-use drover::private_server;
 use http::Request;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use serde_json::{Value, json};
+use std::net::SocketAddr;
+use std::time::Duration;
 
 use super::server::{Server, open};
 use testkit::{Child, PATIENCE, connect, drover, server_dir, server_options};

@@ -1,15 +1,15 @@
 //! Tasks by HTTP: made, listed page by page, shown with their timeline, counted.
 
-use drover::api::Cursor;
-use drover::api::health::Readiness;
-use drover::api::tasks::TaskPage;
-use drover::api::workers::{Registry, RoleView};
-use drover::db::task_views::TaskDetail;
-use drover::db::task_views::counts::TaskCounts;
-use drover::domain::role::Role;
-use drover::domain::shown_status::ShownStatus;
-use drover::domain::task::RecordedOutcome;
-use drover::domain::vocabulary::Word;
+use api::Cursor;
+use api::health::Readiness;
+use api::tasks::TaskPage;
+use api::workers::{Registry, RoleView};
+use db::task_views::TaskDetail;
+use db::task_views::counts::TaskCounts;
+use domain::role::Role;
+use domain::shown_status::ShownStatus;
+use domain::task::RecordedOutcome;
+use domain::vocabulary::Word;
 use serde_json::{Value, json};
 
 use super::server::Server;
@@ -207,7 +207,7 @@ async fn counts_are_exact_for_open_tasks_and_as_last_counted_for_ended_ones() {
     assert_eq!(counts["by_role"]["store_discovery"]["pending"], 0);
 
     let client = server.database.db.client().await.unwrap();
-    drover::db::tasks::refresh_totals(&client).await.unwrap();
+    db::tasks::refresh_totals(&client).await.unwrap();
     let more = "UPDATE task_totals SET as_of = '2025-01-01T00:00:00Z';
                 INSERT INTO worker_tasks (role, status) VALUES ('product_refresh', 'completed'), ('product_refresh', 'pending')";
     server.database.raw.batch_execute(more).await.unwrap();

@@ -1,6 +1,6 @@
 //! What people order workers to do.
 
-use drover::domain::role::Role;
+use domain::role::Role;
 use http::Method;
 use serde_json::{Value, json};
 

@@ -58,7 +58,7 @@ impl World {
 
     pub async fn on(server: Server) -> World {
         let permit = permit().await;
-        drover::db::schedules::ensure_defaults(&server.database.db.client().await.unwrap()).await.unwrap();
+        db::schedules::ensure_defaults(&server.database.db.client().await.unwrap()).await.unwrap();
         server.database.raw.batch_execute(SOME_OF_EVERYTHING).await.unwrap();
         World { server, browser: Browser::start().await.unwrap(), _permit: permit }
     }

@@ -1,7 +1,7 @@
 //! A page that the real platform sent, from payload file to rows, read a second time by eyes that do not know the normaliser.
 
 use chrono::{DateTime, Utc};
-use drover::domain::role::Role;
+use domain::role::Role;
 use serde_json::{Value, json};
 use tokio_postgres::Row;
 

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use drover::db::discovery;
-use drover::domain::product::{StockStatus, UpstreamStatus};
-use drover::domain::stock::{PayloadOrder, Stock};
-use drover::domain::store::Platform;
+use db::discovery;
+use domain::product::{StockStatus, UpstreamStatus};
+use domain::stock::{PayloadOrder, Stock};
+use domain::store::Platform;
 use drover::handlers::product_refresh::write::Counts;
 
 use super::test_store::{TestStore, at, menu_write, product, variant};

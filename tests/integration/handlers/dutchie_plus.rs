@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use drover::config::Config;
-use drover::db::demo_report::products::{self, ProductRecord};
-use drover::domain::role::Role;
-use drover::domain::store::Platform;
+use db::demo_report::products::{self, ProductRecord};
+use domain::role::Role;
+use domain::store::Platform;
 use drover::handlers::TaskError;
 use serde_json::json;
+use settings::Config;
 use sim::{OracleProduct, Settings, Simulator};
 
 use super::harness::HandlerHarness;
@@ -49,9 +49,8 @@ fn compare(record: &ProductRecord, truth: &OracleProduct) {
     assert_eq!((offer.price_med, offer.special_price_med), (truth.price_med, truth.special_price_med), "{id}");
     assert_eq!((offer.stock_status.as_str(), offer.is_in_stock), (truth.stock_status, truth.is_in_stock), "{id}");
     for variant in &truth.variants {
-        let of_label = |row: &&drover::domain::product::Variant| {
-            (row.option_label.as_str(), row.nth) == (variant.label, variant.nth)
-        };
+        let of_label =
+            |row: &&domain::product::Variant| (row.option_label.as_str(), row.nth) == (variant.label, variant.nth);
         let row = record.variants.iter().find(of_label).unwrap_or_else(|| panic!("{id}: {}", variant.label));
         assert_eq!((row.price_rec, row.special_price_rec), (variant.price_rec, variant.special_price_rec), "{id}");
         assert_eq!((row.price_med, row.special_price_med), (variant.price_med, variant.special_price_med), "{id}");

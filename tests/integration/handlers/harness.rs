@@ -5,18 +5,17 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
+use db::tasks::{ClaimBatch, ClaimedTask, NewTask};
+use domain::payload::{NewPayload, PageQuestion, Payload};
+use domain::role::Role;
+use domain::store::Platform;
 use drover::app;
-use drover::clock::Clock;
-use drover::config::Config;
-use drover::db;
-use drover::db::tasks::{ClaimBatch, ClaimedTask, NewTask};
-use drover::domain::payload::{NewPayload, PageQuestion, Payload};
-use drover::domain::role::Role;
-use drover::domain::store::Platform;
 use drover::handlers::{self, Committed, Context, Outcome, Services, TaskError};
 use drover::stealth::Proxy;
-use drover::storage::{PageBytes, PayloadContent, PayloadHead, Payloads};
+use foundation::clock::Clock;
 use serde_json::{Value, json};
+use settings::Config;
+use storage::{PageBytes, PayloadContent, PayloadHead, Payloads};
 
 use super::test_sessions::{RoundRobinProxies, test_config};
 use super::test_store::TestStore;

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
-use drover::domain::payload::Payload;
-use drover::domain::product::{Product, StockStatus};
-use drover::domain::stock::{PayloadOrder, PayloadPosition, Stock};
+use domain::payload::Payload;
+use domain::product::{Product, StockStatus};
+use domain::stock::{PayloadOrder, PayloadPosition, Stock};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 

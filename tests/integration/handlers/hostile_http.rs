@@ -4,7 +4,7 @@
 use std::sync::Mutex;
 use std::time::Duration;
 
-use drover::domain::role::Role;
+use domain::role::Role;
 use drover::handlers::TaskError;
 use rstest::rstest;
 use serde_json::json;

@@ -1,7 +1,7 @@
 //! Menus that are odd, endless, repeated, halved or another store's: good products are kept, bad ones counted, and what is no menu
 //! leaves nothing.
 
-use drover::domain::role::Role;
+use domain::role::Role;
 use drover::handlers::TaskError;
 use rstest::rstest;
 use serde_json::json;

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use chrono::Utc;
-use drover::db::installation;
-use drover::domain::payload::PageQuestion;
-use drover::domain::store::Platform;
+use db::installation;
+use domain::payload::PageQuestion;
+use domain::store::Platform;
 use drover::handlers::housekeeping::Housekeeping;
-use drover::storage::{Ownership, PageBytes, PayloadContent, PayloadHead, Payloads, SweepReport};
+use storage::{Ownership, PageBytes, PayloadContent, PayloadHead, Payloads, SweepReport};
 
 use super::harness::HandlerHarness;
 

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use drover::domain::payload::Payload;
-use drover::domain::role::Role;
+use domain::payload::Payload;
+use domain::role::Role;
 use drover::handlers::{Committed, Outcome};
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;

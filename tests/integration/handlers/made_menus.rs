@@ -4,8 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use drover::db::demo_report::products;
-use drover::domain::store::Platform;
+use db::demo_report::products;
+use domain::store::Platform;
 use drover::platforms::dutchie::normalize;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;

@@ -1,8 +1,8 @@
 //! A refresh reads the rows of its own store by their keys, whatever the planner knows of the tables, and however large these are.
 
-use drover::db::{Db, PoolSizes, Tx};
-use drover::domain::payload::Payload;
-use drover::domain::product::Product;
+use db::{Db, PoolSizes, Tx};
+use domain::payload::Payload;
+use domain::product::Product;
 use rstest::rstest;
 
 use super::test_store::{TestStore, menu_write, product, variant};

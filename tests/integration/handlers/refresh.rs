@@ -1,7 +1,7 @@
 //! `product_refresh`: which payload it reads, and what it refuses.
 
 use chrono::TimeDelta;
-use drover::domain::role::Role;
+use domain::role::Role;
 use drover::handlers::{Outcome, TaskError};
 use rstest::rstest;
 use serde_json::{Value, json};

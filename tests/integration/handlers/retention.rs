@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use drover::db::tasks::{self, NewTask};
-use drover::domain::payload::Payload;
-use drover::domain::role::Role;
+use db::tasks::{self, NewTask};
+use domain::payload::Payload;
+use domain::role::Role;
 use drover::handlers::housekeeping::Housekeeping;
 use drover::handlers::retention::{RetentionReport, RetentionRun};
-use drover::storage::SweepReport;
 use rstest::rstest;
 use serde_json::{Value, json};
+use storage::SweepReport;
 use tokio::process::Command;
 
 use super::harness::HandlerHarness;

@@ -5,17 +5,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::TimeDelta;
-use drover::clock::Clock;
-use drover::config::Overlay;
-use drover::db;
-use drover::db::demo_report::products::{self, ProductRecord};
-use drover::domain::role::Role;
-use drover::domain::store::Platform;
+use db::demo_report::products::{self, ProductRecord};
+use domain::role::Role;
+use domain::store::Platform;
 use drover::handlers::TaskError;
 use drover::simulated;
 use drover::stealth::{FetchError, Request, RequestKind, Response, SessionAsk};
+use foundation::clock::Clock;
 use rstest::rstest;
 use serde_json::json;
+use settings::Overlay;
 use sim::{Fault, FaultKind, OracleProduct, Refusal, Settings, Simulator, StoreSeed};
 
 use super::captured_page;

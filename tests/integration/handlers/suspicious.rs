@@ -1,8 +1,7 @@
 //! When a menu that lost more than half of its products is believed: by the time and the proxy of each look at it.
 
 use chrono::TimeDelta;
-use drover::db;
-use drover::domain::payload::FetchStart;
+use domain::payload::FetchStart;
 use rstest::rstest;
 
 use super::test_store::{TestStore, at};

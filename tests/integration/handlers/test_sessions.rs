@@ -4,16 +4,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use drover::clock::Clock;
-use drover::config::Config;
-use drover::domain::proxy::ProxyEntry;
+use domain::proxy::ProxyEntry;
 use drover::simulated;
 use drover::stealth::session::SessionConfig;
 use drover::stealth::{
     AllowList, FetchError, Identities, Proxy, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxySource, Sessions,
     States,
 };
+use foundation::clock::Clock;
 use futures_util::future::BoxFuture;
+use settings::Config;
 use sim::Simulator;
 
 /// Hands its proxies out in turn, those to be avoided only where there is no other, as the pool does.

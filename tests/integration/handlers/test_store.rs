@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use drover::db::{self, DbError, stores::NewStore};
-use drover::domain::menu::NormalMenu;
-use drover::domain::payload::Payload;
-use drover::domain::product::{Product, SpecialsJson, StockStatus, UpstreamStatus, Variant};
-use drover::domain::stock::{self, Stock};
-use drover::domain::store::{Platform, StoreId};
+use db::{DbError, stores::NewStore};
+use domain::menu::NormalMenu;
+use domain::payload::Payload;
+use domain::product::{Product, SpecialsJson, StockStatus, UpstreamStatus, Variant};
+use domain::stock::{self, Stock};
+use domain::store::{Platform, StoreId};
 use drover::handlers::product_refresh::write::{Counts, MenuWrite};
-use drover::memory::MemoryPermit;
+use foundation::memory::MemoryPermit;
 
 use testkit::TestDatabase;
 
@@ -150,7 +150,7 @@ pub fn new_store(name: &str) -> NewStore {
 /// Some time within the last hour, whole seconds apart.
 pub fn at(second: i64) -> DateTime<Utc> {
     static START: std::sync::LazyLock<DateTime<Utc>> = std::sync::LazyLock::new(|| {
-        let hour_ago = drover::clock::Clock::system().utc() - TimeDelta::hours(1);
+        let hour_ago = foundation::clock::Clock::system().utc() - TimeDelta::hours(1);
         DateTime::from_timestamp(hour_ago.timestamp(), 0).unwrap()
     });
     *START + TimeDelta::seconds(second)

@@ -3,13 +3,12 @@
 use std::time::Duration;
 
 use chrono::DateTime;
+use domain::fetch_counts::FetchTotal;
+use domain::proxy::{Budgets, PoolState};
 use drover::actors::proxy_pool::ProxyPoolDeps;
-use drover::clock::Clock;
-use drover::config;
-use drover::domain::fetch_counts::FetchTotal;
-use drover::domain::proxy::{Budgets, PoolState};
-use drover::secrets::SecretKeys;
 use drover::stealth::{FetchError, ProxyId, ProxyLease, ProxySource};
+use foundation::clock::Clock;
+use foundation::secrets::SecretKeys;
 
 use super::import;
 use super::pool::{HOST, Process, SOON};
@@ -21,16 +20,16 @@ const ONE_PERCENT: i64 = BUDGET / 100;
 /// By the clock of processes: so far ahead that what they send is of today however long a test takes.
 const AHEAD: i64 = 4_000_000_000;
 
-fn of_each() -> config::Proxies {
+fn of_each() -> settings::Proxies {
     settings("proxies.budget_bytes_per_day")
 }
 
-fn settings(budget: &'static str) -> config::Proxies {
+fn settings(budget: &'static str) -> settings::Proxies {
     let wait = Duration::from_millis(200);
-    config::Proxies { wait, ..testkit::config(&[(budget, "10MiB")]).proxies }
+    settings::Proxies { wait, ..testkit::config(&[(budget, "10MiB")]).proxies }
 }
 
-async fn start(database: &TestDatabase, settings: config::Proxies) -> Process {
+async fn start(database: &TestDatabase, settings: settings::Proxies) -> Process {
     let clock = Clock::manual(DateTime::from_timestamp(AHEAD, 0).unwrap());
     let process = Process::of(ProxyPoolDeps::new(database.db.clone(), settings, SecretKeys::default(), clock));
     assert!(process.pool.flush(SOON).await);

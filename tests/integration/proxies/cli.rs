@@ -176,7 +176,7 @@ async fn times_written_by_hand_stop_no_list_and_no_pool() {
                   VALUES ('w', 'n', 'p', 'any', '{}', 1, 'active', 'infinity', '-infinity')";
     database.raw.batch_execute(worker).await.unwrap();
     let client = database.db.client().await.unwrap();
-    let hosts: Vec<String> = drover::db::proxies::load(&client, &drover::secrets::SecretKeys::default())
+    let hosts: Vec<String> = db::proxies::load(&client, &foundation::secrets::SecretKeys::default())
         .await
         .unwrap()
         .rows
@@ -185,5 +185,5 @@ async fn times_written_by_hand_stop_no_list_and_no_pool() {
         .collect();
     assert_eq!(hosts, ["a.example", "b.example", "c.example"]);
     assert_eq!(super::listed(&database.db).await.len(), 3);
-    assert_eq!(drover::db::workers::list(&client).await.unwrap().len(), 1);
+    assert_eq!(db::workers::list(&client).await.unwrap().len(), 1);
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use drover::domain::role::Role;
+use domain::role::Role;
 use sim::{ProxyFault, Settings};
 use tokio::process::Command;
 

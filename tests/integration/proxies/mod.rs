@@ -7,12 +7,12 @@ mod pool;
 mod secrets;
 mod table;
 
+use db::proxies::{ProxyFilter, ProxyListing};
+use db::proxy_requests::{self, ProxyChange};
+use db::{Db, DbError};
+use domain::proxy::{Budgets, ProxyId};
 use drover::cli::proxies::list;
-use drover::db::proxies::{ProxyFilter, ProxyListing};
-use drover::db::proxy_requests::{self, ProxyChange};
-use drover::db::{Db, DbError};
-use drover::domain::proxy::{Budgets, ProxyId};
-use drover::secrets::SecretKeys;
+use foundation::secrets::SecretKeys;
 
 use testkit::TestDatabase;
 
@@ -24,7 +24,7 @@ async fn listed(db: &Db) -> Vec<ProxyListing> {
 /// The same where these are set.
 async fn listed_by(db: &Db, budgets: Budgets) -> Vec<ProxyListing> {
     let client = db.client().await.unwrap();
-    drover::db::proxies::list(&client, &ProxyFilter::default(), budgets, 1_000).await.unwrap()
+    db::proxies::list(&client, &ProxyFilter::default(), budgets, 1_000).await.unwrap()
 }
 
 /// Switches a proxy on or off, as people do.
@@ -37,7 +37,7 @@ async fn switch(db: &Db, id: ProxyId, on: bool) -> Result<ProxyListing, DbError>
 }
 
 /// Imports a list as an operator would write it.
-async fn import(database: &TestDatabase, text: &str) -> drover::db::proxies::ImportCounts {
+async fn import(database: &TestDatabase, text: &str) -> db::proxies::ImportCounts {
     let list = list::parse("test", text).unwrap();
-    drover::db::proxies::import(&database.db, &list.entries, &SecretKeys::default()).await.unwrap()
+    db::proxies::import(&database.db, &list.entries, &SecretKeys::default()).await.unwrap()
 }

@@ -5,15 +5,14 @@ use std::time::Duration;
 
 use actix::Addr;
 use chrono::DateTime;
+use db::proxies::ProxyListing;
+use domain::proxy::{PoolState, ShownState};
 use drover::actors::proxy_pool::{ProxyPool, ProxyPoolActor, ProxyPoolDeps, ProxyPoolView};
 use drover::actors::supervision::messages::Tick;
 use drover::actors::supervision::runner::RunnerHandle;
-use drover::clock::Clock;
-use drover::config;
-use drover::db::proxies::ProxyListing;
-use drover::domain::proxy::{PoolState, ShownState};
-use drover::secrets::SecretKeys;
 use drover::stealth::{FetchError, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxySource};
+use foundation::clock::Clock;
+use foundation::secrets::SecretKeys;
 
 use super::import;
 use testkit::{TestDatabase, database, start_actor, until};
@@ -25,8 +24,8 @@ fn secs(n: u64) -> Duration {
     Duration::from_secs(n)
 }
 
-fn settings() -> config::Proxies {
-    config::Proxies { wait: secs(10), ..testkit::config(&[]).proxies }
+fn settings() -> settings::Proxies {
+    settings::Proxies { wait: secs(10), ..testkit::config(&[]).proxies }
 }
 
 /// One process: its pool, its actor and its clock.
@@ -42,7 +41,7 @@ impl Process {
         Process::start_with(database, settings()).await
     }
 
-    async fn start_with(database: &TestDatabase, settings: config::Proxies) -> Process {
+    async fn start_with(database: &TestDatabase, settings: settings::Proxies) -> Process {
         let clock = Clock::manual(DateTime::from_timestamp(1_800_000_000, 0).unwrap());
         let process = Process::of(ProxyPoolDeps::new(database.db.clone(), settings, SecretKeys::default(), clock));
         assert!(process.pool.flush(SOON).await);
@@ -165,7 +164,7 @@ async fn many_bodies_at_once_never_hold_more_than_the_proxies_have() {
 async fn an_ask_that_no_proxy_serves_ends_with_its_wait() {
     let database = database().await;
     let wait = Duration::from_millis(200);
-    let process = Process::start_with(&database, config::Proxies { wait, ..settings() }).await;
+    let process = Process::start_with(&database, settings::Proxies { wait, ..settings() }).await;
     assert_eq!(process.lease().await.err(), Some(FetchError::NoProxy { host: HOST.to_owned() }));
     process.passes(Duration::ZERO).await;
     assert_eq!(process.seen().await.waiting, 0);

@@ -2,9 +2,9 @@
 
 use std::process::Output;
 
-use drover::db::proxies::{self, LoadedProxies};
-use drover::domain::role::Role;
-use drover::secrets::{SecretError, SecretKeys};
+use db::proxies::{self, LoadedProxies};
+use domain::role::Role;
+use foundation::secrets::{SecretError, SecretKeys};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 use tokio::process::Command;

@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
+use db::{DbError, proxies};
+use domain::proxy::{Change, CounterDelta, ProxyEntry, ProxyId, ProxyRow, StoredState};
 use drover::cli::proxies::list;
-use drover::db::{DbError, proxies};
-use drover::domain::proxy::{Change, CounterDelta, ProxyEntry, ProxyId, ProxyRow, StoredState};
-use drover::secrets::SecretKeys;
+use foundation::secrets::SecretKeys;
 
 use super::import;
 use testkit::{TestDatabase, database};

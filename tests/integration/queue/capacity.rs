@@ -1,6 +1,6 @@
 //! `v_worker_capacity`: the numbers by which people decide how many workers they need.
 
-use drover::db::stats_minute::{self, StatsTurn};
+use db::stats_minute::{self, StatsTurn};
 use rstest::rstest;
 use serde_json::{Value, json};
 

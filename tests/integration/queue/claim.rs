@@ -1,7 +1,7 @@
 //! Claiming: order, roles, reservations, tokens, and what a claim writes.
 
-use drover::db::tasks::{ClaimBatch, ClaimToken, NewTask};
-use drover::domain::role::Role;
+use db::tasks::{ClaimBatch, ClaimToken, NewTask};
+use domain::role::Role;
 use drover::handlers::{self, FollowUp, Outcome};
 use serde_json::json;
 

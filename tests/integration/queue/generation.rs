@@ -1,10 +1,10 @@
 //! Many tasks by request: a day's crawls, a state's stores, a discovery, and what is recovered when somebody asks.
 
 use chrono::{Days, Utc};
-use drover::clock::Clock;
-use drover::db::generation::{self, GenerationError};
-use drover::db::tasks::RecoveryCounts;
-use drover::domain::generation_request::{DiscoveryRequest, Resync, ResyncRequest, StateRequest, StateTasks};
+use db::generation::{self, GenerationError};
+use db::tasks::RecoveryCounts;
+use domain::generation_request::{DiscoveryRequest, Resync, ResyncRequest, StateRequest, StateTasks};
+use foundation::clock::Clock;
 use serde_json::json;
 
 use super::*;

@@ -1,7 +1,7 @@
 //! Tasks that wait for a host whose breaker is open, and what wakes them.
 
-use drover::db::hosts;
-use drover::db::tasks::{AttemptOutcome, Settlement};
+use db::hosts;
+use db::tasks::{AttemptOutcome, Settlement};
 use rstest::rstest;
 
 use super::*;

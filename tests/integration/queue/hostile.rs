@@ -1,11 +1,11 @@
 //! Unusual rows: infinite and far dates, numbers at the ends of their types, documents that cannot be decoded. One bad
 //! row never fails a batch.
 
-use drover::db::store_views::{self, StoreFilter};
-use drover::db::task_views::{self, TaskFilter, counts};
-use drover::db::tasks::{AttemptOutcome, RecoveryCounts, Settlement};
-use drover::db::{migrate, payloads, query_hashes, schedules, stores, workers};
-use drover::domain::store::Platform;
+use db::store_views::{self, StoreFilter};
+use db::task_views::{self, TaskFilter, counts};
+use db::tasks::{AttemptOutcome, RecoveryCounts, Settlement};
+use db::{migrate, payloads, query_hashes, schedules, stores, workers};
+use domain::store::Platform;
 use rstest::rstest;
 use serde_json::json;
 

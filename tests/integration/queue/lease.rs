@@ -1,7 +1,7 @@
 //! The lease: renewed while held, worthless when lost, recovered when it has run out.
 
-use drover::db::tasks::{AttemptOutcome, RecoveryCounts, Settlement};
-use drover::domain::task::Blame;
+use db::tasks::{AttemptOutcome, RecoveryCounts, Settlement};
+use domain::task::Blame;
 use serde_json::json;
 
 use super::*;

@@ -1,11 +1,11 @@
 //! What of the queue is found, and by which index: tasks by what made them and how they failed, completions of a role, the active task of
 //! a store.
 
-use drover::db::indexes;
-use drover::db::task_views::{self, TaskFilter, completions};
-use drover::db::tasks::AttemptOutcome;
-use drover::domain::shown_status::ShownStatus;
-use drover::domain::store::Platform;
+use db::indexes;
+use db::task_views::{self, TaskFilter, completions};
+use db::tasks::AttemptOutcome;
+use domain::shown_status::ShownStatus;
+use domain::store::Platform;
 
 use super::*;
 

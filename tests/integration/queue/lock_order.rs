@@ -1,8 +1,8 @@
 //! The order of row locks. A statement that locks many tasks takes them by ascending id, so that no two wait for each other.
 
-use drover::db::Db;
-use drover::db::tasks::Completion;
-use drover::domain::task::{Blame, TaskLease};
+use db::Db;
+use db::tasks::Completion;
+use domain::task::{Blame, TaskLease};
 use rstest::rstest;
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! The queue on a real database: through `drover::db`, through its SQL functions, and by hand as people at psql do.
+//! The queue on a real database: through `db`, through its SQL functions, and by hand as people at psql do.
 
 mod capacity;
 mod claim;
@@ -28,13 +28,13 @@ mod sweeps;
 
 use std::time::Duration;
 
-use drover::db::task_requests::{self, Queued, RequestError};
-use drover::db::tasks::{self, ClaimBatch, ClaimedTask, NewTask, Settlement};
-use drover::db::{Client, DbError};
-use drover::domain::role::Role;
-use drover::domain::store::StoreId;
-use drover::domain::task::{TaskId, TaskLease};
-use drover::domain::task_request::TaskRequest;
+use db::task_requests::{self, Queued, RequestError};
+use db::tasks::{self, ClaimBatch, ClaimedTask, NewTask, Settlement};
+use db::{Client, DbError};
+use domain::role::Role;
+use domain::store::StoreId;
+use domain::task::{TaskId, TaskLease};
+use domain::task_request::TaskRequest;
 use serde_json::Value;
 use tokio_postgres::Row;
 

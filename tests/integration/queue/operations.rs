@@ -1,6 +1,6 @@
 //! One action on many tasks: counted, done at once, or worked off in batches that survive their process.
 
-use drover::db::operations::{self, BulkAnswer, BulkError, BulkRequest, Operation};
+use db::operations::{self, BulkAnswer, BulkError, BulkRequest, Operation};
 use rstest::rstest;
 use serde_json::{Value, json};
 

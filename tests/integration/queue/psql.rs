@@ -1,6 +1,6 @@
 //! What people at psql have always typed: each runs, and answers truly.
 
-use drover::db::tasks::{AttemptOutcome, Settlement};
+use db::tasks::{AttemptOutcome, Settlement};
 use rstest::rstest;
 use serde_json::{Value, json};
 
@@ -423,7 +423,7 @@ async fn a_ready_task_that_is_put_off_by_hand_does_not_run(#[case] change: &str)
 #[tokio::test]
 async fn a_task_that_is_brought_forward_by_hand_runs() {
     let queue = Queue::new().await;
-    let tomorrow = drover::clock::Clock::system().utc() + chrono::TimeDelta::days(1);
+    let tomorrow = foundation::clock::Clock::system().utc() + chrono::TimeDelta::days(1);
     let id = queue.add(NewTask { scheduled_for: Some(tomorrow), ..fetch(1) }).await;
     queue.sql("UPDATE worker_tasks SET scheduled_for = NULL").await;
     queue.sweep_all().await;

@@ -1,8 +1,8 @@
 //! Quarantine: what kills its processes is distinguished from the tasks beside it.
 
-use drover::db::tasks::{AttemptOutcome, RecoveryCounts, Settlement};
-use drover::db::workers;
-use drover::domain::worker::WorkerDocument;
+use db::tasks::{AttemptOutcome, RecoveryCounts, Settlement};
+use db::workers;
+use domain::worker::WorkerDocument;
 use serde_json::{Value, json};
 
 use super::*;

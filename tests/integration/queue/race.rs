@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use chrono::TimeDelta;
-use drover::clock::Clock;
-use drover::db::tasks::{AttemptOutcome, Completion};
-use drover::db::{Db, PoolSizes};
-use drover::domain::task::TaskLease;
+use db::tasks::{AttemptOutcome, Completion};
+use db::{Db, PoolSizes};
+use domain::task::TaskLease;
+use foundation::clock::Clock;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use serde_json::json;

@@ -1,7 +1,7 @@
 //! The registry of workers, and the commands that they get.
 
-use drover::db::workers;
-use drover::domain::worker::{Resources, WorkerCommand, WorkerDocument, WorkerStatus};
+use db::workers;
+use domain::worker::{Resources, WorkerCommand, WorkerDocument, WorkerStatus};
 
 use super::*;
 

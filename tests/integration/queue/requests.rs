@@ -1,10 +1,10 @@
 //! Tasks changed by request: what each status allows, what becomes of the store, and that many at once have one effect.
 
-use drover::db::task_views;
-use drover::db::tasks::{AttemptOutcome, ChangeError, Completion};
-use drover::domain::task::Status;
-use drover::domain::task_change::TaskChange;
-use drover::domain::vocabulary::Word;
+use db::task_views;
+use db::tasks::{AttemptOutcome, ChangeError, Completion};
+use domain::task::Status;
+use domain::task_change::TaskChange;
+use domain::vocabulary::Word;
 use futures_util::future::join_all;
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -456,7 +456,7 @@ async fn a_pending_task_that_becomes_less_urgent_gives_the_reservation_up() {
 async fn a_pending_task_is_put_off_and_brought_forward() {
     let queue = Queue::new().await;
     let made = queue.enqueue(&[fetch(1), refresh(1), analytics()]).await;
-    let later = drover::clock::Clock::system().utc() + chrono::TimeDelta::days(300);
+    let later = foundation::clock::Clock::system().utc() + chrono::TimeDelta::days(300);
     for id in [made[0], made[2]] {
         queue.change(id, json!({ "scheduled_for": later })).await.unwrap();
     }

@@ -1,7 +1,7 @@
 //! A store's reservation: which task gets it, which gives it up, and what waits for what.
 
-use drover::clock::Clock;
-use drover::db::tasks::{AttemptOutcome, Settlement};
+use db::tasks::{AttemptOutcome, Settlement};
+use foundation::clock::Clock;
 use rstest::rstest;
 use serde_json::{Value, json};
 

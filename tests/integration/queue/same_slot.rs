@@ -1,7 +1,7 @@
 //! A chained task that the end of its parent's run starts in the same slot.
 
-use drover::db::tasks::{AttemptOutcome, Settlement, complete_and_start};
-use drover::domain::task::TaskLease;
+use db::tasks::{AttemptOutcome, Settlement, complete_and_start};
+use domain::task::TaskLease;
 use serde_json::json;
 
 use super::*;

@@ -1,11 +1,11 @@
 //! Which tasks do the same work, and what becomes of a schedule, a day's crawls or a request that meets one that is open.
 
 use chrono::TimeDelta;
-use drover::clock::Clock;
-use drover::db::schedules::{self, Run};
-use drover::db::{Db, PoolSizes, generation};
-use drover::domain::generation_request::{StateRequest, StateTasks};
-use drover::domain::skipped::Skipped;
+use db::schedules::{self, Run};
+use db::{Db, PoolSizes, generation};
+use domain::generation_request::{StateRequest, StateTasks};
+use domain::skipped::Skipped;
+use foundation::clock::Clock;
 use rstest::rstest;
 use serde_json::json;
 

@@ -1,9 +1,9 @@
 //! Schedules: one generation for each due time, no drift, no growing backlog, and an operator's word stands.
 
 use chrono::{DateTime, Utc};
-use drover::clock::Clock;
-use drover::db::schedules::{self, Run, ScheduleError};
-use drover::domain::vocabulary::Word;
+use db::schedules::{self, Run, ScheduleError};
+use domain::vocabulary::Word;
+use foundation::clock::Clock;
 use serde_json::json;
 
 use super::*;
@@ -117,8 +117,8 @@ async fn eight_replicas_make_one_generation_of_a_due_time() {
     queue.due_since(240, 0).await;
     let dbs: Vec<_> = (0..8)
         .map(|_| {
-            let sizes = drover::db::PoolSizes { work: 1, api: 1 };
-            drover::db::Db::new(&queue.database.url, &testkit::database_settings(), sizes).unwrap()
+            let sizes = db::PoolSizes { work: 1, api: 1 };
+            db::Db::new(&queue.database.url, &testkit::database_settings(), sizes).unwrap()
         })
         .collect();
     let runs = futures_util::future::join_all(dbs.iter().map(schedules::run_due)).await;
@@ -321,8 +321,8 @@ async fn a_run_whose_commit_went_unanswered_is_not_noted_as_failed() {
     let queue = Queue::with_schedules(2).await;
     queue.due_since(240, 0).await;
     let network = testkit::FaultProxy::start(&queue.database.url).await;
-    let sizes = drover::db::PoolSizes { work: 1, api: 1 };
-    let db = drover::db::Db::new(&network.url(), &testkit::database_settings(), sizes).unwrap();
+    let sizes = db::PoolSizes { work: 1, api: 1 };
+    let db = db::Db::new(&network.url(), &testkit::database_settings(), sizes).unwrap();
     network.lose_answer_with("COMMIT");
     let run = schedules::run_due(&db).await.unwrap().unwrap();
     assert!(run.fault.is_some() && network.lost_answers() == 1, "{run:?}");

@@ -3,8 +3,8 @@
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use drover::db::tasks::{AttemptOutcome, Settlement};
-use drover::domain::task::Blame;
+use db::tasks::{AttemptOutcome, Settlement};
+use domain::task::Blame;
 
 use super::*;
 

@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use drover::db::task_requests::RequestError;
-use drover::domain::task_request::TaskRequest;
+use db::task_requests::RequestError;
+use domain::task_request::TaskRequest;
 use rstest::rstest;
 use serde_json::json;
 
@@ -65,7 +65,7 @@ async fn due_tasks_come_while_a_person_has_swept_and_not_committed() {
 async fn due_tasks_come_while_a_person_has_generated_and_not_committed() {
     let queue = Queue::new().await;
     queue.stores(5).await;
-    let tomorrow = drover::clock::Clock::system().utc() + chrono::TimeDelta::days(1);
+    let tomorrow = foundation::clock::Clock::system().utc() + chrono::TimeDelta::days(1);
     let late = queue
         .enqueue(&[
             NewTask { scheduled_for: Some(tomorrow), ..fetch(1) },

@@ -1,8 +1,8 @@
 //! What the market sells: four views, as the refresh of analytics leaves them.
 
 use chrono::{DateTime, Days, NaiveDate, TimeDelta, Utc};
-use drover::db::analytics::{self, MarketFilter, PriceDay};
-use drover::domain::product::Product;
+use db::analytics::{self, MarketFilter, PriceDay};
+use domain::product::Product;
 
 use super::client;
 use crate::handlers::test_store::{TestStore, at, product};
@@ -211,7 +211,7 @@ fn noon(days: u64) -> DateTime<Utc> {
 }
 
 fn day(days: u64) -> NaiveDate {
-    (drover::clock::Clock::system().utc().date_naive()) - Days::new(days)
+    (foundation::clock::Clock::system().utc().date_naive()) - Days::new(days)
 }
 
 impl TestStore {

@@ -8,7 +8,7 @@ mod products;
 mod search;
 mod stores;
 
-use drover::db::Client;
+use db::Client;
 
 use crate::handlers::test_store::TestStore;
 

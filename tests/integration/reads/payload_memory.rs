@@ -5,13 +5,13 @@ use std::process::Stdio;
 use std::sync::LazyLock;
 
 use bytes::Bytes;
-use drover::domain::payload::{PageQuestion, Payload};
-use drover::domain::store::Platform;
+use domain::payload::{PageQuestion, Payload};
+use domain::store::Platform;
 use drover::platforms;
-use drover::storage::{Around, PageBytes, PayloadContent, PayloadForm, PayloadHead, Payloads};
 use futures_util::TryStreamExt;
 use rstest::rstest;
 use serde_json::{Value, json};
+use storage::{Around, PageBytes, PayloadContent, PayloadForm, PayloadHead, Payloads};
 
 const PAGES: usize = 500;
 const PRODUCTS_A_PAGE: usize = 100;

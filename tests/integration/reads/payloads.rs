@@ -2,16 +2,16 @@
 
 use std::path::PathBuf;
 
-use drover::db::DbError;
-use drover::db::payload_views::{self, PayloadFilter, PayloadView};
-use drover::domain::payload::{Payload, PayloadId};
-use drover::domain::payload_diff::PayloadDiff;
-use drover::domain::stock::PayloadPosition;
-use drover::domain::store::Platform;
+use db::DbError;
+use db::payload_views::{self, PayloadFilter, PayloadView};
+use domain::payload::{Payload, PayloadId};
+use domain::payload_diff::PayloadDiff;
+use domain::stock::PayloadPosition;
+use domain::store::Platform;
 use drover::platforms;
-use drover::storage::StorageError;
 use rstest::rstest;
 use serde_json::{Value, json};
+use storage::StorageError;
 
 use super::client;
 use crate::handlers::harness::HandlerHarness;

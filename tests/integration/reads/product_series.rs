@@ -1,7 +1,7 @@
 //! What a product and its options cost over time, as a chart asks for it.
 
-use drover::db::product_series::{self, OptionKey, OptionPoint, ProductPoint, Series, SeriesRange};
-use drover::domain::product::{Product, StockStatus, Variant};
+use db::product_series::{self, OptionKey, OptionPoint, ProductPoint, Series, SeriesRange};
+use domain::product::{Product, StockStatus, Variant};
 
 use super::client;
 use crate::handlers::test_store::{TestStore, at, product, variant};

@@ -1,7 +1,7 @@
 //! Products as people see them: one with its options, and a store's, filtered, sorted and page by page.
 
-use drover::db::product_views::{self, ProductDetail, ProductFilter, ProductSort, ProductView};
-use drover::domain::product::Product;
+use db::product_views::{self, ProductDetail, ProductFilter, ProductSort, ProductView};
+use domain::product::Product;
 use rstest::rstest;
 use serde_json::json;
 

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use drover::db::product_search::{self, FoundProducts, MatchKind, ProductQuestion};
-use drover::domain::product::Product;
+use db::product_search::{self, FoundProducts, MatchKind, ProductQuestion};
+use domain::product::Product;
 use rstest::rstest;
 
 use super::client;

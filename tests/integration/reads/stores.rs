@@ -1,9 +1,9 @@
 //! Stores as people see them, and switching their crawls on and off.
 
-use drover::db::store_views::{self, StoreFilter, StoreView};
-use drover::db::{DbError, stores};
-use drover::domain::product::Product;
-use drover::domain::store::{Platform, StoreId};
+use db::store_views::{self, StoreFilter, StoreView};
+use db::{DbError, stores};
+use domain::product::Product;
+use domain::store::{Platform, StoreId};
 
 use super::client;
 use crate::handlers::test_store::{TestStore, at, product};

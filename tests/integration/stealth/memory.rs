@@ -7,15 +7,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_compression::tokio::bufread::GzipEncoder;
-use drover::clock::Clock;
-use drover::config;
-use drover::domain::payload::FetchStart;
-use drover::domain::store::{Platform, Store};
+use domain::payload::FetchStart;
+use domain::store::{Platform, Store};
 use drover::platforms::dutchie::DutchieData;
 use drover::platforms::{Adapter, CrawlLimits, Crawler, Dutchie, QueryHashes};
 use drover::stealth::{AllowList, Identities, Proxy, ProxyProtocol, SessionAsk, SessionConfig, Sessions, States};
-use drover::storage::{PayloadContent, Payloads};
+use foundation::clock::Clock;
 use rstest::rstest;
+use storage::{PayloadContent, Payloads};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -144,7 +143,7 @@ fn sessions(proxy_port: u16) -> Sessions {
         identities: Identities::load(None).unwrap(),
         states: States::load(None).unwrap(),
         allowed_hosts: AllowList::new([HOST.to_owned()]),
-        http: config::Http { whole_timeout: Duration::from_secs(120), ..config.http },
+        http: settings::Http { whole_timeout: Duration::from_secs(120), ..config.http },
         proxy_config: config.proxies,
         politeness: config.politeness,
         host_table: None,

@@ -1,11 +1,9 @@
 //! What a session does when it is refused, throttled or left hanging; and that it stays itself while all goes well.
 
-use std::time::{Duration, Instant};
-
-use drover::config;
 use drover::stealth::fingerprint::Family;
 use drover::stealth::{FetchError, Identities, ProxyOutcome, RequestKind, Response, SessionAsk};
 use rstest::rstest;
+use std::time::{Duration, Instant};
 
 use super::support::{
     Ca, ForwardProxy, HOST, Manner, OneSession, Origin, Reply, Seen, Setup, content, no_politeness, pool_of, request,
@@ -196,7 +194,8 @@ async fn a_session_that_may_not_ask_now_keeps_its_route() {
 async fn a_proxy_that_is_revoked_while_its_session_waits_for_a_permit_gets_no_request() {
     let origin = Origin::plain().await;
     let pool = willing(&origin, 2).await;
-    let mut setup = Setup { politeness: config::Politeness { concurrency: 1, ..no_politeness() }, ..Setup::default() };
+    let mut setup =
+        Setup { politeness: settings::Politeness { concurrency: 1, ..no_politeness() }, ..Setup::default() };
     setup.http.first_byte_timeout = Duration::from_millis(500);
     let sessions = setup.sessions(&pool);
     origin.script([Reply::never()]);
@@ -299,7 +298,7 @@ async fn a_redirect_is_never_followed() {
 #[tokio::test]
 async fn a_host_that_throttles_without_a_time_is_left_alone_by_every_session() {
     let origin = Origin::plain().await;
-    let politeness = config::Politeness { retry_after_cap: Duration::from_secs(2), ..no_politeness() };
+    let politeness = settings::Politeness { retry_after_cap: Duration::from_secs(2), ..no_politeness() };
     let sessions = Setup { politeness, ..Setup::default() }.sessions(&willing(&origin, 1).await);
     origin.script([Reply::status(429)]);
     let begun = Instant::now();
@@ -364,14 +363,14 @@ async fn a_short_retry_after_is_waited_for() {
 }
 
 #[rstest]
-#[case::first_byte(Reply::never(), "first byte", |http: &mut config::Http, limit| http.first_byte_timeout = limit)]
-#[case::idle_in_the_body(Reply::json("{").stalled(), "body", |http: &mut config::Http, limit| http.idle_timeout = limit)]
-#[case::whole(Reply::json("{").stalled(), "whole", |http: &mut config::Http, limit| http.whole_timeout = limit)]
+#[case::first_byte(Reply::never(), "first byte", |http: &mut settings::Http, limit| http.first_byte_timeout = limit)]
+#[case::idle_in_the_body(Reply::json("{").stalled(), "body", |http: &mut settings::Http, limit| http.idle_timeout = limit)]
+#[case::whole(Reply::json("{").stalled(), "whole", |http: &mut settings::Http, limit| http.whole_timeout = limit)]
 #[tokio::test]
 async fn silence_ends_in_a_time_out(
     #[case] reply: Reply,
     #[case] phase: &'static str,
-    #[case] set: fn(&mut config::Http, Duration),
+    #[case] set: fn(&mut settings::Http, Duration),
 ) {
     let origin = Origin::plain().await;
     let proxy = ForwardProxy::socks5(origin.address, Manner::Willing).await;
@@ -413,7 +412,7 @@ async fn waiting_for_a_proxy_takes_no_permit() {
     let origin = Origin::plain().await;
     let proxy = ForwardProxy::http(origin.address, Manner::Willing).await;
     let source = OneSession::new(proxy.as_row(1));
-    let politeness = config::Politeness { concurrency: 1, ..no_politeness() };
+    let politeness = settings::Politeness { concurrency: 1, ..no_politeness() };
     let sessions = Setup { politeness, ..Setup::default() }.sessions(&source);
     let mut holder = sessions.open(SessionAsk::default());
     holder.send(&request(RequestKind::Fetch, "http"), &content).await.unwrap();

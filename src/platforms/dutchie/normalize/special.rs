@@ -10,9 +10,9 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::wire::Key;
-use crate::domain::product::SpecialsJson;
 use crate::platforms::reading::Raw;
 use crate::platforms::reading::reader::Reader;
+use domain::product::SpecialsJson;
 
 const STAFF_ID: &str = "createdBy";
 /// Real ones have a few kilobytes.

@@ -1,6 +1,6 @@
 //! Tokens and logins that are none, or not for this: 401, and a word about nothing. What each access role may do stands in `openapi`.
 
-use drover::digest::sha256_hex;
+use foundation::digest::sha256_hex;
 use futures_util::future::join_all;
 use http::Method;
 use http_body_util::Full;

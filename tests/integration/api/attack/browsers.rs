@@ -1,7 +1,7 @@
 //! What a page of another site can make a browser send: names that resolve to this machine, foreign origins, forms, cookies that go
 //! along. None of it changes anything, or is shown to the page.
 
-use drover::api::openapi;
+use api::openapi;
 use http::Method;
 use http_body_util::Full;
 use hyper::body::Bytes;

@@ -1,6 +1,6 @@
 //! Bodies that no reader of JSON should take, or that readers take in different ways: 400 or 422 from every operation that reads one.
 
-use drover::api::openapi;
+use api::openapi;
 use futures_util::{StreamExt, stream};
 use http::Method;
 use rstest::rstest;

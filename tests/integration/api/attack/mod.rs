@@ -15,7 +15,7 @@ pub mod wire;
 
 use std::time::Duration;
 
-use drover::geo::Geo;
+use geo::Geo;
 use http::{HeaderMap, Method};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Bytes;

@@ -3,12 +3,11 @@
 
 use std::time::{Duration, Instant};
 
+use api::openapi;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use drover::api::openapi;
-use drover::db;
-use drover::geo::Geo;
 use futures_util::{StreamExt, stream};
+use geo::Geo;
 use http::{HeaderValue, Method};
 use http_body_util::Full;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};

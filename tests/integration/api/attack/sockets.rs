@@ -4,9 +4,9 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use api::Bounds;
+use api::server;
 use axum::Router;
-use drover::api::Bounds;
-use drover::api::server;
 use futures_util::future::join_all;
 use http_body_util::Full;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};

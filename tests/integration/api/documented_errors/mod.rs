@@ -13,13 +13,13 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use drover::api::openapi;
-use drover::config::Database;
-use drover::db::{self, Db, PoolSizes};
-use drover::geo::Geo;
+use api::openapi;
+use db::{Db, PoolSizes};
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, join_all};
+use geo::Geo;
 use serde_json::{Value, json};
+use settings::Database;
 use tokio::net::TcpListener;
 
 use self::cases::{LOCKED, QUERIES, REFUSED, RENAME_TABLES, THINGS, TWICE, WITHOUT_DATABASE};

@@ -1,6 +1,6 @@
 //! Requests of a token's holder with the usual body of each operation, and their answers.
 
-use drover::digest::sha256_hex;
+use foundation::digest::sha256_hex;
 use http::request::Builder;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Bytes;

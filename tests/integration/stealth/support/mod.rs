@@ -12,12 +12,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use drover::clock::Clock;
-use drover::config;
 use drover::stealth::{
     AllowList, FetchError, Identities, Proxy, ProxySource, Request, RequestKind, Response, SessionConfig, Sessions,
     States,
 };
+use foundation::clock::Clock;
 
 pub use ca::{Ca, Certificate};
 pub use origin::{Origin, Reply, Seen, read_head};
@@ -30,8 +29,8 @@ pub const HOST: &str = "menu.test";
 
 pub struct Setup {
     pub hosts: Vec<String>,
-    pub http: config::Http,
-    pub politeness: config::Politeness,
+    pub http: settings::Http,
+    pub politeness: settings::Politeness,
     pub identities: Option<String>,
     /// Roots of https proxies.
     pub proxy_ca: Option<PathBuf>,
@@ -57,7 +56,7 @@ impl Setup {
             states: States::load(None).unwrap(),
             allowed_hosts: AllowList::new(self.hosts),
             http: self.http,
-            proxy_config: config::Proxies { extra_ca_file: self.proxy_ca, ..rotations() },
+            proxy_config: settings::Proxies { extra_ca_file: self.proxy_ca, ..rotations() },
             politeness: self.politeness,
             host_table: None,
             robots_table: None,
@@ -85,8 +84,8 @@ impl Setup {
     }
 }
 
-pub fn http() -> config::Http {
-    config::Http {
+pub fn http() -> settings::Http {
+    settings::Http {
         connect_timeout: Duration::from_secs(5),
         first_byte_timeout: Duration::from_secs(5),
         idle_timeout: Duration::from_secs(5),
@@ -96,8 +95,8 @@ pub fn http() -> config::Http {
     }
 }
 
-pub fn no_politeness() -> config::Politeness {
-    config::Politeness {
+pub fn no_politeness() -> settings::Politeness {
+    settings::Politeness {
         requests_per_second: 0.0,
         concurrency: 0,
         page_pause_min: Duration::ZERO,
@@ -107,8 +106,8 @@ pub fn no_politeness() -> config::Politeness {
     }
 }
 
-fn rotations() -> config::Proxies {
-    config::Proxies { wait: Duration::from_secs(1), ..testkit::config(&[]).proxies }
+fn rotations() -> settings::Proxies {
+    settings::Proxies { wait: Duration::from_secs(1), ..testkit::config(&[]).proxies }
 }
 
 /// What the Dutchie adapter asks with.

@@ -1,0 +1,33 @@
+//! `/api/audit`: who changed what by request.
+
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::access::{Caller, Viewer};
+use super::cursor::Cursor;
+use super::listing::Listing;
+use super::page::{Page, PageJson};
+use super::{ApiError, ApiState};
+use db::audit_log::{self, AuditFilter, AuditRow};
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct AuditPage {
+    pub audit: Vec<AuditRow>,
+    /// For the next page; null on the last.
+    #[schema(inline)]
+    pub next_cursor: Option<Cursor>,
+}
+
+/// Lists who changed what, newest first.
+#[utoipa::path(get, path = "/api/audit", tag = "access", params(Listing<AuditFilter>), responses((status = 200, body = AuditPage)))]
+pub async fn list(
+    _: Caller<Viewer>,
+    State(api): State<ApiState>,
+    Listing { filter, limit, cursor }: Listing<AuditFilter>,
+) -> Result<PageJson<AuditPage>, ApiError> {
+    let client = api.db.api_client().await?;
+    let filter = AuditFilter { below: cursor.map(|Cursor(id)| id), ..filter };
+    let page = Page::of(audit_log::list(&client, &filter, limit.with_next()).await?, limit, |row| row.id);
+    Ok(page.json(|audit, next_cursor| AuditPage { audit, next_cursor }))
+}

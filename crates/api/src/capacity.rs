@@ -1,0 +1,46 @@
+//! `/api/tasks/capacity`: how many tasks wait and run, how long one takes, and how many workers they need.
+
+use axum::Json;
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::access::{Caller, Viewer};
+use super::path::{Path, RolePath};
+use super::query::{NoParameters, Query};
+use super::{ApiError, ApiState};
+use db::task_views::capacity;
+use domain::capacity::{Capacity, WorkersNeeded};
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct RoleCapacity {
+    #[serde(flatten)]
+    pub capacity: Capacity,
+    pub workers_needed: WorkersNeeded,
+}
+
+/// Counts what waits and runs, for each role that has open tasks or some that ended within a day.
+#[utoipa::path(get, path = "/api/tasks/capacity", tag = "tasks", responses((status = 200, body = Vec<Capacity>)))]
+pub async fn list(
+    _: Caller<Viewer>,
+    State(api): State<ApiState>,
+    _: Query<NoParameters>,
+) -> Result<Json<Vec<Capacity>>, ApiError> {
+    let client = api.db.api_client().await?;
+    Ok(Json(capacity::by_role(&client).await?))
+}
+
+/// Counts what waits and runs of a role, and says how many workers it needs.
+#[utoipa::path(get, path = "/api/tasks/capacity/{role}", tag = "tasks", params(RolePath),
+               responses((status = 200, body = RoleCapacity)))]
+pub async fn show(
+    _: Caller<Viewer>,
+    State(api): State<ApiState>,
+    Path(path): Path<RolePath>,
+    _: Query<NoParameters>,
+) -> Result<Json<RoleCapacity>, ApiError> {
+    let roles = path.roles()?;
+    let client = api.db.api_client().await?;
+    let capacity = capacity::of(&client, &roles, &path.role).await?;
+    Ok(Json(RoleCapacity { workers_needed: capacity.workers_needed(), capacity }))
+}

@@ -1,0 +1,96 @@
+//! What a role has completed, and what a store has under way.
+
+use axum::Json;
+use axum::extract::State;
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::access::{Caller, Viewer};
+use super::error::Problem;
+use super::page::Limit;
+use super::path::{Path, RolePath};
+use super::query::{NoParameters, Query};
+use super::stores::require_store;
+use super::{ApiError, ApiState};
+use db::task_views::TaskView;
+use db::task_views::completions::{self, LastCompletion};
+use domain::store::StoreId;
+use domain::task::TaskId;
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct RoleCompletion {
+    /// As it was asked for.
+    pub role: String,
+    pub task_id: Option<TaskId>,
+    /// Null where no completed task is kept.
+    pub completed_at: Option<DateTime<Utc>>,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct RecentQuery {
+    #[serde(default)]
+    #[param(inline)]
+    limit: Limit,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct RecentTasks {
+    pub tasks: Vec<TaskView>,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct ActiveTask {
+    /// Null where no worker has a task of the store.
+    pub task: Option<TaskView>,
+}
+
+#[derive(Deserialize)]
+pub struct StorePath {
+    id: StoreId,
+}
+
+/// Tells when a role last completed a task.
+#[utoipa::path(get, path = "/api/tasks/role/{role}/last-completion", tag = "tasks", params(RolePath),
+               responses((status = 200, body = RoleCompletion)))]
+pub async fn last(
+    _: Caller<Viewer>,
+    State(api): State<ApiState>,
+    Path(path): Path<RolePath>,
+    _: Query<NoParameters>,
+) -> Result<Json<RoleCompletion>, ApiError> {
+    let roles = path.roles()?;
+    let client = api.db.api_client().await?;
+    let LastCompletion { task_id, completed_at } = completions::last(&client, &roles).await?;
+    Ok(Json(RoleCompletion { role: path.role, task_id, completed_at }))
+}
+
+/// Lists the tasks that a role has completed, the last one first.
+#[utoipa::path(get, path = "/api/tasks/role/{role}/recent", tag = "tasks", params(RolePath, RecentQuery),
+               responses((status = 200, body = RecentTasks)))]
+pub async fn recent(
+    _: Caller<Viewer>,
+    State(api): State<ApiState>,
+    Path(path): Path<RolePath>,
+    Query(RecentQuery { limit }): Query<RecentQuery>,
+) -> Result<Json<RecentTasks>, ApiError> {
+    let roles = path.roles()?;
+    let client = api.db.api_client().await?;
+    Ok(Json(RecentTasks { tasks: completions::recent(&client, &roles, limit.rows()).await? }))
+}
+
+/// The task of a store that a worker has.
+#[utoipa::path(get, path = "/api/tasks/store/{id}/active", tag = "tasks", params(("id" = i64, Path, description = "The store's id")),
+               responses((status = 200, body = ActiveTask), (status = 404, response = Problem)))]
+pub async fn active_of_store(
+    _: Caller<Viewer>,
+    State(api): State<ApiState>,
+    Path(StorePath { id }): Path<StorePath>,
+    _: Query<NoParameters>,
+) -> Result<Json<ActiveTask>, ApiError> {
+    let client = api.db.api_client().await?;
+    require_store(&client, id).await?;
+    Ok(Json(ActiveTask { task: completions::active_of_store(&client, id).await? }))
+}

@@ -1,0 +1,104 @@
+//! `endpoints!`: the handlers of `#[utoipa::path]` functions, as routes and as operations of the OpenAPI document at once.
+//!
+//! What a handler asks of its caller is read off its first argument, so a handler without a guard does not compile.
+
+use axum::handler::Handler;
+use utoipa::openapi::extensions::ExtensionsBuilder;
+use utoipa::openapi::path::{Operation, PathItem};
+use utoipa::openapi::security::SecurityRequirement;
+use utoipa::openapi::{Ref, RefOr};
+use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
+
+use super::ApiState;
+use super::access::{Access, Guard};
+
+/// Names of the operation's extensions.
+pub const ACCESS_ROLE: &str = "x-access-role";
+pub const AUDITED: &str = "x-audited";
+/// How a caller may show who it is.
+pub const BEARER: &str = "token";
+pub const LOGIN: &str = "login";
+
+/// A handler's arguments, of which the first is a [`Guard`].
+pub trait Guarded {
+    const ACCESS: Access;
+}
+
+macro_rules! guarded {
+    ($($argument:ident)*) => {
+        impl<Kind, G: Guard, $($argument),*> Guarded for (Kind, G, $($argument,)*) {
+            const ACCESS: Access = G::ACCESS;
+        }
+    };
+}
+
+guarded! {}
+guarded! { A }
+guarded! { A B }
+guarded! { A B C }
+guarded! { A B C D }
+guarded! { A B C D E }
+
+/// What `handler` asks of its caller.
+pub fn access<H: Handler<T, ApiState>, T: Guarded>(_: H) -> Access {
+    T::ACCESS
+}
+
+/// Adds the routes of one handler, its operation completed by what holds for every one with this access. `name` is the handler's
+/// path: `tasks :: list`.
+pub fn add(
+    router: OpenApiRouter<ApiState>,
+    (schemas, mut paths, methods): UtoipaMethodRouter<ApiState>,
+    access: Access,
+    name: &str,
+) -> OpenApiRouter<ApiState> {
+    for operation in paths.paths.values_mut().flat_map(operations) {
+        operation.operation_id = Some(name.replace(' ', "").replace("::", "_"));
+        complete(operation, access);
+    }
+    router.routes((schemas, paths, methods))
+}
+
+macro_rules! endpoints {
+    ($($handler:path),+ $(,)?) => {{
+        use $crate::endpoint::{access, add};
+        let router = utoipa_axum::router::OpenApiRouter::<$crate::ApiState>::default();
+        $(let router = add(router, utoipa_axum::routes!($handler), access($handler), stringify!($handler));)+
+        router
+    }};
+}
+
+pub(super) use endpoints;
+
+/// The operations of a path.
+pub fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
+    [&mut item.get, &mut item.post, &mut item.put, &mut item.delete].into_iter().flatten()
+}
+
+fn complete(operation: &mut Operation, access: Access) {
+    let role = access.role.map_or("none", Into::into);
+    let extensions = ExtensionsBuilder::new().add(ACCESS_ROLE, role).add(AUDITED, access.is_audited).build();
+    operation.extensions.get_or_insert_default().merge(extensions);
+    // of the request's head, which is looked at before its endpoint is asked
+    refusals(operation, &["400", "403", "414", "431"]);
+    if access.role.is_some() {
+        let either = [BEARER, LOGIN].map(|scheme| SecurityRequirement::new(scheme, Vec::<String>::new()));
+        operation.security = Some(either.to_vec());
+        // who the caller is stands in the database
+        refusals(operation, &["401", "429", "500", "503"]);
+    }
+    if operation.request_body.is_some() {
+        refusals(operation, &["408", "413", "415"]);
+    }
+    if access.is_audited {
+        // an `Idempotency-Key` of another request
+        refusals(operation, &["422"]);
+    }
+}
+
+fn refusals(operation: &mut Operation, statuses: &[&str]) {
+    for status in statuses {
+        let problem = RefOr::Ref(Ref::from_response_name("Problem"));
+        operation.responses.responses.entry((*status).to_owned()).or_insert(problem);
+    }
+}

@@ -1,0 +1,356 @@
+//! `Feed`: what happens to runs, workers, schedules and proxies, as numbered events. One for each process.
+//!
+//! In: the database, looked at every [`TICK`] while somebody listens, and for [`REST_AFTER`] longer. Out: the latest [`MAX_EVENTS`], from
+//! which each listener reads what it has not seen; a listener that fell behind further than that, or comes back after a rest, is told so,
+//! as are all listeners after a time without the database.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tokio::sync::{Notify, watch};
+
+use db::charts::{self, Written};
+use db::task_views::activity::Activity;
+use db::task_views::counts::{self, Counts};
+use db::{Client, Db, DbError, proxies, schedules, workers};
+use domain::proxy::PoolState;
+use domain::vocabulary::vocabulary;
+use telemetry::events;
+
+const TICK: Duration = Duration::from_secs(1);
+/// A page that is loaded again, or a client that lost its connection, comes back within this time, and misses nothing.
+const REST_AFTER: Duration = Duration::from_secs(60);
+/// How long a listener waits for the first look after a rest; without the database it goes on without.
+const MAX_WAKE: Duration = Duration::from_secs(2);
+/// Some minutes of a busy farm.
+const MAX_EVENTS: usize = 4_096;
+
+vocabulary! {
+    /// The subject of an event.
+    pub enum Topic {
+        /// A run began or ended.
+        Task,
+        /// How many tasks there are, by status.
+        Counts,
+        /// A worker as its heartbeat describes it, or that it is gone.
+        Worker,
+        /// A schedule, or that it is gone.
+        Schedule,
+        /// How many proxies there are, by state.
+        Proxies,
+        /// A minute of the counts that charts are made of was written.
+        Rollups,
+    }
+}
+
+#[derive(Debug)]
+pub struct FeedEvent {
+    pub number: u64,
+    pub topic: Topic,
+    /// One line of JSON.
+    pub data: String,
+}
+
+pub struct Feed {
+    /// Tells this process's numbers from those of another.
+    pub process: String,
+    latest: Mutex<VecDeque<Arc<FeedEvent>>>,
+    /// The number of the newest event. Who listens has a receiver.
+    newest: watch::Sender<u64>,
+    /// Somebody has come to listen.
+    called: Notify,
+    /// False from the beginning of a rest until the first look after it.
+    is_watching: watch::Sender<bool>,
+    tick: Duration,
+    rest_after: Duration,
+}
+
+/// Where events come from.
+trait Source {
+    /// What has happened since the last look, `elapsed` ago.
+    fn look(&mut self, elapsed: Duration) -> impl Future<Output = Result<Vec<(Topic, Value)>, DbError>> + Send;
+    /// The next look is the first one again.
+    fn forget(&mut self);
+}
+
+/// The events that a listener asks for are not kept any more.
+#[derive(Debug, PartialEq, Eq)]
+pub struct TooOld;
+
+impl Default for Feed {
+    fn default() -> Self {
+        let process = format!("{:08x}", rand::random::<u32>());
+        Feed {
+            process,
+            latest: Mutex::default(),
+            newest: watch::Sender::new(0),
+            called: Notify::new(),
+            is_watching: watch::Sender::new(false),
+            tick: TICK,
+            rest_after: REST_AFTER,
+        }
+    }
+}
+
+impl Feed {
+    /// Looks and tells for ever, while somebody listens. Without the database it tells nothing.
+    pub async fn run(&self, db: &Db) {
+        self.follow(Tables { db, known: Known::default() }).await;
+    }
+
+    async fn follow(&self, mut source: impl Source) {
+        loop {
+            self.rest().await;
+            self.watch(&mut source).await;
+            source.forget();
+        }
+    }
+
+    /// Until somebody listens.
+    async fn rest(&self) {
+        self.is_watching.send_replace(false);
+        self.skip();
+        while self.newest.receiver_count() == 0 {
+            self.called.notified().await;
+        }
+    }
+
+    /// Until there was no listener for some time.
+    async fn watch(&self, source: &mut impl Source) {
+        let (mut looked, mut listened) = (Instant::now(), Instant::now());
+        let mut is_interrupted = false;
+        loop {
+            let elapsed = looked.elapsed();
+            looked = Instant::now();
+            match source.look(elapsed).await {
+                Ok(news) => {
+                    if std::mem::take(&mut is_interrupted) {
+                        // what happened meanwhile is not among the news
+                        self.skip();
+                    }
+                    self.publish(news);
+                    self.is_watching.send_replace(true);
+                }
+                Err(error) => {
+                    events::feed_interrupted(&error);
+                    source.forget();
+                    is_interrupted = true;
+                }
+            }
+            tokio::time::sleep(self.tick).await;
+            if self.newest.receiver_count() > 0 {
+                listened = Instant::now();
+            } else if listened.elapsed() >= self.rest_after {
+                return;
+            }
+        }
+    }
+
+    /// Wakes the feed, and waits until it looks: what happens afterwards is told. The receiver changes when there are events that the
+    /// listener has not seen; while it is kept, the feed does not rest.
+    pub async fn listen(&self) -> watch::Receiver<u64> {
+        let newest = self.newest.subscribe();
+        self.called.notify_one();
+        let mut is_watching = self.is_watching.subscribe();
+        // too late is no error: it then hears of what happens once the database is back
+        let _ = tokio::time::timeout(MAX_WAKE, is_watching.wait_for(|is_watching| *is_watching)).await;
+        newest
+    }
+
+    /// The events after `number`, oldest first.
+    pub fn after(&self, number: u64) -> Result<Vec<Arc<FeedEvent>>, TooOld> {
+        let latest = self.latest();
+        let newest = *self.newest.borrow();
+        let oldest = latest.front().map_or(newest + 1, |event| event.number);
+        if number > newest || number + 1 < oldest {
+            return Err(TooOld);
+        }
+        Ok(latest.iter().filter(|event| event.number > number).cloned().collect())
+    }
+
+    pub fn publish(&self, news: Vec<(Topic, Value)>) {
+        if news.is_empty() {
+            return;
+        }
+        let mut latest = self.latest();
+        let mut number = *self.newest.borrow();
+        for (topic, data) in news {
+            number += 1;
+            latest.push_back(Arc::new(FeedEvent { number, topic, data: data.to_string() }));
+        }
+        let beyond = latest.len().saturating_sub(MAX_EVENTS);
+        latest.drain(..beyond);
+        self.newest.send_replace(number);
+    }
+
+    /// Leaves a number out, so that a listener with an earlier one learns that it may have missed something.
+    fn skip(&self) {
+        self.latest().clear();
+        self.newest.send_modify(|number| *number += 1);
+    }
+
+    fn latest(&self) -> MutexGuard<'_, VecDeque<Arc<FeedEvent>>> {
+        self.latest.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+struct Tables<'a> {
+    db: &'a Db,
+    known: Known,
+}
+
+impl Source for Tables<'_> {
+    fn look(&mut self, elapsed: Duration) -> impl Future<Output = Result<Vec<(Topic, Value)>, DbError>> + Send {
+        look(self.db, &mut self.known, elapsed)
+    }
+
+    fn forget(&mut self) {
+        self.known = Known::default();
+    }
+}
+
+/// What was told last.
+#[derive(Default)]
+struct Known {
+    activity: Option<Activity>,
+    counts: Option<Counts>,
+    proxies: Option<PoolState>,
+    written: Option<Written>,
+    workers: BTreeMap<String, Value>,
+    schedules: BTreeMap<String, Value>,
+}
+
+async fn look(db: &Db, known: &mut Known, elapsed: Duration) -> Result<Vec<(Topic, Value)>, DbError> {
+    let client = db.api_client().await?;
+    let mut news = runs(&client, &mut known.activity, elapsed).await?;
+    let counted = counts::counts(&client).await?.all;
+    if known.counts.replace(counted) != Some(counted) {
+        news.push((Topic::Counts, json!(counted)));
+    }
+    let pool = proxies::count(&client).await?;
+    if known.proxies.replace(pool) != Some(pool) {
+        news.push((Topic::Proxies, json!(pool)));
+    }
+    let written = charts::written(&client).await?;
+    if known.written.replace(written) != Some(written) {
+        news.push((Topic::Rollups, json!(written)));
+    }
+    let workers = workers::list(&client).await?.into_iter().map(|worker| (worker.worker_id.clone(), json!(worker)));
+    news.extend(changes(Topic::Worker, "worker_id", &mut known.workers, workers.collect()));
+    let schedules =
+        schedules::list(&client).await?.into_iter().map(|schedule| (schedule.name.clone(), json!(schedule)));
+    news.extend(changes(Topic::Schedule, "name", &mut known.schedules, schedules.collect()));
+    Ok(news)
+}
+
+async fn runs(
+    client: &Client,
+    activity: &mut Option<Activity>,
+    elapsed: Duration,
+) -> Result<Vec<(Topic, Value)>, DbError> {
+    let activity = match activity {
+        Some(activity) => activity,
+        None => activity.insert(Activity::begin(client).await?),
+    };
+    let runs = activity.poll(client, elapsed).await?;
+    Ok(runs.iter().map(|run| (Topic::Task, json!(run))).collect())
+}
+
+/// What is new or differs, and what is gone.
+fn changes(
+    topic: Topic,
+    key: &str,
+    known: &mut BTreeMap<String, Value>,
+    now: BTreeMap<String, Value>,
+) -> Vec<(Topic, Value)> {
+    let gone = known.keys().filter(|name| !now.contains_key(*name)).map(|name| json!({ key: name, "gone": true }));
+    let differ = now.iter().filter(|(name, value)| known.get(*name) != Some(value)).map(|(_, value)| value.clone());
+    let news = gone.chain(differ).map(|value| (topic, value)).collect();
+    *known = now;
+    news
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbers(events: &[Arc<FeedEvent>]) -> Vec<u64> {
+        events.iter().map(|event| event.number).collect()
+    }
+
+    #[test]
+    fn a_listener_reads_what_it_has_not_seen() {
+        let feed = Feed::default();
+        assert_eq!(numbers(&feed.after(0).unwrap()), [0; 0]);
+        feed.publish(vec![(Topic::Task, json!(1)), (Topic::Worker, json!(2))]);
+        assert_eq!(numbers(&feed.after(0).unwrap()), [1, 2]);
+        assert_eq!(numbers(&feed.after(1).unwrap()), [2]);
+        assert_eq!(feed.after(3).unwrap_err(), TooOld, "it is of another process");
+    }
+
+    /// Tells one event at each look, and how often it has looked.
+    struct Looks(watch::Sender<u64>);
+
+    impl Source for Looks {
+        async fn look(&mut self, _: Duration) -> Result<Vec<(Topic, Value)>, DbError> {
+            self.0.send_modify(|looks| *looks += 1);
+            Ok(vec![(Topic::Task, json!(null))])
+        }
+
+        fn forget(&mut self) {}
+    }
+
+    /// Until this holds of what the feed's source counts, or of whether the feed looks.
+    async fn until<T>(mut watched: watch::Receiver<T>, holds: impl FnMut(&T) -> bool) {
+        let wait = watched.wait_for(holds);
+        tokio::time::timeout(Duration::from_secs(20), wait).await.expect("within the deadline").unwrap();
+    }
+
+    #[tokio::test]
+    async fn it_rests_while_nobody_listens_and_who_comes_back_then_has_missed_something() {
+        let quick = Feed { tick: Duration::from_millis(1), rest_after: Duration::ZERO, ..Feed::default() };
+        let feed = Arc::new(quick);
+        let (looks, looked) = watch::channel(0);
+        let running = tokio::spawn({
+            let feed = feed.clone();
+            async move { feed.follow(Looks(looks)).await }
+        });
+        let listener = feed.listen().await;
+        until(looked.clone(), |looks| *looks >= 3).await;
+        let seen = *listener.borrow();
+        assert!(feed.after(seen).is_ok());
+
+        drop(listener);
+        until(feed.is_watching.subscribe(), |is_watching| !is_watching).await;
+        assert_eq!(feed.after(seen).unwrap_err(), TooOld);
+        let before = *looked.borrow();
+        let listener = feed.listen().await;
+        assert!(*looked.borrow() > before, "it looks before anybody is told to have listened");
+        assert!(feed.after(*listener.borrow()).is_ok());
+        running.abort();
+    }
+
+    #[test]
+    fn only_the_latest_events_are_kept() {
+        let feed = Feed::default();
+        for _ in 0..3 {
+            feed.publish(vec![(Topic::Task, json!(null)); MAX_EVENTS / 2]);
+        }
+        let oldest = (MAX_EVENTS / 2) as u64;
+        assert_eq!(feed.after(oldest).unwrap().len(), MAX_EVENTS);
+        assert_eq!(feed.after(oldest - 1).unwrap_err(), TooOld);
+    }
+
+    #[test]
+    fn what_came_changed_or_went_is_told_once() {
+        let named =
+            |pairs: &[(&str, i32)]| pairs.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect();
+        let mut known = named(&[("a", 1), ("b", 2), ("c", 3)]);
+        let news = changes(Topic::Worker, "worker_id", &mut known, named(&[("b", 2), ("c", 4), ("d", 5)]));
+        let told: Vec<Value> = news.into_iter().map(|(_, value)| value).collect();
+        assert_eq!(told, [json!({"worker_id": "a", "gone": true}), json!(4), json!(5)]);
+        assert!(changes(Topic::Worker, "worker_id", &mut known, named(&[("b", 2), ("c", 4), ("d", 5)])).is_empty());
+    }
+}

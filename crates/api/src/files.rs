@@ -1,0 +1,49 @@
+//! `PayloadFiles`: the payload files of the database that the API serves.
+//!
+//! In: the storage root, and how platforms' answers become products: a function, since the API knows no platforms. Whose files they are is
+//! the database's to say, which is asked when the first one is read.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tokio::sync::OnceCell;
+
+use super::ApiError;
+use db::{Db, installation};
+use domain::menu::Normalise;
+use storage::{Payloads, StorageError};
+
+/// Cheap to clone.
+#[derive(Clone)]
+pub struct PayloadFiles {
+    pub(super) normalise: Normalise,
+    root: PathBuf,
+    opened: Arc<OnceCell<Payloads>>,
+}
+
+impl PayloadFiles {
+    pub fn new(root: impl Into<PathBuf>, normalise: Normalise) -> Self {
+        PayloadFiles { normalise, root: root.into(), opened: Arc::default() }
+    }
+
+    pub(super) async fn open(&self, db: &Db) -> Result<&Payloads, ApiError> {
+        let open = async || {
+            let owner = installation::storage_owner(&db.api_client().await?).await?;
+            Ok::<_, ApiError>(Payloads::new(&self.root, owner))
+        };
+        self.opened.get_or_try_init(open).await
+    }
+}
+
+impl From<StorageError> for ApiError {
+    fn from(error: StorageError) -> Self {
+        match error {
+            StorageError::Missing { .. } => ApiError::Gone(error.to_string()),
+            StorageError::Corrupt { .. } | StorageError::InvalidPath { .. } => ApiError::Damaged(error.to_string()),
+            StorageError::Full { .. }
+            | StorageError::Unavailable { .. }
+            | StorageError::ProcessLimit { .. }
+            | StorageError::Io { .. } => ApiError::FilesUnavailable(error.to_string()),
+        }
+    }
+}

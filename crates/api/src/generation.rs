@@ -1,0 +1,67 @@
+//! Tasks made for many stores at once, a platform's discovery, and tasks put back whose workers are gone.
+
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use serde_json::json;
+
+use super::access::{Changes, Operator};
+use super::body::Body;
+use super::error::Problem;
+use super::query::{NoParameters, Query};
+use super::tasks::{RequestedTask, make};
+use super::{ApiError, ApiState};
+use db::generation;
+use db::tasks::{self, RecoveryCounts};
+use domain::generation_request::{DiscoveryRequest, RecoveryRequest, Resync, ResyncRequest};
+use telemetry::events;
+
+/// Puts tasks back whose lease has run out, or that gave no sign for some minutes (10).
+#[utoipa::path(post, path = "/api/tasks/recover-stale", tag = "tasks", request_body = Option<RecoveryRequest>,
+               responses((status = 200, body = RecoveryCounts)))]
+pub async fn recover_stale(
+    changes: Changes<Operator>,
+    State(api): State<ApiState>,
+    _: Query<NoParameters>,
+    Body(request): Body<RecoveryRequest>,
+) -> Result<Response, ApiError> {
+    let minutes = request.minutes()?;
+    let mut change = changes.begin(&api).await?;
+    let silence = Duration::from_secs(60 * u64::from(minutes.unsigned_abs()));
+    let counts = tasks::recover_silent(&change, silence).await?;
+    change.audit("tasks.recover", "stale", json!({"threshold_minutes": minutes, "counts": counts}));
+    let answer = change.answer(StatusCode::OK, &counts).await?;
+    let RecoveryCounts { requeued, failed } = counts;
+    events::tasks_recovered(u64::from(requeued.unsigned_abs()), u64::from(failed.unsigned_abs()));
+    Ok(answer)
+}
+
+/// Makes the crawls of a day: all stores in batches (6) over its hours. A store that has one open gets no other.
+#[utoipa::path(post, path = "/api/tasks/generate/resync", tag = "tasks", request_body = Option<ResyncRequest>,
+               responses((status = 200, body = Resync), (status = 409, response = Problem)))]
+pub async fn resync(
+    changes: Changes<Operator>,
+    State(api): State<ApiState>,
+    _: Query<NoParameters>,
+    Body(request): Body<ResyncRequest>,
+) -> Result<Response, ApiError> {
+    let mut change = changes.begin(&api).await?;
+    let made = generation::resync(&change, &request).await?;
+    change.audit("tasks.generate", "resync", json!({"request": request, "count": made.count}));
+    change.answer(StatusCode::OK, &made).await
+}
+
+/// Makes a task that looks for the stores of a platform, or raises one that waits.
+#[utoipa::path(post, path = "/api/tasks/generate/discovery", tag = "tasks", request_body = DiscoveryRequest,
+               responses((status = 200, body = RequestedTask, description = "It waited already, and was raised"),
+                         (status = 201, body = RequestedTask), (status = 409, response = Problem)))]
+pub async fn discovery(
+    changes: Changes<Operator>,
+    State(api): State<ApiState>,
+    _: Query<NoParameters>,
+    Body(request): Body<DiscoveryRequest>,
+) -> Result<Response, ApiError> {
+    make(changes.begin(&api).await?, request.into()).await
+}

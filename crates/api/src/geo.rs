@@ -1,0 +1,76 @@
+//! `/api/geo`: where an address is, and by that, the states of proxies.
+
+use std::net::IpAddr;
+
+use axum::Json;
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use utoipa::openapi::{KnownFormat, Object, OneOf, RefOr, Schema, SchemaFormat, Type};
+use utoipa::{PartialSchema, ToSchema};
+
+use super::access::{Caller, Operator};
+use super::error::Problem;
+use super::path::Path;
+use super::query::{NoParameters, Query};
+use super::{ApiError, ApiState};
+use domain::place::Place;
+use domain::proxy::ProxyEntry;
+use geo::{Geo, GeoError};
+
+#[derive(Deserialize)]
+pub struct IpPath {
+    ip: IpAddr,
+}
+
+/// An address, for the OpenAPI document.
+pub struct IpText;
+
+impl PartialSchema for IpText {
+    fn schema() -> RefOr<Schema> {
+        let text = |format| Object::builder().schema_type(Type::String).format(Some(SchemaFormat::KnownFormat(format)));
+        let either = OneOf::builder().item(text(KnownFormat::Ipv4)).item(text(KnownFormat::Ipv6)).build();
+        RefOr::T(Schema::OneOf(either))
+    }
+}
+
+/// What is not known is null.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct LocatedAddress {
+    #[schema(value_type = String)]
+    pub ip: IpAddr,
+    #[serde(flatten)]
+    pub place: Place,
+}
+
+/// Where an address is, by the operator's geo database.
+#[utoipa::path(get, path = "/api/geo/{ip}", tag = "geo",
+               params(("ip" = inline(IpText), Path, description = "An address of IPv4 or IPv6", example = "203.0.113.7")),
+               responses((status = 200, body = LocatedAddress), (status = 404, response = Problem), (status = 503, response = Problem)))]
+pub async fn show(
+    _: Caller<Operator>,
+    State(api): State<ApiState>,
+    Path(IpPath { ip }): Path<IpPath>,
+    _: Query<NoParameters>,
+) -> Result<Json<LocatedAddress>, ApiError> {
+    api.geo.refresh().await;
+    let place = api.geo.look_up(ip)?.ok_or_else(|| ApiError::NotFound(format!("{ip} in the geo database")))?;
+    Ok(Json(LocatedAddress { ip, place }))
+}
+
+/// Gives proxies without a state the one in which their address is; returns how many got one. A host's name tells nothing.
+pub(super) async fn locate(geo: &Geo, proxies: &mut [ProxyEntry]) -> usize {
+    geo.refresh().await;
+    let mut located = 0;
+    for proxy in proxies.iter_mut().filter(|proxy| proxy.state_code.is_none()) {
+        let place = proxy.host.parse().ok().and_then(|address| geo.look_up(address).ok().flatten());
+        proxy.state_code = place.and_then(|place| place.us_state()).map(str::to_owned);
+        located += usize::from(proxy.state_code.is_some());
+    }
+    located
+}
+
+impl From<GeoError> for ApiError {
+    fn from(error: GeoError) -> Self {
+        ApiError::GeoOff(error.to_string())
+    }
+}

@@ -1,0 +1,160 @@
+//! `/api/groups`: groups of stores, for which schedules of their own are made.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use utoipa::ToSchema;
+
+use super::access::{Caller, Changes, Operator, Viewer};
+use super::body::Body;
+use super::error::Problem;
+use super::listing::Listing;
+use super::page::PageJson;
+use super::path::Path;
+use super::position::Position;
+use super::query::{NoParameters, Query};
+use super::{ApiError, ApiState};
+use db::groups::{self, Group, GroupError};
+use domain::group;
+use domain::store::StoreId;
+
+/// Of one request.
+const MAX_STORES: usize = 10_000;
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct GroupPage {
+    pub groups: Vec<Group>,
+    /// For the next page; null on the last.
+    pub next_cursor: Option<String>,
+}
+
+/// Stores that come into a group, and that leave it.
+#[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct GroupStores {
+    #[schema(max_items = 10_000)]
+    pub add: Vec<StoreId>,
+    #[schema(max_items = 10_000)]
+    pub remove: Vec<StoreId>,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct GroupChange {
+    pub group: String,
+    /// Stores that were not in it.
+    pub added: u64,
+    /// Stores that were in it.
+    pub removed: u64,
+    /// Stores that are in it now.
+    pub stores: i64,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GroupName {
+    /// Letters, digits, hyphens and underscores.
+    #[schema(min_length = 1, max_length = 40, pattern = "^[A-Za-z0-9_-]+$")]
+    pub name: String,
+}
+
+#[derive(Deserialize)]
+pub struct GroupPath {
+    group: String,
+}
+
+/// Lists the groups of stores, by name.
+#[utoipa::path(get, path = "/api/groups", tag = "stores", params(Listing<NoParameters, Position<String>>), responses((status = 200, body = GroupPage)))]
+pub async fn list(
+    _: Caller<Viewer>,
+    State(api): State<ApiState>,
+    Listing { limit, cursor, .. }: Listing<NoParameters, Position<String>>,
+) -> Result<PageJson<GroupPage, String>, ApiError> {
+    let client = api.db.api_client().await?;
+    let after = cursor.as_ref().map(|Position(name)| name.as_str());
+    let mut groups = groups::list(&client, after, limit.with_next()).await?;
+    let next = limit.next(&mut groups, |last| last.name.clone());
+    Ok(PageJson::of(next, |next_cursor| GroupPage { groups, next_cursor }))
+}
+
+/// Puts stores into a group, which is made where there is none of that name, and takes stores out of it; all of it or nothing.
+#[utoipa::path(post, path = "/api/groups/{group}/stores", tag = "stores", params(("group" = String, Path, description = "The group's name")),
+               request_body = Option<GroupStores>,
+               responses((status = 200, body = GroupChange), (status = 404, response = Problem), (status = 409, response = Problem)))]
+pub async fn set_stores(
+    changes: Changes<Operator>,
+    State(api): State<ApiState>,
+    Path(path): Path<GroupPath>,
+    _: Query<NoParameters>,
+    Body(GroupStores { add, remove }): Body<GroupStores>,
+) -> Result<Response, ApiError> {
+    let group = path.name()?;
+    for (field, ids) in [("add", &add), ("remove", &remove)] {
+        if ids.len() > MAX_STORES {
+            return Err(ApiError::bad(field, format!("{} stores; at most {MAX_STORES} are allowed", ids.len())));
+        }
+    }
+    let mut change = changes.begin(&api).await?;
+    let removed = groups::take_out(&change, &group, &remove).await?;
+    let added = groups::put_in(&change, &group, &add).await?;
+    let stores = groups::get(&change, &group).await?.map_or(0, |group| group.stores);
+    change.audit("groups.set_stores", &group, json!({"added": added, "removed": removed, "stores": stores}));
+    change.answer(StatusCode::OK, &GroupChange { group, added, removed, stores }).await
+}
+
+/// Gives a group another name; its schedules are for it as before.
+#[utoipa::path(put, path = "/api/groups/{group}", tag = "stores", params(("group" = String, Path, description = "The group's name")),
+               request_body = GroupName,
+               responses((status = 200, body = Group), (status = 404, response = Problem), (status = 409, response = Problem)))]
+pub async fn rename(
+    changes: Changes<Operator>,
+    State(api): State<ApiState>,
+    Path(path): Path<GroupPath>,
+    _: Query<NoParameters>,
+    Body(GroupName { name }): Body<GroupName>,
+) -> Result<Response, ApiError> {
+    let old_name = path.name()?;
+    let new_name = group::name(&name).map_err(|fault| ApiError::bad("name", fault))?;
+    let mut change = changes.begin(&api).await?;
+    groups::rename(&change, &old_name, &new_name).await?;
+    let group = groups::get(&change, &new_name).await?.ok_or_else(|| GroupError::Missing(new_name.clone()))?;
+    change.audit("groups.rename", &old_name, json!({"name": new_name, "stores": group.stores}));
+    change.answer(StatusCode::OK, &group).await
+}
+
+/// Takes all stores out of a group that no schedule is for.
+#[utoipa::path(delete, path = "/api/groups/{group}", tag = "stores", params(("group" = String, Path, description = "The group's name")),
+               responses((status = 204, description = "Its stores are in it no more"), (status = 404, response = Problem),
+                         (status = 409, response = Problem)))]
+pub async fn delete(
+    changes: Changes<Operator>,
+    State(api): State<ApiState>,
+    Path(path): Path<GroupPath>,
+    _: Query<NoParameters>,
+) -> Result<StatusCode, ApiError> {
+    let group = path.name()?;
+    let mut change = changes.begin(&api).await?;
+    let stores = groups::delete(&change, &group).await?;
+    change.audit("groups.delete", &group, json!({ "stores": stores }));
+    change.no_content().await
+}
+
+impl GroupPath {
+    fn name(&self) -> Result<String, ApiError> {
+        group::name(&self.group).map_err(|fault| ApiError::bad("group", fault))
+    }
+}
+
+impl From<GroupError> for ApiError {
+    fn from(error: GroupError) -> Self {
+        match error {
+            GroupError::Missing(group) => ApiError::NotFound(format!("group {group}")),
+            GroupError::MissingStore(id) => ApiError::NotFound(format!("store {id}")),
+            GroupError::Full(_) | GroupError::Taken(_) | GroupError::Scheduled { .. } => {
+                ApiError::Conflict(error.to_string())
+            }
+            GroupError::Db(error) => error.into(),
+        }
+    }
+}

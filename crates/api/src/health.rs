@@ -1,0 +1,190 @@
+//! `/livez` (the process is up) and `/readyz` (whether what it depends on works, each part with its own state).
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::{Deserialize, Serialize};
+use tokio::sync::watch;
+use utoipa::ToSchema;
+
+use super::ApiState;
+use super::access::Anyone;
+use db::{Client, migrate, server_info};
+use domain::proxy::PoolState;
+
+/// Probes usually wait a few seconds for an answer.
+const MAX_WAIT: Duration = Duration::from_secs(3);
+
+/// Of the schema.
+const UNKNOWN: &str = "unknown: the database is unavailable";
+
+/// The state of the rest of the process, as far as probes report it; filled by the caller of the API.
+#[derive(Clone)]
+pub struct Health {
+    /// None in a process whose work needs no proxies.
+    pub proxies: Option<watch::Receiver<PoolState>>,
+    pub actors: Arc<dyn Fn() -> Actors + Send + Sync>,
+    /// A schema that was current once stays so while this program runs.
+    migrated: Arc<AtomicBool>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Actors {
+    Running,
+    /// The process is about to end; it claims nothing.
+    Draining,
+    Failed {
+        cause: String,
+    },
+}
+
+impl Health {
+    pub fn new(
+        proxies: Option<watch::Receiver<PoolState>>,
+        actors: impl Fn() -> Actors + Send + Sync + 'static,
+    ) -> Self {
+        Health { proxies, actors: Arc::new(actors), migrated: Arc::default() }
+    }
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct Liveness {
+    pub status: LivenessStatus,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LivenessStatus {
+    Ok,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct Readiness {
+    pub status: ReadinessStatus,
+    pub parts: ReadinessChecks,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ReadinessStatus {
+    Ready,
+    Degraded,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct ReadinessChecks {
+    pub database: Check,
+    pub migrations: Check,
+    pub proxies: Check,
+    pub actors: Check,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct Check {
+    pub state: CheckState,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+    /// Of the proxies alone.
+    #[serde(flatten)]
+    #[schema(value_type = Object)]
+    pub pool: Option<PoolState>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckState {
+    Ok,
+    /// This process does not use it.
+    Unused,
+    Degraded,
+}
+
+/// Whether the process is up.
+#[utoipa::path(get, path = "/livez", tag = "service", responses((status = 200, body = Liveness)))]
+pub async fn livez(_: Anyone) -> Json<Liveness> {
+    Json(Liveness { status: LivenessStatus::Ok })
+}
+
+/// Whether everything works that the process needs.
+#[utoipa::path(get, path = "/readyz", tag = "service",
+               responses((status = 200, body = Readiness), (status = 503, body = Readiness, description = "Something is degraded")))]
+pub async fn readyz(_: Anyone, State(api): State<ApiState>) -> (StatusCode, Json<Readiness>) {
+    let (database, migrations) = match tokio::time::timeout(MAX_WAIT, database(&api)).await {
+        Ok(checks) => checks,
+        Err(_) => without_database(format!("no answer within {MAX_WAIT:?}"), &api.health),
+    };
+    let actors = actors(&(api.health.actors)());
+    let parts = ReadinessChecks { database, migrations, proxies: proxies(&api.health), actors };
+    let all = [&parts.database, &parts.migrations, &parts.proxies, &parts.actors];
+    match all.iter().any(|check| check.state == CheckState::Degraded) {
+        false => (StatusCode::OK, Json(Readiness { status: ReadinessStatus::Ready, parts })),
+        true => (StatusCode::SERVICE_UNAVAILABLE, Json(Readiness { status: ReadinessStatus::Degraded, parts })),
+    }
+}
+
+/// The database and its schema, by one connection.
+async fn database(api: &ApiState) -> (Check, Check) {
+    let connected = async {
+        let client = api.db.api_client().await?;
+        server_info::read(&client).await.map(|_| client)
+    };
+    match connected.await {
+        Ok(client) => (Check::ok(), migrations(&client, &api.health.migrated).await),
+        Err(_) => without_database("unavailable", &api.health),
+    }
+}
+
+fn without_database(detail: impl ToString, health: &Health) -> (Check, Check) {
+    let migrations = match health.migrated.load(Ordering::Relaxed) {
+        true => Check::ok(),
+        false => Check::degraded(UNKNOWN),
+    };
+    (Check::degraded(detail), migrations)
+}
+
+async fn migrations(client: &Client, known: &AtomicBool) -> Check {
+    if known.load(Ordering::Relaxed) {
+        return Check::ok();
+    }
+    match migrate::status_on(client).await {
+        Ok(status) if status.is_current() => {
+            known.store(true, Ordering::Relaxed);
+            Check::ok()
+        }
+        Ok(status) => {
+            Check::degraded(format!("migrations or objects missing: {}; run: drover migrate up", status.missing()))
+        }
+        Err(migrate::MigrateError::Db(_)) => Check::degraded(UNKNOWN),
+        Err(error) => Check::degraded(error),
+    }
+}
+
+fn proxies(health: &Health) -> Check {
+    let Some(pool) = health.proxies.as_ref().map(|pool| *pool.borrow()) else {
+        return Check { state: CheckState::Unused, detail: None, pool: None };
+    };
+    let check = if pool.active > 0 { Check::ok() } else { Check::degraded("none is active: nothing is fetched") };
+    Check { pool: Some(pool), ..check }
+}
+
+fn actors(actors: &Actors) -> Check {
+    match actors {
+        Actors::Running => Check::ok(),
+        Actors::Draining => Check::degraded("draining"),
+        Actors::Failed { cause } => Check::degraded(cause),
+    }
+}
+
+impl Check {
+    fn ok() -> Self {
+        Check { state: CheckState::Ok, detail: None, pool: None }
+    }
+
+    fn degraded(detail: impl ToString) -> Self {
+        Check { state: CheckState::Degraded, detail: Some(detail.to_string()), pool: None }
+    }
+}

@@ -1,0 +1,167 @@
+//! `/api/job-queue`: the queue as its picture shows it, and tasks made by request: one, many, or one for each store of a state.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use serde_json::value::RawValue;
+use utoipa::ToSchema;
+
+use super::access::{Caller, Changes, Operator, Viewer};
+use super::body::{self, BatchBody, Body};
+use super::error::Problem;
+use super::query::{NoParameters, Query};
+use super::tasks::{RequestedTask, make};
+use super::{ApiError, ApiState};
+use db::task_requests::{self, MAX_BATCH_ITEMS, Queued};
+use db::task_views::counts::{self, TaskCounts};
+use db::{Tx, generation, workers};
+use domain::generation_request::{StateRequest, StateTasks};
+use domain::pod::{self, Pod};
+use domain::task::TaskId;
+use domain::task_request::TaskRequest;
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct QueuePicture {
+    pub pods: Vec<Pod>,
+    pub queue: TaskCounts,
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BatchRequest {
+    /// Each the body of a request for one task, read one by one: what is wrong with one refuses no other.
+    #[schema(value_type = Vec<serde_json::Value>, min_items = 1, max_items = 10_000)]
+    tasks: Vec<Box<RawValue>>,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct BatchAnswer {
+    pub made: usize,
+    /// Tasks that waited already, less urgent, and are as urgent as their requests now.
+    #[serde(default)]
+    pub raised: usize,
+    pub refused: usize,
+    /// For each request, in their order.
+    pub tasks: Vec<BatchItem>,
+}
+
+/// What became of one request of a batch.
+#[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
+pub struct BatchItem {
+    /// Of the task that was made, or of the open one that does the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<TaskId>,
+    /// It waited already, and is as urgent as the request now.
+    #[serde(default, skip_serializing_if = "is_false")]
+    #[schema(required = false)]
+    pub raised: bool,
+    /// Why none was made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// The field that is at fault.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub field: Option<String>,
+}
+
+/// Makes a task; the same as `POST /api/tasks`.
+#[utoipa::path(post, path = "/api/job-queue/enqueue", tag = "job queue", request_body = TaskRequest,
+               responses((status = 200, body = RequestedTask, description = "It waited already, and was raised"),
+                         (status = 201, body = RequestedTask), (status = 404, response = Problem), (status = 409, response = Problem)))]
+pub async fn enqueue(
+    changes: Changes<Operator>,
+    State(api): State<ApiState>,
+    _: Query<NoParameters>,
+    Body(request): Body<TaskRequest>,
+) -> Result<Response, ApiError> {
+    make(changes.begin(&api).await?, request).await
+}
+
+/// Makes up to 10,000 tasks in one transaction, and says of each what became of it.
+#[utoipa::path(post, path = "/api/job-queue/enqueue-batch", tag = "job queue", request_body = BatchRequest,
+               responses((status = 200, body = BatchAnswer)))]
+pub async fn enqueue_batch(
+    changes: Changes<Operator>,
+    State(api): State<ApiState>,
+    _: Query<NoParameters>,
+    body: BatchBody<BatchRequest>,
+) -> Result<Response, ApiError> {
+    let tasks = &body.value.tasks;
+    if !(1..=MAX_BATCH_ITEMS).contains(&tasks.len()) {
+        return Err(ApiError::bad("tasks", format!("{} tasks; 1 to {MAX_BATCH_ITEMS} are allowed", tasks.len())));
+    }
+    let mut change = changes.begin(&api).await?;
+    let items = make_each(&change, tasks).await?;
+    let refused = items.iter().filter(|item| item.error.is_some()).count();
+    let raised = items.iter().filter(|item| item.raised).count();
+    let answer = BatchAnswer { made: items.len() - refused - raised, raised, refused, tasks: items };
+    let (first, last) = made_between(&answer.tasks);
+    let detail = json!({"made": answer.made, "raised": raised, "refused": refused, "first_id": first, "last_id": last});
+    change.audit("tasks.create_batch", answer.made, detail);
+    change.answer(StatusCode::OK, &answer).await
+}
+
+/// Makes a task for every crawlable store of a state. A store with one that does the same gets no other: one that waits and
+/// is less urgent is raised.
+#[utoipa::path(post, path = "/api/job-queue/enqueue-state", tag = "job queue", request_body = StateRequest,
+               responses((status = 200, body = StateTasks), (status = 409, response = Problem)))]
+pub async fn enqueue_state(
+    changes: Changes<Operator>,
+    State(api): State<ApiState>,
+    _: Query<NoParameters>,
+    Body(request): Body<StateRequest>,
+) -> Result<Response, ApiError> {
+    let mut change = changes.begin(&api).await?;
+    let made = generation::of_state(&change, &request).await?;
+    let detail = json!({"request": request, "count": made.count, "raised": made.raised});
+    change.audit("tasks.generate", &*request.state_code, detail);
+    change.answer(StatusCode::OK, &made).await
+}
+
+/// The pods with their workers, tasks and resources, and what is queued.
+#[utoipa::path(get, path = "/api/job-queue/pods", tag = "job queue", responses((status = 200, body = QueuePicture)))]
+pub async fn pods(
+    _: Caller<Viewer>,
+    State(api): State<ApiState>,
+    _: Query<NoParameters>,
+) -> Result<Json<QueuePicture>, ApiError> {
+    let client = api.db.api_client().await?;
+    let pods = pod::pods(workers::list(&client).await?);
+    Ok(Json(QueuePicture { pods, queue: counts::counts(&client).await? }))
+}
+
+async fn make_each(tx: &Tx, tasks: &[Box<RawValue>]) -> Result<Vec<BatchItem>, ApiError> {
+    let (mut requests, mut read) = (Vec::new(), Vec::new());
+    for task in tasks {
+        read.push(body::parse::<TaskRequest>(task.get().as_bytes()).map(|request| requests.push(request)));
+    }
+    let mut made = task_requests::enqueue_batch(tx, requests).await?.into_iter();
+    let items = read.into_iter().map(|read| match read.map(|()| made.next()) {
+        Ok(Some(Ok(Queued { id, raised, .. }))) => BatchItem { id: Some(id), raised, ..BatchItem::default() },
+        Ok(Some(Err(refused))) => refused_item(&refused.into()),
+        Ok(None) => refused_item(&ApiError::Internal("a request of the batch has no answer".to_owned())),
+        Err(unread) => refused_item(&unread),
+    });
+    Ok(items.collect())
+}
+
+fn refused_item(error: &ApiError) -> BatchItem {
+    BatchItem {
+        id: error.existing_task(),
+        raised: false,
+        error: Some(error.detail()),
+        field: error.field().map(str::to_owned),
+    }
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
+/// The least and the greatest id.
+fn made_between(items: &[BatchItem]) -> (Option<TaskId>, Option<TaskId>) {
+    let made = || items.iter().filter(|item| item.error.is_none() && !item.raised).filter_map(|item| item.id);
+    (made().min(), made().max())
+}

@@ -1,0 +1,186 @@
+//! `/api/jobs` and `/api/scheduler/status`: media jobs, in the words and numbers of those who know them as jobs.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use utoipa::ToSchema;
+
+use super::access::{Caller, Changes, Operator, Viewer};
+use super::body::Body;
+use super::change::Change;
+use super::cursor::Cursor;
+use super::error::Problem;
+use super::listing::Listing;
+use super::page::{Page, PageJson};
+use super::path::Path;
+use super::query::{NoParameters, Query};
+use super::task_changes::{change_one, gone};
+use super::tasks::TaskPath;
+use super::{ApiError, ApiState};
+use db::jobs::{self, JobFilter, JobView, NewJobError, PendingCount};
+use db::tasks;
+use domain::job::{JobChange, JobRequest, JobStatus};
+use domain::task::TaskId;
+use foundation::clock::Clock;
+
+/// Of `/api/scheduler/status`.
+const MAX_RUNNING: i64 = 500;
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct JobPage {
+    pub jobs: Vec<JobView>,
+    /// For the next page; null on the last.
+    #[schema(inline)]
+    pub next_cursor: Option<Cursor>,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct JobsNow {
+    /// Those that run, the first one that was started first.
+    pub running: Vec<JobView>,
+    pub pending_counts: Vec<PendingCount>,
+    /// A live worker claims jobs.
+    pub worker_healthy: bool,
+}
+
+/// Lists media jobs, newest first.
+#[utoipa::path(get, path = "/api/jobs", tag = "jobs", params(Listing<JobFilter>), responses((status = 200, body = JobPage)))]
+pub async fn list(
+    _: Caller<Viewer>,
+    State(api): State<ApiState>,
+    Listing { filter, limit, cursor }: Listing<JobFilter>,
+) -> Result<PageJson<JobPage>, ApiError> {
+    let filter = JobFilter { below: cursor.map(|Cursor(id)| id), ..filter };
+    let client = api.db.api_client().await?;
+    let page = Page::of(jobs::list(&client, &filter, limit.with_next()).await?, limit, |job| job.id);
+    Ok(page.json(|jobs, next_cursor| JobPage { jobs, next_cursor }))
+}
+
+/// Shows one media job.
+#[utoipa::path(get, path = "/api/jobs/{id}", tag = "jobs", params(("id" = i64, Path, description = "The job's id")),
+               responses((status = 200, body = JobView), (status = 404, response = Problem)))]
+pub async fn show(
+    _: Caller<Viewer>,
+    State(api): State<ApiState>,
+    Path(TaskPath { id }): Path<TaskPath>,
+    _: Query<NoParameters>,
+) -> Result<Json<JobView>, ApiError> {
+    let client = api.db.api_client().await?;
+    Ok(Json(jobs::get(&client, id).await?))
+}
+
+/// Queues a media job.
+#[utoipa::path(post, path = "/api/jobs", tag = "jobs", request_body = JobRequest,
+               responses((status = 201, body = JobView), (status = 404, response = Problem), (status = 409, response = Problem)))]
+pub async fn create(
+    changes: Changes<Operator>,
+    State(api): State<ApiState>,
+    _: Query<NoParameters>,
+    Body(request): Body<JobRequest>,
+) -> Result<Response, ApiError> {
+    let job = request.check(Clock::system().utc())?;
+    let mut change = changes.begin(&api).await?;
+    let id = jobs::insert(&change, &job).await?;
+    let detail = json!({"job_type": job.role, "platform": job.platform, "account": job.account});
+    change.audit("jobs.create", id, detail);
+    let made = jobs::get(&change, id).await?;
+    change.created(format!("/api/jobs/{id}"), &made).await
+}
+
+/// Changes the priority or the time of a pending job; a time of null means at once.
+#[utoipa::path(put, path = "/api/jobs/{id}", tag = "jobs", params(("id" = i64, Path, description = "The job's id")),
+               request_body = JobChange,
+               responses((status = 200, body = JobView), (status = 404, response = Problem), (status = 409, response = Problem)))]
+pub async fn update(
+    changes: Changes<Operator>,
+    State(api): State<ApiState>,
+    Path(TaskPath { id }): Path<TaskPath>,
+    _: Query<NoParameters>,
+    Body(update): Body<JobChange>,
+) -> Result<Response, ApiError> {
+    let task_change = update.check(Clock::system().utc())?;
+    let mut change = begin(changes, &api, id).await?;
+    tasks::change(&change, id, &task_change, None).await?;
+    change.audit("jobs.update", id, json!(update));
+    answer(change, id).await
+}
+
+/// Cancels a job that has not ended. The body of a running one stops at its worker's next renewal.
+#[utoipa::path(post, path = "/api/jobs/{id}/cancel", tag = "jobs", params(("id" = i64, Path, description = "The job's id")),
+               responses((status = 200, body = JobView), (status = 404, response = Problem), (status = 409, response = Problem)))]
+pub async fn cancel(
+    changes: Changes<Operator>,
+    State(api): State<ApiState>,
+    Path(TaskPath { id }): Path<TaskPath>,
+    _: Query<NoParameters>,
+) -> Result<Response, ApiError> {
+    change_one(begin(changes, &api, id).await?, id, "jobs.cancel", tasks::cancel, answer).await
+}
+
+/// Puts a failed or cancelled job back to pending, with all of its retries.
+#[utoipa::path(post, path = "/api/jobs/{id}/retry", tag = "jobs", params(("id" = i64, Path, description = "The job's id")),
+               responses((status = 200, body = JobView), (status = 404, response = Problem), (status = 409, response = Problem)))]
+pub async fn retry(
+    changes: Changes<Operator>,
+    State(api): State<ApiState>,
+    Path(TaskPath { id }): Path<TaskPath>,
+    _: Query<NoParameters>,
+) -> Result<Response, ApiError> {
+    change_one(begin(changes, &api, id).await?, id, "jobs.retry", tasks::retry, answer).await
+}
+
+/// Removes a job that no worker has, with its runs.
+#[utoipa::path(delete, path = "/api/jobs/{id}", tag = "jobs", params(("id" = i64, Path, description = "The job's id")),
+               responses((status = 204, description = "Removed"), (status = 404, response = Problem), (status = 409, response = Problem)))]
+pub async fn remove(
+    changes: Changes<Operator>,
+    State(api): State<ApiState>,
+    Path(TaskPath { id }): Path<TaskPath>,
+    _: Query<NoParameters>,
+) -> Result<StatusCode, ApiError> {
+    change_one(begin(changes, &api, id).await?, id, "jobs.delete", tasks::delete, gone).await
+}
+
+/// Shows the jobs that run, how many wait, and whether a worker takes them.
+#[utoipa::path(get, path = "/api/scheduler/status", tag = "jobs", responses((status = 200, body = JobsNow)))]
+pub async fn now(
+    _: Caller<Viewer>,
+    State(api): State<ApiState>,
+    _: Query<NoParameters>,
+) -> Result<Json<JobsNow>, ApiError> {
+    let client = api.db.api_client().await?;
+    let filter = JobFilter { status: Some(JobStatus::Running), ..JobFilter::default() };
+    let mut running = jobs::list(&client, &filter, MAX_RUNNING).await?;
+    running.sort_by_key(|job| job.started_at);
+    let (pending_counts, worker_healthy) =
+        (jobs::pending_counts(&client).await?, jobs::worker_is_healthy(&client).await?);
+    Ok(Json(JobsNow { running, pending_counts, worker_healthy }))
+}
+
+/// The transaction of a change of a task that is a job.
+async fn begin(changes: Changes<Operator>, api: &ApiState, id: TaskId) -> Result<Change, ApiError> {
+    let change = changes.begin(api).await?;
+    jobs::get(&change, id).await?;
+    Ok(change)
+}
+
+/// Commits, and answers the job as it is now.
+async fn answer(change: Change, id: TaskId) -> Result<Response, ApiError> {
+    let job = jobs::get(&change, id).await?;
+    change.answer(StatusCode::OK, &job).await
+}
+
+impl From<NewJobError> for ApiError {
+    fn from(error: NewJobError) -> Self {
+        match error {
+            NewJobError::Duplicate { existing } => ApiError::Twin { existing },
+            NewJobError::MissingDependency(id) => {
+                ApiError::MissingReference { field: "depends_on", what: format!("task {id}") }
+            }
+            NewJobError::Db(error) => error.into(),
+        }
+    }
+}

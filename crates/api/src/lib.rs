@@ -1,0 +1,125 @@
+//! HTTP: JSON over HTTP/1.1, for programs, dashboards and probes.
+//!
+//! In: a bound listener and an [`ApiState`], whose token ends it. Out: a future that is ready when the last connection has closed.
+//! It must not know handlers, platforms or actors: their state comes in as [`Health`].
+
+pub mod analytics;
+pub mod audit;
+pub mod capacity;
+pub mod completions;
+pub mod config;
+pub mod generation;
+pub mod geo;
+pub mod groups;
+pub mod health;
+pub mod hosts;
+pub mod images;
+pub mod job_queue;
+pub mod jobs;
+pub mod legacy;
+pub mod openapi;
+pub mod operations;
+pub mod overview;
+pub mod payloads;
+pub mod products;
+pub mod proxies;
+pub mod proxy_draft;
+pub mod proxy_tests;
+pub mod quality;
+pub mod rendered_images;
+pub mod retention;
+pub mod schedules;
+pub mod server;
+pub mod session;
+pub mod stats;
+pub mod store_draft;
+pub mod store_imports;
+pub mod stores;
+pub mod stream;
+pub mod task_changes;
+pub mod tasks;
+pub mod tokens;
+pub mod visitors;
+pub mod worker_commands;
+pub mod worker_reports;
+pub mod workers;
+
+mod access;
+mod authenticate;
+mod body;
+mod change;
+mod client_stream;
+mod credentials;
+mod cursor;
+mod endpoint;
+mod error;
+mod etag;
+mod feed;
+mod files;
+mod guard;
+mod head;
+mod image_signature;
+mod listing;
+mod metrics;
+mod origin;
+mod pace;
+mod page;
+mod path;
+mod places;
+mod position;
+mod query;
+mod rates;
+mod refusal;
+mod router;
+mod state;
+mod unique;
+
+use std::future::Future;
+
+use axum::Router;
+use tokio::net::TcpListener;
+
+pub use cursor::Cursor;
+pub use error::ApiError;
+pub use files::PayloadFiles;
+pub use health::{Actors, Health};
+pub use router::command_line;
+pub use server::Bounds;
+pub use state::{ApiState, Services};
+
+const MAX_API_CONNECTIONS: usize = 512;
+const MAX_PROBE_CONNECTIONS: usize = 64;
+/// Of `/api/events`, beside [`MAX_API_CONNECTIONS`].
+const MAX_LISTENERS: usize = 1_000;
+/// Each has a body of up to 16 MiB in memory.
+const MAX_BATCHES: usize = 4;
+/// At the same time: each is a request to the platform.
+const MAX_PROXY_TESTS: usize = 2;
+
+/// What `/metrics` answers beside the probes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scrape {
+    /// The metrics that this process counts.
+    Process,
+    /// Those, and the service's metrics, computed from the database.
+    Service,
+}
+
+/// Serves the API, the probes and `pages` until the state's token is cancelled; open requests then have a bounded time to end.
+pub fn serve(listener: TcpListener, state: ApiState, pages: Router<ApiState>) -> impl Future<Output = ()> + Send {
+    let (bounds, stop, feed) = (bounds(&state, MAX_API_CONNECTIONS), state.stop.clone(), state.clone());
+    let counting = state.clone();
+    let feeding = async move { feed.stop.run_until_cancelled(feed.feed.run(&feed.db)).await };
+    let serving = server::serve(listener, router::api(state, pages), bounds, stop);
+    async move { tokio::join!(serving, feeding, visitors::run(&counting)).0 }
+}
+
+/// Serves `/livez`, `/readyz` and `/metrics` to any host, on connections of their own: clients of the API cannot use them up.
+pub fn serve_probes(listener: TcpListener, state: ApiState, scrape: Scrape) -> impl Future<Output = ()> + Send {
+    let (bounds, stop) = (bounds(&state, MAX_PROBE_CONNECTIONS), state.stop.clone());
+    server::serve(listener, router::probes(state, scrape), bounds, stop)
+}
+
+fn bounds(state: &ApiState, connections: usize) -> Bounds {
+    Bounds { connections, write_idle: server::MAX_WRITE_IDLE.min(state.config.request_timeout) }
+}

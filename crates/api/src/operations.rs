@@ -1,0 +1,63 @@
+//! `/api/tasks/bulk` and `/api/operations`: one action on many tasks, at once or, for very many, in the background.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::access::{Caller, Changes, Operator, Viewer};
+use super::body::Body;
+use super::error::Problem;
+use super::path::Path;
+use super::query::{NoParameters, Query};
+use super::{ApiError, ApiState};
+use db::operations::{self, BulkAnswer, BulkRequest, Operation};
+
+#[derive(Deserialize)]
+pub struct OperationPath {
+    id: i64,
+}
+
+/// Retries, cancels, deletes or reprioritizes the tasks that a filter finds, or those with the given ids. More than 1,000 become an
+/// operation, which goes on after the answer.
+#[utoipa::path(post, path = "/api/tasks/bulk", tag = "tasks", request_body = BulkRequest,
+               responses((status = 200, body = BulkAnswer), (status = 202, body = Operation)))]
+pub async fn bulk(
+    changes: Changes<Operator>,
+    State(api): State<ApiState>,
+    _: Query<NoParameters>,
+    Body(request): Body<BulkRequest>,
+) -> Result<Response, ApiError> {
+    let who = changes.name.clone();
+    let mut change = changes.begin(&api).await?;
+    let answer = operations::bulk(&change, &request, Some(&who)).await?;
+    let (done, operation) = match &answer {
+        BulkAnswer::DryRun { .. } => return change.answer(StatusCode::OK, &answer).await,
+        BulkAnswer::Done { done, .. } => (Some(done), None),
+        BulkAnswer::Started(operation) => (None, Some(operation.id)),
+    };
+    let detail = json!({"request": request, "done": done, "operation": operation});
+    change.audit("tasks.bulk", request.action, detail);
+    match answer {
+        BulkAnswer::Started(operation) => {
+            change.accepted(format!("/api/operations/{}", operation.id), &*operation).await
+        }
+        done => change.answer(StatusCode::OK, &done).await,
+    }
+}
+
+/// One operation, with how far it is.
+#[utoipa::path(get, path = "/api/operations/{id}", tag = "tasks", params(("id" = i64, Path, description = "The operation's id")),
+               responses((status = 200, body = Operation), (status = 404, response = Problem)))]
+pub async fn show(
+    _: Caller<Viewer>,
+    State(api): State<ApiState>,
+    Path(OperationPath { id }): Path<OperationPath>,
+    _: Query<NoParameters>,
+) -> Result<Json<Operation>, ApiError> {
+    let client = api.db.api_client().await?;
+    let operation = operations::get(&client, id).await?;
+    operation.map(Json).ok_or_else(|| ApiError::NotFound(format!("operation {id}")))
+}

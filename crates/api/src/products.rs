@@ -1,0 +1,192 @@
+//! `/api/products`: finds products in all stores, shows one with its options, and what it cost over time.
+
+use axum::Json;
+use axum::extract::State;
+use chrono::{DateTime, TimeDelta, Utc};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::access::{Caller, Consumer};
+use super::error::Problem;
+use super::listing::Listing;
+use super::page::PageJson;
+use super::path::Path;
+use super::position::Position;
+use super::query::{NoParameters, Query};
+use super::{ApiError, ApiState};
+use db::product_search::{self, FoundProduct, MatchKind, ProductQuestion, SearchCursor, SearchSort};
+use db::product_series::{self, OptionKey, OptionPoint, ProductPoint, SeriesRange};
+use db::product_views::{self, ProductDetail};
+use db::server_info;
+use domain::product::ProductId;
+use domain::span;
+
+const DEFAULT_POINTS: usize = 500;
+const MAX_POINTS: usize = 1000;
+/// How far a history goes back that is asked for without a beginning.
+const DEFAULT_DAYS: i64 = 90;
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct HistoryQuery {
+    /// By default 90 days before `to`.
+    #[serde(default, deserialize_with = "span::optional_beginning")]
+    #[param(schema_with = span::schema)]
+    from: Option<DateTime<Utc>>,
+    /// Exclusive, but for a day, which is part of it; by default now.
+    #[serde(default, deserialize_with = "span::optional_end")]
+    #[param(schema_with = span::schema)]
+    to: Option<DateTime<Utc>>,
+    /// At most so many points of each series.
+    #[serde(default, deserialize_with = "points")]
+    #[param(minimum = 1, maximum = 1000, default = 500, value_type = Option<i64>)]
+    points: Option<usize>,
+    /// The label of an option whose series is wanted, too.
+    option: Option<String>,
+    /// Of options with that label, the n-th from 0.
+    #[serde(default)]
+    #[param(minimum = 0, maximum = 32767)]
+    nth: i32,
+}
+
+/// In the order of `sort`.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct FoundPage {
+    pub products: Vec<FoundProduct>,
+    /// For the next page; null on the last.
+    pub next_cursor: Option<String>,
+    /// By what they were found.
+    pub r#match: MatchKind,
+    /// False: the words of products are not counted yet, the server has no trigrams, and a spelling mistake finds nothing.
+    pub forgives_spelling: bool,
+    /// So many match that only a part of them was looked at.
+    pub truncated: bool,
+    /// Crawled stores whose latest products are not searched yet.
+    pub stores_waiting: i64,
+}
+
+/// What a product cost and how much of it there was, oldest first.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct ProductHistory {
+    pub product_id: ProductId,
+    pub from: DateTime<Utc>,
+    pub to: DateTime<Utc>,
+    /// One a crawl; where there are more than fit, those that repeat the one before are left out first.
+    pub points: Vec<ProductPoint>,
+    /// Crawls in this time, as far as they were read.
+    pub rows: usize,
+    /// There are more crawls in this time than are read: the oldest are missing.
+    pub truncated: bool,
+    /// Of the option that was asked for.
+    pub option: Option<OptionHistory>,
+}
+
+/// Each point holds until the next one; the first may be older than the time that was asked for.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct OptionHistory {
+    pub option_label: String,
+    pub nth: i16,
+    pub points: Vec<OptionPoint>,
+    pub rows: usize,
+    pub truncated: bool,
+}
+
+#[derive(Deserialize)]
+pub struct ProductPath {
+    id: ProductId,
+}
+
+/// Finds products of all stores, by words of their names and brands or by filters alone.
+#[utoipa::path(get, path = "/api/products/search", tag = "products", params(Listing<ProductQuestion, Position<SearchCursor>>),
+               responses((status = 200, body = FoundPage)))]
+pub async fn search(
+    _: Caller<Consumer>,
+    State(api): State<ApiState>,
+    Listing { filter, limit, cursor }: Listing<ProductQuestion, Position<SearchCursor>>,
+) -> Result<PageJson<FoundPage, String>, ApiError> {
+    if filter.q.is_none() && filter.sort == Some(SearchSort::Relevance) {
+        return Err(ApiError::bad("sort", "relevance needs q, the words to look for"));
+    }
+    let question = ProductQuestion { after: cursor.map(|Position(cursor)| cursor), ..filter };
+    let found = product_search::search(&api.db.api_client().await?, &question, limit.rows()).await?;
+    Ok(PageJson::of(found.next, |next_cursor| FoundPage {
+        products: found.products,
+        next_cursor,
+        r#match: found.by,
+        forgives_spelling: found.forgives_spelling,
+        truncated: found.truncated,
+        stores_waiting: found.stores_waiting,
+    }))
+}
+
+/// One product with its specials and options.
+#[utoipa::path(get, path = "/api/products/{id}", tag = "products", params(("id" = i64, Path, description = "The product's id")),
+               responses((status = 200, body = ProductDetail), (status = 404, response = Problem)))]
+pub async fn show(
+    _: Caller<Consumer>,
+    State(api): State<ApiState>,
+    Path(ProductPath { id }): Path<ProductPath>,
+    _: Query<NoParameters>,
+) -> Result<Json<ProductDetail>, ApiError> {
+    let product = product_views::detail(&api.db.api_client().await?, id).await?;
+    product.map(Json).ok_or_else(|| ApiError::NotFound(format!("product {id}")))
+}
+
+/// A product's price and stock over time, and those of one of its options.
+#[utoipa::path(get, path = "/api/products/{id}/history", tag = "products",
+               params(("id" = i64, Path, description = "The product's id"), HistoryQuery),
+               responses((status = 200, body = ProductHistory), (status = 404, response = Problem)))]
+pub async fn history(
+    _: Caller<Consumer>,
+    State(api): State<ApiState>,
+    Path(ProductPath { id }): Path<ProductPath>,
+    Query(query): Query<HistoryQuery>,
+) -> Result<Json<ProductHistory>, ApiError> {
+    let nth = i16::try_from(query.nth).ok().filter(|nth| *nth >= 0);
+    let nth = nth.ok_or_else(|| ApiError::bad("nth", format!("{} is out of range (0 to 32767)", query.nth)))?;
+    let client = api.db.api_client().await?;
+    if product_views::detail(&client, id).await?.is_none() {
+        return Err(ApiError::NotFound(format!("product {id}")));
+    }
+    let range = range(&query, server_info::read(&client).await?.now)?;
+    let series = product_series::of_product(&client, id, &range).await?;
+    let option = match query.option {
+        None => None,
+        Some(label) => {
+            let key = OptionKey { label, nth };
+            let series = product_series::of_option(&client, id, &key, &range).await?;
+            let OptionKey { label: option_label, nth } = key;
+            let (points, rows, truncated) = (series.points, series.rows, series.truncated);
+            Some(OptionHistory { option_label, nth, points, rows, truncated })
+        }
+    };
+    Ok(Json(ProductHistory {
+        product_id: id,
+        from: range.from,
+        to: range.to,
+        points: series.points,
+        rows: series.rows,
+        truncated: series.truncated,
+        option,
+    }))
+}
+
+fn range(query: &HistoryQuery, now: DateTime<Utc>) -> Result<SeriesRange, ApiError> {
+    let to = query.to.unwrap_or(now);
+    let from = query.from.or_else(|| to.checked_sub_signed(TimeDelta::days(DEFAULT_DAYS)));
+    let from = from.ok_or_else(|| ApiError::bad("to", "too early"))?;
+    if from >= to {
+        return Err(ApiError::bad("from", "is not before the end of the time that is asked for"));
+    }
+    Ok(SeriesRange { from, to, points: query.points.unwrap_or(DEFAULT_POINTS) })
+}
+
+fn points<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<usize>, D::Error> {
+    let points = i64::deserialize(deserializer)?;
+    match usize::try_from(points) {
+        Ok(points @ 1..=MAX_POINTS) => Ok(Some(points)),
+        _ => Err(D::Error::custom(format_args!("{points} is out of range (1 to {MAX_POINTS})"))),
+    }
+}

@@ -1,0 +1,63 @@
+//! `/api/proxies/{id}/test`: one real request to the platform through a proxy. How it is sent comes in as a [`ProxyTester`], since the
+//! API knows no platforms.
+
+use axum::Json;
+use axum::extract::State;
+use futures_util::future::BoxFuture;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::access::{Admin, Changes};
+use super::error::Problem;
+use super::path::Path;
+use super::proxies::ProxyPath;
+use super::query::{NoParameters, Query};
+use super::{ApiError, ApiState};
+use db::proxies;
+use domain::proxy::{ProxyId, ProxyRow};
+
+/// Sends the requests of tests. It has a deadline of its own.
+pub trait ProxyTester: Send + Sync {
+    /// How the proxy of this row did. An error: nothing could be sent.
+    fn test(&self, row: ProxyRow) -> BoxFuture<'_, Result<ProxyTest, String>>;
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct ProxyTest {
+    pub id: ProxyId,
+    pub ok: bool,
+    pub latency_ms: Option<u64>,
+    /// Why it failed.
+    pub reason: Option<String>,
+}
+
+/// Sends one request to the platform through a proxy, as tasks do. What becomes of it changes no counts.
+#[utoipa::path(post, path = "/api/proxies/{id}/test", tag = "proxies", params(("id" = i64, Path, description = "The proxy's id")),
+               responses((status = 200, body = ProxyTest), (status = 404, response = Problem), (status = 409, response = Problem)))]
+pub async fn test(
+    changes: Changes<Admin>,
+    State(api): State<ApiState>,
+    Path(ProxyPath { id }): Path<ProxyPath>,
+    _: Query<NoParameters>,
+) -> Result<Json<ProxyTest>, ApiError> {
+    let busy = || ApiError::Busy("other proxies are being tested: try again in a moment".to_owned());
+    let _place = api.proxy_tests.try_acquire().map_err(|_| busy())?;
+    let row = row(&api, id).await?;
+    let tested = api.proxy_tester.test(row).await.map_err(ApiError::Internal)?;
+    // the transaction is opened after the wait for the platform
+    let mut change = changes.begin(&api).await?;
+    change.audit("proxies.test", id, serde_json::json!({"ok": tested.ok}));
+    change.commit(axum::http::StatusCode::OK, serde_json::json!(tested)).await?;
+    Ok(Json(tested))
+}
+
+/// With its password.
+async fn row(api: &ApiState, id: ProxyId) -> Result<ProxyRow, ApiError> {
+    let client = api.db.api_client().await?;
+    let loaded = proxies::load(&client, &api.keys).await?;
+    if let Some(unreadable) = loaded.unreadable.iter().find(|unreadable| unreadable.id == id) {
+        return Err(ApiError::Conflict(format!("the password of proxy {id} cannot be read: {}", unreadable.error)));
+    }
+    let row = loaded.rows.into_iter().find(|row| row.proxy.id == id);
+    row.ok_or_else(|| ApiError::NotFound(format!("proxy {id}")))
+}

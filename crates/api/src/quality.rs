@@ -1,0 +1,36 @@
+//! `/api/quality`: stores whose data is not what it should be.
+
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::access::{Caller, Viewer};
+use super::cursor::Cursor;
+use super::listing::Listing;
+use super::page::{Page, PageJson};
+use super::{ApiError, ApiState};
+use db::quality::{self, Finding, FindingFilter, QualityCount};
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct QualityPage {
+    /// Stores by kind, all of them.
+    pub counts: Vec<QualityCount>,
+    pub findings: Vec<Finding>,
+    /// For the next page; null on the last.
+    #[schema(inline)]
+    pub next_cursor: Option<Cursor>,
+}
+
+/// Lists stores whose data is not what it should be, those that were found last first. Looked at once a minute.
+#[utoipa::path(get, path = "/api/quality", tag = "stores", params(Listing<FindingFilter>), responses((status = 200, body = QualityPage)))]
+pub async fn list(
+    _: Caller<Viewer>,
+    State(api): State<ApiState>,
+    Listing { filter, limit, cursor }: Listing<FindingFilter>,
+) -> Result<PageJson<QualityPage>, ApiError> {
+    let filter = FindingFilter { below: cursor.map(|Cursor(id)| id), ..filter };
+    let client = api.db.api_client().await?;
+    let counts = quality::counts(&client).await?;
+    let page = Page::of(quality::list(&client, filter, limit.with_next()).await?, limit, |finding| finding.id);
+    Ok(page.json(|findings, next_cursor| QualityPage { counts, findings, next_cursor }))
+}

@@ -1,0 +1,32 @@
+//! `/api/retention`: how long what is kept, and what the latest runs of retention removed.
+
+use axum::Json;
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::access::{Caller, Viewer};
+use super::query::{NoParameters, Query};
+use super::{ApiError, ApiState};
+use db::retention_runs::{self, LastRetentionRun};
+use settings::Setting;
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct Retention {
+    /// The keys of the configuration's section `retention`; an age that is empty keeps for ever.
+    pub settings: Vec<Setting>,
+    /// The latest run of each kind; none where there was none yet.
+    pub runs: Vec<LastRetentionRun>,
+}
+
+/// Tells how long tasks and crawled data are kept, and what was last removed.
+#[utoipa::path(get, path = "/api/retention", tag = "service", responses((status = 200, body = Retention)))]
+pub async fn show(
+    _: Caller<Viewer>,
+    State(api): State<ApiState>,
+    _: Query<NoParameters>,
+) -> Result<Json<Retention>, ApiError> {
+    let settings = api.settings.iter().filter(|setting| setting.key.starts_with("retention.")).cloned().collect();
+    let runs = retention_runs::list(&api.db.api_client().await?).await?;
+    Ok(Json(Retention { settings, runs }))
+}

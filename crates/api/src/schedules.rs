@@ -1,0 +1,134 @@
+//! `/api/schedules`: which tasks are made periodically; added, changed, removed and run by request.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use utoipa::ToSchema;
+
+use super::access::{Caller, Changes, Operator, Viewer};
+use super::body::Body;
+use super::error::Problem;
+use super::etag::{IfMatch, IfNoneMatch, with_tag};
+use super::path::Path;
+use super::query::{NoParameters, Query};
+use super::{ApiError, ApiState};
+use db::schedules::{self, Run, Schedule};
+use domain::schedule_request::{ScheduleRequest, ScheduleUpdate};
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct ScheduleList {
+    pub schedules: Vec<Schedule>,
+}
+
+#[derive(Deserialize)]
+pub struct SchedulePath {
+    id: i64,
+}
+
+/// Lists the schedules, by name.
+#[utoipa::path(get, path = "/api/schedules", tag = "schedules", responses((status = 200, body = ScheduleList)))]
+pub async fn list(
+    _: Caller<Viewer>,
+    State(api): State<ApiState>,
+    _: Query<NoParameters>,
+) -> Result<Json<ScheduleList>, ApiError> {
+    let client = api.db.api_client().await?;
+    Ok(Json(ScheduleList { schedules: schedules::list(&client).await? }))
+}
+
+/// One schedule.
+#[utoipa::path(get, path = "/api/schedules/{id}", tag = "schedules",
+               params(("id" = i64, Path, description = "The schedule's id"),
+                      ("If-None-Match" = Option<String>, Header, description = "The ETag of an earlier answer")),
+               responses((status = 200, body = Schedule), (status = 304, description = "The same as then"),
+                         (status = 404, response = Problem)))]
+pub async fn show(
+    _: Caller<Viewer>,
+    State(api): State<ApiState>,
+    Path(SchedulePath { id }): Path<SchedulePath>,
+    _: Query<NoParameters>,
+    known: IfNoneMatch,
+) -> Result<Response, ApiError> {
+    let client = api.db.api_client().await?;
+    let schedule = schedules::get(&client, id).await?.ok_or_else(|| ApiError::NotFound(format!("schedule {id}")))?;
+    known.answer(schedule.version, &schedule)
+}
+
+/// Adds a schedule; one with an interval is due at once.
+#[utoipa::path(post, path = "/api/schedules", tag = "schedules", request_body = ScheduleRequest,
+               responses((status = 201, body = Schedule), (status = 409, response = Problem)))]
+pub async fn create(
+    changes: Changes<Operator>,
+    State(api): State<ApiState>,
+    _: Query<NoParameters>,
+    Body(request): Body<ScheduleRequest>,
+) -> Result<Response, ApiError> {
+    let detail = json!(request);
+    let new = request.check()?;
+    let mut change = changes.begin(&api).await?;
+    let schedule = schedules::add(&change, &new).await?;
+    change.audit("schedules.create", schedule.id, detail);
+    let created = change.created(format!("/api/schedules/{}", schedule.id), &schedule).await?;
+    with_tag(created, schedule.version, &schedule)
+}
+
+/// Changes a schedule; with another recurrence it runs next at its next time.
+#[utoipa::path(put, path = "/api/schedules/{id}", tag = "schedules",
+               params(("id" = i64, Path, description = "The schedule's id"),
+                      ("If-Match" = Option<String>, Header, pattern = r#"^(\*|(W/)?"[!#-~]*")$"#, description = "The ETag of the schedule as it was read")),
+               request_body = ScheduleUpdate,
+               responses((status = 200, body = Schedule), (status = 404, response = Problem), (status = 409, response = Problem),
+                         (status = 412, response = Problem)))]
+pub async fn update(
+    changes: Changes<Operator>,
+    State(api): State<ApiState>,
+    Path(SchedulePath { id }): Path<SchedulePath>,
+    _: Query<NoParameters>,
+    IfMatch(expected): IfMatch,
+    Body(update): Body<ScheduleUpdate>,
+) -> Result<Response, ApiError> {
+    let detail = json!(update);
+    let wanted = update.check()?;
+    let mut change = changes.begin(&api).await?;
+    let schedule = schedules::change(&change, id, &wanted, expected).await?;
+    change.audit("schedules.update", id, json!({"name": schedule.name, "change": detail}));
+    let answer = change.answer(StatusCode::OK, &schedule).await?;
+    with_tag(answer, schedule.version, &schedule)
+}
+
+/// Removes a schedule; its tasks stay. A default one comes back at the next start: switch it off instead.
+#[utoipa::path(delete, path = "/api/schedules/{id}", tag = "schedules", params(("id" = i64, Path, description = "The schedule's id")),
+               responses((status = 204, description = "Removed"), (status = 404, response = Problem), (status = 409, response = Problem)))]
+pub async fn remove(
+    changes: Changes<Operator>,
+    State(api): State<ApiState>,
+    Path(SchedulePath { id }): Path<SchedulePath>,
+    _: Query<NoParameters>,
+) -> Result<StatusCode, ApiError> {
+    let mut change = changes.begin(&api).await?;
+    let schedule = schedules::remove(&change, id).await?;
+    change.audit("schedules.delete", id, json!({"name": schedule.name}));
+    change.no_content().await
+}
+
+/// Runs a schedule now; once, however often it is asked within 10 seconds.
+#[utoipa::path(post, path = "/api/schedules/{id}/trigger", tag = "schedules", params(("id" = i64, Path, description = "The schedule's id")),
+               responses((status = 200, body = Run), (status = 404, response = Problem), (status = 409, response = Problem)))]
+pub async fn trigger(
+    changes: Changes<Operator>,
+    State(api): State<ApiState>,
+    Path(SchedulePath { id }): Path<SchedulePath>,
+    _: Query<NoParameters>,
+) -> Result<Response, ApiError> {
+    let mut change = changes.begin(&api).await?;
+    let run = schedules::trigger(&change, id).await?;
+    if let Some(fault) = run.fault {
+        return Err(ApiError::Conflict(format!("{} cannot be run: {fault}", run.schedule)));
+    }
+    let detail = json!({"name": run.schedule, "tasks": run.tasks, "already_made": run.already_made});
+    change.audit("schedules.trigger", id, detail);
+    change.answer(StatusCode::OK, &run).await
+}

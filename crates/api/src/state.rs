@@ -1,0 +1,102 @@
+//! `ApiState`: what every endpoint may use.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+use super::credentials::Credentials;
+use super::feed::Feed;
+use super::files::PayloadFiles;
+use super::origin::Hosts;
+use super::proxy_tests::ProxyTester;
+use super::rates::Rates;
+use super::visitors::Visitors;
+use super::{Health, MAX_BATCHES, MAX_LISTENERS, MAX_PROXY_TESTS};
+use crate::rendered_images::Renderer;
+use db::Db;
+use domain::proxy::Budgets;
+use foundation::secrets::SecretKeys;
+use geo::Geo;
+use settings::Setting;
+
+/// What the API has of the rest of the program.
+pub struct Services {
+    pub files: PayloadFiles,
+    pub health: Health,
+    /// For the passwords of proxies.
+    pub keys: SecretKeys,
+    /// Of proxies.
+    pub budgets: Budgets,
+    /// The effective configuration, secrets masked.
+    pub settings: Arc<[Setting]>,
+    pub proxy_tester: Arc<dyn ProxyTester>,
+    /// What is sent to hosts.
+    pub politeness: settings::Politeness,
+    /// Hosts of a private network that stores may have.
+    pub allowed_hosts: Arc<[String]>,
+    pub images: settings::Images,
+    pub renderer: Renderer,
+    pub geo: Geo,
+}
+
+/// Each layer and extractor of a request clones it, which costs one count.
+#[derive(Clone)]
+pub struct ApiState(Arc<Shared>);
+
+pub struct Shared {
+    services: Services,
+    pub db: Db,
+    pub config: Arc<settings::Api>,
+    pub visitors: Arc<Visitors>,
+    /// Cancelled when the server ends: an answer that goes on for long ends with it.
+    pub stop: CancellationToken,
+    pub(super) hosts: Arc<Hosts>,
+    pub(super) credentials: Arc<Credentials>,
+    pub(super) rates: Arc<Rates>,
+    pub(super) feed: Arc<Feed>,
+    /// Places of those who listen to events.
+    pub(super) listeners: Arc<Semaphore>,
+    /// Places of batches that are received and made.
+    pub(super) batches: Arc<Semaphore>,
+    /// Places of tests of proxies.
+    pub(super) proxy_tests: Arc<Semaphore>,
+}
+
+impl ApiState {
+    pub fn new(db: Db, config: Arc<settings::Api>, services: Services) -> Self {
+        let hosts = Hosts::new(&config.hosts, config.is_loopback());
+        let rates = Rates::new(config.requests_per_minute, config.consumer_requests_per_minute);
+        ApiState(Arc::new(Shared {
+            services,
+            db,
+            stop: CancellationToken::new(),
+            hosts: Arc::new(hosts),
+            credentials: Arc::default(),
+            rates: Arc::new(rates),
+            feed: Arc::default(),
+            visitors: Arc::default(),
+            listeners: Arc::new(Semaphore::new(MAX_LISTENERS)),
+            batches: Arc::new(Semaphore::new(MAX_BATCHES)),
+            proxy_tests: Arc::new(Semaphore::new(MAX_PROXY_TESTS)),
+            config,
+        }))
+    }
+}
+
+impl Deref for ApiState {
+    type Target = Shared;
+
+    fn deref(&self) -> &Shared {
+        &self.0
+    }
+}
+
+impl Deref for Shared {
+    type Target = Services;
+
+    fn deref(&self) -> &Services {
+        &self.services
+    }
+}

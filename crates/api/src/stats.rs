@@ -1,0 +1,100 @@
+//! `/api/stats`: charts of what ended and of what was sent, from counts by minute, and of stores by day.
+
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::State;
+use chrono::{DateTime, Utc};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::access::{Caller, Viewer};
+use super::query::Query;
+use super::{ApiError, ApiState};
+use db::charts::{self, Chart, ChartRequest, OtherSeries, Series};
+use db::server_info;
+use domain::chart::{Dimension, Grid, MAX_SERIES, Metric};
+use domain::span;
+use settings::durations;
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct SeriesQuery {
+    #[param(inline)]
+    metric: Metric,
+    /// Tasks, waits, runs and products: by role or outcome, by default by role. Requests, blocks and bytes: by host, proxy or outcome, by
+    /// default by host. Requests and bytes also by store.
+    #[param(inline)]
+    by: Option<Dimension>,
+    /// By default a day before the end.
+    #[serde(default, deserialize_with = "span::optional_beginning")]
+    #[param(schema_with = span::schema)]
+    from: Option<DateTime<Utc>>,
+    /// Exclusive, but for a day, which is part of it; by default now.
+    #[serde(default, deserialize_with = "span::optional_end")]
+    #[param(schema_with = span::schema)]
+    to: Option<DateTime<Utc>>,
+    /// How long a point is: some whole minutes, at most 1,000 points. By default few enough to be looked at. By store: only a day.
+    #[serde(default, deserialize_with = "durations::optional::deserialize")]
+    #[param(value_type = Option<String>, example = "1h")]
+    step: Option<Duration>,
+    /// How many series, at most; the rest is summed. By default 20, by store 100.
+    #[serde(default, deserialize_with = "series_count")]
+    #[param(minimum = 1, maximum = 100)]
+    series: Option<i64>,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct StatsSeries {
+    pub metric: Metric,
+    pub by: Dimension,
+    /// Where the first point begins: at or before the time that was asked for.
+    pub from: DateTime<Utc>,
+    /// Where the last point ends.
+    pub to: DateTime<Utc>,
+    pub step_seconds: i64,
+    /// The largest first. What has no count in this time is left out.
+    pub series: Vec<Series>,
+    /// The sum of all further series; null where each has a place of its own.
+    pub other: Option<OtherSeries>,
+    /// Minutes before this do not change any more. Null for requests, which each process adds as it sends them, and where nothing was
+    /// counted yet.
+    pub closed_until: Option<DateTime<Utc>>,
+}
+
+/// What was counted, point by point. Counts are kept for 30 days (`retention.stats`).
+#[utoipa::path(get, path = "/api/stats/series", tag = "stats", params(SeriesQuery), responses((status = 200, body = StatsSeries)))]
+pub async fn series(
+    _: Caller<Viewer>,
+    State(api): State<ApiState>,
+    Query(query): Query<SeriesQuery>,
+) -> Result<Json<StatsSeries>, ApiError> {
+    let SeriesQuery { metric, by, from, to, step, series } = query;
+    let by = metric.by(by)?;
+    let (step, series) = (by.step(step)?, series.unwrap_or(by.default_series()));
+    let client = api.db.api_client().await?;
+    let to = match to {
+        Some(to) => to,
+        None => server_info::read(&client).await?.now,
+    };
+    let from = from.map_or_else(|| Grid::default_from(to), Ok)?;
+    let request = ChartRequest { metric, by, grid: Grid::new(from, to, step)?, series };
+    let Chart { series, other } = charts::chart(&client, &request).await?;
+    let closed_until = match metric.is_of_runs() {
+        true => charts::written(&client).await?.runs_until,
+        false => None,
+    };
+    let Grid { from, to, .. } = request.grid;
+    let step_seconds = request.grid.step_seconds();
+    Ok(Json(StatsSeries { metric, by, from, to, step_seconds, series, other, closed_until }))
+}
+
+fn series_count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {
+    let series = i64::deserialize(deserializer)?;
+    match (1..=MAX_SERIES).contains(&series) {
+        true => Ok(Some(series)),
+        false => Err(D::Error::custom(format_args!("{series} is out of range (1 to {MAX_SERIES})"))),
+    }
+}

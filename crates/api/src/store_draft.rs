@@ -1,0 +1,198 @@
+//! `StoreDraft`: a store as an operator writes it, by flags, in a line of a file or by the fields of a request. In: text. Out: a checked
+//! [`NewStore`], or every fault. Pure.
+
+use serde::Deserialize;
+use url::Url;
+
+use db::stores::NewStore;
+use domain::group;
+use domain::public_host::is_public;
+use domain::state_code::two_letters;
+use domain::store::Platform;
+
+/// Every field as written. Empty is the same as absent.
+#[derive(Clone, Debug, Default, Deserialize, clap::Args)]
+#[serde(deny_unknown_fields)]
+pub struct StoreDraft {
+    /// The store's name
+    #[arg(long)]
+    #[serde(default)]
+    pub name: String,
+    /// The platform of its menu
+    #[arg(long, default_value = "dutchie")]
+    #[serde(default)]
+    pub platform: String,
+    /// The store's id at the platform
+    #[arg(long = "platform-id", value_name = "ID")]
+    pub platform_dispensary_id: Option<String>,
+    /// The last part of its menu's URL
+    #[arg(long)]
+    pub slug: Option<String>,
+    /// The URL of its menu, from which the platform's id is looked up
+    #[arg(long, value_name = "URL")]
+    pub menu_url: Option<String>,
+    /// The host of its API, when it is not the platform's
+    #[arg(long, value_name = "HOST")]
+    pub api_host: Option<String>,
+    /// The path of its API, when it is not the platform's
+    #[arg(long, value_name = "PATH")]
+    pub api_path: Option<String>,
+    /// The store's city
+    #[arg(long)]
+    pub city: Option<String>,
+    /// The store's state, two letters such as AZ
+    #[arg(long)]
+    pub state: Option<String>,
+    /// The store's time zone, such as America/Phoenix [default: its state's]
+    #[arg(long)]
+    pub timezone: Option<String>,
+    /// Groups that the store is in, with semicolons between them
+    #[arg(long, value_name = "GROUP;…")]
+    pub groups: Option<String>,
+}
+
+impl StoreDraft {
+    /// The store, or every fault.
+    pub fn check(self) -> Result<NewStore, Vec<String>> {
+        let name = self.name.trim().to_owned();
+        let platform = match self.platform.trim() {
+            "" => Ok(Platform::DEFAULT),
+            word => word.parse().map_err(|unknown: domain::store::UnknownPlatform| unknown.to_string()),
+        };
+        let groups = group::names(&self.groups.unwrap_or_default());
+        let store = NewStore {
+            name,
+            platform: *platform.as_ref().unwrap_or(&Platform::DEFAULT),
+            platform_dispensary_id: non_blank(self.platform_dispensary_id),
+            slug: non_blank(self.slug),
+            menu_url: non_blank(self.menu_url),
+            api_host: non_blank(self.api_host).map(|host| host.to_ascii_lowercase()),
+            api_path: non_blank(self.api_path),
+            city: non_blank(self.city),
+            state: non_blank(self.state).map(|state| state.to_ascii_uppercase()),
+            timezone: non_blank(self.timezone),
+            groups: groups.clone().unwrap_or_default(),
+        };
+        let faults: Vec<String> = platform.err().into_iter().chain(groups.err()).chain(faults(&store)).collect();
+        if faults.is_empty() { Ok(store) } else { Err(faults) }
+    }
+}
+
+/// Crawls reach a store's host through the proxies, so a host of a private network must be allowed by the operator.
+pub fn private_host(store: &NewStore, allowed: &[String]) -> Option<String> {
+    let host = store.api_host.as_ref().filter(|host| !is_public(host) && !allowed.contains(host))?;
+    Some(format!("api_host {host} is not a public host: correct it, or add it to http.host_allowlist"))
+}
+
+fn non_blank(text: Option<String>) -> Option<String> {
+    text.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
+}
+
+fn faults(store: &NewStore) -> impl Iterator<Item = String> {
+    let check = |text: &Option<String>, fault: fn(&str) -> Option<String>| text.as_deref().and_then(fault);
+    let no_name = store.name.is_empty().then(|| "name is missing".to_owned());
+    let no_menu = [&store.platform_dispensary_id, &store.slug, &store.menu_url].iter().all(|key| key.is_none());
+    let no_menu = no_menu.then(|| "the platform's id, the slug or the menu URL must be given".to_owned());
+    let texts = [
+        ("name", Some(&store.name)),
+        ("platform_dispensary_id", store.platform_dispensary_id.as_ref()),
+        ("slug", store.slug.as_ref()),
+        ("menu_url", store.menu_url.as_ref()),
+        ("api_path", store.api_path.as_ref()),
+        ("city", store.city.as_ref()),
+        ("timezone", store.timezone.as_ref()),
+    ];
+    let bad_text = texts.into_iter().find_map(|(column, text)| bad_text(column, text?));
+    [
+        no_name,
+        no_menu,
+        bad_text,
+        check(&store.menu_url, bad_url),
+        check(&store.api_host, bad_host),
+        check(&store.api_path, bad_path),
+        check(&store.state, bad_state),
+        check(&store.timezone, bad_timezone),
+    ]
+    .into_iter()
+    .flatten()
+}
+
+fn bad_text(column: &str, text: &str) -> Option<String> {
+    if text.chars().any(char::is_control) {
+        return Some(format!("{column} holds a control character, such as a line break"));
+    }
+    (text.len() > MAX_TEXT).then(|| format!("{column} is longer than {MAX_TEXT} bytes"))
+}
+
+/// Bytes; longer than any name or URL of a store.
+const MAX_TEXT: usize = 500;
+
+fn bad_url(text: &str) -> Option<String> {
+    let is_url = Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.host().is_some());
+    (!is_url).then(|| format!("menu_url '{text}' is not a URL such as https://dutchie.com/dispensary/a-name"))
+}
+
+fn bad_host(text: &str) -> Option<String> {
+    let host = Url::parse(&format!("https://{text}")).ok().filter(|url| {
+        url.path() == "/"
+            && url.query().is_none()
+            && url.username().is_empty()
+            && !text.contains('/')
+            && !text.contains('#')
+    });
+    host.is_none().then(|| format!("api_host '{text}' is not a host such as menu.example.com or menu.example.com:8443"))
+}
+
+fn bad_path(text: &str) -> Option<String> {
+    let is_path = text.starts_with('/') && !text.contains(['?', '#', ' ']);
+    (!is_path).then(|| format!("api_path '{text}' is not a path such as /api-3/graphql"))
+}
+
+fn bad_state(text: &str) -> Option<String> {
+    two_letters(text).is_none().then(|| format!("state '{text}' is not two letters such as AZ"))
+}
+
+fn bad_timezone(text: &str) -> Option<String> {
+    (!text.contains('/')).then(|| format!("timezone '{text}' is not a zone name such as America/Phoenix"))
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    fn draft() -> StoreDraft {
+        StoreDraft { name: "A Shop".to_owned(), slug: Some("a-shop".to_owned()), ..StoreDraft::default() }
+    }
+
+    fn some(text: &str) -> Option<String> {
+        Some(text.to_owned())
+    }
+
+    #[test]
+    fn blank_is_absent_and_case_is_normalised() {
+        let draft =
+            StoreDraft { state: some(" az "), api_host: some("Menu.Example.COM:8443"), city: some("  "), ..draft() };
+        let store = draft.check().unwrap();
+        assert_eq!((store.state.as_deref(), store.city), (Some("AZ"), None));
+        assert_eq!(store.api_host.as_deref(), Some("menu.example.com:8443"));
+    }
+
+    #[rstest]
+    #[case::no_name(StoreDraft { name: " ".to_owned(), ..draft() }, "name is missing")]
+    #[case::no_menu(StoreDraft { slug: None, ..draft() }, "the platform's id, the slug or the menu URL")]
+    #[case::platform(StoreDraft { platform: "jane".to_owned(), ..draft() }, "unknown platform 'jane'")]
+    #[case::url(StoreDraft { menu_url: some("dutchie.com/x"), ..draft() }, "menu_url 'dutchie.com/x'")]
+    #[case::url_scheme(StoreDraft { menu_url: some("ftp://dutchie.com/x"), ..draft() }, "menu_url")]
+    #[case::host(StoreDraft { api_host: some("https://x.com"), ..draft() }, "api_host")]
+    #[case::host_with_user(StoreDraft { api_host: some("me@x.com"), ..draft() }, "api_host")]
+    #[case::path(StoreDraft { api_path: some("graphql"), ..draft() }, "api_path")]
+    #[case::state(StoreDraft { state: some("Arizona"), ..draft() }, "state 'ARIZONA'")]
+    #[case::groups(StoreDraft { groups: some("a,b"), ..draft() }, "group 'a,b'")]
+    #[case::timezone(StoreDraft { timezone: some("MST"), ..draft() }, "timezone 'MST'")]
+    fn each_fault_is_named(#[case] draft: StoreDraft, #[case] fault: &str) {
+        let faults = draft.check().unwrap_err();
+        assert!(faults.len() == 1 && faults[0].contains(fault), "{faults:?}");
+    }
+}

@@ -1,0 +1,137 @@
+//! `/api/stores`: stores with their crawl state, switching them on and off, and what each sells now.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use utoipa::ToSchema;
+
+use super::access::{Caller, Changes, Consumer, Operator};
+use super::body::Body;
+use super::error::Problem;
+use super::listing::Listing;
+use super::page::PageJson;
+use super::path::Path;
+use super::position::Position;
+use super::query::{NoParameters, Query};
+use super::{ApiError, ApiState};
+use db::product_views::{self, ProductCursor, ProductFilter, ProductPage, ProductView};
+use db::store_views::{self, StoreFilter, StoreView};
+use db::{Client, stores};
+use domain::access::AccessRole;
+use domain::store::StoreId;
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StoreChange {
+    pub crawl_enabled: bool,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct StorePage {
+    pub stores: Vec<StoreView>,
+    /// For the next page; null on the last.
+    pub next_cursor: Option<String>,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct ProductList {
+    pub products: Vec<ProductView>,
+    /// For the next page; null on the last.
+    pub next_cursor: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub struct StorePath {
+    id: StoreId,
+}
+
+/// Lists stores with their crawl state, in the order of their ids.
+#[utoipa::path(get, path = "/api/stores", tag = "stores", params(Listing<StoreFilter, Position<StoreId>>), responses((status = 200, body = StorePage)))]
+pub async fn list(
+    caller: Caller<Consumer>,
+    State(api): State<ApiState>,
+    Listing { filter, limit, cursor }: Listing<StoreFilter, Position<StoreId>>,
+) -> Result<PageJson<StorePage, String>, ApiError> {
+    let filter = StoreFilter { after: cursor.map(|Position(id)| id), ..filter };
+    let client = api.db.api_client().await?;
+    let mut stores = store_views::list(&client, &filter, limit.with_next()).await?;
+    let next = limit.next(&mut stores, |last| last.id);
+    let stores = stores.into_iter().map(|store| shown_to(caller.principal.role, store)).collect();
+    Ok(PageJson::of(next, |next_cursor| StorePage { stores, next_cursor }))
+}
+
+/// One store with its crawl state.
+#[utoipa::path(get, path = "/api/stores/{id}", tag = "stores", params(("id" = i64, Path, description = "The store's id")),
+               responses((status = 200, body = StoreView), (status = 404, response = Problem)))]
+pub async fn show(
+    caller: Caller<Consumer>,
+    State(api): State<ApiState>,
+    Path(StorePath { id }): Path<StorePath>,
+    _: Query<NoParameters>,
+) -> Result<Json<StoreView>, ApiError> {
+    let store = find(&api.db.api_client().await?, id).await?;
+    Ok(Json(shown_to(caller.principal.role, store)))
+}
+
+/// Switches the crawls of a store on or off.
+#[utoipa::path(put, path = "/api/stores/{id}", tag = "stores", params(("id" = i64, Path, description = "The store's id")),
+               request_body = StoreChange, responses((status = 200, body = StoreView), (status = 404, response = Problem)))]
+pub async fn set(
+    changes: Changes<Operator>,
+    State(api): State<ApiState>,
+    Path(StorePath { id }): Path<StorePath>,
+    _: Query<NoParameters>,
+    Body(StoreChange { crawl_enabled }): Body<StoreChange>,
+) -> Result<Response, ApiError> {
+    let mut change = changes.begin(&api).await?;
+    let changed = stores::set_crawl_enabled(&change, id, crawl_enabled).await?;
+    let store = find(&change, id).await?;
+    change.audit("stores.set", id, json!({ "crawl_enabled": crawl_enabled, "changed": changed }));
+    change.answer(StatusCode::OK, &store).await
+}
+
+/// Lists what a store sells now.
+#[utoipa::path(get, path = "/api/stores/{id}/products", tag = "stores",
+               params(("id" = i64, Path, description = "The store's id"), Listing<ProductFilter, Position<ProductCursor>>),
+               responses((status = 200, body = ProductList), (status = 404, response = Problem)))]
+pub async fn products(
+    _: Caller<Consumer>,
+    State(api): State<ApiState>,
+    Path(StorePath { id }): Path<StorePath>,
+    Listing { filter, limit, cursor }: Listing<ProductFilter, Position<ProductCursor>>,
+) -> Result<PageJson<ProductList, String>, ApiError> {
+    let filter = ProductFilter { after: cursor.map(|Position(cursor)| cursor), ..filter };
+    let client = api.db.api_client().await?;
+    require_store(&client, id).await?;
+    let ProductPage { products, next } = product_views::of_store(&client, id, &filter, limit.rows()).await?;
+    Ok(PageJson::of(next, |next_cursor| ProductList { products, next_cursor }))
+}
+
+async fn find(client: &Client, id: StoreId) -> Result<StoreView, ApiError> {
+    store_views::get(client, id).await?.ok_or_else(|| ApiError::NotFound(format!("store {id}")))
+}
+
+/// A public price site learns nothing of how stores are crawled.
+fn shown_to(role: AccessRole, store: StoreView) -> StoreView {
+    match role {
+        AccessRole::Consumer => StoreView {
+            platform_dispensary_id: None,
+            groups: Vec::new(),
+            disabled_reason: None,
+            last_payload_id: None,
+            last_coverage: None,
+            ..store
+        },
+        _ => store,
+    }
+}
+
+pub async fn require_store(client: &Client, id: StoreId) -> Result<(), ApiError> {
+    match stores::get(client, id).await? {
+        Some(_) => Ok(()),
+        None => Err(ApiError::NotFound(format!("store {id}"))),
+    }
+}

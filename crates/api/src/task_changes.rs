@@ -1,0 +1,114 @@
+//! `/api/tasks/{id}` and what changes one task: cancel, retry, update, remove.
+//!
+//! In: a caller and a task's id. Out: the task as it is then. [`change_one`] is for jobs, too, and must not know
+//! how a task is shown.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use chrono::{DateTime, Utc};
+use serde_json::json;
+
+use super::access::{Changes, Operator};
+use super::body::Body;
+use super::change::Change;
+use super::error::Problem;
+use super::etag::{IfMatch, with_tag};
+use super::path::Path;
+use super::query::{NoParameters, Query};
+use super::tasks::{TaskPath, version};
+use super::{ApiError, ApiState};
+use db::Client;
+use db::task_views::{self, TaskView};
+use db::tasks::{self, ChangeError};
+use domain::task::{Status, TaskId};
+use domain::task_change::TaskChange;
+use domain::vocabulary::Word;
+
+/// Cancels a task that has not ended. The body of a running one stops at its worker's next renewal; its store is kept until then.
+#[utoipa::path(post, path = "/api/tasks/{id}/cancel", tag = "tasks", params(("id" = i64, Path, description = "The task's id")),
+               responses((status = 200, body = TaskView), (status = 404, response = Problem), (status = 409, response = Problem)))]
+pub async fn cancel(
+    changes: Changes<Operator>,
+    State(api): State<ApiState>,
+    Path(TaskPath { id }): Path<TaskPath>,
+    _: Query<NoParameters>,
+) -> Result<Response, ApiError> {
+    change_one(changes.begin(&api).await?, id, "tasks.cancel", tasks::cancel, answer).await
+}
+
+/// Puts a failed or cancelled task back to pending, with all of its retries.
+#[utoipa::path(post, path = "/api/tasks/{id}/retry", tag = "tasks", params(("id" = i64, Path, description = "The task's id")),
+               responses((status = 200, body = TaskView), (status = 404, response = Problem), (status = 409, response = Problem)))]
+pub async fn retry(
+    changes: Changes<Operator>,
+    State(api): State<ApiState>,
+    Path(TaskPath { id }): Path<TaskPath>,
+    _: Query<NoParameters>,
+) -> Result<Response, ApiError> {
+    change_one(changes.begin(&api).await?, id, "tasks.retry", tasks::retry, answer).await
+}
+
+/// Changes the priority or the time of a pending task; a time of null means at once.
+#[utoipa::path(put, path = "/api/tasks/{id}", tag = "tasks",
+               params(("id" = i64, Path, description = "The task's id"),
+                      ("If-Match" = Option<String>, Header, pattern = r#"^(\*|(W/)?"[!#-~]*")$"#, description = "The ETag of the task as it was read")),
+               request_body = TaskChange,
+               responses((status = 200, body = TaskView), (status = 404, response = Problem), (status = 409, response = Problem),
+                         (status = 412, response = Problem)))]
+pub async fn update(
+    changes: Changes<Operator>,
+    State(api): State<ApiState>,
+    Path(TaskPath { id }): Path<TaskPath>,
+    _: Query<NoParameters>,
+    IfMatch(expected): IfMatch,
+    Body(update): Body<TaskChange>,
+) -> Result<Response, ApiError> {
+    let mut change = changes.begin(&api).await?;
+    tasks::change(&change, id, &update, expected.map(time_of)).await?;
+    change.audit("tasks.update", id, json!(update));
+    answer(change, id).await
+}
+
+/// Removes a task that no worker has, with its runs.
+#[utoipa::path(delete, path = "/api/tasks/{id}", tag = "tasks", params(("id" = i64, Path, description = "The task's id")),
+               responses((status = 204, description = "Removed"), (status = 404, response = Problem), (status = 409, response = Problem)))]
+pub async fn remove(
+    changes: Changes<Operator>,
+    State(api): State<ApiState>,
+    Path(TaskPath { id }): Path<TaskPath>,
+    _: Query<NoParameters>,
+) -> Result<StatusCode, ApiError> {
+    change_one(changes.begin(&api).await?, id, "tasks.delete", tasks::delete, gone).await
+}
+
+/// Changes a task, or a job, which is one, and notes who did. `change_task` returns the status that it had;
+/// `answer` commits.
+pub async fn change_one<A>(
+    mut change: Change,
+    id: TaskId,
+    action: &'static str,
+    change_task: impl AsyncFnOnce(&Client, TaskId) -> Result<Word<Status>, ChangeError>,
+    answer: impl AsyncFnOnce(Change, TaskId) -> Result<A, ApiError>,
+) -> Result<A, ApiError> {
+    let was = change_task(&change, id).await?;
+    change.audit(action, id, json!({"was": was}));
+    answer(change, id).await
+}
+
+/// Commits, and answers that there is nothing to show any more.
+pub async fn gone(change: Change, _: TaskId) -> Result<StatusCode, ApiError> {
+    change.no_content().await
+}
+
+/// When a version of a task was made; where there is no such time, one at which no task was.
+fn time_of(version: i64) -> DateTime<Utc> {
+    DateTime::from_timestamp_micros(version.max(0)).unwrap_or_default()
+}
+
+/// Commits, and answers the task as it is now.
+async fn answer(change: Change, id: TaskId) -> Result<Response, ApiError> {
+    let task = task_views::get(&change, id).await?.ok_or_else(|| ApiError::NotFound(format!("task {id}")))?;
+    let answer = change.answer(StatusCode::OK, &task).await?;
+    with_tag(answer, version(&task), &task)
+}

@@ -1,0 +1,127 @@
+//! `/api/tasks`: list, show, count, create.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use utoipa::ToSchema;
+
+use super::access::{Caller, Changes, Operator, Viewer};
+use super::body::Body;
+use super::change::Change;
+use super::cursor::Cursor;
+use super::error::Problem;
+use super::etag::IfNoneMatch;
+use super::listing::Listing;
+use super::page::{Page, PageJson};
+use super::path::Path;
+use super::query::{NoParameters, Query};
+use super::{ApiError, ApiState};
+use db::task_requests::{self, Queued};
+use db::task_views::counts::{self, TaskCounts};
+use db::task_views::{self, TaskDetail, TaskFilter, TaskView};
+use db::{Client, DbError};
+use domain::task::TaskId;
+use domain::task_request::TaskRequest;
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct TaskPage {
+    pub tasks: Vec<TaskView>,
+    /// For the next page; null on the last.
+    #[schema(inline)]
+    pub next_cursor: Option<Cursor>,
+}
+
+/// The task that a request came to.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct RequestedTask {
+    #[serde(flatten)]
+    pub task: TaskView,
+    /// It waited already, less urgent, and is as urgent as the request now.
+    #[serde(default)]
+    pub raised: bool,
+}
+
+#[derive(Deserialize)]
+pub struct TaskPath {
+    pub id: TaskId,
+}
+
+/// Lists tasks, newest first.
+#[utoipa::path(get, path = "/api/tasks", tag = "tasks", params(Listing<TaskFilter>), responses((status = 200, body = TaskPage)))]
+pub async fn list(
+    _: Caller<Viewer>,
+    State(api): State<ApiState>,
+    Listing { filter, limit, cursor }: Listing<TaskFilter>,
+) -> Result<PageJson<TaskPage>, ApiError> {
+    let filter = TaskFilter { below: cursor.map(|Cursor(id)| id), ..filter };
+    let client = api.db.api_client().await?;
+    let tasks = task_views::list(&client, &filter, limit.with_next()).await?;
+    let page = Page::of(tasks, limit, |task| task.id);
+    Ok(page.json(|tasks, next_cursor| TaskPage { tasks, next_cursor }))
+}
+
+/// One task with its attempts and children.
+#[utoipa::path(get, path = "/api/tasks/{id}", tag = "tasks",
+               params(("id" = i64, Path, description = "The task's id"),
+                      ("If-None-Match" = Option<String>, Header, description = "The ETag of an earlier answer")),
+               responses((status = 200, body = TaskDetail), (status = 304, description = "The same as then"),
+                         (status = 404, response = Problem)))]
+pub async fn show(
+    _: Caller<Viewer>,
+    State(api): State<ApiState>,
+    Path(TaskPath { id }): Path<TaskPath>,
+    _: Query<NoParameters>,
+    known: IfNoneMatch,
+) -> Result<Response, ApiError> {
+    let client = api.db.api_client().await?;
+    let detail = task_views::detail(&client, id).await?.ok_or_else(|| ApiError::NotFound(format!("task {id}")))?;
+    known.answer(version(&detail.task), &detail)
+}
+
+/// Each change of a task moves it, a heartbeat does not.
+pub fn version(task: &TaskView) -> i64 {
+    task.updated_at.timestamp_micros()
+}
+
+/// Counts tasks by status, and by role and status.
+#[utoipa::path(get, path = "/api/tasks/counts", tag = "tasks", responses((status = 200, body = TaskCounts)))]
+pub async fn counts(
+    _: Caller<Viewer>,
+    State(api): State<ApiState>,
+    _: Query<NoParameters>,
+) -> Result<Json<TaskCounts>, ApiError> {
+    let client = api.db.api_client().await?;
+    Ok(Json(counts::counts(&client).await?))
+}
+
+/// Makes a task. Where one that does the same waits and is less urgent, it becomes as urgent as this one.
+#[utoipa::path(post, path = "/api/tasks", tag = "tasks", request_body = TaskRequest,
+               responses((status = 200, body = RequestedTask, description = "It waited already, and was raised"),
+                         (status = 201, body = RequestedTask), (status = 404, response = Problem), (status = 409, response = Problem)))]
+pub async fn create(
+    changes: Changes<Operator>,
+    State(api): State<ApiState>,
+    _: Query<NoParameters>,
+    Body(request): Body<TaskRequest>,
+) -> Result<Response, ApiError> {
+    make(changes.begin(&api).await?, request).await
+}
+
+/// Makes a task, or raises the one that does the same, and answers it.
+pub async fn make(mut change: Change, request: TaskRequest) -> Result<Response, ApiError> {
+    let Queued { id, raised, role, dispensary_id, priority } = task_requests::enqueue(&change, request).await?;
+    let detail = json!({"role": role, "dispensary_id": dispensary_id, "priority": priority});
+    change.audit(if raised { "tasks.raise" } else { "tasks.create" }, id, detail);
+    let (status, location) = match raised {
+        true => (StatusCode::OK, None),
+        false => (StatusCode::CREATED, Some(format!("/api/tasks/{id}"))),
+    };
+    let read = async |client: &Client| {
+        let task = task_views::get(client, id).await?.ok_or_else(|| DbError::Missing(format!("task {id}")))?;
+        Ok(RequestedTask { task, raised })
+    };
+    change.answer_read(status, location, read).await
+}

@@ -1,0 +1,116 @@
+//! `/api/tokens`: who may call the API. A token's text is answered once, by the request that makes it.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use utoipa::ToSchema;
+
+use super::access::{Admin, Caller, Changes};
+use super::body::Body;
+use super::credentials::SecretText;
+use super::error::Problem;
+use super::path::Path;
+use super::query::{NoParameters, Query};
+use super::{ApiError, ApiState};
+use db::DbError;
+use db::api_tokens::{self, ApiToken, MAX_TOKENS};
+use domain::access::{AccessRole, TokenId};
+
+const MAX_NAME_CHARS: usize = 100;
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct TokenList {
+    pub tokens: Vec<ApiToken>,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewToken {
+    /// Tells tokens apart, and stands in the audit.
+    #[schema(
+        min_length = 1,
+        max_length = 100,
+        pattern = r"^[^\s\x00-\x1f\x7f-\x9f]([^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f])?$"
+    )]
+    pub name: String,
+    pub role: AccessRole,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct MadeToken {
+    pub id: TokenId,
+    pub name: String,
+    pub role: AccessRole,
+    /// Shown once. Null where a request with an `Idempotency-Key` is repeated.
+    pub token: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub struct TokenPath {
+    id: TokenId,
+}
+
+/// Lists the tokens that are not revoked.
+#[utoipa::path(get, path = "/api/tokens", tag = "access", responses((status = 200, body = TokenList)))]
+pub async fn list(
+    _: Caller<Admin>,
+    State(api): State<ApiState>,
+    _: Query<NoParameters>,
+) -> Result<Json<TokenList>, ApiError> {
+    let client = api.db.api_client().await?;
+    Ok(Json(TokenList { tokens: api_tokens::list(&client).await? }))
+}
+
+/// Makes a token. From the first one on, nothing is answered without a token.
+#[utoipa::path(post, path = "/api/tokens", tag = "access", request_body = NewToken,
+               responses((status = 201, body = MadeToken), (status = 409, response = Problem)))]
+pub async fn create(
+    changes: Changes<Admin>,
+    State(api): State<ApiState>,
+    _: Query<NoParameters>,
+    Body(NewToken { name, role }): Body<NewToken>,
+) -> Result<Response, ApiError> {
+    check_name(&name)?;
+    let mut change = changes.begin(&api).await?;
+    let secret = SecretText::new_token();
+    let token = match api_tokens::insert(&change, &name, role, &secret.digest()).await {
+        Ok(Some(token)) => token,
+        Ok(None) => return Err(ApiError::Conflict(format!("there are {MAX_TOKENS} tokens: revoke some"))),
+        Err(DbError::Conflict { .. }) => return Err(ApiError::Conflict(format!("a token is named '{name}' already"))),
+        Err(other) => return Err(other.into()),
+    };
+    change.audit("tokens.create", token.id, json!({"name": name, "role": role}));
+    let made = |token_text| MadeToken { id: token.id, name: token.name.clone(), role, token: token_text };
+    change.commit(StatusCode::CREATED, json!(made(None))).await?;
+    api.credentials.forget();
+    let location = [(header::LOCATION, format!("/api/tokens/{}", token.id))];
+    Ok((StatusCode::CREATED, location, Json(made(Some(secret.reveal().to_owned())))).into_response())
+}
+
+/// Revokes a token, and ends the logins by it.
+#[utoipa::path(delete, path = "/api/tokens/{id}", tag = "access", params(("id" = i64, Path, description = "The token's id")),
+               responses((status = 204, description = "Revoked"), (status = 404, response = Problem)))]
+pub async fn revoke(
+    changes: Changes<Admin>,
+    State(api): State<ApiState>,
+    Path(TokenPath { id }): Path<TokenPath>,
+    _: Query<NoParameters>,
+) -> Result<StatusCode, ApiError> {
+    let mut change = changes.begin(&api).await?;
+    let token = api_tokens::revoke(&change, id).await?.ok_or_else(|| ApiError::NotFound(format!("token {id}")))?;
+    change.audit("tokens.revoke", id, json!({"name": token.name}));
+    let answer = change.no_content().await?;
+    api.credentials.forget();
+    Ok(answer)
+}
+
+fn check_name(name: &str) -> Result<(), ApiError> {
+    let is_plain = !name.chars().any(char::is_control) && name.trim() == name;
+    match is_plain && (1..=MAX_NAME_CHARS).contains(&name.chars().count()) {
+        true => Ok(()),
+        false => Err(ApiError::bad("name", format!("must be 1 to {MAX_NAME_CHARS} characters, without spaces around"))),
+    }
+}

@@ -1,0 +1,172 @@
+//! `Visitors`: how many requests consumers make, by country and region: for the public price site that they serve. No address is kept.
+//!
+//! In: the headers and address of each request, and [`Geo`]. Out: rows of `visitor_hours`, added every minute; a process that is killed
+//! loses those of its last one.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderName};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::access::{Caller, Viewer};
+use super::listing::Listing;
+use super::page::PageJson;
+use super::position::Position;
+use super::{ApiError, ApiState};
+use db::visitors::{self, CountedPlace, VisitorCursor, VisitorFilter, VisitorHour};
+use db::{Db, DbError};
+use domain::place::Place;
+use geo::Geo;
+use telemetry::events;
+
+const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+/// Places that are told apart between two flushes; requests from further ones count as from nowhere.
+const MAX_PLACES: usize = 4_096;
+const FLUSH_EVERY: Duration = Duration::from_secs(60);
+/// How often it is looked whether the geo file has changed.
+const LOOK_EVERY: Duration = Duration::from_secs(5);
+const LAST_FLUSH: Duration = Duration::from_secs(5);
+
+/// Country and region; empty where they are not known.
+type Key = (String, String);
+
+/// The requests since the last flush.
+#[derive(Default)]
+pub struct Visitors(Mutex<BTreeMap<Key, i64>>);
+
+impl Visitors {
+    /// Counts a request. The site's server may name the visitor's address in `X-Forwarded-For`: it is only counted by it, so it need not be
+    /// trusted.
+    pub fn note(&self, geo: &Geo, headers: &HeaderMap, address: Option<IpAddr>) {
+        let place = visitor(headers).or(address).and_then(|address| geo.look_up(address).ok().flatten());
+        self.add(key(place), 1);
+    }
+
+    fn add(&self, key: Key, requests: i64) {
+        let mut counts = self.counts();
+        let is_full = counts.len() >= MAX_PLACES && !counts.contains_key(&key);
+        let key = if is_full { Key::default() } else { key };
+        let counted = counts.entry(key).or_default();
+        *counted = counted.saturating_add(requests);
+    }
+
+    /// Writes what was counted; what cannot be written is kept for the next time.
+    pub async fn flush(&self, db: &Db) -> Result<(), DbError> {
+        let taken = std::mem::take(&mut *self.counts());
+        if taken.is_empty() {
+            return Ok(());
+        }
+        let counted: Vec<CountedPlace> =
+            taken.into_iter().map(|((country, region), requests)| CountedPlace { country, region, requests }).collect();
+        let written = async { visitors::add(&db.api_client().await?, &counted).await }.await;
+        if written.is_err() {
+            counted.into_iter().for_each(|place| self.add((place.country, place.region), place.requests));
+        }
+        written
+    }
+
+    fn counts(&self) -> MutexGuard<'_, BTreeMap<Key, i64>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn key(place: Option<Place>) -> Key {
+    let Place { country, region, .. } = place.unwrap_or_default();
+    // a text of the database holds no NUL
+    let text = |text: Option<String>| text.filter(|text| !text.contains('\0')).unwrap_or_default();
+    (text(country), text(region))
+}
+
+/// The first address, which is that of the visitor: each server on the way adds the one that it was asked from.
+fn visitor(headers: &HeaderMap) -> Option<IpAddr> {
+    headers.get(FORWARDED_FOR)?.to_str().ok()?.split(',').next()?.trim().parse().ok()
+}
+
+/// Keeps the geo file fresh and writes what was counted, until the server ends.
+pub async fn run(api: &ApiState) {
+    // two loops: a disk that hangs keeps no counts from being written
+    api.stop.run_until_cancelled(async { tokio::join!(look(&api.geo), flush(api)) }).await;
+    // what is not written in time is lost: it is only a count
+    let _ = tokio::time::timeout(LAST_FLUSH, write(api)).await;
+}
+
+async fn look(geo: &Geo) {
+    let mut ticks = tokio::time::interval(LOOK_EVERY);
+    loop {
+        ticks.tick().await;
+        geo.refresh().await;
+    }
+}
+
+async fn flush(api: &ApiState) {
+    let mut ticks = tokio::time::interval(FLUSH_EVERY);
+    loop {
+        ticks.tick().await;
+        write(api).await;
+    }
+}
+
+async fn write(api: &ApiState) {
+    if let Err(error) = api.visitors.flush(&api.db).await {
+        events::visitors_not_written(&error);
+    }
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct VisitorPage {
+    pub visitors: Vec<VisitorHour>,
+    /// For the next page; null on the last.
+    pub next_cursor: Option<String>,
+    /// Whether this server knows places: without `geo.database` all requests are from nowhere.
+    pub geo: bool,
+}
+
+/// Requests of consumers by country, region and hour, the latest hour first.
+#[utoipa::path(get, path = "/api/analytics/visitors", tag = "analytics", params(Listing<VisitorFilter, Position<VisitorCursor>>),
+               responses((status = 200, body = VisitorPage)))]
+pub async fn list(
+    _: Caller<Viewer>,
+    State(api): State<ApiState>,
+    Listing { filter, limit, cursor }: Listing<VisitorFilter, Position<VisitorCursor>>,
+) -> Result<PageJson<VisitorPage, String>, ApiError> {
+    let filter = VisitorFilter { after: cursor.map(|Position(after)| after), ..filter };
+    let mut visitors = visitors::list(&api.db.api_client().await?, &filter, limit.with_next()).await?;
+    let next = limit.next(&mut visitors, VisitorHour::position);
+    Ok(PageJson::of(next, |next_cursor| VisitorPage { visitors, next_cursor, geo: api.geo.is_on() }))
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::none(None, None)]
+    #[case::one(Some("203.0.113.7"), Some("203.0.113.7"))]
+    #[case::of_several(Some("2001:db8::7, 10.0.0.1"), Some("2001:db8::7"))]
+    #[case::no_address(Some("unknown, 203.0.113.7"), None)]
+    fn the_visitor_is_the_first_that_was_forwarded(
+        #[case] header: Option<&'static str>,
+        #[case] address: Option<&str>,
+    ) {
+        let headers = header.map(|value| (FORWARDED_FOR, value.parse().unwrap())).into_iter().collect();
+        assert_eq!(visitor(&headers).map(|address| address.to_string()).as_deref(), address);
+    }
+
+    #[test]
+    fn places_are_bounded_and_requests_are_not() {
+        let visitors = Visitors::default();
+        for n in 0..MAX_PLACES + 500 {
+            visitors.add(("US".to_owned(), n.to_string()), 2);
+        }
+        let counts = visitors.counts();
+        assert_eq!(counts.len(), MAX_PLACES + 1);
+        assert_eq!(counts.values().sum::<i64>(), 2 * (MAX_PLACES as i64 + 500));
+    }
+}

@@ -1,0 +1,48 @@
+//! The document of all pages, and its files.
+
+use super::files;
+use api::{ApiError, ApiState};
+use axum::Router;
+use axum::extract::{Path, State};
+use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
+use axum::response::{Html, IntoResponse, Response};
+use axum::routing::get;
+
+pub const IS_BUILT: bool = true;
+
+/// Scripts and styles are files of this server, and requests go to it alone.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
+                      base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+const FOR_EVER: &str = "public, max-age=31536000, immutable";
+
+pub fn routes() -> Router<ApiState> {
+    Router::new()
+        .route("/admin", get(document))
+        .route("/admin/{*page}", get(document))
+        .route("/login", get(document))
+        .route("/ui/{version}/{*file}", get(file))
+}
+
+async fn document(State(api): State<ApiState>) -> Result<Response, ApiError> {
+    let file = files::get("index.html").ok_or_else(|| ApiError::Internal("no index.html in the build".to_owned()))?;
+    let text = String::from_utf8_lossy(&file);
+    let text = text.replace("{base_path}", &api.config.base_path).replace("{version}", &files::version());
+    Ok(([(CONTENT_SECURITY_POLICY, POLICY)], Html(text)).into_response())
+}
+
+async fn file(Path((version, name)): Path<(String, String)>) -> Result<Response, ApiError> {
+    let file = files::get(&name).filter(|_| version == *files::version());
+    let file = file.ok_or_else(|| ApiError::NotFound(format!("/ui/{version}/{name}")))?;
+    let headers = [(CONTENT_TYPE, content_type(&name)), (CACHE_CONTROL, FOR_EVER)];
+    Ok((headers, file).into_response())
+}
+
+fn content_type(name: &str) -> &'static str {
+    match name.rsplit_once('.').map(|(_, extension)| extension) {
+        Some("js") => "text/javascript",
+        Some("css") => "text/css",
+        Some("svg") => "image/svg+xml",
+        Some("html") => "text/html; charset=utf-8",
+        _ => "application/octet-stream",
+    }
+}

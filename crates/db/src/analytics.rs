@@ -1,0 +1,366 @@
+//! What the market sells, as of the last analytics_refresh: stores, brands, categories, prices by day. Reads only.
+//!
+//! Four materialized views and the days of prices that one of them is made of; [`refresh`] writes them. Until the first refresh they are
+//! empty. Prices are cents: the special where it is lower, the medical price where there is no other; of what is in stock.
+
+pub mod refresh;
+
+use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
+use serde::{Deserialize, Serialize};
+use tokio_postgres::Row;
+use tokio_postgres::types::{ToSql, Type};
+use utoipa::{IntoParams, ToSchema};
+
+use super::row::{FromRow, first_column, page, read_all, word};
+use super::{Client, DbError};
+use domain::store::{Platform, StoreId};
+use domain::vocabulary::Word;
+use domain::{span, state_code, years};
+
+/// What to look at; a field that is None does not filter.
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct MarketFilter {
+    /// Two letters, in any case.
+    #[serde(deserialize_with = "state_code::optional_letters")]
+    #[param(value_type = Option<String>, example = "AZ")]
+    pub state: Option<String>,
+    /// Its id.
+    pub store: Option<StoreId>,
+    /// In any letter case; of stores, those that have it.
+    pub brand: Option<String>,
+    /// Of prices by day: the time that they are of, at most 90 days back, and the last 30 where there is no `from`. Else: stores whose last
+    /// crawl was in it.
+    #[serde(deserialize_with = "span::optional_beginning")]
+    #[param(schema_with = span::schema)]
+    pub from: Option<DateTime<Utc>>,
+    /// Exclusive, but for a day, which is part of it.
+    #[serde(deserialize_with = "span::optional_end")]
+    #[param(schema_with = span::schema)]
+    pub to: Option<DateTime<Utc>>,
+}
+
+/// A page of what is read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MarketPage<R, C> {
+    pub rows: Vec<R>,
+    /// Where the next page begins; None on the last one.
+    pub next: Option<C>,
+    /// When it was brought up to date; None where it never was.
+    pub as_of: Option<DateTime<Utc>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct StoreSummary {
+    pub dispensary_id: StoreId,
+    pub dispensary_name: String,
+    #[schema(value_type = Platform)]
+    pub platform: Word<Platform>,
+    pub state: Option<String>,
+    pub city: Option<String>,
+    pub crawl_enabled: bool,
+    pub last_crawl_at: Option<DateTime<Utc>>,
+    pub products: i64,
+    pub products_in_stock: i64,
+    pub products_out_of_stock: i64,
+    pub products_stock_unknown: i64,
+    pub products_on_special: i64,
+    pub brands_in_stock: i64,
+    pub categories_in_stock: i64,
+    pub price_rec_min: Option<i32>,
+    pub price_rec_avg: Option<i32>,
+    pub price_rec_max: Option<i32>,
+}
+
+/// How much is sold, and for how much.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Sales {
+    pub products: i64,
+    pub products_in_stock: i64,
+    pub products_on_special: i64,
+    pub price_min: Option<i32>,
+    pub price_avg: Option<i32>,
+    pub price_max: Option<i32>,
+}
+
+/// A brand in one state.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct BrandPresence {
+    pub brand: String,
+    pub state: Option<String>,
+    /// That have it on their menus.
+    pub stores: i64,
+    pub stores_in_stock: i64,
+    #[serde(flatten)]
+    pub sales: Sales,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct CategoryShare {
+    /// None: of products without one.
+    pub category: Option<String>,
+    pub stores: i64,
+    #[serde(flatten)]
+    pub sales: Sales,
+    /// Of all products in stock that were looked at.
+    pub share: f64,
+}
+
+/// A category on one day.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct PriceDay {
+    /// UTC.
+    pub day: NaiveDate,
+    pub category: Option<String>,
+    #[serde(flatten)]
+    pub sales: Sales,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BrandCursor {
+    pub stores: i64,
+    pub brand: String,
+    pub state: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CategoryCursor {
+    pub in_stock: i64,
+    pub category: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DayCursor {
+    #[serde(deserialize_with = "years::within")]
+    pub day: NaiveDate,
+    pub category: String,
+}
+
+/// A statement of a view, with a page's rows as its last parameter.
+struct Read<'a> {
+    view: &'static str,
+    sql: &'static str,
+    params: Vec<(&'a (dyn ToSql + Sync), Type)>,
+    limit: i64,
+}
+
+/// Stores in the order of their ids.
+pub async fn store_summary(
+    client: &Client,
+    filter: &MarketFilter,
+    after: Option<StoreId>,
+    limit: i64,
+) -> Result<MarketPage<StoreSummary, StoreId>, DbError> {
+    let read = Read {
+        view: "mv_store_summary",
+        sql: include_str!("sql/analytics/store_summary.sql"),
+        params: vec![
+            (&filter.state, Type::TEXT),
+            (&filter.store, Type::INT8),
+            (&filter.brand, Type::TEXT),
+            (&filter.from, Type::TIMESTAMPTZ),
+            (&filter.to, Type::TIMESTAMPTZ),
+            (&after, Type::INT8),
+        ],
+        limit,
+    };
+    // the brands of stores are another view's
+    if filter.brand.is_some() && !refresh::is_filled(client, "mv_brand_presence").await? {
+        return Ok(MarketPage::empty());
+    }
+    read.page(client, |row| Ok(row.try_get("dispensary_id")?)).await
+}
+
+/// Brands by state, those of most stores first.
+pub async fn brand_presence(
+    client: &Client,
+    filter: &MarketFilter,
+    after: Option<&BrandCursor>,
+    limit: i64,
+) -> Result<MarketPage<BrandPresence, BrandCursor>, DbError> {
+    let (stores, brand, state) = (after.map(|a| a.stores), after.map(|a| &a.brand), after.map(|a| &a.state));
+    let read = Read {
+        view: "mv_brand_presence",
+        sql: include_str!("sql/analytics/brand_presence.sql"),
+        params: vec![
+            (&filter.state, Type::TEXT),
+            (&filter.store, Type::INT8),
+            (&filter.brand, Type::TEXT),
+            (&filter.from, Type::TIMESTAMPTZ),
+            (&filter.to, Type::TIMESTAMPTZ),
+            (&stores, Type::INT8),
+            (&brand, Type::TEXT),
+            (&state, Type::TEXT),
+        ],
+        limit,
+    };
+    let cursor = |row: &Row| -> Result<BrandCursor, DbError> {
+        let state: Option<String> = row.try_get("state")?;
+        Ok(BrandCursor {
+            stores: row.try_get("stores_in_stock")?,
+            brand: row.try_get("brand_key")?,
+            state: state.unwrap_or_default(),
+        })
+    };
+    read.page(client, cursor).await
+}
+
+/// Categories, the largest first.
+pub async fn category_mix(
+    client: &Client,
+    filter: &MarketFilter,
+    after: Option<&CategoryCursor>,
+    limit: i64,
+) -> Result<MarketPage<CategoryShare, CategoryCursor>, DbError> {
+    let (in_stock, category) = (after.map(|a| a.in_stock), after.map(|a| &a.category));
+    let read = Read {
+        view: "mv_category_mix",
+        sql: include_str!("sql/analytics/category_mix.sql"),
+        params: vec![
+            (&filter.state, Type::TEXT),
+            (&filter.store, Type::INT8),
+            (&filter.brand, Type::TEXT),
+            (&filter.from, Type::TIMESTAMPTZ),
+            (&filter.to, Type::TIMESTAMPTZ),
+            (&in_stock, Type::INT8),
+            (&category, Type::TEXT),
+        ],
+        limit,
+    };
+    let cursor = |row: &Row| -> Result<CategoryCursor, DbError> {
+        Ok(CategoryCursor { in_stock: row.try_get("products_in_stock")?, category: row.try_get("category_key")? })
+    };
+    read.page(client, cursor).await
+}
+
+/// Prices day by day and category by category, the first day first.
+pub async fn price_trend(
+    client: &Client,
+    filter: &MarketFilter,
+    category: Option<&str>,
+    after: Option<&DayCursor>,
+    limit: i64,
+) -> Result<MarketPage<PriceDay, DayCursor>, DbError> {
+    let (first, last) = (filter.from.map(|from| from.date_naive()), filter.to.map(last_day));
+    let (after_day, after_category) = (after.map(|a| a.day), after.map(|a| &a.category));
+    let mut params: Vec<(&(dyn ToSql + Sync), Type)> = vec![
+        (&filter.state, Type::TEXT),
+        (&filter.brand, Type::TEXT),
+        (&category, Type::TEXT),
+        (&first, Type::DATE),
+        (&last, Type::DATE),
+        (&after_day, Type::DATE),
+        (&after_category, Type::TEXT),
+    ];
+    let mut sql = include_str!("sql/analytics/price_trend.sql");
+    if filter.store.is_some() {
+        sql = include_str!("sql/analytics/price_trend_of_store.sql");
+        params.insert(0, (&filter.store, Type::INT8));
+    }
+    let read = Read { view: "mv_price_trend", sql, params, limit };
+    let cursor = |row: &Row| -> Result<DayCursor, DbError> {
+        Ok(DayCursor { day: row.try_get("day")?, category: row.try_get("category_key")? })
+    };
+    read.page(client, cursor).await
+}
+
+/// The day before which a time ends.
+fn last_day(to: DateTime<Utc>) -> NaiveDate {
+    to.checked_sub_signed(TimeDelta::nanoseconds(1)).unwrap_or(to).date_naive()
+}
+
+impl Read<'_> {
+    /// One row more than asked for tells that there is a next page.
+    async fn page<R: FromRow, C>(
+        self,
+        client: &Client,
+        cursor: impl Fn(&Row) -> Result<C, DbError>,
+    ) -> Result<MarketPage<R, C>, DbError> {
+        if !refresh::is_filled(client, self.view).await? {
+            return Ok(MarketPage::empty());
+        }
+        let as_of = client.query_opt(include_str!("sql/analytics/as_of.sql"), &[&self.view]).await?;
+        let (one_more, mut params) = (self.limit.saturating_add(1), self.params);
+        params.push((&one_more, Type::INT8));
+        let rows = client.query_planned(self.sql, &params).await?;
+        let (shown, next) = page(&rows, self.limit);
+        Ok(MarketPage {
+            rows: read_all(shown)?,
+            next: next.map(cursor).transpose()?,
+            as_of: as_of.as_ref().map(first_column).transpose()?,
+        })
+    }
+}
+
+impl<R, C> MarketPage<R, C> {
+    fn empty() -> Self {
+        MarketPage { rows: Vec::new(), next: None, as_of: None }
+    }
+}
+
+impl FromRow for StoreSummary {
+    fn from_row(row: &Row) -> Result<StoreSummary, DbError> {
+        Ok(StoreSummary {
+            dispensary_id: row.try_get("dispensary_id")?,
+            dispensary_name: row.try_get("dispensary_name")?,
+            platform: word(row, "platform")?,
+            state: row.try_get("state")?,
+            city: row.try_get("city")?,
+            crawl_enabled: row.try_get("crawl_enabled")?,
+            last_crawl_at: row.try_get("last_crawl_at")?,
+            products: row.try_get("products")?,
+            products_in_stock: row.try_get("products_in_stock")?,
+            products_out_of_stock: row.try_get("products_out_of_stock")?,
+            products_stock_unknown: row.try_get("products_stock_unknown")?,
+            products_on_special: row.try_get("products_on_special")?,
+            brands_in_stock: row.try_get("brands_in_stock")?,
+            categories_in_stock: row.try_get("categories_in_stock")?,
+            price_rec_min: row.try_get("price_rec_min")?,
+            price_rec_avg: row.try_get("price_rec_avg")?,
+            price_rec_max: row.try_get("price_rec_max")?,
+        })
+    }
+}
+
+impl FromRow for Sales {
+    fn from_row(row: &Row) -> Result<Sales, DbError> {
+        Ok(Sales {
+            products: row.try_get("products")?,
+            products_in_stock: row.try_get("products_in_stock")?,
+            products_on_special: row.try_get("products_on_special")?,
+            price_min: row.try_get("price_min")?,
+            price_avg: row.try_get("price_avg")?,
+            price_max: row.try_get("price_max")?,
+        })
+    }
+}
+
+impl FromRow for BrandPresence {
+    fn from_row(row: &Row) -> Result<BrandPresence, DbError> {
+        Ok(BrandPresence {
+            brand: row.try_get("brand")?,
+            state: row.try_get("state")?,
+            stores: row.try_get("stores")?,
+            stores_in_stock: row.try_get("stores_in_stock")?,
+            sales: Sales::from_row(row)?,
+        })
+    }
+}
+
+impl FromRow for CategoryShare {
+    fn from_row(row: &Row) -> Result<CategoryShare, DbError> {
+        Ok(CategoryShare {
+            category: row.try_get("category")?,
+            stores: row.try_get("stores")?,
+            sales: Sales::from_row(row)?,
+            share: row.try_get("share")?,
+        })
+    }
+}
+
+impl FromRow for PriceDay {
+    fn from_row(row: &Row) -> Result<PriceDay, DbError> {
+        Ok(PriceDay { day: row.try_get("day")?, category: row.try_get("category")?, sales: Sales::from_row(row)? })
+    }
+}

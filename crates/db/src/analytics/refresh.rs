@@ -1,0 +1,63 @@
+//! Brings what [`super`] reads up to date: the days of prices, then the materialized views; and what products are found by.
+//!
+//! Readers go on reading the old rows meanwhile. It may be interrupted anywhere and run twice: the next run finds what is left.
+
+use std::time::Duration;
+
+use chrono::NaiveDate;
+
+use crate::row::{first_column, first_columns};
+use crate::{Client, Db, DbError, product_search};
+
+/// In the order of their refreshes: all that a view is made of is older than it.
+const VIEWS: [&str; 4] = ["mv_store_summary", "mv_brand_presence", "mv_category_mix", "mv_price_trend"];
+/// Of prices; older ones go.
+const MAX_DAYS: i32 = 90;
+/// For the names of products; what is left is copied a little at a time.
+const MAX_COPY_TIME: Duration = Duration::from_secs(600);
+/// Held while a day is written ("prices" in ASCII).
+const LOCK: i64 = 0x7072_6963_6573;
+
+/// Writes the days of prices that may have changed and refreshes every view; returns the views' names. Takes minutes on large tables.
+pub async fn refresh(db: &Db) -> Result<Vec<&'static str>, DbError> {
+    for day in changed_days(db).await? {
+        write_day(db, day).await?;
+    }
+    let client = db.maintenance_client().await?;
+    client.execute(include_str!("../sql/analytics/forget_old_days.sql"), &[&MAX_DAYS]).await?;
+    for view in VIEWS {
+        refresh_view(&client, view).await?;
+    }
+    product_search::forget_gone(&client).await?;
+    drop(client);
+    product_search::copy_names(db, MAX_COPY_TIME).await?;
+    Ok(VIEWS.to_vec())
+}
+
+async fn changed_days(db: &Db) -> Result<Vec<NaiveDate>, DbError> {
+    let client = db.client().await?;
+    first_columns(&client.query(include_str!("../sql/analytics/days.sql"), &[&MAX_DAYS]).await?)
+}
+
+/// Each day is a transaction of its own: none is long.
+async fn write_day(db: &Db, day: NaiveDate) -> Result<(), DbError> {
+    let tx = db.begin_maintenance().await?;
+    tx.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK]).await?;
+    tx.execute(include_str!("../sql/analytics/forget_day.sql"), &[&day]).await?;
+    tx.execute(include_str!("../sql/analytics/write_day.sql"), &[&day]).await?;
+    tx.commit().await
+}
+
+/// A view that was never filled has no readers, and Postgres refuses to fill it beside them.
+async fn refresh_view(client: &Client, view: &str) -> Result<(), DbError> {
+    let beside_readers = if is_filled(client, view).await? { "CONCURRENTLY" } else { "" };
+    client.batch(&format!("REFRESH MATERIALIZED VIEW {beside_readers} {view}")).await?;
+    client.execute(include_str!("../sql/analytics/note_refresh.sql"), &[&view]).await?;
+    Ok(())
+}
+
+/// Whether a view can be read.
+pub async fn is_filled(client: &Client, view: &str) -> Result<bool, DbError> {
+    let row = client.query_opt(include_str!("../sql/analytics/is_filled.sql"), &[&view]).await?;
+    row.as_ref().map_or(Ok(false), first_column)
+}

@@ -1,0 +1,106 @@
+//! `api_tokens`: who may call the API, as digests of their tokens; and `api_logins`: the logins of people by one.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use tokio_postgres::Row;
+use utoipa::ToSchema;
+
+use super::row::{FromRow, first_column, parsed, read_all};
+use super::{Client, DbError};
+use domain::access::{AccessRole, TokenId};
+
+/// Together with [`MAX_LOGINS`], what a process keeps in memory.
+pub const MAX_TOKENS: i64 = 1_000;
+const MAX_LOGINS: i64 = 1_000;
+
+/// A token without its text, which is shown once, when it is made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ApiToken {
+    pub id: TokenId,
+    pub name: String,
+    pub role: AccessRole,
+    pub created_at: DateTime<Utc>,
+    pub last_used_at: Option<DateTime<Utc>>,
+}
+
+/// What opens the API: a token, or a login by one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Credential {
+    /// SHA-256 of its text, in hex.
+    pub digest: String,
+    pub is_login: bool,
+    pub token: TokenId,
+    pub name: String,
+    pub role: AccessRole,
+}
+
+/// None: there are [`MAX_TOKENS`]. A name that a token has already is a conflict.
+pub async fn insert(client: &Client, name: &str, role: AccessRole, digest: &str) -> Result<Option<ApiToken>, DbError> {
+    let role: &str = role.into();
+    let row =
+        client.query_opt(include_str!("sql/api_tokens/insert.sql"), &[&name, &role, &digest, &MAX_TOKENS]).await?;
+    row.as_ref().map(ApiToken::from_row).transpose()
+}
+
+pub async fn list(client: &Client) -> Result<Vec<ApiToken>, DbError> {
+    read_all(&client.query(include_str!("sql/api_tokens/list.sql"), &[]).await?)
+}
+
+/// None: there is no such token.
+pub async fn revoke(client: &Client, id: TokenId) -> Result<Option<ApiToken>, DbError> {
+    let row = client.query_opt(include_str!("sql/api_tokens/revoke.sql"), &[&id]).await?;
+    row.as_ref().map(ApiToken::from_row).transpose()
+}
+
+/// Everything that opens the API now.
+pub async fn credentials(client: &Client) -> Result<Vec<Credential>, DbError> {
+    read_all(&client.query(include_str!("sql/api_tokens/credentials.sql"), &[]).await?)
+}
+
+/// Whether a token was ever made. Revoking the last one opens nothing.
+pub async fn exist(client: &Client) -> Result<bool, DbError> {
+    first_column(&client.query_one(include_str!("sql/api_tokens/exists.sql"), &[]).await?)
+}
+
+pub async fn note_used(client: &Client, ids: &[TokenId]) -> Result<(), DbError> {
+    client.execute(include_str!("sql/api_tokens/used.sql"), &[&ids]).await?;
+    Ok(())
+}
+
+/// Begins a login; returns when it ends.
+pub async fn log_in(client: &Client, token: TokenId, digest: &str, lasts: Duration) -> Result<DateTime<Utc>, DbError> {
+    let seconds = lasts.as_secs_f64();
+    let sql = include_str!("sql/api_logins/insert.sql");
+    first_column(&client.query_one(sql, &[&digest, &token, &seconds, &(MAX_LOGINS - 1)]).await?)
+}
+
+pub async fn log_out(client: &Client, digest: &str) -> Result<(), DbError> {
+    client.execute(include_str!("sql/api_logins/delete.sql"), &[&digest]).await?;
+    Ok(())
+}
+
+impl FromRow for ApiToken {
+    fn from_row(row: &Row) -> Result<Self, DbError> {
+        Ok(ApiToken {
+            id: row.try_get("id")?,
+            name: row.try_get("name")?,
+            role: parsed(row, "role")?,
+            created_at: row.try_get("created_at")?,
+            last_used_at: row.try_get("last_used_at")?,
+        })
+    }
+}
+
+impl FromRow for Credential {
+    fn from_row(row: &Row) -> Result<Self, DbError> {
+        Ok(Credential {
+            digest: row.try_get("digest")?,
+            is_login: row.try_get("is_login")?,
+            token: row.try_get("id")?,
+            name: row.try_get("name")?,
+            role: parsed(row, "role")?,
+        })
+    }
+}

@@ -1,0 +1,128 @@
+//! Charts of the counts by minute (`stats_minute`, `fetch_minute`) and by day (`fetch_store_day`): reads only. In: what to count, by what, and
+//! the points. Out: series.
+//!
+//! The hot tables are not read: what a minute holds was counted before.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use tokio_postgres::Row;
+use tokio_postgres::types::Type;
+use utoipa::ToSchema;
+
+use super::{Client, DbError};
+use domain::chart::{Dimension, Grid, Metric};
+
+#[derive(Clone, Copy, Debug)]
+pub struct ChartRequest {
+    pub metric: Metric,
+    pub by: Dimension,
+    pub grid: Grid,
+    /// At most so many series; the rest is summed.
+    pub series: i64,
+}
+
+/// The largest series, the largest first.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Chart {
+    pub series: Vec<Series>,
+    pub other: Option<OtherSeries>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Series {
+    /// A role, a host, the id of a proxy or of a store, or an outcome. `none`: of no store.
+    pub key: String,
+    /// The address of a proxy, the name of a store; null where it has gone.
+    pub name: Option<String>,
+    #[serde(flatten)]
+    pub values: Values,
+}
+
+/// All series that have no place of their own, summed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct OtherSeries {
+    /// How many there are.
+    pub series: i64,
+    #[serde(flatten)]
+    pub values: Values,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Values {
+    pub total: i64,
+    /// One for each step.
+    pub points: Vec<i64>,
+    /// How long each took; only of what takes time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mean_seconds: Option<MeanSeconds>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct MeanSeconds {
+    pub whole: Option<f64>,
+    /// One for each step; null where there were none.
+    pub points: Vec<Option<f64>>,
+}
+
+/// How far minutes are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Written {
+    /// Of ended runs, earlier minutes do not change any more.
+    pub runs_until: Option<DateTime<Utc>>,
+    /// The latest minute with requests; it may still grow.
+    pub requests_until: Option<DateTime<Utc>>,
+}
+
+pub async fn chart(client: &Client, request: &ChartRequest) -> Result<Chart, DbError> {
+    let ChartRequest { metric, by, grid, series } = request;
+    let (metric_word, by_word): (&str, &str) = (metric.into(), by.into());
+    let rows = client
+        .query_planned(
+            include_str!("sql/charts/series.sql"),
+            &[
+                (&grid.from, Type::TIMESTAMPTZ),
+                (&grid.to, Type::TIMESTAMPTZ),
+                (&(grid.step_seconds() as f64), Type::FLOAT8),
+                (&metric_word, Type::TEXT),
+                (&by_word, Type::TEXT),
+                (series, Type::INT8),
+            ],
+        )
+        .await?;
+    let mut chart = Chart::default();
+    for row in &rows {
+        let values = values(row, request)?;
+        match row.try_get("key")? {
+            Some(key) => chart.series.push(Series { key, name: row.try_get("name")?, values }),
+            None => chart.other = Some(OtherSeries { series: row.try_get("keys")?, values }),
+        }
+    }
+    Ok(chart)
+}
+
+pub async fn written(client: &Client) -> Result<Written, DbError> {
+    let row = client.query_one(include_str!("sql/charts/written.sql"), &[]).await?;
+    Ok(Written { runs_until: row.try_get("runs_until")?, requests_until: row.try_get("requests_until")? })
+}
+
+/// The row's points, each at its place.
+fn values(row: &Row, request: &ChartRequest) -> Result<Values, DbError> {
+    let times: Vec<DateTime<Utc>> = row.try_get("points")?;
+    let numbers: Vec<i64> = row.try_get("numbers")?;
+    let seconds: Vec<f64> = row.try_get("seconds")?;
+    let length = request.grid.points();
+    let (mut points, mut means) = (vec![0; length], vec![None; length]);
+    for ((time, number), seconds) in times.iter().zip(&numbers).zip(&seconds) {
+        if let Some(place) = request.grid.point(*time) {
+            (points[place], means[place]) = (*number, mean(*seconds, *number));
+        }
+    }
+    let total = numbers.iter().sum();
+    let whole = mean(seconds.iter().sum(), total);
+    let mean_seconds = request.metric.is_timed(request.by).then_some(MeanSeconds { whole, points: means });
+    Ok(Values { total, points, mean_seconds })
+}
+
+fn mean(seconds: f64, number: i64) -> Option<f64> {
+    (number > 0).then(|| seconds / number as f64)
+}

@@ -1,0 +1,73 @@
+//! `dutchie_discovery_locations`: every store that a run of discovery saw, promoted or not, and since when it is gone. Keyed by
+//! platform: ids of two platforms may be equal.
+
+use super::arrays::column;
+use super::row::first_columns;
+use super::{DbError, Tx};
+use domain::store::{FoundStore, Platform, StoreId};
+
+/// A store, and the state of the discovery point that saw it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DiscoveredStore {
+    pub found_in: String,
+    pub store: FoundStore,
+}
+
+/// Keeps all that was seen of `platform`, each id once.
+pub async fn record(tx: &Tx, platform: Platform, seen: &[DiscoveredStore]) -> Result<(), DbError> {
+    tx.execute(
+        include_str!("sql/discovery/record.sql"),
+        &[
+            &column(seen, |s| s.store.platform_dispensary_id.as_str()),
+            &column(seen, |s| s.store.name.as_str()),
+            &column(seen, |s| s.store.slug.as_deref()),
+            &column(seen, |s| s.store.menu_url.as_deref()),
+            &column(seen, |s| s.store.api_host.as_deref()),
+            &column(seen, |s| s.store.address.as_deref()),
+            &column(seen, |s| s.store.city.as_deref()),
+            &column(seen, |s| s.store.state.as_deref()),
+            &column(seen, |s| s.store.zip.as_deref()),
+            &column(seen, |s| s.store.latitude),
+            &column(seen, |s| s.store.longitude),
+            &column(seen, |s| s.store.phone.as_deref()),
+            &column(seen, |s| s.store.timezone.as_deref()),
+            &column(seen, |s| s.store.is_recreational),
+            &column(seen, |s| s.store.is_medical),
+            &column(seen, |s| s.store.status.as_deref()),
+            &column(seen, |s| s.found_in.as_str()),
+            &column(seen, |s| s.store.rejection_reason.map(<&str>::from)),
+            &platform.name(),
+        ],
+    )
+    .await?;
+    Ok(())
+}
+
+/// Makes stores of the valid ones among what was seen and returns the ids of the new ones; known ones are updated.
+pub async fn promote(tx: &Tx, platform: Platform, seen: &[DiscoveredStore]) -> Result<Vec<StoreId>, DbError> {
+    let ids = column(seen, |s| s.store.platform_dispensary_id.as_str());
+    let rows = tx.query(include_str!("sql/discovery/promote.sql"), &[&ids, &platform.name()]).await?;
+    first_columns(&rows)
+}
+
+/// Flags those of `platform` that a run of discovery in `states` did not see again; returns how many. They are kept. Where more
+/// than half of a state's stores (three or more) are missing, none is flagged.
+pub async fn flag_vanished(
+    tx: &Tx,
+    platform: Platform,
+    states: &[String],
+    seen: &[DiscoveredStore],
+) -> Result<u64, DbError> {
+    let ids = column(seen, |s| s.store.platform_dispensary_id.as_str());
+    tx.execute(include_str!("sql/discovery/flag_vanished.sql"), &[&states, &ids, &platform.name()]).await
+}
+
+/// Disables the stores that are closed or have vanished, and marks their products out of stock; returns how many.
+pub async fn close(tx: &Tx, platform: Platform) -> Result<usize, DbError> {
+    // the next statement sees what a refresh committed while this one waited for its lock
+    let closing = tx.query(include_str!("sql/discovery/closing.sql"), &[&platform.name()]).await?;
+    let ids: Vec<StoreId> = first_columns(&closing)?;
+    let reasons: Vec<String> = closing.iter().map(|row| row.try_get("reason")).collect::<Result<_, _>>()?;
+    tx.execute(include_str!("sql/discovery/close.sql"), &[&ids, &reasons]).await?;
+    Ok(ids.len())
+}

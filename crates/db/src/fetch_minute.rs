@@ -1,0 +1,35 @@
+//! `fetch_minute`: requests to hosts by minute, as each process counts its own.
+
+use std::time::Duration;
+
+use super::arrays::column;
+use super::{Client, DbError, MAX_BATCH};
+use domain::fetch_counts::{FetchKey, FetchTotal};
+
+/// Writes the totals that `process` has counted so far. To write them again, or older ones later, changes nothing.
+pub async fn write(client: &Client, process: i64, totals: &[(FetchKey, FetchTotal)]) -> Result<(), DbError> {
+    for part in totals.chunks(MAX_BATCH) {
+        client
+            .execute(
+                include_str!("sql/fetch_minute/write.sql"),
+                &[
+                    &process,
+                    &column(part, |(key, _)| key.minute),
+                    &column(part, |(key, _)| key.host.as_str()),
+                    &column(part, |(key, _)| key.proxy),
+                    &column(part, |(key, _)| key.outcome),
+                    &column(part, |(_, total)| total.requests),
+                    &column(part, |(_, total)| total.bytes_sent),
+                    &column(part, |(_, total)| total.bytes_received),
+                    &column(part, |(_, total)| total.seconds),
+                ],
+            )
+            .await?;
+    }
+    Ok(())
+}
+
+/// Removes at most `batch` rows that are older than `keep`; returns how many.
+pub async fn prune(client: &Client, keep: Duration, batch: i64) -> Result<u64, DbError> {
+    client.execute(include_str!("sql/fetch_minute/prune.sql"), &[&keep.as_secs_f64(), &batch]).await
+}

@@ -1,0 +1,33 @@
+//! `fetch_store_day`: requests to hosts by store and day, as each process counts its own.
+
+use std::time::Duration;
+
+use super::arrays::column;
+use super::{Client, DbError, MAX_BATCH};
+use domain::fetch_counts::FetchTotal;
+use domain::store_fetch_counts::StoreDay;
+
+/// Writes the totals that `process` has counted so far. To write them again, or older ones later, changes nothing.
+pub async fn write(client: &Client, process: i64, totals: &[(StoreDay, FetchTotal)]) -> Result<(), DbError> {
+    for part in totals.chunks(MAX_BATCH) {
+        client
+            .execute(
+                include_str!("sql/fetch_store_day/write.sql"),
+                &[
+                    &process,
+                    &column(part, |(key, _)| key.day),
+                    &column(part, |(key, _)| key.store),
+                    &column(part, |(_, total)| total.requests),
+                    &column(part, |(_, total)| total.bytes_sent),
+                    &column(part, |(_, total)| total.bytes_received),
+                ],
+            )
+            .await?;
+    }
+    Ok(())
+}
+
+/// Removes at most `batch` rows of days that ended longer ago than `keep`; returns how many.
+pub async fn prune(client: &Client, keep: Duration, batch: i64) -> Result<u64, DbError> {
+    client.execute(include_str!("sql/fetch_store_day/prune.sql"), &[&keep.as_secs_f64(), &batch]).await
+}

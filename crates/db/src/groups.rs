@@ -1,0 +1,102 @@
+//! Groups of stores: which there are, which stores are in them, and the schedules that are for them. A group is there while a store is in it
+//! or a schedule is for it.
+//!
+//! In: the caller's transaction, and names that [`domain::group`] has read. Out: counts, or why nothing was changed.
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+use tokio_postgres::Row;
+use utoipa::ToSchema;
+
+use super::row::{FromRow, first_column, read_all};
+use super::{Client, DbError, stores};
+use domain::group::MAX_GROUPS;
+use domain::store::StoreId;
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Group {
+    pub name: String,
+    /// Stores that are in it.
+    pub stores: i64,
+    /// Names of the schedules that are for it.
+    pub schedules: Vec<String>,
+}
+
+/// Why a group was not changed.
+#[derive(Debug, Error)]
+pub enum GroupError {
+    #[error("group {0} does not exist")]
+    Missing(String),
+    #[error("store {0} does not exist")]
+    MissingStore(StoreId),
+    #[error("store {0} is in {MAX_GROUPS} groups: take it out of one first")]
+    Full(StoreId),
+    #[error("group {0} exists already: put the stores into it, and delete the other one")]
+    Taken(String),
+    #[error("group {name} has the schedules {}: give them another group, or remove them first", schedules.join(", "))]
+    Scheduled { name: String, schedules: Vec<String> },
+    #[error(transparent)]
+    Db(#[from] DbError),
+}
+
+/// At most `limit` groups by name; those behind `after`.
+pub async fn list(client: &Client, after: Option<&str>, limit: i64) -> Result<Vec<Group>, DbError> {
+    read_all(&client.query(include_str!("sql/groups/list.sql"), &[&after, &limit]).await?)
+}
+
+pub async fn get(client: &Client, name: &str) -> Result<Option<Group>, DbError> {
+    let group = Group::from_row(&client.query_one(include_str!("sql/groups/get.sql"), &[&name]).await?)?;
+    Ok(Some(group).filter(|group| group.stores > 0 || !group.schedules.is_empty()))
+}
+
+/// Puts stores into a group, each once; returns how many were not in it.
+pub async fn put_in(client: &Client, name: &str, ids: &[StoreId]) -> Result<u64, GroupError> {
+    require_stores(client, ids).await?;
+    let sql = include_str!("sql/groups/first_full.sql");
+    match client.query_opt(sql, &[&name, &ids, &(MAX_GROUPS as i32)]).await? {
+        Some(row) => Err(GroupError::Full(first_column(&row)?)),
+        None => Ok(client.execute(include_str!("sql/groups/put_in.sql"), &[&name, &ids]).await?),
+    }
+}
+
+/// Takes stores out of a group; returns how many were in it.
+pub async fn take_out(client: &Client, name: &str, ids: &[StoreId]) -> Result<u64, GroupError> {
+    require_stores(client, ids).await?;
+    Ok(client.execute(include_str!("sql/groups/take_out.sql"), &[&name, &Some(ids)]).await?)
+}
+
+/// Gives a group another name, which no other group has; its schedules are for it as before.
+pub async fn rename(client: &Client, name: &str, new_name: &str) -> Result<(), GroupError> {
+    require(client, name).await?;
+    if name != new_name && get(client, new_name).await?.is_some() {
+        return Err(GroupError::Taken(new_name.to_owned()));
+    }
+    client.execute(include_str!("sql/groups/rename.sql"), &[&name, &new_name]).await?;
+    Ok(())
+}
+
+/// Takes all stores out of a group that no schedule is for; returns how many.
+pub async fn delete(client: &Client, name: &str) -> Result<u64, GroupError> {
+    let Group { schedules, .. } = require(client, name).await?;
+    if !schedules.is_empty() {
+        return Err(GroupError::Scheduled { name: name.to_owned(), schedules });
+    }
+    Ok(client.execute(include_str!("sql/groups/take_out.sql"), &[&name, &None::<&[StoreId]>]).await?)
+}
+
+async fn require(client: &Client, name: &str) -> Result<Group, GroupError> {
+    get(client, name).await?.ok_or_else(|| GroupError::Missing(name.to_owned()))
+}
+
+async fn require_stores(client: &Client, ids: &[StoreId]) -> Result<(), GroupError> {
+    match stores::first_missing(client, ids).await? {
+        Some(id) => Err(GroupError::MissingStore(id)),
+        None => Ok(()),
+    }
+}
+
+impl FromRow for Group {
+    fn from_row(row: &Row) -> Result<Group, DbError> {
+        Ok(Group { name: row.try_get("name")?, stores: row.try_get("stores")?, schedules: row.try_get("schedules")? })
+    }
+}

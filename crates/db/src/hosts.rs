@@ -1,0 +1,100 @@
+//! `hosts`: what all processes together know of each host. One row is locked, changed by the rules of `domain::host`, and stored.
+//!
+//! Times are the database's. A row is read and written as JSON by the names of its columns, which are those of [`HostState`].
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+use tokio_postgres::Row;
+
+use super::row::{FromRow, read_all};
+use super::{Client, Db, DbError};
+use domain::host::HostState;
+
+/// A host's state, and when it was so by the database's clock.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HostRow {
+    pub host: String,
+    pub state: HostState,
+    pub now: DateTime<Utc>,
+}
+
+/// Applies `change` to the row of `host`, which is made where there is none, while no other process can. Returns the row as stored,
+/// and what `change` returned. `Unavailable` may mean that it was stored all the same.
+pub async fn exchange<T>(
+    db: &Db,
+    host: &str,
+    change: impl FnOnce(&mut HostState, DateTime<Utc>) -> T,
+) -> Result<(HostRow, T), DbError> {
+    let tx = db.begin().await?;
+    let mut row = locked(&tx, host).await?;
+    let result = change(&mut row.state, row.now);
+    store(&tx, &row).await?;
+    tx.commit().await?;
+    Ok((row, result))
+}
+
+/// Applies `change` to the row of a host that was asked, in the caller's transaction, while no other process can. `Missing` when there is
+/// no such row.
+pub async fn change<E: From<DbError>>(
+    client: &Client,
+    host: &str,
+    change: impl FnOnce(&mut HostState, DateTime<Utc>) -> Result<(), E>,
+) -> Result<HostRow, E> {
+    let row = client.query_opt(include_str!("sql/hosts/lock.sql"), &[&host]).await?;
+    let mut row = HostRow::from_row(&row.ok_or_else(|| missing(host))?)?;
+    change(&mut row.state, row.now)?;
+    store(client, &row).await?;
+    Ok(row)
+}
+
+/// At most `limit` hosts that were ever asked, by name; those behind `after`.
+pub async fn list(client: &Client, after: Option<&str>, limit: i64) -> Result<Vec<HostRow>, DbError> {
+    read_all(&client.query(include_str!("sql/hosts/list.sql"), &[&after, &limit]).await?)
+}
+
+/// `Missing` when there is no such row.
+pub async fn get(client: &Client, host: &str) -> Result<HostRow, DbError> {
+    let row = client.query_opt(include_str!("sql/hosts/get.sql"), &[&host]).await?;
+    HostRow::from_row(&row.ok_or_else(|| missing(host))?)
+}
+
+/// Forgets a host: processes learn it with their next exchange. `Missing` when there is no such row.
+pub async fn reset(client: &Client, host: &str) -> Result<(), DbError> {
+    match client.execute(include_str!("sql/hosts/reset.sql"), &[&host]).await? {
+        0 => Err(missing(host)),
+        _ => Ok(()),
+    }
+}
+
+async fn locked(client: &Client, host: &str) -> Result<HostRow, DbError> {
+    let lock = include_str!("sql/hosts/lock.sql");
+    if let Some(row) = client.query_opt(lock, &[&host]).await? {
+        return HostRow::from_row(&row);
+    }
+    client.execute(include_str!("sql/hosts/add.sql"), &[&host]).await?;
+    HostRow::from_row(&client.query_one(lock, &[&host]).await?)
+}
+
+async fn store(client: &Client, row: &HostRow) -> Result<(), DbError> {
+    let state = serde_json::to_value(&row.state).map_err(unreadable)?;
+    client.execute(include_str!("sql/hosts/store.sql"), &[&row.host, &state]).await?;
+    Ok(())
+}
+
+fn missing(host: &str) -> DbError {
+    DbError::Missing(format!("host {host}"))
+}
+
+fn unreadable(error: serde_json::Error) -> DbError {
+    DbError::Other(format!("the row of a host cannot be read or written: {error}"))
+}
+
+impl FromRow for HostRow {
+    fn from_row(row: &Row) -> Result<HostRow, DbError> {
+        Ok(HostRow {
+            host: row.try_get("host")?,
+            state: serde_json::from_value(row.try_get::<_, Value>("state")?).map_err(unreadable)?,
+            now: row.try_get("now")?,
+        })
+    }
+}

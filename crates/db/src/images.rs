@@ -1,0 +1,185 @@
+//! Images of products and brands: which are to be downloaded, where they are stored, what failed.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use tokio_postgres::Row;
+use tokio_postgres::types::{Json, ToSql};
+use utoipa::ToSchema;
+
+use super::row::{FromRow, first_columns, read_all};
+use super::{Client, DbError, pipeline};
+use domain::image::{BrandId, ImageFailure, ImageOwner, MAX_TRIES, Subject, WantedImage};
+use domain::product::ProductId;
+use domain::store::StoreId;
+use domain::vocabulary::Word;
+
+/// Where an image is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OriginalImage {
+    /// Of the stored file; None where it is not stored.
+    pub path: Option<String>,
+    /// In the feed.
+    pub url: Option<String>,
+}
+
+/// Images of products and brands, of all processes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ImageTotals {
+    /// Downloaded and stored, ever.
+    pub stored: i64,
+    /// As downloaded.
+    pub bytes: i64,
+    /// Images whose last try failed, the most frequent reason first.
+    pub failed: Vec<FailedImages>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct FailedImages {
+    #[schema(value_type = ImageFailure)]
+    pub reason: Word<ImageFailure>,
+    pub images: i64,
+}
+
+/// What a search for images takes in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// Those that are not stored, have not been given up, and whose wait is over.
+    Missing,
+    /// All, stored or not.
+    All,
+}
+
+/// Images of a store's products, after the logos of their brands.
+pub async fn of_store_and_brands(client: &Client, store: StoreId, wanted: Wanted) -> Result<Vec<WantedImage>, DbError> {
+    let all = wanted == Wanted::All;
+    let params: [&(dyn ToSql + Sync); 3] = [&store, &all, &MAX_TRIES];
+    let logos = client.query(include_str!("sql/images/wanted_logos.sql"), &params);
+    let products = client.query(include_str!("sql/images/wanted_products.sql"), &params);
+    let (logos, products) = pipeline(logos, products).await?;
+    let logos = read_all::<Logo>(&logos)?.into_iter().map(|row| row.0);
+    let products = read_all::<ProductImage>(&products)?.into_iter().map(|row| row.0);
+    Ok(logos.chain(products).collect())
+}
+
+/// Stores of a state, or the one with that id, or all.
+pub async fn stores(client: &Client, state: Option<&str>, store: Option<StoreId>) -> Result<Vec<StoreId>, DbError> {
+    first_columns(&client.query(include_str!("sql/images/stores.sql"), &[&state, &store]).await?)
+}
+
+/// Where a product's image is. None: there is no such product.
+pub async fn of_product(client: &Client, id: ProductId) -> Result<Option<OriginalImage>, DbError> {
+    let row = client.query_opt(include_str!("sql/images/of_product.sql"), &[&id]).await?;
+    row.as_ref().map(OriginalImage::from_row).transpose()
+}
+
+/// Where a brand's logo is. None: there is no such brand.
+pub async fn of_brand(client: &Client, slug: &str) -> Result<Option<OriginalImage>, DbError> {
+    let row = client.query_opt(include_str!("sql/images/of_brand.sql"), &[&slug]).await?;
+    row.as_ref().map(OriginalImage::from_row).transpose()
+}
+
+/// The stores as the directories of their images name them: id, state and slug.
+pub async fn store_names(client: &Client) -> Result<Vec<(StoreId, Option<String>, String)>, DbError> {
+    let rows = client.query(include_str!("sql/images/store_names.sql"), &[]).await?;
+    rows.iter().map(|row| Ok((row.try_get("id")?, row.try_get("state")?, row.try_get("store")?))).collect()
+}
+
+/// Where the images of a store's products are stored.
+pub async fn stored_of_store(client: &Client, store: StoreId) -> Result<Vec<String>, DbError> {
+    first_columns(&client.query(include_str!("sql/images/stored_of_store.sql"), &[&store]).await?)
+}
+
+/// Where the logos of brands are stored.
+pub async fn stored_logos(client: &Client) -> Result<Vec<String>, DbError> {
+    first_columns(&client.query(include_str!("sql/images/stored_logos.sql"), &[]).await?)
+}
+
+/// Notes where images are stored, and forgets their failures. Returns those that were noted: rows that another transaction holds are left
+/// out.
+pub async fn store(client: &Client, images: &[(ImageOwner, String)]) -> Result<Vec<ImageOwner>, DbError> {
+    let (products, product_paths) = columns(images, |owner| match owner {
+        ImageOwner::Product(id) => Some(id),
+        ImageOwner::Brand(_) => None,
+    });
+    let (brands, brand_paths) = columns(images, |owner| match owner {
+        ImageOwner::Brand(id) => Some(id),
+        ImageOwner::Product(_) => None,
+    });
+    let mut stored = Vec::with_capacity(images.len());
+    if !products.is_empty() {
+        let sql = include_str!("sql/images/store_products.sql");
+        let ids: Vec<ProductId> = first_columns(&client.query(sql, &[&products, &product_paths]).await?)?;
+        stored.extend(ids.into_iter().map(ImageOwner::Product));
+    }
+    if !brands.is_empty() {
+        let sql = include_str!("sql/images/store_logos.sql");
+        let ids: Vec<BrandId> = first_columns(&client.query(sql, &[&brands, &brand_paths]).await?)?;
+        stored.extend(ids.into_iter().map(ImageOwner::Brand));
+    }
+    Ok(stored)
+}
+
+/// Adds to what was ever downloaded and stored; `bytes` as downloaded.
+pub async fn add_totals(client: &Client, images: u64, bytes: u64) -> Result<(), DbError> {
+    let (images, bytes) = (images.cast_signed(), bytes.cast_signed());
+    client.execute(include_str!("sql/images/add_totals.sql"), &[&images, &bytes]).await?;
+    Ok(())
+}
+
+/// How many images were ever stored, and how many could not be.
+pub async fn totals(client: &Client) -> Result<ImageTotals, DbError> {
+    ImageTotals::from_row(&client.query_one(include_str!("sql/images/totals.sql"), &[]).await?)
+}
+
+/// Counts a try that failed; the next one comes after `base`, doubled with each.
+pub async fn fail(client: &Client, image: &WantedImage, reason: ImageFailure, base: Duration) -> Result<(), DbError> {
+    let (sql, id) = match image.owner {
+        ImageOwner::Product(id) => (include_str!("sql/images/fail_product.sql"), id),
+        ImageOwner::Brand(id) => (include_str!("sql/images/fail_logo.sql"), id),
+    };
+    client.execute(sql, &[&id, &image.url, &reason.name(), &base.as_secs_f64()]).await?;
+    Ok(())
+}
+
+fn columns(images: &[(ImageOwner, String)], id: fn(ImageOwner) -> Option<i64>) -> (Vec<i64>, Vec<&str>) {
+    images.iter().filter_map(|(owner, path)| Some((id(*owner)?, path.as_str()))).unzip()
+}
+
+impl FromRow for OriginalImage {
+    fn from_row(row: &Row) -> Result<Self, DbError> {
+        Ok(OriginalImage { path: row.try_get("local_image_path")?, url: row.try_get("image_url")? })
+    }
+}
+
+impl FromRow for ImageTotals {
+    fn from_row(row: &Row) -> Result<Self, DbError> {
+        let Json(failed) = row.try_get("failed")?;
+        Ok(ImageTotals { stored: row.try_get("stored")?, bytes: row.try_get("bytes")?, failed })
+    }
+}
+
+struct ProductImage(WantedImage);
+
+impl FromRow for ProductImage {
+    fn from_row(row: &Row) -> Result<Self, DbError> {
+        let subject = Subject::Product {
+            state: row.try_get("state")?,
+            store: row.try_get("store")?,
+            brand: row.try_get("brand_name_raw")?,
+            provider_product_id: row.try_get("provider_product_id")?,
+        };
+        let owner = ImageOwner::Product(row.try_get("id")?);
+        Ok(ProductImage(WantedImage { owner, subject, url: row.try_get("image_url")? }))
+    }
+}
+
+struct Logo(WantedImage);
+
+impl FromRow for Logo {
+    fn from_row(row: &Row) -> Result<Self, DbError> {
+        let owner = ImageOwner::Brand(row.try_get("id")?);
+        let subject = Subject::Brand { slug: row.try_get("slug")? };
+        Ok(Logo(WantedImage { owner, subject, url: row.try_get("image_url")? }))
+    }
+}

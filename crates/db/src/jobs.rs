@@ -1,0 +1,160 @@
+//! Media jobs: tasks whose role is the job's type, read and queued by the view `worker_job_queue`'s rules. Other changes of a job are those
+//! of its task ([`super::tasks`]).
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use thiserror::Error;
+use tokio_postgres::Row;
+use tokio_postgres::types::ToSql;
+use utoipa::{IntoParams, ToSchema};
+
+use super::row::{FromRow, first_column, json, read_all, word};
+use super::{Client, DbError, Tx, task_requests};
+use domain::job::{JobStatus, NewJob, job_types, optional_job_type};
+use domain::role::Role;
+use domain::task::TaskId;
+use domain::vocabulary::Word;
+use telemetry::events;
+
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct JobView {
+    pub id: TaskId,
+    #[schema(value_type = Role)]
+    pub job_type: Word<Role>,
+    pub platform: Option<String>,
+    pub account: Option<String>,
+    /// 1 (first) to 10.
+    pub priority: i32,
+    #[schema(value_type = JobStatus)]
+    pub status: Word<JobStatus>,
+    #[schema(value_type = Object)]
+    pub payload: Value,
+    pub result: Option<Value>,
+    pub error_message: Option<String>,
+    pub retry_count: i32,
+    pub max_retries: i32,
+    pub scheduled_for: Option<DateTime<Utc>>,
+    pub created_at: DateTime<Utc>,
+    pub started_at: Option<DateTime<Utc>>,
+    pub completed_at: Option<DateTime<Utc>>,
+    pub worker_id: Option<String>,
+    pub progress_percent: Option<i16>,
+    pub progress_message: Option<String>,
+    /// Tasks and jobs that it waits for.
+    pub depends_on: Option<Vec<TaskId>>,
+}
+
+/// Which jobs to list; a field that is None does not filter.
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct JobFilter {
+    /// Just this job.
+    #[serde(skip)]
+    pub id: Option<TaskId>,
+    pub status: Option<JobStatus>,
+    pub platform: Option<String>,
+    pub account: Option<String>,
+    #[serde(deserialize_with = "optional_job_type")]
+    #[param(schema_with = job_types)]
+    pub job_type: Option<Role>,
+    /// Ids below this one.
+    #[serde(skip)]
+    pub below: Option<TaskId>,
+}
+
+/// Jobs of a platform that wait.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct PendingCount {
+    pub count: i64,
+    pub platform: Option<String>,
+}
+
+/// Why no job was queued.
+#[derive(Debug, Error)]
+pub enum NewJobError {
+    #[error("job {existing} does the same")]
+    Duplicate { existing: TaskId },
+    /// It would wait for a task that does not exist.
+    #[error("task {0} does not exist")]
+    MissingDependency(TaskId),
+    #[error(transparent)]
+    Db(#[from] DbError),
+}
+
+/// The newest first, at most `limit`.
+pub async fn list(client: &Client, filter: &JobFilter, limit: i64) -> Result<Vec<JobView>, DbError> {
+    let JobFilter { id, platform, account, below, .. } = filter;
+    let (status, job_type) = (filter.status.map(<&str>::from), filter.job_type.map(Role::name));
+    let sql = include_str!("sql/jobs/list.sql");
+    read_all(&client.query(sql, &[id, &status, platform, account, &job_type, below, &limit]).await?)
+}
+
+/// `Missing` when there is none, or the task is no job.
+pub async fn get(client: &Client, id: TaskId) -> Result<JobView, DbError> {
+    let found = list(client, &JobFilter { id: Some(id), ..JobFilter::default() }, 1).await?.pop();
+    found.ok_or_else(|| DbError::Missing(format!("job {id}")))
+}
+
+/// Queues a job, unless an open one does the same.
+pub async fn insert(tx: &Tx, job: &NewJob) -> Result<TaskId, NewJobError> {
+    let NewJob { role, platform, account, priority, payload, scheduled_for, max_retries, depends_on } = job;
+    if let Some(missing) = task_requests::missing(tx, depends_on).await?.into_iter().min() {
+        return Err(NewJobError::MissingDependency(missing));
+    }
+    let holder = include_str!("sql/jobs/holder_of_key.sql");
+    if let Some(row) = tx.query_opt(holder, &[&role.name(), platform, account, payload]).await? {
+        return Err(NewJobError::Duplicate { existing: first_column(&row)? });
+    }
+    let sql = include_str!("sql/jobs/insert.sql");
+    let params: [&(dyn ToSql + Sync); 8] =
+        [&role.name(), platform, account, priority, payload, scheduled_for, max_retries, depends_on];
+    let id = match tx.query_one(sql, &params).await {
+        Ok(row) => first_column(&row)?,
+        // made between the two statements: the same request finds it the next time
+        Err(DbError::Conflict { detail, .. }) => return Err(DbError::Contention(detail).into()),
+        Err(other) => return Err(other.into()),
+    };
+    events::tasks_enqueued(*role, 1);
+    Ok(id)
+}
+
+/// How many wait, by platform.
+pub async fn pending_counts(client: &Client) -> Result<Vec<PendingCount>, DbError> {
+    let rows = client.query(include_str!("sql/jobs/pending_counts.sql"), &[]).await?;
+    rows.iter()
+        .map(|row| Ok(PendingCount { count: row.try_get("count")?, platform: row.try_get("platform")? }))
+        .collect()
+}
+
+/// Whether a live worker claims jobs.
+pub async fn worker_is_healthy(client: &Client) -> Result<bool, DbError> {
+    first_column(&client.query_one(include_str!("sql/jobs/worker_is_healthy.sql"), &[]).await?)
+}
+
+impl FromRow for JobView {
+    fn from_row(row: &Row) -> Result<Self, DbError> {
+        Ok(JobView {
+            id: row.try_get("id")?,
+            job_type: word(row, "job_type")?,
+            platform: row.try_get("platform")?,
+            account: row.try_get("account")?,
+            priority: row.try_get("priority")?,
+            status: word(row, "status")?,
+            payload: json(row, "payload").unwrap_or_default(),
+            result: json(row, "result"),
+            error_message: row.try_get("error_message")?,
+            retry_count: row.try_get("retry_count")?,
+            max_retries: row.try_get("max_retries")?,
+            scheduled_for: row.try_get("scheduled_for")?,
+            created_at: row.try_get("created_at")?,
+            started_at: row.try_get("started_at")?,
+            completed_at: row.try_get("completed_at")?,
+            worker_id: row.try_get("worker_id")?,
+            progress_percent: row.try_get("progress_percent")?,
+            progress_message: row.try_get("progress_message")?,
+            depends_on: row.try_get("depends_on")?,
+        })
+    }
+}

@@ -1,0 +1,85 @@
+//! `listen`: wake-ups of one NOTIFY channel, on a connection of its own that comes back by itself.
+//!
+//! A wake-up says "look now" and nothing else: several at once become one, and any may be missed while the connection is
+//! away. So it is never the only way to learn of something: every receiver polls as well.
+
+use std::convert::Infallible;
+use std::future::poll_fn;
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep, timeout};
+use tokio_postgres::{AsyncMessage, Client};
+
+use super::connect::{Connection, Server};
+use super::error::DbError;
+use telemetry::events;
+
+const MIN_PAUSE: Duration = Duration::from_millis(200);
+const MAX_PAUSE: Duration = Duration::from_secs(30);
+/// A connection that is dead without an error brings no wake-ups.
+const PING_INTERVAL: Duration = Duration::from_secs(30);
+const PING_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Counts wake-ups of `channel` (a plain lower-case name) until the last receiver is dropped. `changed()` also fires after
+/// each reconnection, since something may have been missed.
+pub fn listen(server: &Server, channel: &'static str) -> watch::Receiver<u64> {
+    let (wake, wakes) = watch::channel(0);
+    let server = server.clone();
+    tokio::spawn(async move {
+        tokio::select! {
+            () = wake.closed() => {}
+            never = stay_connected(&server, channel, &wake) => match never {},
+        }
+    });
+    wakes
+}
+
+async fn stay_connected(server: &Server, channel: &str, wake: &watch::Sender<u64>) -> Infallible {
+    let mut pause = MIN_PAUSE;
+    loop {
+        let begun = Instant::now();
+        let Err(error) = listen_until_lost(server, channel, wake).await;
+        events::listen_lost(channel, &error);
+        if begun.elapsed() > MAX_PAUSE {
+            pause = MIN_PAUSE;
+        }
+        sleep(pause).await;
+        pause = (pause * 2).min(MAX_PAUSE);
+    }
+}
+
+async fn listen_until_lost(server: &Server, channel: &str, wake: &watch::Sender<u64>) -> Result<Infallible, DbError> {
+    let (client, connection) = server.connect("drover listen", PING_TIMEOUT).await?;
+    tokio::select! {
+        lost = forward(connection, wake) => lost,
+        failed = subscribe(&client, channel, wake) => failed,
+    }
+}
+
+async fn forward(mut connection: Connection, wake: &watch::Sender<u64>) -> Result<Infallible, DbError> {
+    loop {
+        match poll_fn(|context| connection.poll_message(context)).await {
+            Some(Ok(AsyncMessage::Notification(_))) => wake.send_modify(|count| *count += 1),
+            Some(Ok(_)) => {}
+            Some(Err(error)) => return Err(error.into()),
+            None => return Err(DbError::Unavailable("the connection was closed".to_owned())),
+        }
+    }
+}
+
+async fn subscribe(client: &Client, channel: &str, wake: &watch::Sender<u64>) -> Result<Infallible, DbError> {
+    within(client, &format!("LISTEN {channel}")).await?;
+    wake.send_modify(|count| *count += 1);
+    loop {
+        sleep(PING_INTERVAL).await;
+        within(client, "SELECT 1").await?;
+    }
+}
+
+async fn within(client: &Client, sql: &str) -> Result<(), DbError> {
+    match timeout(PING_TIMEOUT, client.batch_execute(sql)).await {
+        Ok(answer) => Ok(answer?),
+        Err(_) => Err(DbError::Unavailable(format!("the server did not answer within {PING_TIMEOUT:?}"))),
+    }
+}

@@ -1,0 +1,197 @@
+//! `payload_replays`: payloads that become refresh tasks once more, in the order of their fetches, part by part.
+//!
+//! The tasks of a part and the replay's new position are one transaction: a command that was killed goes on where it stopped, and
+//! queues nothing twice. A removal of payloads locks their rows, as a part does.
+
+use chrono::{DateTime, Utc};
+use serde_json::json;
+use tokio_postgres::Row;
+use tokio_postgres::types::Type;
+
+use super::row::{FromRow, first_column, first_columns, parsed, read_all};
+use super::tasks::{self, NewTask};
+use super::{Client, Db, DbError, Tx};
+use domain::payload::PayloadId;
+use domain::role::Role;
+use domain::stock::PayloadPosition;
+use domain::store::{Platform, StoreId};
+use telemetry::events;
+
+/// Below everything that crawls: new data goes first.
+const PRIORITY: i32 = -10;
+
+/// Which payloads; none = no limit. A replay that was cut goes on when the same is asked for again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReplayChoice {
+    pub since: Option<DateTime<Utc>>,
+    /// Payloads fetched at that time or later are left out.
+    pub until: Option<DateTime<Utc>>,
+    /// In order, none twice.
+    pub stores: Option<Vec<StoreId>>,
+}
+
+/// A replay and how far it has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Replay {
+    id: i64,
+    /// What is fetched later is not part of it.
+    up_to: DateTime<Utc>,
+    /// The last payload that it looked at.
+    position: PayloadPosition,
+}
+
+/// A payload on its way to be replayed.
+#[derive(Clone, Debug)]
+pub struct ReplayPayload {
+    pub id: PayloadId,
+    pub dispensary_id: StoreId,
+    pub platform: Platform,
+    pub storage_path: String,
+    pub bytes: i64,
+    pub fetched_at: DateTime<Utc>,
+    /// Its store is to be crawled; the tasks of others would be cancelled.
+    pub is_enabled: bool,
+    /// An open task does the same.
+    pub is_queued: bool,
+}
+
+/// The unfinished replay of this choice.
+pub async fn resume(client: &Client, choice: &ReplayChoice) -> Result<Option<Replay>, DbError> {
+    let ReplayChoice { since, until, stores } = choice;
+    let row = client.query_opt(include_str!("sql/payload_replays/resume.sql"), &[since, until, stores]).await?;
+    row.as_ref().map(Replay::from_row).transpose()
+}
+
+pub async fn begin(client: &Client, choice: &ReplayChoice) -> Result<Replay, DbError> {
+    let ReplayChoice { since, until, stores } = choice;
+    let row = client.query_one(include_str!("sql/payload_replays/begin.sql"), &[since, until, stores]).await?;
+    Replay::from_row(&row)
+}
+
+/// What [`begin`] would begin, to be looked at only.
+pub async fn plan(client: &Client, choice: &ReplayChoice) -> Result<Replay, DbError> {
+    let sql = include_str!("sql/payload_replays/plan.sql");
+    let rows = [(&choice.since as _, Type::TIMESTAMPTZ), (&choice.until as _, Type::TIMESTAMPTZ)];
+    let rows = client.query_planned(sql, &rows).await?;
+    rows.first().map(Replay::from_row).transpose()?.ok_or_else(|| DbError::Missing("a replay".to_owned()))
+}
+
+/// Ends the unfinished replays of this choice where they are.
+pub async fn abandon(client: &Client, choice: &ReplayChoice) -> Result<(), DbError> {
+    let ReplayChoice { since, until, stores } = choice;
+    client.execute(include_str!("sql/payload_replays/abandon.sql"), &[since, until, stores]).await?;
+    Ok(())
+}
+
+/// How many payloads it has not looked at yet.
+pub async fn remaining(client: &Client, replay: &Replay, choice: &ReplayChoice) -> Result<u64, DbError> {
+    let sql = include_str!("sql/payload_replays/count.sql");
+    let rows = client.query_planned(sql, &replay.range(&choice.stores)).await?;
+    let count: i64 = rows.first().map(first_column).transpose()?.unwrap_or_default();
+    Ok(count.unsigned_abs())
+}
+
+/// The next payloads, at most `limit`; none = it is at its end.
+pub async fn page(
+    client: &Client,
+    replay: &Replay,
+    choice: &ReplayChoice,
+    limit: i64,
+) -> Result<Vec<ReplayPayload>, DbError> {
+    let [at, id, up_to, stores] = replay.range(&choice.stores);
+    // planned for its values: of all stores along their times, of a few by theirs
+    let sql = include_str!("sql/payload_replays/page.sql");
+    read_all(&client.query_planned(sql, &[at, id, up_to, stores, (&limit, Type::INT8)]).await?)
+}
+
+/// Queues a task for each of `payloads`, of the page that ends with `last`; returns how many, and moves the replay on in the same
+/// transaction. `Conflict` when another process queues the same now, `Contention` when it has moved the replay: nothing has happened.
+pub async fn queue_part(
+    db: &Db,
+    replay: &mut Replay,
+    payloads: &[ReplayPayload],
+    last: PayloadPosition,
+) -> Result<usize, DbError> {
+    let tx = db.begin().await?;
+    let queued = queue(&tx, payloads).await?;
+    let advance = include_str!("sql/payload_replays/advance.sql");
+    let tasks = i64::try_from(queued).unwrap_or(i64::MAX);
+    let moved = tx.execute(advance, &[&replay.id, &replay.position.id, &last.fetched_at, &last.id, &tasks]).await?;
+    if moved == 0 {
+        return Err(DbError::Contention("another process goes on with the same replay".to_owned()));
+    }
+    tx.commit().await?;
+    replay.position = last;
+    events::tasks_enqueued(Role::ProductRefresh, queued as u64);
+    Ok(queued)
+}
+
+pub async fn finish(client: &Client, replay: &Replay) -> Result<(), DbError> {
+    client.execute(include_str!("sql/payload_replays/finish.sql"), &[&replay.id]).await?;
+    Ok(())
+}
+
+/// Tasks of replays that are not claimed yet.
+pub async fn open_tasks(client: &Client) -> Result<u64, DbError> {
+    let row = client.query_one(include_str!("sql/payload_replays/open_tasks.sql"), &[&PRIORITY]).await?;
+    Ok(first_column::<i64>(&row)?.unsigned_abs())
+}
+
+async fn queue(tx: &Tx, payloads: &[ReplayPayload]) -> Result<usize, DbError> {
+    let ids: Vec<PayloadId> = payloads.iter().map(|payload| payload.id).collect();
+    let kept: Vec<PayloadId> = first_columns(&tx.query(include_str!("sql/payload_replays/keep.sql"), &[&ids]).await?)?;
+    let kept: std::collections::HashSet<PayloadId> = kept.into_iter().collect();
+    let tasks: Vec<NewTask> = payloads.iter().filter(|payload| kept.contains(&payload.id)).map(refresh_of).collect();
+    Ok(tasks::enqueue(tx, &tasks).await?.len())
+}
+
+fn refresh_of(payload: &ReplayPayload) -> NewTask {
+    NewTask {
+        dispensary_id: Some(payload.dispensary_id),
+        platform: Some(payload.platform.name().to_owned()),
+        priority: PRIORITY,
+        payload: json!({ "payload_id": payload.id }),
+        dedup_key: Some(format!("{}:{}:{}", Role::ProductRefresh, payload.dispensary_id, payload.id)),
+        ..NewTask::new(Role::ProductRefresh)
+    }
+}
+
+impl Replay {
+    /// Moves on past payloads that are not queued, in memory only.
+    pub fn skip_to(&mut self, last: PayloadPosition) {
+        self.position = last;
+    }
+
+    fn range<'a>(&'a self, stores: &'a Option<Vec<StoreId>>) -> [TypedParam<'a>; 4] {
+        [
+            (&self.position.fetched_at, Type::TIMESTAMPTZ),
+            (&self.position.id, Type::INT8),
+            (&self.up_to, Type::TIMESTAMPTZ),
+            (stores, Type::INT8_ARRAY),
+        ]
+    }
+}
+
+type TypedParam<'a> = (&'a (dyn tokio_postgres::types::ToSql + Sync), Type);
+
+impl FromRow for Replay {
+    fn from_row(row: &Row) -> Result<Replay, DbError> {
+        let position = PayloadPosition { fetched_at: row.try_get("last_at")?, id: row.try_get("last_id")? };
+        Ok(Replay { id: row.try_get("id")?, up_to: row.try_get("up_to")?, position })
+    }
+}
+
+impl FromRow for ReplayPayload {
+    fn from_row(row: &Row) -> Result<ReplayPayload, DbError> {
+        Ok(ReplayPayload {
+            id: row.try_get("id")?,
+            dispensary_id: row.try_get("dispensary_id")?,
+            platform: parsed(row, "platform")?,
+            storage_path: row.try_get("storage_path")?,
+            bytes: row.try_get("bytes")?,
+            fetched_at: row.try_get("fetched_at")?,
+            is_enabled: row.try_get("crawl_enabled")?,
+            is_queued: row.try_get("is_queued")?,
+        })
+    }
+}

@@ -1,0 +1,142 @@
+//! Payloads as people see them: pages, one, and the two of a store that are to be compared. Reads only.
+//!
+//! Their files are `storage`'s: a row may be there whose file has gone.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use tokio_postgres::Row;
+use tokio_postgres::types::Type;
+use utoipa::{IntoParams, ToSchema};
+
+use super::row::{FromRow, read_all, word};
+use super::{Client, DbError, payloads};
+use domain::payload::{Payload, PayloadId};
+use domain::span;
+use domain::stock::PayloadPosition;
+use domain::store::{Platform, StoreId};
+use domain::task::TaskId;
+use domain::vocabulary::Word;
+
+/// Which payloads to list; a field that is None does not filter.
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct PayloadFilter {
+    pub dispensary_id: Option<StoreId>,
+    pub platform: Option<Platform>,
+    /// Fetched then or later.
+    #[serde(deserialize_with = "span::optional_beginning")]
+    #[param(schema_with = span::schema)]
+    pub from: Option<DateTime<Utc>>,
+    /// Fetched before.
+    #[serde(deserialize_with = "span::optional_end")]
+    #[param(schema_with = span::schema)]
+    pub to: Option<DateTime<Utc>>,
+    /// The last one of the page before: the next ones are older.
+    #[serde(skip)]
+    pub after: Option<PayloadPosition>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct PayloadView {
+    pub id: PayloadId,
+    pub task_id: Option<TaskId>,
+    pub dispensary_id: StoreId,
+    pub dispensary_name: Option<String>,
+    #[schema(value_type = Platform)]
+    pub platform: Word<Platform>,
+    pub storage_path: String,
+    pub sha256: String,
+    /// Of the file.
+    pub bytes: i64,
+    pub product_count: i32,
+    pub total_count: i32,
+    pub coverage: f64,
+    pub fetched_at: DateTime<Utc>,
+}
+
+impl PayloadView {
+    /// Where the next page begins.
+    pub fn position(&self) -> PayloadPosition {
+        PayloadPosition { fetched_at: self.fetched_at, id: self.id }
+    }
+}
+
+/// At most `limit` payloads, newest first.
+pub async fn list(client: &Client, filter: &PayloadFilter, limit: i64) -> Result<Vec<PayloadView>, DbError> {
+    let platform = filter.platform.map(Platform::name);
+    let (after_time, after_id) = filter.after.map(|after| (after.fetched_at, after.id)).unzip();
+    let rows = client
+        .query_planned(
+            include_str!("sql/payload_views/list.sql"),
+            &[
+                (&filter.dispensary_id, Type::INT8),
+                (&platform, Type::TEXT),
+                (&filter.from, Type::TIMESTAMPTZ),
+                (&filter.to, Type::TIMESTAMPTZ),
+                (&after_time, Type::TIMESTAMPTZ),
+                (&after_id, Type::INT8),
+                (&limit, Type::INT8),
+            ],
+        )
+        .await?;
+    read_all(&rows)
+}
+
+pub async fn get(client: &Client, id: PayloadId) -> Result<Option<PayloadView>, DbError> {
+    let row = client.query_opt(include_str!("sql/payload_views/get.sql"), &[&id]).await?;
+    row.as_ref().map(PayloadView::from_row).transpose()
+}
+
+/// The two payloads of a store that are to be compared, older one first unless they are named otherwise: `to` is the latest where it is
+/// not named, `from` the one before `to`. `Missing` where the store has no such payload.
+pub async fn to_compare(
+    client: &Client,
+    store: StoreId,
+    from: Option<PayloadId>,
+    to: Option<PayloadId>,
+) -> Result<(Payload, Payload), DbError> {
+    let to = match to {
+        Some(id) => of_store(client, store, id).await?,
+        None => payloads::latest(client, store).await?.ok_or_else(|| missing(store, "a payload"))?,
+    };
+    let from = match from {
+        Some(id) => of_store(client, store, id).await?,
+        None => before(client, &to).await?.ok_or_else(|| missing(store, &format!("a payload before {}", to.id)))?,
+    };
+    Ok((from, to))
+}
+
+async fn of_store(client: &Client, store: StoreId, id: PayloadId) -> Result<Payload, DbError> {
+    let found = payloads::get(client, id).await?.filter(|payload| payload.dispensary_id == store);
+    found.ok_or_else(|| missing(store, &format!("payload {id}")))
+}
+
+async fn before(client: &Client, payload: &Payload) -> Result<Option<Payload>, DbError> {
+    let sql = include_str!("sql/payloads/before.sql");
+    let row = client.query_opt(sql, &[&payload.dispensary_id, &payload.id]).await?;
+    row.as_ref().map(Payload::from_row).transpose()
+}
+
+fn missing(store: StoreId, what: &str) -> DbError {
+    DbError::Missing(format!("{what} of store {store}"))
+}
+
+impl FromRow for PayloadView {
+    fn from_row(row: &Row) -> Result<PayloadView, DbError> {
+        Ok(PayloadView {
+            id: row.try_get("id")?,
+            task_id: row.try_get("task_id")?,
+            dispensary_id: row.try_get("dispensary_id")?,
+            dispensary_name: row.try_get("dispensary_name")?,
+            platform: word(row, "platform")?,
+            storage_path: row.try_get("storage_path")?,
+            sha256: row.try_get("sha256")?,
+            bytes: row.try_get("bytes")?,
+            product_count: row.try_get("product_count")?,
+            total_count: row.try_get("total_count")?,
+            coverage: row.try_get("coverage")?,
+            fetched_at: row.try_get("fetched_at")?,
+        })
+    }
+}

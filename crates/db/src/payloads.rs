@@ -1,0 +1,173 @@
+//! `raw_crawl_payloads`: one row for each payload file. The file is durable before its row.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use tokio_postgres::Row;
+
+use super::row::{FromRow, first_column, first_columns, parsed};
+use super::{Client, Db, DbError, Tx};
+use domain::payload::{self, FetchStart, NewPayload, Payload, PayloadId, Removed, SweepTimes};
+use domain::stock::PayloadPosition;
+use domain::store::StoreId;
+
+/// At most so many payloads are counted for one store; it makes fewer in years.
+const MAX_BETWEEN: i64 = 10_000;
+
+/// What a fetch must know of its store before it begins.
+pub async fn before_fetch(client: &Client, store: StoreId) -> Result<FetchStart, DbError> {
+    let row = client.query_one(include_str!("sql/payloads/before_fetch.sql"), &[&store]).await?;
+    let products: i64 = row.try_get("products")?;
+    Ok(FetchStart {
+        at: row.try_get("fetched_at")?,
+        products: products.max(0) as usize,
+        small_menu_proxies: row.try_get("small_menu_proxies")?,
+    })
+}
+
+/// Notes a menu that is too small to be believed at once; true when it is to be believed after all: the third in a row, hours
+/// apart and, where there are several proxies, not all through one; or the sixth.
+pub async fn believe_small_menu(
+    client: &Client,
+    store: StoreId,
+    start: &FetchStart,
+    products: usize,
+    proxy: Option<i64>,
+) -> Result<bool, DbError> {
+    let products = i32::try_from(products).unwrap_or(i32::MAX);
+    let sql = include_str!("sql/payloads/believe_small_menu.sql");
+    first_column(&client.query_one(sql, &[&store, &start.at, &products, &proxy]).await?)
+}
+
+pub async fn insert(tx: &Tx, payload: &NewPayload) -> Result<Payload, DbError> {
+    let row = tx
+        .query_one(
+            include_str!("sql/payloads/insert.sql"),
+            &[
+                &payload.task_id,
+                &payload.dispensary_id,
+                &payload.platform.name(),
+                &payload.storage_path,
+                &payload.sha256,
+                &payload.bytes,
+                &payload.product_count,
+                &payload.total_count,
+                &payload.coverage,
+                &payload.fetched_at,
+            ],
+        )
+        .await?;
+    Payload::from_row(&row)
+}
+
+pub async fn get(client: &Client, id: PayloadId) -> Result<Option<Payload>, DbError> {
+    client.query_opt(include_str!("sql/payloads/get.sql"), &[&id]).await?.as_ref().map(Payload::from_row).transpose()
+}
+
+/// The store's newest payload by when it was fetched.
+pub async fn latest(client: &Client, store: StoreId) -> Result<Option<Payload>, DbError> {
+    client
+        .query_opt(include_str!("sql/payloads/latest.sql"), &[&store])
+        .await?
+        .as_ref()
+        .map(Payload::from_row)
+        .transpose()
+}
+
+/// Whether the store of a payload whose file cannot be read needs a fetch that was not asked for yet.
+pub async fn needs_refetch(tx: &Tx, lost: PayloadId) -> Result<bool, DbError> {
+    first_column(&tx.query_one(include_str!("sql/payloads/needs_refetch.sql"), &[&lost]).await?)
+}
+
+/// Which files without a row may be deleted, when a file's row may come as late as `wait` after its fetch began.
+pub async fn sweep_times(client: &Client, wait: Duration) -> Result<SweepTimes, DbError> {
+    let row = client.query_one(include_str!("sql/payloads/sweep_times.sql"), &[&wait.as_secs_f64()]).await?;
+    Ok(SweepTimes { now: row.try_get("now")?, before: row.try_get("before")? })
+}
+
+/// The storage paths of the newest payloads.
+pub async fn newest_paths(client: &Client, limit: i64) -> Result<Vec<String>, DbError> {
+    first_columns(&client.query(include_str!("sql/payloads/newest_paths.sql"), &[&limit]).await?)
+}
+
+/// Whether the database knows any payload.
+pub async fn any(client: &Client) -> Result<bool, DbError> {
+    first_column(&client.query_one(include_str!("sql/payloads/any.sql"), &[]).await?)
+}
+
+/// Payloads fetched before `before`, in the order of their fetches, that come after `after`; at most `limit`.
+pub async fn aged(
+    client: &Client,
+    before: DateTime<Utc>,
+    after: PayloadPosition,
+    limit: i64,
+) -> Result<Vec<PayloadPosition>, DbError> {
+    let sql = include_str!("sql/payloads/aged.sql");
+    let rows = client.query(sql, &[&before, &after.fetched_at, &after.id, &limit]).await?;
+    rows.iter()
+        .map(|row| Ok(PayloadPosition { fetched_at: row.try_get("fetched_at")?, id: row.try_get("id")? }))
+        .collect()
+}
+
+/// How many of these payloads nothing needs: not the newest of their store, nor of an open task.
+pub async fn expendable(client: &Client, ids: &[PayloadId]) -> Result<Removed, DbError> {
+    removed(&client.query_one(include_str!("sql/payloads/expendable.sql"), &[&ids]).await?)
+}
+
+/// Deletes the rows of those payloads that nothing needs; their files are `payload_removals` from now on.
+pub async fn expire(db: &Db, ids: &[PayloadId]) -> Result<Removed, DbError> {
+    let tx = db.begin().await?;
+    let locked: Vec<PayloadId> = first_columns(&tx.query(include_str!("sql/payloads/lock.sql"), &[&ids]).await?)?;
+    // a statement of its own, after the lock: it sees the tasks of the session that had the rows locked
+    let gone = removed(&tx.query_one(include_str!("sql/payloads/expire.sql"), &[&locked]).await?)?;
+    tx.commit().await?;
+    Ok(gone)
+}
+
+pub(super) fn removed(row: &Row) -> Result<Removed, DbError> {
+    let of = |column| row.try_get::<_, i64>(column).map(i64::unsigned_abs);
+    Ok(Removed { files: of("files")?, bytes: of("bytes")? })
+}
+
+/// Which of these storage paths have a row, or had one that retention deleted: the others may be set aside once they are old enough.
+pub async fn known(client: &Client, paths: &[String]) -> Result<HashSet<String>, DbError> {
+    let rows = client.query(include_str!("sql/payloads/known.sql"), &[&paths]).await?;
+    rows.iter().map(first_column).collect()
+}
+
+/// How many complete crawls of the store were fetched after `from` and up to `to`, as far as [`MAX_BETWEEN`] payloads tell.
+pub async fn complete_between(
+    client: &Client,
+    store: StoreId,
+    from: DateTime<Utc>,
+    to: DateTime<Utc>,
+    min_coverage: f64,
+) -> Result<usize, DbError> {
+    let sql = include_str!("sql/payloads/counts_between.sql");
+    let rows = client.query(sql, &[&store, &from, &to, &MAX_BETWEEN]).await?;
+    let mut complete = 0;
+    for row in &rows {
+        let (products, total) = (row.try_get("product_count")?, row.try_get("total_count")?);
+        complete += usize::from(payload::is_complete(products, total, min_coverage));
+    }
+    Ok(complete)
+}
+
+impl FromRow for Payload {
+    fn from_row(row: &Row) -> Result<Payload, DbError> {
+        Ok(Payload {
+            id: row.try_get("id")?,
+            task_id: row.try_get("task_id")?,
+            dispensary_id: row.try_get("dispensary_id")?,
+            platform: parsed(row, "platform")?,
+            storage_path: row.try_get("storage_path")?,
+            sha256: row.try_get("sha256")?,
+            bytes: row.try_get("bytes")?,
+            product_count: row.try_get("product_count")?,
+            total_count: row.try_get("total_count")?,
+            coverage: row.try_get("coverage")?,
+            fetched_at: row.try_get("fetched_at")?,
+        })
+    }
+}

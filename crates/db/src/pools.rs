@@ -1,0 +1,136 @@
+//! `Db`: the connection pools. A borrow returns a connection or `Unavailable` within `connect_timeout` and [`BORROW_GRACE`].
+//!
+//! After an outage the pools mend themselves: a closed connection is noticed before it is lent, and a new one made.
+
+use std::time::Duration;
+
+use deadpool_postgres::{Hook, HookError, ManagerConfig, Pool, RecyclingMethod, Runtime, Timeouts};
+use futures_util::FutureExt;
+
+use super::client::{Client, Tx};
+use super::connect::{Server, lock_timeout, session_settings};
+use super::error::DbError;
+
+/// How many connections each pool may hold.
+#[derive(Clone, Copy, Debug)]
+pub struct PoolSizes {
+    pub work: usize,
+    pub api: usize,
+}
+
+/// Beyond the pool's own deadlines: for a connection that first waits for its turn and is then slow to open.
+const BORROW_GRACE: Duration = Duration::from_secs(1);
+
+/// All connections to the database but those of the heartbeat and of LISTEN. Cheap to clone.
+#[derive(Clone)]
+pub struct Db {
+    server: Server,
+    work: Pool,
+    api: Pool,
+    deadlines: Deadlines,
+    is_one_off: bool,
+}
+
+#[derive(Clone, Copy)]
+struct Deadlines {
+    connect: Duration,
+    statement: Duration,
+    transaction: Duration,
+    maintenance: Duration,
+}
+
+impl Db {
+    /// Makes the pools; connects nothing yet. `url` is a libpq URL or key-value string.
+    pub fn new(url: &str, config: &settings::Database, sizes: PoolSizes) -> Result<Db, DbError> {
+        let deadlines = Deadlines {
+            connect: config.connect_timeout,
+            statement: config.statement_timeout,
+            transaction: config.transaction_timeout,
+            maintenance: config.maintenance_timeout,
+        };
+        let server = Server::parse(url, config.connect_timeout)?;
+        let (work, api) = (pool(&server, config, sizes.work)?, pool(&server, config, sizes.api)?);
+        Ok(Db { server, work, api, deadlines, is_one_off: false })
+    }
+
+    /// For a command, which does one thing after the other and each once: work and API share their connections.
+    pub fn one_off(&self) -> Db {
+        Db { api: self.work.clone(), is_one_off: true, ..self.clone() }
+    }
+
+    /// For connections outside the pools, such as the heartbeat's.
+    pub fn server(&self) -> &Server {
+        &self.server
+    }
+
+    /// A connection for work, within the connect deadline.
+    pub async fn client(&self) -> Result<Client, DbError> {
+        self.borrow(&self.work, self.deadlines.statement).await
+    }
+
+    /// A connection for the HTTP API, which work can never starve.
+    pub async fn api_client(&self) -> Result<Client, DbError> {
+        self.borrow(&self.api, self.deadlines.statement).await
+    }
+
+    /// A connection for migrations and refreshes of views, with minutes to run.
+    pub async fn maintenance_client(&self) -> Result<Client, DbError> {
+        let client = self.borrow(&self.work, self.deadlines.maintenance).await?;
+        let millis = self.deadlines.maintenance.as_millis();
+        client.batch(&format!("SET statement_timeout = {millis}")).await?;
+        // the pool must not get the setting
+        client.discard_when_done();
+        Ok(client)
+    }
+
+    /// Begins a write transaction, which has its own, longer deadline as a whole.
+    pub async fn begin(&self) -> Result<Tx, DbError> {
+        self.begin_within(&self.work, self.deadlines.transaction, self.deadlines.transaction).await
+    }
+
+    /// Begins a transaction that may take minutes: a migration, or an import of stores.
+    pub async fn begin_maintenance(&self) -> Result<Tx, DbError> {
+        self.begin_within(&self.work, self.deadlines.maintenance, self.deadlines.maintenance).await
+    }
+
+    /// Begins a write transaction of the HTTP API, on a connection that work can never starve. Somebody waits for it: it waits for a
+    /// lock no longer than a single statement does.
+    pub async fn begin_api(&self) -> Result<Tx, DbError> {
+        self.begin_within(&self.api, self.deadlines.transaction, self.deadlines.statement).await
+    }
+
+    async fn begin_within(&self, pool: &Pool, deadline: Duration, lock_deadline: Duration) -> Result<Tx, DbError> {
+        Ok(Tx::begin(self.borrow(pool, deadline).await?, deadline, lock_timeout(lock_deadline)))
+    }
+
+    async fn borrow(&self, pool: &Pool, deadline: Duration) -> Result<Client, DbError> {
+        let longest = self.deadlines.connect + BORROW_GRACE;
+        let object = match tokio::time::timeout(longest, pool.get()).await {
+            Ok(object) => object?,
+            Err(_) => return Err(DbError::Unavailable(format!("no connection within {longest:?}"))),
+        };
+        Ok(Client::new(object, self.server.clone(), deadline, self.is_one_off))
+    }
+}
+
+fn pool(server: &Server, config: &settings::Database, size: usize) -> Result<Pool, DbError> {
+    let manager = server.manager(ManagerConfig { recycling_method: RecyclingMethod::Fast });
+    let settings = session_settings("drover", config.statement_timeout);
+    let timeouts = Timeouts {
+        wait: Some(config.connect_timeout),
+        create: Some(config.connect_timeout),
+        recycle: Some(config.connect_timeout),
+    };
+    Pool::builder(manager)
+        .max_size(size)
+        .timeouts(timeouts)
+        .runtime(Runtime::Tokio1)
+        .post_create(Hook::async_fn(move |client, _| {
+            // not waited for: the first statement runs after it
+            let sent = client.batch_execute(&settings).now_or_never();
+            let failed = sent.and_then(Result::err).map(HookError::Backend);
+            Box::pin(std::future::ready(failed.map_or(Ok(()), Err)))
+        }))
+        .build()
+        .map_err(|error| DbError::Other(error.to_string()))
+}

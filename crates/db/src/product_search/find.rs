@@ -1,0 +1,161 @@
+//! `Finder`: the statements that find products, each way in its turn.
+//!
+//! None depends on what the server knows of its tables: products that words found are looked up one by one, and a walk along an index ends
+//! after so many products, whatever filters leave of them.
+
+use tokio_postgres::Row;
+use tokio_postgres::types::Type;
+
+use super::spelling::{Alike, Correction, correct};
+use super::{MatchKind, ProductQuestion, SearchSort};
+use crate::row::{FromRow, first_columns, read_all};
+use crate::{Client, DbError};
+use domain::store::StoreId;
+
+/// Products that match the words and are looked at more closely; of more, any. Also those that a walk looks at.
+const MAX_LOOKED_AT: i64 = 20_000;
+/// Of a state or city.
+const MAX_STORES: i64 = 100_000;
+/// Words of a question whose spelling is looked at.
+const MAX_WORDS: i64 = 10;
+/// Words that one of them may mean: of more, the most frequent.
+const MAX_ALIKE: i64 = 100;
+
+const WALK: &str =
+    concat!(include_str!("../sql/product_search/listed.sql"), include_str!("../sql/product_search/walk.sql"));
+const SCAN: &str =
+    concat!(include_str!("../sql/product_search/listed.sql"), include_str!("../sql/product_search/scan.sql"));
+const BY_WORDS: &str = concat!(
+    include_str!("../sql/product_search/listed.sql"),
+    include_str!("../sql/product_search/by_words.sql"),
+    include_str!("../sql/product_search/found.sql")
+);
+const BY_CORRECTIONS: &str = concat!(
+    include_str!("../sql/product_search/listed.sql"),
+    include_str!("../sql/product_search/by_corrections.sql"),
+    include_str!("../sql/product_search/found.sql")
+);
+const BY_TRIGRAMS: &str = concat!(
+    include_str!("../sql/product_search/listed.sql"),
+    include_str!("../sql/product_search/by_trigrams.sql"),
+    include_str!("../sql/product_search/found.sql")
+);
+
+pub struct Finder<'a> {
+    client: &'a Client,
+    question: &'a ProductQuestion,
+    /// None: those of all stores.
+    stores: Option<Vec<StoreId>>,
+    sort: SearchSort,
+    rows: i64,
+}
+
+impl<'a> Finder<'a> {
+    /// One row more than `limit` tells that there is a next page.
+    pub async fn new(client: &'a Client, question: &'a ProductQuestion, limit: i64) -> Result<Finder<'a>, DbError> {
+        let sort = match (question.sort, &question.q) {
+            (None, Some(_)) => SearchSort::Relevance,
+            (None | Some(SearchSort::Relevance), None) => SearchSort::Name,
+            (Some(sort), _) => sort,
+        };
+        let stores = stores(client, question).await?;
+        Ok(Finder { client, question, stores, sort, rows: limit.saturating_add(1) })
+    }
+
+    pub async fn find(&self, has_trigrams: bool) -> Result<(MatchKind, Vec<Row>), DbError> {
+        let Some(q) = &self.question.q else { return Ok((MatchKind::Filters, self.by_filters().await?)) };
+        let goes_on = |by: MatchKind| self.question.after.as_ref().is_none_or(|after| after.by == by);
+        if goes_on(MatchKind::Words) {
+            let rows = self.by_words(q).await?;
+            if !rows.is_empty() {
+                return Ok((MatchKind::Words, rows));
+            }
+        }
+        if goes_on(MatchKind::Corrected)
+            && let Some(correction) = self.correction(q).await?
+        {
+            let rows = self.by_correction(&correction).await?;
+            if !rows.is_empty() {
+                return Ok((MatchKind::Corrected, rows));
+            }
+        }
+        if has_trigrams && goes_on(MatchKind::Trigrams) {
+            return Ok((MatchKind::Trigrams, self.by_trigrams(q).await?));
+        }
+        Ok((self.question.after.as_ref().map_or(MatchKind::Words, |after| after.by), Vec::new()))
+    }
+
+    /// Along the index of the sort; where filters leave little of what lies there, all that they leave is sorted.
+    async fn by_filters(&self) -> Result<Vec<Row>, DbError> {
+        let walked = self.query(WALK, None, None).await?;
+        if walked.len() as i64 >= self.rows {
+            return Ok(walked);
+        }
+        self.query(SCAN, None, None).await
+    }
+
+    async fn by_words(&self, q: &str) -> Result<Vec<Row>, DbError> {
+        self.query(BY_WORDS, Some(q), None).await
+    }
+
+    async fn by_correction(&self, correction: &Correction) -> Result<Vec<Row>, DbError> {
+        let (any, likely) = (Some(correction.any.as_str()), Some(correction.likely.as_str()));
+        self.query(BY_CORRECTIONS, any, likely).await
+    }
+
+    async fn by_trigrams(&self, q: &str) -> Result<Vec<Row>, DbError> {
+        self.query(BY_TRIGRAMS, Some(q), None).await
+    }
+
+    /// None where nothing is spelled nearly like a word of `q`.
+    async fn correction(&self, q: &str) -> Result<Option<Correction>, DbError> {
+        let sql = include_str!("../sql/product_search/spelled_alike.sql");
+        let rows = self.client.query(sql, &[&q, &MAX_WORDS, &MAX_ALIKE]).await?;
+        Ok(correct(&read_all(&rows)?))
+    }
+
+    async fn query(&self, sql: &str, words: Option<&str>, likely: Option<&str>) -> Result<Vec<Row>, DbError> {
+        let question = self.question;
+        let after = question.after.as_ref();
+        let sort: &str = self.sort.into();
+        self.client
+            .query_planned(
+                sql,
+                &[
+                    (&self.stores, Type::INT8_ARRAY),
+                    (&question.category, Type::TEXT),
+                    (&question.brand, Type::TEXT),
+                    (&question.in_stock, Type::BOOL),
+                    (&question.on_special, Type::BOOL),
+                    (&question.min_price, Type::INT4),
+                    (&question.max_price, Type::INT4),
+                    (&sort, Type::TEXT),
+                    (&after.map(|cursor| cursor.number), Type::INT8),
+                    (&after.map(|cursor| cursor.text.as_str()), Type::TEXT),
+                    (&after.map(|cursor| cursor.id), Type::INT8),
+                    (&self.rows, Type::INT8),
+                    (&MAX_LOOKED_AT, Type::INT8),
+                    (&words, Type::TEXT),
+                    (&likely, Type::TEXT),
+                ],
+            )
+            .await
+    }
+}
+
+/// The ids of the stores that the filters name; None where none does.
+async fn stores(client: &Client, question: &ProductQuestion) -> Result<Option<Vec<StoreId>>, DbError> {
+    let ProductQuestion { state, city, store, .. } = question;
+    if state.is_none() && city.is_none() && store.is_none() {
+        return Ok(None);
+    }
+    let rows =
+        client.query(include_str!("../sql/product_search/stores.sql"), &[state, city, store, &MAX_STORES]).await?;
+    first_columns(&rows).map(Some)
+}
+
+impl FromRow for Alike {
+    fn from_row(row: &Row) -> Result<Alike, DbError> {
+        Ok(Alike { typed: row.try_get("typed")?, word: row.try_get("word")?, products: row.try_get("products")? })
+    }
+}

@@ -1,0 +1,167 @@
+//! What a product and its options cost and how much of them there was, over time. Reads only.
+//!
+//! A product's series are its snapshots, one a crawl. An option's are its changes: each holds until the next one.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use tokio_postgres::Row;
+use tokio_postgres::types::Type;
+use utoipa::ToSchema;
+
+use super::row::{FromRow, read_all};
+use super::{Client, DbError};
+use domain::product::ProductId;
+use domain::series::thin;
+
+/// Rows of a series that are read: a crawl every hour for two years. Of more, the newest.
+const MAX_ROWS: i64 = 20_000;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SeriesRange {
+    pub from: DateTime<Utc>,
+    /// Exclusive.
+    pub to: DateTime<Utc>,
+    /// At most so many points.
+    pub points: usize,
+}
+
+/// One option of a product.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OptionKey {
+    pub label: String,
+    pub nth: i16,
+}
+
+/// Oldest first.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Series<T> {
+    pub points: Vec<T>,
+    /// Rows that the points were chosen from: where there are more, repetitions were left out first.
+    pub rows: usize,
+    /// There is more in this time than was read: the oldest is missing.
+    pub truncated: bool,
+}
+
+/// A product in one crawl. Money is cents.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ProductPoint {
+    pub crawled_at: DateTime<Utc>,
+    #[serde(flatten)]
+    pub offer: OfferPoint,
+    pub is_on_special: bool,
+    pub stock_status: String,
+}
+
+/// An option from one crawl on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct OptionPoint {
+    pub crawled_at: DateTime<Utc>,
+    pub size_mg: Option<i64>,
+    pub size_ml: Option<f64>,
+    #[serde(flatten)]
+    pub offer: OfferPoint,
+    /// The product was on the menu without this option.
+    pub gone: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct OfferPoint {
+    pub price_rec: Option<i32>,
+    pub price_med: Option<i32>,
+    pub special_price_rec: Option<i32>,
+    pub special_price_med: Option<i32>,
+    pub quantity: Option<i32>,
+    pub quantity_censored: bool,
+    pub is_in_stock: bool,
+}
+
+/// A product's crawls. Empty where there is no such product.
+pub async fn of_product(client: &Client, id: ProductId, range: &SeriesRange) -> Result<Series<ProductPoint>, DbError> {
+    let sql = include_str!("sql/snapshots/series.sql");
+    let rows = client
+        .query_planned(
+            sql,
+            &[
+                (&id, Type::INT8),
+                (&range.from, Type::TIMESTAMPTZ),
+                (&range.to, Type::TIMESTAMPTZ),
+                (&MAX_ROWS, Type::INT8),
+            ],
+        )
+        .await?;
+    let mut points: Vec<ProductPoint> = read_all(&rows)?;
+    points.reverse();
+    let is_same =
+        |one: &ProductPoint, other: &ProductPoint| *one == ProductPoint { crawled_at: one.crawled_at, ..other.clone() };
+    Ok(Series::new(points, range.points, is_same))
+}
+
+/// An option's changes. The first one may be older than `range.from`: it held then.
+pub async fn of_option(
+    client: &Client,
+    id: ProductId,
+    option: &OptionKey,
+    range: &SeriesRange,
+) -> Result<Series<OptionPoint>, DbError> {
+    let sql = include_str!("sql/variant_history/series.sql");
+    let rows = client
+        .query_planned(
+            sql,
+            &[
+                (&id, Type::INT8),
+                (&option.label, Type::TEXT),
+                (&option.nth, Type::INT2),
+                (&range.to, Type::TIMESTAMPTZ),
+                (&MAX_ROWS, Type::INT8),
+            ],
+        )
+        .await?;
+    let mut points: Vec<OptionPoint> = read_all(&rows)?;
+    points.reverse();
+    let held = points.partition_point(|point| point.crawled_at <= range.from).saturating_sub(1);
+    Ok(Series::new(points.split_off(held), range.points, |_, _| false))
+}
+
+impl<T> Series<T> {
+    fn new(points: Vec<T>, most: usize, is_same: impl Fn(&T, &T) -> bool) -> Series<T> {
+        let rows = points.len();
+        Series { points: thin(points, most, is_same), rows, truncated: rows as i64 >= MAX_ROWS }
+    }
+}
+
+impl FromRow for OfferPoint {
+    fn from_row(row: &Row) -> Result<OfferPoint, DbError> {
+        Ok(OfferPoint {
+            price_rec: row.try_get("price_rec")?,
+            price_med: row.try_get("price_med")?,
+            special_price_rec: row.try_get("special_price_rec")?,
+            special_price_med: row.try_get("special_price_med")?,
+            quantity: row.try_get("quantity")?,
+            quantity_censored: row.try_get("quantity_censored")?,
+            is_in_stock: row.try_get("is_in_stock")?,
+        })
+    }
+}
+
+impl FromRow for ProductPoint {
+    fn from_row(row: &Row) -> Result<ProductPoint, DbError> {
+        Ok(ProductPoint {
+            crawled_at: row.try_get("crawled_at")?,
+            offer: OfferPoint::from_row(row)?,
+            is_on_special: row.try_get("is_on_special")?,
+            stock_status: row.try_get("stock_status")?,
+        })
+    }
+}
+
+impl FromRow for OptionPoint {
+    fn from_row(row: &Row) -> Result<OptionPoint, DbError> {
+        Ok(OptionPoint {
+            crawled_at: row.try_get("crawled_at")?,
+            size_mg: row.try_get("size_mg")?,
+            size_ml: row.try_get("size_ml")?,
+            offer: OfferPoint::from_row(row)?,
+            gone: row.try_get("gone")?,
+        })
+    }
+}

@@ -1,0 +1,331 @@
+//! `proxies`: the forward proxies. Several processes share the table, so counters are only ever added to.
+//!
+//! Only [`load`] returns passwords; [`proxy_passwords`] says how they are stored. Cooldowns follow the database's clock: [`load`]
+//! returns the time that is left, [`flush`] takes the time that a cooldown lasts.
+
+use std::ops::AddAssign;
+use std::time::{Duration, Instant};
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use tokio_postgres::Row;
+use utoipa::{IntoParams, ToSchema};
+
+use super::arrays::column;
+use super::proxy_passwords::{self, UnreadableProxy};
+use super::row::{FromRow, read_all, word};
+use super::{Client, Db, DbError, Tx, proxy_usage};
+use domain::proxy::{
+    Budgets, Change, CounterDelta, Counters, PoolState, Proxy, ProxyEntry, ProxyId, ProxyProtocol, ProxyRow,
+    ShownState, StoredState, UsageToday,
+};
+use domain::vocabulary::{self, Word};
+use foundation::secrets::SecretKeys;
+
+/// Bytes of an error that are kept.
+const MAX_ERROR_BYTES: usize = 500;
+
+/// A proxy as people see it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ProxyListing {
+    pub id: ProxyId,
+    #[schema(value_type = String)]
+    pub protocol: Word<ProxyProtocol>,
+    pub host: String,
+    pub port: i32,
+    pub username: Option<String>,
+    /// The key that its password is encrypted with; none where it has no password, or one in plain text.
+    pub key: Option<String>,
+    pub state: ShownState,
+    pub is_active: bool,
+    pub state_code: Option<String>,
+    pub timezone: Option<String>,
+    pub last_used_at: Option<DateTime<Utc>>,
+    pub success_count: i64,
+    pub failure_count: i64,
+    /// Blocks in a row, whatever their status.
+    pub consecutive_403_count: i64,
+    pub avg_response_time_ms: Option<f64>,
+    pub last_failure_at: Option<DateTime<Utc>>,
+    pub last_error: Option<String>,
+    pub cooldown_until: Option<DateTime<Utc>>,
+    /// Sent and received since midnight in its timezone (UTC where it has none), as far as processes have written it.
+    pub bytes_today: i64,
+    /// What it may still carry today; null without a budget.
+    pub budget_left: Option<i64>,
+    /// Its budget is spent: it is not used before this time.
+    pub rests_until: Option<DateTime<Utc>>,
+    pub created_at: DateTime<Utc>,
+    pub updated_at: DateTime<Utc>,
+}
+
+impl ProxyListing {
+    fn take_usage(&mut self, budgets: Budgets, usage: &UsageToday) {
+        let Some(own) = usage.by_proxy.get(&self.id) else { return };
+        self.bytes_today = own.bytes;
+        self.budget_left = budgets.left(own, &usage.in_all);
+        self.rests_until = budgets.rests_until(own, &usage.in_all);
+    }
+}
+
+/// What an import did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ImportCounts {
+    pub created: usize,
+    pub updated: usize,
+    pub unchanged: usize,
+}
+
+impl AddAssign for ImportCounts {
+    fn add_assign(&mut self, other: ImportCounts) {
+        self.created += other.created;
+        self.updated += other.updated;
+        self.unchanged += other.unchanged;
+    }
+}
+
+/// The rows of a pool.
+#[derive(Debug, Default)]
+pub struct LoadedProxies {
+    pub rows: Vec<ProxyRow>,
+    /// Left out, because their passwords cannot be read.
+    pub unreadable: Vec<UnreadableProxy>,
+}
+
+/// Every proxy that the program can speak to, off ones too.
+pub async fn load(client: &Client, keys: &SecretKeys) -> Result<LoadedProxies, DbError> {
+    let mut loaded = LoadedProxies::default();
+    for mut row in read_all::<ProxyRow>(&client.query(include_str!("sql/proxies/load.sql"), &[]).await?)? {
+        let Proxy { id, host, port, username, password, .. } = &mut row.proxy;
+        let port = i32::from(*port);
+        let about = proxy_passwords::about(host, port, username.as_deref());
+        match password.as_deref().map(|stored| keys.open(stored, &about)).transpose() {
+            Ok(read) => {
+                *password = read;
+                loaded.rows.push(row);
+            }
+            Err(error) => loaded.unreadable.push(UnreadableProxy { id: *id, host: host.clone(), port, error }),
+        }
+    }
+    Ok(loaded)
+}
+
+/// Which proxies to list; a field that is None does not filter.
+#[derive(Clone, Copy, Debug, Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ProxyFilter {
+    /// Just this proxy.
+    #[serde(skip)]
+    pub id: Option<ProxyId>,
+    pub state: Option<ShownState>,
+    /// Ids above this one.
+    #[serde(skip)]
+    pub above: Option<ProxyId>,
+}
+
+/// At most `limit` proxies, by id, without their passwords.
+pub async fn list(
+    client: &Client,
+    filter: &ProxyFilter,
+    budgets: Budgets,
+    limit: i64,
+) -> Result<Vec<ProxyListing>, DbError> {
+    let mut listed = rows(client, filter, limit).await?;
+    if !listed.is_empty() {
+        let usage = proxy_usage::today(client).await?;
+        listed.iter_mut().for_each(|proxy| proxy.take_usage(budgets, &usage));
+    }
+    Ok(listed)
+}
+
+async fn rows(client: &Client, filter: &ProxyFilter, limit: i64) -> Result<Vec<ProxyListing>, DbError> {
+    let (ProxyFilter { id, above, .. }, state) = (filter, filter.state.map(<&str>::from));
+    read_all(&client.query(include_str!("sql/proxies/list.sql"), &[id, &state, above, &limit]).await?)
+}
+
+/// `Missing` when there is none.
+pub async fn get(client: &Client, id: ProxyId, budgets: Budgets) -> Result<ProxyListing, DbError> {
+    let mut found = row(client, id).await?;
+    found.take_usage(budgets, &proxy_usage::today(client).await?);
+    Ok(found)
+}
+
+/// The same without what it has carried.
+pub(super) async fn row(client: &Client, id: ProxyId) -> Result<ProxyListing, DbError> {
+    let found = rows(client, &ProxyFilter { id: Some(id), ..ProxyFilter::default() }, 1).await?.pop();
+    found.ok_or_else(|| DbError::Missing(format!("proxy {id}")))
+}
+
+/// How many there are of each kind; a benched one counts as benched until a request through it has succeeded.
+pub async fn count(client: &Client) -> Result<PoolState, DbError> {
+    let row = client.query_one(include_str!("sql/proxies/count.sql"), &[]).await?;
+    let of = |column| row.try_get::<_, i64>(column).map(|n| n as usize);
+    Ok(PoolState { active: of("active")?, benched: of("benched")?, off: of("off")? })
+}
+
+/// Adds `entries`, or changes the password, and state and timezone where given, of those that are there; all or none.
+/// The same address must not come twice.
+pub async fn import(db: &Db, entries: &[ProxyEntry], keys: &SecretKeys) -> Result<ImportCounts, DbError> {
+    let tx = db.begin().await?;
+    let counts = import_into(&tx, entries, keys).await?;
+    tx.commit().await?;
+    Ok(counts)
+}
+
+/// Workers write their counts ordered by id and a list has any order, so without the lock the two could deadlock.
+pub(super) async fn lock(tx: &Tx) -> Result<(), DbError> {
+    tx.batch("LOCK TABLE proxies IN SHARE ROW EXCLUSIVE MODE").await
+}
+
+/// As [`import`], in a transaction of the caller's.
+pub async fn import_into(tx: &Tx, entries: &[ProxyEntry], keys: &SecretKeys) -> Result<ImportCounts, DbError> {
+    lock(tx).await?;
+    let passwords = proxy_passwords::to_store(tx, entries, keys).await?;
+    let rows = tx
+        .query(
+            include_str!("sql/proxies/import.sql"),
+            &[
+                &column(entries, |entry| entry.protocol.name()),
+                &column(entries, |entry| entry.host.as_str()),
+                &column(entries, |entry| i32::from(entry.port)),
+                &column(entries, |entry| entry.username.as_deref()),
+                &passwords,
+                &column(entries, |entry| entry.state_code.as_deref()),
+                &column(entries, |entry| entry.timezone.as_deref()),
+            ],
+        )
+        .await?;
+    let touched: Vec<bool> = rows.iter().map(|row| row.try_get("created")).collect::<Result<_, _>>()?;
+    let created = touched.iter().filter(|created| **created).count();
+    Ok(ImportCounts { created, updated: touched.len() - created, unchanged: entries.len() - touched.len() })
+}
+
+/// Adds the deltas to the rows, at most one a proxy; rows that are gone are passed over.
+///
+/// `now` turns the ends of cooldowns into what is left of them. `Unavailable` may mean that it was written all the same:
+/// deltas sent again then count twice, which is better than not at all.
+pub async fn flush(client: &Client, deltas: &[CounterDelta], now: Instant) -> Result<(), DbError> {
+    client
+        .execute(
+            include_str!("sql/proxies/flush.sql"),
+            &[
+                &column(deltas, |delta| delta.proxy),
+                &column(deltas, |delta| delta.used),
+                &column(deltas, |delta| delta.successes),
+                &column(deltas, |delta| delta.failures),
+                &column(deltas, |delta| delta.blocks_reset),
+                &column(deltas, |delta| delta.blocks),
+                &column(deltas, |delta| delta.latency.decay),
+                &column(deltas, |delta| delta.latency.add),
+                &column(deltas, |delta| delta.last_error.as_deref().map(printable)),
+                &column(deltas, |delta| delta.change.map(change_name)),
+                &column(deltas, |delta| cooldown_seconds(delta.change, now)),
+            ],
+        )
+        .await?;
+    Ok(())
+}
+
+/// Without control characters, because the server refuses a NUL, and cut to a few lines.
+fn printable(error: &str) -> String {
+    error[..error.floor_char_boundary(MAX_ERROR_BYTES)].replace(char::is_control, " ")
+}
+
+fn change_name(change: Change) -> &'static str {
+    match change {
+        Change::Benched { .. } => "benched",
+        Change::Revived => "revived",
+    }
+}
+
+fn cooldown_seconds(change: Option<Change>, now: Instant) -> Option<f64> {
+    match change {
+        Some(Change::Benched { until }) => Some(until.saturating_duration_since(now).as_secs_f64()),
+        _ => None,
+    }
+}
+
+impl FromRow for ProxyRow {
+    fn from_row(row: &Row) -> Result<ProxyRow, DbError> {
+        Ok(ProxyRow {
+            proxy: proxy(row)?,
+            state_code: row.try_get("state_code")?,
+            timezone: row.try_get("timezone")?,
+            stored: stored(row)?,
+            counters: Counters {
+                success_count: row.try_get("success_count")?,
+                failure_count: row.try_get("failure_count")?,
+                consecutive_403_count: row.try_get("consecutive_403_count")?,
+                avg_response_time_ms: row.try_get("avg_response_time_ms")?,
+                last_error: row.try_get("last_error")?,
+            },
+            idle: row.try_get::<_, Option<f64>>("idle_s")?.map(seconds),
+        })
+    }
+}
+
+fn proxy(row: &Row) -> Result<Proxy, DbError> {
+    let protocol: String = row.try_get("protocol")?;
+    let port: i32 = row.try_get("port")?;
+    Ok(Proxy {
+        id: row.try_get("id")?,
+        protocol: vocabulary::find(&protocol).ok_or_else(|| unreadable("protocol", &protocol))?,
+        host: row.try_get("host")?,
+        port: u16::try_from(port).map_err(|_| unreadable("port", &port.to_string()))?,
+        username: row.try_get("username")?,
+        password: row.try_get("password")?,
+    })
+}
+
+fn stored(row: &Row) -> Result<StoredState, DbError> {
+    if row.try_get("is_active")? {
+        return Ok(StoredState::Active);
+    }
+    let left = row.try_get::<_, Option<f64>>("cooldown_left_s")?.map(seconds);
+    let cooldown_until: Option<DateTime<Utc>> = row.try_get("cooldown_until")?;
+    Ok(match (left, cooldown_until) {
+        (Some(left), Some(cooldown_until)) => StoredState::Benched { left, cooldown_until },
+        _ => StoredState::Off,
+    })
+}
+
+fn seconds(seconds: f64) -> Duration {
+    Duration::try_from_secs_f64(seconds).unwrap_or(Duration::ZERO)
+}
+
+fn unreadable(what: &str, value: &str) -> DbError {
+    DbError::Other(format!("the {what} '{value}' of a proxy cannot be read"))
+}
+
+impl FromRow for ProxyListing {
+    fn from_row(row: &Row) -> Result<ProxyListing, DbError> {
+        let is_active = row.try_get("is_active")?;
+        let cooldown_until: Option<DateTime<Utc>> = row.try_get("cooldown_until")?;
+        Ok(ProxyListing {
+            id: row.try_get("id")?,
+            protocol: word(row, "protocol")?,
+            host: row.try_get("host")?,
+            port: row.try_get("port")?,
+            username: row.try_get("username")?,
+            key: row.try_get("key")?,
+            state: ShownState::new(is_active, cooldown_until.is_some()),
+            is_active,
+            state_code: row.try_get("state_code")?,
+            timezone: row.try_get("timezone")?,
+            last_used_at: row.try_get("last_used_at")?,
+            success_count: row.try_get("success_count")?,
+            failure_count: row.try_get("failure_count")?,
+            consecutive_403_count: row.try_get("consecutive_403_count")?,
+            avg_response_time_ms: row.try_get("avg_response_time_ms")?,
+            last_failure_at: row.try_get("last_failure_at")?,
+            last_error: row.try_get("last_error")?,
+            cooldown_until,
+            bytes_today: 0,
+            budget_left: None,
+            rests_until: None,
+            created_at: row.try_get("created_at")?,
+            updated_at: row.try_get("updated_at")?,
+        })
+    }
+}

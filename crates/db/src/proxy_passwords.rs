@@ -1,0 +1,132 @@
+//! The passwords of `proxies` as stored: encrypted where there is a key, each bound to the host, port and user of its row.
+//!
+//! In: entries and rows with passwords as people know them, or as stored. Out: the other. A password that cannot be read spoils its
+//! own row only.
+
+use tokio_postgres::Row;
+
+use super::arrays::column;
+use super::{Client, DbError};
+use domain::proxy::{ProxyEntry, ProxyId};
+use foundation::secrets::{SecretError, SecretKeys, key_id};
+
+/// Rows of one part of a rekeying.
+const PART: i64 = 500;
+
+/// A proxy that cannot be used, because its password cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnreadableProxy {
+    pub id: ProxyId,
+    pub host: String,
+    pub port: i32,
+    pub error: SecretError,
+}
+
+/// What a rekeying met: how many passwords were, or would be, stored anew.
+#[derive(Debug, Default)]
+pub struct Rekeyed {
+    /// Stored without a key before.
+    pub encrypted: usize,
+    /// With another key before.
+    pub reencrypted: usize,
+    pub current: usize,
+    pub unreadable: Vec<UnreadableProxy>,
+}
+
+/// What a password is bound to: in another row it cannot be read.
+pub(super) fn about(host: &str, port: i32, username: Option<&str>) -> String {
+    format!("{host}\0{port}\0{}", username.unwrap_or_default())
+}
+
+/// What to store for the password of each entry: what is there already where it is the same password, in whatever form. The table
+/// is locked by the caller.
+pub(super) async fn to_store(
+    client: &Client,
+    entries: &[ProxyEntry],
+    keys: &SecretKeys,
+) -> Result<Vec<Option<String>>, DbError> {
+    let stored = client
+        .query(
+            include_str!("sql/proxies/stored_passwords.sql"),
+            &[
+                &column(entries, |entry| entry.protocol.name()),
+                &column(entries, |entry| entry.host.as_str()),
+                &column(entries, |entry| i32::from(entry.port)),
+                &column(entries, |entry| entry.username.as_deref()),
+            ],
+        )
+        .await?;
+    let to_store = entries.iter().zip(&stored).map(|(entry, row)| {
+        let Some(password) = entry.password.as_deref() else { return Ok(None) };
+        let about = about(&entry.host, i32::from(entry.port), entry.username.as_deref());
+        let stored: Option<String> = row.try_get("password")?;
+        let same = stored.filter(|stored| keys.open(stored, &about).is_ok_and(|known| known == password));
+        match same {
+            Some(stored) => Ok(Some(stored)),
+            None => keys.seal(password, &about).map(Some).map_err(|error| refused(entry, &error)),
+        }
+    });
+    to_store.collect()
+}
+
+fn refused(entry: &ProxyEntry, error: &SecretError) -> DbError {
+    DbError::Other(format!("the password of {}:{} cannot be stored: {error}", entry.host, entry.port))
+}
+
+/// Encrypts with the current key every password that is not yet, in parts, unless `is_dry`. Nothing is lost when it is stopped
+/// between two parts, or when an import changes a row meanwhile; the rest follows when it runs again.
+pub async fn rekey(client: &Client, keys: &SecretKeys, is_dry: bool) -> Result<Rekeyed, DbError> {
+    let (mut rekeyed, mut after) = (Rekeyed::default(), ProxyId::MIN);
+    loop {
+        let rows = client.query(include_str!("sql/proxies/next_passwords.sql"), &[&after, &PART]).await?;
+        let mut changes = Vec::new();
+        for row in &rows {
+            after = row.try_get("id")?;
+            changes.extend(rekeyed.add(row, keys)?);
+        }
+        if rows.is_empty() {
+            return Ok(rekeyed);
+        }
+        if !is_dry && !changes.is_empty() {
+            replace(client, &changes).await?;
+        }
+    }
+}
+
+/// A password in its new form.
+struct Change {
+    id: ProxyId,
+    before: String,
+    sealed: String,
+}
+
+async fn replace(client: &Client, changes: &[Change]) -> Result<(), DbError> {
+    let (ids, before) = (column(changes, |it| it.id), column(changes, |it| it.before.as_str()));
+    let sealed = column(changes, |it| it.sealed.as_str());
+    client.execute(include_str!("sql/proxies/replace_passwords.sql"), &[&ids, &before, &sealed]).await?;
+    Ok(())
+}
+
+impl Rekeyed {
+    /// Counts a row, and returns what is to be changed in it.
+    fn add(&mut self, row: &Row, keys: &SecretKeys) -> Result<Option<Change>, DbError> {
+        let (id, before): (ProxyId, String) = (row.try_get("id")?, row.try_get("password")?);
+        let (host, port): (String, i32) = (row.try_get("host")?, row.try_get("port")?);
+        let about = about(&host, port, row.try_get("username")?);
+        let sealed = match keys.open(&before, &about).and_then(|password| keys.seal(&password, &about)) {
+            Ok(sealed) => sealed,
+            Err(error) => {
+                self.unreadable.push(UnreadableProxy { id, host, port, error });
+                return Ok(None);
+            }
+        };
+        let is_current = keys.is_current(&before);
+        let count = match key_id(&before) {
+            _ if is_current => &mut self.current,
+            Some(_) => &mut self.reencrypted,
+            None => &mut self.encrypted,
+        };
+        *count += 1;
+        Ok((!is_current).then_some(Change { id, before, sealed }))
+    }
+}

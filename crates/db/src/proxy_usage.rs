@@ -1,0 +1,31 @@
+//! What proxies have carried today, as all processes have written it (`fetch_minute`), and when their days end.
+//!
+//! In: nothing but the tables; midnight is the database's. Out: bytes by proxy, and of all together. It must not know budgets.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use tokio_postgres::Row;
+
+use super::{Client, DbError};
+use domain::proxy::{DayUsage, ProxyId, UsageToday};
+
+/// Reads every minute of a day: not for each request.
+pub async fn today(client: &Client) -> Result<UsageToday, DbError> {
+    let (mut by_proxy, mut in_all) = (BTreeMap::new(), None);
+    for row in &client.query(include_str!("sql/proxies/usage.sql"), &[]).await? {
+        match row.try_get::<_, Option<ProxyId>>("id")? {
+            Some(id) => {
+                by_proxy.insert(id, day(row)?);
+            }
+            None => in_all = Some(day(row)?),
+        }
+    }
+    let in_all = in_all.ok_or_else(|| DbError::Other("the usage of all proxies was not answered".to_owned()))?;
+    Ok(UsageToday { by_proxy, in_all })
+}
+
+fn day(row: &Row) -> Result<DayUsage, DbError> {
+    let left = Duration::try_from_secs_f64(row.try_get("left_s")?).unwrap_or(Duration::ZERO);
+    Ok(DayUsage { bytes: row.try_get("bytes")?, left, ends: row.try_get("ends")? })
+}

@@ -1,0 +1,127 @@
+//! `quality_findings`: stores whose data is not what it should be.
+//!
+//! In: what refreshes and crawls left in the database. Out: findings, and which of them began or ended. It must not know who looks.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use strum::VariantArray;
+use tokio_postgres::Row;
+use utoipa::{IntoParams, ToSchema};
+
+use super::row::{FromRow, read_all, word};
+use super::tasks::take_turn;
+use super::{Client, DbError};
+use domain::quality::QualityKind;
+use domain::store::StoreId;
+use domain::vocabulary::Word;
+
+/// A refresh comes to light when its transaction commits, which may be this long after the end that it notes.
+const LOOK_BACK: Duration = Duration::from_secs(900);
+
+/// A store's data has this fault.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Finding {
+    pub id: i64,
+    pub dispensary_id: StoreId,
+    pub dispensary_name: String,
+    #[schema(value_type = QualityKind)]
+    pub kind: Word<QualityKind>,
+    /// A sentence for people.
+    pub detail: String,
+    pub since: DateTime<Utc>,
+    /// When it was last found so.
+    pub seen_at: DateTime<Utc>,
+}
+
+/// Which findings to list; a field that is None does not filter.
+#[derive(Clone, Copy, Debug, Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct FindingFilter {
+    pub kind: Option<QualityKind>,
+    /// The store's id.
+    pub dispensary_id: Option<StoreId>,
+    /// Ids below this one.
+    #[serde(skip)]
+    pub below: Option<i64>,
+}
+
+/// Stores by one kind of fault.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct QualityCount {
+    #[schema(value_type = QualityKind)]
+    pub kind: Word<QualityKind>,
+    pub stores: i64,
+}
+
+/// A finding that began, or ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FindingChange {
+    pub store: StoreId,
+    pub kind: String,
+    pub detail: String,
+    pub begins: bool,
+}
+
+/// Looks at all stores, unless another process has just done so (None).
+pub async fn look_unless_recent(client: &Client, every: Duration) -> Result<Option<Vec<FindingChange>>, DbError> {
+    match take_turn(client, "quality", every).await? {
+        true => look(client).await.map(Some),
+        false => Ok(None),
+    }
+}
+
+/// Notes which stores have faulty data now; returns what differs from the look before.
+pub async fn look(client: &Client) -> Result<Vec<FindingChange>, DbError> {
+    read_all(&client.query(include_str!("sql/quality/look.sql"), &[&LOOK_BACK.as_secs_f64()]).await?)
+}
+
+/// The newest first, at most `limit`.
+pub async fn list(client: &Client, filter: FindingFilter, limit: i64) -> Result<Vec<Finding>, DbError> {
+    let FindingFilter { kind, dispensary_id, below } = filter;
+    let kind = kind.map(<&str>::from);
+    read_all(&client.query(include_str!("sql/quality/list.sql"), &[&kind, &dispensary_id, &below, &limit]).await?)
+}
+
+/// One for each kind, in their order.
+pub async fn counts(client: &Client) -> Result<Vec<QualityCount>, DbError> {
+    let found: Vec<QualityCount> = read_all(&client.query(include_str!("sql/quality/counts.sql"), &[]).await?)?;
+    let count = |kind: QualityKind| {
+        let stores = found.iter().find(|count| count.kind == Word::Known(kind)).map_or(0, |count| count.stores);
+        QualityCount { kind: Word::Known(kind), stores }
+    };
+    Ok(QualityKind::VARIANTS.iter().copied().map(count).collect())
+}
+
+impl FromRow for Finding {
+    fn from_row(row: &Row) -> Result<Self, DbError> {
+        Ok(Finding {
+            id: row.try_get("id")?,
+            dispensary_id: row.try_get("dispensary_id")?,
+            dispensary_name: row.try_get("dispensary_name")?,
+            kind: word(row, "kind")?,
+            detail: row.try_get("detail")?,
+            since: row.try_get("since")?,
+            seen_at: row.try_get("seen_at")?,
+        })
+    }
+}
+
+impl FromRow for QualityCount {
+    fn from_row(row: &Row) -> Result<Self, DbError> {
+        Ok(QualityCount { kind: word(row, "kind")?, stores: row.try_get("stores")? })
+    }
+}
+
+impl FromRow for FindingChange {
+    fn from_row(row: &Row) -> Result<Self, DbError> {
+        Ok(FindingChange {
+            store: row.try_get("dispensary_id")?,
+            kind: row.try_get("kind")?,
+            detail: row.try_get("detail")?,
+            begins: row.try_get("begins")?,
+        })
+    }
+}

@@ -1,0 +1,66 @@
+//! Reading rows: a value that Rust cannot decode is an error of its row, never a panic.
+//!
+//! The database holds more than Rust can: infinite and far dates, numbers and nesting of JSON beyond what the decoder takes.
+//! A struct that is read from rows implements [`FromRow`] by `try_get`; `Row::get` panics and is not used.
+
+use std::fmt::Display;
+use std::str::FromStr;
+
+use serde_json::Value;
+use strum::VariantArray;
+use tokio_postgres::Row;
+use tokio_postgres::row::RowIndex;
+use tokio_postgres::types::FromSqlOwned;
+
+use super::DbError;
+use domain::vocabulary::Word;
+
+/// A value read from one row of a statement.
+pub trait FromRow: Sized {
+    fn from_row(row: &Row) -> Result<Self, DbError>;
+}
+
+/// All rows, or the error of the first that cannot be read.
+pub fn read_all<T: FromRow>(rows: &[Row]) -> Result<Vec<T>, DbError> {
+    rows.iter().map(T::from_row).collect()
+}
+
+/// The value of the only (or first) column.
+pub fn first_column<T: FromSqlOwned>(row: &Row) -> Result<T, DbError> {
+    Ok(row.try_get(0)?)
+}
+
+/// The value of the only (or first) column of each row.
+pub fn first_columns<T: FromSqlOwned>(rows: &[Row]) -> Result<Vec<T>, DbError> {
+    rows.iter().map(first_column).collect()
+}
+
+/// A column that holds a word of the program, such as the name of a role.
+pub fn parsed<T: FromStr<Err: Display>>(row: &Row, column: impl RowIndex + Display) -> Result<T, DbError> {
+    row.try_get::<_, &str>(column)?.parse().map_err(|unknown: T::Err| DbError::Other(unknown.to_string()))
+}
+
+/// A column whose words are those of `T`, or of a newer program.
+pub fn word<T: VariantArray + Copy + Into<&'static str>>(row: &Row, column: &str) -> Result<Word<T>, DbError> {
+    Ok(row.try_get::<_, String>(column)?.into())
+}
+
+/// As [`word`], of a column that may be NULL.
+pub fn optional_word<T>(row: &Row, column: &str) -> Result<Option<Word<T>>, DbError>
+where
+    T: VariantArray + Copy + Into<&'static str>,
+{
+    Ok(row.try_get::<_, Option<String>>(column)?.map(Word::from))
+}
+
+/// The rows of a page, and the last of them where another page follows. `rows` were asked for with one more than `limit`.
+pub fn page(rows: &[Row], limit: i64) -> (&[Row], Option<&Row>) {
+    let limit = usize::try_from(limit).unwrap_or_default();
+    let shown = &rows[..rows.len().min(limit)];
+    (shown, shown.last().filter(|_| rows.len() > limit))
+}
+
+/// A document that the decoder does not take (a number beyond f64, 1,000 levels) must not hide its row.
+pub fn json(row: &Row, column: &str) -> Option<Value> {
+    row.try_get(column).unwrap_or_else(|error| Some(Value::String(format!("cannot be shown: {error}"))))
+}

@@ -1,0 +1,296 @@
+//! `task_schedules` and `schedule_runs`: which schedule is due, and one generation of tasks for each due time, however many
+//! processes look for due ones. A schedule that cannot run keeps the reason in `last_error` and holds up no other.
+
+mod edits;
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio_postgres::Row;
+use utoipa::ToSchema;
+
+pub use self::edits::{ScheduleError, add, change, remove, trigger};
+use super::row::{FromRow, json, optional_word, read_all, word};
+use super::{Client, Db, DbError, Tx};
+use domain::role::Role;
+use domain::schedule::Recurrence;
+use domain::skipped::Skipped;
+use domain::store::Platform;
+use domain::vocabulary::Word;
+
+/// A schedule as people see it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Schedule {
+    pub id: i64,
+    pub name: String,
+    #[schema(value_type = Role)]
+    pub role: Word<Role>,
+    #[schema(value_type = Option<Platform>)]
+    pub platform: Option<Word<Platform>>,
+    /// The account of its media jobs.
+    pub account: Option<String>,
+    pub state_code: Option<String>,
+    pub group_name: Option<String>,
+    /// The arguments of its tasks.
+    #[schema(value_type = Object)]
+    pub args: Value,
+    pub enabled: bool,
+    pub interval_hours: Option<f64>,
+    pub cron: Option<String>,
+    pub priority: i32,
+    pub last_run_at: Option<DateTime<Utc>>,
+    pub next_run_at: Option<DateTime<Utc>>,
+    pub last_task_count: Option<i32>,
+    /// Stores that the last run made no task for, by reason.
+    pub last_skipped: Skipped,
+    /// Why the last run made no task.
+    pub last_note: Option<String>,
+    pub last_error: Option<String>,
+    /// Each change by request moves it, a run does not.
+    pub version: i64,
+}
+
+/// What one run of a schedule made.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Run {
+    pub schedule: String,
+    pub due_at: DateTime<Utc>,
+    pub tasks: i32,
+    /// Stores that it made no task for, by reason.
+    #[serde(default)]
+    pub skipped: Skipped,
+    /// Why it made no task.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// The same run was asked for twice, or another process had made it.
+    pub already_made: bool,
+    /// Why the schedule did not run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fault: Option<String>,
+}
+
+/// What Rust reads of a schedule to find its due times; the rest stays in the database.
+struct ScheduleRow {
+    id: i64,
+    name: String,
+    role: String,
+    interval_hours: Option<f64>,
+    cron: Option<String>,
+    next_run_at: Option<DateTime<Utc>>,
+    created_at: DateTime<Utc>,
+    now: DateTime<Utc>,
+}
+
+/// Creates the default schedules where they are absent.
+pub async fn ensure_defaults(client: &Client) -> Result<u64, DbError> {
+    client.execute(include_str!("sql/schedules/ensure_defaults.sql"), &[]).await
+}
+
+/// Runs the due schedule that was tried longest ago; `None` when none is due, or other processes are running them.
+/// Tasks and the schedule's update are one transaction; a failure is written in one of its own, and is the run's `fault`.
+pub async fn run_due(db: &Db) -> Result<Option<Run>, DbError> {
+    let tx = db.begin().await?;
+    let Some(row) = tx.query_opt(include_str!("sql/schedules/due.sql"), &[]).await? else {
+        tx.commit().await?;
+        correct_next_runs(&db.client().await?).await?;
+        return Ok(None);
+    };
+    let schedule = ScheduleRow::from_row(&row)?;
+    let due_at = schedule.next_run_at.unwrap_or(schedule.now);
+    match run_at(tx, &schedule, due_at).await {
+        Ok(run) => Ok(Some(run)),
+        Err(error) => {
+            let fault = error.to_string();
+            let failed = include_str!("sql/schedules/failed.sql");
+            db.client().await?.execute(failed, &[&schedule.id, &fault, &schedule.next_run_at]).await?;
+            Ok(Some(Run { fault: Some(fault), ..schedule.run(due_at) }))
+        }
+    }
+}
+
+/// Runs a schedule now, for this due time: one that was run already makes nothing more. `Missing` when there is none of that name.
+pub async fn run_for(db: &Db, name: &str, due_at: DateTime<Utc>) -> Result<Run, DbError> {
+    let tx = db.begin().await?;
+    let schedule = by_name(&tx, name).await?;
+    run_at(tx, &schedule, due_at).await
+}
+
+pub async fn list(client: &Client) -> Result<Vec<Schedule>, DbError> {
+    read_all(&client.query(include_str!("sql/schedules/list.sql"), &[&None::<i64>]).await?)
+}
+
+pub async fn get(client: &Client, id: i64) -> Result<Option<Schedule>, DbError> {
+    let row = client.query_opt(include_str!("sql/schedules/list.sql"), &[&Some(id)]).await?;
+    row.as_ref().map(Schedule::from_row).transpose()
+}
+
+/// Runs are kept for a month: what keeps a due time from being run twice is needed for as long as that time can come again.
+pub async fn prune(client: &Client) -> Result<u64, DbError> {
+    client.execute(include_str!("sql/schedules/prune.sql"), &[]).await
+}
+
+/// Until the transaction's end, no other one runs or changes it.
+async fn lock(tx: &Tx, id: i64) -> Result<Option<ScheduleRow>, DbError> {
+    let row = tx.query_opt(include_str!("sql/schedules/lock.sql"), &[&Some(id), &None::<&str>]).await?;
+    row.as_ref().map(ScheduleRow::from_row).transpose()
+}
+
+async fn by_name(tx: &Tx, name: &str) -> Result<ScheduleRow, DbError> {
+    let row = tx.query_opt(include_str!("sql/schedules/lock.sql"), &[&None::<i64>, &Some(name)]).await?;
+    ScheduleRow::from_row(&row.ok_or_else(|| DbError::Missing(format!("a schedule named '{name}'")))?)
+}
+
+/// The latest run, where it was made within 10 s.
+async fn run_recently(tx: &Tx, schedule: &ScheduleRow) -> Result<Option<Run>, DbError> {
+    let row = tx.query_opt(include_str!("sql/schedules/recent_run.sql"), &[&schedule.id]).await?;
+    let Some(row) = row else { return Ok(None) };
+    Ok(Some(Run { already_made: true, ..schedule.run(row.try_get("due_at")?) }.that_made(schedule, &row)?))
+}
+
+/// Ends the transaction either way.
+async fn run_at(tx: Tx, schedule: &ScheduleRow, due_at: DateTime<Utc>) -> Result<Run, DbError> {
+    match run_within(&tx, schedule, due_at).await {
+        Ok(run) => {
+            tx.commit().await?;
+            Ok(run)
+        }
+        Err(error) => {
+            // gives the schedule's row free at once; without it the connection's end does
+            let _ = tx.rollback().await;
+            Err(error)
+        }
+    }
+}
+
+async fn run_within(tx: &Tx, schedule: &ScheduleRow, due_at: DateTime<Utc>) -> Result<Run, DbError> {
+    let run = schedule.run(due_at);
+    let (next, role) = match schedule.next_run() {
+        Ok(next) => next,
+        Err(fault) => {
+            // a schedule that cannot be read must not be due for ever
+            tx.execute(include_str!("sql/schedules/broken.sql"), &[&schedule.id, &fault]).await?;
+            return Ok(Run { fault: Some(fault), ..run });
+        }
+    };
+    if tx.query_opt(include_str!("sql/schedules/record_run.sql"), &[&schedule.id, &due_at]).await?.is_none() {
+        let made = tx.query_one(include_str!("sql/schedules/skip.sql"), &[&schedule.id, &due_at, &next]).await?;
+        return Run { already_made: true, ..run }.that_made(schedule, &made);
+    }
+    let sql = "SELECT made AS task_count, skipped FROM run_schedule($1, $2, $3, $4)";
+    let made = tx.query_one(sql, &[&schedule.id, &role.name(), &role.per_store(), &next]).await?;
+    let skipped: Value = made.try_get("skipped")?;
+    let run = run.that_made(schedule, &made)?;
+    tx.execute(include_str!("sql/schedules/ran.sql"), &[&schedule.id, &due_at, &next, &run.tasks, &skipped]).await?;
+    Ok(run)
+}
+
+/// A next run that is further away than the recurrence allows (a clock that went forward and back, an interval or cron line changed by
+/// hand) is moved to the recurrence's next time.
+async fn correct_next_runs(client: &Client) -> Result<(), DbError> {
+    for row in &client.query(include_str!("sql/schedules/not_due.sql"), &[]).await? {
+        let schedule = ScheduleRow::from_row(row)?;
+        let Some(next) = schedule.corrected_next_run() else { continue };
+        client
+            .execute(include_str!("sql/schedules/correct_next_run.sql"), &[&schedule.id, &schedule.next_run_at, &next])
+            .await?;
+    }
+    Ok(())
+}
+
+impl Run {
+    /// With the counts in a row of it.
+    fn that_made(self, schedule: &ScheduleRow, row: &Row) -> Result<Run, DbError> {
+        let (tasks, skipped) = (row.try_get("task_count")?, skipped(row, "skipped"));
+        Ok(Run { tasks, skipped, note: note(Some(tasks), &skipped, &schedule.role), ..self })
+    }
+}
+
+/// Written by hand it may hold anything.
+fn skipped(row: &Row, column: &str) -> Skipped {
+    json(row, column).and_then(|counts| serde_json::from_value(counts).ok()).unwrap_or_default()
+}
+
+/// Why a run made no task; it may have been of a role that this program does not know.
+fn note(tasks: Option<i32>, skipped: &Skipped, role: &str) -> Option<String> {
+    let role = role.parse::<Role>().ok()?;
+    (tasks == Some(0)).then(|| skipped.why_nothing(role.per_store()))
+}
+
+impl ScheduleRow {
+    /// A run that has made nothing yet.
+    fn run(&self, due_at: DateTime<Utc>) -> Run {
+        Run {
+            schedule: self.name.clone(),
+            due_at,
+            tasks: 0,
+            skipped: Skipped::default(),
+            note: None,
+            already_made: false,
+            fault: None,
+        }
+    }
+
+    fn recurrence(&self) -> Recurrence {
+        match (&self.cron, self.interval_hours) {
+            (Some(line), _) => Recurrence::Cron(line.clone()),
+            (None, hours) => Recurrence::EveryHours(hours.unwrap_or_default()),
+        }
+    }
+
+    fn next_run(&self) -> Result<(DateTime<Utc>, Role), String> {
+        let role = self.role.parse::<Role>().map_err(|unknown| unknown.to_string())?;
+        let next = self.recurrence().next_after(self.created_at, self.now).map_err(|bad| bad.to_string())?;
+        Ok((next, role))
+    }
+
+    /// The recurrence's next time, where the stored one is later than even the time after that. A schedule that cannot be read keeps
+    /// its time, and says what is wrong when it is due.
+    fn corrected_next_run(&self) -> Option<DateTime<Utc>> {
+        let (next, _) = self.next_run().ok()?;
+        let second = self.recurrence().next_after(self.created_at, next).ok()?;
+        (self.next_run_at? > second).then_some(next)
+    }
+}
+
+impl FromRow for ScheduleRow {
+    fn from_row(row: &Row) -> Result<ScheduleRow, DbError> {
+        Ok(ScheduleRow {
+            id: row.try_get("id")?,
+            name: row.try_get("name")?,
+            role: row.try_get("role")?,
+            interval_hours: row.try_get("interval_hours")?,
+            cron: row.try_get("cron")?,
+            next_run_at: row.try_get("next_run_at")?,
+            created_at: row.try_get("created_at")?,
+            now: row.try_get("now")?,
+        })
+    }
+}
+
+impl FromRow for Schedule {
+    fn from_row(row: &Row) -> Result<Schedule, DbError> {
+        let (role, last_task_count) = (row.try_get("role")?, row.try_get("last_task_count")?);
+        let last_skipped = skipped(row, "last_skipped");
+        Ok(Schedule {
+            id: row.try_get("id")?,
+            name: row.try_get("name")?,
+            role: word(row, "role")?,
+            platform: optional_word(row, "platform")?,
+            account: row.try_get("account")?,
+            state_code: row.try_get("state_code")?,
+            group_name: row.try_get("group_name")?,
+            args: json(row, "args").unwrap_or_default(),
+            enabled: row.try_get("enabled")?,
+            interval_hours: row.try_get("interval_hours")?,
+            cron: row.try_get("cron")?,
+            priority: row.try_get("priority")?,
+            last_run_at: row.try_get("last_run_at")?,
+            next_run_at: row.try_get("next_run_at")?,
+            last_task_count,
+            last_skipped,
+            last_note: note(last_task_count, &last_skipped, role),
+            last_error: row.try_get("last_error")?,
+            version: row.try_get("version")?,
+        })
+    }
+}

@@ -1,0 +1,199 @@
+//! Schedules added, changed and removed by request.
+//!
+//! In: a transaction and what has been checked by itself. Out: the schedule as it is now, or why nothing was changed.
+
+use chrono::{DateTime, Utc};
+use thiserror::Error;
+
+use super::{Run, Schedule, get, lock, run_recently, run_within};
+use crate::row::first_column;
+use crate::{Client, DbError, Tx};
+use domain::role::{Role, UnknownRole};
+use domain::schedule::{Recurrence, RecurrenceError};
+use domain::schedule_request::{NewSchedule, ScheduleChange, Scope};
+use domain::store::Platform;
+use domain::task_request::BadField;
+use domain::vocabulary::Word;
+
+/// Why a schedule was not changed.
+#[derive(Debug, Error)]
+pub enum ScheduleError {
+    #[error(transparent)]
+    Bad(#[from] BadField),
+    #[error("schedule {0} does not exist")]
+    Missing(i64),
+    #[error("a schedule named '{0}' exists already")]
+    NameTaken(String),
+    /// Not the version that the request expected.
+    #[error("schedule {0} was changed meanwhile; read it again")]
+    Changed(i64),
+    #[error(transparent)]
+    Db(#[from] DbError),
+}
+
+/// Adds a schedule; one with an interval is due at once.
+pub async fn add(tx: &Tx, new: &NewSchedule) -> Result<Schedule, ScheduleError> {
+    let (now, next) = next_run(tx, None, &new.recurrence).await?;
+    let (hours, cron) = columns(Some(&new.recurrence));
+    let first = if cron.is_some() { next } else { now };
+    let Scope { role, platform, group_name, args } = &new.scope;
+    let (role, platform) = (role.name(), platform.map(Platform::name));
+    let sql = include_str!("../sql/schedules/add.sql");
+    let added = tx
+        .query_one(
+            sql,
+            &[
+                &new.name,
+                &role,
+                &platform,
+                &new.state_code.as_deref(),
+                group_name,
+                &new.priority,
+                &hours,
+                &cron,
+                &first,
+                &new.enabled,
+                args,
+            ],
+        )
+        .await;
+    let row = added.map_err(|error| name_taken(error, &new.name))?;
+    shown(tx, first_column(&row)?).await
+}
+
+/// Changes a schedule; with another recurrence it runs next at its next time. `expected`: only while that is its version, which each
+/// change by request moves, and a run does not.
+pub async fn change(
+    tx: &Tx,
+    id: i64,
+    change: &ScheduleChange,
+    expected: Option<i64>,
+) -> Result<Schedule, ScheduleError> {
+    let mut schedule = locked(tx, id).await?;
+    if expected.is_some_and(|expected| expected != schedule.version) {
+        return Err(ScheduleError::Changed(id));
+    }
+    let scope = if change.changes_scope() { Some(scope_after(&schedule, change)?.check()?) } else { None };
+    let args = scope.filter(|_| change.args.is_some()).map(|scope| scope.args);
+    let next = match &change.recurrence {
+        Some(recurrence) => Some(next_run(tx, Some(id), recurrence).await?.1),
+        None => None,
+    };
+    apply(&mut schedule, change);
+    let (hours, cron) = columns(change.recurrence.as_ref());
+    let (role, platform) = (schedule.role.to_string(), schedule.platform.as_ref().map(ToString::to_string));
+    let sql = include_str!("../sql/schedules/edit.sql");
+    let changed = tx
+        .execute(
+            sql,
+            &[
+                &id,
+                &schedule.name,
+                &role,
+                &platform,
+                &schedule.state_code,
+                &schedule.group_name,
+                &args,
+                &hours,
+                &cron,
+                &schedule.priority,
+                &schedule.enabled,
+                &next,
+            ],
+        )
+        .await;
+    changed.map_err(|error| name_taken(error, &schedule.name))?;
+    shown(tx, id).await
+}
+
+/// Removes a schedule with its runs; its tasks stay. Returns what it was.
+pub async fn remove(tx: &Tx, id: i64) -> Result<Schedule, ScheduleError> {
+    let schedule = locked(tx, id).await?;
+    tx.execute(include_str!("../sql/schedules/remove.sql"), &[&id]).await?;
+    Ok(schedule)
+}
+
+/// Runs a schedule now, once, however often it is asked within 10 s.
+pub async fn trigger(tx: &Tx, id: i64) -> Result<Run, ScheduleError> {
+    let schedule = lock(tx, id).await?.ok_or(ScheduleError::Missing(id))?;
+    if let Some(run) = run_recently(tx, &schedule).await? {
+        return Ok(run);
+    }
+    Ok(run_within(tx, &schedule, schedule.now).await?)
+}
+
+/// The schedule, which no other transaction changes or runs before this one's end.
+async fn locked(tx: &Tx, id: i64) -> Result<Schedule, ScheduleError> {
+    lock(tx, id).await?.ok_or(ScheduleError::Missing(id))?;
+    shown(tx, id).await
+}
+
+async fn shown(client: &Client, id: i64) -> Result<Schedule, ScheduleError> {
+    get(client, id).await?.ok_or(ScheduleError::Missing(id))
+}
+
+fn scope_after(schedule: &Schedule, change: &ScheduleChange) -> Result<Scope, BadField> {
+    let role = match (change.role, &schedule.role) {
+        (Some(role), _) => role,
+        (None, Word::Known(role)) => *role,
+        (None, Word::Other(name)) => name.parse::<Role>().map_err(|unknown: UnknownRole| field("role", unknown))?,
+    };
+    let platform = match (change.platform, &schedule.platform) {
+        (Some(platform), _) => platform,
+        (None, None) => None,
+        (None, Some(word)) => Some(word.to_string().parse().map_err(|unknown| field("platform", unknown))?),
+    };
+    let group_name = change.group_name.clone().unwrap_or_else(|| schedule.group_name.clone());
+    Ok(Scope { role, platform, group_name, args: change.args.clone().unwrap_or_else(|| schedule.args.clone()) })
+}
+
+/// All but the recurrence, of which only a change is written.
+fn apply(schedule: &mut Schedule, change: &ScheduleChange) {
+    let ScheduleChange { name, role, platform, state_code, group_name, args, recurrence: _, priority, enabled } =
+        change.clone();
+    schedule.name = name.unwrap_or_else(|| schedule.name.clone());
+    schedule.role = role.map_or_else(|| schedule.role.clone(), Word::Known);
+    schedule.platform = platform.map_or_else(|| schedule.platform.clone(), |platform| platform.map(Word::Known));
+    schedule.state_code =
+        state_code.map_or_else(|| schedule.state_code.clone(), |code| code.map(|code| code.to_string()));
+    schedule.group_name = group_name.unwrap_or_else(|| schedule.group_name.clone());
+    schedule.args = args.unwrap_or_else(|| schedule.args.clone());
+    schedule.priority = priority.unwrap_or(schedule.priority);
+    schedule.enabled = enabled.unwrap_or(schedule.enabled);
+}
+
+fn columns(recurrence: Option<&Recurrence>) -> (Option<f64>, Option<&str>) {
+    match recurrence {
+        Some(Recurrence::EveryHours(hours)) => (Some(*hours), None),
+        Some(Recurrence::Cron(line)) => (None, Some(line)),
+        None => (None, None),
+    }
+}
+
+/// The database's time, and the next run after it by this recurrence. `id`: of the schedule, whose creation anchors its grid.
+async fn next_run(
+    client: &Client,
+    id: Option<i64>,
+    recurrence: &Recurrence,
+) -> Result<(DateTime<Utc>, DateTime<Utc>), ScheduleError> {
+    let row = client.query_one(include_str!("../sql/schedules/anchor.sql"), &[&id]).await?;
+    let read =
+        || -> Result<(DateTime<Utc>, DateTime<Utc>), DbError> { Ok((row.try_get("created_at")?, row.try_get("now")?)) };
+    let (anchor, now) = read()?;
+    let next = recurrence.next_after(anchor, now).map_err(|error| match error {
+        RecurrenceError::Interval(_) => field("interval_hours", error),
+        RecurrenceError::Cron(_) | RecurrenceError::Never(_) => field("cron", error),
+    })?;
+    Ok((now, next))
+}
+
+fn name_taken(error: DbError, name: &str) -> ScheduleError {
+    match error {
+        DbError::Conflict { .. } => ScheduleError::NameTaken(name.to_owned()),
+        other => other.into(),
+    }
+}
+
+fn field(field: &'static str, fault: impl ToString) -> BadField {
+    BadField { field, fault: fault.to_string() }
+}

@@ -1,0 +1,33 @@
+//! `store_specials`: the specials of a store's products, each kept once. The function `product_specials` reads a product's.
+//!
+//! Every function here needs the store's row locked.
+
+use std::collections::HashMap;
+
+use super::arrays::column;
+use super::products::ProductWrite;
+use super::{DbError, Tx};
+use domain::product::SpecialsJson;
+use domain::store::StoreId;
+
+/// A menu's may have 64 KiB each.
+const MAX_BATCH: usize = 100;
+
+/// Keeps the specials of these products; returns how many the store did not have.
+pub async fn add(tx: &Tx, store: StoreId, products: &[ProductWrite<'_>]) -> Result<u64, DbError> {
+    let specials = products.iter().filter_map(|write| write.product.specials.as_ref());
+    let distinct: HashMap<i64, &SpecialsJson> = specials.map(|specials| (specials.hash(), specials)).collect();
+    let distinct: Vec<(i64, &SpecialsJson)> = distinct.into_iter().collect();
+    let mut added = 0;
+    for batch in distinct.chunks(MAX_BATCH) {
+        let (hashes, texts) = (column(batch, |(hash, _)| *hash), column(batch, |(_, specials)| specials.as_str()));
+        added += tx.execute(include_str!("sql/specials/add.sql"), &[&store, &hashes, &texts]).await?;
+    }
+    Ok(added)
+}
+
+/// Deletes those that no product of the store has.
+pub async fn forget_unused(tx: &Tx, store: StoreId) -> Result<(), DbError> {
+    tx.execute(include_str!("sql/specials/forget_unused.sql"), &[&store]).await?;
+    Ok(())
+}

@@ -1,0 +1,195 @@
+//! `dispensaries`: the stores, where their menus are, and how far their crawls have come.
+
+use chrono::{DateTime, Utc};
+use tokio_postgres::Row;
+
+use super::arrays::column;
+use super::row::{FromRow, first_column, parsed};
+use super::{Client, DbError, Tx};
+use domain::payload::{Payload, PayloadId};
+use domain::stock::PayloadPosition;
+use domain::store::{Platform, Store, StoreId};
+
+/// How far a store's crawls have come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CrawlState {
+    /// The newest payload that became products.
+    pub newest: Option<PayloadPosition>,
+    /// When the newest complete crawl was fetched.
+    pub last_complete_at: Option<DateTime<Utc>>,
+    /// Whether it is to be crawled at all.
+    pub is_enabled: bool,
+    /// Whether the content hashes of its products are those of the newest payload. A process of the release before keeps none.
+    pub has_hashes: bool,
+}
+
+/// A store to be added, by hand or from a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewStore {
+    pub name: String,
+    pub platform: Platform,
+    pub platform_dispensary_id: Option<String>,
+    pub slug: Option<String>,
+    pub menu_url: Option<String>,
+    pub api_host: Option<String>,
+    pub api_path: Option<String>,
+    pub city: Option<String>,
+    pub state: Option<String>,
+    pub timezone: Option<String>,
+    /// Names without semicolons.
+    pub groups: Vec<String>,
+}
+
+pub async fn get(client: &Client, id: StoreId) -> Result<Option<Store>, DbError> {
+    client.query_opt(include_str!("sql/stores/get.sql"), &[&id]).await?.as_ref().map(Store::from_row).transpose()
+}
+
+/// Locks the store's row until the transaction ends, and pins its plans: every transaction that writes its products does this first.
+pub async fn lock(tx: &Tx, id: StoreId) -> Result<CrawlState, DbError> {
+    let row = tx
+        .query_opt(include_str!("sql/stores/lock.sql"), &[&id])
+        .await?
+        .ok_or_else(|| DbError::Other(format!("store {id} was deleted")))?;
+    let payload: Option<PayloadId> = row.try_get("last_payload_id")?;
+    let fetched_at: Option<DateTime<Utc>> = row.try_get("last_payload_at")?;
+    Ok(CrawlState {
+        newest: payload.zip(fetched_at).map(|(id, fetched_at)| PayloadPosition { fetched_at, id }),
+        last_complete_at: row.try_get("last_complete_at")?,
+        is_enabled: row.try_get("crawl_enabled")?,
+        has_hashes: row.try_get("has_hashes")?,
+    })
+}
+
+/// Notes that the store's menu was fetched and is believed: its suspicious menus are deleted.
+pub async fn record_fetch(tx: &Tx, id: StoreId) -> Result<(), DbError> {
+    tx.execute(include_str!("sql/stores/record_fetch.sql"), &[&id]).await?;
+    Ok(())
+}
+
+/// Notes that `payload` is now the newest that became products.
+pub async fn record_crawl(tx: &Tx, payload: &Payload, complete: bool) -> Result<(), DbError> {
+    tx.execute(
+        include_str!("sql/stores/record_crawl.sql"),
+        &[&payload.dispensary_id, &payload.id, &payload.fetched_at, &complete],
+    )
+    .await?;
+    Ok(())
+}
+
+/// Gives a store the id that its menu address led to. `Conflict` when another store has it, or this one has another id.
+pub async fn resolve(tx: &Tx, id: StoreId, platform_dispensary_id: &str, slug: Option<&str>) -> Result<(), DbError> {
+    let sql = include_str!("sql/stores/resolve.sql");
+    match tx.execute(sql, &[&id, &platform_dispensary_id, &slug]).await? {
+        0 => Err(DbError::Conflict {
+            constraint: "the id of a store at its platform".to_owned(),
+            detail: format!("store {id} was deleted, or is known by another id than {platform_dispensary_id}"),
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// `Conflict` when the platform's id is known already.
+pub async fn add(tx: &Tx, store: &NewStore) -> Result<StoreId, DbError> {
+    let row = tx
+        .query_one(
+            include_str!("sql/stores/add.sql"),
+            &[
+                &store.name,
+                &store.platform.name(),
+                &store.platform_dispensary_id,
+                &store.slug,
+                &store.menu_url,
+                &store.api_host,
+                &store.api_path,
+                &store.city,
+                &store.state,
+                &store.timezone,
+                &store.groups,
+            ],
+        )
+        .await?;
+    first_column(&row)
+}
+
+/// What became of a store that was to be added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AddedStore {
+    pub id: StoreId,
+    /// It was there before, or came before in the same list, and only its groups may have changed: one of the same platform id; or,
+    /// where one of the two has none, of the same menu address or slug.
+    pub is_known: bool,
+    /// It was known, and was put into groups that it was not in.
+    pub is_grouped: bool,
+    /// It was known, and would be in too many groups with these: it was put into none of them.
+    pub is_full: bool,
+}
+
+/// Adds the stores that are not known yet, and puts the others into the groups that are named beside them. Answers in their order.
+/// `Conflict` when another transaction adds one of them now.
+pub async fn add_unless_known(tx: &Tx, stores: &[NewStore]) -> Result<Vec<AddedStore>, DbError> {
+    let rows = tx
+        .query(
+            include_str!("sql/stores/add_unless_known.sql"),
+            &[
+                &column(stores, |store| store.name.as_str()),
+                &column(stores, |store| store.platform.name()),
+                &column(stores, |store| store.platform_dispensary_id.as_deref()),
+                &column(stores, |store| store.slug.as_deref()),
+                &column(stores, |store| store.menu_url.as_deref()),
+                &column(stores, |store| store.api_host.as_deref()),
+                &column(stores, |store| store.api_path.as_deref()),
+                &column(stores, |store| store.city.as_deref()),
+                &column(stores, |store| store.state.as_deref()),
+                &column(stores, |store| store.timezone.as_deref()),
+                &column(stores, |store| store.groups.join(";")),
+            ],
+        )
+        .await?;
+    let added = |row: &Row| {
+        Ok(AddedStore {
+            id: row.try_get("store_id")?,
+            is_known: row.try_get("is_known")?,
+            is_grouped: row.try_get("is_grouped")?,
+            is_full: row.try_get("is_full")?,
+        })
+    };
+    rows.iter().map(added).collect()
+}
+
+/// Which store has this id at its platform.
+pub async fn of_platform_id(client: &Client, platform: Platform, id: &str) -> Result<Option<StoreId>, DbError> {
+    let row = client.query_opt(include_str!("sql/stores/of_platform_id.sql"), &[&platform.name(), &id]).await?;
+    row.as_ref().map(first_column).transpose()
+}
+
+/// Switches the crawls of a store on or off, as a person does: discovery leaves it so. Answers whether that changed; `Missing` when there
+/// is no such store. Its open tasks are cancelled as they are claimed.
+pub async fn set_crawl_enabled(client: &Client, id: StoreId, enabled: bool) -> Result<bool, DbError> {
+    let row = client.query_opt(include_str!("sql/stores/set_crawl_enabled.sql"), &[&id, &enabled]).await?;
+    let before: bool = first_column(&row.ok_or_else(|| DbError::Missing(format!("store {id}")))?)?;
+    Ok(before != enabled)
+}
+
+/// The first of these stores that does not exist.
+pub async fn first_missing(client: &Client, ids: &[StoreId]) -> Result<Option<StoreId>, DbError> {
+    let row = client.query_opt(include_str!("sql/stores/first_missing.sql"), &[&ids]).await?;
+    row.as_ref().map(first_column).transpose()
+}
+
+impl FromRow for Store {
+    fn from_row(row: &Row) -> Result<Store, DbError> {
+        Ok(Store {
+            id: row.try_get("id")?,
+            name: row.try_get("name")?,
+            platform: parsed(row, "platform")?,
+            platform_dispensary_id: row.try_get("platform_dispensary_id")?,
+            slug: row.try_get("slug")?,
+            menu_url: row.try_get("menu_url")?,
+            api_host: row.try_get("api_host")?,
+            api_path: row.try_get("api_path")?,
+            state: row.try_get("state")?,
+            timezone: row.try_get("timezone")?,
+            crawl_enabled: row.try_get("crawl_enabled")?,
+        })
+    }
+}

@@ -1,0 +1,137 @@
+//! Tasks that are asked for by API or command line: what is wrong with one, or queued already, is its own answer and holds up no
+//! other.
+//!
+//! In: an open transaction and requests as they came. Out: for each, in their order, its task, or why there is none.
+
+use std::collections::HashSet;
+
+use thiserror::Error;
+use tokio_postgres::Row;
+use tokio_postgres::types::Type;
+
+use super::row::first_columns;
+use super::tasks::{self, NewTask};
+use super::{Client, DbError, MAX_BATCH, Tx};
+use domain::role::Role;
+use domain::store::StoreId;
+use domain::task::TaskId;
+use domain::task_request::{BadField, CheckedRequest, TaskRequest};
+use foundation::clock::Clock;
+use telemetry::events;
+
+/// Maximum number of requests of a batch; the caller refuses more.
+pub const MAX_BATCH_ITEMS: usize = 10_000;
+
+/// What a request that meets its twin can do.
+pub const WAYS_OUT: &str =
+    "a request with a higher priority raises one that waits, and one with a dedup_key of its own makes a second task";
+
+/// Why no task was made.
+#[derive(Debug, Error)]
+pub enum RequestError {
+    #[error(transparent)]
+    Bad(#[from] BadField),
+    /// Something that the request names is not there.
+    #[error("{field}: {what} does not exist")]
+    Missing { field: &'static str, what: String },
+    /// The same is queued or running already; `existing` does it.
+    #[error("task {existing} with the key '{key}' is queued or running already; {WAYS_OUT}")]
+    Duplicate { existing: TaskId, key: String },
+    #[error(transparent)]
+    Db(#[from] DbError),
+}
+
+/// What a request came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Queued {
+    pub id: TaskId,
+    /// It waited already, less urgent, and is as urgent as the request now.
+    pub raised: bool,
+    pub role: Role,
+    pub dispensary_id: Option<StoreId>,
+    pub priority: i32,
+}
+
+type Answer = Result<Queued, RequestError>;
+
+/// Checks the request and queues it. In a transaction, which goes on after a refusal.
+pub async fn enqueue(tx: &Tx, request: TaskRequest) -> Answer {
+    let mut answers = enqueue_batch(tx, vec![request]).await?;
+    answers.pop().ok_or_else(|| DbError::Other("a request has no answer".to_owned()))?
+}
+
+/// Queues what can be queued. An error of the whole is the database's: then nothing is queued once the transaction is rolled back.
+pub async fn enqueue_batch(tx: &Tx, requests: Vec<TaskRequest>) -> Result<Vec<Answer>, DbError> {
+    let now = Clock::system().utc();
+    let checked: Vec<_> = requests.into_iter().map(|request| request.check(now)).collect();
+    let good: Vec<&CheckedRequest> = checked.iter().flatten().collect();
+    let mut answered = Vec::new();
+    for part in good.chunks(MAX_BATCH) {
+        answered.extend(request(tx, part).await?);
+    }
+    let mut answered = answered.into_iter();
+    let answer_of = |request: Result<CheckedRequest, BadField>| match request {
+        Ok(_) => answered.next().ok_or_else(|| DbError::Other("a request of the batch has no answer".to_owned())),
+        Err(bad) => Ok(Err(bad.into())),
+    };
+    checked.into_iter().map(answer_of).collect()
+}
+
+/// Which of these tasks do not exist.
+pub(super) async fn missing(client: &Client, ids: &[TaskId]) -> Result<HashSet<TaskId>, DbError> {
+    if ids.is_empty() {
+        return Ok(HashSet::new());
+    }
+    let rows = client.query(include_str!("sql/task_requests/missing.sql"), &[&ids]).await?;
+    Ok(first_columns(&rows)?.into_iter().collect())
+}
+
+async fn request(tx: &Tx, requests: &[&CheckedRequest]) -> Result<Vec<Answer>, DbError> {
+    let new: Vec<NewTask> = requests.iter().map(|request| task_of(request)).collect();
+    let works: Vec<String> = requests.iter().map(|request| request.default_key()).collect();
+    let sql = include_str!("sql/task_requests/request.sql");
+    let rows = tx.query_typed(sql, &[(&tasks::specs(&new)?, Type::JSONB), (&works, Type::TEXT_ARRAY)]).await?;
+    requests.iter().zip(&rows).map(|(request, row)| answer(request, row)).collect()
+}
+
+fn answer(request: &CheckedRequest, row: &Row) -> Result<Answer, DbError> {
+    let CheckedRequest { role, dispensary_id, priority, .. } = *request;
+    let (outcome, task, other): (&str, Option<TaskId>, Option<&str>) =
+        (row.try_get("outcome")?, row.try_get("task_id")?, row.try_get("other")?);
+    let queued = |id, raised| Ok(Queued { id, raised, role, dispensary_id, priority });
+    Ok(match (outcome, task) {
+        ("made", Some(id)) => {
+            events::tasks_enqueued(role, 1);
+            queued(id, false)
+        }
+        ("raised", Some(id)) => queued(id, true),
+        ("twin", Some(existing)) => Err(RequestError::Duplicate { existing, key: request.dedup_key() }),
+        ("no_store", _) => {
+            let what = format!("store {}", dispensary_id.unwrap_or_default());
+            Err(RequestError::Missing { field: "dispensary_id", what })
+        }
+        ("platform", _) => {
+            let fault = format!("the store's platform is {}", other.unwrap_or_default());
+            Err(RequestError::Bad(BadField { field: "platform", fault }))
+        }
+        ("no_task", _) => {
+            let what = format!("task {}", other.unwrap_or_default());
+            Err(RequestError::Missing { field: "depends_on", what })
+        }
+        (unknown, _) => return Err(DbError::Other(format!("a request came to '{unknown}'"))),
+    })
+}
+
+fn task_of(request: &CheckedRequest) -> NewTask {
+    NewTask {
+        dispensary_id: request.dispensary_id,
+        platform: request.platform.map(|platform| platform.name().to_owned()),
+        priority: request.priority,
+        scheduled_for: request.scheduled_for,
+        payload: request.payload.clone(),
+        max_retries: request.max_retries,
+        dedup_key: Some(request.dedup_key()),
+        depends_on: request.depends_on.clone(),
+        ..NewTask::new(request.role)
+    }
+}

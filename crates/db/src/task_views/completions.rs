@@ -1,0 +1,43 @@
+//! What a role has completed, and what a store has under way.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use tokio_postgres::types::Type;
+
+use super::{TaskView, by_ids, get, role_names};
+use crate::row::{first_column, first_columns};
+use crate::{Client, DbError};
+use domain::role::RoleSet;
+use domain::store::StoreId;
+use domain::task::TaskId;
+
+/// When one of some roles last completed a task; none where no completed task is kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LastCompletion {
+    pub task_id: Option<TaskId>,
+    pub completed_at: Option<DateTime<Utc>>,
+}
+
+pub async fn last(client: &Client, roles: &RoleSet) -> Result<LastCompletion, DbError> {
+    let sql = include_str!("../sql/task_views/last_completion.sql");
+    let rows = client.query_planned(sql, &[(&role_names(roles), Type::TEXT_ARRAY)]).await?;
+    let Some(row) = rows.first() else { return Ok(LastCompletion::default()) };
+    Ok(LastCompletion { task_id: row.try_get("id")?, completed_at: row.try_get("completed_at")? })
+}
+
+/// At most `limit` completed tasks of these roles, the last one first.
+pub async fn recent(client: &Client, roles: &RoleSet, limit: i64) -> Result<Vec<TaskView>, DbError> {
+    let sql = include_str!("../sql/task_views/recent_completions.sql");
+    let rows = client.query_planned(sql, &[(&role_names(roles), Type::TEXT_ARRAY), (&limit, Type::INT8)]).await?;
+    let mut tasks = by_ids(client, first_columns(&rows)?).await?;
+    tasks.sort_by_key(|task| std::cmp::Reverse((task.completed_at, task.id)));
+    Ok(tasks)
+}
+
+/// The task of a store that a worker has.
+pub async fn active_of_store(client: &Client, store: StoreId) -> Result<Option<TaskView>, DbError> {
+    match client.query_opt(include_str!("../sql/task_views/active_of_store.sql"), &[&store]).await? {
+        None => Ok(None),
+        Some(row) => get(client, first_column(&row)?).await,
+    }
+}

@@ -1,0 +1,157 @@
+//! Lists that one statement finds slowly. `q`, the beginning of an id, of a worker's id or of a store's slug, is a search for each of the
+//! three, since the database finds no index for all of them at once. A part of an error is looked for in the newest errors one by one,
+//! and by trigrams in the others: a common part fills its page from the former, a rare one has few of the latter.
+//!
+//! In: a filter. Out: its tasks, newest first. It must not know what a task is shown with.
+
+use std::cmp::Reverse;
+use std::ops::Range;
+
+use tokio_postgres::types::Type;
+
+use super::TaskView;
+use super::filter::{FilterValues, LIST, TaskFilter};
+use crate::row::{first_column, first_columns, read_all};
+use crate::{Client, DbError};
+use domain::store::StoreId;
+use domain::task::TaskId;
+
+/// Stores whose slugs begin alike; the tasks of more are not found by it.
+const MAX_STORES: i64 = 1_000;
+/// Tasks with an error that are looked through one by one.
+const NEWEST_ERRORS: i64 = 2_000;
+/// Shorter texts have no trigrams.
+const MIN_TRIGRAM_CHARS: usize = 3;
+
+/// At most `limit` tasks that the filter finds, newest first.
+pub(super) async fn list(client: &Client, filter: &TaskFilter, q: &str, limit: i64) -> Result<Vec<TaskView>, DbError> {
+    let most = usize::try_from(limit).unwrap_or(usize::MAX);
+    let values = FilterValues { q: None, ..filter.values() };
+    let mut found = by_id(client, &values, q, limit).await?;
+    let worker = FilterValues { worker_pattern: Some(format!("{}%", escaped(q))), ..values.clone() };
+    found.extend(page(client, &worker, limit).await?);
+    let slugs = client.query(include_str!("../sql/task_views/stores_by_slug.sql"), &[&q, &MAX_STORES]).await?;
+    let stores: Vec<StoreId> = first_columns(&slugs)?;
+    if !stores.is_empty() {
+        found.extend(page(client, &FilterValues { stores: Some(stores), ..values }, limit).await?);
+    }
+    found.sort_by_key(|task| Reverse(task.id));
+    found.dedup_by_key(|task| task.id);
+    found.truncate(most);
+    Ok(found)
+}
+
+/// One search without a `q`.
+pub(super) async fn page(client: &Client, values: &FilterValues<'_>, limit: i64) -> Result<Vec<TaskView>, DbError> {
+    let Some((error, oldest)) = split_of_errors(client, values).await? else {
+        return rows(client, values, limit).await;
+    };
+    let newest = FilterValues { from: Some(oldest), ..values.clone() };
+    let mut found = rows(client, &newest, limit).await?;
+    let missing = limit - found.len() as i64;
+    if missing > 0 {
+        let error_pattern = Some(format!("%{}%", escaped(error)));
+        let others = FilterValues { below: Some(oldest), error_pattern, ..values.clone() };
+        found.extend(rows(client, &others, missing).await?);
+    }
+    Ok(found)
+}
+
+/// The part of an error that is looked for, and the oldest of the newest tasks with an error; None: one search finds all that there is.
+async fn split_of_errors<'a>(client: &Client, values: &FilterValues<'a>) -> Result<Option<(&'a str, TaskId)>, DbError> {
+    let Some(error) = values.filter.error.as_deref() else { return Ok(None) };
+    if error.chars().count() < MIN_TRIGRAM_CHARS || values.from.is_some() || values.filter.ids.is_some() {
+        return Ok(None);
+    }
+    let sql = include_str!("../sql/task_views/oldest_of_newest_errors.sql");
+    let row = client.query_opt(sql, &[&values.below, &NEWEST_ERRORS]).await?;
+    Ok(row.map(|row| first_column(&row)).transpose()?.map(|oldest| (error, oldest)))
+}
+
+async fn rows(client: &Client, values: &FilterValues<'_>, limit: i64) -> Result<Vec<TaskView>, DbError> {
+    read_all(&LIST.rows(client, values, (&limit, Type::INT8)).await?)
+}
+
+async fn by_id(client: &Client, values: &FilterValues<'_>, q: &str, limit: i64) -> Result<Vec<TaskView>, DbError> {
+    let mut found = Vec::new();
+    for ids in ranges(q) {
+        let below = values.below.map_or(ids.end, |below| below.min(ids.end));
+        let part = FilterValues { from: Some(ids.start), below: Some(below), ..values.clone() };
+        found.extend(page(client, &part, limit).await?);
+        if found.len() as i64 >= limit {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+/// The ranges of the ids that begin with these digits, the greatest first.
+fn ranges(q: &str) -> Vec<Range<TaskId>> {
+    let Ok(first) = q.parse::<TaskId>() else { return Vec::new() };
+    // written in another way, such as with a sign, no id begins so
+    if first.to_string() != q || first < 0 {
+        return Vec::new();
+    }
+    let mut ranges = Vec::new();
+    let mut scale: TaskId = 1;
+    while let Some(start) = first.checked_mul(scale) {
+        ranges.push(start..start.saturating_add(scale));
+        match scale.checked_mul(10).filter(|_| first > 0) {
+            Some(next) => scale = next,
+            None => break,
+        }
+    }
+    ranges.reverse();
+    ranges
+}
+
+/// As a pattern of LIKE, which stands for itself.
+fn escaped(text: &str) -> String {
+    let mut pattern = String::with_capacity(text.len() + 2);
+    for letter in text.chars() {
+        if matches!(letter, '%' | '_' | '\\') {
+            pattern.push('\\');
+        }
+        pattern.push(letter);
+    }
+    pattern
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::no_number("a1", false)]
+    #[case::a_sign("+1", false)]
+    #[case::negative("-1", false)]
+    #[case::a_leading_zero("01", false)]
+    #[case::empty("", false)]
+    #[case::a_number("1", true)]
+    #[case::beyond_all_ids("99999999999999999999", false)]
+    fn only_digits_begin_ids(#[case] q: &str, #[case] finds: bool) {
+        assert_eq!(!ranges(q).is_empty(), finds);
+    }
+
+    #[test]
+    fn what_like_means_otherwise_is_escaped() {
+        assert_eq!(escaped(r"a%b_c\d"), r"a\%b\_c\\d");
+    }
+
+    proptest! {
+        #[test]
+        fn an_id_is_in_a_range_when_it_begins_so(q in 0i64..100_000, id in 0i64..10_000_000) {
+            let is_in = ranges(&q.to_string()).iter().any(|range| range.contains(&id));
+            prop_assert_eq!(is_in, id.to_string().starts_with(&q.to_string()));
+        }
+
+        #[test]
+        fn ranges_descend_and_do_not_meet(q in 1i64..i64::MAX) {
+            let ranges = ranges(&q.to_string());
+            prop_assert!(ranges.windows(2).all(|pair| pair[1].end <= pair[0].start));
+        }
+    }
+}

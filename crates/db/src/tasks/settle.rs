@@ -1,0 +1,171 @@
+//! Ending one run: its outcome, and what becomes of its task.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio_postgres::Row;
+
+use super::{Client, DbError, NewTask};
+use crate::row::{FromRow, first_column};
+use domain::task::{RecordedOutcome, TaskId, TaskLease};
+use domain::vocabulary::Word;
+
+/// Bytes of an error that are kept.
+const MAX_ERROR_BYTES: usize = 8192;
+/// Of a task that has run once.
+const FIRST_FENCE: i64 = 1;
+
+/// How a run ended, as it is settled; [`RecordedOutcome`] is how the history then has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AttemptOutcome {
+    Completed,
+    Cancelled,
+    /// Retried while retries are left.
+    Failed,
+    /// Failed whatever retries are left.
+    Permanent,
+    Snoozed,
+    Released,
+}
+
+impl AttemptOutcome {
+    pub fn recorded(self) -> RecordedOutcome {
+        match self {
+            AttemptOutcome::Completed => RecordedOutcome::Completed,
+            AttemptOutcome::Cancelled => RecordedOutcome::Cancelled,
+            AttemptOutcome::Failed | AttemptOutcome::Permanent => RecordedOutcome::Failed,
+            AttemptOutcome::Snoozed => RecordedOutcome::Snoozed,
+            AttemptOutcome::Released => RecordedOutcome::Released,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            AttemptOutcome::Completed => "completed",
+            AttemptOutcome::Cancelled => "cancelled",
+            AttemptOutcome::Failed => "failed",
+            AttemptOutcome::Permanent => "permanent",
+            AttemptOutcome::Snoozed => "snoozed",
+            AttemptOutcome::Released => "released",
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Settlement {
+    pub outcome: AttemptOutcome,
+    pub result: Option<Value>,
+    /// Cut to [`MAX_ERROR_BYTES`].
+    pub error_message: Option<String>,
+    /// When a failed or snoozed task may run again, from now.
+    pub retry_after: Duration,
+    /// The longest time in a row that a task may be snoozed.
+    pub snooze_limit: Duration,
+    /// A snoozed task runs again when the breaker of this host closes, if that is earlier.
+    pub waits_for_host: Option<String>,
+    /// The attempt's detail: proxies, fingerprint, requests, blocks.
+    pub detail: Value,
+}
+
+impl Settlement {
+    /// A settlement without result and detail, to be retried at once where it is retried.
+    pub fn new(outcome: AttemptOutcome, error_message: Option<String>) -> Self {
+        Settlement {
+            outcome,
+            result: None,
+            error_message,
+            retry_after: Duration::ZERO,
+            snooze_limit: Duration::from_secs(24 * 3600),
+            waits_for_host: None,
+            detail: Value::Null,
+        }
+    }
+
+    /// The task becomes pending again, with its old time, and spends no retry.
+    pub fn released(reason: &str) -> Self {
+        Settlement::new(AttemptOutcome::Released, Some(reason.to_owned()))
+    }
+
+    fn to_json(&self) -> Value {
+        // text of the database cannot hold a zero byte, which upstream's answers may
+        let error = self.error_message.as_deref().map(|error| error.replace('\0', ""));
+        json!({
+            "outcome": self.outcome.name(),
+            "result": self.result.as_ref().map(storable),
+            "error": error.as_deref().map(|error| &error[..error.floor_char_boundary(MAX_ERROR_BYTES)]),
+            "retry_after": self.retry_after.as_secs_f64(),
+            "snooze_limit": self.snooze_limit.as_secs_f64(),
+            "waits_for_host": self.waits_for_host,
+            "detail": storable(&self.detail),
+        })
+    }
+}
+
+/// Ends one run; the last call of the transaction that holds its effects. Returns the task's new status.
+/// `Missing`: the lease was lost, and the transaction must be rolled back.
+pub async fn settle(client: &Client, lease: &TaskLease, settlement: &Settlement) -> Result<String, DbError> {
+    let row = client
+        .query_one(
+            "SELECT settle_task($1, $2, $3, $4)",
+            &[&lease.id, &lease.fence, &lease.worker_id, &settlement.to_json()],
+        )
+        .await?;
+    first_column(&row)
+}
+
+/// Completes a run like [`settle`] and starts `next`, which is of the same store, for the same worker. Returns the lease of `next`, which
+/// is running then; none where it could not start, and waits as any other chained task.
+pub async fn complete_and_start(
+    client: &Client,
+    lease: &TaskLease,
+    settlement: &Settlement,
+    next: &NewTask,
+    length: Duration,
+) -> Result<Option<TaskLease>, DbError> {
+    let spec = serde_json::to_value(next).map_err(|error| DbError::Other(error.to_string()))?;
+    let row = client
+        .query_one(
+            "SELECT complete_and_start($1, $2, $3, $4, $5, make_interval(secs => $6))",
+            &[&lease.id, &lease.fence, &lease.worker_id, &settlement.to_json(), &spec, &length.as_secs_f64()],
+        )
+        .await?;
+    let started: Option<TaskId> = first_column(&row)?;
+    Ok(started.map(|id| TaskLease { id, fence: FIRST_FENCE, worker_id: lease.worker_id.clone() }))
+}
+
+/// An attempt that has ended, as the history has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EndedAttempt {
+    pub outcome: Word<RecordedOutcome>,
+    /// What became of the task.
+    pub status: String,
+}
+
+impl EndedAttempt {
+    /// Whether a settlement with `outcome` may be what ended it.
+    pub fn matches(&self, outcome: AttemptOutcome) -> bool {
+        self.outcome == Word::Known(outcome.recorded())
+    }
+}
+
+impl FromRow for EndedAttempt {
+    fn from_row(row: &Row) -> Result<EndedAttempt, DbError> {
+        Ok(EndedAttempt { outcome: row.try_get::<_, String>("outcome")?.into(), status: row.try_get("status")? })
+    }
+}
+
+/// How a run ended, for a commit whose answer was lost. None: it is still open, or its task is gone.
+pub async fn ended_attempt(client: &Client, lease: &TaskLease) -> Result<Option<EndedAttempt>, DbError> {
+    let row = client.query_opt(include_str!("../sql/tasks/ended_attempt.sql"), &[&lease.id, &lease.fence]).await?;
+    row.as_ref().map(EndedAttempt::from_row).transpose()
+}
+
+/// Upstream's answers may hold zero bytes, in keys too; jsonb cannot.
+pub(super) fn storable(value: &Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(text.replace('\0', "")),
+        Value::Array(items) => items.iter().map(storable).collect(),
+        Value::Object(fields) => fields.iter().map(|(key, value)| (key.replace('\0', ""), storable(value))).collect(),
+        other => other.clone(),
+    }
+}

@@ -1,0 +1,97 @@
+//! Periodic work on the queue: sweeps, totals, pruning.
+//!
+//! Each may run in any number of processes. A sweep is several short transactions, and each waits at most 100 ms for a lock. The
+//! `…_unless_recent` forms return `None` and do nothing when some process did the same within `every`, or does it now.
+
+use std::time::Duration;
+
+use tokio_postgres::types::ToSql;
+
+use super::{Client, DbError};
+use crate::row::first_column;
+
+/// Stores or tasks of one transaction.
+const BATCH: i32 = 1_000;
+/// So many batches, and the rest waits for the next turn.
+const MAX_BATCHES: usize = 1_000;
+
+/// Makes ready what became due within the last `look_back`; returns how many tasks.
+pub async fn sweep_due(client: &Client, look_back: Duration) -> Result<i64, DbError> {
+    let sql = "SELECT swept, last_store FROM sweep_due(make_interval(secs => $3), $1, $2)";
+    sweep_by_store(client, sql, &[&look_back.as_secs_f64()]).await
+}
+
+/// Everything that a sweep by time cannot see: rows written by hand, dependencies, missed wake-ups, cancelled runs of dead processes.
+/// Returns how many tasks became ready, no longer wait for other tasks, or were cancelled, and how many runs have stopped.
+pub async fn sweep_all(client: &Client) -> Result<i64, DbError> {
+    let mut swept = sweep_until_done(client, "SELECT sweep_stopping($1)").await?;
+    swept += sweep_until_done(client, "SELECT sweep_blocked($1)").await?;
+    swept += sweep_until_done(client, "SELECT sweep_storeless($1)").await?;
+    swept += sweep_by_store(client, "SELECT swept, last_store FROM sweep_stores($1, $2)", &[]).await?;
+    Ok(swept)
+}
+
+/// One page of stores after the other: `$1` is the store after which a page begins, `$2` its size, and then come `more`.
+async fn sweep_by_store(client: &Client, sql: &str, more: &[&(dyn ToSql + Sync)]) -> Result<i64, DbError> {
+    let (mut swept, mut after) = (0, None::<i64>);
+    for _ in 0..MAX_BATCHES {
+        let page: [&(dyn ToSql + Sync); 2] = [&after, &BATCH];
+        let row = client.query_one(sql, &[&page, more].concat()).await?;
+        swept += row.try_get::<_, i64>(0)?;
+        after = row.try_get(1)?;
+        if after.is_none() {
+            break;
+        }
+    }
+    Ok(swept)
+}
+
+async fn sweep_until_done(client: &Client, sql: &str) -> Result<i64, DbError> {
+    let mut swept = 0;
+    for _ in 0..MAX_BATCHES {
+        let batch: i64 = first_column(&client.query_one(sql, &[&BATCH]).await?)?;
+        swept += batch;
+        if batch < i64::from(BATCH) {
+            break;
+        }
+    }
+    Ok(swept)
+}
+
+/// [`sweep_due`], unless some process did it within `every`.
+pub async fn sweep_due_unless_recent(
+    client: &Client,
+    look_back: Duration,
+    every: Duration,
+) -> Result<Option<i64>, DbError> {
+    if take_turn(client, "sweep_due", every).await? { Ok(Some(sweep_due(client, look_back).await?)) } else { Ok(None) }
+}
+
+/// [`sweep_all`], unless some process did it within `every`.
+pub async fn sweep_all_unless_recent(client: &Client, every: Duration) -> Result<Option<i64>, DbError> {
+    if take_turn(client, "sweep_all", every).await? { Ok(Some(sweep_all(client).await?)) } else { Ok(None) }
+}
+
+/// [`refresh_totals`], unless some process did it within `every`.
+pub async fn refresh_totals_unless_recent(client: &Client, every: Duration) -> Result<Option<u64>, DbError> {
+    if take_turn(client, "totals", every).await? { Ok(Some(refresh_totals(client).await?)) } else { Ok(None) }
+}
+
+/// Whether this process is to do the chore now; notes that it does (SQL `take_turn`). `every` is shortened by a fifth, so that a tick
+/// that comes slightly early is not refused.
+pub(crate) async fn take_turn(client: &Client, chore: &str, every: Duration) -> Result<bool, DbError> {
+    let seconds = every.as_secs_f64() * 0.8;
+    first_column(&client.query_one("SELECT take_turn($1, make_interval(secs => $2))", &[&chore, &seconds]).await?)
+}
+
+/// Deletes one batch of ended tasks past their retention, with their attempts; returns how many.
+pub async fn prune(client: &Client, completed: Duration, failed: Duration, batch: i64) -> Result<u64, DbError> {
+    client
+        .execute(include_str!("../sql/tasks/prune.sql"), &[&completed.as_secs_f64(), &failed.as_secs_f64(), &batch])
+        .await
+}
+
+/// Counts ended tasks by role and status, which is too slow for a request.
+pub async fn refresh_totals(client: &Client) -> Result<u64, DbError> {
+    client.execute(include_str!("../sql/tasks/refresh_totals.sql"), &[]).await
+}

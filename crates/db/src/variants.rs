@@ -1,0 +1,145 @@
+//! `store_product_variants`: the options of each product, as its menu has them now.
+//!
+//! Every function here needs the store's row locked. What differs is `domain/variant_diff`'s to say.
+
+use std::collections::HashMap;
+
+use tokio_postgres::Row;
+use tokio_postgres::types::Type;
+
+use super::arrays::column;
+use super::copy::{CopyTarget, copy_in};
+use super::row::FromRow;
+use super::{DbError, MAX_BATCH, Tx};
+use domain::product::{ProductId, Variant};
+use domain::stock::PayloadPosition;
+use domain::variant_diff::StoredVariant;
+
+/// A variant of a menu on its way into its row.
+#[derive(Clone, Copy, Debug)]
+pub struct VariantWrite<'a> {
+    pub product_id: ProductId,
+    pub position: i16,
+    pub variant: &'a Variant,
+}
+
+const NEW: CopyTarget = CopyTarget {
+    sql: include_str!("sql/variants/copy.sql"),
+    types: &[
+        Type::INT8,
+        Type::TEXT,
+        Type::INT2,
+        Type::INT2,
+        Type::INT8,
+        Type::FLOAT8,
+        Type::INT4,
+        Type::INT4,
+        Type::INT4,
+        Type::INT4,
+        Type::INT4,
+        Type::BOOL,
+        Type::BOOL,
+    ],
+};
+
+/// The variants of these products.
+pub async fn of_products(tx: &Tx, ids: &[ProductId]) -> Result<HashMap<ProductId, Vec<StoredVariant>>, DbError> {
+    let mut variants: HashMap<ProductId, Vec<StoredVariant>> = HashMap::new();
+    for batch in ids.chunks(MAX_BATCH) {
+        for row in tx.query(include_str!("sql/variants/of_products.sql"), &[&batch]).await? {
+            let id = row.try_get("store_product_id")?;
+            variants.entry(id).or_default().push(StoredVariant::from_row(&row)?);
+        }
+    }
+    Ok(variants)
+}
+
+pub async fn insert(tx: &Tx, new: &[VariantWrite<'_>]) -> Result<(), DbError> {
+    copy_in(tx, &NEW, new, |encoder, VariantWrite { product_id, position, variant: v }| {
+        encoder.row(&[
+            product_id,
+            &v.option_label,
+            &v.nth,
+            position,
+            &v.size_mg,
+            &v.size_ml,
+            &v.price_rec,
+            &v.price_med,
+            &v.special_price_rec,
+            &v.special_price_med,
+            &v.quantity,
+            &v.quantity_censored,
+            &v.is_in_stock,
+        ])
+    })
+    .await?;
+    Ok(())
+}
+
+pub async fn update(tx: &Tx, changed: &[VariantWrite<'_>]) -> Result<(), DbError> {
+    for batch in changed.chunks(MAX_BATCH) {
+        tx.execute(
+            include_str!("sql/variants/update.sql"),
+            &[
+                &column(batch, |w| w.product_id),
+                &column(batch, |w| w.variant.option_label.as_str()),
+                &column(batch, |w| w.variant.nth),
+                &column(batch, |w| w.position),
+                &column(batch, |w| w.variant.size_mg),
+                &column(batch, |w| w.variant.size_ml),
+                &column(batch, |w| w.variant.price_rec),
+                &column(batch, |w| w.variant.price_med),
+                &column(batch, |w| w.variant.special_price_rec),
+                &column(batch, |w| w.variant.special_price_med),
+                &column(batch, |w| w.variant.quantity),
+                &column(batch, |w| w.variant.quantity_censored),
+                &column(batch, |w| w.variant.is_in_stock),
+            ],
+        )
+        .await?;
+    }
+    Ok(())
+}
+
+pub async fn delete(tx: &Tx, gone: &[(ProductId, Variant)]) -> Result<(), DbError> {
+    for batch in gone.chunks(MAX_BATCH) {
+        let ids = column(batch, |(id, _)| *id);
+        let labels = column(batch, |(_, v)| v.option_label.as_str());
+        let numbers = column(batch, |(_, v)| v.nth);
+        tx.execute(include_str!("sql/variants/delete.sql"), &[&ids, &labels, &numbers]).await?;
+    }
+    Ok(())
+}
+
+/// The variants of products that `payload` puts out of stock go with them, and say so in their history.
+pub async fn put_out_of_stock(tx: &Tx, ids: &[ProductId], payload: PayloadPosition) -> Result<(), DbError> {
+    for batch in ids.chunks(MAX_BATCH) {
+        let sql = include_str!("sql/variants/put_out_of_stock.sql");
+        tx.execute(sql, &[&batch, &payload.id, &payload.fetched_at]).await?;
+    }
+    Ok(())
+}
+
+impl FromRow for StoredVariant {
+    fn from_row(row: &Row) -> Result<StoredVariant, DbError> {
+        Ok(StoredVariant { position: row.try_get("position")?, variant: Variant::from_row(row)? })
+    }
+}
+
+impl FromRow for Variant {
+    fn from_row(row: &Row) -> Result<Variant, DbError> {
+        Ok(Variant {
+            option_label: row.try_get("option_label")?,
+            nth: row.try_get("nth")?,
+            size_mg: row.try_get("size_mg")?,
+            size_ml: row.try_get("size_ml")?,
+            price_rec: row.try_get("price_rec")?,
+            price_med: row.try_get("price_med")?,
+            special_price_rec: row.try_get("special_price_rec")?,
+            special_price_med: row.try_get("special_price_med")?,
+            quantity: row.try_get("quantity")?,
+            quantity_censored: row.try_get("quantity_censored")?,
+            is_in_stock: row.try_get("is_in_stock")?,
+        })
+    }
+}

@@ -1,0 +1,135 @@
+//! `worker_registry` and `worker_commands`: the workers as they report themselves, and the commands for them.
+//!
+//! Best effort: a worker whose row cannot be written works on. Nothing here decides which worker may run a task.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use tokio_postgres::Row;
+
+use super::row::{FromRow, first_column, first_columns, read_all};
+use super::{Client, DbError};
+use domain::vocabulary;
+use domain::worker::{WorkerCommand, WorkerDocument, WorkerStatus};
+
+/// Writes a worker's heartbeat document; `every` is the time to its next one.
+pub async fn upsert(client: &Client, document: &WorkerDocument, every: Duration) -> Result<(), DbError> {
+    let resources = serde_json::to_value(&document.resources).map_err(|error| DbError::Other(error.to_string()))?;
+    client
+        .execute(
+            include_str!("sql/workers/upsert.sql"),
+            &[
+                &document.worker_id,
+                &document.friendly_name,
+                &document.pod,
+                &document.role,
+                &document.roles,
+                &document.status.name(),
+                &document.current_task_ids,
+                &(document.max_concurrent_tasks as i32),
+                &resources,
+                &every.as_secs_f32(),
+                &document.started_at,
+            ],
+        )
+        .await?;
+    Ok(())
+}
+
+pub async fn list(client: &Client) -> Result<Vec<WorkerDocument>, DbError> {
+    read_all(&client.query(include_str!("sql/workers/list.sql"), &[&None::<String>]).await?)
+}
+
+/// `Missing` when none is registered by that id.
+pub async fn get(client: &Client, worker_id: &str) -> Result<WorkerDocument, DbError> {
+    let rows = client.query(include_str!("sql/workers/list.sql"), &[&Some(worker_id)]).await?;
+    read_all(&rows)?.pop().ok_or_else(|| DbError::Missing(format!("worker {worker_id}")))
+}
+
+/// Removes workers that have left in good order.
+pub async fn deregister(client: &Client, worker_ids: &[String]) -> Result<(), DbError> {
+    client.execute(include_str!("sql/workers/deregister.sql"), &[&worker_ids]).await?;
+    Ok(())
+}
+
+/// Marks silent workers offline and removes those that were offline for a day; returns how many went offline.
+pub async fn sweep(client: &Client) -> Result<u64, DbError> {
+    client.execute(include_str!("sql/workers/sweep.sql"), &[]).await
+}
+
+/// The pods that have a live worker.
+pub async fn live_pods(client: &Client) -> Result<Vec<String>, DbError> {
+    let rows = client.query(include_str!("sql/workers/live_pods.sql"), &[]).await?;
+    first_columns(&rows)
+}
+
+/// A command that its worker has not taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenCommand {
+    pub id: i64,
+    pub worker_id: String,
+    pub command: WorkerCommand,
+}
+
+/// The database's time, from which a process that starts takes commands: older ones were for a predecessor of the same id.
+pub async fn now(client: &Client) -> Result<DateTime<Utc>, DbError> {
+    first_column(&client.query_one("SELECT now()", &[]).await?)
+}
+
+/// Orders a worker to do something with its next heartbeat. `Missing` when none is registered by that id.
+pub async fn order(client: &Client, worker_id: &str, command: WorkerCommand) -> Result<(), DbError> {
+    let command: &str = command.into();
+    match client.execute(include_str!("sql/workers/order.sql"), &[&worker_id, &command]).await? {
+        0 => Err(DbError::Missing(format!("worker {worker_id}"))),
+        _ => Ok(()),
+    }
+}
+
+/// The open commands for these workers that were given after `since`, oldest first. Each stays open until it is marked by [`mark_taken`].
+pub async fn open_commands(
+    client: &Client,
+    worker_ids: &[String],
+    since: DateTime<Utc>,
+) -> Result<Vec<OpenCommand>, DbError> {
+    let rows = client.query(include_str!("sql/workers/open_commands.sql"), &[&worker_ids, &since]).await?;
+    rows.iter().filter_map(|row| open_command(row).transpose()).collect()
+}
+
+/// Marks these commands as delivered.
+pub async fn mark_taken(client: &Client, commands: &[OpenCommand]) -> Result<(), DbError> {
+    let ids: Vec<i64> = commands.iter().map(|open| open.id).collect();
+    client.execute(include_str!("sql/workers/mark_taken.sql"), &[&ids]).await?;
+    Ok(())
+}
+
+/// None = a command that this program does not know.
+fn open_command(row: &Row) -> Result<Option<OpenCommand>, DbError> {
+    let Some(command) = vocabulary::find(row.try_get("command")?) else { return Ok(None) };
+    Ok(Some(OpenCommand { id: row.try_get("id")?, worker_id: row.try_get("worker_id")?, command }))
+}
+
+impl FromRow for WorkerDocument {
+    fn from_row(row: &Row) -> Result<WorkerDocument, DbError> {
+        let status: &str = row.try_get("status")?;
+        let current_task_ids: Vec<i64> = row.try_get("current_task_ids")?;
+        Ok(WorkerDocument {
+            worker_id: row.try_get("worker_id")?,
+            current_task_id: current_task_ids.first().copied(),
+            active_task_count: count(row, "active_task_count")?,
+            current_task_ids,
+            max_concurrent_tasks: count(row, "max_concurrent_tasks")?,
+            status: vocabulary::find(status).unwrap_or(WorkerStatus::Offline),
+            resources: serde_json::from_value(row.try_get("resources")?).unwrap_or_default(),
+            friendly_name: row.try_get("friendly_name")?,
+            pod: row.try_get("pod")?,
+            role: row.try_get("role")?,
+            roles: row.try_get("roles")?,
+            last_heartbeat_at: row.try_get("last_heartbeat_at")?,
+            started_at: row.try_get("started_at")?,
+        })
+    }
+}
+
+fn count(row: &Row, column: &str) -> Result<usize, DbError> {
+    Ok(usize::try_from(row.try_get::<_, i32>(column)?).unwrap_or_default())
+}

@@ -1,0 +1,182 @@
+//! `MenuDiff`: what a menu says of each product, compared with the rows that its store has.
+//!
+//! In: the menu's products with their content hashes, and the store's rows. Out: which products are new, changed or unchanged, and
+//! which rows the menu lacks. It knows nothing of the order of payloads, nor of how rows are written.
+
+use std::collections::HashMap;
+
+use super::product::{Product, ProductId};
+use super::stock::MISSES_TO_OUT_OF_STOCK;
+
+/// A store's row of a product, as far as the comparison needs it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownProduct {
+    pub id: ProductId,
+    pub provider_product_id: String,
+    /// Of what the row and its variants hold; None = unknown, which differs from every product.
+    pub content_hash: Option<i64>,
+    pub is_in_stock: bool,
+    pub misses: i16,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    New,
+    Changed { id: ProductId, was_in_stock: bool },
+    Unchanged { id: ProductId },
+}
+
+impl Change {
+    /// None = the product has no row yet.
+    pub fn id(self) -> Option<ProductId> {
+        match self {
+            Change::New => None,
+            Change::Changed { id, .. } | Change::Unchanged { id } => Some(id),
+        }
+    }
+}
+
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct MenuDiff {
+    /// One a product, in the menu's order.
+    pub changes: Vec<Change>,
+    /// The rows that the menu lacks and a further miss changes, in the order of their ids.
+    pub absent: Vec<KnownProduct>,
+}
+
+impl MenuDiff {
+    /// `hashes` are those of `products`, whose provider ids are distinct.
+    pub fn new(products: &[Product], hashes: &[i64], known: &[KnownProduct]) -> MenuDiff {
+        let mut rows: HashMap<&str, &KnownProduct> =
+            known.iter().map(|row| (row.provider_product_id.as_str(), row)).collect();
+        let compared = products.iter().zip(hashes).map(|(product, hash)| {
+            rows.remove(product.provider_product_id.as_str()).map_or(Change::New, |row| row.change(*hash))
+        });
+        let changes = compared.collect();
+        let missed = rows.into_values().filter(|row| row.misses < MISSES_TO_OUT_OF_STOCK);
+        let mut absent: Vec<_> = missed.cloned().collect();
+        absent.sort_unstable_by_key(|row| row.id);
+        MenuDiff { changes, absent }
+    }
+}
+
+impl KnownProduct {
+    /// A row that counts misses is written even where its content is the same: it is back on the menu.
+    fn change(&self, hash: i64) -> Change {
+        if self.misses == 0 && self.content_hash == Some(hash) {
+            return Change::Unchanged { id: self.id };
+        }
+        Change::Changed { id: self.id, was_in_stock: self.is_in_stock }
+    }
+
+    /// Whether one more miss puts it out of stock.
+    pub fn goes_out_of_stock(&self) -> bool {
+        self.is_in_stock && self.misses + 1 >= MISSES_TO_OUT_OF_STOCK
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+    use crate::product::StockStatus;
+
+    fn row(id: ProductId, hash: Option<i64>, misses: i16) -> KnownProduct {
+        KnownProduct { id, provider_product_id: format!("p{id}"), content_hash: hash, is_in_stock: true, misses }
+    }
+
+    fn on_menu(id: ProductId) -> Product {
+        Product {
+            provider_product_id: format!("p{id}"),
+            enterprise_product_id: None,
+            name_raw: String::new(),
+            brand_name_raw: None,
+            category: None,
+            subcategory: None,
+            strain_type: None,
+            price_rec: None,
+            price_med: None,
+            special_price_rec: None,
+            special_price_med: None,
+            is_on_special: false,
+            thc: None,
+            cbd: None,
+            quantity: None,
+            quantity_censored: false,
+            is_in_stock: true,
+            stock_status: StockStatus::Unknown,
+            upstream_status: None,
+            image_url: None,
+            brand_image_url: None,
+            specials: None,
+            upstream_created_at: None,
+            upstream_updated_at: None,
+            variants: Vec::new(),
+        }
+    }
+
+    #[rstest]
+    #[case::without_a_row(vec![], Change::New)]
+    #[case::of_another_id(vec![row(2, Some(7), 0)], Change::New)]
+    #[case::of_the_same_content(vec![row(1, Some(7), 0)], Change::Unchanged { id: 1 })]
+    #[case::of_other_content(vec![row(1, Some(8), 0)], Change::Changed { id: 1, was_in_stock: true })]
+    #[case::of_unknown_content(vec![row(1, None, 0)], Change::Changed { id: 1, was_in_stock: true })]
+    #[case::back_after_a_miss(vec![row(1, Some(7), 1)], Change::Changed { id: 1, was_in_stock: true })]
+    fn a_product_is_compared_by_its_hash(#[case] known: Vec<KnownProduct>, #[case] expected: Change) {
+        assert_eq!(MenuDiff::new(&[on_menu(1)], &[7], &known).changes, [expected]);
+    }
+
+    #[rstest]
+    #[case::never_missed(0, true)]
+    #[case::missed_twice(2, true)]
+    #[case::at_three_nothing_more_is_written(3, false)]
+    fn what_the_menu_lacks_is_absent(#[case] misses: i16, #[case] is_absent: bool) {
+        let diff = MenuDiff::new(&[], &[], &[row(1, None, misses)]);
+        assert_eq!(diff.absent.len(), usize::from(is_absent));
+    }
+
+    #[rstest]
+    #[case::the_third_miss(row(1, None, 2), true)]
+    #[case::the_second(row(1, None, 1), false)]
+    #[case::sold_out_before(KnownProduct { is_in_stock: false, ..row(1, None, 2) }, false)]
+    fn the_third_miss_puts_out_of_stock(#[case] row: KnownProduct, #[case] expected: bool) {
+        assert_eq!(row.goes_out_of_stock(), expected);
+    }
+
+    fn any_rows() -> impl Strategy<Value = Vec<KnownProduct>> {
+        let fields = (prop::option::of(0..3i64), any::<bool>(), 0..=3i16);
+        prop::collection::btree_map(1..12i64, fields, 0..12).prop_map(|rows: BTreeMap<_, _>| {
+            let known = |(id, (hash, is_in_stock, misses))| KnownProduct { is_in_stock, ..row(id, hash, misses) };
+            rows.into_iter().map(known).collect()
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn it_agrees_with_a_comparison_of_each_with_each(
+            known in any_rows(),
+            menu in prop::collection::btree_map(1..12i64, 0..3i64, 0..12),
+        ) {
+            let products: Vec<Product> = menu.keys().map(|id| on_menu(*id)).collect();
+            let hashes: Vec<i64> = menu.values().copied().collect();
+            let diff = MenuDiff::new(&products, &hashes, &known);
+
+            for ((product, hash), change) in products.iter().zip(&hashes).zip(&diff.changes) {
+                let row = known.iter().find(|row| row.provider_product_id == product.provider_product_id);
+                let expected = match row {
+                    None => Change::New,
+                    Some(row) if row.content_hash == Some(*hash) && row.misses == 0 => Change::Unchanged { id: row.id },
+                    Some(row) => Change::Changed { id: row.id, was_in_stock: row.is_in_stock },
+                };
+                prop_assert_eq!(*change, expected);
+            }
+            let lacks = |row: &&KnownProduct| row.misses < 3 && !menu.contains_key(&row.id);
+            let absent: Vec<KnownProduct> = known.iter().filter(lacks).cloned().collect();
+            prop_assert_eq!(diff.absent, absent);
+        }
+    }
+}

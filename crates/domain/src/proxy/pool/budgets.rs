@@ -1,0 +1,74 @@
+//! The pool and the budgets of its proxies: what is counted, who rests, and what an operator should learn of it.
+//!
+//! In: bytes that were sent and received, and what the table says of today. Out: [`Notice`]s, each once a day. The rules are
+//! [`budget`](crate::proxy::budget).
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::Pool;
+use crate::proxy::budget::{Budget, Budgets, Level, Reached, UsageToday};
+use crate::proxy::{Notice, Proxy, ProxyId};
+
+impl Pool {
+    pub fn with_budgets(mut self, budgets: Budgets) -> Pool {
+        self.budget = Budget::new(budgets);
+        self
+    }
+
+    /// How long a proxy without budget still rests; None where it has some left.
+    pub fn rest_left(&self, id: ProxyId, now: Instant) -> Option<Duration> {
+        self.budget.rest_left(id, now)
+    }
+
+    pub fn has_budgets(&self) -> bool {
+        self.budget.is_set()
+    }
+
+    /// Whether it should be read what all processes have sent today.
+    pub fn is_usage_due(&self, now: Instant) -> bool {
+        self.budget.is_reading_due(now)
+    }
+
+    /// What was counted until now is written before the usage is read.
+    pub fn begin_reading_usage(&mut self, now: Instant) {
+        self.budget.begin_reading(now);
+    }
+
+    pub fn load_usage(&mut self, usage: &UsageToday, now: Instant) -> Vec<Notice> {
+        self.budget.load(usage, now);
+        let ids: Vec<ProxyId> = self.members.keys().copied().collect();
+        self.budget_notices(&ids, now)
+    }
+
+    /// Counts what a request through a proxy has sent and received.
+    pub fn count_bytes(&mut self, id: ProxyId, bytes: i64, now: Instant) -> Vec<Notice> {
+        if !self.members.contains_key(&id) {
+            return Vec::new();
+        }
+        self.budget.count(id, bytes);
+        self.budget_notices(&[id], now)
+    }
+
+    /// Of these proxies, and of all together.
+    fn budget_notices(&mut self, ids: &[ProxyId], now: Instant) -> Vec<Notice> {
+        let mut notices = Vec::new();
+        for id in ids {
+            let (member, reached) = (self.members.get(id), self.budget.reached(*id, now));
+            if let (Some(member), Some(reached)) = (member, reached) {
+                notices.push(notice(Some(Arc::clone(&member.proxy)), reached));
+            }
+        }
+        notices.extend(self.budget.reached_in_all(now).map(|reached| notice(None, reached)));
+        notices
+    }
+}
+
+/// Without a proxy: of all together.
+fn notice(proxy: Option<Arc<Proxy>>, reached: Reached) -> Notice {
+    let Reached { level, bytes, budget, left } = reached;
+    match level {
+        Level::Spent => Notice::BudgetSpent { proxy, budget, left },
+        Level::NearlySpent | Level::Enough => Notice::BudgetNearlySpent { proxy, bytes, budget },
+    }
+}

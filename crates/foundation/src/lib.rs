@@ -1,0 +1,11 @@
+//! Small modules that every other crate may use: the clock, digests, secrets, inflating, and the limits of the process.
+
+pub mod authorities;
+pub mod clock;
+pub mod cpu;
+pub mod digest;
+pub mod inflate;
+pub mod memory;
+pub mod process_limits;
+pub mod secrets;
+pub mod spelling;

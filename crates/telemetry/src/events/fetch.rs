@@ -1,0 +1,183 @@
+//! Requests to platforms, the proxies that they go through, and query hashes.
+
+use std::fmt;
+use std::time::Duration;
+
+use tracing::{debug, error, info, warn};
+
+use crate::metrics;
+use domain::host::HostNotice;
+use domain::proxy::{Notice, PoolState, Proxy};
+use domain::robots::RobotsAnswer;
+use domain::store::Platform;
+
+/// `outcome` is one of a closed set (`ok`, `blocked`, `timeout`, …); `bytes` of the body as received.
+pub fn request_finished(host: &str, outcome: &'static str, bytes: u64, took: Duration) {
+    metrics::REQUESTS.with_label_values(&[outcome]).inc();
+    metrics::FETCH_BYTES.inc_by(bytes);
+    metrics::FETCH_SECONDS.observe(took.as_secs_f64());
+    debug!(host, outcome, bytes, took = took.as_secs_f64(), "Request to {host}: {outcome}");
+}
+
+/// It is in no rollup: this process keeps as many totals as it may, because it cannot write them.
+pub fn fetch_not_counted() {
+    metrics::FETCHES_NOT_COUNTED.inc();
+}
+
+/// What was sent to hosts, by minute. `again`: the write before failed too, and was logged.
+pub fn fetch_counts_not_written(error: &dyn fmt::Display, again: bool) {
+    match again {
+        true => debug!("Counts of requests still cannot be written: {error}"),
+        false => warn!("Counts of requests cannot be written, and are kept here: {error}"),
+    }
+}
+
+/// Proxy and identity were changed; `reason` is `blocked` or `proxy`.
+pub fn rotated(host: &str, reason: &'static str, error: &dyn fmt::Display) {
+    metrics::ROTATIONS.with_label_values(&[reason]).inc();
+    info!(host, reason, "Rotating proxy and identity: {error}");
+}
+
+/// An alarm: every try of a request failed in transit, and no host answered through any proxy meanwhile.
+pub fn no_proxy_brings_answers(hosts: &str, error: &dyn fmt::Display) {
+    error!("No proxy brings an answer from {hosts}; tasks are snoozed; the last try: {error}");
+}
+
+/// `endpoint` refuses every hash that is known of `operation`: its stores are crawled by its full text, or not at all.
+pub fn hashes_exhausted(platform: Platform, operation: &str, endpoint: &str) {
+    error!(%platform, operation, endpoint, "{endpoint} of {platform} refuses every known hash of {operation}: add the current one with `drover platforms hashes add {operation} HASH`");
+}
+
+pub fn host_notice(host: &str, notice: &HostNotice) {
+    match notice {
+        HostNotice::Opened { why, probe_in } => {
+            metrics::BREAKER_OPENS.inc();
+            error!(host, "{host} {why}: nothing is sent to it for {probe_in:.0?}, and then one probe");
+        }
+        HostNotice::ProbeFailed { why, probe_in } => {
+            warn!(host, "{host} did not accept the probe ({why}): nothing is sent to it for {probe_in:.0?}");
+        }
+        HostNotice::Closed => info!(host, "{host} accepts requests again"),
+    }
+}
+
+/// What is known of a host could not be shared. `again`: the exchange before failed too, and was logged.
+pub fn host_table_failed(host: &str, error: &str, again: bool) {
+    match again {
+        true => debug!(host, "What is known of {host} still cannot be shared: {error}"),
+        false => warn!(host, "What is known of {host} cannot be shared, and is kept here: {error}"),
+    }
+}
+
+/// A rule of the host's robots.txt that requests break, where that is only reported. Once a day for each.
+pub fn robots_forbid(host: &str, path: &str, rule: &str) {
+    warn!(
+        host,
+        path,
+        "{host} asks robots not to fetch {path} (robots.txt: '{rule}'); it is fetched all the same, because politeness.robots says report"
+    );
+}
+
+pub fn robots_fetched(host: &str, answer: &RobotsAnswer) {
+    match answer {
+        RobotsAnswer::Rules(text) => info!(host, bytes = text.len(), "{host} has a robots.txt"),
+        RobotsAnswer::NoRules => info!(host, "{host} has no robots.txt"),
+        RobotsAnswer::Unreachable { reason } => warn!(host, "The robots.txt of {host} cannot be had: {reason}"),
+    }
+}
+
+/// It is not known, and the request is sent all the same.
+pub fn robots_unknown(host: &str, error: &dyn fmt::Display) {
+    debug!(host, "The robots.txt of {host} is not known: {error}");
+}
+
+pub fn proxy_notice(notice: &Notice) {
+    match notice {
+        Notice::Benched { proxy, cooldown, reason } => proxy_benched(proxy, *cooldown, reason),
+        // every few seconds while some are dead
+        Notice::StillFails { proxy, left, reason } => {
+            debug!(proxy = proxy.id, "Proxy {proxy} still fails, and is benched for {left:.0?} more: {reason}");
+        }
+        Notice::BenchedAtHost { proxy, host, cooldown } => {
+            proxy_benched(proxy, *cooldown, &format!("too many blocks in a row by {host} (for that host only)"));
+        }
+        Notice::LastActiveFailing { proxy, reason } => last_proxy_failing(proxy.id, reason),
+        Notice::HostRefusesAll { host } => {
+            metrics::PROXY_BENCHES.inc();
+            error!(host, "{host} refuses every proxy: nothing is sent to it until the first bench there ends");
+        }
+        Notice::BudgetNearlySpent { proxy, bytes, budget } => {
+            let who = budget_of(proxy.as_deref());
+            warn!(bytes, budget, "{who} carried {bytes} of {budget} bytes that are allowed today");
+        }
+        Notice::BudgetSpent { proxy: Some(proxy), budget, left } => {
+            warn!(
+                proxy = proxy.id,
+                budget,
+                "Proxy {proxy} has carried {budget} bytes today, and rests for {}",
+                whole_minutes(left)
+            );
+        }
+        Notice::BudgetSpent { proxy: None, budget, left } => {
+            error!(
+                budget,
+                "All proxies have carried {budget} bytes today: nothing is fetched for {}",
+                whole_minutes(left)
+            );
+        }
+        Notice::OnTrial { proxy } => debug!(proxy = proxy.id, "Proxy {proxy} is tried again"),
+        Notice::Revived { proxy } => info!(proxy = proxy.id, "Proxy {proxy} works again"),
+    }
+}
+
+/// Up to hours, which is how long a day can still last.
+fn whole_minutes(left: &Duration) -> humantime::FormattedDuration {
+    humantime::format_duration(Duration::from_secs(left.as_secs().div_ceil(60) * 60))
+}
+
+fn budget_of(proxy: Option<&Proxy>) -> String {
+    proxy.map_or_else(|| "All proxies together".to_owned(), |proxy| format!("Proxy {proxy}"))
+}
+
+fn proxy_benched(proxy: &Proxy, cooldown: Duration, reason: &str) {
+    metrics::PROXY_BENCHES.inc();
+    warn!(proxy = proxy.id, "Proxy {proxy} benched for {cooldown:.0?}: {reason}");
+}
+
+/// The last active one is not benched; an operator should look.
+fn last_proxy_failing(proxy: i64, reason: &str) {
+    error!(proxy, "The last active proxy {proxy} is failing and is used only now and then: {reason}");
+}
+
+/// At the start: a new operator may not know that proxies are required.
+pub fn no_proxies() {
+    warn!("There is no proxy, so nothing is fetched: add some with `drover proxies import FILE`");
+}
+
+/// Its password cannot be read, so it is not used; `error` says why.
+pub fn proxy_unreadable(proxy: i64, address: &str, error: &dyn fmt::Display) {
+    error!(
+        proxy,
+        "Proxy {proxy} {address} is not used, because its password cannot be read: {error}; add that key to secrets.previous_keys, or import the proxy again"
+    );
+}
+
+/// The counts of the pool of this process have changed; `alarm`: an operator should look.
+pub fn proxy_pool_changed(now: PoolState, alarm: bool) {
+    let PoolState { active, benched, off } = now;
+    for (state, count) in [("active", active), ("benched", benched), ("off", off)] {
+        metrics::PROXIES.with_label_values(&[state]).set(count as i64);
+    }
+    match active {
+        0 if alarm => error!(benched, off, "No proxy is active: nothing is fetched until one is"),
+        active => info!(active, benched, off, "Proxies: {active} active, {benched} benched, {off} off"),
+    }
+}
+
+/// The table could not be read or written. `again`: the sync before failed too, and was logged.
+pub fn proxy_table_failed(error: &str, again: bool) {
+    match again {
+        true => debug!("The proxy table still cannot be reached: {error}"),
+        false => warn!("The proxy table cannot be reached, counts are kept and proxies used as last known: {error}"),
+    }
+}

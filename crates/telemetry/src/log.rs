@@ -1,0 +1,88 @@
+//! Logs on stderr: pretty on a terminal, one JSON object a line otherwise.
+//!
+//! Logging never blocks: lines go through [`Lines`], which drops what a stopped reader leaves no room for.
+
+mod lines;
+
+use std::io::{self, IsTerminal, Write};
+use std::sync::{LazyLock, OnceLock};
+use std::time::Duration;
+
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::fmt::writer::BoxMakeWriter;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{Layer, fmt};
+
+use lines::Lines;
+use settings::Log;
+
+/// Whether log lines are JSON; set when logging begins.
+static JSON: OnceLock<bool> = OnceLock::new();
+
+/// None where the thread could not be started: lines are then written by the thread that logs.
+static LINES: LazyLock<Option<Lines>> = LazyLock::new(|| Lines::start(io::stderr()).ok());
+
+/// How long the process, when it ends, waits for its last lines to be written.
+const MAX_FLUSH_TIME: Duration = Duration::from_secs(1);
+
+/// Begins logging; a second call changes nothing.
+pub fn start(config: &Log) {
+    JSON.get_or_init(|| begin(&config.level, &config.format, &config.color));
+}
+
+/// Whether log lines are JSON, for programs; else people read them.
+pub fn is_json() -> bool {
+    JSON.get().copied().unwrap_or(true)
+}
+
+/// Reports the error that ends a command: a log line where the log is JSON, else plain text.
+pub fn report_error(message: &str) {
+    let is_json = *JSON.get_or_init(|| begin("info", "auto", "auto"));
+    // a log level that leaves errors out must not hide this one
+    if is_json && tracing::enabled!(tracing::Level::ERROR) {
+        tracing::error!("{message}");
+        return;
+    }
+    let line = format!("drover: {message}\n");
+    // with stderr closed, only the exit code reports the failure
+    let _ = match LINES.clone() {
+        Some(mut lines) => lines.write_all(line.as_bytes()),
+        None => io::stderr().write_all(line.as_bytes()),
+    };
+}
+
+/// Waits a bounded time until everything logged so far is written: the last call of a process.
+pub fn flush() {
+    if let Some(lines) = LINES.as_ref() {
+        lines.flush(MAX_FLUSH_TIME);
+    }
+}
+
+/// Whether errors are shown to anybody.
+pub fn is_on() -> bool {
+    tracing::enabled!(tracing::Level::ERROR)
+}
+
+fn writer() -> BoxMakeWriter {
+    match LINES.clone() {
+        Some(lines) => BoxMakeWriter::new(move || lines.clone()),
+        None => BoxMakeWriter::new(io::stderr),
+    }
+}
+
+fn begin(level: &str, format: &str, colour: &str) -> bool {
+    let terminal = io::stderr().is_terminal();
+    let json = format == "json" || (format == "auto" && !terminal);
+    let colour = colour == "always" || (colour == "auto" && terminal);
+    let level: Targets = level.parse().unwrap_or_else(|_| Targets::new().with_default(tracing::Level::INFO));
+    let lines = fmt::layer().with_writer(writer());
+    let lines = if json {
+        lines.json().flatten_event(true).with_current_span(false).with_span_list(true).boxed()
+    } else {
+        lines.with_ansi(colour).with_target(false).boxed()
+    };
+    // fails when a test has installed its own subscriber, which then is used
+    let _ = tracing_subscriber::registry().with(lines.with_filter(level)).try_init();
+    json
+}
