@@ -53,7 +53,7 @@ CREATE TABLE product_listing (
 
 CREATE INDEX product_listing_store ON product_listing (dispensary_id);
 CREATE INDEX product_listing_name ON product_listing (name, product_id);
--- The sorts in src/db/sql/product_search/ use these indexes; a product without a price is last in both orders of price.
+-- The sorts in crates/db/src/sql/product_search/ use these indexes; a product without a price is last in both orders of price.
 CREATE INDEX product_listing_price ON product_listing (coalesce(price::bigint, 2147483648), product_id);
 CREATE INDEX product_listing_price_desc ON product_listing (coalesce(-price::bigint, 2147483648), product_id);
 CREATE INDEX product_listing_price_change ON product_listing ((-price_changed_ms), product_id);

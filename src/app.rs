@@ -20,7 +20,7 @@ use tokio::runtime::Runtime;
 use crate::actors::plan::Plan;
 use crate::actors::proxy_pool::ProxyPool;
 use crate::actors::scheduler::chore;
-use crate::actors::supervision::lifecycle::{Lifecycle, Phase};
+use supervision::lifecycle::{Lifecycle, Phase};
 use crate::actors::tree::{StartError, Tree, TreeDeps};
 use crate::downloads::{DownloadQueue, Downloads};
 use crate::handlers::housekeeping::Housekeeping;

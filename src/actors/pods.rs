@@ -18,8 +18,8 @@ use actix::Addr;
 
 use super::load;
 use super::proxy_pool::{FetchCountsWriter, ProxyPool, ProxyPoolDeps};
-use super::supervision::lifecycle::{DrainLimits, Lifecycle, MAX_LAST_WRITES, Phase};
-use super::supervision::watchdog::Watchdog;
+use supervision::lifecycle::{DrainLimits, Lifecycle, MAX_LAST_WRITES, Phase};
+use supervision::watchdog::Watchdog;
 use super::supervisor::{StartPods, StartProxyPool, SupervisorActor};
 use super::tasks::claimer::{Claimer, ClaimerDeps};
 use super::tasks::execute::Executor;

@@ -28,10 +28,10 @@ pub use handle::ProxyPool;
 pub use open_leases::OpenLeases;
 pub use view::{ProxyPoolView, ProxyView};
 
-use super::supervision::Rebuild;
-use super::supervision::messages::{Observe, Tick};
+use supervision::Rebuild;
+use supervision::messages::{Observe, Tick};
 use crate::stealth::{FetchMeter, ProxyLease};
-use crate::supervised;
+use supervision::supervised;
 use db::Db;
 use db::proxies::LoadedProxies;
 use domain::proxy::{BenchLimits, CounterDelta, Pool, PoolState, PooledProxy, ProxyAsk, ProxyId, ProxyOutcome};

@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 use actix::prelude::*;
 use tokio::runtime::Handle;
 
-use super::supervision::Rebuild;
-use super::supervision::messages::{Observe, Tick};
-use crate::supervised;
+use supervision::Rebuild;
+use supervision::messages::{Observe, Tick};
+use supervision::supervised;
 use chore::{Chore, ChoreDeps, ChoreStatus};
 
 /// Bounds of the interval at which it looks what is due.

@@ -15,11 +15,11 @@ use super::pods::deps::ActorDeps;
 use super::pods::pod::{PodActor, PodFailed};
 use super::proxy_pool::{ProxyPoolActor, ProxyPoolDeps};
 use super::scheduler::{SchedulerActor, SchedulerDeps};
-use super::supervision::lifecycle::Lifecycle;
-use super::supervision::messages::Tick;
-use super::supervision::runner::ChildExited;
-use super::supervision::{Children, Rebuild, RestartDecision};
-use crate::supervised;
+use supervision::lifecycle::Lifecycle;
+use supervision::messages::Tick;
+use supervision::runner::ChildExited;
+use supervision::{Children, Rebuild, RestartDecision};
+use supervision::supervised;
 use telemetry::events;
 
 pub struct SupervisorActor {

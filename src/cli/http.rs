@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::proxies::checker::ApiTester;
 use super::{CliError, Env};
 use crate::actors::proxy_pool::ProxyPool;
-use crate::actors::supervision::lifecycle::Lifecycle;
+use supervision::lifecycle::Lifecycle;
 use crate::app::App;
 use crate::platforms;
 use api::rendered_images::Renderer;

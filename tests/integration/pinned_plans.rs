@@ -55,9 +55,9 @@ fn is_called(sources: &str, name: &str) -> bool {
     ["SELECT", "FROM"].iter().any(|word| sources.contains(&format!("{word} {name}(")))
 }
 
-/// All of `src/db`: statements stand in files of their own and in Rust.
+/// All of `crates/db/src`: statements stand in files of their own and in Rust.
 fn sources() -> String {
-    let root = testkit::root().join("src/db");
+    let root = testkit::root().join("crates/db/src");
     let files = ["rs", "sql"].into_iter().flat_map(|extension| files_with(extension, &root));
     files.map(|file| std::fs::read_to_string(file).unwrap()).collect()
 }

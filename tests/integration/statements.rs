@@ -1,4 +1,4 @@
-//! Every statement file under `src/db/sql` fits the schema: a typing error must not wait for its first use.
+//! Every statement file under `crates/db/src/sql` fits the schema: a typing error must not wait for its first use.
 
 use std::path::{Path, PathBuf};
 
@@ -135,7 +135,7 @@ pub fn files_with(extension: &str, folder: &Path) -> Vec<PathBuf> {
 
 #[tokio::test]
 async fn every_statement_file_can_be_prepared() {
-    let root = testkit::root().join("src/db/sql");
+    let root = testkit::root().join("crates/db/src/sql");
     let database = testkit::database().await;
     let read = |name: &str| std::fs::read_to_string(root.join(name)).unwrap();
     let (filters, columns, listed, found) = (read(FILTERS), read(COLUMNS), read(LISTED), read(FOUND));

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use domain::role::Role;
-use drover::actors::supervision::panics;
+use supervision::panics;
 
 use testkit::{Child, Farm, PATIENCE};
 

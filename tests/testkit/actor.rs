@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use actix::{Actor, Addr, Arbiter, Context, Handler, Supervised};
-use drover::actors::supervision::runner::{self, ChildExited, RunnerHandle};
+use supervision::runner::{self, ChildExited, RunnerHandle};
 
 /// Fails the test when its child ends.
 struct Parent;

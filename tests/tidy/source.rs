@@ -1,4 +1,4 @@
-//! Rust files read for the rules: their code without comments, literals and unit tests, and every path that the code names.
+//! Rust files read for the rules: their code without comments, literals and unit tests.
 //!
 //! The tokens are the compiler's (`proc_macro2`), so that macros' arguments are read as well.
 
@@ -9,31 +9,39 @@ use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 
 /// One file of the project.
 pub struct Source {
-    /// Relative to the project, e.g. `src/db/tasks.rs`.
+    /// Relative to the project, e.g. `crates/db/src/tasks.rs`.
     pub path: String,
     pub text: String,
     /// The code's tokens, with a space only between words: `Utc::now()`.
     pub code: String,
     /// What the string literals hold.
     pub strings: Vec<String>,
-    /// Every path of two segments or more, and what `use` names; groups are unfolded.
-    paths: Vec<Vec<String>>,
 }
 
 impl Source {
     pub fn new(path: &str, text: String) -> Source {
         let tokens = text.parse().unwrap_or_else(|error| panic!("{path} is no Rust: {error}"));
         let tokens = without_tests(tokens);
-        let mut source = Source { path: path.to_owned(), text, code: String::new(), strings: vec![], paths: vec![] };
+        let mut source = Source { path: path.to_owned(), text, code: String::new(), strings: vec![] };
         source.write(&tokens);
-        find_paths(&tokens, &mut source.paths);
         source
     }
 
-    /// `["db", "tasks"]` for `src/db/tasks.rs`; `["db"]` for `src/db/mod.rs`.
-    pub fn module(&self) -> Vec<&str> {
-        let inner = self.path.trim_start_matches("src/").trim_end_matches(".rs").trim_end_matches("/mod");
-        inner.split('/').collect()
+    /// Whether it is `src/<module>.rs` or below `src/<module>/`.
+    pub fn is_of_module(&self, module: &str) -> bool {
+        let rest = self.path.strip_prefix("src/").and_then(|path| path.strip_prefix(module));
+        rest.is_some_and(|rest| rest == ".rs" || rest.starts_with('/'))
+    }
+
+    /// Whether a path of its code begins with `name`, or with `crate::name`.
+    pub fn names(&self, name: &str) -> bool {
+        let continues = |before: &str| {
+            before.ends_with("::") || before.ends_with(|last: char| last.is_alphanumeric() || last == '_')
+        };
+        self.code.match_indices(&format!("{name}::")).any(|(at, _)| {
+            let before = &self.code[..at];
+            !continues(before.strip_suffix("crate::").unwrap_or(before))
+        })
     }
 
     pub fn is_test(&self) -> bool {
@@ -44,29 +52,6 @@ impl Source {
     pub fn code_lines(&self) -> usize {
         let code = self.text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
         code.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//")).count()
-    }
-
-    /// The paths below the crate, `super` resolved.
-    pub fn crate_paths(&self) -> Vec<Vec<String>> {
-        self.paths.iter().filter_map(|path| self.below_crate(path)).collect()
-    }
-
-    /// The first segments of the paths that leave the crate, or stay within the file.
-    pub fn first_segments(&self) -> Vec<&str> {
-        self.paths.iter().map(|path| path[0].as_str()).collect()
-    }
-
-    fn below_crate(&self, path: &[String]) -> Option<Vec<String>> {
-        match path[0].as_str() {
-            "crate" => Some(path[1..].to_vec()),
-            "super" => {
-                let supers = path.iter().take_while(|segment| *segment == "super").count();
-                let module = self.module();
-                let parents = &module[..module.len().saturating_sub(supers)];
-                Some(parents.iter().map(|name| (*name).to_owned()).chain(path[supers..].iter().cloned()).collect())
-            }
-            _ => None,
-        }
     }
 
     fn write(&mut self, tokens: &[TokenTree]) {
@@ -174,10 +159,6 @@ fn is_body(token: &TokenTree) -> bool {
     matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::Brace)
 }
 
-fn is_separator(tokens: &[TokenTree]) -> bool {
-    matches!(tokens, [first, second, ..] if is_punct(first, ':') && is_punct(second, ':'))
-}
-
 fn tokens_of(group: &Group) -> Vec<TokenTree> {
     group.stream().into_iter().collect()
 }
@@ -191,84 +172,28 @@ fn delimiters(group: &Group) -> (&'static str, &'static str) {
     }
 }
 
-fn find_paths(tokens: &[TokenTree], found: &mut Vec<Vec<String>>) {
-    let (mut at, mut after_use) = (0, false);
-    while at < tokens.len() {
-        match &tokens[at] {
-            TokenTree::Ident(word) if word == "use" => after_use = true,
-            TokenTree::Ident(_) if after_use || is_separator(&tokens[at + 1..]) => {
-                at = follow(tokens, at, &[], found);
-                after_use = false;
-                continue;
-            }
-            TokenTree::Group(group) => find_paths(&tokens_of(group), found),
-            _ => {}
-        }
-        at += 1;
-    }
-}
-
-/// Reads the path whose next segment is at `at`; gives back where it ends.
-fn follow(tokens: &[TokenTree], mut at: usize, prefix: &[String], found: &mut Vec<Vec<String>>) -> usize {
-    let mut path = prefix.to_vec();
-    loop {
-        match tokens.get(at) {
-            Some(TokenTree::Ident(word)) => path.push(word.to_string()),
-            Some(TokenTree::Group(group)) if is_body(&tokens[at]) => {
-                for one in tokens_of(group).split(|token| is_punct(token, ',')).filter(|one| !one.is_empty()) {
-                    follow(one, 0, &path, found);
-                }
-                return at + 1;
-            }
-            // `use a::*`, `a::<T>`
-            _ => break,
-        }
-        at += 1;
-        if !is_separator(&tokens[at..]) {
-            break;
-        }
-        at += 2;
-    }
-    // macros live at the crate's root, whatever file they stand in
-    if !tokens.get(at).is_some_and(|next| is_punct(next, '!')) {
-        found.push(path);
-    }
-    at
-}
-
 #[cfg(test)]
 mod reading {
     use super::*;
 
-    fn source(path: &str, text: &str) -> Source {
-        Source::new(path, text.to_owned())
-    }
-
-    fn crate_paths(path: &str, text: &str) -> Vec<String> {
-        source(path, text).crate_paths().iter().map(|path| path.join("::")).collect()
+    fn source(text: &str) -> Source {
+        Source::new("src/db/x.rs", text.to_owned())
     }
 
     #[test]
-    fn groups_are_unfolded_and_supers_resolved() {
-        let text = "use crate::{db::{self, Db as D}, domain::role::*};\nuse super::super::api;\nuse super::{client::X, error};\nfn f() { let x = crate::clock::now(); crate::say!(); }";
-        let mut found = crate_paths("src/db/tasks/settle.rs", text);
-        found.sort();
-        let expected =
-            ["clock::now", "db::Db", "db::api", "db::self", "db::tasks::client::X", "db::tasks::error", "domain::role"];
-        assert_eq!(found, expected);
+    fn paths_are_found_by_their_beginning() {
+        let source = source("use one::A; use crate::two; fn f(x: three::B) { crate::four::g(); h::five::i(); six_::k() }");
+        let named = ["one", "two", "three", "four", "five", "six", "x"].map(|name| source.names(name));
+        assert_eq!(named, [true, false, true, true, false, false, false]);
+        assert!(source.is_of_module("db") && !source.is_of_module("d"));
     }
 
     #[test]
     fn comments_strings_and_tests_name_nothing() {
-        let text = "//! crate::a\n/* crate::b */ const S: &str = \"crate::c \\\" crate::d\"; const R: &str = r#\"crate::\"e\"#; const C: char = '\"';\n/// crate::f\nuse crate::real;\n#[cfg(test)]\n#[path = \"x.rs\"]\nmod tests { use crate::g; }\n#[cfg(test)]\nuse crate::h;\nfn f() { #[cfg(test)] { crate::i() } }";
-        let source = source("src/x.rs", text);
-        assert_eq!(source.crate_paths(), [["real"]]);
-        assert_eq!(source.strings, ["crate::c \\\" crate::d", "crate::\"e"]);
-    }
-
-    #[test]
-    fn crates_are_found_in_expressions_types_and_macros() {
-        let text = "use one;\nuse two::A;\nfn f(a: three::B) -> C { four::g(); h!(five::i(), a); j::<six::K>() }";
-        assert_eq!(source("src/x.rs", text).first_segments(), ["one", "two", "three", "four", "five", "j", "six"]);
+        let text = "//! a::b\n/* c::d */ const S: &str = \"e::f \\\" g::h\"; const R: &str = r#\"i::\"j\"#; const C: char = '\"';\n/// k::l\nuse real::A;\n#[cfg(test)]\n#[path = \"x.rs\"]\nmod tests { use m::n; }\n#[cfg(test)]\nuse o::p;\nfn f() { #[cfg(test)] { q::r() } }";
+        let source = source(text);
+        let named = ["a", "c", "e", "i", "k", "m", "o", "q", "real"].map(|name| source.names(name));
+        assert_eq!(named, [false, false, false, false, false, false, false, false, true]);
+        assert_eq!(source.strings, ["e::f \\\" g::h", "i::\"j"]);
     }
 }

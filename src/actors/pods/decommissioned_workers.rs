@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::actors::plan::Plan;
-use crate::actors::supervision::lifecycle::{Lifecycle, Phase};
+use supervision::lifecycle::{Lifecycle, Phase};
 
 /// Cheap to clone; all clones are one.
 #[derive(Clone)]

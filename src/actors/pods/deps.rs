@@ -10,8 +10,8 @@ use tokio::sync::watch;
 
 use super::decommissioned_workers::DecommissionedWorkers;
 use crate::actors::load::Load;
-use crate::actors::supervision::lifecycle::Lifecycle;
-use crate::actors::supervision::watchdog::Watchdog;
+use supervision::lifecycle::Lifecycle;
+use supervision::watchdog::Watchdog;
 use crate::actors::tasks::claimer::Claimer;
 use crate::actors::tasks::execute::Executor;
 use crate::actors::tasks::held_tasks::HeldTasks;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 use super::deps::ActorDeps;
-use crate::actors::supervision::lifecycle::{Lifecycle, Phase};
+use supervision::lifecycle::{Lifecycle, Phase};
 use db::{Db, DbError, workers};
 use domain::worker::WorkerDocument;
 use telemetry::events;

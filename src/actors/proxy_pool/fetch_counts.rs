@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use crate::actors::supervision::lifecycle::{Lifecycle, Phase};
+use supervision::lifecycle::{Lifecycle, Phase};
 use crate::stealth::FetchMeter;
 use db::{Db, DbError, fetch_minute, fetch_store_day};
 use telemetry::events;

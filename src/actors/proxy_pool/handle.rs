@@ -7,7 +7,7 @@ use futures_util::future::BoxFuture;
 use tokio::sync::{oneshot, watch};
 
 use super::{AskForProxy, CountBytes, Flush, ProxyPoolActor, ProxyPoolDeps, ProxyPoolView, Report};
-use crate::actors::supervision::messages::Observe;
+use supervision::messages::Observe;
 use crate::stealth::{FetchError, FetchMeter, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxySource};
 use domain::proxy::PoolState;
 

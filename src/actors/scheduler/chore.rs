@@ -11,7 +11,7 @@ use futures_util::FutureExt;
 use strum::IntoStaticStr;
 
 use super::prune;
-use crate::actors::supervision::panics;
+use supervision::panics;
 use crate::handlers::TaskError;
 use crate::handlers::housekeeping::Housekeeping;
 use crate::handlers::retention::RetentionRun;

@@ -11,10 +11,10 @@ use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 
 use super::SupervisorActor;
-use crate::actors::supervision::lifecycle::Lifecycle;
-use crate::actors::supervision::runner::ChildExited;
-use crate::actors::supervision::watchdog::Watchdog;
-use crate::actors::supervision::{Children, RestartDecision, RestartPolicy};
+use supervision::lifecycle::Lifecycle;
+use supervision::runner::ChildExited;
+use supervision::watchdog::Watchdog;
+use supervision::{Children, RestartDecision, RestartPolicy};
 use settings::Config;
 use telemetry::events;
 

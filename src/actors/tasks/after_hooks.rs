@@ -12,7 +12,7 @@ use futures_util::FutureExt;
 use tokio::sync::Semaphore;
 use tracing::Instrument;
 
-use crate::actors::supervision::panics;
+use supervision::panics;
 use crate::handlers::{After, Committed};
 use domain::task::TaskId;
 use telemetry::events;

@@ -13,9 +13,9 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use super::held_tasks::{DrainHold, HeldTask, HeldTasks, TaskActorId};
 use super::task_guard::TaskGuard;
-use crate::actors::supervision::lifecycle::Lifecycle;
-use crate::actors::supervision::panics;
-use crate::actors::supervision::restart_limit::RestartLimit;
+use supervision::lifecycle::Lifecycle;
+use supervision::panics;
+use supervision::restart_limit::RestartLimit;
 use crate::handlers::HandOver;
 use db::tasks::{self, ClaimBatch, ClaimBatchResult, ClaimToken, ClaimedTask, Completion};
 use db::{Db, DbError};

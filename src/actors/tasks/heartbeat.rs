@@ -9,9 +9,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::held_tasks::HeldTasks;
-use crate::actors::supervision::lifecycle::{Lifecycle, Phase};
-use crate::actors::supervision::panics;
-use crate::actors::supervision::restart_limit::RestartLimit;
+use supervision::lifecycle::{Lifecycle, Phase};
+use supervision::panics;
+use supervision::restart_limit::RestartLimit;
 use db::connect::Server;
 use db::tasks;
 use domain::task::{LeaseTimes, TaskId, TaskLease};

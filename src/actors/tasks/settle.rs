@@ -8,7 +8,7 @@
 use std::time::{Duration, Instant};
 
 use super::execute::{BodyEnd, Executor, NextRun, Run};
-use crate::actors::supervision::lifecycle::{Lifecycle, Phase};
+use supervision::lifecycle::{Lifecycle, Phase};
 use crate::handlers::{self, CommitError, Committed, Done, Outcome, Slot, TaskError};
 use db::DbError;
 use db::tasks::{self, AttemptOutcome, Completion, EndedAttempt, Settlement};
@@ -269,7 +269,7 @@ mod tests {
     use tokio::sync::{mpsc, watch};
 
     use super::*;
-    use crate::actors::supervision::restart_limit::RestartLimit;
+    use supervision::restart_limit::RestartLimit;
     use crate::actors::tasks::claimer::{Claimer, ClaimerDeps};
     use crate::actors::tasks::held_tasks::HeldTasks;
     use crate::app;

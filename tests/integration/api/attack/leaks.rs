@@ -31,8 +31,8 @@ const LEAKS: [(&str, &[&str]); 4] = [
         &[
             ".rs:",
             "/src/",
-            "src/api",
-            "src/db",
+            "crates/api/src",
+            "crates/db/src",
             "/rustc/",
             "cargo/registry",
             "panicked",
@@ -70,5 +70,5 @@ fn an_error_of_the_database_is_noticed() {
 #[test]
 #[should_panic(expected = "the program's inside")]
 fn a_source_path_is_noticed() {
-    assert_none("a test", "thread 'main' at src/api/tasks.rs:17");
+    assert_none("a test", "thread 'main' at crates/api/src/tasks.rs:17");
 }

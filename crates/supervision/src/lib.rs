@@ -36,14 +36,14 @@ macro_rules! supervised {
     ($actor:ty) => {
         impl actix::Supervised for $actor {
             fn restarting(&mut self, _: &mut actix::Context<Self>) {
-                *self = $crate::actors::supervision::Rebuild::rebuilt(self);
+                *self = $crate::Rebuild::rebuilt(self);
             }
         }
 
-        impl actix::Handler<$crate::actors::supervision::messages::Ping> for $actor {
+        impl actix::Handler<$crate::messages::Ping> for $actor {
             type Result = ();
 
-            fn handle(&mut self, _: $crate::actors::supervision::messages::Ping, _: &mut actix::Context<Self>) {}
+            fn handle(&mut self, _: $crate::messages::Ping, _: &mut actix::Context<Self>) {}
         }
     };
 }
