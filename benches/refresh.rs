@@ -18,11 +18,12 @@ use db::{Db, PoolSizes, migrate};
 use domain::role::Role;
 use domain::store::{Platform, StoreId};
 use drover::app;
-use drover::handlers::{self, Context, Outcome, Services};
+use drover::handlers::{self, Context, Services};
 use drover::simulated;
 use foundation::clock::Clock;
 use futures_util::{SinkExt, TryStreamExt};
 use private_server::Options;
+use queue::Outcome;
 use serde_json::Value;
 use sim::{Settings, Simulator, StoreSeed};
 use storage::Payloads;
@@ -132,7 +133,7 @@ impl Bench {
             panic!("the run ended early")
         };
         let tx = self.services.db.begin().await.unwrap();
-        handlers::commit(tx, &task, &done, &Value::Null, None).await.unwrap();
+        queue::commit(tx, &task, &done, &Value::Null, None).await.unwrap();
     }
 
     /// What earlier runs have chained would keep the new task waiting, and is cancelled.

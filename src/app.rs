@@ -20,7 +20,6 @@ use tokio::runtime::Runtime;
 use crate::actors::plan::Plan;
 use crate::actors::proxy_pool::ProxyPool;
 use crate::actors::scheduler::chore;
-use supervision::lifecycle::{Lifecycle, Phase};
 use crate::actors::tree::{StartError, Tree, TreeDeps};
 use crate::downloads::{DownloadQueue, Downloads};
 use crate::handlers::housekeeping::Housekeeping;
@@ -29,6 +28,7 @@ use foundation::clock::Clock;
 pub use services::{ServicesError, services};
 use settings::Config;
 use storage::{Ownership, Payloads};
+use supervision::lifecycle::{Lifecycle, Phase};
 use telemetry::events;
 
 pub struct App {

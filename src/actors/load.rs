@@ -16,9 +16,9 @@ use sysinfo::{MemoryRefreshKind, ProcessRefreshKind, ProcessesToUpdate, System};
 use tokio::sync::watch;
 use tokio::time::MissedTickBehavior;
 
-use super::tasks::held_tasks::HeldTasks;
 use cgroup::{Memory, allowed_cpus, cpu_time_of_container};
 use domain::worker::Resources;
+use queue::held_tasks::HeldTasks;
 use telemetry::events::{self, Backoff};
 
 const SAMPLE_INTERVAL: Duration = Duration::from_secs(1);
@@ -160,7 +160,7 @@ fn cpu_times() -> Option<(Duration, Duration)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::actors::tasks::held_tasks::HeldTask;
+    use queue::held_tasks::HeldTask;
 
     #[test]
     fn cpu_holds_back_only_while_a_task_runs_here() {

@@ -14,14 +14,14 @@
 //!
 //! ```text
 //! tree          starts and ends all of it, by a plan
-//! supervision   runs actors, restarts them, notices hangs, ends the process; knows no queue
 //! supervisor    SupervisorActor, and Root above it
 //! scheduler     SchedulerActor and the chores that it begins
 //! proxy_pool    ProxyPoolActor, the handle that sessions hold, the counts of requests
-//! pods          PodActor and WorkerActor, the worker's row of the registry, recovery
-//! tasks         Claimer, TaskActor, a run from its claim to its end, HeldTasks, Heartbeat
+//! pods          PodActor, WorkerActor and TaskActor, the worker's row of the registry, recovery
 //! load          memory and CPU, by which workers back off
 //! ```
+//!
+//! The crate `supervision` runs and restarts actors of any kind; the crate `queue` claims tasks, runs and settles them.
 //!
 //! Actors do bookkeeping only: no I/O is awaited and no CPU burnt in an actor's handler. Bodies run on the multi-thread
 //! runtime. Actors must not know HTTP routes, platforms or files.
@@ -31,7 +31,5 @@ pub mod plan;
 pub mod pods;
 pub mod proxy_pool;
 pub mod scheduler;
-pub mod supervision;
 pub mod supervisor;
-pub mod tasks;
 pub mod tree;

@@ -9,6 +9,7 @@ pub mod deps;
 pub mod pod;
 mod recovery;
 mod registration;
+pub mod task;
 pub mod worker;
 
 use std::sync::Arc;
@@ -18,13 +19,7 @@ use actix::Addr;
 
 use super::load;
 use super::proxy_pool::{FetchCountsWriter, ProxyPool, ProxyPoolDeps};
-use supervision::lifecycle::{DrainLimits, Lifecycle, MAX_LAST_WRITES, Phase};
-use supervision::watchdog::Watchdog;
 use super::supervisor::{StartPods, StartProxyPool, SupervisorActor};
-use super::tasks::claimer::{Claimer, ClaimerDeps};
-use super::tasks::execute::Executor;
-use super::tasks::heartbeat::Heartbeat;
-use super::tasks::held_tasks::{HeldTasks, Stop};
 use super::tree::{StartError, TreeDeps};
 use crate::handlers::Services;
 use crate::stealth::{ProxySource, Sessions};
@@ -32,6 +27,12 @@ use db::{DbError, listen, tasks};
 use decommissioned_workers::DecommissionedWorkers;
 use deps::ActorDeps;
 use domain::task::{Blame, TaskLease};
+use queue::claimer::{Claimer, ClaimerDeps};
+use queue::execute::Executor;
+use queue::heartbeat::Heartbeat;
+use queue::held_tasks::{HeldTasks, Stop};
+use supervision::lifecycle::{DrainLimits, Lifecycle, MAX_LAST_WRITES, Phase};
+use supervision::watchdog::Watchdog;
 use telemetry::events;
 
 pub struct Pods {

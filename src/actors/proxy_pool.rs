@@ -28,15 +28,15 @@ pub use handle::ProxyPool;
 pub use open_leases::OpenLeases;
 pub use view::{ProxyPoolView, ProxyView};
 
-use supervision::Rebuild;
-use supervision::messages::{Observe, Tick};
 use crate::stealth::{FetchMeter, ProxyLease};
-use supervision::supervised;
 use db::Db;
 use db::proxies::LoadedProxies;
 use domain::proxy::{BenchLimits, CounterDelta, Pool, PoolState, PooledProxy, ProxyAsk, ProxyId, ProxyOutcome};
 use foundation::clock::Clock;
 use foundation::secrets::SecretKeys;
+use supervision::Rebuild;
+use supervision::messages::{Observe, Tick};
+use supervision::supervised;
 use table::{Loaded, SyncResult};
 use telemetry::events;
 use unreadable::ToldUnreadable;

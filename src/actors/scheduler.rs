@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 use actix::prelude::*;
 use tokio::runtime::Handle;
 
+use chore::{Chore, ChoreDeps, ChoreStatus};
 use supervision::Rebuild;
 use supervision::messages::{Observe, Tick};
 use supervision::supervised;
-use chore::{Chore, ChoreDeps, ChoreStatus};
 
 /// Bounds of the interval at which it looks what is due.
 const MIN_TICK_INTERVAL: Duration = Duration::from_millis(100);

@@ -18,8 +18,8 @@ use super::scheduler::{SchedulerActor, SchedulerDeps};
 use supervision::lifecycle::Lifecycle;
 use supervision::messages::Tick;
 use supervision::runner::ChildExited;
-use supervision::{Children, Rebuild, RestartDecision};
 use supervision::supervised;
+use supervision::{Children, Rebuild, RestartDecision};
 use telemetry::events;
 
 pub struct SupervisorActor {

@@ -14,8 +14,6 @@ use super::pods::Pods;
 use super::proxy_pool::ProxyPool;
 use super::scheduler::SchedulerDeps;
 use super::scheduler::chore::ChoreDeps;
-use supervision::lifecycle::{DrainLimits, Lifecycle, Phase};
-use supervision::watchdog::Watchdog;
 use super::supervisor::StartScheduler;
 use super::supervisor::root;
 use crate::handlers::Services;
@@ -24,6 +22,8 @@ use crate::stealth::ProxySource;
 use db::Db;
 use foundation::clock::Clock;
 use settings::Config;
+use supervision::lifecycle::{DrainLimits, Lifecycle, Phase};
+use supervision::watchdog::Watchdog;
 use telemetry::events;
 
 /// What the tree is built of.

@@ -11,7 +11,6 @@ use tokio_util::sync::CancellationToken;
 use super::proxies::checker::ApiTester;
 use super::{CliError, Env};
 use crate::actors::proxy_pool::ProxyPool;
-use supervision::lifecycle::Lifecycle;
 use crate::app::App;
 use crate::platforms;
 use api::rendered_images::Renderer;
@@ -20,6 +19,7 @@ use dashboard::IS_BUILT;
 use db::Db;
 use geo::Geo;
 use settings::Config;
+use supervision::lifecycle::Lifecycle;
 
 /// Clients that connect before they are accepted. The usual 128 are few in a burst: the system lets further ones try again after a second.
 const BACKLOG: u32 = 4096;

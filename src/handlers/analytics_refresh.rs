@@ -4,8 +4,9 @@
 
 use serde_json::json;
 
-use super::{Context, Outcome, TaskError};
+use super::Context;
 use domain::args;
+use queue::{Outcome, TaskError};
 
 pub async fn run(ctx: &Context, _: args::AnalyticsRefresh) -> Result<Outcome, TaskError> {
     let views = db::analytics::refresh::refresh(&ctx.services.db).await?;

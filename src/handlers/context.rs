@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Value, json};
 
-use super::{ExhaustedHashAlarm, KnownHashes, Progress, TaskError};
+use super::{ExhaustedHashAlarm, KnownHashes, Progress};
 use crate::downloads::{DownloadQueue, RunGuard};
 use crate::platforms::Registry;
 use crate::stealth::{Session, SessionAsk, Sessions, TraceHandle};
@@ -14,6 +14,7 @@ use db::Db;
 use domain::store::{Platform, Store, StoreId, UnknownPlatform};
 use domain::task::{TaskId, TaskLease};
 use foundation::clock::Clock;
+use queue::TaskError;
 use storage::Payloads;
 
 /// What all tasks of a process share.

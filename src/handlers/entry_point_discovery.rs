@@ -4,12 +4,13 @@
 
 use serde_json::json;
 
+use super::Context;
 use super::context::TaskStore;
 use super::platform_client::PlatformClient;
-use super::{Context, FollowUp, Outcome, TaskError, Written};
 use crate::platforms::StoreRef;
 use domain::args;
 use domain::store::Store;
+use queue::{FollowUp, Outcome, TaskError, Written};
 
 pub async fn run(ctx: &Context, _: args::EntryPointDiscovery) -> Result<Outcome, TaskError> {
     let store = match ctx.store().await? {

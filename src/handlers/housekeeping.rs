@@ -5,9 +5,9 @@
 use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 
-use super::TaskError;
 use db::Db;
 use domain::store::StoreId;
+use queue::TaskError;
 use storage::{Images, Payloads, SweepReport, image_layout};
 
 /// A payload's row may come this long after its fetch began, plus one lease.

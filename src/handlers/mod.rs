@@ -1,18 +1,16 @@
-//! What runs when a task is claimed. [`run`] maps a role to its file; [`outcome`] is how a run can end; the other files are shared.
+//! What runs when a task is claimed. [`run`] maps a role to its file; the other files are shared.
 //!
 //! A handler never touches `worker_tasks`, opens no transaction and logs nothing of its run: it returns an [`Outcome`], whose writes
-//! and follow-ups the caller commits in one transaction ([`commit()`]). It may run twice. It must not know actors or HTTP.
+//! and follow-ups the caller commits in one transaction ([`queue::commit`]). It may run twice. It must not know actors or HTTP.
 
-pub mod commit;
 pub mod context;
-pub mod hand_over;
 pub mod hash_alarm;
 pub mod housekeeping;
-pub mod outcome;
 pub mod product_refresh;
 pub mod retention;
 
 mod analytics_refresh;
+mod body;
 mod entry_point_discovery;
 mod known_hashes;
 mod payload_fetch;
@@ -22,16 +20,14 @@ mod store_discovery;
 
 use serde_json::Value;
 
-pub use commit::{CommitError, Committed, Slot, StartedTask, commit};
 pub use context::{Context, Services};
-pub use hand_over::HandOver;
 pub use hash_alarm::ExhaustedHashAlarm;
 pub use known_hashes::KnownHashes;
-pub use outcome::{After, Done, FollowUp, Outcome, TaskError, Write, Written};
 pub use progress::Progress;
 
 use domain::args::Args;
 use domain::role::Role;
+use queue::{HandOver, Outcome, TaskError};
 
 /// Runs one task's body. `payload` is the column of that name; `hand_over` comes from the run that started
 /// the task in its own slot.

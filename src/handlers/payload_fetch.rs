@@ -12,7 +12,7 @@ use super::context::TaskStore;
 use super::platform_client::PlatformClient;
 use super::product_refresh::FetchedMenu;
 use super::progress::telling;
-use super::{Context, FollowUp, HandOver, Outcome, Progress, TaskError, Written};
+use super::{Context, Progress};
 use crate::platforms::{Menu, MenuProgress};
 use crate::stealth::ProxyId;
 use db::pipeline;
@@ -20,6 +20,7 @@ use domain::args;
 use domain::payload::{FetchStart, NewPayload, Payload};
 use domain::role::Role;
 use domain::store::{Store, StoreId};
+use queue::{FollowUp, HandOver, Outcome, TaskError, Written};
 use storage::{PageBytes, PayloadContent, PayloadFile, PayloadHead};
 use telemetry::events::DataWritten;
 

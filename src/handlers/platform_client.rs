@@ -5,12 +5,13 @@
 
 use url::{Position, Url};
 
-use super::{Context, Services, TaskError};
+use super::{Context, Services};
 use crate::platforms::{Crawler, HashObservation, PlatformEntry, QueryHashes};
 use crate::stealth::{ProxyId, Session, SessionAsk};
 use db::DbError;
 use domain::public_host::is_public;
 use domain::store::{Platform, Store};
+use queue::TaskError;
 use telemetry::events;
 
 pub struct PlatformClient<'a> {

@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use serde_json::json;
 
+use super::Context;
 use super::context::TaskStore;
-use super::{Context, FollowUp, HandOver, Outcome, TaskError, Written};
 use crate::platforms;
 use domain::args;
 use domain::menu::NormalMenu;
@@ -20,6 +20,7 @@ use domain::payload::Payload;
 use domain::role::Role;
 use domain::store::StoreId;
 use foundation::memory::MemoryPermit;
+use queue::{FollowUp, HandOver, Outcome, TaskError, Written};
 use storage::{StorageError, StoredMenu};
 use telemetry::events::DataWritten;
 use write::MenuWrite;

@@ -6,12 +6,12 @@
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
-use super::TaskError;
 use super::housekeeping::Housekeeping;
 use db::partitions::{self, OldPartition, Partitioned};
 use db::{DbError, payload_removals};
 use domain::payload::{PayloadId, Removed};
 use domain::stock::PayloadPosition;
+use queue::TaskError;
 use settings::Retention;
 
 /// Rows that one transaction deletes, and files that are removed together.

@@ -12,13 +12,14 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::platform_client::PlatformClient;
-use super::{Context, FollowUp, Outcome, Progress, TaskError, Written};
+use super::{Context, Progress};
 use crate::platforms::{DiscoveryPoint, PlatformEntry};
 use db::discovery::DiscoveredStore;
 use db::{DbError, Tx};
 use domain::args;
 use domain::role::Role;
 use domain::store::{FoundStore, Platform};
+use queue::{FollowUp, Outcome, TaskError, Written};
 
 /// Points are not asked any more after this long, so that what was found is written within the role's time limit.
 const MAX_DISCOVERY_TIME: Duration = Duration::from_secs(45 * 60);

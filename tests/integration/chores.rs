@@ -8,10 +8,10 @@ use actix::Addr;
 use db::retention_runs;
 use drover::actors::scheduler::chore::{Chore, ChoreDeps, ChoreStatus};
 use drover::actors::scheduler::{ChoreView, SchedulerActor, SchedulerDeps};
-use supervision::messages::Observe;
-use supervision::runner::RunnerHandle;
 use drover::handlers::housekeeping::Housekeeping;
 use storage::Payloads;
+use supervision::messages::Observe;
+use supervision::runner::RunnerHandle;
 use telemetry::metrics;
 use tokio::runtime::Handle;
 

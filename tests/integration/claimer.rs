@@ -7,11 +7,11 @@ use db::{Db, PoolSizes};
 use domain::proxy::PoolState;
 use domain::role::{Role, RoleSet};
 use domain::task::LeaseTimes;
+use futures_util::future::join_all;
+use queue::claimer::{ClaimRequest, Claimer, ClaimerDeps};
+use queue::held_tasks::HeldTasks;
 use supervision::lifecycle::Lifecycle;
 use supervision::restart_limit::RestartLimit;
-use drover::actors::tasks::claimer::{ClaimRequest, Claimer, ClaimerDeps};
-use drover::actors::tasks::held_tasks::HeldTasks;
-use futures_util::future::join_all;
 use tokio::sync::watch;
 
 use testkit::{FaultProxy, TestDatabase, database, database_settings, until};

@@ -16,8 +16,8 @@ const MAY_USE: [(&str, &[&str]); 6] = [
     ("stealth", &[]),
     ("platforms", &["stealth"]),
     ("downloads", &["stealth", "db", "storage", "image_transform"]),
-    ("handlers", &["downloads", "platforms", "stealth", "db", "storage"]),
-    ("actors", &["handlers", "stealth", "db"]),
+    ("handlers", &["queue", "downloads", "platforms", "stealth", "db", "storage"]),
+    ("actors", &["queue", "supervision", "handlers", "stealth", "db"]),
     ("simulated", &["db", "sim"]),
 ];
 
@@ -101,7 +101,8 @@ fn a_row_that_cannot_be_read_is_no_panic() {
 fn every_statement_file_is_used() {
     let code: String =
         product().filter(|file| file.path.starts_with("crates/db/src/")).flat_map(|file| file.strings).collect();
-    let unused = files("crates/db/src/sql").into_iter().filter(|path| !code.contains(path.trim_start_matches("crates/db/src/")));
+    let unused =
+        files("crates/db/src/sql").into_iter().filter(|path| !code.contains(path.trim_start_matches("crates/db/src/")));
     assert_none(unused.collect());
 }
 
@@ -182,7 +183,10 @@ fn every_exception_is_used() {
 /// Wall-clock time, that is; durations are measured where they are needed, by `Instant`.
 #[test]
 fn only_the_clock_asks_what_time_it_is() {
-    assert_none(files_with(&["Utc::now(", "Local::now(", "SystemTime::now("], &[("crates/foundation/src/clock.rs", "it is the clock")]));
+    assert_none(files_with(
+        &["Utc::now(", "Local::now(", "SystemTime::now("],
+        &[("crates/foundation/src/clock.rs", "it is the clock")],
+    ));
 }
 
 #[test]

@@ -182,7 +182,8 @@ mod reading {
 
     #[test]
     fn paths_are_found_by_their_beginning() {
-        let source = source("use one::A; use crate::two; fn f(x: three::B) { crate::four::g(); h::five::i(); six_::k() }");
+        let source =
+            source("use one::A; use crate::two; fn f(x: three::B) { crate::four::g(); h::five::i(); six_::k() }");
         let named = ["one", "two", "three", "four", "five", "six", "x"].map(|name| source.names(name));
         assert_eq!(named, [true, false, true, true, false, false, false]);
         assert!(source.is_of_module("db") && !source.is_of_module("d"));

@@ -2,9 +2,7 @@
 //!
 //! Every child is permanent and restarts alone (one for one): its address stays valid, so no sibling has to restart with it.
 //! The first failure restarts at once, the next ones after a growing pause; too many within the window fail the supervisor.
-//! TaskActors are not kept here: they are temporary, and the queue puts their tasks back. In: exits. Out:
-//! restarts, or the decision to give up. It must not know what a child does, and this folder must know no
-//! queue: it runs actors of any kind.
+//! In: exits. Out: restarts, or the decision to give up. It must not know what a child does.
 
 pub mod lifecycle;
 pub mod messages;

@@ -10,14 +10,14 @@ use tokio::sync::watch;
 
 use super::decommissioned_workers::DecommissionedWorkers;
 use crate::actors::load::Load;
-use supervision::lifecycle::Lifecycle;
-use supervision::watchdog::Watchdog;
-use crate::actors::tasks::claimer::Claimer;
-use crate::actors::tasks::execute::Executor;
-use crate::actors::tasks::held_tasks::HeldTasks;
 use db::Db;
 use domain::task::LeaseTimes;
+use queue::claimer::Claimer;
+use queue::execute::Executor;
+use queue::held_tasks::HeldTasks;
 use settings::Config;
+use supervision::lifecycle::Lifecycle;
+use supervision::watchdog::Watchdog;
 
 /// Cheap to clone.
 #[derive(Clone)]

@@ -11,12 +11,12 @@ use super::deps::ActorDeps;
 use super::recovery;
 use super::worker::{Command, Wake, WorkerActor};
 use crate::actors::plan::PodPlan;
-use supervision::messages::Tick;
-use supervision::runner::{ChildExited, Exit};
-use supervision::{Children, Rebuild, RestartDecision, RestartPolicy};
-use supervision::supervised;
 use db::workers::{self, OpenCommand};
 use domain::task::Blame;
+use supervision::messages::Tick;
+use supervision::runner::{ChildExited, Exit};
+use supervision::supervised;
+use supervision::{Children, Rebuild, RestartDecision, RestartPolicy};
 use telemetry::events;
 
 pub struct PodActor {

@@ -8,9 +8,9 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 use super::deps::ActorDeps;
-use supervision::lifecycle::{Lifecycle, Phase};
 use db::{Db, DbError, workers};
 use domain::worker::WorkerDocument;
+use supervision::lifecycle::{Lifecycle, Phase};
 use telemetry::events;
 
 /// Cheap to clone; all clones are one.

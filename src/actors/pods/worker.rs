@@ -13,15 +13,15 @@ use super::deps::ActorDeps;
 use super::recovery;
 use super::registration::Registration;
 use crate::actors::plan::WorkerPlan;
+use crate::actors::pods::task::{TaskActor, TaskBeat, TaskClaimed, TaskDeps, TaskEnded};
+use domain::task::{Blame, TaskId};
+use domain::worker::{Resources, WorkerCommand, WorkerDocument, WorkerStatus};
+use queue::held_tasks::{Beat, TaskActorId};
 use supervision::Rebuild;
 use supervision::lifecycle::Phase;
 use supervision::messages::Tick;
 use supervision::runner::{self, ChildExited, Exit, PollTimes, RunnerHandle};
-use crate::actors::tasks::held_tasks::{Beat, TaskActorId};
-use crate::actors::tasks::task::{TaskActor, TaskClaimed, TaskDeps, TaskEnded};
 use supervision::supervised;
-use domain::task::{Blame, TaskId};
-use domain::worker::{Resources, WorkerCommand, WorkerDocument, WorkerStatus};
 use telemetry::events;
 
 pub struct WorkerActor {
@@ -280,10 +280,10 @@ impl Handler<TaskClaimed> for WorkerActor {
     }
 }
 
-impl Handler<Beat> for WorkerActor {
+impl Handler<TaskBeat> for WorkerActor {
     type Result = ();
 
-    fn handle(&mut self, beat: Beat, ctx: &mut Context<Self>) {
+    fn handle(&mut self, TaskBeat(beat): TaskBeat, ctx: &mut Context<Self>) {
         if self.beats.is_empty() {
             ctx.notify(HandOnBeats);
         }

@@ -4,9 +4,9 @@
 
 use std::time::Duration;
 
-use supervision::lifecycle::{Lifecycle, Phase};
 use crate::stealth::FetchMeter;
 use db::{Db, DbError, fetch_minute, fetch_store_day};
+use supervision::lifecycle::{Lifecycle, Phase};
 use telemetry::events;
 
 /// So far behind is what people see of requests.

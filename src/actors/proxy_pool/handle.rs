@@ -7,9 +7,9 @@ use futures_util::future::BoxFuture;
 use tokio::sync::{oneshot, watch};
 
 use super::{AskForProxy, CountBytes, Flush, ProxyPoolActor, ProxyPoolDeps, ProxyPoolView, Report};
-use supervision::messages::Observe;
 use crate::stealth::{FetchError, FetchMeter, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxySource};
 use domain::proxy::PoolState;
+use supervision::messages::Observe;
 
 /// The pause before an ask that the actor dropped is made again.
 const ASK_AGAIN_PAUSE: Duration = Duration::from_millis(100);

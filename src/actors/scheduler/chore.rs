@@ -11,8 +11,6 @@ use futures_util::FutureExt;
 use strum::IntoStaticStr;
 
 use super::prune;
-use supervision::panics;
-use crate::handlers::TaskError;
 use crate::handlers::housekeeping::Housekeeping;
 use crate::handlers::retention::RetentionRun;
 use db::stats_minute::{self, StatsTurn};
@@ -21,7 +19,9 @@ use db::{
     workers,
 };
 use domain::retention::RetentionKind;
+use queue::TaskError;
 use settings::Config;
+use supervision::panics;
 use telemetry::events;
 
 /// How far back the frequent sweep looks at least. What it misses, the full sweep finds.

@@ -11,11 +11,11 @@ use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 
 use super::SupervisorActor;
+use settings::Config;
 use supervision::lifecycle::Lifecycle;
 use supervision::runner::ChildExited;
 use supervision::watchdog::Watchdog;
 use supervision::{Children, RestartDecision, RestartPolicy};
-use settings::Config;
 use telemetry::events;
 
 /// Starts the actors' thread with the supervisor on it; `None` when it ended at once. A message on the sender, or its drop, ends

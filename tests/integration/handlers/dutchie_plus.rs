@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use db::demo_report::products::{self, ProductRecord};
 use domain::role::Role;
 use domain::store::Platform;
-use drover::handlers::TaskError;
+use queue::TaskError;
 use serde_json::json;
 use settings::Config;
 use sim::{OracleProduct, Settings, Simulator};

@@ -10,9 +10,10 @@ use domain::payload::{NewPayload, PageQuestion, Payload};
 use domain::role::Role;
 use domain::store::Platform;
 use drover::app;
-use drover::handlers::{self, Committed, Context, Outcome, Services, TaskError};
+use drover::handlers::{self, Context, Services};
 use drover::stealth::Proxy;
 use foundation::clock::Clock;
+use queue::{Committed, Outcome, TaskError};
 use serde_json::{Value, json};
 use settings::Config;
 use storage::{PageBytes, PayloadContent, PayloadHead, Payloads};
@@ -67,7 +68,7 @@ impl HandlerHarness {
             Outcome::Cancel { reason } => panic!("it ended early: {reason}"),
         };
         let tx = self.services.db.begin().await.unwrap();
-        let committed = handlers::commit(tx, task, &done, &Value::Null, None).await.unwrap();
+        let committed = queue::commit(tx, task, &done, &Value::Null, None).await.unwrap();
         let chained = format!("SELECT count(*) FROM worker_tasks WHERE parent_task_id = {}", task.lease.id);
         assert_eq!(self.store.count(&chained).await, committed.next.len() as i64, "{committed:?}");
         committed

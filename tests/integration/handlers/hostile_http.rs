@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use domain::role::Role;
-use drover::handlers::TaskError;
+use queue::TaskError;
 use rstest::rstest;
 use serde_json::json;
 use sim::{CodingFault, Fault, FaultKind, ProxyProtocol, Settings, Simulator, Transmission};

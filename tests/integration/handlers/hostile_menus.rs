@@ -2,7 +2,7 @@
 //! leaves nothing.
 
 use domain::role::Role;
-use drover::handlers::TaskError;
+use queue::TaskError;
 use rstest::rstest;
 use serde_json::json;
 use sim::{Fault, FaultKind, Settings, Simulator};

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use domain::payload::Payload;
 use domain::role::Role;
-use drover::handlers::{Committed, Outcome};
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
+use queue::{Committed, Outcome};
 use rstest::rstest;
 use serde_json::json;
 

@@ -2,7 +2,7 @@
 
 use chrono::TimeDelta;
 use domain::role::Role;
-use drover::handlers::{Outcome, TaskError};
+use queue::{Outcome, TaskError};
 use rstest::rstest;
 use serde_json::{Value, json};
 

@@ -8,10 +8,10 @@ use chrono::TimeDelta;
 use db::demo_report::products::{self, ProductRecord};
 use domain::role::Role;
 use domain::store::Platform;
-use drover::handlers::TaskError;
 use drover::simulated;
 use drover::stealth::{FetchError, Request, RequestKind, Response, SessionAsk};
 use foundation::clock::Clock;
+use queue::TaskError;
 use rstest::rstest;
 use serde_json::json;
 use settings::Overlay;
@@ -50,7 +50,7 @@ pub async fn become_store(harness: &HandlerHarness, seed: &StoreSeed, platform_i
     assert_eq!(harness.store.database.raw.execute(sql, &values).await.unwrap(), 1);
 }
 
-pub async fn crawl(harness: &HandlerHarness) -> drover::handlers::Committed {
+pub async fn crawl(harness: &HandlerHarness) -> queue::Committed {
     let fetched = harness.settle(Role::PayloadFetch, json!({})).await;
     let [refresh] = fetched.next.as_slice() else { panic!("not one follow-up: {:?}", fetched.next) };
     assert_eq!((refresh.role, refresh.priority), (Role::ProductRefresh, None));

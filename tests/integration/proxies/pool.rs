@@ -8,11 +8,11 @@ use chrono::DateTime;
 use db::proxies::ProxyListing;
 use domain::proxy::{PoolState, ShownState};
 use drover::actors::proxy_pool::{ProxyPool, ProxyPoolActor, ProxyPoolDeps, ProxyPoolView};
-use supervision::messages::Tick;
-use supervision::runner::RunnerHandle;
 use drover::stealth::{FetchError, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxySource};
 use foundation::clock::Clock;
 use foundation::secrets::SecretKeys;
+use supervision::messages::Tick;
+use supervision::runner::RunnerHandle;
 
 use super::import;
 use testkit::{TestDatabase, database, start_actor, until};

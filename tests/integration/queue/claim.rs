@@ -2,7 +2,7 @@
 
 use db::tasks::{ClaimBatch, ClaimToken, NewTask};
 use domain::role::Role;
-use drover::handlers::{self, FollowUp, Outcome};
+use queue::{FollowUp, Outcome};
 use serde_json::json;
 
 use super::*;
@@ -29,7 +29,7 @@ async fn a_follow_up_goes_before_the_rest_of_its_generation() {
     };
     let done = Outcome::done(json!({})).next(follow_up);
     let tx = queue.database.db.begin().await.unwrap();
-    handlers::commit(tx, &parent, &done, &json!({}), None).await.unwrap();
+    queue::commit(tx, &parent, &done, &json!({}), None).await.unwrap();
     let next = queue.claim(&Role::CRAWL, 3).await;
     assert_eq!(next[0].role, Role::ProductRefresh);
     assert_eq!(ids(&next)[1..], made[1..]);

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use drover::handlers::TaskError;
 use drover::stealth::{FetchError, ProxyAsk, ProxyOutcome, RequestKind, Session, SessionAsk};
+use queue::TaskError;
 use rstest::rstest;
 
 use super::support::{Ca, ForwardProxy, HOST, Manner, Origin, Pool, Setup, content, pool_of, request, willing};

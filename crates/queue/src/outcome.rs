@@ -10,7 +10,7 @@ use futures_util::future::BoxFuture;
 use serde_json::{Map, Value, json};
 
 use super::HandOver;
-use super::commit::Committed;
+use crate::commit::Committed;
 use db::tasks::AttemptOutcome;
 use db::{DbError, Tx};
 use domain::disposition::{Disposition, HasDisposition};

@@ -17,46 +17,46 @@ use tracing::Instrument;
 use super::after_hooks::AfterHooks;
 use super::claimer::{Claimer, TaskGrant};
 use super::held_tasks::Stop;
-use supervision::lifecycle::Lifecycle;
-use supervision::panics;
-use crate::handlers::{self, HandOver, Outcome, StartedTask, TaskError};
+use crate::{Body, HandOver, Outcome, StartedTask, TaskError, Work};
 use db::tasks::{self, ClaimedTask};
 use db::{Db, DbError};
 use domain::role::RoleSet;
 use domain::task::TaskLease;
 use settings::Config;
+use supervision::lifecycle::Lifecycle;
+use supervision::panics;
 use telemetry::events;
 
 /// What every run needs. Cheap to clone.
 #[derive(Clone)]
 pub struct Executor {
-    pub(super) db: Db,
-    pub(super) claimer: Claimer,
-    pub(super) services: Arc<handlers::Services>,
-    pub(super) config: Arc<Config>,
-    pub(super) lifecycle: Lifecycle,
-    pub(super) after_hooks: AfterHooks,
+    pub(crate) db: Db,
+    pub(crate) claimer: Claimer,
+    pub(crate) work: Arc<dyn Work>,
+    pub(crate) config: Arc<Config>,
+    pub(crate) lifecycle: Lifecycle,
+    pub(crate) after_hooks: AfterHooks,
 }
 
 /// One run of a task.
-pub(super) struct Run<'a> {
+pub(crate) struct Run<'a> {
     pub executor: &'a Executor,
     pub task: &'a ClaimedTask,
     /// What a chained task must be of to go on in this slot.
     pub roles: &'a RoleSet,
-    context: Arc<handlers::Context>,
+    body: Arc<dyn Body>,
     started: Instant,
 }
 
 /// A chained task that was started by the end of a run.
-pub(super) struct NextRun {
+pub(crate) struct NextRun {
     pub started: Box<StartedTask>,
     /// When its body stops by itself, unless the lease is renewed.
     pub stop_at: Instant,
 }
 
 /// How the body ended.
-pub(super) enum BodyEnd {
+pub(crate) enum BodyEnd {
     Outcome(Outcome),
     Failed(TaskError),
     /// It was stopped because the process ends: its task goes back at no cost.
@@ -71,14 +71,8 @@ pub(super) enum BodyEnd {
 const MAX_ABORT_TIME: Duration = Duration::from_secs(30);
 
 impl Executor {
-    pub fn new(
-        db: Db,
-        claimer: Claimer,
-        services: Arc<handlers::Services>,
-        config: Arc<Config>,
-        lifecycle: Lifecycle,
-    ) -> Self {
-        Executor { db, claimer, services, config, lifecycle, after_hooks: AfterHooks::default() }
+    pub fn new(db: Db, claimer: Claimer, work: Arc<dyn Work>, config: Arc<Config>, lifecycle: Lifecycle) -> Self {
+        Executor { db, claimer, work, config, lifecycle, after_hooks: AfterHooks::default() }
     }
 
     /// Runs a granted task to its end, and then what it chained in its slot; `current` has the lease of the one that runs.
@@ -115,15 +109,8 @@ impl Executor {
 
 impl<'a> Run<'a> {
     pub fn new(executor: &'a Executor, task: &'a ClaimedTask, roles: &'a RoleSet) -> Self {
-        let services = executor.services.clone();
-        let context = handlers::Context::new(services, task.lease.id, task.dispensary_id, task.platform.clone());
-        Run {
-            executor,
-            task,
-            roles,
-            context: Arc::new(context.with_lease(task.lease.clone())),
-            started: Instant::now(),
-        }
+        let body = executor.work.clone().body(task);
+        Run { executor, task, roles, body, started: Instant::now() }
     }
 
     /// Returns the chained task that its end has started. A task with a hand-over was started by its
@@ -153,10 +140,10 @@ impl<'a> Run<'a> {
     }
 
     fn spawn_body(&self, hand_over: Option<HandOver>) -> JoinHandle<Result<Outcome, TaskError>> {
-        let (context, role, payload) = (self.context.clone(), self.task.role, self.task.payload.clone());
+        let body = self.body.clone();
         let body = async move {
             // caught on the thread where it happens, which keeps its text and place
-            let run = AssertUnwindSafe(handlers::run(&context, role, &payload, hand_over)).catch_unwind();
+            let run = AssertUnwindSafe(body.run(hand_over)).catch_unwind();
             run.await.unwrap_or_else(|panic| Err(panic_error(panic)))
         };
         tokio::spawn(body.in_current_span())
@@ -193,7 +180,7 @@ impl<'a> Run<'a> {
 
     /// The attempt's `detail` so far.
     pub fn detail(&self) -> Value {
-        self.context.run_trace().detail()
+        self.body.detail()
     }
 
     pub fn elapsed(&self) -> Duration {
@@ -228,7 +215,7 @@ fn panic_error(panic: Box<dyn Any + Send>) -> TaskError {
 }
 
 /// A claimed task as events name its run.
-pub(super) fn run_event(task: &ClaimedTask) -> events::Run<'_> {
+pub fn run_event(task: &ClaimedTask) -> events::Run<'_> {
     events::Run {
         task: task.lease.id,
         fence: task.lease.fence,

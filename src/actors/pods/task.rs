@@ -1,19 +1,19 @@
 //! `TaskActor`: asks for one task, spawns its run, with what it chains in the same slot, and reports to its worker.
 //!
 //! In: a grant of the claimer. Out: messages to its worker, among them a beat each heartbeat for as long as it runs. Temporary: it ends with its task, or at once when there is none. What
-//! it held when it dies is in [`HeldTasks`](super::held_tasks::HeldTasks). It must not know what its task does.
+//! it held when it dies is in [`HeldTasks`](queue::held_tasks::HeldTasks). It must not know what its task does.
 
 use std::time::{Duration, Instant};
 
 use actix::prelude::*;
 use tokio::sync::watch;
 
-use super::claimer::{ClaimRequest, Claimer, TaskGrant};
-use super::execute::{Executor, run_event};
-use super::held_tasks::{Beat, TaskActorId};
 use crate::actors::pods::worker::WorkerActor;
 use domain::role::RoleSet;
 use domain::task::TaskLease;
+use queue::claimer::{ClaimRequest, Claimer, TaskGrant};
+use queue::execute::{Executor, run_event};
+use queue::held_tasks::{Beat, TaskActorId};
 use telemetry::events;
 
 #[derive(Message)]
@@ -21,6 +21,11 @@ use telemetry::events;
 pub struct TaskClaimed {
     pub task_actor: TaskActorId,
 }
+
+/// A task actor runs its task still.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub struct TaskBeat(pub Beat);
 
 /// A task actor is done.
 #[derive(Message)]
@@ -82,7 +87,7 @@ impl TaskActor {
         fail::fail_point!("actor.task.beat", |_| ());
         let due = std::mem::replace(&mut self.beat_due, Instant::now() + self.deps.heartbeat);
         // a full mailbox holds beats already, and another follows
-        let _ = self.deps.worker.try_send(Beat { lease, due });
+        let _ = self.deps.worker.try_send(TaskBeat(Beat { lease, due }));
     }
 
     fn end(&mut self, had_task: bool, ctx: &mut Context<Self>) {

@@ -8,11 +8,11 @@
 use std::time::{Duration, Instant};
 
 use super::execute::{BodyEnd, Executor, NextRun, Run};
-use supervision::lifecycle::{Lifecycle, Phase};
-use crate::handlers::{self, CommitError, Committed, Done, Outcome, Slot, TaskError};
+use crate::{CommitError, Committed, Done, Outcome, Slot, TaskError, commit};
 use db::DbError;
 use db::tasks::{self, AttemptOutcome, Completion, EndedAttempt, Settlement};
 use domain::retry;
+use supervision::lifecycle::{Lifecycle, Phase};
 use telemetry::events;
 
 impl Run<'_> {
@@ -122,7 +122,7 @@ impl Run<'_> {
         let tx = db.begin().await.map_err(CommitError::RolledBack)?;
         // a process that ends starts nothing
         let slot = lifecycle.is_running().then(|| Slot { roles: self.roles.roles(), lease: config.queue.lease });
-        handlers::commit(tx, self.task, done, &self.detail(), slot).await
+        commit(tx, self.task, done, &self.detail(), slot).await
     }
 
     fn after_commit(&self, done: &mut Done, mut committed: Committed, sent: Instant) -> Option<NextRun> {
@@ -264,41 +264,45 @@ impl Retries {
 mod tests {
     use std::sync::Arc;
 
-    use futures_util::future::{BoxFuture, ready};
+    use futures_util::future::BoxFuture;
     use serde_json::{Value, json};
     use tokio::sync::{mpsc, watch};
 
     use super::*;
-    use supervision::restart_limit::RestartLimit;
-    use crate::actors::tasks::claimer::{Claimer, ClaimerDeps};
-    use crate::actors::tasks::held_tasks::HeldTasks;
-    use crate::app;
-    use crate::stealth::{FetchError, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxySource};
+    use crate::claimer::{Claimer, ClaimerDeps};
+    use crate::held_tasks::HeldTasks;
+    use crate::{Body, HandOver, Work};
     use db::tasks::ClaimedTask;
     use db::{Db, PoolSizes};
     use domain::proxy::PoolState;
     use domain::role::{Role, RoleSet};
     use domain::task::{LeaseTimes, TaskLease};
-    use foundation::clock::Clock;
     use settings::Config;
-    use storage::Payloads;
+    use supervision::restart_limit::RestartLimit;
 
-    struct NoProxies;
+    /// Work that ends at once.
+    struct Idle;
 
-    impl ProxySource for NoProxies {
-        fn lease(&self, ask: ProxyAsk) -> BoxFuture<'_, Result<ProxyLease, FetchError>> {
-            Box::pin(ready(Err(FetchError::NoProxy { host: ask.host })))
+    impl Work for Idle {
+        fn body(self: Arc<Self>, _: &ClaimedTask) -> Arc<dyn Body> {
+            self
         }
-
-        fn report(&self, _: ProxyId, _: ProxyOutcome, _: Instant) {}
     }
 
-    /// Of a process without proxies that never connects to its database.
+    impl Body for Idle {
+        fn run(self: Arc<Self>, _: Option<HandOver>) -> BoxFuture<'static, Result<Outcome, TaskError>> {
+            Box::pin(async { Ok(Outcome::done(Value::Null).into()) })
+        }
+
+        fn detail(&self) -> Value {
+            Value::Null
+        }
+    }
+
+    /// Of a process that never connects to its database.
     fn executor() -> Executor {
         let config = Config::with(&[]).unwrap();
         let db = Db::new("postgres://db.invalid/drover", &config.database, PoolSizes { work: 1, api: 1 }).unwrap();
-        let payloads = Payloads::new("payloads", "a test");
-        let services = app::services(&config, &db, payloads, &Clock::system(), Arc::new(NoProxies)).unwrap();
         let lifecycle = Lifecycle::default();
         let claimer = Claimer::start(ClaimerDeps {
             db: db.clone(),
@@ -309,7 +313,7 @@ mod tests {
             can_write_payloads: watch::channel(true).1,
             restart_limit: RestartLimit::new(1, Duration::from_secs(1)),
         });
-        Executor::new(db, claimer, Arc::new(services), Arc::new(config), lifecycle)
+        Executor::new(db, claimer, Arc::new(Idle), Arc::new(config), lifecycle)
     }
 
     fn task() -> ClaimedTask {

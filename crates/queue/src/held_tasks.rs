@@ -7,7 +7,6 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use actix::Message;
 use tokio::sync::{oneshot, watch};
 
 use domain::task::{TaskId, TaskLease};
@@ -37,8 +36,7 @@ pub struct HeldTask {
 }
 
 /// A task actor runs its task still.
-#[derive(Clone, Debug, Message)]
-#[rtype(result = "()")]
+#[derive(Clone, Debug)]
 pub struct Beat {
     pub lease: TaskLease,
     /// One heartbeat after the previous one, or after the claim.

@@ -12,9 +12,9 @@ use futures_util::FutureExt;
 use tokio::sync::Semaphore;
 use tracing::Instrument;
 
-use supervision::panics;
-use crate::handlers::{After, Committed};
+use crate::{After, Committed};
 use domain::task::TaskId;
+use supervision::panics;
 use telemetry::events;
 
 const MAX_HOOKS: usize = 64;
@@ -59,7 +59,7 @@ mod tests {
     use tokio::sync::mpsc;
 
     use super::*;
-    use crate::handlers::{Done, Outcome};
+    use crate::{Done, Outcome};
 
     fn committed(result: Value) -> Committed {
         Committed { result, next: Vec::new(), data: None, started: None }

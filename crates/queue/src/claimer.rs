@@ -13,16 +13,16 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use super::held_tasks::{DrainHold, HeldTask, HeldTasks, TaskActorId};
 use super::task_guard::TaskGuard;
-use supervision::lifecycle::Lifecycle;
-use supervision::panics;
-use supervision::restart_limit::RestartLimit;
-use crate::handlers::HandOver;
+use crate::HandOver;
 use db::tasks::{self, ClaimBatch, ClaimBatchResult, ClaimToken, ClaimedTask, Completion};
 use db::{Db, DbError};
 use domain::proxy::PoolState;
 use domain::retry;
 use domain::role::{Role, RoleSet};
 use domain::task::{LeaseTimes, TaskId, TaskLease};
+use supervision::lifecycle::Lifecycle;
+use supervision::panics;
+use supervision::restart_limit::RestartLimit;
 use telemetry::events;
 
 /// Requests that one statement answers at most.

@@ -3,7 +3,7 @@
 //! The one follow-up of a run that hands something over may be started by it, in the same slot.
 //!
 //! In: an open transaction, the claimed task and what its handler returned. Out: [`Committed`], or why it is
-//! not. `actors/tasks/settle`, the handlers' tests and the benchmark end their runs here. It decides nothing
+//! not. `settle`, the handlers' tests and the benchmark end their runs here. It decides nothing
 //! about retries, and must not know what is handed over.
 
 use std::time::Duration;

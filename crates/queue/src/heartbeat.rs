@@ -9,12 +9,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::held_tasks::HeldTasks;
-use supervision::lifecycle::{Lifecycle, Phase};
-use supervision::panics;
-use supervision::restart_limit::RestartLimit;
 use db::connect::Server;
 use db::tasks;
 use domain::task::{LeaseTimes, TaskId, TaskLease};
+use supervision::lifecycle::{Lifecycle, Phase};
+use supervision::panics;
+use supervision::restart_limit::RestartLimit;
 use telemetry::events;
 
 /// While the process drains it may be killed at any moment, and its tasks should not wait for a long lease to run out.

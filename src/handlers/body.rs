@@ -1,0 +1,36 @@
+//! The bodies of tasks, as the queue asks for them.
+
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use serde_json::Value;
+
+use super::{Context, Services, run};
+use db::tasks::ClaimedTask;
+use domain::role::Role;
+use queue::{Body, HandOver, Outcome, TaskError, Work};
+
+/// One run of a task's handler.
+struct HandlerRun {
+    context: Context,
+    role: Role,
+    payload: Value,
+}
+
+impl Work for Services {
+    fn body(self: Arc<Self>, task: &ClaimedTask) -> Arc<dyn Body> {
+        let context = Context::new(self, task.lease.id, task.dispensary_id, task.platform.clone());
+        let context = context.with_lease(task.lease.clone());
+        Arc::new(HandlerRun { context, role: task.role, payload: task.payload.clone() })
+    }
+}
+
+impl Body for HandlerRun {
+    fn run(self: Arc<Self>, hand_over: Option<HandOver>) -> BoxFuture<'static, Result<Outcome, TaskError>> {
+        Box::pin(async move { run(&self.context, self.role, &self.payload, hand_over).await })
+    }
+
+    fn detail(&self) -> Value {
+        self.context.run_trace().detail()
+    }
+}
