@@ -9,7 +9,7 @@ pub struct PodPlan {
     pub workers: Vec<WorkerPlan>,
 }
 
-/// What this process runs.
+/// The parts that this process runs.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
     pub schedules: bool,

@@ -153,7 +153,7 @@ impl Pods {
     }
 }
 
-/// Shares what sessions saw of hosts, `every` so often, until the process is over.
+/// Shares the sessions' observations of hosts every `every`, until the process is over.
 async fn keep_sharing_hosts(sessions: Sessions, every: Duration, lifecycle: Lifecycle) {
     loop {
         tokio::select! {

@@ -46,7 +46,7 @@ const TICK_INTERVAL: Duration = Duration::from_millis(250);
 /// More asks than any process has sessions; an ask beyond it is dropped and made again.
 const MAX_WAITING: usize = 4096;
 
-/// What each new instance of the actor is built from. Cheap to clone.
+/// Parts that each new instance of the actor is built from. Cheap to clone.
 #[derive(Clone)]
 pub struct ProxyPoolDeps {
     pub db: Db,
@@ -191,7 +191,7 @@ impl ProxyPoolActor {
         }
         let now = self.deps.clock.instant();
         self.last_sync = Some(now);
-        // who waits for a flush wants to see what others have written
+        // whoever waits for a flush wants to see the other processes' writes
         let is_asked_for = self.pool.has_budgets() && !self.next_flushes.is_empty();
         let reads_usage = is_asked_for || self.pool.is_usage_due(now);
         if reads_usage {

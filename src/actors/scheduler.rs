@@ -66,7 +66,7 @@ pub struct ChoreView {
 struct ChoreEnd {
     chore: Chore,
     status: ChoreStatus,
-    /// Of the scheduler that began it.
+    /// Instance of the scheduler that began it.
     instance: u64,
 }
 

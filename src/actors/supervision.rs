@@ -25,7 +25,7 @@ use restart_limit::RestartLimit;
 use runner::{ChildExited, Exit, RunnerHandle};
 use watchdog::Watchdog;
 
-/// What an actor must offer to be supervised; `supervised!` does the rest.
+/// The interface of a supervised actor; `supervised!` does the rest.
 pub trait Rebuild {
     /// The actor as it starts again in the same place: what its crash may have spoilt is made again, what must outlive a crash
     /// (commands of people, such as pause and decommission, and children) is taken over.
@@ -50,7 +50,7 @@ macro_rules! supervised {
     };
 }
 
-/// What the supervisor does about an exit.
+/// The supervisor's reaction to an exit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RestartDecision {
     RestartAfter(Duration),
@@ -62,7 +62,7 @@ pub enum RestartDecision {
 #[derive(Clone, Debug)]
 pub struct RestartPolicy {
     restart_limit: RestartLimit,
-    /// A child that has been healthy for so long has no failures any more.
+    /// A child that has been healthy for this time has no failures any more.
     window: Duration,
     backoff: Duration,
     backoff_max: Duration,

@@ -1,7 +1,8 @@
-//! `Tree`: starts the actors of a process, in this order: watchdog, actors' thread, scheduler, and then pods; and ends them.
+//! `Tree`: starts the actors of a process, in this order: watchdog, actors' thread, scheduler, and then pods;
+//! and ends them.
 //!
-//! In: the process's dependencies and a plan. Out: a running tree, which [`Tree::drain`] ends. What runs tasks is started by
-//! [`Pods`], and only where the plan has pods. It must not know what tasks do.
+//! In: the process's dependencies and a plan. Out: a running tree, which [`Tree::drain`] ends. [`Pods`]
+//! starts the actors that run tasks, and only where the plan has pods. It must not know what tasks do.
 
 use std::sync::Arc;
 
@@ -26,7 +27,7 @@ use crate::handlers::Services;
 use crate::handlers::housekeeping::Housekeeping;
 use crate::stealth::ProxySource;
 
-/// What the tree is built of.
+/// Parts that the tree is built from.
 pub struct TreeDeps {
     pub config: Arc<Config>,
     pub db: Db,

@@ -10,9 +10,9 @@ use chrono::{DateTime, TimeDelta, Utc};
 use super::task_request::BadField;
 use super::vocabulary::vocabulary;
 
-/// Of one chart.
+/// Maximum points of one chart.
 pub const MAX_POINTS: i64 = 1_000;
-/// Of one chart; the rest is summed.
+/// Maximum series of one chart; the rest is summed.
 pub const MAX_SERIES: i64 = 100;
 pub const DEFAULT_SERIES: i64 = 20;
 /// How long a point may be by default: the shortest that makes few enough points.
@@ -64,7 +64,7 @@ pub struct Grid {
 }
 
 impl Metric {
-    /// What it can be told apart by; the first is what people mostly want.
+    /// Dimensions that the metric can be grouped by; the first is the default.
     pub fn dimensions(self) -> &'static [Dimension] {
         match self {
             Metric::Tasks | Metric::Waits | Metric::Runs | Metric::Products => &[Dimension::Role, Dimension::Outcome],

@@ -10,10 +10,10 @@ use chrono::{DateTime, DurationRound, TimeDelta, Utc};
 
 use super::proxy::ProxyId;
 
-/// Totals that are kept at most: those of an hour without the database, with some hundred proxies in use each minute.
+/// Maximum totals kept: an hour's without the database, with some hundred proxies in use each minute.
 pub const MAX_TOTALS: usize = 50_000;
 
-/// What requests are counted by.
+/// Key that requests are counted by.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FetchKey {
     pub minute: DateTime<Utc>,
@@ -39,7 +39,7 @@ pub struct FetchCounts {
 }
 
 impl FetchKey {
-    /// Of a request that ended `now`.
+    /// Key of a request that ended `now`.
     pub fn new(now: DateTime<Utc>, host: &str, proxy: ProxyId, outcome: &'static str) -> FetchKey {
         FetchKey { minute: minute(now), host: host.to_owned(), proxy, outcome }
     }
@@ -64,7 +64,7 @@ impl FetchCounts {
         true
     }
 
-    /// All totals, those of the oldest minute first.
+    /// All totals, the oldest minute first.
     pub fn totals(&self) -> Vec<(FetchKey, FetchTotal)> {
         let mut totals: Vec<_> = self.totals.iter().map(|(key, total)| (key.clone(), *total)).collect();
         totals.sort_by(|(one, _), (other, _)| one.cmp(other));

@@ -16,7 +16,7 @@ const DEFAULT_BATCHES: i32 = 6;
 const DEFAULT_THRESHOLD_MINUTES: i32 = 10;
 /// A day.
 const MAX_THRESHOLD_MINUTES: i64 = 24 * 60;
-/// Of work on demand.
+/// Priority of work on demand.
 const DISCOVERY_PRIORITY: i64 = 10;
 
 /// The crawls of a day: its stores in batches over the hours.

@@ -22,7 +22,7 @@ pub use hold::{Hold, Throttle};
 pub use rate::{Latency, Rate};
 pub use window::{Trouble, Window};
 
-/// A process that has not been heard of for so long has no share of the rate.
+/// Processes silent longer than this get no share of the rate.
 const PROCESS_AGE: TimeDelta = TimeDelta::seconds(30);
 
 /// Nothing is put off for longer: the table refuses times that Rust cannot read.
@@ -179,7 +179,7 @@ impl HostState {
         }
     }
 
-    /// What the host does, where nothing may be sent to it for `left`.
+    /// How the host refuses, where nothing may be sent to it for `left`.
     pub fn refusing(&self, left: Duration) -> Refusing {
         Refusing {
             why: self.breaker.why.clone().unwrap_or_default(),
@@ -189,7 +189,7 @@ impl HostState {
         }
     }
 
-    /// What it does to requests of late; none where it answers them all.
+    /// How the host fails recent requests; none where it answers them all.
     pub fn trouble(&self) -> Option<Trouble> {
         self.window.trouble()
     }
@@ -255,7 +255,7 @@ impl HostState {
         Some(HostNotice::Opened { why, probe_in: self.breaker.probe_in(now) })
     }
 
-    /// What the host does, where that opens the breaker.
+    /// The reason to open the breaker, where the host's behaviour is one.
     fn why_to_open(&self, report: &HostReport, limits: &HostLimits) -> Option<String> {
         let holds = self.hold.holds_in_a_row;
         if report.throttle.is_some() && limits.holds_to_open > 0 && holds >= limits.holds_to_open {
@@ -302,7 +302,7 @@ fn later(now: DateTime<Utc>, by: Duration) -> DateTime<Utc> {
     now.checked_add_signed(by).unwrap_or(now)
 }
 
-/// What is left until `at`; zero once it has passed.
+/// Time left until `at`; zero once it has passed.
 fn left(at: Option<DateTime<Utc>>, now: DateTime<Utc>) -> Duration {
     at.and_then(|at| at.signed_duration_since(now).to_std().ok()).unwrap_or_default()
 }

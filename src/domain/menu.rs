@@ -20,7 +20,8 @@ const MAX_DETAIL_BYTES: usize = 200;
 /// Unknown keys that are counted by name; a feed that invents more of them is not worth more memory.
 const MAX_UNKNOWN_KEYS: usize = 64;
 const MAX_KEY_BYTES: usize = 64;
-/// Options of a menu: twenty times those of the largest real one. A hostile menu of a few megabytes could name millions.
+/// Maximum options of a menu: twenty times the largest real one's. A hostile menu of a few megabytes could
+/// name millions.
 pub const MAX_OPTIONS: usize = 100_000;
 
 /// Why the answers of a crawl are no menu. Items that cannot be read are warnings, not errors.
@@ -104,7 +105,7 @@ impl MenuBuilder {
         }
     }
 
-    /// Distinct products so far.
+    /// Number of distinct products read.
     pub fn len(&self) -> usize {
         self.menu.products.len()
     }
@@ -127,7 +128,7 @@ fn with_options(before: usize, more: usize) -> Result<usize, NormaliseError> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Warning {
     pub provider_product_id: Option<String>,
-    /// What kind of oddity, a closed set of snake_case words: they become counters.
+    /// Kind of oddity: one of a closed set of snake_case words, since they become counters.
     pub kind: &'static str,
     pub detail: String,
 }

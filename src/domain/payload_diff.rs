@@ -140,7 +140,7 @@ pub struct OptionsChange {
     pub removed: Vec<OptionOffer>,
 }
 
-/// What a menu offers; the rest of it is dropped.
+/// Offers of a menu; the rest of it is dropped.
 pub fn offers(menu: NormalMenu) -> Vec<ProductOffer> {
     let mut offers: Vec<ProductOffer> = menu.products.into_iter().map(ProductOffer::from).collect();
     // collected in place, they would keep the room of the whole products

@@ -9,7 +9,7 @@ use strum::IntoStaticStr;
 
 use super::content_hash;
 
-/// Of a row of `store_products`.
+/// Id of a row of `store_products`.
 pub type ProductId = i64;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -143,7 +143,7 @@ impl SpecialsJson {
         &self.text
     }
 
-    /// Of the text alone: key order and white space count.
+    /// Hash of the text alone: key order and white space count.
     pub fn hash(&self) -> i64 {
         self.hash
     }

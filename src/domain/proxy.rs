@@ -94,7 +94,7 @@ impl fmt::Debug for ProxyEntry {
     }
 }
 
-/// What a session wants of its proxy.
+/// Requirements of a session for its proxy.
 #[derive(Clone, Debug, Default)]
 pub struct ProxyAsk {
     /// The host to be contacted: a proxy that has not failed there lately is preferred.
@@ -140,13 +140,13 @@ pub struct ProxyRow {
     pub idle: Option<Duration>,
 }
 
-/// What `is_active` and `cooldown_until` say together.
+/// State by `is_active` and `cooldown_until` together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoredState {
     Active,
     /// Not active, with a cooldown. It stays benched past its cooldown until a request through it has succeeded.
     Benched {
-        /// What is left of the cooldown by the database's clock; zero once it is over.
+        /// Time left of the cooldown by the database's clock; zero once it is over.
         left: Duration,
         /// The end as stored. Compared only with an earlier reading, to see whether another process benched it again.
         cooldown_until: DateTime<Utc>,

@@ -9,7 +9,7 @@ pub use rules::{Robots, Rule};
 
 use super::vocabulary::{self, vocabulary};
 
-/// A file is used for so long, and then fetched again.
+/// Maximum age of a file; then it is fetched again.
 pub const MAX_AGE: Duration = Duration::from_secs(24 * 3600);
 /// After this time without an answer, a host whose file was never seen counts as one without a file (RFC 9309, 2.3.1.4).
 const LONG_UNREACHABLE: Duration = Duration::from_secs(30 * 24 * 3600);
@@ -38,7 +38,7 @@ impl RobotsPolicy {
     }
 }
 
-/// What a host answered.
+/// A host's answer to the request for its file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RobotsAnswer {
     /// The text of its file.
@@ -59,7 +59,7 @@ impl RobotsAnswer {
     }
 }
 
-/// What all processes know of the file of one host, by the database's clock.
+/// Shared knowledge of all processes about the file of one host, by the database's clock.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RobotsRecord {
     /// Whether the host ever answered.
@@ -72,7 +72,7 @@ pub struct RobotsRecord {
     pub next_fetch: Duration,
 }
 
-/// What a record means for a request.
+/// Meaning of a record for a request.
 #[derive(Debug)]
 pub enum Known {
     Rules(Robots),

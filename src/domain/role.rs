@@ -44,10 +44,10 @@ vocabulary! {
 
 /// A former role, which requests still name.
 pub const RESYNC: &str = "product_resync";
-/// What it did, in the order of [`Role`].
+/// The roles that did its work, in the order of [`Role`].
 const OF_RESYNC: [Role; 3] = [Role::ProductDiscovery, Role::PayloadFetch, Role::ProductRefresh];
 
-/// What a request may hold for a role, in the OpenAPI document: media tasks are made as jobs.
+/// Roles that a request may name, in the OpenAPI document: media tasks are made as jobs.
 pub fn names_and_resync() -> Object {
     one_of(Role::CRAWL.map(Role::name).into_iter().chain([RESYNC]))
 }
@@ -268,7 +268,7 @@ impl RoleSet {
         self.0.iter().any(|role| role.needs_proxy())
     }
 
-    /// What remains claimable while no proxy is active.
+    /// Roles that remain claimable while no proxy is active.
     pub fn without_proxy_roles(&self) -> Vec<Role> {
         self.0.iter().copied().filter(|role| !role.needs_proxy()).collect()
     }

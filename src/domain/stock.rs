@@ -1,6 +1,7 @@
-//! What a crawl says about a product that it did, or did not, contain; and which crawl may say it.
+//! A crawl's statement about a product that it did, or did not, contain; and which crawl may make it.
 //!
-//! The statements in `db/sql/products` do the same for a whole store at once; a test holds them to these functions.
+//! The statements in `db/sql/products` do the same for a whole store at once; a test holds them to these
+//! functions.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -53,7 +54,7 @@ pub struct PayloadPosition {
     pub id: PayloadId,
 }
 
-/// What a payload may write, given the newest one that was written before it.
+/// Writes that a payload may make, given the newest one written before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PayloadOrder {

@@ -10,10 +10,10 @@ use chrono::{DateTime, NaiveDate, Utc};
 use super::fetch_counts::FetchTotal;
 use super::store::StoreId;
 
-/// Stores that are told apart at most, over all days that are kept.
+/// Maximum stores counted separately, over all days that are kept.
 pub const MAX_TOTALS: usize = 20_000;
 
-/// What requests are counted by.
+/// Key that requests are counted by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StoreDay {
     /// In UTC.
@@ -30,12 +30,12 @@ pub struct StoreFetchCounts {
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry {
     total: FetchTotal,
-    /// So many of its requests are written.
+    /// Number of its requests that are written.
     written: i64,
 }
 
 impl StoreDay {
-    /// Of a request for `store` that ended `now`.
+    /// Key of a request for `store` that ended `now`.
     pub fn new(now: DateTime<Utc>, store: Option<StoreId>) -> StoreDay {
         StoreDay { day: now.date_naive(), store }
     }
@@ -48,7 +48,7 @@ impl StoreFetchCounts {
         self.entries.entry(key).or_default().total += request;
     }
 
-    /// The totals that have grown since they were written, those of the oldest day first.
+    /// The totals that have grown since they were written, the oldest day first.
     pub fn unwritten(&self) -> Vec<(StoreDay, FetchTotal)> {
         let unwritten = self.entries.iter().filter(|(_, entry)| entry.has_grown());
         let mut totals: Vec<_> = unwritten.map(|(key, entry)| (*key, entry.total)).collect();

@@ -25,7 +25,7 @@ const MAX_DEPENDENCIES: usize = 100;
 const MAX_POINTS: usize = 1000;
 const MAX_KEY_BYTES: usize = 200;
 const MAX_TEXT_CHARS: usize = 200;
-/// What is planned for later is a typing error.
+/// Maximum delay of a task; a later date is taken for a typing error.
 const MAX_AHEAD: TimeDelta = TimeDelta::days(366);
 
 /// The fields of `POST /api/tasks`, as they came.
@@ -117,7 +117,7 @@ impl CheckedRequest {
         parts.into_iter().flatten().collect::<Vec<_>>().join(":")
     }
 
-    /// Of its arguments, as text; null is none.
+    /// The `payload_id` of its arguments, as text; null is none.
     pub fn payload_id(&self) -> Option<String> {
         self.payload.get("payload_id").filter(|id| !id.is_null()).map(Value::to_string)
     }

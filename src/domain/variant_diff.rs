@@ -20,13 +20,14 @@ pub type Placed<'a> = (i16, &'a Variant);
 pub struct VariantDiff<'a> {
     pub added: Vec<Placed<'a>>,
     pub updated: Vec<Placed<'a>>,
-    /// Those of `updated` whose price or stock differs.
+    /// Variants of `updated` whose price or stock differs.
     pub repriced: Vec<&'a Variant>,
     pub removed: Vec<Variant>,
 }
 
 impl<'a> VariantDiff<'a> {
-    /// Variants are told apart by label and number, which are distinct on either side. A product has few: each is compared with each.
+    /// Variants are distinguished by label and number, which are distinct on either side. A product has few:
+    /// each is compared with each.
     pub fn new(mut stored: Vec<StoredVariant>, listed: &'a [Variant]) -> VariantDiff<'a> {
         let mut diff = VariantDiff::default();
         for (position, variant) in placed(listed) {

@@ -18,14 +18,14 @@ use crate::domain::role::Role;
 use crate::domain::task::TaskLease;
 use crate::events::DataWritten;
 
-/// What a run has written.
+/// Writes of a run.
 #[derive(Debug)]
 pub struct Committed {
     /// The task's result, with the fields that the writes added.
     pub result: Value,
     /// The follow-ups, which are tasks now.
     pub next: Vec<FollowUp>,
-    /// What was written, for the metrics.
+    /// Written data, for the metrics.
     pub data: Option<DataWritten>,
     /// The follow-up, when it was started.
     pub started: Option<Box<StartedTask>>,
@@ -42,7 +42,7 @@ pub struct StartedTask {
 /// The slot of a run: what may be started in it when the run ends.
 #[derive(Clone, Copy, Debug)]
 pub struct Slot<'a> {
-    /// What its worker may run.
+    /// Roles that its worker may run.
     pub roles: &'a [Role],
     /// How long the new lease is.
     pub lease: Duration,

@@ -16,7 +16,7 @@ use crate::platforms::Registry;
 use crate::stealth::{Session, SessionAsk, Sessions, TraceHandle};
 use crate::storage::Payloads;
 
-/// What all tasks of a process share.
+/// Dependencies that all tasks of a process share.
 pub struct Services {
     pub db: Db,
     pub sessions: Sessions,
@@ -43,7 +43,7 @@ pub struct Context {
     _run: Option<RunGuard>,
 }
 
-/// The requests of one run so far. A clone reads the same while the body runs and after it failed.
+/// The requests made by one run. A clone reads the same while the body runs and after it failed.
 #[derive(Clone, Default)]
 pub struct RunTrace(Arc<Mutex<Vec<TraceHandle>>>);
 
@@ -77,7 +77,7 @@ impl Context {
         }
     }
 
-    /// Of the run, which notes its progress by it.
+    /// Adds the run's lease, which notes its progress.
     pub fn with_lease(mut self, lease: TaskLease) -> Self {
         self.lease = Some(lease);
         self
@@ -98,7 +98,7 @@ impl Context {
         session
     }
 
-    /// The requests of this run so far; [`RunTrace::detail`] is the attempt's `detail`.
+    /// The requests made by this run; [`RunTrace::detail`] is the attempt's `detail`.
     pub fn run_trace(&self) -> RunTrace {
         self.run_trace.clone()
     }
@@ -122,7 +122,7 @@ impl Context {
 }
 
 impl TaskStore {
-    /// Of a task that names the store `id`.
+    /// The store of a task that names `id`.
     pub fn of(id: StoreId, store: Option<Store>) -> Result<TaskStore, TaskError> {
         let store = store.ok_or_else(|| TaskError::permanent(format!("store {id} does not exist")))?;
         Ok(match store.crawl_enabled {

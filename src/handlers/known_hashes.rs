@@ -51,8 +51,8 @@ impl KnownHashes {
         known.read_at = now;
     }
 
-    /// Of `observations` those that the table must have: refusals, after which everything is read anew, and successes that it does not have
-    /// of this minute. They count as recorded.
+    /// The `observations` that the table must have: refusals, after which everything is read again, and
+    /// successes that it does not have of this minute. They count as recorded.
     pub fn to_record(
         &self,
         platform: Platform,
@@ -76,7 +76,7 @@ impl KnownHashes {
         observations
     }
 
-    /// What was to be recorded could not be: the next success is to be recorded again.
+    /// Undoes a recording that failed: the next success is to be recorded again.
     pub fn forget(&self, platform: Platform, endpoint: &str) {
         self.lock().remove(&(platform, endpoint.to_owned()));
     }

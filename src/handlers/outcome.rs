@@ -72,7 +72,7 @@ impl FollowUp {
     }
 }
 
-/// What the writes learned inside the transaction: fields for the result, follow-ups, counts for metrics.
+/// Results of the writes inside the transaction: fields for the result, follow-ups, counts for metrics.
 #[derive(Debug, Default)]
 pub struct Written {
     pub result: Map<String, Value>,

@@ -94,8 +94,8 @@ impl<'a> PlatformClient<'a> {
     }
 }
 
-/// The hashes that may work at `endpoint`. The first task of a process adds those of the data file that the table lacks, so that
-/// an edited file or a newer release helps.
+/// The hashes that may work at `endpoint`. The first task of a process adds the data file's hashes that the
+/// table lacks, so that an edited file or a newer release helps.
 async fn known_hashes(ctx: &Context, platform: Platform, endpoint: &str) -> Result<QueryHashes, TaskError> {
     let Services { db, platforms, known_hashes, clock, .. } = &*ctx.services;
     let now = clock.instant();
@@ -104,7 +104,7 @@ async fn known_hashes(ctx: &Context, platform: Platform, endpoint: &str) -> Resu
     }
     let entry = platforms.get(platform);
     let add = async || {
-        // a connection of its own: those who wait for this to end must hold none
+        // a connection of its own: tasks that wait for this to end must hold none
         let client = db.client().await?;
         db::query_hashes::add(&client, platform, &entry.shipped_hashes).await.map(drop)
     };

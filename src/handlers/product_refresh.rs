@@ -107,7 +107,7 @@ async fn read_menu(ctx: &Context, payload: &Payload) -> Result<Result<NormalMenu
     }
 }
 
-/// Only a fetch helps, unless a newer payload tells more than this one could.
+/// Only a fetch helps, unless a newer payload holds more than this one could.
 fn fetch_again(payload: Payload, lost: &StorageError) -> Outcome {
     let reason = format!("payload {}: {lost}", payload.id);
     let done = Outcome::done(json!({ "payload_id": payload.id })).failing(reason).write(payload, |payload, tx| {

@@ -17,7 +17,7 @@ use crate::domain::stock::PayloadPosition;
 /// Rows that one transaction deletes, and files that are removed together.
 const PART: i64 = 500;
 
-/// What a run removed, or would remove.
+/// Counts of a run: what it removed, or would remove.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RetentionReport {
     pub payloads: Removed,
@@ -76,7 +76,7 @@ impl Housekeeping {
         report: &mut RetentionReport,
     ) -> Result<(), TaskError> {
         if !self.payloads.is_exclusive().await? {
-            // a root without use so far holds nothing to remove
+            // an unused root holds nothing to remove
             let has_payloads = db::payloads::any(&self.db.client().await?).await?;
             report.payloads_left = has_payloads.then_some(SHARED_ROOT);
             return Ok(());

@@ -22,9 +22,9 @@ use crate::platforms::{DiscoveryPoint, PlatformEntry};
 
 /// Points are not asked any more after this long, so that what was found is written within the role's time limit.
 const MAX_DISCOVERY_TIME: Duration = Duration::from_secs(45 * 60);
-/// After so many points of a state that fail one after the other, the rest of it is left to the follow-up.
+/// After this many points of a state fail in a row, the rest of it is left to the follow-up.
 const MAX_FAILURES_IN_A_ROW: usize = 3;
-/// So many points are asked between two notes of the progress.
+/// Points asked between two notes of the progress.
 const POINTS_A_NOTE: usize = 20;
 
 pub async fn run(ctx: &Context, args: args::StoreDiscovery) -> Result<Outcome, TaskError> {
@@ -105,7 +105,7 @@ struct DiscoveryReport {
     failed: BTreeMap<String, Failure>,
 }
 
-/// What became of the points of a state.
+/// Results of a state's points.
 #[derive(Default)]
 struct StateAnswer {
     stores: usize,
@@ -149,7 +149,7 @@ struct Discovery<'a> {
     ctx: &'a Context,
     platform: Platform,
     deadline: Instant,
-    /// Points to be asked, and those that were.
+    /// Points to ask; `asked` counts the ones asked.
     total: usize,
     asked: usize,
     report: DiscoveryReport,

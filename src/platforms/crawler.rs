@@ -14,7 +14,7 @@ use crate::domain::store::{FoundStore, RejectionReason, Store};
 use crate::memory::{MemoryPermit, SMALL_MENU};
 use crate::stealth::{FetchError, Request, Response, Session};
 
-/// What one task crawls with.
+/// Parts that one task crawls with.
 pub struct Crawler<'a> {
     pub adapter: &'a Arc<dyn Adapter>,
     pub session: &'a mut Session,
@@ -36,7 +36,7 @@ pub struct MenuProgress {
     pub announced: Option<usize>,
 }
 
-/// Is told of each page that has come.
+/// Called for each page that has come.
 pub type OnPage<'a> = &'a (dyn Fn(MenuProgress) + Send + Sync);
 
 impl Crawler<'_> {
@@ -100,7 +100,7 @@ impl Crawler<'_> {
         Ok(StoreRef { platform_dispensary_id: found.platform_dispensary_id, slug: found.slug })
     }
 
-    /// The stores around a point, one of each id, those that must not be promoted among them.
+    /// The stores around a point, one of each id, including the ones that must not be promoted.
     pub async fn discover(&mut self, point: &DiscoveryPoint) -> Result<Vec<FoundStore>, FetchError> {
         let query = self.adapter.discovery_query(point)?;
         let read = |adapter: &dyn Adapter, query: &Query, response: &Response| adapter.read_stores(query, response);

@@ -1,7 +1,8 @@
-//! What a menu platform must offer, and the one driver that crawls any of them.
+//! The interface of a menu platform, and the one driver that crawls any of them.
 //!
-//! An adapter is pure: it makes requests, reads answers and normalises items. It must not know the database, files or tasks;
-//! the session sends, rotates and pauses. In: a store. Out: a [`Menu`] of untouched answers, or found stores.
+//! An adapter is pure: it makes requests, reads answers and normalises items. It must not know the database,
+//! files or tasks; the session sends, rotates and pauses. In: a store. Out: a [`Menu`] of untouched answers,
+//! or found stores.
 
 pub mod crawler;
 pub mod dutchie;
@@ -93,7 +94,7 @@ pub struct Query {
     pub referer: Url,
     /// JSON text.
     pub variables: String,
-    /// What the adapter needs to read the answer; kept with the page, read by the adapter only.
+    /// Position that the adapter needs to read the answer; kept with the page, read by the adapter only.
     pub cursor: Value,
 }
 
@@ -106,12 +107,12 @@ pub enum QueryForm<'a> {
     FullText,
 }
 
-/// What one answer holds of a menu, and what to ask next.
+/// One answer's part of a menu, and the next query.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MenuPart {
-    /// What it normalises to, as [`normalise`] makes it of the kept answer.
+    /// Normalised content, as [`normalise`] makes it of the kept answer.
     pub page: NormalPage,
-    /// What upstream says the whole menu holds.
+    /// Size of the whole menu, as upstream states it.
     pub total_count: Option<usize>,
     /// None = the menu is at its end.
     pub next: Option<Query>,
@@ -125,11 +126,11 @@ pub struct Menu {
     pub platform_dispensary_id: String,
     /// When the fetch began: database time, in whole milliseconds.
     pub fetched_at: DateTime<Utc>,
-    /// What upstream said there is; what came where it said nothing.
+    /// Size as upstream stated it; the number of items received where it stated none.
     pub total_count: usize,
     /// Distinct provider ids over all pages.
     pub product_count: usize,
-    /// What the pages normalise to.
+    /// Normalised content of the pages.
     pub normal: NormalMenu,
     pub pages: Vec<MenuPage>,
     /// Held while `pages` are.

@@ -1,7 +1,8 @@
-//! `Offer`: what the options of a product make of it as a whole.
+//! `Offer`: a product as a whole, computed from its options.
 //!
-//! In: each option with its prices and stock, in the menu's order. Out: the variants, and the product's own price, quantity and stock.
-//! The rules are every platform's; it must not know where an option's fields stand in an answer.
+//! In: each option with its prices and stock, in the menu's order. Out: the variants, and the product's own
+//! price, quantity and stock. The rules are every platform's; it must not know where an option's fields are
+//! in an answer.
 
 use super::reading::size::{self, Size};
 use crate::domain::product::{StockStatus, Variant};
@@ -11,7 +12,7 @@ pub const NO_LABEL: &str = "N/A";
 
 pub struct Offer {
     pub variants: Vec<Variant>,
-    /// Of the option that costs least, for everyone and for patients.
+    /// Prices of the option that costs least, for everyone and for patients.
     pub rec: LowestPrice,
     pub med: LowestPrice,
     /// Summed over the options that have one; none where nothing is left of those and another's is unknown.
@@ -127,7 +128,7 @@ fn product_status(is_sold: bool, stocks: impl Iterator<Item = OptionStock>) -> S
     best.unwrap_or_else(|| status(is_sold, None))
 }
 
-/// For each option, how many of the same label stand before it.
+/// For each option, how many of the same label precede it.
 fn nths(options: &[OptionOffer]) -> Vec<i16> {
     let nth = |(at, option): (usize, &OptionOffer)| {
         let same = options[..at].iter().filter(|before| before.label == option.label);

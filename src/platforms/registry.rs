@@ -59,7 +59,7 @@ impl Registry {
         })
     }
 
-    /// Of all platforms.
+    /// API hosts of all platforms.
     pub fn api_hosts(&self) -> impl Iterator<Item = &String> {
         Platform::VARIANTS.iter().flat_map(|platform| &self.get(*platform).api_hosts)
     }
@@ -110,7 +110,8 @@ fn dutchie_plus(config: &Config, data: DutchiePlusData) -> Result<PlatformEntry,
     })
 }
 
-/// The points of states.toml, for platforms that find stores around a point: those that are written there, else a grid.
+/// The points of states.toml, for platforms that find stores around a point: the written ones, otherwise a
+/// grid.
 fn points_of_states(states: &States) -> BTreeMap<String, Vec<DiscoveryPoint>> {
     let points = states.iter().map(|(code, state)| {
         let written: Vec<DiscoveryPoint> = state.points.iter().map(DiscoveryPoint::from).collect();

@@ -1,7 +1,7 @@
-//! What an answer means before the platform reads it: blocked, challenged, throttled, failed, or fit to be read.
+//! Judges an answer before the platform reads it: blocked, challenged, throttled, failed, or fit to be read.
 //!
-//! `judge` is pure; `read` is work for the CPU pool and may take a permit of memory. In: the head of an answer, or all of it. Out: a
-//! [`Response`] or a [`FetchError`]. It must not know proxies.
+//! `judge` is pure; `read` is work for the CPU pool and may take a permit of memory. In: the head of an
+//! answer, or all of it. Out: a [`Response`] or a [`FetchError`]. It must not know proxies.
 
 use std::time::Duration;
 
@@ -19,8 +19,8 @@ use super::transport::{self, Answer};
 use crate::inflate::InflateError;
 use crate::memory::{MemoryPermit, SMALL_BODY};
 
-/// What status and headers say by themselves. A block is a status that browsers get when they are not welcome, HTML where
-/// JSON is expected, or a redirect to another host.
+/// The judgement by status and headers alone. A block is a status that browsers get when they are not
+/// welcome, HTML where JSON is expected, or a redirect to another host.
 pub(super) fn judge(url: &Url, head: &Parts, now: DateTime<Utc>) -> Result<(), FetchError> {
     let retry_after = retry_after(&head.headers, now);
     let host = url.host_str().unwrap_or_default().to_owned();
@@ -135,8 +135,8 @@ fn looks_like_html(body: &[u8]) -> bool {
     body.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'<')
 }
 
-/// Whether lists and objects lie in each other deeper than in any menu: a reader remembers each one, and takes as much memory as a large
-/// body once more.
+/// Whether lists and objects are nested deeper than in any menu: a reader remembers each one, which takes as
+/// much memory as another large body.
 fn is_deep(body: &[u8]) -> bool {
     depth(body) > MAX_DEPTH
 }

@@ -1,6 +1,7 @@
-//! What no fingerprint may contradict: the rules that `identities.toml` is checked against at load, all errors at once.
+//! The rules that `identities.toml` is checked against at load, all errors at once; no fingerprint may
+//! contradict them.
 //!
-//! Pure: entries in, sentences about what is wrong with them out.
+//! Pure: entries in, sentences about their faults out.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,7 +24,7 @@ const OF_THE_REQUEST: [&str; 11] = [
     "accept-language",
 ];
 
-/// What no fetch of these browsers carries.
+/// Headers that no fetch of these browsers carries.
 const NEVER: [&str; 7] =
     ["dnt", "sec-gpc", "pragma", "cache-control", "upgrade-insecure-requests", "sec-fetch-user", "x-requested-with"];
 

@@ -13,7 +13,7 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use crate::inflate::{self, InflateError};
 use crate::memory::SMALL_BODY;
 
-/// What can be decoded, and hence what a fingerprint may offer.
+/// Codings that can be decoded, and hence offered by a fingerprint.
 pub const CODINGS: [&str; 4] = ["gzip", "deflate", "br", "zstd"];
 
 /// The window browsers allow (8 MiB): more would let an answer of a few bytes claim 128 MiB.

@@ -24,7 +24,7 @@ use crate::memory::MemoryPermit;
 /// Answers to any request within this time count, however quickly the tries of this one broke.
 const MIN_LOOK_BACK: Duration = Duration::from_secs(1);
 
-/// More are not told apart.
+/// Maximum silent hosts that are distinguished.
 const MAX_SILENT_HOSTS: usize = 16;
 
 /// The alarm about an outage of all proxies is given once in this time.
@@ -44,7 +44,7 @@ pub(super) struct SessionDeps {
     pub meter: FetchMeter,
 }
 
-/// What a route needs for one try.
+/// Parts that a route needs for one try.
 pub(super) struct Exchange<'a> {
     pub deps: &'a SessionDeps,
     pub trace: &'a TraceHandle,
@@ -54,7 +54,8 @@ pub(super) struct Exchange<'a> {
     pub store: Option<StoreId>,
 }
 
-/// When any host last answered through any proxy: it tells one host that fails from proxies that all fail.
+/// Time when any host last answered through any proxy: distinguishes one failing host from an outage of all
+/// proxies.
 #[derive(Default)]
 pub(super) struct Answers {
     last: Mutex<Option<Instant>>,

@@ -39,8 +39,8 @@ pub enum FetchError {
     /// A proxy accepted the request, and then no origin was reached through it, or its TLS failed.
     #[error("{host} cannot be reached: {reason}")]
     Unreachable { host: String, reason: String },
-    /// The tries broke in transit, and no host answered through any proxy meanwhile. `only_host` is set where no other host was asked:
-    /// nothing tells then whether it fails or all proxies do.
+    /// The tries broke in transit, and no host answered through any proxy meanwhile. `only_host` is set where
+    /// no other host was asked: then it is unknown whether that host fails or all proxies do.
     #[error("no proxy brings an answer from {}; the last try: {reason}", silent_hosts(only_host.as_deref()))]
     ProxyOutage { only_host: Option<String>, reason: String },
     #[error("{host} throttles us (status {status})")]
@@ -51,7 +51,7 @@ pub enum FetchError {
     /// Too many requests of this process wait for the same host.
     #[error("rate limiter for {host}: no permit within {waited:?}")]
     RateLimitTimeout { host: String, waited: Duration },
-    /// What came is large, and this process holds as much as it may.
+    /// The answer is large, and this process holds as many large ones as it may.
     #[error("the answer of {host} is large, and this process holds {MAX_LARGE} large menus already")]
     NoMemory { host: String, wait: Duration },
     /// Neither the proxy nor the host is at fault.

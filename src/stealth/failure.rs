@@ -60,7 +60,7 @@ impl Failure {
         matches!(self.outcome, ProxyOutcome::Answered | ProxyOutcome::Blocked { .. } | ProxyOutcome::Success { .. })
     }
 
-    /// What it says about the host.
+    /// The failure as an observation of the host.
     pub fn seen(&self) -> Seen {
         match (&self.error, &self.outcome) {
             (FetchError::Throttled { status, retry_after, .. }, _) => {

@@ -126,7 +126,8 @@ pub(super) struct HeaderLists {
 
 pub(super) type Orders = BTreeMap<String, Arc<BTreeMap<String, Lists>>>;
 
-/// What the lists of one kind (a key `[kind.…]` of the file, such as `graphql_get`) were recorded for.
+/// Requests that the lists of one kind (a key `[kind.…]` of the file, such as `graphql_get`) were recorded
+/// for.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ListKind {

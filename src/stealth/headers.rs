@@ -17,7 +17,7 @@ pub struct Fields {
     pub unrecorded: usize,
 }
 
-/// What goes on the wire for `request`; `cookies` are the pairs `name=value` that the jar has for it.
+/// The headers on the wire for `request`; `cookies` are the pairs `name=value` that the jar has for it.
 pub fn ordered(identity: &Identity, protocol: Protocol, request: &Request, cookies: &[String]) -> Fields {
     let places = Places::of(identity, protocol, request);
     let mut fields = Vec::with_capacity(places.names.len() + cookies.len());

@@ -23,7 +23,7 @@ const MAX_AGE_REFUSED: Duration = Duration::from_secs(1);
 /// Between two requests to a host, however low its rate: the limiter counts in 64 bits of nanoseconds.
 const MAX_PERIOD: Duration = Duration::from_secs(24 * 3600);
 
-/// What all limiters of a process share.
+/// Parts that all limiters of a process share.
 pub(super) struct LimiterDeps {
     pub table: Option<Arc<dyn HostTable>>,
     pub limits: HostLimits,
@@ -84,7 +84,7 @@ impl HostLimiter {
         view.state.permission(view.now(now))
     }
 
-    /// What is told where nothing may be sent for `left`.
+    /// The refusal to report where nothing may be sent for `left`.
     pub fn refusing(&self, left: Duration) -> Refusing {
         lock(&self.view).state.refusing(left)
     }
@@ -188,7 +188,7 @@ impl HostLimiter {
         permit
     }
 
-    /// The limits of this process. One that has changed begins anew: for a moment more may be under way.
+    /// The limits of this process. A changed one starts again: for a moment more may be under way.
     fn share(&self) -> (Option<Arc<DefaultDirectRateLimiter>>, Option<Arc<Semaphore>>) {
         let (rate, processes) = {
             let view = lock(&self.view);

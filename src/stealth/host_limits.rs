@@ -1,8 +1,8 @@
-//! What this process may send to each host now: its share of the rate and of the requests at once, the waits that hosts ask for,
-//! and their breakers.
+//! This process's limits for each host now: its share of the rate and of the concurrent requests, the waits
+//! that hosts ask for, and their breakers.
 //!
-//! One [`HostRateLimits`] is shared by all sessions of the process. It must not know proxies or identities: a host goes in, a
-//! [`RequestPermit`] comes out, and what was [`Seen`] goes back.
+//! One [`HostRateLimits`] is shared by all sessions of the process. It must not know proxies or identities: a
+//! host goes in, a [`RequestPermit`] comes out, and a [`Seen`] goes back.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -55,7 +55,7 @@ pub(super) enum Seen {
     /// It answered with 5xx.
     Failed,
     Throttled(Throttle),
-    /// No answer: the proxy, or what lies behind it.
+    /// No answer: the fault is the proxy's, or further along the route.
     Nothing,
 }
 
@@ -108,8 +108,8 @@ impl HostRateLimits {
         tokio::time::timeout(waited, permit).await.unwrap_or_else(timed_out)
     }
 
-    /// Ends the permit. What changes how the host is to be asked is shared at once, the rest with the next exchange. Gives how long
-    /// a throttle holds the host, which is capped.
+    /// Ends the permit. A change of how the host is to be asked is shared at once, everything else with the
+    /// next exchange. Returns how long a throttle holds the host, which is capped.
     pub async fn note(&self, mut permit: RequestPermit, seen: Seen) -> Option<Duration> {
         let probe = permit.probe.take();
         let report = seen.report(probe);
@@ -294,7 +294,7 @@ mod tests {
         assert!(limits.permit(HOST).await.is_ok());
     }
 
-    /// What several processes share, without a database.
+    /// The table that several processes share, without a database.
     struct SharedTable {
         state: Mutex<HostState>,
         limits: HostLimits,

@@ -9,7 +9,8 @@ use crate::domain::host::{Applied, HostReport, HostState};
 
 /// The owner of the shared states.
 pub trait HostTable: Send + Sync {
-    /// Adds `report` to the host's state, after those of other processes. The error is for people: nothing is known then.
+    /// Adds `report` to the host's state, after other processes' reports. The error is for people: nothing is
+    /// known then.
     fn exchange(&self, host: &str, report: HostReport) -> BoxFuture<'static, Result<Exchanged, String>>;
 }
 

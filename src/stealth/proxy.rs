@@ -1,4 +1,4 @@
-//! What stealth needs from the owner of the proxies: a lease for one session, and a receiver of outcomes.
+//! The interface to the owner of the proxies: a lease for one session, and a receiver of outcomes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -38,7 +38,7 @@ pub struct ConnectError {
     pub kind: ConnectErrorKind,
 }
 
-/// What failed.
+/// The kind of failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConnectErrorKind {
     /// The proxy failed.

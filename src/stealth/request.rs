@@ -12,7 +12,7 @@ use super::answer;
 use super::error::FetchError;
 use crate::memory::MemoryPermit;
 
-/// What a browser does to send a request.
+/// The browser action that sends a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RequestKind {
@@ -75,7 +75,7 @@ impl Request {
         self.url.host_str().unwrap_or_default()
     }
 
-    /// What the page's script sets for `name` (lower case).
+    /// The value that the page's script sets for `name` (lower case).
     pub fn script_header(&self, name: &str) -> Option<&str> {
         self.script_headers.iter().find(|(set, _)| set.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
     }

@@ -1,8 +1,8 @@
-//! `Route`: what stays together on the wire, from one rotation to the next: a proxy, an identity, its cookies, its TLS session
-//! tickets, its connection.
+//! `Route`: the parts that stay together on the wire from one rotation to the next: a proxy, an identity, its
+//! cookies, its TLS session tickets, its connection.
 //!
-//! In: one request and a reader of its answer. Out: the answer or a failure, reported to the source of the proxies. What
-//! follows a failure is not decided here.
+//! In: one request and a reader of its answer. Out: the answer or a failure, reported to the source of the
+//! proxies. The step after a failure is not decided here.
 
 mod document;
 
@@ -96,7 +96,7 @@ impl Route {
         result.map_err(|failure| failure.held_for(hold))
     }
 
-    /// Counts a try that ended; `before` it, so many bytes had gone over the route.
+    /// Adds one finished request to the meter; `before` is the route's byte count at its start.
     fn count(&self, exchange: &Exchange<'_>, outcome: &'static str, took: Duration, before: Bytes) {
         let bytes = self.traffic.bytes().since(before);
         let total = FetchTotal {

@@ -1,9 +1,9 @@
 //! `Session`: the requests of one task, by one route after another. `Sessions`: where they come from.
 //!
-//! Requests go by one [`Route`] (proxy, identity, cookies, connection) as long as it works. What follows a failure is decided by
-//! `rotation`: another route at once, the same or another one after a pause, or the end. It must not know tasks or platforms: a
-//! [`Request`] and a reader of its answer go in, a [`Response`] with what was read, or the last [`FetchError`], comes out.
-//! Nothing leaves without a proxy.
+//! Requests go by one [`Route`] (proxy, identity, cookies, connection) as long as it works. After a failure
+//! `rotation` decides: another route at once, the same or another one after a pause, or the end. It must not
+//! know tasks or platforms: a [`Request`] and a reader of its answer go in, a [`Response`] with what was
+//! read, or the last [`FetchError`], comes out. Nothing leaves without a proxy.
 
 mod document;
 mod robots;
@@ -37,7 +37,7 @@ use crate::domain::store::StoreId;
 use crate::memory::MemoryPermit;
 use crate::{config, events};
 
-/// What all sessions of a process are made of.
+/// Parts that all sessions of a process are made of.
 pub struct SessionConfig {
     pub proxies: Arc<dyn ProxySource>,
     pub identities: Identities,
@@ -53,7 +53,7 @@ pub struct SessionConfig {
     pub clock: Clock,
 }
 
-/// What a session must know about the store that it is for.
+/// Facts that a session needs about its store.
 #[derive(Clone, Debug, Default)]
 pub struct SessionAsk {
     pub state: Option<String>,
@@ -160,7 +160,8 @@ impl Session {
             // no proxy is taken for a host that may not be asked
             deps.host_limits.check(request.host()).await?;
             let mut route = self.usable_route(request, &tries).await?;
-            // a proxy before a permit: a session that waited for a proxy with a permit would keep it from those that have one
+            // a proxy before a permit: a session that held a permit while it waited for a proxy would keep it
+            // from sessions that have one
             let permit = match deps.host_limits.permit(request.host()).await {
                 Ok(permit) => permit,
                 Err(error) => {
@@ -247,8 +248,8 @@ impl Session {
         &self.locale.timezone
     }
 
-    /// What must be true before anything is sent: a host on the list, and no request before which a browser would send a
-    /// preflight, since none is ever sent.
+    /// Conditions for sending anything: the host is on the list, and a browser would send no preflight before
+    /// this request, since none is ever sent.
     fn check(&self, request: &Request) -> Result<(), FetchError> {
         self.allowed.check(&request.url)?;
         if request.needs_preflight() {
@@ -288,7 +289,7 @@ impl Session {
     }
 }
 
-/// What one request has been through.
+/// Tries of one request.
 struct Tries {
     host: String,
     made: u32,

@@ -1,4 +1,5 @@
-//! `Trace`: what a session has used and met so far, for the attempt's `detail`; readable while it runs and after it failed.
+//! `Trace`: proxies, fingerprints and results of a session's requests, for the attempt's `detail`; readable
+//! while it runs and after it failed.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -12,7 +13,7 @@ pub struct Trace {
     /// The current fingerprint.
     pub fingerprint: Option<String>,
     pub fingerprints: Vec<String>,
-    /// Tries, each counted, also those that failed before anything was sent.
+    /// Number of tries, including the ones that failed before anything was sent.
     pub requests: u32,
     pub blocks: u32,
     /// Script headers sent in a place that no recording has shown.

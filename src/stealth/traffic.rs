@@ -20,7 +20,7 @@ struct Counters {
     received: AtomicU64,
 }
 
-/// What went over so far.
+/// Bytes transferred until now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Bytes {
     pub sent: u64,

@@ -39,7 +39,7 @@ const MAX_HTTP2_HEADER_BYTES: u32 = 64 * 1024;
 const MAX_SKIPPED_BYTES: usize = 256 << 10;
 const MAX_SKIP: Duration = Duration::from_secs(1);
 
-/// What every connection of the process shares.
+/// Parts that all connections of the process share.
 pub(super) struct Transport {
     tls: ClientConfig,
     /// For https proxies.
@@ -65,7 +65,7 @@ enum Sender {
     Http2(http2::SendRequest<Full<Bytes>>),
 }
 
-/// What was read of a body that is of no use.
+/// The part that was read of a useless body.
 pub(super) struct Skipped {
     pub beginning: Bytes,
     /// Whether its connection can carry the next request.

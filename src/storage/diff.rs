@@ -14,7 +14,7 @@ use crate::domain::payload_diff::{PayloadDiff, ProductOffer, offers};
 static COMPARISONS: Semaphore = Semaphore::const_new(1);
 
 impl Payloads {
-    /// What changed between two payloads. `Missing` or `Corrupt` where a file is away, damaged or no menu.
+    /// Changes between two payloads. `Missing` or `Corrupt` where a file is away, damaged or not a menu.
     pub async fn diff(&self, from: &Payload, to: &Payload, normalise: Normalise) -> Result<PayloadDiff, StorageError> {
         // it is never closed; without a permit the comparison would still be right
         let _permit = COMPARISONS.acquire().await.ok();

@@ -44,7 +44,7 @@ pub struct PageBytes {
     pub question: PageQuestion,
 }
 
-/// What goes into a payload file.
+/// Content of a payload file.
 #[derive(Clone, Debug)]
 pub struct PayloadContent {
     pub head: PayloadHead,
@@ -142,7 +142,7 @@ struct VersionedHead<'a> {
     head: &'a PayloadHead,
 }
 
-/// The fields of [`PayloadHead`] once more: raw values cannot stand beside flattened ones.
+/// The fields of [`PayloadHead`] repeated: raw values cannot be combined with flattened ones.
 #[derive(Deserialize)]
 struct Document<'a> {
     version: u32,

@@ -37,7 +37,7 @@ impl Images {
         Images(payloads.clone())
     }
 
-    /// Those under a root, to be read alone.
+    /// Images under a root, for reading only.
     pub fn under(root: impl Into<PathBuf>) -> Images {
         Images(Payloads::new(root, String::new()))
     }

@@ -23,7 +23,7 @@ pub enum Ownership {
     Exclusive,
     /// This database's alone, and the root was just registered: there were no payloads before.
     New,
-    /// Those of another database, too: neither database sweeps.
+    /// Another database's too: neither database sweeps.
     Shared,
 }
 
@@ -60,7 +60,7 @@ pub fn missing(root: &Path) -> StorageError {
     StorageError::unavailable(root, reason)
 }
 
-/// Whether all payloads under `root` are those of `owner`.
+/// Whether all payloads under `root` belong to `owner`.
 pub fn is_exclusive(root: &Path, owner: &str) -> Result<bool, StorageError> {
     let current = read(root)?;
     Ok(current.is_some_and(|current| current == owner || extends(&current, owner)))

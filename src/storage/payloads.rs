@@ -31,11 +31,11 @@ pub use super::document::{PageBytes, PayloadContent, PayloadHead, StoredMenu};
 pub(super) const MAX_FILE_BYTES: u64 = 128 << 20;
 /// Payloads of one store with the same millisecond in their name; each further one takes the next millisecond.
 const MAX_NAMES: i64 = 1000;
-/// What must be free before a menu is fetched; more than most payloads take.
+/// Free space that is needed before a menu is fetched; more than most payloads take.
 const MIN_ROOM: usize = 256 << 10;
-/// For so long a write or check that found the root usable is believed.
+/// How long the result of a write or check that found the root usable is trusted.
 const CHECK_EVERY: Duration = Duration::from_secs(1);
-/// A share whose server is unreachable blocks its callers without end: so many threads at most wait for it.
+/// Calls on an unreachable NFS mount never return; at most this many threads may hang in one.
 const MAX_OPERATIONS: usize = 32;
 /// Longer than any file operation here takes on a share that answers.
 const MAX_WAIT: Duration = Duration::from_secs(60);
@@ -61,7 +61,7 @@ pub struct Payloads {
 pub struct PayloadFile {
     /// Relative to the storage root, beginning `payloads/`.
     pub storage_path: String,
-    /// Of the file's bytes, in lower-case hex.
+    /// Hash of the file's bytes, in lower-case hex.
     pub sha256: String,
     pub bytes: u64,
 }
@@ -99,8 +99,8 @@ impl Payloads {
         }
     }
 
-    /// Checks that there is room for a payload, before a menu is fetched that could not be written. It waits for the disk only after
-    /// a write that failed: each fetch asks. What was found a moment ago still holds.
+    /// Checks that there is room for a payload, before a menu is fetched that could not be written. It waits
+    /// for the disk only after a write that failed: each fetch asks. A recent result is reused.
     pub async fn check_room(&self) -> Result<(), StorageError> {
         if self.was_usable_lately() {
             return Ok(());

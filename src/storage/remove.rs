@@ -12,13 +12,13 @@ use super::payloads::Payloads;
 use super::{durable, layout, owner};
 
 impl Payloads {
-    /// Whether retention may remove files here: all payloads are those of this database.
+    /// Whether retention may remove files here: all payloads belong to this database.
     pub async fn is_exclusive(&self) -> Result<bool, StorageError> {
         self.blocking(owner::is_exclusive).await
     }
 
-    /// Removes these files; returns the paths whose files are gone, also after a crash. Those that cannot be removed are left out;
-    /// so are all of them while another database keeps payloads here.
+    /// Removes these files; returns the paths whose files are gone, also after a crash. Files that cannot be
+    /// removed are left out; so are all of them while another database keeps payloads here.
     pub async fn remove(&self, paths: Vec<String>) -> Result<Vec<String>, StorageError> {
         self.blocking(move |root, owner| {
             if !owner::is_exclusive(root, owner)? {

@@ -33,8 +33,8 @@ pub struct SweepReport {
 }
 
 impl Payloads {
-    /// Sets payloads without a row aside that were fetched before `times.before`, and removes temporary files and those that were
-    /// set aside days ago. Does nothing unless all payloads here are those of this database.
+    /// Sets payloads without a row aside that were fetched before `times.before`, and removes temporary files
+    /// and files that were set aside days ago. Does nothing unless all payloads here belong to this database.
     ///
     /// `known` gets the paths of one day, some at a time, and answers with those that have a row.
     pub async fn sweep<K, F, E>(&self, times: SweepTimes, mut known: K) -> Result<SweepReport, E>

@@ -38,7 +38,7 @@ struct Cache {
     index: OnceCell<Mutex<Index>>,
 }
 
-/// What is on disk, the least recently used first.
+/// Files on disk, the least recently used first.
 struct Index {
     sizes: LruCache<String, u64>,
     bytes: u64,
@@ -181,7 +181,7 @@ fn dirs(root: &Path) -> Vec<PathBuf> {
     listing.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).map(|entry| entry.path()).collect()
 }
 
-/// Last use, name and size of the files in `dir`. What a killed process left half written goes.
+/// Last use, name and size of the files in `dir`. Removes half-written files of killed processes.
 fn files(dir: &Path) -> Vec<(SystemTime, String, u64)> {
     let mut files = Vec::new();
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {

@@ -30,7 +30,7 @@ pub struct ActorDeps {
     pub claimer: Claimer,
     pub executor: Executor,
     pub watchdog: Watchdog,
-    /// Of this process; says when its workers back off.
+    /// Load of this process; decides when its workers back off.
     pub load: watch::Receiver<Load>,
     /// Changes when there may be new work.
     pub wake_ups: watch::Receiver<u64>,

@@ -19,7 +19,7 @@ pub struct Registration {
     wanted: watch::Sender<Wanted>,
 }
 
-/// What the registry should hold; only the latest counts.
+/// Desired content of the registry; only the latest counts.
 #[derive(Clone)]
 enum Wanted {
     Unchanged,

@@ -31,7 +31,7 @@ pub struct WorkerActor {
     last_task_actor: TaskActorId,
     /// The slots that are in use.
     slots: HashMap<TaskActorId, Slot>,
-    /// Of the task actors, all on this thread.
+    /// Poll times of the task actors, all on this thread.
     poll_times: Arc<PollTimes>,
     paused: bool,
     decommissioned: bool,

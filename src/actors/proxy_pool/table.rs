@@ -14,7 +14,7 @@ use crate::secrets::SecretKeys;
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct SyncResult {
-    /// Of the actor instance that began it.
+    /// Instance of the actor that began it.
     pub instance: u64,
     /// Whether the deltas are in the table; false when that is not known.
     pub flushed: bool,

@@ -24,7 +24,7 @@ use crate::handlers::TaskError;
 use crate::handlers::housekeeping::Housekeeping;
 use crate::handlers::retention::RetentionRun;
 
-/// How far back the frequent sweep looks at least. What it misses, the full sweep finds.
+/// Minimum time that the frequent sweep looks back. The full sweep finds the rest.
 const MIN_SWEEP_WINDOW: Duration = Duration::from_secs(30);
 const OPERATIONS_INTERVAL: Duration = Duration::from_secs(1);
 const INDEXES_INTERVAL: Duration = Duration::from_secs(600);
@@ -42,7 +42,7 @@ const FILES_INTERVAL: Duration = Duration::from_secs(3600);
 const PARTITIONS_INTERVAL: Duration = Duration::from_secs(6 * 3600);
 /// As many schedules as one turn runs: the others are due again at the next one.
 const MAX_SCHEDULES: usize = 100;
-/// Of one turn.
+/// Maximum batches of one turn.
 const MAX_OPERATION_BATCHES: usize = 10_000;
 /// A turn that takes longer is cut off; the next one goes on where it was.
 const MAX_TURN_TIME: Duration = Duration::from_secs(15 * 60);
@@ -98,7 +98,7 @@ pub enum ChoreStatus {
     },
 }
 
-/// What the chores of a process work with. Cheap to clone.
+/// Dependencies of the chores of a process. Cheap to clone.
 #[derive(Clone)]
 pub struct ChoreDeps {
     pub config: Arc<Config>,
@@ -107,7 +107,7 @@ pub struct ChoreDeps {
 }
 
 impl Chore {
-    /// Those of every process.
+    /// Chores of every process.
     pub const COMMON: [Chore; 12] = [
         Chore::SweepDue,
         Chore::SweepAll,
@@ -265,7 +265,7 @@ async fn run_schedules(db: &Db) -> Result<u64, DbError> {
     Ok(MAX_SCHEDULES as u64)
 }
 
-/// How many tasks were changed. What is left, the next turn does.
+/// Number of changed tasks. The next turn does the rest.
 async fn run_operations(db: &Db) -> Result<u64, DbError> {
     let mut changed = 0;
     for _ in 0..MAX_OPERATION_BATCHES {

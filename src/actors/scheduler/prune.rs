@@ -9,10 +9,10 @@ use crate::db::{
     stats_minute, tasks,
 };
 
-/// Of one kind and turn.
+/// Maximum batches of one kind and turn.
 const MAX_BATCHES: usize = 1_000;
 
-/// What may be so much that it goes in batches.
+/// Rows that are deleted in batches.
 #[derive(Clone, Copy)]
 enum Kind {
     EndedTasks,

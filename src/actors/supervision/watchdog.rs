@@ -70,7 +70,7 @@ impl HangLimits {
     }
 }
 
-/// What a busy machine may add to a drain.
+/// Time that a busy machine may add to a drain.
 const EXIT_MARGIN: Duration = Duration::from_secs(5);
 
 impl Watchdog {
@@ -122,7 +122,8 @@ impl Watchdog {
         self.lock().iter_mut().for_each(|actor| actor.pinged_at = None);
     }
 
-    /// The culprit's name and how long it has hung. An actor that blocks its thread comes before those that wait behind it.
+    /// The culprit's name and how long it has hung. An actor that blocks its thread comes before the actors
+    /// that wait behind it.
     fn find_hung(&self, limits: HangLimits, runtime: &Handle) -> Option<String> {
         let limit = limits.hung_after;
         let mut all = self.lock();
@@ -144,7 +145,7 @@ impl Watchdog {
     }
 }
 
-/// Ends the process from outside of its runtime. What it holds is recovered when the leases run out.
+/// Ends the process from outside of its runtime. Its tasks are recovered when the leases run out.
 #[expect(clippy::disallowed_methods, reason = "a runtime that hangs ends in no other way")]
 fn exit(lifecycle: &Lifecycle) -> ! {
     events::exit_forced(lifecycle.cause().as_deref().unwrap_or("it was asked to end"));

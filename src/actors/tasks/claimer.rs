@@ -56,7 +56,7 @@ enum Request {
     Complete(Completion, oneshot::Sender<Result<bool, DbError>>),
 }
 
-/// What the claimer decides by.
+/// Inputs of the claimer's decisions.
 pub struct ClaimerDeps {
     pub db: Db,
     pub times: LeaseTimes,

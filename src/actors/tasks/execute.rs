@@ -27,7 +27,7 @@ use crate::domain::task::TaskLease;
 use crate::events;
 use crate::handlers::{self, HandOver, Outcome, StartedTask, TaskError};
 
-/// What every run needs. Cheap to clone.
+/// Dependencies of every run. Cheap to clone.
 #[derive(Clone)]
 pub struct Executor {
     pub(super) db: Db,
@@ -42,7 +42,7 @@ pub struct Executor {
 pub(super) struct Run<'a> {
     pub executor: &'a Executor,
     pub task: &'a ClaimedTask,
-    /// What a chained task must be of to go on in this slot.
+    /// Roles of chained tasks that may go on in this slot.
     pub roles: &'a RoleSet,
     context: Arc<handlers::Context>,
     started: Instant,

@@ -128,7 +128,7 @@ impl Heartbeat {
     }
 }
 
-/// Of one renewal.
+/// Deadline of one renewal.
 fn deadline(times: LeaseTimes) -> Duration {
     (times.lease / 4).min(Duration::from_secs(5))
 }
@@ -188,7 +188,7 @@ impl Connection {
     }
 }
 
-/// Those whose ids are among `ids`, and the others.
+/// Leases whose ids are among `ids`, and the others.
 fn partition(leases: &[TaskLease], ids: &[TaskId]) -> (Vec<TaskLease>, Vec<TaskLease>) {
     let ids: HashSet<TaskId> = ids.iter().copied().collect();
     leases.iter().cloned().partition(|lease| ids.contains(&lease.id))

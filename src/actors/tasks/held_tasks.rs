@@ -66,7 +66,7 @@ pub struct HeldTasks {
 struct Inner {
     entries: HashMap<TaskId, Entry>,
     drain_holds: usize,
-    /// Set once every body has to stop, those that are still to come too.
+    /// Set once every body has to stop, including later ones.
     stop_all: Option<Stop>,
 }
 
@@ -166,7 +166,7 @@ impl HeldTasks {
         inner.entries.values_mut().filter(|entry| entry.task.stop_at <= now).for_each(|entry| entry.stop(Stop::Lost));
     }
 
-    /// Stops every body, and those that are still to come.
+    /// Stops every body, including later ones.
     pub fn stop_all(&self, reason: Stop) {
         let mut inner = self.lock();
         inner.stop_all = Some(reason);

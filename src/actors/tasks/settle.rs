@@ -232,7 +232,7 @@ struct Retries {
 
 const RETRY_BASE: Duration = Duration::from_millis(100);
 const RETRY_CAP: Duration = Duration::from_secs(4);
-/// A statement that missed its deadline so often is too slow by itself.
+/// After this many timeouts the statement itself is too slow: stop retrying.
 const MAX_DEADLINES_MISSED: u32 = 3;
 
 impl Retries {
@@ -293,7 +293,7 @@ mod tests {
         fn report(&self, _: ProxyId, _: ProxyOutcome, _: Instant) {}
     }
 
-    /// Of a process without proxies that never connects to its database.
+    /// Executor of a process without proxies that never connects to its database.
     fn executor() -> Executor {
         let config = Config::with(&[]).unwrap();
         let db = Db::new("postgres://db.invalid/drover", &config.database, PoolSizes { work: 1, api: 1 }).unwrap();

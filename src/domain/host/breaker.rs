@@ -69,7 +69,7 @@ impl Breaker {
         }
     }
 
-    /// What is left until the next probe.
+    /// Time left until the next probe.
     pub fn probe_in(&self, now: DateTime<Utc>) -> Duration {
         left(self.probe_at, now)
     }

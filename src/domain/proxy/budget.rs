@@ -21,7 +21,7 @@ const READ_EVERY: Duration = Duration::from_secs(60);
 /// Bytes a day, sent and received; None = as many as there are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Budgets {
-    /// Of each proxy.
+    /// Budget of each proxy.
     pub each: Option<i64>,
     pub in_all: Option<i64>,
 }
@@ -49,11 +49,11 @@ pub struct Budget {
     by_proxy: BTreeMap<ProxyId, Spending>,
     in_all: Spending,
     last_reading: Option<Instant>,
-    /// This process has sent so much since the last reading that the next one is due.
+    /// This process has sent enough since the last reading that the next one is due.
     has_unshared: bool,
 }
 
-/// What is spent of one budget today.
+/// Usage of one budget today.
 #[derive(Debug, Default)]
 struct Spending {
     /// By all processes, as it was read last.
@@ -64,7 +64,7 @@ struct Spending {
     since: i64,
     ends: Option<DateTime<Utc>>,
     ends_at: Option<Instant>,
-    /// What people know of it today.
+    /// Level last reported today.
     told: Level,
 }
 
@@ -120,7 +120,7 @@ impl Budget {
         self.budgets.is_set() && (is_old || self.has_unshared)
     }
 
-    /// What was counted until now will be in the table when it is read.
+    /// Counts up to now will be in the table when it is read.
     pub fn begin_reading(&mut self, now: Instant) {
         self.last_reading = Some(now);
         self.has_unshared = false;
@@ -163,7 +163,7 @@ impl Budget {
         own.max(left(self.budgets.in_all, &self.in_all))
     }
 
-    /// What a proxy's budget has come to; each level once a day.
+    /// The level that a proxy's usage has reached; each level is returned once a day.
     pub fn reached(&mut self, id: ProxyId, now: Instant) -> Option<Reached> {
         let budget = self.budgets.each?;
         self.by_proxy.get_mut(&id)?.reached(budget, now)
@@ -180,7 +180,7 @@ impl Spending {
         self.read.saturating_add(self.before_reading).saturating_add(self.since)
     }
 
-    /// Whether so much is not shared yet that it must be.
+    /// Whether enough is unshared that it must be shared.
     fn count(&mut self, bytes: i64, budget: Option<i64>) -> bool {
         self.since = self.since.saturating_add(bytes.max(0));
         budget.is_some_and(|budget| self.since >= (budget / UNSHARED_PART).max(1))

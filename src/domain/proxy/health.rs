@@ -26,7 +26,7 @@ const WEIGHT_AFTER_FAILURE: f64 = 0.1;
 /// The numbers of `[proxies]` that the rules need.
 #[derive(Clone, Debug)]
 pub struct BenchLimits {
-    /// Of one proxy at a time, in this process: `proxies.sessions`.
+    /// Maximum leases of one proxy at a time, in this process: `proxies.sessions`.
     pub max_leases: usize,
     pub bench_base: Duration,
     pub bench_cap: Duration,
@@ -70,7 +70,7 @@ pub struct ProxyFailure<'a> {
     pub sent: Instant,
 }
 
-/// What should follow a failure.
+/// The consequence of a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BenchDecision {
     None,

@@ -57,8 +57,8 @@ impl Pool {
         }
     }
 
-    /// A pool that knows no proxy until it has read the table, and then knows of each what no table has: its health, and what is not
-    /// written yet. Its budgets are those of before.
+    /// A pool that knows no proxy until it has read the table, and then keeps for each what is not in the
+    /// table: its health, and unwritten counts. Its budgets stay as before.
     pub fn restarted(&mut self) -> Pool {
         let mut remembered = std::mem::take(&mut self.remembered);
         remembered.append(&mut self.members);
@@ -180,7 +180,7 @@ impl Pool {
         }
     }
 
-    /// What has not been written to the table yet, at most one delta a proxy.
+    /// Counts that are not in the table yet, at most one delta a proxy.
     pub fn take_unsaved(&mut self) -> Vec<CounterDelta> {
         let unsaved = self.members.values_mut().filter(|member| !member.unsaved.is_empty());
         unsaved.map(|member| std::mem::replace(&mut member.unsaved, CounterDelta::of(member.proxy.id))).collect()

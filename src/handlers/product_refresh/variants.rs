@@ -14,7 +14,7 @@ use crate::domain::variant_diff::{Placed, VariantDiff, placed};
 pub struct VariantWrites<'a> {
     added: Vec<VariantWrite<'a>>,
     updated: Vec<VariantWrite<'a>>,
-    /// Of `updated`, those whose price or stock differs.
+    /// Variants of `updated` whose price or stock differs.
     repriced: Vec<(ProductId, &'a Variant)>,
     removed: Vec<(ProductId, Variant)>,
 }

@@ -34,7 +34,7 @@ pub struct MenuWrite {
     pub memory: MemoryPermit,
 }
 
-/// What a refresh did; part of the task's result.
+/// Counts of a refresh; part of the task's result.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
     /// Among the store's payloads; `older` says why current rows did not change. None where the store is disabled.

@@ -1,5 +1,5 @@
-//! What Dutchie's answers mean: data, a stale hash, errors (with or without data), or nothing to be read. Statuses, challenge pages
-//! and proxies have been judged before.
+//! The meaning of Dutchie's answers: data, a stale hash, errors (with or without data), or nothing to be
+//! read. Statuses, challenge pages and proxies have been judged before.
 
 use serde::Deserialize;
 use serde_json::Value;

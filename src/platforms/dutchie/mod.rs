@@ -25,7 +25,7 @@ pub use data::{DataError, DutchieData};
 
 const MENU_OPERATION: &str = "FilteredProducts";
 const STORES_OPERATION: &str = "ConsumerDispensaries";
-/// Those that are sent.
+/// Operations that are sent.
 const OPERATIONS: [&str; 2] = [MENU_OPERATION, STORES_OPERATION];
 /// A page may hold at most this many times `per_page`.
 const MAX_PAGE_FACTOR: usize = 4;

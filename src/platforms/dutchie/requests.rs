@@ -13,13 +13,13 @@ use crate::domain::store::Store;
 use crate::platforms::Query;
 use crate::stealth::{FetchError, Request, RequestKind};
 
-/// Where a crawl of a menu stands.
+/// Position of a crawl in a menu.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MenuCursor {
     dispensary_id: String,
     /// From 0.
     page: u32,
-    /// What page 0 said.
+    /// Page count, as page 0 stated it.
     total_pages: Option<u32>,
 }
 
@@ -216,7 +216,7 @@ pub fn menu_referer(endpoint: &Url, store: &Store) -> Url {
     }
 }
 
-/// What JavaScript's `encodeURIComponent` leaves as it is.
+/// Characters that JavaScript's `encodeURIComponent` leaves unescaped.
 const URI_COMPONENT: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'_')

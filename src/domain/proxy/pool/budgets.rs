@@ -30,7 +30,7 @@ impl Pool {
         self.budget.is_reading_due(now)
     }
 
-    /// What was counted until now is written before the usage is read.
+    /// Counts up to now are written before the usage is read.
     pub fn begin_reading_usage(&mut self, now: Instant) {
         self.budget.begin_reading(now);
     }
@@ -50,7 +50,7 @@ impl Pool {
         self.budget_notices(&[id], now)
     }
 
-    /// Of these proxies, and of all together.
+    /// Notices about these proxies, and about all together.
     fn budget_notices(&mut self, ids: &[ProxyId], now: Instant) -> Vec<Notice> {
         let mut notices = Vec::new();
         for id in ids {

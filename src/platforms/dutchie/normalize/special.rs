@@ -1,7 +1,8 @@
-//! `specialData`: kept as the platform wrote it, less what names a member of the store's staff.
+//! `specialData`: kept as the platform wrote it, without the fields that name a member of the store's staff.
 //!
-//! It is copied from text to text, since a parsed value takes many times its size. What is copied is JSON that `jsonb` takes: nested
-//! as deep as the JSON reader allows, with whole surrogate pairs, numbers in range and no NUL.
+//! It is copied from text to text, since a parsed value takes many times its size. The copy is JSON that
+//! `jsonb` takes: nested as deep as the JSON reader allows, with whole surrogate pairs, numbers in range and
+//! no NUL.
 
 use std::collections::HashMap;
 use std::fmt;

@@ -14,7 +14,8 @@ struct Row {
     stock: OptionStock,
 }
 
-/// The stock of every option in `labels`, by its label; a row that no label claims stands for the option at its index.
+/// The stock of every option in `labels`, by its label; a row that no label claims belongs to the option at
+/// its index.
 pub fn by_option(
     item: &WireProduct<'_>,
     pos: &PosMetaData<'_>,

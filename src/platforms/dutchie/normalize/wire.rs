@@ -55,8 +55,8 @@ pub struct Page<'a> {
     pub has_odd_total: bool,
 }
 
-/// The elements of a page. Those that are no objects are counted, not kept. They are read as they are scanned, which one that is no
-/// valid value ends.
+/// The elements of a page. Elements that are not objects are counted, not kept. They are read as they are
+/// scanned; an invalid value ends the reading.
 #[derive(Default)]
 pub struct Items<'a> {
     pub products: Vec<WireProduct<'a>>,

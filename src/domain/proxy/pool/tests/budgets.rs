@@ -9,7 +9,7 @@ use crate::domain::proxy::{Budgets, DayUsage, UsageToday};
 
 const HOUR: u64 = 3600;
 
-/// So many proxies with a thousand bytes a day each, of which nothing is spent.
+/// This many proxies with a thousand bytes a day each, none of them spent.
 fn scene(proxies: i64) -> Scene {
     budgeted(proxies, Budgets { each: Some(1_000), in_all: None })
 }
