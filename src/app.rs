@@ -1,8 +1,8 @@
 //! `App`: one running drover: builds the long-lived dependencies once, in order, and stops them in reverse.
 //!
-//! In: a configuration, a migrated database and the plan of what this process runs. What may wait for the database comes first
-//! ([`PreparedApp`]) and may be dropped at any moment; what runs tasks is started after it, and has to be stopped. Used by cli; must
-//! not know api.
+//! In: a configuration, a migrated database and the plan of what this process runs. The parts that may wait
+//! for the database come first ([`PreparedApp`]) and may be dropped at any moment; the parts that run tasks
+//! are started after them, and have to be stopped. Used by cli; must not know api.
 
 pub mod data;
 pub mod database;

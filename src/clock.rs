@@ -21,7 +21,7 @@ impl Clock {
         Clock(None)
     }
 
-    /// A clock that stands still until [`Clock::advance`] moves it.
+    /// A clock that moves only by [`Clock::advance`].
     pub fn manual(start: DateTime<Utc>) -> Self {
         Clock(Some(Arc::new(Mutex::new(Manual { utc: start, instant: Instant::now() }))))
     }

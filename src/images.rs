@@ -27,7 +27,7 @@ const MAX_RENDER_TIME: Duration = Duration::from_secs(10);
 /// Variants that are held in memory, in front of the disk.
 const MAX_MEMORY: u64 = 64 << 20;
 const ITEMS_IN_MEMORY: usize = 4096;
-/// What an entry takes beside its bytes.
+/// Size of an entry beside its bytes.
 const ENTRY_BYTES: u64 = 512;
 const TAG_CHARS: usize = 32;
 
@@ -92,7 +92,7 @@ impl Renderer {
     /// The stored image at `path`, transformed.
     pub async fn variant(&self, path: &str, transform: &Transform) -> Result<Arc<Variant>, RenderError> {
         let key = key(path, transform);
-        // one of those that ask at the same time gets the guard, the others wait for what it inserts
+        // one of the concurrent callers gets the guard, the others wait for the value that it inserts
         match self.0.memory.get_value_or_guard_async(&key).await {
             Ok(variant) => {
                 if let Some(file) = &variant.file {

@@ -7,7 +7,7 @@ use flate2::{Decompress, FlushDecompress, Status};
 use thiserror::Error;
 
 const WINDOW_BITS: u8 = 15;
-/// What menu pages inflate to, roughly; only a first guess of a buffer.
+/// Ratio of inflated to compressed menu pages, roughly; only a first guess of a buffer.
 const USUAL_RATIO: usize = 13;
 /// A member's own word for its size is trusted up to this.
 const MAX_TRUSTED_RATIO: usize = 64;

@@ -1,6 +1,6 @@
 //! drover: a durable, supervised crawler of dispensary menus on Postgres.
 //!
-//! The modules in reading order; who may import whom stands in ARCHITECTURE.md and is checked by `tests/tidy`.
+//! The modules in reading order; the allowed imports are in ARCHITECTURE.md, and `tests/tidy` checks them.
 
 pub mod authorities;
 pub mod clock;

@@ -52,7 +52,7 @@ pub fn report_error(message: &str) {
     };
 }
 
-/// Waits a bounded time until everything logged so far is written: the last call of a process.
+/// Waits, for a bounded time, until everything logged is written: the last call of a process.
 pub fn flush() {
     if let Some(lines) = LINES.as_ref() {
         lines.flush(MAX_FLUSH_TIME);

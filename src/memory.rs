@@ -40,8 +40,8 @@ impl MemoryPermit {
     }
 }
 
-/// How long a task waits in the queue which found no permit: differently long, so that those that wait do not ask together again.
-/// `jitter` is a random number in 0…1.
+/// Time that a task without a permit waits in the queue; it varies, so that waiting tasks do not ask together
+/// again. `jitter` is a random number in 0…1.
 pub fn wait(jitter: f64) -> Duration {
     MIN_WAIT + MIN_WAIT.mul_f64(jitter.clamp(0.0, 1.0))
 }

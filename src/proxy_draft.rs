@@ -72,7 +72,7 @@ impl ProxyDraft {
 
     /// The entry, or everything that is wrong with it.
     pub fn check(self) -> Result<ProxyEntry, Vec<String>> {
-        // beside a user, what stands in the host's place may be a part of the password
+        // beside a user, the text in the host's place may be a part of the password
         let host = host(&self.host, self.username.is_empty());
         let port = port(&self.port);
         let protocol = protocol(&self.protocol);
@@ -136,7 +136,7 @@ fn host(text: &str, is_shown: bool) -> Result<String, String> {
     if is_v6 || is_name {
         return Ok(text.to_ascii_lowercase());
     }
-    // what stands in the host's place may be half of a password
+    // the text in the host's place may be half of a password
     match is_shown && text.len() <= 40 && !text.contains('@') {
         true => Err(format!("'{text}' is not a host name or address")),
         false => Err("the host is not a host name or address".to_owned()),

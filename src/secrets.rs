@@ -14,7 +14,7 @@ use thiserror::Error;
 
 use crate::digest::sha256_hex;
 
-/// What every encrypted text begins with, of whatever version.
+/// Beginning of every encrypted text, of whatever version.
 pub const MARK: &str = "$drover$";
 const VERSION: &str = "$drover$1$";
 const KEY_BYTES: usize = 32;
@@ -66,7 +66,8 @@ impl SecretKeys {
         self.current.as_ref().map(|key| key.id.as_str())
     }
 
-    /// What is stored for `secret`: the secret itself where there is no key. `about` must be given again to read it.
+    /// The text to store for `secret`: the secret itself where there is no key. `about` must be given again
+    /// to read it.
     pub fn seal(&self, secret: &str, about: &str) -> Result<String, SecretError> {
         if secret.starts_with(MARK) {
             return Err(SecretError::Marked);
@@ -101,7 +102,7 @@ pub fn key_id(stored: &str) -> Option<&str> {
     stored.strip_prefix(VERSION)?.split('$').next()
 }
 
-/// Ids are written by us, and yet anything may stand in a column.
+/// Ids are written by us, and yet a column may hold anything.
 fn shown(id: &str) -> String {
     id.chars().filter(char::is_ascii_hexdigit).take(ID_DIGITS).collect()
 }

@@ -23,7 +23,7 @@ use super::{ApiError, ApiState};
 const MAX_BODY_TIME: Duration = Duration::from_secs(10);
 /// Beyond it a float is not exact.
 const MAX_WHOLE: f64 = 9_007_199_254_740_992.0;
-/// Of a batch.
+/// Maximum size of a batch.
 const MAX_BATCH_BYTES: usize = 16 * 1024 * 1024;
 
 pub struct Body<T>(pub T);
@@ -61,7 +61,7 @@ fn max_time(state: &ApiState) -> Duration {
 
 async fn read<T: DeserializeOwned>(request: Request, max_bytes: usize, max_time: Duration) -> Result<T, ApiError> {
     require_json(request.headers())?;
-    // a client that waits for `100 Continue` need not send what its length tells
+    // a client that waits for `100 Continue` need not send the length it announced
     if request.body().size_hint().lower() > max_bytes as u64 {
         return Err(ApiError::TooLarge(max_bytes));
     }

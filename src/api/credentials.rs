@@ -31,7 +31,7 @@ pub struct SecretText {
     is_login: bool,
 }
 
-/// What opens the API, as of a moment ago.
+/// Credentials of the API, as of a moment ago.
 pub struct Known {
     read_at: Instant,
     /// A token was made once.
@@ -72,7 +72,8 @@ impl SecretText {
         sha256_hex(&self.text)
     }
 
-    /// What a page must send with a change that it makes by this login. It tells nothing of the cookie's text.
+    /// Token that a page must send with each change made by this login. It reveals nothing of the cookie's
+    /// text.
     pub fn csrf_token(&self) -> String {
         sha256_hex(format!("csrf {}", self.text))
     }
@@ -111,7 +112,8 @@ impl Known {
 }
 
 impl Credentials {
-    /// What opens the API, at most [`MAX_AGE`] old; [`MAX_AGE_IN_OUTAGE`] while the database cannot be read.
+    /// Credentials of the API, at most [`MAX_AGE`] old; [`MAX_AGE_IN_OUTAGE`] while the database cannot be
+    /// read.
     pub async fn known(&self, db: &Db) -> Result<Arc<Known>, ApiError> {
         self.at_most(MAX_AGE, db).await
     }

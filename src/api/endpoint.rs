@@ -39,7 +39,7 @@ guarded! { A B C }
 guarded! { A B C D }
 guarded! { A B C D E }
 
-/// What `handler` asks of its caller.
+/// The requirement of `handler` for its caller.
 pub fn access<H: Handler<T, ApiState>, T: Guarded>(_: H) -> Access {
     T::ACCESS
 }
@@ -84,7 +84,7 @@ fn complete(operation: &mut Operation, access: Access) {
     if access.role.is_some() {
         let either = [BEARER, LOGIN].map(|scheme| SecurityRequirement::new(scheme, Vec::<String>::new()));
         operation.security = Some(either.to_vec());
-        // who the caller is stands in the database
+        // the caller's identity is read from the database
         refusals(operation, &["401", "429", "500", "503"]);
     }
     if operation.request_body.is_some() {

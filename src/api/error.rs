@@ -20,7 +20,7 @@ use crate::db::tasks::ChangeError;
 use crate::domain::task::TaskId;
 use crate::domain::task_request::BadField;
 
-/// Of one answer.
+/// Maximum field errors of one answer.
 const MAX_FIELD_ERRORS: usize = 100;
 
 #[derive(Debug, Error)]
@@ -183,7 +183,7 @@ impl ApiError {
         }
     }
 
-    /// What the client needs beside the text.
+    /// The header that the client needs beside the text.
     fn header(&self) -> Option<(HeaderName, HeaderValue)> {
         match self {
             ApiError::Unauthenticated(_) => Some((header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))),

@@ -15,7 +15,7 @@ use super::{ApiError, ApiState};
 use crate::digest::sha256_hex;
 
 const DIGEST_CHARS: usize = 16;
-/// Of no resource: a tag that is not ours matches none.
+/// Version of a missing resource: a tag that is not ours matches none.
 const NO_VERSION: i64 = -1;
 
 /// The tags that the client has; none where it did not say.
@@ -41,7 +41,7 @@ impl IfNoneMatch {
         self.0.is_some()
     }
 
-    /// Whether the client has what `tag` stands for.
+    /// Whether the client has the content that `tag` identifies.
     pub fn holds(&self, tag: &str) -> bool {
         let is_it = |given: &str| given == "*" || given.strip_prefix("W/").unwrap_or(given) == tag;
         self.0.as_deref().is_some_and(|given| given.split(',').any(|given| is_it(given.trim())))

@@ -1,8 +1,9 @@
-//! `Feed`: what happens to runs, workers, schedules and proxies, as numbered events. One for each process.
+//! `Feed`: changes of runs, workers, schedules and proxies, as numbered events. One for each process.
 //!
-//! In: the database, looked at every [`TICK`] while somebody listens, and for [`REST_AFTER`] longer. Out: the latest [`MAX_EVENTS`], from
-//! which each listener reads what it has not seen; a listener that fell behind further than that, or comes back after a rest, is told so,
-//! as are all listeners after a time without the database.
+//! In: the database, polled every [`TICK`] while there are listeners, and for [`REST_AFTER`] longer. Out: the
+//! latest [`MAX_EVENTS`], from which each listener reads the ones it has not seen. A listener that fell
+//! behind further, or comes back after a pause, learns so, as do all listeners after a time without the
+//! database.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -69,9 +70,9 @@ pub struct Feed {
 
 /// Where events come from.
 trait Source {
-    /// What has happened since the last look, `elapsed` ago.
+    /// Changes since the last poll, `elapsed` ago.
     fn look(&mut self, elapsed: Duration) -> impl Future<Output = Result<Vec<(Topic, Value)>, DbError>> + Send;
-    /// The next look is the first one again.
+    /// Reset: the next poll reports no differences.
     fn forget(&mut self);
 }
 
@@ -95,7 +96,7 @@ impl Default for Feed {
 }
 
 impl Feed {
-    /// Looks and tells for ever, while somebody listens. Without the database it tells nothing.
+    /// Polls and publishes while there are listeners; publishes nothing while the database is down.
     pub async fn run(&self, db: &Db) {
         self.follow(Tables { db, known: Known::default() }).await;
     }
@@ -108,7 +109,7 @@ impl Feed {
         }
     }
 
-    /// Until somebody listens.
+    /// Returns once there is a listener.
     async fn rest(&self) {
         self.is_watching.send_replace(false);
         self.skip();
@@ -148,8 +149,8 @@ impl Feed {
         }
     }
 
-    /// Wakes the feed, and waits until it looks: what happens afterwards is told. The receiver changes when there are events that the
-    /// listener has not seen; while it is kept, the feed does not rest.
+    /// Subscribes, and returns once polling has started, so no later event is missed. The receiver changes
+    /// when there are events that the listener has not seen; while it is kept, the feed keeps polling.
     pub async fn listen(&self) -> watch::Receiver<u64> {
         let newest = self.newest.subscribe();
         self.called.notify_one();
@@ -258,7 +259,7 @@ async fn runs(
     Ok(runs.iter().map(|run| (Topic::Task, json!(run))).collect())
 }
 
-/// What is new or differs, and what is gone.
+/// New, changed and removed entries.
 fn changes(
     topic: Topic,
     key: &str,

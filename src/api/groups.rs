@@ -20,7 +20,7 @@ use crate::db::groups::{self, Group, GroupError};
 use crate::domain::group;
 use crate::domain::store::StoreId;
 
-/// Of one request.
+/// Maximum stores of one request.
 const MAX_STORES: usize = 10_000;
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]

@@ -86,7 +86,8 @@ fn complete(headers: &mut HeaderMap, request_id: &str) {
     }
 }
 
-/// What is counted together: `/api/tasks` and all routes below it. One by one they would be more series than a process may have.
+/// The routes that are counted together: `/api/tasks` and all routes below it. One by one they would be more
+/// series than a process may have.
 fn resource(route: &str) -> &str {
     let begin = route.find("/api/").unwrap_or(0);
     let path = &route[begin..];

@@ -1,7 +1,7 @@
 //! `/img`: stored images of products and brands, in the size and format that a page needs.
 //!
-//! Open to whoever reaches the API, unless `images.access` asks for a token or `images.signing_key` for a signature. An address always
-//! answers with the same image, so clients and CDNs keep it for ever.
+//! Open to whoever reaches the API, unless `images.access` asks for a token or `images.signing_key` for a
+//! signature. An address always answers with the same image, so clients and CDNs cache it forever.
 
 use std::borrow::Cow;
 use std::ops::Bound;
@@ -182,7 +182,7 @@ pub async fn brand(
 }
 
 impl ImageAsk {
-    /// Of a row that may not exist, or have no stored image.
+    /// Answers with the image of a row that may not exist, or have no stored image.
     async fn answer_stored(&self, api: &ApiState, image: Option<OriginalImage>, what: impl Fn() -> String) -> Response {
         let Some(OriginalImage { path, url }) = image else { return self.refuse(ApiError::NotFound(what())) };
         let answered = match path {
@@ -340,7 +340,8 @@ impl Conditions {
     }
 }
 
-/// Whether an image was stored after the date of a header, to the second. What is not a date is long ago.
+/// Whether an image was stored after the date of a header, to the second. Text that is not a date counts as
+/// long ago.
 fn is_newer(modified: SystemTime, than: &HeaderValue) -> bool {
     let than = than.to_str().ok().and_then(|text| httpdate::parse_http_date(text).ok());
     let seconds = |time: SystemTime| time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());

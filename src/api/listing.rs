@@ -1,7 +1,7 @@
 //! `Listing<F, C>`: the query of a list that is read page by page.
 //!
-//! In: a request's parameters. Out: the filter `F` that they are read into, and beside it how long the page may
-//! be and where it begins. `F` denies unknown fields and describes its parameters, which those of the page
+//! In: a request's parameters. Out: the filter `F` that they are read into, and beside it the page's maximum
+//! length and beginning. `F` denies unknown fields and describes its parameters, which the page's parameters
 //! follow. It must not know what is listed.
 
 use axum::extract::FromRequestParts;

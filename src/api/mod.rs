@@ -86,19 +86,19 @@ pub use state::{ApiState, Services};
 
 const MAX_API_CONNECTIONS: usize = 512;
 const MAX_PROBE_CONNECTIONS: usize = 64;
-/// Of `/api/events`, beside [`MAX_API_CONNECTIONS`].
+/// Maximum connections to `/api/events`, beside [`MAX_API_CONNECTIONS`].
 const MAX_LISTENERS: usize = 1_000;
 /// Each has a body of up to 16 MiB in memory.
 const MAX_BATCHES: usize = 4;
 /// At the same time: each is a request to the platform.
 const MAX_PROXY_TESTS: usize = 2;
 
-/// What `/metrics` answers beside the probes.
+/// Content of `/metrics` beside the probes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scrape {
     /// The metrics that this process counts.
     Process,
-    /// Those, and the service's metrics, computed from the database.
+    /// The process's and the service's metrics; the latter are computed from the database.
     Service,
 }
 

@@ -58,7 +58,7 @@ mod tests {
 
     const MAX_BEHIND: Duration = Duration::from_secs(10);
 
-    /// When a client is too late that reads so much at a time, so many times.
+    /// When a client that reads `bytes` every `every`, `times` times, is cut off.
     fn late(bytes: usize, every: Duration, times: u32) -> Option<Duration> {
         let begun = Instant::now();
         let mut pace = Pace::new(MAX_BEHIND, begun);

@@ -39,7 +39,7 @@ struct Idle {
     connections: BTreeMap<u64, (Instant, Arc<Eviction>)>,
 }
 
-/// What the server says to an idle connection whose place another client needs, and the connection to the server.
+/// Handshake for evicting an idle connection whose place another client needs.
 #[derive(Default)]
 struct Eviction {
     wanted: Notify,

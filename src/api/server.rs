@@ -45,7 +45,8 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 pub struct Bounds {
     /// Connections at once; another client takes the place of one that sends no request, or else waits.
     pub connections: usize,
-    /// A client that reads nothing of its answer for so long is disconnected, and one that reads too slowly, a little later.
+    /// A client that reads nothing of its answer for this time is disconnected, and one that reads too
+    /// slowly, a little later.
     pub write_idle: Duration,
 }
 
@@ -124,7 +125,7 @@ impl Connection {
         // an error is a client that disconnects or does not speak HTTP, which is not logged
         if ended.is_ok() || ended.is_err_and(|error| error.is_parse()) {
             let lingering = self.stop.run_until_cancelled(linger(connection.into_parts().io.into_inner()));
-            // so long it counts among the connections
+            // the connection keeps its permit while it lingers
             tokio::select! {
                 _ = lingering => {}
                 () = place.wanted() => {}
@@ -133,8 +134,8 @@ impl Connection {
     }
 }
 
-/// Reads on for a moment where the client still sends, as after a refusal of a large body: the system would tell it of an error, and
-/// it might never see the answer.
+/// Reads on for a moment where the client still sends, as after a refusal of a large body: otherwise the
+/// system would report an error to it, and it might never see the answer.
 async fn linger(mut stream: ClientStream) {
     let drained = async {
         stream.shutdown().await?;

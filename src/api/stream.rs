@@ -68,7 +68,7 @@ pub async fn events(
     let full = || ApiError::Busy(format!("{} clients listen already: try again later", super::MAX_LISTENERS));
     let listening = api.listeners.clone().try_acquire_owned().map_err(|_| full())?;
     if let Some(Extension(place)) = place {
-        // those who listen have places of their own
+        // listeners have places of their own
         place.free();
     }
     let newest = api.feed.listen().await;
@@ -158,7 +158,7 @@ impl Listener {
     }
 }
 
-/// Of an id that this process gave.
+/// The number of an id that this process gave.
 fn number(feed: &Feed, id: &str) -> Option<u64> {
     id.strip_prefix(&feed.process)?.strip_prefix('-')?.parse().ok()
 }

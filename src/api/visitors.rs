@@ -1,7 +1,8 @@
-//! `Visitors`: how many requests consumers make, by country and region: for the public price site that they serve. No address is kept.
+//! `Visitors`: counts of consumers' requests, by country and region, for the public price site that they
+//! serve. No address is kept.
 //!
-//! In: the headers and address of each request, and [`Geo`]. Out: rows of `visitor_hours`, added every minute; a process that is killed
-//! loses those of its last one.
+//! In: the headers and address of each request, and [`Geo`]. Out: rows of `visitor_hours`, added every
+//! minute; a killed process loses the counts of its last one.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -25,7 +26,7 @@ use crate::events;
 use crate::geo::Geo;
 
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
-/// Places that are told apart between two flushes; requests from further ones count as from nowhere.
+/// Maximum distinct places per flush; requests from further ones are counted as unknown.
 const MAX_PLACES: usize = 4_096;
 const FLUSH_EVERY: Duration = Duration::from_secs(60);
 /// How often it is looked whether the geo file has changed.

@@ -25,7 +25,7 @@ pub enum OpenError {
 }
 
 impl OpenError {
-    /// What is wrong with a URL is told by `DbError::Other`, whose own beginning says nothing more.
+    /// Drops the "database: " prefix of `DbError::Other`.
     fn bad_url(error: DbError) -> OpenError {
         match error {
             DbError::Other(text) => OpenError::BadUrl(text),

@@ -1,6 +1,7 @@
-//! `DatabaseUrl`: a libpq URL or key-value string, taken apart as the driver does it; the only reader of such text.
+//! `DatabaseUrl`: a libpq URL or key-value string, taken apart as the driver does it; the only reader of such
+//! text.
 //!
-//! Its `Display` and `Debug` hold no password. What cannot be read for sure is an error, which repeats nothing of the text.
+//! Its `Display` and `Debug` hold no password. Ambiguous text is an error, which repeats nothing of the text.
 
 use std::fmt;
 
@@ -39,7 +40,7 @@ impl DatabaseUrl {
         Ok(Self::with_parameters(Form::KeyValues, None, parameters))
     }
 
-    /// What may be shown of any text that is meant as a database URL.
+    /// The printable form of any text that is meant as a database URL.
     pub fn masked(text: &str) -> String {
         match Self::parse(text) {
             Ok(url) if url.password.is_some() => url.render(Some(MASK)),

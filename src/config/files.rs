@@ -1,4 +1,4 @@
-//! The configuration's files: those compiled in, and those of one directory, which override them.
+//! The configuration's files: the compiled-in ones, and the files of one directory, which override them.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -55,7 +55,7 @@ pub struct Overlays {
 #[derive(Default)]
 pub struct Directory {
     path: Option<PathBuf>,
-    /// Who may own its files; None = any account, since the directory was named.
+    /// Accounts that may own its files; None = any account, since the directory was named.
     owners: Option<Vec<u32>>,
 }
 
@@ -102,7 +102,7 @@ impl Directory {
         }
     }
 
-    /// A link is followed: only those who may change the directory can have put it there.
+    /// A link is followed: only an account that may change the directory can have put it there.
     fn text_of(&self, file: fs::File) -> Result<String, String> {
         if let Some(owners) = &self.owners {
             check_owner(&file.metadata().map_err(unreadable)?, owners)?;

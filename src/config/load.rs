@@ -99,7 +99,7 @@ impl Config {
     }
 }
 
-/// The layers read so far, each checked by itself.
+/// The layers read until now, each checked by itself.
 struct Stack {
     schema: Schema,
     layers: Vec<Layer>,

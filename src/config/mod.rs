@@ -225,7 +225,7 @@ pub struct Proxies {
     pub revive_every: Duration,
     #[serde(with = "durations")]
     pub flush_every: Duration,
-    /// Of each proxy, by all processes together.
+    /// Budget of each proxy, for all processes together.
     #[serde(with = "sizes::optional")]
     pub budget_bytes_per_day: Option<usize>,
     #[serde(with = "sizes::optional")]
@@ -320,7 +320,7 @@ impl Politeness {
         own.or_else(|| vocabulary::find(&self.robots)).unwrap_or(RobotsPolicy::Report)
     }
 
-    /// What the rules of `domain::host` need; a probe may take as long as a `whole` request.
+    /// Settings for the rules of `domain::host`; a probe may take as long as a `whole` request.
     pub fn host_limits(&self, whole: Duration) -> HostLimits {
         HostLimits {
             rate: self.requests_per_second,
@@ -416,9 +416,9 @@ pub struct Api {
     pub max_body_bytes: usize,
     #[serde(with = "durations")]
     pub request_timeout: Duration,
-    /// Of each token; 0 = without limit.
+    /// Maximum requests of each token; 0 = unlimited.
     pub requests_per_minute: u32,
-    /// Of each token with the access role consumer.
+    /// Maximum requests of each token with the access role consumer.
     pub consumer_requests_per_minute: u32,
 }
 
@@ -457,16 +457,16 @@ pub struct Retention {
     #[serde(with = "durations")]
     pub prune_every: Duration,
     pub prune_batch: i64,
-    /// Of counts by minute.
+    /// Retention of counts by minute.
     #[serde(with = "durations")]
     pub stats: Duration,
-    /// Of what was changed by request.
+    /// Retention of the log of changes by request.
     #[serde(with = "durations")]
     pub audit: Duration,
-    /// None = kept for ever.
+    /// None = kept forever.
     #[serde(with = "durations::optional")]
     pub payloads: Option<Duration>,
-    /// None = kept for ever.
+    /// None = kept forever.
     #[serde(with = "durations::optional")]
     pub snapshots: Option<Duration>,
 }

@@ -17,7 +17,7 @@ use crate::storage::StorageError;
 pub const MAX_BYTES: usize = 20 << 20;
 const MAX_REDIRECTS: usize = 3;
 
-/// What became of an image.
+/// Outcome of one image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// `bytes` as downloaded.

@@ -32,7 +32,7 @@ use crate::storage::Images;
 /// Images that lanes have not taken yet, of the store that is being looked at.
 const MAX_AHEAD: usize = 64;
 
-/// What downloads need.
+/// Dependencies of downloads.
 #[derive(Clone)]
 pub struct DownloadDeps {
     pub db: Db,
@@ -41,7 +41,7 @@ pub struct DownloadDeps {
     pub config: config::Images,
     /// Hosts that images may be on.
     pub hosts: Vec<String>,
-    /// Of the page that shows the images, as far as its origin.
+    /// Origin of the page that shows the images.
     pub page: Url,
 }
 

@@ -93,7 +93,7 @@ impl DownloadQueue {
         let _ = self.0.runs.subscribe().wait_for(|runs| *runs == 0).await;
     }
 
-    /// What has been done so far; changes wake its waiters.
+    /// Progress until now; changes wake its waiters.
     pub fn progress(&self) -> watch::Receiver<Progress> {
         self.0.progress.subscribe()
     }

@@ -2,7 +2,7 @@
 
 use crate::metrics;
 
-/// What one completed run wrote.
+/// Writes of one completed run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DataWritten {
     /// A payload of that many bytes, compressed; `coverage` is the share 0…1 of the announced products that it holds.

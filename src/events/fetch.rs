@@ -24,7 +24,7 @@ pub fn fetch_not_counted() {
     metrics::FETCHES_NOT_COUNTED.inc();
 }
 
-/// What was sent to hosts, by minute. `again`: the write before failed too, and was logged.
+/// Counts of requests to hosts, by minute. `again`: the write before failed too, and was logged.
 pub fn fetch_counts_not_written(error: &dyn fmt::Display, again: bool) {
     match again {
         true => debug!("Counts of requests still cannot be written: {error}"),
@@ -61,7 +61,7 @@ pub fn host_notice(host: &str, notice: &HostNotice) {
     }
 }
 
-/// What is known of a host could not be shared. `again`: the exchange before failed too, and was logged.
+/// The state of a host could not be shared. `again`: the exchange before failed too, and was logged.
 pub fn host_table_failed(host: &str, error: &str, again: bool) {
     match again {
         true => debug!(host, "What is known of {host} still cannot be shared: {error}"),

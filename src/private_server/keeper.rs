@@ -25,7 +25,7 @@ const READY_POLL: Duration = Duration::from_millis(8);
 const HEALTHY_AFTER: Duration = Duration::from_secs(10);
 /// How long `pg_ctl restart` may take between its stop and its start.
 const MAX_RESTART_GAP: Duration = Duration::from_secs(1);
-/// After so many early deaths in a row the keeper gives up.
+/// Number of early deaths in a row after which the keeper gives up.
 const MAX_EARLY_DEATHS: u32 = 5;
 /// When a launched keeper has ended because another one was running, which may have been about to end.
 const RELAUNCH_AFTER: Duration = Duration::from_millis(500);
