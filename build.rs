@@ -1,5 +1,6 @@
-//! Lists the files of `migrations/` for `db::migrate`, so that adding one needs no code; tells `utoipa` what ids are; and gathers the
-//! dashboard: the files of `ui/` and the libraries that its lock file names.
+//! Lists the files of `migrations/` for `db::migrate`, so that adding one needs no code; declares to `utoipa`
+//! the types of ids; and gathers the dashboard: the files of `ui/` and the libraries that its lock file
+//! names.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -9,10 +10,10 @@ use std::{env, fs, io};
 /// Other names of i64, which the OpenAPI document shows as what they are.
 const IDS: [&str; 7] = ["PayloadId", "ProbeNumber", "ProductId", "ProxyId", "StoreId", "TaskId", "TokenId"];
 
-/// What a server of the dashboard's files needs of `ui/`.
+/// Files of `ui/` that the dashboard's server needs.
 const UI_FILES: [&str; 9] =
     ["app.js", "core", "css", "icon.svg", "index.html", "pages", "pages.js", "parts", "theme.js"];
-/// Where each library stands in its package, and how the pages call it.
+/// Path of each library in its package, and the name by which the pages call it.
 const UI_LIBRARIES: [(&str, &str); 3] = [
     ("preact/dist/preact.mjs", "preact.js"),
     ("preact/hooks/dist/hooks.mjs", "hooks.js"),
@@ -181,7 +182,7 @@ fn files_below(folder: &Path, found: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// Of scripts without the indentation, which a minifier keeps in templates; what renders them ignores it.
+/// Copies scripts without the indentation, which a minifier keeps in templates; rendering ignores it.
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
     if from.is_dir() {
         fs::create_dir_all(to)?;

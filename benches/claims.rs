@@ -75,7 +75,7 @@ async fn cell(sides: &[Side], connections: usize, batch: usize) {
     }
 }
 
-/// Of the rounds' own ratios.
+/// Median of the rounds' own ratios.
 fn median_ratio(one: &[f64], other: &[f64]) -> f64 {
     median(one.iter().zip(other).map(|(one, other)| one / other).collect())
 }

@@ -135,7 +135,7 @@ impl Bench {
         handlers::commit(tx, &task, &done, &Value::Null, None).await.unwrap();
     }
 
-    /// What earlier runs have chained would keep the new task waiting, and is cancelled.
+    /// Cancels tasks that earlier runs have chained, since the new task would wait for them.
     async fn claim(&self, store: StoreId, role: Role) -> ClaimedTask {
         let open = "UPDATE worker_tasks SET status = 'cancelled' WHERE status = 'pending'";
         self.raw.batch_execute(open).await.unwrap();

@@ -1,4 +1,4 @@
-//! How late drover renewed its leases in a crawl, as its own metrics tell it.
+//! How late drover renewed its leases in a crawl, by its own metrics.
 
 use anyhow::{Context, Result};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

@@ -26,7 +26,7 @@ pub enum Peer {
     Scrapy,
 }
 
-/// What a program is to crawl.
+/// Input of a program's crawl.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Job {
     pub database_url: String,
@@ -130,7 +130,7 @@ impl Crawler {
         }
     }
 
-    /// What the tables hold, and how many snapshots there are.
+    /// Content of the tables, and the number of snapshots.
     pub async fn rows(&self) -> Result<(SumsByStore, i64)> {
         if let Process::Drover(worker) = &self.process {
             return worker.rows().await;

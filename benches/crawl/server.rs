@@ -44,7 +44,8 @@ impl Server {
         Ok(self.admin.batch_execute(&format!("CREATE DATABASE {database}")).await?)
     }
 
-    /// Makes `database` anew as a copy of `template`. A checkpoint now is none of the crawl's.
+    /// Creates `database` again as a copy of `template`. The checkpoint is done now, so that the crawl does
+    /// not pay for it.
     pub async fn reset(&self, database: &str, template: &str) -> Result<()> {
         self.drop_database(database).await?;
         self.admin.batch_execute(&format!("CREATE DATABASE {database} TEMPLATE {template}")).await?;

@@ -1,4 +1,4 @@
-//! `Catalogue`: the stores of a simulated world, and those that only discovery finds.
+//! `Catalogue`: the stores of a simulated world, and the ones that only discovery finds.
 
 use crate::captured::CapturedPage;
 use crate::draw::{Draw, Topic};
@@ -6,7 +6,7 @@ use crate::places::{PLACES, Place, miles};
 use crate::settings::Settings;
 use crate::words;
 
-/// Index keys of decoys, far from those of stores.
+/// Index keys of decoys, far from the stores' keys.
 const DECOY_KEYS: u64 = 1 << 32;
 const CAPTURED_KEY: u64 = 1 << 33;
 

@@ -26,7 +26,7 @@ pub enum CodingFault {
     Truncated,
     /// Bytes behind the end that are no gzip.
     Trailing,
-    /// A coding that nobody offers.
+    /// A coding that no client offers.
     Unheard,
 }
 

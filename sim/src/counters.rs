@@ -1,4 +1,4 @@
-//! `Counters`: what has happened so far, and waiting until something has.
+//! `Counters`: counts of events, and waiting for a count.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -7,11 +7,11 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use tokio::sync::watch;
 
-/// Everything counted since the start. Requests are those that reached the origin.
+/// Everything counted since the start. `requests` counts the ones that reached the origin.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     pub requests: u64,
-    /// Of them, those that came through none of the simulator's proxies.
+    /// Requests among them that came through none of the simulator's proxies.
     pub direct: u64,
     /// Connections to the origin past the proxies, with a request or without.
     pub direct_connections: u64,
@@ -59,7 +59,7 @@ pub struct ProxyCounts {
     pub connections: u64,
     /// Forwarded to the origin and received there.
     pub requests: u64,
-    /// Of them, refused by the origin because of this proxy.
+    /// Requests among them that the origin refused because of this proxy.
     pub blocked: u64,
     /// Refused by the proxy itself: wrong credentials, 407, 502, an address where a name is due, no TLS where it is.
     pub refused: u64,

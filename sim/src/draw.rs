@@ -6,7 +6,7 @@
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 const LEGACY_ALPHABET: &[u8] = b"23456789ABCDEFGHJKLMNPQRSTWXYZabcdefghijkmnopqrstuvwxyz";
 
-/// What a draw is for: two topics of one product never share numbers.
+/// The use of a draw: two topics of one product never share numbers.
 #[derive(Clone, Copy, Debug)]
 #[repr(u64)]
 pub(crate) enum Topic {

@@ -37,15 +37,15 @@ pub enum FaultKind {
     LostToTies,
     /// Whatever page is asked for, the first one comes.
     RepeatedPage,
-    /// A million products are announced, and the pages begin anew behind the last one.
+    /// A million products are announced, and the pages start again behind the last one.
     EndlessPages,
     /// Fewer than half of the pages hold anything, and the total is theirs alone: whole to look at (of a menu of three pages or more).
     HalfMenu,
-    /// So many products are announced, whatever there are.
+    /// This many products are announced, whatever there are.
     AnnouncedTotal(usize),
     /// The menu of another store.
     OtherStore,
-    /// These JSON texts stand before the products of the page; the total stays.
+    /// These JSON texts precede the products of the page; the total stays.
     OddItems(Vec<String>),
     /// The body is this text.
     Body(String),
@@ -123,10 +123,10 @@ pub struct Fault {
     operation: Option<Operation>,
     path: Option<String>,
     page: Option<usize>,
-    /// So many requests that it applies to are spared first.
+    /// Number of matching requests that are spared first.
     after: u64,
     times: Option<u64>,
-    /// Of so many requests one is spared; 0 = none.
+    /// One of this many requests is spared; 0 = none.
     spares_one_of: u64,
     met: u64,
 }

@@ -27,10 +27,10 @@ pub struct Flood {
     pub codings: Vec<Coding>,
 }
 
-/// What a flood is full of. None of them ends as JSON should.
+/// Content of a flood. None of them ends as JSON should.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FloodOf {
-    /// What JSON ignores.
+    /// White space, which JSON ignores.
     Blanks,
     /// Elements of a menu, two bytes each.
     TinyElements,

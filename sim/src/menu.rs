@@ -54,8 +54,9 @@ impl Menu {
         (from..end).map(|at| self.row(at, at + 1 == end && self.overlaps_at(end))).collect()
     }
 
-    /// The same page where every border lies in a tie that is broken differently for each request: the last product before it comes
-    /// again, in the place of the first one behind it. As many rows as asked for, one product fewer from every border.
+    /// The same page where every border is inside a tie that is broken differently for each request: the last
+    /// product before it comes again, in the place of the first one behind it. As many rows as asked for, one
+    /// product fewer from every border.
     pub(crate) fn page_of_lost_ties(&self, page: usize, per_page: usize) -> Vec<Row> {
         let start = page.saturating_mul(per_page).min(self.rows.len());
         let end = (start + per_page).min(self.rows.len());

@@ -11,7 +11,7 @@ impl Mills {
         Mills(cents * 10)
     }
 
-    /// What a product table holds: whole cents, halves up.
+    /// The value in a product table: whole cents, halves up.
     pub(crate) fn cents(self) -> i32 {
         (self.0.saturating_add(5) / 10) as i32
     }

@@ -20,7 +20,7 @@ use crate::world::World;
 #[derive(Default)]
 pub(crate) struct Pages(Mutex<HashMap<Key, Bytes>>);
 
-/// What a page depends on.
+/// Inputs of a page.
 #[derive(PartialEq, Eq, Hash)]
 struct Key {
     store: String,

@@ -53,7 +53,7 @@ impl Selection {
     }
 }
 
-/// Names and braces; what stands in parentheses is of no interest.
+/// Names and braces; text in parentheses is skipped.
 fn tokens(text: &str) -> Vec<&str> {
     let outside = text.split('(').enumerate().map(|(nth, part)| match nth {
         0 => part,

@@ -45,7 +45,7 @@ pub struct Settings {
     pub block_after: u64,
     /// A real `FilteredProducts` response, served as a store of its own.
     pub captured_page: Option<PathBuf>,
-    /// What the origin answers to `/robots.txt`; see `Simulator::set_robots`.
+    /// The origin's answer to `/robots.txt`; see `Simulator::set_robots`.
     pub robots: Option<Robots>,
     /// The origin's port on 127.0.0.1; 0 = any.
     pub port: u16,

@@ -111,7 +111,8 @@ impl Simulator {
         self.world.set_crawl(crawl);
     }
 
-    /// From now on so many percent of the products are dearer by a dollar than in their crawl: the menus differ in nothing else.
+    /// From now on this percentage of the products is dearer by a dollar than in their crawl: the menus
+    /// differ in nothing else.
     pub fn set_repriced(&self, percent: u64) {
         self.world.repriced.store(percent, Ordering::Relaxed);
     }
@@ -128,7 +129,7 @@ impl Simulator {
         Ok(())
     }
 
-    /// What a product table must hold after crawls 1 … `crawl` were completed for every generated store.
+    /// Expected content of a product table after crawls 1 … `crawl` were completed for every generated store.
     pub fn oracle(&self, crawl: u32) -> Vec<OracleStore> {
         self.generated().map(|store| oracle::store(&self.world, store, crawl)).collect()
     }
@@ -188,7 +189,7 @@ impl Simulator {
         }
     }
 
-    /// What the origin answers to `/robots.txt` from now on; none = 404.
+    /// The origin's answer to `/robots.txt` from now on; none = 404.
     pub fn set_robots(&self, robots: Option<Robots>) {
         *self.world.robots.lock().unwrap_or_else(PoisonError::into_inner) = robots;
     }

@@ -42,7 +42,7 @@ pub enum Transmission {
     LengthAndChunks,
     /// Two lengths, neither of which is a lie alone.
     TwoLengths,
-    /// The whole answer, and behind it a second one that nobody asked for: a menu without products.
+    /// The whole answer, and behind it an unrequested second one: a menu without products.
     UnaskedAnswer,
     /// The whole answer; then the connection ends although it was to be kept.
     ThenClosed,
@@ -92,17 +92,17 @@ impl Transmission {
     }
 }
 
-/// What becomes of the connection.
+/// Further use of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Afterwards {
     Close,
     /// It is in order, and carries the next request.
     Serve,
-    /// Nobody can know where the next answer begins: a client must not use it again.
+    /// The beginning of the next answer is unknown: a client must not use the connection again.
     Watch,
 }
 
-/// What is sent instead of an answer.
+/// Bytes that are sent instead of an answer.
 #[derive(Debug)]
 pub(crate) struct RawAnswer {
     pub(crate) how: Transmission,
@@ -170,7 +170,7 @@ impl RawAnswer {
         [self.head(200, fields).as_slice(), &rest.concat()].concat()
     }
 
-    /// With these fields beside those that every answer has.
+    /// The head with `fields` beside the fields that every answer has.
     fn head(&self, status: u16, fields: &str) -> Vec<u8> {
         let coding = self.coding.map(|coding| format!("Content-Encoding: {}\r\n", coding.name())).unwrap_or_default();
         let reason = if status == 200 { "OK" } else { "Odd" };
@@ -184,7 +184,7 @@ fn length_field(length: usize) -> String {
     format!("Content-Length: {length}\r\n")
 }
 
-/// Of an answer that could have a body and has none.
+/// The length field of an answer that could have a body and has none.
 fn length_of_nothing(status: u16) -> &'static str {
     if (205..300).contains(&status) { "Content-Length: 0\r\n" } else { "" }
 }

@@ -1,4 +1,5 @@
-//! The database's clock was ahead for a while, and is set right: every time that was written meanwhile lies in the future now.
+//! The database's clock was ahead for a while, and is set right: every time written meanwhile is in the
+//! future now.
 
 use drover::domain::role::Role;
 

@@ -51,7 +51,7 @@ async fn a_server_that_falls_silent_is_unavailable_and_no_statement_is_called_sl
     assert!(error.to_string().contains("the server did not answer within 300ms"), "{error}");
 }
 
-/// A process that stands still until this is dropped.
+/// A process that is stopped until this is dropped.
 struct Frozen(Pid);
 
 impl Frozen {

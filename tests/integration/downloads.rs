@@ -174,7 +174,7 @@ async fn a_kill_in_the_middle_leaves_no_half_file_and_what_is_stored_is_not_down
     assert_eq!(counts.direct, 0);
 }
 
-/// Those that have their own names.
+/// Files that have their own names.
 fn whole_files(farm: &Farm) -> Vec<PathBuf> {
     farm.image_files()
         .into_iter()

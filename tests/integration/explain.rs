@@ -34,7 +34,7 @@ impl Queue {
         Queue { database: filled_database(FILL).await }
     }
 
-    /// Pages of the queue's tables and indexes that were looked at so far, and sequential scans of its tables.
+    /// Pages of the queue's tables and indexes that were read up to now, and sequential scans of its tables.
     async fn touched(&self) -> (i64, i64) {
         let sql = "SELECT pg_stat_force_next_flush()";
         self.sql(sql).await;
@@ -115,11 +115,11 @@ async fn the_full_sweep_probes_each_waiting_store_once() {
     assert_eq!(queue.settle_and_claim(asks(1)).await[0].lease.worker_id, ME);
     assert_eq!(tasks::sweep_due(&queue.client().await, BACK).await.unwrap(), 0);
     let pages = pages_of(&queue, "SELECT * FROM sweep_stores(NULL, 100000)").await;
-    // 5,000 stores: a step of the skip scan, a look at who is outranked, one at who holds the slot
+    // 5,000 stores: a step of the skip scan, a look for an outranked task, one for the slot's holder
     assert!(pages <= 5_000 * 15, "{pages} pages");
 }
 
-/// What the planner knows of the table when the plans are made.
+/// The planner's knowledge of the table when the plans are made.
 #[derive(Clone, Copy, Debug)]
 enum Statistics {
     Never,
@@ -195,7 +195,7 @@ async fn a_claim_reads_a_few_rows_for_each_task_whatever_the_statistics_say(
     statistics.before(&queue).await;
     // the plans of this session are made now
     assert_eq!(queue.rows_of_ten_claims(roles, every_crawl_role).await.2, 0);
-    // many tasks of a few busy stores stand in front, and the reservations of 40,000 are ready
+    // many tasks of a few busy stores come first, and the reservations of 40,000 are ready
     queue.enqueue(&waiting(BUSY_WAITING, BUSY_STORES, 0, 5)).await;
     assert_eq!(queue.claim(&[Role::PayloadFetch], 2 * BUSY_STORES as usize).await.len() as i64, BUSY_STORES);
     queue

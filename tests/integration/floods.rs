@@ -13,7 +13,7 @@ use testkit::{Child, Farm, until};
 const MIB: usize = 1 << 20;
 /// As many as may hold large answers at once: more would wait for them, a minute each time.
 const SLOTS: usize = 2;
-/// What a task may hold beyond an idle process: a body as it came, and inflated.
+/// Maximum memory of a task beyond an idle process: a body as it came, and inflated.
 const PER_TASK: usize = 64;
 
 fn floods() -> Vec<Flood> {

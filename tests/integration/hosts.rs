@@ -1,4 +1,4 @@
-//! What several processes know of a host together, and send to it.
+//! Shared knowledge of several processes about a host, and their requests to it.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use tokio::process::Command;
 use testkit::{Child, Farm, PATIENCE, TestDatabase, config, database, drover, until};
 
 const HOST: &str = "menu.test";
-/// What `drover worker` may run at once in these tests.
+/// Slots of `drover worker` in these tests.
 const SLOTS: u64 = 4;
 
 fn process(database: &TestDatabase) -> SharedHosts {
@@ -153,7 +153,7 @@ async fn two_processes_send_a_blocking_host_together_what_one_may_and_crawl_it_o
     assert_eq!(farm.count(retries).await, 0, "a task that waits spends no retry");
 }
 
-/// Two processes in a storm of these faults, which ends once it is `enough`. What was counted until then.
+/// Two processes in a storm of these faults, which ends once it is `enough`. Returns the counts up to then.
 async fn storm(fault: Fault, enough: impl AsyncFn(&Farm) -> bool) -> (Farm, Counts, u64) {
     let farm = Farm::with_stores(30).await;
     let storm = farm.sim.add_fault(fault);

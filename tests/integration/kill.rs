@@ -16,7 +16,7 @@ use serde_json::Value;
 use testkit::{Child, Farm, PATIENCE, connect, database, drover, server_dir, until};
 
 const CRAWL: Duration = Duration::from_secs(300);
-/// What a demo logs before its first task: one line for each of its 25 workers, one for the proxies.
+/// Log lines of a demo before its first task: one for each of its 25 workers, one for the proxies.
 const START_LINES: usize = 26;
 
 #[tokio::test]

@@ -103,7 +103,7 @@ async fn a_process_makes_no_tables_in_another_programs_database() {
     assert_eq!(run(&["enqueue", "--role", "analytics_refresh"]).await.0, Some(0));
 }
 
-/// What an object's row says when an older program made it.
+/// Row of an object that an older program made.
 const OLDER: &str = "UPDATE schema_objects SET checksum = 'older', revision = 0";
 
 #[tokio::test]

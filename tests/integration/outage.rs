@@ -1,4 +1,4 @@
-//! What a worker depends on goes away and comes back: the database, the proxies, the disk.
+//! A worker's dependencies go away and come back: the database, the proxies, the disk.
 
 use std::path::Path;
 use std::time::{Duration, Instant};

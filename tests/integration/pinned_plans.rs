@@ -55,7 +55,7 @@ fn is_called(sources: &str, name: &str) -> bool {
     ["SELECT", "FROM"].iter().any(|word| sources.contains(&format!("{word} {name}(")))
 }
 
-/// All of `src/db`: statements stand in files of their own and in Rust.
+/// All of `src/db`: statements are in files of their own and in Rust.
 fn sources() -> String {
     let root = testkit::root().join("src/db");
     let files = ["rs", "sql"].into_iter().flat_map(|extension| files_with(extension, &root));

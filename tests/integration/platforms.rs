@@ -60,7 +60,7 @@ impl PlatformHarness {
         self.fetch_after(store, 1).await
     }
 
-    /// As if the store's menu had held so many products before.
+    /// Fetches as if the store's menu had held `products` products before.
     async fn fetch_after(&mut self, store: &Store, products: usize) -> Result<Menu, FetchError> {
         let at = Clock::system().utc().duration_trunc(TimeDelta::milliseconds(1)).unwrap();
         let start = FetchStart { at, products, small_menu_proxies: Vec::new() };

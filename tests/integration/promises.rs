@@ -1,4 +1,5 @@
-//! What users of the older system do at psql, in the order of a day: with a process of drover beside them, and with none.
+//! Actions of the older system's users at psql, in the order of a day: with a process of drover beside them,
+//! and with none.
 
 use rstest::rstest;
 use serde_json::{Value, json};

@@ -9,7 +9,7 @@ use tokio::process::Command;
 
 use testkit::{Child, Farm, PATIENCE, TestDatabase, database, drover, until};
 
-/// Of a replay.
+/// Size of one part of a replay.
 const PART: i64 = 1_000;
 
 /// A database with stores and payloads, and a storage root with their files.
@@ -27,7 +27,7 @@ impl Archive {
         archive
     }
 
-    /// A store with so many payloads, one a day up to yesterday, oldest first.
+    /// A store with `payloads` payloads, one a day up to yesterday, oldest first.
     async fn store(&self, name: &str, payloads: i64) -> i64 {
         let add = "INSERT INTO dispensaries (name, platform_dispensary_id) VALUES ($1, $1) RETURNING id";
         let store: i64 = self.database.raw.query_one(add, &[&name]).await.unwrap().get(0);

@@ -1,4 +1,4 @@
-//! What is counted by minute: runs that ended, and requests to hosts.
+//! Counts by minute: runs that ended, and requests to hosts.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,7 +29,8 @@ async fn write(database: &TestDatabase, sql: &str) {
     database.raw.batch_execute(&sql).await.unwrap();
 }
 
-/// `tasks` of a role that ended so many minutes ago, at the thirtieth second, each after a wait of 3 s and a run of 10 s.
+/// `tasks` of a role that ended `minutes_ago` minutes ago, at the thirtieth second, each after a wait of 3 s
+/// and a run of 10 s.
 async fn ended(database: &TestDatabase, role: &str, status: &str, minutes_ago: i32, tasks: i32) {
     let sql = format!(
         "INSERT INTO worker_tasks (role, status, fence, worker_id, created_at, claimed_at, completed_at, result)

@@ -1,7 +1,8 @@
 //! `database()`: a fresh migrated database on a private server that all tests of this checkout share.
 //!
-//! The server outlives a test run by a minute, so that the next one starts warm. The schema is made once, as a template
-//! that is named after what it holds, and copied for each test: hundreds of files, so that it lies in memory where there is room.
+//! The server outlives a test run by a minute, so that the next one starts warm. The schema is made once, as
+//! a template that is named after its content, and copied for each test: hundreds of files, and therefore
+//! kept in memory where there is room.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -20,10 +21,10 @@ const MARK: &str = "drover_test_";
 const TEMPLATE_MARK: &str = "drover_template_";
 /// Linux has it; containers often have little of it.
 const IN_MEMORY: &str = "/dev/shm";
-/// What the servers of a test run take at most, and as much again.
+/// Maximum space of a test run's servers, doubled.
 const ROOM: u64 = 2 << 30;
 
-/// Of a test's database, beside two for the API.
+/// Connections of a test's database, beside two for the API.
 pub const WORK_CONNECTIONS: usize = 8;
 
 /// A database of one test, dropped with it.

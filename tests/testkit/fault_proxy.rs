@@ -24,7 +24,7 @@ pub struct FaultProxy {
 struct Network {
     server: PathBuf,
     is_silent: watch::Sender<bool>,
-    /// So many answers that hold these bytes are lost.
+    /// The number of answers to lose that hold these bytes.
     marker: Mutex<Option<(Vec<u8>, usize)>>,
     /// The answer to the next request that holds these bytes is lost.
     request_marker: Mutex<Option<Vec<u8>>>,

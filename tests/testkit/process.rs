@@ -18,7 +18,7 @@ use super::wait::{until, until_some};
 
 /// How long the last lines may take after the process has ended. A grandchild may keep the pipe open for longer.
 const LAST_LINES: Duration = Duration::from_millis(500);
-/// Of the log of a child whose test fails.
+/// Log lines to print of a child whose test fails.
 const PRINTED_LINES: usize = 100;
 
 /// A command for the built program that reads no configuration but what the test gives it.
@@ -119,7 +119,7 @@ impl Child {
         let _ = self.open_streams.recv_timeout(LAST_LINES);
     }
 
-    /// What it logged last, into the output of the test that fails.
+    /// Prints its last log lines into the output of the failed test.
     fn print_last_lines(&self) {
         let lines = self.stderr();
         let last = lines.len().saturating_sub(PRINTED_LINES);
@@ -166,7 +166,7 @@ impl DerefMut for Child {
     }
 }
 
-/// The sum of one metric's series, as the probes' port tells them.
+/// The sum of one metric's series, from the probes' port.
 async fn metric(address: SocketAddr, name: &str) -> Option<f64> {
     let mut stream = TcpStream::connect(address).await.ok()?;
     stream.write_all(b"GET /metrics HTTP/1.1\r\nhost: probe\r\nconnection: close\r\n\r\n").await.ok()?;
@@ -176,7 +176,8 @@ async fn metric(address: SocketAddr, name: &str) -> Option<f64> {
     Some(values.filter_map(|(_, value)| value.parse::<f64>().ok()).sum())
 }
 
-/// The lines of a stream, read by a thread of their own: they arrive while the test's runtime stands still, too.
+/// The lines of a stream, read by a thread of their own, so that they arrive while the test's runtime is
+/// blocked, too.
 fn collect(stream: impl Read + Send + 'static, is_open: Sender<()>) -> Lines {
     let lines = Lines::default();
     let kept = lines.clone();

@@ -18,7 +18,8 @@ impl Typo {
     }
 }
 
-/// One of each name that has words: one or two of them that stand side by side, with one letter left out, put in, replaced or exchanged.
+/// One of each name that has words: one or two adjacent words, with one letter left out, put in, replaced or
+/// exchanged.
 pub fn typos<'a>(names: impl IntoIterator<Item = &'a str>, seed: u64) -> Vec<Typo> {
     let mut dice = Dice(seed);
     names.into_iter().filter_map(|name| dice.typo(&words(name))).collect()

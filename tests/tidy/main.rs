@@ -1,5 +1,6 @@
-//! The house rules, checked on the source: who may import whom, where SQL, time and the environment may be touched, and
-//! how a file begins and ends. The rules stand in ARCHITECTURE.md; who changes one changes both.
+//! The house rules, checked on the source: which modules may import which, where SQL, time and the
+//! environment may be touched, and how a file begins and ends. The rules are in ARCHITECTURE.md; change both
+//! together.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -27,7 +28,7 @@ const COMMON: [&str; 13] = [
     "spelling",
 ];
 
-/// What each module may import beside itself and [`COMMON`]. `*` = everything.
+/// Modules that each module may import beside itself and [`COMMON`]. `*` = everything.
 const MAY_IMPORT: [(&str, &[&str]); 32] = [
     ("main", &["*"]),
     ("cli", &["*"]),
@@ -76,7 +77,7 @@ const PURE_CRATES: [&str; 9] =
     ["serde", "serde_json", "chrono", "cron", "hashbrown", "siphasher", "strum", "thiserror", "utoipa"];
 const IMPURE_STD: [&str; 6] = ["env::", "fs::", "net::", "process::", "thread::", "::now("];
 
-/// Who may read the environment, and why.
+/// Files that may read the environment, and why.
 const READS_ENVIRONMENT: [(&str, &str); 1] = [("src/config/load.rs", "it is the configuration")];
 
 /// A file that needs more has more than one subject.
@@ -180,7 +181,7 @@ fn only_calls_of_functions_have_no_file() {
     assert_none(inline.collect());
 }
 
-/// The columns in a part of a statement: its words, or what follows `prefix` in those that begin with it.
+/// The columns in a part of a statement: its words that begin with `prefix`, without it.
 fn columns<'a>(sql: &'a str, from: &str, to: &str, prefix: &str) -> Vec<&'a str> {
     let part = sql.split_once(from).unwrap().1.split_once(to).unwrap().0;
     let words = part.split(|c: char| !(c.is_alphanumeric() || "_.$".contains(c)));

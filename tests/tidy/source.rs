@@ -14,7 +14,7 @@ pub struct Source {
     pub text: String,
     /// The code's tokens, with a space only between words: `Utc::now()`.
     pub code: String,
-    /// What the string literals hold.
+    /// Content of the string literals.
     pub strings: Vec<String>,
     /// Every path of two segments or more, and what `use` names; groups are unfolded.
     paths: Vec<Vec<String>>,
@@ -229,7 +229,7 @@ fn follow(tokens: &[TokenTree], mut at: usize, prefix: &[String], found: &mut Ve
         }
         at += 2;
     }
-    // macros live at the crate's root, whatever file they stand in
+    // macros are at the crate's root, whatever file declares them
     if !tokens.get(at).is_some_and(|next| is_punct(next, '!')) {
         found.push(path);
     }

@@ -27,7 +27,7 @@ const POLL: Duration = Duration::from_millis(50);
 const MAX_STARTS: usize = 3;
 const REMEDY: &str = "install Chromium and its driver (Debian: apt-get install chromium chromium-driver)";
 
-/// Of one script in a page.
+/// Maximum time of one script in a page.
 const MAX_SCRIPT: Duration = Duration::from_secs(120);
 
 pub struct Browser {
@@ -101,7 +101,7 @@ impl Browser {
         }
     }
 
-    /// What a failed test wants to know of the page.
+    /// State of the page, for the message of a failed test.
     async fn state(&self) -> String {
         let text = self.read("document.body.innerText.slice(0, 2000)").await.unwrap_or_default();
         let log = self.log().await.unwrap_or_default();
@@ -125,7 +125,7 @@ impl Browser {
                 Err(error) if begun.elapsed() > PATIENCE => {
                     bail!("cannot click {xpath}: {error}; {}", self.state().await)
                 }
-                // it is not there yet, or was drawn anew meanwhile
+                // it is not there yet, or was drawn again meanwhile
                 Err(_) => tokio::time::sleep(POLL).await,
             }
         }

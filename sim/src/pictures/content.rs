@@ -1,4 +1,5 @@
-//! `Content`: which of the few distinct pictures lies behind an address. Many addresses share one, so that each is encoded once.
+//! `Content`: the picture at an address, one of few distinct ones. Many addresses share one, so that each is
+//! encoded once.
 
 use super::kind::PictureKind;
 use super::plan::Subject;
@@ -12,7 +13,7 @@ const FIRST_LARGE: u64 = SMALL + MEDIUM;
 pub(crate) struct Content {
     pub(crate) subject: Subject,
     pub(crate) format: Format,
-    /// Among those of its subject and format.
+    /// Number among the pictures of its subject and format.
     pub(crate) number: u64,
 }
 

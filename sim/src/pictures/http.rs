@@ -18,7 +18,7 @@ use super::plan::Plan;
 use crate::reply::{self, Body};
 use crate::world::World;
 
-/// A slow body comes in so many pieces, each after a pause.
+/// Number of pieces of a slow body, each after a pause.
 const PIECES: usize = 10;
 const PAUSE: Duration = Duration::from_millis(80);
 const BLOCK: &[u8] = &[0; 64 << 10];

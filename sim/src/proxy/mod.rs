@@ -22,7 +22,7 @@ use crate::world::World;
 
 pub(crate) use outgoing::Outgoing;
 
-/// What a captive portal shows, and what another host than the one that was asked for: media type and text.
+/// Pages of a captive portal, and of another host than the requested one: media type and text.
 const PORTAL: Page =
     ("text/html", "<!DOCTYPE html><html><head><title>Welcome</title></head><body>Please log in</body></html>");
 const ANOTHER_HOST: Page = ("application/json", r#"{"status":"ok"}"#);
@@ -59,7 +59,7 @@ impl std::fmt::Debug for ProxyAddress {
     }
 }
 
-/// What a proxy does wrong on purpose.
+/// Deliberate fault of a proxy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ProxyFault {
     #[default]
@@ -100,7 +100,7 @@ impl ProxyFault {
         ProxyFault::Slow,
     ];
 
-    /// What is answered in the place of the host that was asked for.
+    /// The page that replaces the requested host's answer.
     fn page(self) -> Option<Page> {
         match self {
             ProxyFault::Portal => Some(PORTAL),
@@ -114,7 +114,7 @@ impl ProxyFault {
 pub(crate) struct ProxyState {
     pub(crate) address: ProxyAddress,
     fault: watch::Sender<ProxyFault>,
-    /// Refuse everything after so many requests, until the fault is reset.
+    /// Refuse everything after this many requests, until the fault is reset.
     block: Mutex<Option<(u64, Refusal)>>,
     seen_by_origin: AtomicU64,
 }

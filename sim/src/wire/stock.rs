@@ -84,7 +84,7 @@ fn children(draw: &mut Draw, offers: &[Offer]) -> Vec<PosChild> {
     children
 }
 
-/// `renamed`: its label matches no option, so only its position tells which option it belongs to.
+/// `renamed`: its label matches no option, so only its position identifies its option.
 fn child(draw: &mut Draw, offer: &Offer, renamed: bool) -> PosChild {
     let shown = offer.units.min(CAP);
     let says_available = draw.percent(90);

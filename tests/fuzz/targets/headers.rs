@@ -35,7 +35,7 @@ const SCRIPT_HEADERS: [&str; 6] = [
     "x-unheard",
 ];
 
-/// Of a browser without cookies.
+/// Maximum fields of a browser without cookies.
 const MOST_FIELDS: usize = 24;
 
 static IDENTITIES: LazyLock<Vec<Identity>> = LazyLock::new(|| {

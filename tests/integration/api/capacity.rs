@@ -1,4 +1,4 @@
-//! What roles have done and need, by HTTP: capacity, last and recent completions, a store's active task.
+//! Work done and needed by role, by HTTP: capacity, last and recent completions, a store's active task.
 
 use rstest::rstest;
 use serde_json::{Value, json};

@@ -6,7 +6,7 @@ use http::Method;
 use super::reads::selling;
 use super::server::Server;
 
-/// What consumers may ask for.
+/// Operations that consumers may ask for.
 fn open_to_consumers() -> Vec<String> {
     let document = openapi::document();
     let mut open = Vec::new();

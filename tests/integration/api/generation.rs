@@ -14,7 +14,7 @@ impl Server {
         self.database.raw.batch_execute("UPDATE dispensaries SET state = 'AZ', crawl_enabled = true").await.unwrap();
     }
 
-    /// What was changed, oldest first.
+    /// Audited changes, oldest first.
     async fn audited(&self) -> Vec<String> {
         let rows = self.database.raw.query("SELECT action FROM audit_log ORDER BY id", &[]).await.unwrap();
         rows.iter().map(|row| row.get(0)).collect()

@@ -32,7 +32,7 @@ impl Server {
         self.send(request.body(body.to_string().into()).unwrap()).await
     }
 
-    /// What a process learns of the host with its next report, in which it saw nothing.
+    /// A process's view of the host after its next report, in which it saw nothing.
     async fn exchange_host(&self) -> Exchanged {
         SharedHosts::new(&self.database.db, &config(&[])).exchange(HOST, HostReport::default()).await.unwrap()
     }

@@ -1,4 +1,5 @@
-//! Schedules by HTTP: added, changed by two people at once, removed, and run once however often somebody clicks.
+//! Schedules by HTTP: added, changed by two people at once, removed, and run once however often a person
+//! clicks.
 
 use futures_util::future::join_all;
 use http::Method;

@@ -27,7 +27,7 @@ async fn counted() -> Server {
     server
 }
 
-/// Of the two hours, by the hour.
+/// Chart of the two hours, by the hour.
 async fn chart(server: &Server, query: &str) -> Value {
     let path = format!("/api/stats/series?from=2026-11-22T10:00:00Z&to=2026-11-22T12:00:00Z&step=1h&{query}");
     server.get(&path).await.expect(200)

@@ -1,4 +1,4 @@
-//! One task changed over HTTP: what each request answers, what it refuses, and what the audit tells.
+//! One task changed over HTTP: each request's answer, its refusals, and its record in the audit log.
 
 use http::Method;
 use http_body_util::Full;

@@ -1,4 +1,5 @@
-//! What holds for every page: it opens, the console is silent, nothing is too wide, and people who cannot see it can use it.
+//! Checks of every page: it opens, the console is silent, nothing is too wide, and people who cannot see it
+//! can use it.
 
 use serde_json::{Value, json};
 use xtask::look::Look;
@@ -11,7 +12,7 @@ const IDS: [(&str, &str); 3] = [("task", "801"), ("store", "901"), ("product", "
 /// The document, scripts and styles of the overview, as they are before any compression.
 const FIRST_LOAD: u64 = 120_000;
 
-/// What axe-core finds wrong.
+/// Faults that axe-core finds.
 async fn violations(world: &World, axe: &str) -> Vec<String> {
     world.browser.read(&format!("(() => {{ {axe} }})(), true")).await.unwrap();
     let run = "const found = (await axe.run()).violations;

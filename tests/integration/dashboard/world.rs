@@ -1,4 +1,5 @@
-//! What the tests of pages stand on: a server whose database knows some of everything, and a browser that looks at it.
+//! The base of the tests of pages: a server whose database holds some of everything, and a browser that looks
+//! at it.
 
 use tokio::sync::{Semaphore, SemaphorePermit};
 use xtask::browser::Browser;

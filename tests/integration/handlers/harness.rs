@@ -87,8 +87,8 @@ impl HandlerHarness {
         Context::new(services, task.lease.id, task.dispensary_id, task.platform.clone()).with_lease(task.lease.clone())
     }
 
-    /// A claimed task of the harness's store. What earlier runs have left open would keep it waiting, and is cancelled; their bodies have
-    /// ended.
+    /// A claimed task of the harness's store. Open tasks of earlier runs would keep it waiting, and are
+    /// cancelled; their bodies have ended.
     pub async fn task(&self, role: Role, payload: Value) -> ClaimedTask {
         let open = "UPDATE worker_tasks SET status = 'cancelled' WHERE status IN ('pending', 'claimed', 'running');
                     DELETE FROM stopping_runs";

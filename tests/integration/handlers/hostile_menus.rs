@@ -22,7 +22,7 @@ fn nested(depth: usize) -> String {
     "[".repeat(depth) + &"]".repeat(depth)
 }
 
-/// What is no product beside its neighbours: the fault is told, and nothing else is lost.
+/// An item that is not a product, beside its neighbours: the fault is reported, and nothing else is lost.
 #[rstest]
 #[case::no_objects(r#"null"#, "unreadable_item")]
 #[case::a_number(r#"-1e999"#, "unreadable_item")]

@@ -1,4 +1,5 @@
-//! Payload files that rot, vanish or are replaced: the refresh fails for good with its reason, and one fetch stands in for it.
+//! Payload files that rot, vanish or are replaced: the refresh fails for good with its reason, and one fetch
+//! replaces it.
 
 use std::fs;
 use std::path::Path;

@@ -435,7 +435,7 @@ async fn equal_ids_of_two_platforms_are_two_stores() {
 async fn what_vanishes_of_one_platform_vanishes_of_no_other() {
     let sim = simulator(Settings { stores: 2, products_per_store: 20..=20, ..Settings::default() });
     let harness = harness(&sim).await;
-    // of the other platform so many that they would make the state's answer a suspicious one
+    // enough stores of the other platform that they would make the state's answer a suspicious one
     let gone = "INSERT INTO dutchie_discovery_locations (platform, platform_dispensary_id, name, found_in)
                 SELECT 'other', 'gone ' || n, 'Gone', $1::text FROM generate_series(1, 9) n
                 UNION ALL SELECT 'dutchie', 'gone 1', 'Gone', $1";

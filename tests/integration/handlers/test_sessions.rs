@@ -51,7 +51,7 @@ pub fn proxies(sim: &Simulator) -> Vec<Proxy> {
     numbered.map(|(id, entry)| proxy(id, entry)).collect()
 }
 
-/// Those that are such, by the numbers that they have among all.
+/// Proxies for which `is_wanted` holds, with the numbers that they have among all.
 #[allow(dead_code, reason = "the benchmark includes this file")]
 pub fn proxies_of(sim: &Simulator, is_wanted: impl Fn(&sim::ProxyAddress) -> bool) -> Vec<Proxy> {
     let all = proxies(sim).into_iter().zip(sim.proxies());

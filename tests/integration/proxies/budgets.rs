@@ -18,7 +18,8 @@ use testkit::{TestDatabase, database, until};
 const BUDGET: i64 = 10 << 20;
 const ONE_PERCENT: i64 = BUDGET / 100;
 
-/// By the clock of processes: so far ahead that what they send is of today however long a test takes.
+/// A time by the clock of processes, far enough ahead that their requests count as today's however long a
+/// test takes.
 const AHEAD: i64 = 4_000_000_000;
 
 fn of_each() -> config::Proxies {
@@ -49,7 +50,7 @@ async fn written(database: &TestDatabase) -> i64 {
     database.raw.query_one(sql, &[]).await.unwrap().get(0)
 }
 
-/// What another process wrote of a proxy today; an hour ahead, so that no midnight comes between.
+/// Another process's writes about a proxy today; an hour ahead, so that no midnight comes between.
 async fn write_today(database: &TestDatabase, proxy: ProxyId, bytes: i64) {
     let sql = "INSERT INTO fetch_minute VALUES (date_trunc('minute', now()) + interval '1 hour', 77, 'menu.test', $1, 'ok', 1, 0, $2, 1)";
     database.raw.execute(sql, &[&proxy, &bytes]).await.unwrap();

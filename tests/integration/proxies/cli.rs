@@ -84,7 +84,7 @@ async fn a_faulty_file_is_refused_with_all_its_faults() {
     assert_eq!(json(&proxies(&database, &["list", "--json"], "").await)["proxies"], serde_json::json!([]));
 }
 
-/// What tasks ask a platform.
+/// The request of tasks to a platform.
 const QUESTION: &str = "GET http://menu.invalid/api-3/graphql?operationName=ConsumerDispensaries&variables=";
 
 /// A forward proxy that answers requests that tasks make with `status`; its port.

@@ -138,7 +138,7 @@ impl Queue {
         tasks::recover(&self.client().await, None).await.unwrap()
     }
 
-    /// What was put off is due now.
+    /// Makes a postponed task due now.
     pub async fn make_due(&self, id: TaskId) {
         self.sql(&format!("UPDATE worker_tasks SET scheduled_for = now() - interval '1 second' WHERE id = {id}")).await;
         self.sweep_due().await;

@@ -21,7 +21,7 @@ impl Queue {
         .await;
     }
 
-    /// What several processes that look for due schedules at the same time make of them.
+    /// Runs made by several processes that look for due schedules at the same time.
     async fn run_by_schedulers(&self, count: usize) -> Vec<Run> {
         let run_all = async || {
             let sizes = PoolSizes { work: 1, api: 1 };

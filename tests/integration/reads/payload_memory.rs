@@ -15,11 +15,11 @@ use serde_json::{Value, json};
 
 const PAGES: usize = 500;
 const PRODUCTS_A_PAGE: usize = 100;
-/// Of each product, about as much as the largest menu that is kept has room for.
+/// Filler of each product: together about the size of the largest menu that is kept.
 const FILLER_BYTES: usize = 1000;
 const OWNER: &str = "a test";
 
-/// Of 50,000 products, `revision` decides a part of the prices.
+/// A payload of 50,000 products; `revision` decides a part of the prices.
 fn content(revision: usize) -> PayloadContent {
     let head = PayloadHead {
         platform: Platform::Dutchie,

@@ -79,7 +79,7 @@ async fn socks_carries_the_name_and_no_header_of_the_browser(#[case] login: Opti
     assert_eq!(heard, spoken.into_iter().collect::<Vec<_>>());
 }
 
-/// What is wrong with the first proxy, as its owner learns it, and whether that benches it at once.
+/// The first proxy's fault, as its owner learns it, and whether that benches it at once.
 #[rstest]
 #[case::tunnel_407("https", true, Manner::Refusing(407), "credentials", true)]
 #[case::not_http("https", true, Manner::Garbage, "is not HTTP", false)]

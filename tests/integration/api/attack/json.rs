@@ -114,7 +114,7 @@ fn reading_operations(document: &Value) -> Vec<(Operation, Value)> {
     operations().into_iter().filter_map(with_schema).collect()
 }
 
-/// What fields of these names hold, so that a body is accepted but for the field that is attacked.
+/// Usual values of fields with these names, so that a body is accepted except for the attacked field.
 fn usual_values() -> [(&'static str, Value); 9] {
     [
         ("role", json!("payload_fetch")),

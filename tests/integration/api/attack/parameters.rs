@@ -22,7 +22,7 @@ use super::{AT_ONCE, Operation, Target, operations, resolved};
 
 /// A statement that waits would take longer.
 const PROMPT: Duration = Duration::from_secs(5);
-/// Of a store, its tasks and all else that a filter could find.
+/// Name of a store, its tasks and everything else that a filter could find.
 const MARK: &str = "honest";
 
 /// They match what they say, which nothing has, and would match all if they became a part of a statement or a pattern.
@@ -88,7 +88,7 @@ const TIMES: [&str; 8] = [
     "infinity",
 ];
 
-/// As they stand in the target.
+/// Values as they are in the target.
 const RAW: [&str; 9] =
     ["%", "%zz", "%2", "%ff%fe", "%c0%ae%c0%ae%c0%af", "%2e%2e%2f%2e%2e%2f", "..;", "%252e%252e%252f", "a%00b"];
 
@@ -152,7 +152,7 @@ fn parameters_of(document: &Value, operation: &Operation) -> Vec<Parameter> {
 }
 
 impl Parameter {
-    /// What is put here, as it stands in the target.
+    /// Values of this parameter, as they are in the target.
     fn values(&self) -> Vec<String> {
         let mut values: Vec<String> = NUMBERS.iter().map(|number| encoded(number)).collect();
         // a number reads no text, so that few will do

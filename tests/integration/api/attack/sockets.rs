@@ -25,7 +25,7 @@ const IDLE: usize = 5_000;
 const FULL: usize = 600;
 /// All connections.
 const CONNECTIONS: usize = 512;
-/// Of files and other sockets, beside the [`IDLE`] ones.
+/// Descriptors of files and other sockets, beside the [`IDLE`] ones.
 const OTHERS: u64 = 1_000;
 /// Connections at once, and what a process has open anyway.
 const MAX_DESCRIPTORS: usize = CONNECTIONS + 128;
@@ -90,7 +90,7 @@ impl ApiProcess {
         made["token"].as_str().unwrap().to_owned()
     }
 
-    /// So many clients that send nothing.
+    /// This many clients that send nothing.
     async fn idle(&self, clients: usize) -> Vec<TcpStream> {
         let mut idle = Vec::new();
         while idle.len() < clients {

@@ -16,7 +16,7 @@ const END_OF_HEAD: &[u8] = b"\r\n\r\n";
 pub struct Wire {
     stream: TcpStream,
     received: Vec<u8>,
-    /// What was sent first, for messages.
+    /// The bytes sent first, for messages.
     sent: String,
 }
 

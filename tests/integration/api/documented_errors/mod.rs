@@ -118,7 +118,7 @@ async fn slow_bodies(all: &[Operation]) -> Vec<Error> {
     join_all(slow.map(async |operation| expect(operation, 408, &announced(server, operation, 10).await))).await
 }
 
-/// 401 and 403: callers who are unknown, or whose access role may do less.
+/// 401 and 403: callers that are unknown, or whose access role may do less.
 async fn strangers(all: &[Operation]) -> Vec<Error> {
     let server = Server::start().await;
     make_tokens(&server).await;

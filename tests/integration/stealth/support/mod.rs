@@ -111,7 +111,7 @@ fn rotations() -> config::Proxies {
     config::Proxies { wait: Duration::from_secs(1), ..testkit::config(&[]).proxies }
 }
 
-/// What the Dutchie adapter asks with.
+/// Request of the Dutchie adapter.
 pub fn request(kind: RequestKind, scheme: &str) -> Request {
     let url = format!("{scheme}://{HOST}/api-3/graphql?operationName=FilteredProducts");
     let referer = format!("{scheme}://{HOST}/dispensary/green-door?x=1#top");
@@ -128,7 +128,7 @@ pub fn request(kind: RequestKind, scheme: &str) -> Request {
     }
 }
 
-/// What no script asks for.
+/// Request that no script makes.
 pub fn document(kind: RequestKind, scheme: &str) -> Request {
     Request { script_headers: Vec::new(), ..request(kind, scheme) }
 }

@@ -71,7 +71,7 @@ impl ForwardProxy {
         self.address
     }
 
-    /// What clients said to the proxy itself, one entry a connection (HTTP) or message (SOCKS).
+    /// Bytes that clients sent to the proxy itself, one entry a connection (HTTP) or message (SOCKS).
     pub fn heard(&self) -> Vec<Vec<u8>> {
         self.state.heard.lock().unwrap().clone()
     }
