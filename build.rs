@@ -57,9 +57,11 @@ fn sql_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Writes `ui.rs`, which says where the dashboard's files are; without its libraries there is none, and everything else is built.
+/// Writes `ui.rs`, which says where the dashboard's files are; without its libraries there is none, and
+/// everything else is built.
 ///
-/// A release build embeds them, minified. A debug build reads them from `ui/`, so that a changed one compiles nothing.
+/// A release build embeds them, minified. A debug build reads them from `ui/`, so that a changed one compiles
+/// nothing.
 fn gather_dashboard(ui: &Path, out: &Path) -> io::Result<()> {
     println!("cargo::rerun-if-changed=ui/package-lock.json");
     let is_debug = env::var("PROFILE").is_ok_and(|profile| profile == "debug");

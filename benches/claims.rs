@@ -1,9 +1,10 @@
-//! Claims per second at 100,000 pending tasks, by 1, 8 and 32 connections, one and 50 at a time: each round trip settles what
-//! the last one claimed and claims the next. Beside it, interleaved in the same run and on the same server, another SQL for
-//! the same work: `settle_and_claim(ids, fences, roles, worker, n, lease)` of a prototype whose file `PROTOTYPE_SQL` names.
-//! Ours runs twice: with fresh statistics, and on a table that was never analysed, as after a burst of inserts.
-//! The server is a private one with its ordinary settings, which sync each commit. Medians of 15 rounds; the ratio is the median of
-//! the rounds' own, since a round and its neighbour share what else the machine does.
+//! Claims per second at 100,000 pending tasks, by 1, 8 and 32 connections, one and 50 at a time: each round
+//! trip settles what the last one claimed and claims the next. Beside it, interleaved in the same run and on
+//! the same server, another SQL for the same work: `settle_and_claim(ids, fences, roles, worker, n, lease)`
+//! of a prototype whose file `PROTOTYPE_SQL` names. Ours runs twice: with fresh statistics, and on a table
+//! that was never analysed, as after a burst of inserts. The server is a private one with its ordinary
+//! settings, which sync each commit. Medians of 15 rounds; the ratio is the median of the rounds' own, since
+//! a round and its neighbour share what else the machine does.
 //!
 //! `PROTOTYPE_SQL=…/ready_queue.sql cargo bench --package benches --bench claims [-- 8x50]`
 

@@ -1,5 +1,6 @@
-//! A refresh of a 1,000-product payload (read, parse, normalise, write, commit) beside a bare COPY of the same rows into the same
-//! tables, on a private server with its ordinary settings. Five interleaved rounds after one to warm up; medians.
+//! A refresh of a 1,000-product payload (read, parse, normalise, write, commit) beside a bare COPY of the
+//! same rows into the same tables, on a private server with its ordinary settings. Five interleaved rounds
+//! after one to warm up; medians.
 //!
 //! `cargo bench --package benches --bench refresh`
 
@@ -151,7 +152,8 @@ impl Bench {
         tasks::settle_and_claim(&client, &claim).await.unwrap().claimed.pop().unwrap()
     }
 
-    /// Takes the store's rows out and puts them back by COPY in one transaction, into the same tables with the same indexes.
+    /// Takes the store's rows out and puts them back by COPY in one transaction, into the same tables with
+    /// the same indexes.
     async fn timed_copy(&self, store: StoreId) -> ([u64; 3], f64) {
         let mut kept = Vec::new();
         for table in TABLES {

@@ -60,8 +60,8 @@ impl From<StartError<ServicesError>> for AppError {
 }
 
 impl App {
-    /// Recovers tasks whose lease ran out. Where schedules run in this process, makes the default ones and closes job runs that the older
-    /// schema left running. Starts nothing.
+    /// Recovers tasks whose lease ran out. Where schedules run in this process, makes the default ones and
+    /// closes job runs that the older schema left running. Starts nothing.
     pub async fn prepare(
         config: Arc<Config>,
         db: Db,
@@ -98,8 +98,8 @@ impl App {
         self.lifecycle().reached(Phase::Draining).await;
     }
 
-    /// Lets tasks finish within the grace time and gives the rest back; `at_once` ends the grace time. Returns the cause when the
-    /// tree had failed.
+    /// Lets tasks finish within the grace time and gives the rest back; `at_once` ends the grace time.
+    /// Returns the cause when the tree had failed.
     pub async fn stop(self, at_once: impl Future<Output = ()>) -> Option<String> {
         let lifecycle = self.lifecycle().clone();
         // what is not downloaded yet is found again
@@ -130,9 +130,9 @@ impl PreparedApp {
     }
 }
 
-/// The payload files of this database, with a warning when their root is wrong. `registers`: whether tasks run in this process, so
-/// that the root is registered as this database's. An unavailable root does not keep the process from
-/// starting: tasks that need it are snoozed.
+/// The payload files of this database, with a warning when their root is wrong. `registers`: whether tasks
+/// run in this process, so that the root is registered as this database's. An unavailable root does not keep
+/// the process from starting: tasks that need it are snoozed.
 async fn payloads(root: &Path, client: &Client, registers: bool) -> Result<Payloads, DbError> {
     let payloads = Payloads::new(root, installation::storage_owner(client).await?);
     if !registers {

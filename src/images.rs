@@ -1,7 +1,9 @@
-//! Images as clients ask for them: resized and converted from the stored original, and kept for the next client.
+//! Images as clients ask for them: resized and converted from the stored original, and kept for the next
+//! client.
 //!
-//! In: the path of a stored image and a [`Transform`]. Out: a [`Variant`], from memory, from disk, or rendered: equal requests at the same
-//! time render once, and a bounded number of renders wait. It must not know HTTP or the database.
+//! In: the path of a stored image and a [`Transform`]. Out: a [`Variant`], from memory, from disk, or
+//! rendered: equal requests at the same time render once, and a bounded number of renders wait. It must not
+//! know HTTP or the database.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};

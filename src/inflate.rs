@@ -1,7 +1,8 @@
-//! `inflate::gzip`: takes gzip off a buffer that is there as a whole, straight into a buffer of the right size.
+//! `inflate::gzip`: takes gzip off a buffer that is there as a whole, straight into a buffer of the right
+//! size.
 //!
-//! In: all members of a body or file. Out: their text, of at most as many bytes as the caller allows. It must not know where the
-//! bytes come from.
+//! In: all members of a body or file. Out: their text, of at most as many bytes as the caller allows. It must
+//! not know where the bytes come from.
 
 use flate2::{Decompress, FlushDecompress, Status};
 use thiserror::Error;

@@ -104,7 +104,8 @@ pub fn render() -> Result<String, Error> {
     TextEncoder::new().encode_to_string(&REGISTRY.gather())
 }
 
-/// A metric that cannot be made or registered has a wrong or doubled name in the table above, which a test would show.
+/// A metric that cannot be made or registered has a wrong or doubled name in the table above, which a test
+/// would show.
 #[expect(clippy::expect_used, reason = "every name is a constant, and a test makes them all")]
 fn registered<M: Collector + Clone + 'static>(made: Result<M, Error>) -> M {
     let metric = made.expect("a valid name");

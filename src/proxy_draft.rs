@@ -1,5 +1,5 @@
-//! `ProxyDraft`: a proxy as an operator wrote it, by a line, a URL, a CSV row or the fields of a request. Checked, it is a [`ProxyEntry`].
-//! Pure.
+//! `ProxyDraft`: a proxy as an operator wrote it, by a line, a URL, a CSV row or the fields of a request.
+//! Checked, it is a [`ProxyEntry`]. Pure.
 //!
 //! No message repeats a user or password, nor a line that may hold one.
 

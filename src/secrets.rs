@@ -1,8 +1,9 @@
 //! `SecretKeys`: the keys that keep passwords unreadable in the database, and in its dumps.
 //!
-//! In: a password, and a text about it that it is bound to. Out: the text that its column holds, and back. A stored text is
-//! `$drover$1$KEY$BASE64`: the version, the id of its key, and nonce and ciphertext of XChaCha20-Poly1305. Nothing here is shown
-//! by `Debug`, and no error repeats a key or password. It must not know tables.
+//! In: a password, and a text about it that it is bound to. Out: the text that its column holds, and back. A
+//! stored text is `$drover$1$KEY$BASE64`: the version, the id of its key, and nonce and ciphertext of
+//! XChaCha20-Poly1305. Nothing here is shown by `Debug`, and no error repeats a key or password. It must not
+//! know tables.
 
 use std::fmt;
 

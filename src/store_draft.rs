@@ -1,5 +1,5 @@
-//! `StoreDraft`: a store as an operator writes it, by flags, in a line of a file or by the fields of a request. In: text. Out: a checked
-//! [`NewStore`], or every fault. Pure.
+//! `StoreDraft`: a store as an operator writes it, by flags, in a line of a file or by the fields of a
+//! request. In: text. Out: a checked [`NewStore`], or every fault. Pure.
 
 use serde::Deserialize;
 use url::Url;

@@ -1,4 +1,5 @@
-//! drover as a peer: `drover worker` with its defaults, without back-off and politeness, its info log in a file.
+//! drover as a peer: `drover worker` with its defaults, without back-off and politeness, its info log in a
+//! file.
 
 use std::fs::File;
 use std::path::Path;

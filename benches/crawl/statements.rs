@@ -1,4 +1,5 @@
-//! Which statements took Postgres' time, by `pg_stat_statements`. It costs time itself: figures taken with it are for profiles only.
+//! Which statements took Postgres' time, by `pg_stat_statements`. It costs time itself: figures taken with it
+//! are for profiles only.
 
 use anyhow::Result;
 use tokio_postgres::Client;

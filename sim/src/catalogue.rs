@@ -135,7 +135,8 @@ fn located(
     seed
 }
 
-/// Spread evenly over the range's skewed scale by the golden ratio, so that the sum hardly depends on the seed.
+/// Spread evenly over the range's skewed scale by the golden ratio, so that the sum hardly depends on the
+/// seed.
 fn size(settings: &Settings, index: u64) -> u64 {
     const SKEW: f64 = 3.9;
     const GOLDEN_RATIO: f64 = 0.618_033_988_749_895;

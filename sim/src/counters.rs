@@ -29,7 +29,8 @@ pub struct Counts {
     pub pictures: u64,
     /// Whole good files among the answers: each counts as its last bytes go out.
     pub pictures_served: u64,
-    /// The same by the path that the product or brand names, where a redirect began included; only addresses of this world.
+    /// The same by the path that the product or brand names, where a redirect began included; only addresses
+    /// of this world.
     pub picture_answers: BTreeMap<String, u64>,
     /// None of these, or malformed.
     pub other: u64,
@@ -61,7 +62,8 @@ pub struct ProxyCounts {
     pub requests: u64,
     /// Requests among them that the origin refused because of this proxy.
     pub blocked: u64,
-    /// Refused by the proxy itself: wrong credentials, 407, 502, an address where a name is due, no TLS where it is.
+    /// Refused by the proxy itself: wrong credentials, 407, 502, an address where a name is due, no TLS where
+    /// it is.
     pub refused: u64,
 }
 

@@ -1,5 +1,5 @@
-//! Content codings of answers: of those a client offers, the one that the world prefers, else the one that is kept best (gzip
-//! before all others).
+//! Content codings of answers: of those a client offers, the one that the world prefers, else the one that is
+//! kept best (gzip before all others).
 
 use async_compression::Level;
 use async_compression::tokio::bufread::{BrotliEncoder, GzipEncoder, ZlibEncoder, ZstdEncoder};

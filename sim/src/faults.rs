@@ -1,6 +1,7 @@
 //! `Fault`: something the origin does wrong on purpose, to whom, and how often.
 //!
-//! Faults are tried in the order they were added; the first that applies to a request, and that it can show, is used up by one.
+//! Faults are tried in the order they were added; the first that applies to a request, and that it can show,
+//! is used up by one.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -32,14 +33,15 @@ pub enum FaultKind {
     EmptyPage,
     /// `products: []` and a total of 0: what a store without a menu looks like.
     EmptyMenu,
-    /// The order changes between two pages: the last product of each is shown again as the first of the next, in the place of
-    /// one that is on no page. Pages keep their size, and the total stays.
+    /// The order changes between two pages: the last product of each is shown again as the first of the next,
+    /// in the place of one that is on no page. Pages keep their size, and the total stays.
     LostToTies,
     /// Whatever page is asked for, the first one comes.
     RepeatedPage,
     /// A million products are announced, and the pages start again behind the last one.
     EndlessPages,
-    /// Fewer than half of the pages hold anything, and the total is theirs alone: whole to look at (of a menu of three pages or more).
+    /// Fewer than half of the pages hold anything, and the total is theirs alone: whole to look at (of a menu
+    /// of three pages or more).
     HalfMenu,
     /// This many products are announced, whatever there are.
     AnnouncedTotal(usize),
@@ -61,7 +63,8 @@ pub enum FaultKind {
     DriftingTotal,
     /// `errors[]`, with part of the data or without any.
     GraphqlErrors { with_data: bool },
-    /// `PERSISTED_QUERY_NOT_FOUND`, whatever the hash. See also `Simulator::switch_hash` and `set_shard_stale`.
+    /// `PERSISTED_QUERY_NOT_FOUND`, whatever the hash. See also `Simulator::switch_hash` and
+    /// `set_shard_stale`.
     HashNotFound,
     /// The store does not exist.
     UnknownDispensary,
@@ -226,7 +229,8 @@ impl Faults {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).faults.retain(|(other, _)| *other != id);
     }
 
-    /// The fault this request meets, used up by one. `gets_data`: without a fault it would be answered with data.
+    /// The fault this request meets, used up by one. `gets_data`: without a fault it would be answered with
+    /// data.
     pub(crate) fn take(&self, path: &str, request: &GraphqlRequest, gets_data: bool) -> Option<FaultKind> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let meets = |fault: &mut Fault| fault.applies_to(path, request, gets_data) && fault.is_due();

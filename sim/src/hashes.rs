@@ -1,5 +1,5 @@
-//! `Hashes`: the persisted queries the origin knows now. Starts with the newest of each operation and retires them on
-//! demand.
+//! `Hashes`: the persisted queries the origin knows now. Starts with the newest of each operation and retires
+//! them on demand.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};

@@ -1,7 +1,7 @@
 //! `Menu`: which products a store shows in one crawl, in which order, on which page.
 //!
-//! Ordered by rank (`weight`), which has ties. Where a tie falls on the border of two pages, they overlap: the product is the
-//! last of the earlier page, out of date there, and again the first of the later one.
+//! Ordered by rank (`weight`), which has ties. Where a tie falls on the border of two pages, they overlap:
+//! the product is the last of the earlier page, out of date there, and again the first of the later one.
 
 use crate::catalogue::StoreSeed;
 use crate::draw::{Draw, Topic};
@@ -43,7 +43,8 @@ impl Menu {
         self.rows.len()
     }
 
-    /// Page `page` (from 0) of `per_page`; empty past the end. Holds one row more than `per_page` where it overlaps.
+    /// Page `page` (from 0) of `per_page`; empty past the end. Holds one row more than `per_page` where it
+    /// overlaps.
     pub(crate) fn page(&self, page: usize, per_page: usize) -> Vec<Row> {
         let start = page.saturating_mul(per_page).min(self.rows.len());
         let end = (start + per_page).min(self.rows.len());

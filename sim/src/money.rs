@@ -1,4 +1,5 @@
-//! `Mills`: an upstream price in thousandths of a dollar, so that half cents exist, with its forms in cents and in JSON.
+//! `Mills`: an upstream price in thousandths of a dollar, so that half cents exist, with its forms in cents
+//! and in JSON.
 
 use serde::{Serialize, Serializer};
 

@@ -1,6 +1,7 @@
 //! The oracle: what a product table must hold after crawls 1 … n, each of them complete.
 //!
-//! Computed from the generator's truth, never from the JSON, so that it can disagree with a reader of that JSON.
+//! Computed from the generator's truth, never from the JSON, so that it can disagree with a reader of that
+//! JSON.
 
 use std::collections::BTreeMap;
 
@@ -39,7 +40,8 @@ pub struct OracleProduct {
     pub image_url: Option<String>,
     /// The file behind `image_url`; none where that is.
     pub picture: Option<OraclePicture>,
-    /// The logo of its brand, where the product names it: one without a `brand` object does not (see [`OracleBrand`]).
+    /// The logo of its brand, where the product names it: one without a `brand` object does not (see
+    /// [`OracleBrand`]).
     pub brand_image_url: Option<String>,
     pub price_rec: Option<i32>,
     pub price_med: Option<i32>,

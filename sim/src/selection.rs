@@ -1,4 +1,5 @@
-//! `Selection`: the fields that the full text of a query asks for. It knows names, arguments and braces; no fragments, no aliases.
+//! `Selection`: the fields that the full text of a query asks for. It knows names, arguments and braces; no
+//! fragments, no aliases.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! `Settings`: what a simulated world is made of. Equal settings make equal worlds, but for ports left to the system.
+//! `Settings`: what a simulated world is made of. Equal settings make equal worlds, but for ports left to the
+//! system.
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -21,7 +22,8 @@ pub struct Settings {
     pub seed: u64,
     /// Stores with a generated menu; a captured page comes on top.
     pub stores: usize,
-    /// Sizes are skewed: most stores are small, a few come near the end. The default makes 60 stores hold about 15,000 products.
+    /// Sizes are skewed: most stores are small, a few come near the end. The default makes 60 stores hold
+    /// about 15,000 products.
     pub products_per_store: RangeInclusive<usize>,
     /// Stores lie anywhere in their state, so that none sees them all around one point; else near one city.
     pub spread: bool,
@@ -31,7 +33,8 @@ pub struct Settings {
     pub latency: Duration,
     /// How long a client may take to send a request, and a kept connection may be idle.
     pub client_timeout: Duration,
-    /// Keep every menu page as it was coded first, so that serving it again costs next to nothing: for benches.
+    /// Keep every menu page as it was coded first, so that serving it again costs next to nothing: for
+    /// benches.
     pub keep_pages: bool,
     /// The content coding of answers to clients that offer it; without one it is gzip.
     pub coding: Option<Coding>,
@@ -40,7 +43,8 @@ pub struct Settings {
     pub plain_proxies: bool,
     /// The proxies that speak HTTP speak it inside TLS.
     pub proxy_tls: Option<Arc<ServerConfig>>,
-    /// How many of the proxies, from the first, the origin starts to refuse after `block_after` requests each.
+    /// How many of the proxies, from the first, the origin starts to refuse after `block_after` requests
+    /// each.
     pub blocked_proxies: usize,
     pub block_after: u64,
     /// A real `FilteredProducts` response, served as a store of its own.
@@ -71,7 +75,8 @@ impl Default for Settings {
             plain_proxies: false,
             proxy_tls: None,
             blocked_proxies: 2,
-            // early, while all its sessions are open: what is blocked once is avoided, and might never be benched
+            // early, while all its sessions are open: what is blocked once is avoided, and might never be
+            // benched
             block_after: 1,
             captured_page: None,
             robots: None,

@@ -1,7 +1,8 @@
 //! `Transmission`: an answer put on an HTTP/1.1 connection as no server should put it there, byte by byte.
 //!
-//! In: a connection from which a request was read, and the body that a whole answer would have. Out: bytes, pauses, an end. The caller
-//! gets here by an error of the service, which carries the answer past the HTTP server.
+//! In: a connection from which a request was read, and the body that a whole answer would have. Out: bytes,
+//! pauses, an end. The caller gets here by an error of the service, which carries the answer past the HTTP
+//! server.
 
 use std::fmt;
 use std::io;

@@ -1,9 +1,10 @@
-//! Memory and CPU of this process and its container, sampled each second, and whether they say to claim nothing new.
+//! Memory and CPU of this process and its container, sampled each second, and whether they say to claim
+//! nothing new.
 //!
-//! Memory is the container's working set (cgroup v2 or v1: usage less inactive file pages), else the host's. CPU is the container's
-//! where it has a quota, else this process's own, as a share of the CPUs that it may use, averaged over 10 s; it counts only while a
-//! task runs here, so that a busy neighbour never starves this process. In: /proc and cgroup files. Out: [`Load`]. It must not know
-//! what workers do about it.
+//! Memory is the container's working set (cgroup v2 or v1: usage less inactive file pages), else the host's.
+//! CPU is the container's where it has a quota, else this process's own, as a share of the CPUs that it may
+//! use, averaged over 10 s; it counts only while a task runs here, so that a busy neighbour never starves
+//! this process. In: /proc and cgroup files. Out: [`Load`]. It must not know what workers do about it.
 
 mod cgroup;
 
@@ -122,7 +123,8 @@ impl Sampler {
     fn resources(&mut self, memory: &Memory, cpu_share: f64) -> Resources {
         let rss = self.rss();
         let (user, system) = cpu_times().unwrap_or_default();
-        // `memory_mb` and `memory_rss_mb` are this process; `memory_total_mb` and `memory_percent` are its container
+        // `memory_mb` and `memory_rss_mb` are this process; `memory_total_mb` and `memory_percent` are its
+        // container
         Resources {
             memory_mb: rss >> 20,
             memory_total_mb: memory.total >> 20,

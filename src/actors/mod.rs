@@ -23,8 +23,8 @@
 //! load          memory and CPU, by which workers back off
 //! ```
 //!
-//! Actors do bookkeeping only: no I/O is awaited and no CPU burnt in an actor's handler. Bodies run on the multi-thread
-//! runtime. Actors must not know HTTP routes, platforms or files.
+//! Actors do bookkeeping only: no I/O is awaited and no CPU burnt in an actor's handler. Bodies run on the
+//! multi-thread runtime. Actors must not know HTTP routes, platforms or files.
 
 pub mod load;
 pub mod plan;

@@ -1,8 +1,8 @@
-//! `Pods`: what a process that runs tasks has beside the scheduler: heartbeat, proxy pool, claimer and pods of workers, started in
-//! this order.
+//! `Pods`: what a process that runs tasks has beside the scheduler: heartbeat, proxy pool, claimer and pods
+//! of workers, started in this order.
 //!
-//! In: the tree's dependencies, its supervisor, a plan with pods. Out: workers that claim, and a drain that puts back what is left.
-//! It must not know what tasks do.
+//! In: the tree's dependencies, its supervisor, a plan with pods. Out: workers that claim, and a drain that
+//! puts back what is left. It must not know what tasks do.
 
 mod decommissioned_workers;
 pub mod deps;
@@ -108,7 +108,8 @@ impl Pods {
         &self.proxies
     }
 
-    /// Lets tasks finish within the grace time, puts the rest back and deregisters. The process is draining already.
+    /// Lets tasks finish within the grace time, puts the rest back and deregisters. The process is draining
+    /// already.
     pub async fn drain(&self, limits: DrainLimits) {
         let ActorDeps { lifecycle, held_tasks, .. } = &self.deps;
         events::draining(held_tasks.count(), limits.grace);

@@ -1,7 +1,8 @@
-//! `SchedulerActor`: begins the chores of a process when they are due; to run schedules is one chore among others.
+//! `SchedulerActor`: begins the chores of a process when they are due; to run schedules is one chore among
+//! others.
 //!
-//! In: which chores this process has. Out: turns of them on the runtime, one of a kind at a time; this actor only knows when each
-//! began and how its latest turn ended. It must not know what a chore does.
+//! In: which chores this process has. Out: turns of them on the runtime, one of a kind at a time; this actor
+//! only knows when each began and how its latest turn ended. It must not know what a chore does.
 
 pub mod chore;
 mod prune;

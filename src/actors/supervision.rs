@@ -1,10 +1,10 @@
 //! `Children`: what a supervising actor keeps of its children, and what it decides when one exits.
 //!
-//! Every child is permanent and restarts alone (one for one): its address stays valid, so no sibling has to restart with it.
-//! The first failure restarts at once, the next ones after a growing pause; too many within the window fail the supervisor.
-//! TaskActors are not kept here: they are temporary, and the queue puts their tasks back. In: exits. Out:
-//! restarts, or the decision to give up. It must not know what a child does, and this folder must know no
-//! queue: it runs actors of any kind.
+//! Every child is permanent and restarts alone (one for one): its address stays valid, so no sibling has to
+//! restart with it. The first failure restarts at once, the next ones after a growing pause; too many within
+//! the window fail the supervisor. TaskActors are not kept here: they are temporary, and the queue puts their
+//! tasks back. In: exits. Out: restarts, or the decision to give up. It must not know what a child does, and
+//! this folder must know no queue: it runs actors of any kind.
 
 pub mod lifecycle;
 pub mod messages;
@@ -27,8 +27,8 @@ use watchdog::Watchdog;
 
 /// The interface of a supervised actor; `supervised!` does the rest.
 pub trait Rebuild {
-    /// The actor as it starts again in the same place: what its crash may have spoilt is made again, what must outlive a crash
-    /// (commands of people, such as pause and decommission, and children) is taken over.
+    /// The actor as it starts again in the same place: what its crash may have spoilt is made again, what
+    /// must outlive a crash (commands of people, such as pause and decommission, and children) is taken over.
     fn rebuilt(&mut self) -> Self;
 }
 

@@ -100,9 +100,9 @@ impl Tree {
         self.pods.as_ref().map(Pods::proxies)
     }
 
-    /// Ends the tree: claims nothing more, lets tasks finish within the grace time, gives the rest back. Returns the cause, when
-    /// something in it had failed. However long the database or a task takes, it is over within the grace time and
-    /// [`DrainLimits::after_grace`].
+    /// Ends the tree: claims nothing more, lets tasks finish within the grace time, gives the rest back.
+    /// Returns the cause, when something in it had failed. However long the database or a task takes, it is
+    /// over within the grace time and [`DrainLimits::after_grace`].
     pub async fn drain(mut self) -> Option<String> {
         self.lifecycle.advance(Phase::Draining);
         match &self.pods {

@@ -1,6 +1,8 @@
-//! `Body<T>`: a JSON body read strictly into a derived type, within its size and time. `BatchBody<T>` is one that may be larger.
+//! `Body<T>`: a JSON body read strictly into a derived type, within its size and time. `BatchBody<T>` is one
+//! that may be larger.
 //!
-//! `T` is a struct with `deny_unknown_fields`. A field that is unknown, doubled, missing or unreadable is refused with its name.
+//! `T` is a struct with `deny_unknown_fields`. A field that is unknown, doubled, missing or unreadable is
+//! refused with its name.
 
 use std::error::Error;
 use std::time::Duration;
@@ -104,7 +106,8 @@ fn document<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
     Ok(value)
 }
 
-/// JSON knows one kind of numbers: the document with whole ones written without a fraction. None where there are none that are not.
+/// JSON knows one kind of numbers: the document with whole ones written without a fraction. None where there
+/// are none that are not.
 fn with_whole_numbers(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut document = serde_json::from_slice(bytes).ok()?;
     make_whole(&mut document).then(|| document.to_string().into_bytes())
@@ -152,14 +155,15 @@ fn bad_field(error: &serde_path_to_error::Error<serde_json::Error>) -> ApiError 
     }
 }
 
-/// These two errors belong to the object and not to one of its values, so serde names the field only in their text.
+/// These two errors belong to the object and not to one of its values, so serde names the field only in their
+/// text.
 pub fn named_field(detail: &str) -> Option<&str> {
     let named = ["missing field `", "duplicate field `"].iter().find_map(|prefix| detail.strip_prefix(prefix))?;
     named.split('`').next()
 }
 
-/// A program that names no type means JSON, and `curl -d` names a form's. A page of another site that sends a form is refused
-/// before, by its `Origin` or `Sec-Fetch-Site`.
+/// A program that names no type means JSON, and `curl -d` names a form's. A page of another site that sends a
+/// form is refused before, by its `Origin` or `Sec-Fetch-Site`.
 fn require_json(headers: &HeaderMap) -> Result<(), ApiError> {
     for named in headers.get_all(CONTENT_TYPE) {
         let named = String::from_utf8_lossy(named.as_bytes()).to_ascii_lowercase();

@@ -1,4 +1,5 @@
-//! `Change`: the transaction of a request that changes something, with its audit rows and the answer to its `Idempotency-Key`.
+//! `Change`: the transaction of a request that changes something, with its audit rows and the answer to its
+//! `Idempotency-Key`.
 //!
 //! Dropped without [`Change::answer`] or [`Change::commit`], nothing is changed.
 
@@ -49,8 +50,8 @@ impl Change {
         Ok(Change { tx, principal, request_id, key, audited: Vec::new() })
     }
 
-    /// Notes for `audit_log` what was done; written with the commit. `action` is the resource and the verb: `tasks.create`. `detail`
-    /// holds no secrets.
+    /// Notes for `audit_log` what was done; written with the commit. `action` is the resource and the verb:
+    /// `tasks.create`. `detail` holds no secrets.
     pub fn audit(&mut self, action: &'static str, target: impl Display, detail: Value) {
         self.audited.push(AuditEntry { action, target: target.to_string(), detail });
     }
@@ -98,7 +99,8 @@ impl Change {
         })
     }
 
-    /// Commits a change that is answered otherwise. A repetition of the request gets `kept`: what is secret in an answer is not kept.
+    /// Commits a change that is answered otherwise. A repetition of the request gets `kept`: what is secret
+    /// in an answer is not kept.
     pub async fn commit(mut self, status: StatusCode, kept: Value) -> Result<(), ApiError> {
         match self.key.take() {
             None => Ok(self.write(async |_| Ok(())).await?),

@@ -1,4 +1,5 @@
-//! `ClientStream`: the socket of a client. It ends where the client reads too slowly, and no refusal leaves it without a reason.
+//! `ClientStream`: the socket of a client. It ends where the client reads too slowly, and no refusal leaves
+//! it without a reason.
 
 use std::io;
 use std::pin::Pin;

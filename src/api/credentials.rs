@@ -1,5 +1,6 @@
-//! `Credentials`: what opens the API, kept in memory for a moment, so that requests do not each ask the database. A token that is revoked
-//! opens nothing after [`MAX_AGE`], and at once in the process that revokes it.
+//! `Credentials`: what opens the API, kept in memory for a moment, so that requests do not each ask the
+//! database. A token that is revoked opens nothing after [`MAX_AGE`], and at once in the process that revokes
+//! it.
 
 use std::collections::BTreeSet;
 use std::mem::take;
@@ -17,7 +18,8 @@ use crate::digest::sha256_hex;
 use crate::domain::access::TokenId;
 
 const MAX_AGE: Duration = Duration::from_secs(1);
-/// For a text that is not known: a token that another process made opens at once. Guesses wait, and do not each ask the database.
+/// For a text that is not known: a token that another process made opens at once. Guesses wait, and do not
+/// each ask the database.
 const MAX_AGE_FOR_UNKNOWN: Duration = Duration::from_millis(50);
 /// So that the metrics of a process go on without the database.
 const MAX_AGE_IN_OUTAGE: Duration = Duration::from_secs(600);

@@ -1,6 +1,8 @@
-//! `endpoints!`: the handlers of `#[utoipa::path]` functions, as routes and as operations of the OpenAPI document at once.
+//! `endpoints!`: the handlers of `#[utoipa::path]` functions, as routes and as operations of the OpenAPI
+//! document at once.
 //!
-//! What a handler asks of its caller is read off its first argument, so a handler without a guard does not compile.
+//! What a handler asks of its caller is read off its first argument, so a handler without a guard does not
+//! compile.
 
 use axum::handler::Handler;
 use utoipa::openapi::extensions::ExtensionsBuilder;
@@ -44,8 +46,8 @@ pub fn access<H: Handler<T, ApiState>, T: Guarded>(_: H) -> Access {
     T::ACCESS
 }
 
-/// Adds the routes of one handler, its operation completed by what holds for every one with this access. `name` is the handler's
-/// path: `tasks :: list`.
+/// Adds the routes of one handler, its operation completed by what holds for every one with this access.
+/// `name` is the handler's path: `tasks :: list`.
 pub fn add(
     router: OpenApiRouter<ApiState>,
     (schemas, mut paths, methods): UtoipaMethodRouter<ApiState>,

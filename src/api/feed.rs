@@ -21,7 +21,8 @@ use crate::domain::vocabulary::vocabulary;
 use crate::events;
 
 const TICK: Duration = Duration::from_secs(1);
-/// A page that is loaded again, or a client that lost its connection, comes back within this time, and misses nothing.
+/// A page that is loaded again, or a client that lost its connection, comes back within this time, and misses
+/// nothing.
 const REST_AFTER: Duration = Duration::from_secs(60);
 /// How long a listener waits for the first look after a rest; without the database it goes on without.
 const MAX_WAKE: Duration = Duration::from_secs(2);

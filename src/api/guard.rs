@@ -1,7 +1,8 @@
 //! Middleware of every request: its id, the deadline, and the headers of each answer.
 //!
-//! Not layers of `tower-http`: its deadline answers without a body, so a problem document would have to be made afterwards; its
-//! request id is the client's where the client sends one; and what a panic becomes is ours to say in either case.
+//! Not layers of `tower-http`: its deadline answers without a body, so a problem document would have to be
+//! made afterwards; its request id is the client's where the client sends one; and what a panic becomes is
+//! ours to say in either case.
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
@@ -25,7 +26,8 @@ use crate::{events, metrics};
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// The route of a request that no route answers.
 const NO_ROUTE: &str = "none";
-/// Unless an endpoint sets another value: answers are data, not to be kept, and shown in no page of another site.
+/// Unless an endpoint sets another value: answers are data, not to be kept, and shown in no page of another
+/// site.
 const SAFE_HEADERS: [(HeaderName, &str); 5] = [
     (CACHE_CONTROL, "no-store"),
     (CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"),
@@ -38,7 +40,8 @@ const SAFE_HEADERS: [(HeaderName, &str); 5] = [
 #[derive(Clone)]
 pub struct RequestId(pub String);
 
-/// Runs a request within `max_time`. Each answer gets the request's id, and the headers that keep browsers from misusing it.
+/// Runs a request within `max_time`. Each answer gets the request's id, and the headers that keep browsers
+/// from misusing it.
 pub async fn answer(State(max_time): State<Duration>, mut request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>().map_or(NO_ROUTE, |path| resource(path.as_str())).to_owned();
     let timer = metrics::HTTP_SECONDS.with_label_values(&[route.as_str()]).start_timer();

@@ -1,4 +1,5 @@
-//! `/livez` (the process is up) and `/readyz` (whether what it depends on works, each part with its own state).
+//! `/livez` (the process is up) and `/readyz` (whether what it depends on works, each part with its own
+//! state).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -320,7 +320,8 @@ impl Conditions {
         (StatusCode::PARTIAL_CONTENT, headers, bytes).into_response()
     }
 
-    /// The one part that is asked for, of the bytes that the client has another part of. None: all. The inner None: there is no such part.
+    /// The one part that is asked for, of the bytes that the client has another part of. None: all. The inner
+    /// None: there is no such part.
     fn part(&self, variant: &Variant, whole: u64) -> Option<Option<(u64, u64)>> {
         let range = self.range.as_ref()?;
         let same = |had: &HeaderValue| had.as_bytes() == variant.etag.as_bytes() || !is_newer(variant.modified, had);

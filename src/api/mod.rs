@@ -1,7 +1,7 @@
 //! HTTP: JSON over HTTP/1.1, for programs, dashboards and probes.
 //!
-//! In: a bound listener and an [`ApiState`], whose token ends it. Out: a future that is ready when the last connection has closed.
-//! It must not know handlers, platforms or actors: their state comes in as [`Health`].
+//! In: a bound listener and an [`ApiState`], whose token ends it. Out: a future that is ready when the last
+//! connection has closed. It must not know handlers, platforms or actors: their state comes in as [`Health`].
 
 pub mod analytics;
 pub mod audit;
@@ -111,7 +111,8 @@ pub fn serve(listener: TcpListener, state: ApiState) -> impl Future<Output = ()>
     async move { tokio::join!(serving, feeding, visitors::run(&counting)).0 }
 }
 
-/// Serves `/livez`, `/readyz` and `/metrics` to any host, on connections of their own: clients of the API cannot use them up.
+/// Serves `/livez`, `/readyz` and `/metrics` to any host, on connections of their own: clients of the API
+/// cannot use them up.
 pub fn serve_probes(listener: TcpListener, state: ApiState, scrape: Scrape) -> impl Future<Output = ()> + Send {
     let (bounds, stop) = (bounds(&state, MAX_PROBE_CONNECTIONS), state.stop.clone());
     server::serve(listener, router::probes(state, scrape), bounds, stop)

@@ -1,5 +1,5 @@
-//! `Pace`: whether a client reads its answers fast enough. One that reads nothing for some time, or for long less than a slow line
-//! carries, is too late.
+//! `Pace`: whether a client reads its answers fast enough. One that reads nothing for some time, or for long
+//! less than a slow line carries, is too late.
 //!
 //! In: when a write was blocked, and how much was written. Out: until when the client has time. Pure.
 

@@ -1,8 +1,9 @@
-//! `Places`: how many connections a server has at once. Where all are taken and another client comes, the connection that has been
-//! idle longest is closed: clients that send nothing, or slowly, keep no others out.
+//! `Places`: how many connections a server has at once. Where all are taken and another client comes, the
+//! connection that has been idle longest is closed: clients that send nothing, or slowly, keep no others out.
 //!
-//! A connection is idle while it waits for its client: for a request, and where no token or login says whose it is, for its body, and
-//! until its answer is read. So what a client can hold without a token is what the server works on for it.
+//! A connection is idle while it waits for its client: for a request, and where no token or login says whose
+//! it is, for its body, and until its answer is read. So what a client can hold without a token is what the
+//! server works on for it.
 //!
 //! It must not know what is asked for.
 
@@ -22,7 +23,8 @@ use hyper::body::{Frame, SizeHint};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, sleep_until};
 
-/// How long a connection is idle at least before it is closed: a new one is about to send its request, a kept one the next.
+/// How long a connection is idle at least before it is closed: a new one is about to send its request, a kept
+/// one the next.
 const GRACE: Duration = Duration::from_millis(200);
 
 pub struct Places {

@@ -1,9 +1,10 @@
-//! The accept loop: bounds the number of connections and the time that a client takes to send a request and to read its answer, and
-//! closes them in order.
+//! The accept loop: bounds the number of connections and the time that a client takes to send a request and
+//! to read its answer, and closes them in order.
 //!
-//! A client whose kept connection is closed for another client may have sent a request at that moment, and sees an end or a reset without
-//! an answer. HTTP/1.1 has no way to exclude that, and clients send such a request again. It is made rare: only the connection that has
-//! been idle longest is closed, not before some idle time, and not where the request has come to this machine.
+//! A client whose kept connection is closed for another client may have sent a request at that moment, and
+//! sees an end or a reset without an answer. HTTP/1.1 has no way to exclude that, and clients send such a
+//! request again. It is made rare: only the connection that has been idle longest is closed, not before some
+//! idle time, and not where the request has come to this machine.
 
 use std::future::poll_fn;
 use std::pin::Pin;

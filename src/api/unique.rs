@@ -1,5 +1,5 @@
-//! Whether a JSON document names each field of an object once. Readers differ in which of two they take, so that a check before this
-//! server could see another value than this server.
+//! Whether a JSON document names each field of an object once. Readers differ in which of two they take, so
+//! that a check before this server could see another value than this server.
 
 use std::collections::BTreeSet;
 use std::fmt;

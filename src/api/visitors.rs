@@ -41,8 +41,8 @@ type Key = (String, String);
 pub struct Visitors(Mutex<BTreeMap<Key, i64>>);
 
 impl Visitors {
-    /// Counts a request. The site's server may name the visitor's address in `X-Forwarded-For`: it is only counted by it, so it need not be
-    /// trusted.
+    /// Counts a request. The site's server may name the visitor's address in `X-Forwarded-For`: it is only
+    /// counted by it, so it need not be trusted.
     pub fn note(&self, geo: &Geo, headers: &HeaderMap, address: Option<IpAddr>) {
         let place = visitor(headers).or(address).and_then(|address| geo.look_up(address).ok().flatten());
         self.add(key(place), 1);
@@ -83,7 +83,8 @@ fn key(place: Option<Place>) -> Key {
     (text(country), text(region))
 }
 
-/// The first address, which is that of the visitor: each server on the way adds the one that it was asked from.
+/// The first address, which is that of the visitor: each server on the way adds the one that it was asked
+/// from.
 fn visitor(headers: &HeaderMap) -> Option<IpAddr> {
     headers.get(FORWARDED_FOR)?.to_str().ok()?.split(',').next()?.trim().parse().ok()
 }

@@ -1,6 +1,7 @@
 //! The database that the configuration names, or the private server's.
 //!
-//! In: a configuration. Out: a [`Db`] that connects when it is asked for a connection, and what keeps the private server running.
+//! In: a configuration. Out: a [`Db`] that connects when it is asked for a connection, and what keeps the
+//! private server running.
 
 use thiserror::Error;
 
@@ -8,7 +9,8 @@ use crate::config::{Config, Secret};
 use crate::db::{Db, DbError, PoolSizes};
 use crate::private_server::{self, PrivateServer, PrivateServerError};
 
-/// A database, with the lock on the private server where it is in that. Keep it for as long as the database is used.
+/// A database, with the lock on the private server where it is in that. Keep it for as long as the database
+/// is used.
 pub struct OpenDatabase {
     pub db: Db,
     /// May hold a password.

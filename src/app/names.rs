@@ -13,7 +13,8 @@ pub fn pods(config: &Config) -> Result<Vec<PodPlan>, UnknownRole> {
     (0..config.topology.pods).map(|n| pod(config, pod_name(&config.topology, n), n)).collect()
 }
 
-/// The one pod of `worker`: named by its ordinal in a StatefulSet, else with the first name that is not among `names_in_use`.
+/// The one pod of `worker`: named by its ordinal in a StatefulSet, else with the first name that is not among
+/// `names_in_use`.
 pub fn own_pod(config: &Config, hostname: &str, names_in_use: &[String]) -> Result<PodPlan, UnknownRole> {
     let in_use: HashSet<&str> = names_in_use.iter().map(String::as_str).collect();
     let n = ordinal(hostname).unwrap_or_else(|| {

@@ -65,8 +65,8 @@ impl DatabaseUrl {
         self.parameters.push((name.to_owned(), value.to_owned()));
     }
 
-    /// The credentials end at the first `@`, as for the driver: a password may hold `/`, `?` and `#`. A second `@` is the sign of a
-    /// password that should have been encoded.
+    /// The credentials end at the first `@`, as for the driver: a password may hold `/`, `?` and `#`. A
+    /// second `@` is the sign of a password that should have been encoded.
     fn parse_url(scheme: &'static str, rest: &str) -> Result<DatabaseUrl, &'static str> {
         let (credentials, rest) = match rest.split_once('@') {
             Some((credentials, rest)) => (Some(credentials), rest),
@@ -136,7 +136,8 @@ impl fmt::Debug for DatabaseUrl {
     }
 }
 
-/// `host`, `host:5432`, `[::1]:5432`. Anything else after the colon may be a password whose `@` was forgotten.
+/// `host`, `host:5432`, `[::1]:5432`. Anything else after the colon may be a password whose `@` was
+/// forgotten.
 fn has_numeric_port(host: &str) -> bool {
     let after_brackets = host.rsplit_once(']').map_or(host, |(_, rest)| rest);
     after_brackets.split_once(':').is_none_or(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()))

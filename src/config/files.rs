@@ -35,7 +35,8 @@ impl File<'static> {
     }
 }
 
-/// A file of the configuration directory: settings, which are laid over the compiled ones, or data, which replace the compiled file.
+/// A file of the configuration directory: settings, which are laid over the compiled ones, or data, which
+/// replace the compiled file.
 #[derive(Clone, Debug)]
 pub struct Overlay {
     pub path: PathBuf,
@@ -60,8 +61,8 @@ pub struct Directory {
 }
 
 impl Directory {
-    /// `--config DIR`, which must exist; else `./config` where there is one. One that another account may change is refused: its
-    /// settings name programs that would run under this account.
+    /// `--config DIR`, which must exist; else `./config` where there is one. One that another account may
+    /// change is refused: its settings name programs that would run under this account.
     pub fn find(named: Option<&Path>, sudo_uid: Option<&str>, errors: &mut ConfigErrors) -> Directory {
         let Some(named) = named else { return Directory::usual(sudo_uid, errors) };
         if !named.is_dir() {

@@ -1,7 +1,7 @@
 //! The configuration: one struct a section of `config/default.toml`, which is its manual and its schema.
 //!
-//! The only reader of the environment. [`Config::load`] merges the layers, reports all faults at once and keeps the origin of
-//! each value; it must not know who uses a setting, beyond the rules of `validate`.
+//! The only reader of the environment. [`Config::load`] merges the layers, reports all faults at once and
+//! keeps the origin of each value; it must not know who uses a setting, beyond the rules of `validate`.
 
 mod database_url;
 pub mod durations;
@@ -90,8 +90,8 @@ impl Config {
         self.queue.beat_grace.unwrap_or_else(|| self.min_beat_grace() + self.lease_times().heartbeat)
     }
 
-    /// From the last beat before an actor hangs until the watchdog has noticed it: a shorter grace would cost leases that the drain
-    /// which follows still needs.
+    /// From the last beat before an actor hangs until the watchdog has noticed it: a shorter grace would cost
+    /// leases that the drain which follows still needs.
     fn min_beat_grace(&self) -> Duration {
         self.lease_times().heartbeat + self.supervision.hung_after + 2 * self.supervision.ping
     }
@@ -100,7 +100,8 @@ impl Config {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Database {
-    /// Empty = the private server in `dir`. May hold a password: [`DatabaseUrl::masked`] is what may be shown.
+    /// Empty = the private server in `dir`. May hold a password: [`DatabaseUrl::masked`] is what may be
+    /// shown.
     pub url: Secret,
     /// Empty = the user's data home (as root `/var/lib/drover`).
     #[serde(deserialize_with = "path_unless_empty")]
@@ -220,7 +221,8 @@ pub struct Proxies {
     pub bench_cap: Duration,
     pub failures_to_bench: u32,
     pub blocks_to_bench: u32,
-    /// How often the oldest benched proxy is tried while none is active, and the last active one while it fails.
+    /// How often the oldest benched proxy is tried while none is active, and the last active one while it
+    /// fails.
     #[serde(with = "durations")]
     pub revive_every: Duration,
     #[serde(with = "durations")]

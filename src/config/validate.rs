@@ -1,4 +1,5 @@
-//! Rules beyond a setting's type: ranges, and settings that must agree with each other. All faults are reported at once.
+//! Rules beyond a setting's type: ranges, and settings that must agree with each other. All faults are
+//! reported at once.
 
 use std::net::SocketAddr;
 use std::time::Duration;

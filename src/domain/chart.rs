@@ -1,7 +1,7 @@
 //! Charts of what happened: what is counted, what it can be told apart by, and the points in time. Pure.
 //!
-//! Counts are kept by minute, and of stores by day, so a point is some whole minutes long. Points begin at multiples of their
-//! length since a Monday: hours and days, in UTC, and weeks begin where people expect it.
+//! Counts are kept by minute, and of stores by day, so a point is some whole minutes long. Points begin at
+//! multiples of their length since a Monday: hours and days, in UTC, and weeks begin where people expect it.
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! `FetchCounts`: what one process sent to hosts through proxies, by minute, until it is written. Pure.
 //!
-//! In: requests that ended. Out: the totals of each minute, which only grow, so that they may be written any number of times. Bounded:
-//! where minutes cannot be written for long, new ones are not counted.
+//! In: requests that ended. Out: the totals of each minute, which only grow, so that they may be written any
+//! number of times. Bounded: where minutes cannot be written for long, new ones are not counted.
 
 use std::collections::HashMap;
 use std::ops::AddAssign;
@@ -71,7 +71,8 @@ impl FetchCounts {
         totals
     }
 
-    /// Forgets what was written and grows no more: the minutes before that of `now`, where they are as `written` has them.
+    /// Forgets what was written and grows no more: the minutes before that of `now`, where they are as
+    /// `written` has them.
     pub fn forget(&mut self, written: &[(FetchKey, FetchTotal)], now: DateTime<Utc>) {
         for (key, total) in written {
             if key.minute < minute(now) && self.totals.get(key) == Some(total) {

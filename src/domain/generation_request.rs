@@ -1,4 +1,5 @@
-//! Requests for many tasks at once: a day's crawls, one state's stores, a platform's discovery; and what was made of them.
+//! Requests for many tasks at once: a day's crawls, one state's stores, a platform's discovery; and what was
+//! made of them.
 //!
 //! Their fields are those of the API. What can be checked without the database is checked here.
 

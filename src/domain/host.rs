@@ -1,8 +1,9 @@
 //! `HostState`: what all processes together know of one host, and what may be sent to it now.
 //!
-//! In: what a process saw since its last exchange ([`HostReport`]), the database's time. Out: the next state, notices, a
-//! [`Permission`]. Its parts: [`breaker`], [`hold`], [`rate`], [`window`]. Pure: the row of the table `hosts` is locked and stored by its
-//! caller, so that each report is applied once, after those before it.
+//! In: what a process saw since its last exchange ([`HostReport`]), the database's time. Out: the next state,
+//! notices, a [`Permission`]. Its parts: [`breaker`], [`hold`], [`rate`], [`window`]. Pure: the row of the
+//! table `hosts` is locked and stored by its caller, so that each report is applied once, after those before
+//! it.
 
 pub mod breaker;
 pub mod hold;
@@ -225,7 +226,8 @@ impl HostState {
         self.processes.insert(process.to_owned(), now);
     }
 
-    /// How long the report's throttle holds the host. Answers during a hold are to requests sent before it, and end no streak.
+    /// How long the report's throttle holds the host. Answers during a hold are to requests sent before it,
+    /// and end no streak.
     fn hold(&mut self, report: &HostReport, limits: &HostLimits, now: DateTime<Utc>) -> Option<Duration> {
         let is_accepted = report.answers > report.refusals + report.failures + report.throttles;
         if is_accepted && self.hold.left(now).is_none() {

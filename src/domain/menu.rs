@@ -1,7 +1,7 @@
 //! `NormalMenu`: a store's menu after normalisation, made of its pages one by one.
 //!
-//! In: a [`NormalPage`] for each answer of a crawl, in the feed's order. Out: one product per provider id, and what was odd about
-//! them. Bounded, whatever upstream says.
+//! In: a [`NormalPage`] for each answer of a crawl, in the feed's order. Out: one product per provider id,
+//! and what was odd about them. Bounded, whatever upstream says.
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
@@ -37,7 +37,8 @@ pub enum NormaliseError {
     TooLarge,
 }
 
-/// How the kept answers of a platform become products. `platforms` has it; who may not know platforms gets it as a value.
+/// How the kept answers of a platform become products. `platforms` has it; who may not know platforms gets it
+/// as a value.
 pub type Normalise = fn(Platform, &[StoredPage<'_>]) -> Result<NormalMenu, NormaliseError>;
 
 /// Products in feed order, one per provider id, and what was odd about them.
@@ -82,7 +83,8 @@ impl NormalPage {
 }
 
 impl MenuBuilder {
-    /// Pages may overlap (ties in the feed's order): of equal ids the last one wins, at the place of the first.
+    /// Pages may overlap (ties in the feed's order): of equal ids the last one wins, at the place of the
+    /// first.
     pub fn add(&mut self, page: NormalPage) -> Result<(), NormaliseError> {
         self.options = with_options(self.options, page.options)?;
         self.menu.products.reserve(page.products.len());

@@ -115,14 +115,14 @@ impl Payload {
     }
 }
 
-/// Whether a crawl's silence about a product counts as a miss: all but a tolerated few of the announced products are in it. An
-/// empty menu that was kept has been believed.
+/// Whether a crawl's silence about a product counts as a miss: all but a tolerated few of the announced
+/// products are in it. An empty menu that was kept has been believed.
 pub fn is_complete(seen: i32, total: i32, min_coverage: f64) -> bool {
     (seen > 0 || total == 0) && is_whole(seen, total, min_coverage)
 }
 
-/// Whether `seen` products are the menu that was announced to hold `total`: totals drift while a store is being edited, so a
-/// small share may be missing, and one product always.
+/// Whether `seen` products are the menu that was announced to hold `total`: totals drift while a store is
+/// being edited, so a small share may be missing, and one product always.
 pub fn is_whole(seen: i32, total: i32, min_coverage: f64) -> bool {
     total - seen <= 1 || f64::from(seen) / f64::from(total) >= min_coverage
 }

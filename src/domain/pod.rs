@@ -1,4 +1,5 @@
-//! A pod as a picture of the queue shows it: its workers, and how it is as a whole. In: the workers' heartbeat documents. Out: pods.
+//! A pod as a picture of the queue shows it: its workers, and how it is as a whole. In: the workers'
+//! heartbeat documents. Out: pods.
 
 use std::collections::BTreeMap;
 

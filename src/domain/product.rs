@@ -73,7 +73,8 @@ pub struct Variant {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Potency {
-    /// None = the platform knows the unit but no value, which is not the same as saying nothing (no `Potency` at all).
+    /// None = the platform knows the unit but no value, which is not the same as saying nothing (no `Potency`
+    /// at all).
     pub min: Option<f64>,
     pub max: Option<f64>,
     /// None in old data that is a bare number.
@@ -127,7 +128,8 @@ impl UpstreamStatus {
     }
 }
 
-/// A product's specials: JSON that `jsonb` takes, and its hash, by which equal ones are found. A clone shares the text.
+/// A product's specials: JSON that `jsonb` takes, and its hash, by which equal ones are found. A clone shares
+/// the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpecialsJson {
     text: Arc<str>,

@@ -1,7 +1,8 @@
-//! The types of the proxy pool: a proxy, what is asked of it, how a request through it went, and what its row holds.
+//! The types of the proxy pool: a proxy, what is asked of it, how a request through it went, and what its row
+//! holds.
 //!
-//! The rules are below: [`health`] (one proxy), [`budget`] (bytes a day), [`pool`] (all proxies of this process).
-//! Pure: time comes in as an argument, and nothing here knows sockets, actors or the table.
+//! The rules are below: [`health`] (one proxy), [`budget`] (bytes a day), [`pool`] (all proxies of this
+//! process). Pure: time comes in as an argument, and nothing here knows sockets, actors or the table.
 
 pub mod budget;
 pub mod counters;

@@ -1,5 +1,5 @@
-//! robots.txt: what is done about it ([`RobotsPolicy`]), what a host answered to it ([`RobotsAnswer`]), and what all processes know of
-//! it ([`RobotsRecord`]). The file itself is [`rules`]. Pure.
+//! robots.txt: what is done about it ([`RobotsPolicy`]), what a host answered to it ([`RobotsAnswer`]), and
+//! what all processes know of it ([`RobotsRecord`]). The file itself is [`rules`]. Pure.
 
 pub mod rules;
 
@@ -11,7 +11,8 @@ use super::vocabulary::{self, vocabulary};
 
 /// Maximum age of a file; then it is fetched again.
 pub const MAX_AGE: Duration = Duration::from_secs(24 * 3600);
-/// After this time without an answer, a host whose file was never seen counts as one without a file (RFC 9309, 2.3.1.4).
+/// After this time without an answer, a host whose file was never seen counts as one without a file (RFC
+/// 9309, 2.3.1.4).
 const LONG_UNREACHABLE: Duration = Duration::from_secs(30 * 24 * 3600);
 /// How long until a host that did not answer is asked again.
 const RETRY_AFTER: Duration = Duration::from_secs(60);
@@ -88,7 +89,8 @@ impl RobotsRecord {
         self.next_fetch.is_zero()
     }
 
-    /// A host that does not answer any more keeps the rules that it had; one that never did forbids everything for a month.
+    /// A host that does not answer any more keeps the rules that it had; one that never did forbids
+    /// everything for a month.
     pub fn known(&self) -> Known {
         match &self.unreachable {
             _ if self.is_known => Known::Rules(Robots::parse(self.text.as_deref().unwrap_or_default())),

@@ -1,5 +1,5 @@
-//! Schedules by request: the fields of `POST /api/schedules` and `PUT /api/schedules/{id}` as they came, and everything about them that
-//! can be checked without the database.
+//! Schedules by request: the fields of `POST /api/schedules` and `PUT /api/schedules/{id}` as they came, and
+//! everything about them that can be checked without the database.
 
 use std::str::FromStr;
 

@@ -38,7 +38,8 @@ impl Stock {
     }
 }
 
-/// When a product was last on the menu: what its row says, and for a row without a miss its store's last complete crawl.
+/// When a product was last on the menu: what its row says, and for a row without a miss its store's last
+/// complete crawl.
 pub fn last_seen(row: DateTime<Utc>, misses: i16, last_complete: Option<DateTime<Utc>>) -> DateTime<Utc> {
     match last_complete {
         Some(crawl) if misses == 0 => row.max(crawl),
@@ -62,7 +63,8 @@ pub enum PayloadOrder {
     Newest,
     /// Products and snapshots, but a second miss is not counted.
     Replay,
-    /// Its snapshots, the times when products were seen first and last, and products that have no row. Current rows stay.
+    /// Its snapshots, the times when products were seen first and last, and products that have no row.
+    /// Current rows stay.
     Older,
 }
 

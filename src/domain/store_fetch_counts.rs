@@ -1,7 +1,8 @@
 //! `StoreFetchCounts`: what one process sent for each store, by day, until it is written. Pure.
 //!
-//! In: requests that ended. Out: the totals that have grown since they were written. Totals only grow, so that they may be written any
-//! number of times. Bounded: requests of further stores count for no store. It must not know hosts, proxies or the table.
+//! In: requests that ended. Out: the totals that have grown since they were written. Totals only grow, so
+//! that they may be written any number of times. Bounded: requests of further stores count for no store. It
+//! must not know hosts, proxies or the table.
 
 use std::collections::HashMap;
 
@@ -56,7 +57,8 @@ impl StoreFetchCounts {
         totals
     }
 
-    /// Takes note of what was written, and forgets what is written and grows no more: the days before that of `now`.
+    /// Takes note of what was written, and forgets what is written and grows no more: the days before that of
+    /// `now`.
     pub fn written(&mut self, totals: &[(StoreDay, FetchTotal)], now: DateTime<Utc>) {
         for (key, total) in totals {
             if let Some(entry) = self.entries.get_mut(key) {

@@ -1,5 +1,5 @@
-//! `TaskChange`: what a person or program wants to change of a pending task, and everything about it that can be checked without the
-//! database.
+//! `TaskChange`: what a person or program wants to change of a pending task, and everything about it that can
+//! be checked without the database.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,6 @@
-//! `TaskRequest`: a task that a person or program requests by API or command line, and everything about it that can be checked
-//! without the database. The database checks whether its store and the tasks it waits for exist.
+//! `TaskRequest`: a task that a person or program requests by API or command line, and everything about it
+//! that can be checked without the database. The database checks whether its store and the tasks it waits for
+//! exist.
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;

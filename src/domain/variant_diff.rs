@@ -1,7 +1,7 @@
 //! `VariantDiff`: what a menu changes of the variants that a product's row has.
 //!
-//! In: the rows of one product and its variants on the menu. Out: what is added, updated and removed, and what of it belongs to the
-//! history, which keeps each change of price or stock.
+//! In: the rows of one product and its variants on the menu. Out: what is added, updated and removed, and
+//! what of it belongs to the history, which keeps each change of price or stock.
 
 use super::product::Variant;
 

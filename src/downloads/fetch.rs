@@ -1,6 +1,7 @@
 //! One image, from its address to its file.
 //!
-//! In: a session and a wanted image. Out: [`Outcome`]. The content decides whether it is an image, never its name or header.
+//! In: a session and a wanted image. Out: [`Outcome`]. The content decides whether it is an image, never its
+//! name or header.
 
 use image_transform::ImageError;
 use url::Url;

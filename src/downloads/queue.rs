@@ -1,4 +1,5 @@
-//! `DownloadQueue`: the stores whose images are to be looked at, and what is under way. Cheap to clone; all clones are one.
+//! `DownloadQueue`: the stores whose images are to be looked at, and what is under way. Cheap to clone; all
+//! clones are one.
 //!
 //! Bounded: a store that finds no room is left out. Each store is in it once.
 

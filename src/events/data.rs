@@ -5,7 +5,8 @@ use crate::metrics;
 /// Writes of one completed run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DataWritten {
-    /// A payload of that many bytes, compressed; `coverage` is the share 0…1 of the announced products that it holds.
+    /// A payload of that many bytes, compressed; `coverage` is the share 0…1 of the announced products that
+    /// it holds.
     Payload {
         bytes: u64,
         coverage: f64,

@@ -43,7 +43,8 @@ pub fn no_proxy_brings_answers(hosts: &str, error: &dyn fmt::Display) {
     error!("No proxy brings an answer from {hosts}; tasks are snoozed; the last try: {error}");
 }
 
-/// `endpoint` refuses every hash that is known of `operation`: its stores are crawled by its full text, or not at all.
+/// `endpoint` refuses every hash that is known of `operation`: its stores are crawled by its full text, or
+/// not at all.
 pub fn hashes_exhausted(platform: Platform, operation: &str, endpoint: &str) {
     error!(%platform, operation, endpoint, "{endpoint} of {platform} refuses every known hash of {operation}: add the current one with `drover platforms hashes add {operation} HASH`");
 }

@@ -122,7 +122,8 @@ pub fn beat_arrived(late: Duration) {
     metrics::BEAT_LATE_SECONDS.observe(late.as_secs_f64());
 }
 
-/// Its lease is no longer renewed: its body stops before the lease runs out, and another worker takes the task.
+/// Its lease is no longer renewed: its body stops before the lease runs out, and another worker takes the
+/// task.
 pub fn task_actor_silent(task: TaskId, silence: Duration) {
     warn!(
         task,

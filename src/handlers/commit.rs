@@ -1,6 +1,6 @@
-//! The end of a finished run: the handler's writes, its follow-ups and the fenced change of the task's status, in one transaction.
-//! A run that failed for good may have such an end, too.
-//! The one follow-up of a run that hands something over may be started by it, in the same slot.
+//! The end of a finished run: the handler's writes, its follow-ups and the fenced change of the task's
+//! status, in one transaction. A run that failed for good may have such an end, too. The one follow-up of a
+//! run that hands something over may be started by it, in the same slot.
 //!
 //! In: an open transaction, the claimed task and what its handler returned. Out: [`Committed`], or why it is
 //! not. `actors/tasks/settle`, the handlers' tests and the benchmark end their runs here. It decides nothing
@@ -58,8 +58,8 @@ pub enum CommitError {
     Unknown(DbError, Committed),
 }
 
-/// Commits a finished run. `detail` is the attempt's. Without a `slot` no follow-up is started. After [`CommitError::RolledBack`] it
-/// may be called again, with a new transaction.
+/// Commits a finished run. `detail` is the attempt's. Without a `slot` no follow-up is started. After
+/// [`CommitError::RolledBack`] it may be called again, with a new transaction.
 pub async fn commit(
     tx: Tx,
     task: &ClaimedTask,

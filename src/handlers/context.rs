@@ -137,8 +137,9 @@ impl RunTrace {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(trace);
     }
 
-    /// The attempt's `detail`: {proxy_ids, fingerprint, requests, blocks}, and `unrecorded_headers`: how many headers were sent
-    /// at a guessed position, because no browser recording has them. Null for a run without requests.
+    /// The attempt's `detail`: {proxy_ids, fingerprint, requests, blocks}, and `unrecorded_headers`: how many
+    /// headers were sent at a guessed position, because no browser recording has them. Null for a run without
+    /// requests.
     pub fn detail(&self) -> Value {
         let traces: Vec<_> =
             self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().map(TraceHandle::read).collect();

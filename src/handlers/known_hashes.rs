@@ -1,8 +1,8 @@
-//! `KnownHashes`: the query hashes of each endpoint as the table had them a moment ago, so that not every fetch asks for them and notes
-//! that one worked.
+//! `KnownHashes`: the query hashes of each endpoint as the table had them a moment ago, so that not every
+//! fetch asks for them and notes that one worked.
 //!
-//! In: hashes read, and observations. Out: hashes while they are fresh, and those observations that are worth a write. One of a process.
-//! It must not know the database.
+//! In: hashes read, and observations. Out: hashes while they are fresh, and those observations that are worth
+//! a write. One of a process. It must not know the database.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -1,7 +1,8 @@
 //! `PlatformClient`: one session with a menu platform, and the query hashes that may work there.
 //!
-//! In: a store or a state. Out: a [`Crawler`] with the hashes known at its endpoint. [`PlatformClient::end`] saves which
-//! hashes worked: that is true however the task ends, so it is written at once and not with the task's effects. It must not know menus.
+//! In: a store or a state. Out: a [`Crawler`] with the hashes known at its endpoint. [`PlatformClient::end`]
+//! saves which hashes worked: that is true however the task ends, so it is written at once and not with the
+//! task's effects. It must not know menus.
 
 use url::{Position, Url};
 
@@ -59,8 +60,9 @@ impl<'a> PlatformClient<'a> {
         self.session.trace().read().current_proxy
     }
 
-    /// Saves which hashes worked, and raises the alarm for an operation that has none left; to be called however the requests ended.
-    /// Observations that cannot be saved will be made again, and are no reason to throw an answer away.
+    /// Saves which hashes worked, and raises the alarm for an operation that has none left; to be called
+    /// however the requests ended. Observations that cannot be saved will be made again, and are no reason to
+    /// throw an answer away.
     pub async fn end(mut self) {
         let Services { hash_alarm, known_hashes, clock, .. } = &*self.ctx.services;
         let now = clock.instant();

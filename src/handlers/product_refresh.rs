@@ -1,8 +1,10 @@
-//! `product_refresh`: turns a kept payload into products, snapshots and stock. It never asks the menu platform.
+//! `product_refresh`: turns a kept payload into products, snapshots and stock. It never asks the menu
+//! platform.
 //!
-//! In: a payload's id, or none for the store's latest; or what the fetch before it in the same slot has parsed already. Out: the writes
-//! of one [`MenuWrite`] and their counts. Any payload may be replayed at any time: what it may still change depends on its place among
-//! its store's payloads. A payload whose file is lost or damaged fails the task for good, and one fetch is queued in its place.
+//! In: a payload's id, or none for the store's latest; or what the fetch before it in the same slot has
+//! parsed already. Out: the writes of one [`MenuWrite`] and their counts. Any payload may be replayed at any
+//! time: what it may still change depends on its place among its store's payloads. A payload whose file is
+//! lost or damaged fails the task for good, and one fetch is queued in its place.
 
 mod variants;
 pub mod write;
@@ -24,8 +26,8 @@ use crate::storage::{StorageError, StoredMenu};
 use crate::{db, platforms};
 use write::MenuWrite;
 
-/// A menu on its way from the fetch to its refresh, in memory. The payload file holds the same and stays the truth: after a crash, and
-/// for every later refresh.
+/// A menu on its way from the fetch to its refresh, in memory. The payload file holds the same and stays the
+/// truth: after a crash, and for every later refresh.
 #[derive(Clone, Debug)]
 pub struct FetchedMenu {
     pub payload: Payload,

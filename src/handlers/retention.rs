@@ -1,7 +1,9 @@
-//! Retention of crawled data: payloads, snapshots and the history of variants go when they are older than the operator wants.
+//! Retention of crawled data: payloads, snapshots and the history of variants go when they are older than the
+//! operator wants.
 //!
-//! In: the ages of the configuration. Out: a [`RetentionReport`] of what went, or would go. Each step commits by itself, and may be the
-//! last: a payload's row goes together with a note of its file, the file after that, the note at last. It must not know when it runs.
+//! In: the ages of the configuration. Out: a [`RetentionReport`] of what went, or would go. Each step commits
+//! by itself, and may be the last: a payload's row goes together with a note of its file, the file after
+//! that, the note at last. It must not know when it runs.
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;

@@ -1,8 +1,8 @@
-//! `Crawler`: the one driver of all adapters. It sends an adapter's queries, follows what an answer leads to, and compares the result
-//! with what upstream announced and what was there before.
+//! `Crawler`: the one driver of all adapters. It sends an adapter's queries, follows what an answer leads to,
+//! and compares the result with what upstream announced and what was there before.
 //!
-//! In: a store or a point. Out: a [`Menu`] or found stores, or a [`FetchError`] where less came than was announced. It must not know
-//! tasks, tables or files.
+//! In: a store or a point. Out: a [`Menu`] or found stores, or a [`FetchError`] where less came than was
+//! announced. It must not know tasks, tables or files.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -40,9 +40,10 @@ pub struct MenuProgress {
 pub type OnPage<'a> = &'a (dyn Fn(MenuProgress) + Send + Sync);
 
 impl Crawler<'_> {
-    /// Fetches a store's whole menu. One that is too small to be believed at once ([`FetchStart::is_too_small`]) is fetched once more, through
-    /// another proxy; the caller decides whether the second is believed. `Empty` when products are announced and none come,
-    /// `Incomplete` when too few come.
+    /// Fetches a store's whole menu. One that is too small to be believed at once
+    /// ([`FetchStart::is_too_small`]) is fetched once more, through another proxy; the caller decides whether
+    /// the second is believed. `Empty` when products are announced and none come, `Incomplete` when too few
+    /// come.
     pub async fn fetch_menu(
         &mut self,
         store: &Store,
@@ -110,7 +111,8 @@ impl Crawler<'_> {
         Ok(found)
     }
 
-    /// Asks by every hash that may work, then by the full text. A stale hash is not counted against the proxy.
+    /// Asks by every hash that may work, then by the full text. A stale hash is not counted against the
+    /// proxy.
     async fn ask<T: Send + 'static>(&mut self, query: &Query, read: Read<T>) -> Result<(Response, T), FetchError> {
         let candidates = self.hashes.candidates(query.operation);
         for hash in &candidates {

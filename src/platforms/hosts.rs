@@ -1,7 +1,7 @@
 //! Which hosts a store's row may name without the operator's allow-list: public names and addresses.
 //!
-//! In: a host. Out: yes or no. Names are not resolved here, since it is the proxy that resolves them: a public name may still lead
-//! into the proxy's private network.
+//! In: a host. Out: yes or no. Names are not resolved here, since it is the proxy that resolves them: a
+//! public name may still lead into the proxy's private network.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

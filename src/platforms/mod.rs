@@ -35,16 +35,16 @@ pub use registry::{BadPlatform, PlatformData, PlatformEntry, Registry};
 
 /// A menu platform.
 ///
-/// It fits menus by page number, by cursor and by category: the adapter says what to send after an answer, and [`Query::cursor`] is
-/// its memory.
+/// It fits menus by page number, by cursor and by category: the adapter says what to send after an answer,
+/// and [`Query::cursor`] is its memory.
 pub trait Adapter: Send + Sync {
     fn platform(&self) -> Platform;
 
     /// The persisted queries that it asks by; hashes of others are never sent.
     fn operations(&self) -> &'static [&'static str];
 
-    /// Whether this platform announces how many items a menu holds. Where it does, a menu without that number fails as
-    /// `Unannounced`.
+    /// Whether this platform announces how many items a menu holds. Where it does, a menu without that number
+    /// fails as `Unannounced`.
     fn announces_total(&self) -> bool;
 
     /// Where a store's API is; none = where discovery asks. `NotAllowed` when `api_host` is no valid host.
@@ -65,8 +65,8 @@ pub trait Adapter: Send + Sync {
     /// Puts a query into a request. None when the platform cannot be asked that way.
     fn request(&self, query: &Query, form: QueryForm<'_>) -> Option<Request>;
 
-    /// Judges and reads an answer to [`Adapter::resolve_query`]: the store that was asked for, or none. An answer about others
-    /// only is an error; the only store answered to a slug is taken for it.
+    /// Judges and reads an answer to [`Adapter::resolve_query`]: the store that was asked for, or none. An
+    /// answer about others only is an error; the only store answered to a slug is taken for it.
     fn read_store(&self, query: &Query, response: &Response) -> Result<Option<FoundStore>, FetchError>;
 
     /// Judges and reads an answer to [`Adapter::discovery_query`].
@@ -76,7 +76,8 @@ pub trait Adapter: Send + Sync {
     fn read_menu(&self, query: &Query, response: &Response) -> Result<MenuPart, FetchError>;
 }
 
-/// Turns the answers of a whole crawl into products; needs nothing of an adapter but its rules. CPU work: run it by `cpu::run`.
+/// Turns the answers of a whole crawl into products; needs nothing of an adapter but its rules. CPU work: run
+/// it by `cpu::run`.
 pub fn normalise(platform: Platform, pages: &[StoredPage<'_>]) -> Result<NormalMenu, NormaliseError> {
     let bodies: Vec<&[u8]> = pages.iter().map(|page| page.body).collect();
     match platform {
@@ -171,7 +172,8 @@ impl From<&[f64; 3]> for DiscoveryPoint {
     }
 }
 
-/// The store that a slug or menu address led to. `slug` is the platform's, which may differ from the one in the address.
+/// The store that a slug or menu address led to. `slug` is the platform's, which may differ from the one in
+/// the address.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoreRef {
     pub platform_dispensary_id: String,

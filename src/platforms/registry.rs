@@ -1,6 +1,7 @@
 //! `Registry`: the platforms that this program crawls, each with what a process must know of it.
 //!
-//! In: the configuration and the data files. Out: an entry for each [`Platform`]; a platform without an entry does not compile.
+//! In: the configuration and the data files. Out: an entry for each [`Platform`]; a platform without an entry
+//! does not compile.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -73,8 +74,8 @@ impl Registry {
 }
 
 impl PlatformEntry {
-    /// A request as any visitor makes it, to check a proxy with: for the stores around `point`. None when neither a hash nor a
-    /// document is shipped for it.
+    /// A request as any visitor makes it, to check a proxy with: for the stores around `point`. None when
+    /// neither a hash nor a document is shipped for it.
     pub fn probe(&self, point: &DiscoveryPoint) -> Result<Option<(Query, Request)>, FetchError> {
         let query = self.adapter.discovery_query(point)?;
         let hash = self.shipped_hashes.iter().find(|known| known.operation == query.operation);

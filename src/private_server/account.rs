@@ -1,4 +1,5 @@
-//! The account that runs the server: this process's own, or, since PostgreSQL refuses root, an unprivileged one.
+//! The account that runs the server: this process's own, or, since PostgreSQL refuses root, an unprivileged
+//! one.
 
 use std::fs::Metadata;
 use std::os::unix::fs::{MetadataExt, chown};

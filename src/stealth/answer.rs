@@ -44,8 +44,8 @@ pub(super) fn judge_key(error: FetchError, request: &Request) -> FetchError {
     }
 }
 
-/// The error of a head, and of the first bytes of its body: a failure is a challenge where they are HTML, whatever the head names
-/// them.
+/// The error of a head, and of the first bytes of its body: a failure is a challenge where they are HTML,
+/// whatever the head names them.
 pub(super) fn judge_beginning(error: FetchError, beginning: &[u8]) -> FetchError {
     match error {
         FetchError::Http { host, .. } | FetchError::ServerError { host, .. } if looks_like_html(beginning) => {
@@ -60,8 +60,8 @@ pub(super) fn status_error(host: &str, status: StatusCode) -> FetchError {
     FetchError::Http { host: host.to_owned(), reason: format!("status {}", status.as_u16()) }
 }
 
-/// Takes the content coding off; one that was not offered is an error, and so is HTML where JSON is expected. CPU work: run it by
-/// `cpu::run`.
+/// Takes the content coding off; one that was not offered is an error, and so is HTML where JSON is expected.
+/// CPU work: run it by `cpu::run`.
 pub(super) fn read(
     host: &str,
     answer: Answer,

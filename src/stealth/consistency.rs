@@ -9,7 +9,8 @@ use super::decode;
 use super::fingerprint::{Engine, Family, Fingerprint, HeaderLists, ListKind, Lists, Os, Protocol};
 use super::request::RequestKind;
 
-/// Headers for which a fingerprint holds no value: they come from the request, its connection, the jar or the locale.
+/// Headers for which a fingerprint holds no value: they come from the request, its connection, the jar or the
+/// locale.
 const OF_THE_REQUEST: [&str; 11] = [
     "host",
     "connection",
@@ -43,8 +44,8 @@ pub(super) fn errors(lists: &HeaderLists, entries: &[Fingerprint]) -> Vec<String
     errors
 }
 
-/// The brand list that Chromium of `major` sends: a filler (Chromium's GREASE brand), `Chromium` and the brand, in an order that
-/// depends on the version.
+/// The brand list that Chromium of `major` sends: a filler (Chromium's GREASE brand), `Chromium` and the
+/// brand, in an order that depends on the version.
 pub fn brands(brand: &str, major: u32) -> String {
     const CHARACTERS: [&str; 11] = [" ", "(", ":", "-", ".", "/", ")", ";", "=", "?", "_"];
     const PLACES: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];

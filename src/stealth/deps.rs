@@ -1,4 +1,5 @@
-//! `SessionDeps`: what all sessions of a process share. `Exchange`: one request of one session, as a route sends it.
+//! `SessionDeps`: what all sessions of a process share. `Exchange`: one request of one session, as a route
+//! sends it.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -71,8 +72,9 @@ impl SessionDeps {
         lock(&self.answers.silent_hosts).clear();
     }
 
-    /// The error for a request that broke in transit and was never answered, for the first time at `first_suspicion`. When no
-    /// host has answered since through any proxy, it is the proxies that fail, and the task must not pay for it.
+    /// The error for a request that broke in transit and was never answered, for the first time at
+    /// `first_suspicion`. When no host has answered since through any proxy, it is the proxies that fail, and
+    /// the task must not pay for it.
     pub fn judge_suspicion(&self, host: &str, first_suspicion: Instant, error: FetchError) -> FetchError {
         // at least a second, so that answers just before quick failures count
         let look_back = self.clock.instant().checked_sub(MIN_LOOK_BACK);

@@ -179,7 +179,8 @@ impl FetchError {
         }
     }
 
-    /// The value of the label `outcome` in metrics. Dashboards use these names: they stay where a variant is renamed.
+    /// The value of the label `outcome` in metrics. Dashboards use these names: they stay where a variant is
+    /// renamed.
     pub fn label(&self) -> &'static str {
         match self {
             FetchError::Blocked { .. } => "blocked",

@@ -1,4 +1,5 @@
-//! `Fingerprint`: one browser's header set (names, spelling, order, values), as `identities.toml` describes it.
+//! `Fingerprint`: one browser's header set (names, spelling, order, values), as `identities.toml` describes
+//! it.
 //!
 //! Data only. `consistency` checks it, `headers` makes requests of it.
 
@@ -136,7 +137,8 @@ pub struct ListKind {
     pub script_headers: Vec<String>,
 }
 
-/// The complete header names of one order and kind, spelled as on the wire; optional ones are skipped when absent.
+/// The complete header names of one order and kind, spelled as on the wire; optional ones are skipped when
+/// absent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Lists {
@@ -145,8 +147,9 @@ pub struct Lists {
 }
 
 impl Fingerprint {
-    /// The names of a request in order, from the list whose script headers are most like `script_headers` (lower case); and
-    /// the script headers of that list. Empty only without a list for `kind`, which loading refuses.
+    /// The names of a request in order, from the list whose script headers are most like `script_headers`
+    /// (lower case); and the script headers of that list. Empty only without a list for `kind`, which loading
+    /// refuses.
     pub fn names(&self, kind: RequestKind, script_headers: &[String], protocol: Protocol) -> (&[String], &[String]) {
         let fitting = self.kinds.iter().filter(|(_, list)| list.request == kind);
         let Some((name, list)) = fitting.min_by_key(|(_, list)| list.differences(script_headers)) else {

@@ -1,7 +1,8 @@
-//! `HostLimiter`: one host as this process sees it: the shared state as last read, what has to be added to it, and this process's
-//! share of the rate.
+//! `HostLimiter`: one host as this process sees it: the shared state as last read, what has to be added to
+//! it, and this process's share of the rate.
 //!
-//! Without a [`HostTable`], and while it fails, the rules are applied here alone. It must not know proxies or requests.
+//! Without a [`HostTable`], and while it fails, the rules are applied here alone. It must not know proxies or
+//! requests.
 
 use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -156,7 +157,8 @@ impl HostLimiter {
         applied
     }
 
-    /// The table fails: the report is judged here, and added to the table later. Only the table gives out probes.
+    /// The table fails: the report is judged here, and added to the table later. Only the table gives out
+    /// probes.
     fn keep(&self, mut report: HostReport, error: &str) -> Applied {
         report.asks_probe = false;
         let applied = self.apply_here(&report);
@@ -212,7 +214,8 @@ impl View {
         utc.checked_add_signed(passed).unwrap_or(utc)
     }
 
-    /// After a hold it is old at once: another process may have met the next one, and two that take turns so would never be held both.
+    /// After a hold it is old at once: another process may have met the next one, and two that take turns so
+    /// would never be held both.
     fn is_old(&self, now: Instant) -> bool {
         let Some(exchanged) = self.exchanged else { return true };
         let has_outlived_hold = self.held(exchanged).is_some() && self.held(now).is_none();

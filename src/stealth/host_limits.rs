@@ -31,8 +31,8 @@ pub(super) struct HostRateLimits {
     hosts: Mutex<HashMap<String, Arc<HostLimiter>>>,
 }
 
-/// The right to send one request to a host, until what was seen is [noted](HostRateLimits::note) or it is dropped. The host's
-/// limiter is not forgotten meanwhile.
+/// The right to send one request to a host, until what was seen is [noted](HostRateLimits::note) or it is
+/// dropped. The host's limiter is not forgotten meanwhile.
 pub(super) struct RequestPermit {
     limiter: Arc<HostLimiter>,
     probe: Option<ProbeNumber>,
@@ -91,8 +91,8 @@ impl HostRateLimits {
         }
     }
 
-    /// Waits until `host` may be asked. [`FetchError::Throttled`] when it has asked for a long wait, [`FetchError::HostRefuses`] while
-    /// its breaker is open.
+    /// Waits until `host` may be asked. [`FetchError::Throttled`] when it has asked for a long wait,
+    /// [`FetchError::HostRefuses`] while its breaker is open.
     pub async fn permit(&self, host: &str) -> Result<RequestPermit, FetchError> {
         let limiter = self.limiter(host);
         let permit = async {

@@ -1,6 +1,8 @@
-//! `HostRobots`: the rules of hosts as this process last read them from the [`RobotsTable`], and what is done about them.
+//! `HostRobots`: the rules of hosts as this process last read them from the [`RobotsTable`], and what is done
+//! about them.
 //!
-//! In: an authority. Out: its rules while they are fresh, and the place where they are kept. It fetches nothing.
+//! In: an authority. Out: its rules while they are fresh, and the place where they are kept. It fetches
+//! nothing.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

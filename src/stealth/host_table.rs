@@ -1,6 +1,7 @@
 //! `HostTable`: where processes share what they know of hosts.
 //!
-//! In: what this process saw of one host. Out: what all of them know of it. It must not know how it is stored.
+//! In: what this process saw of one host. Out: what all of them know of it. It must not know how it is
+//! stored.
 
 use chrono::{DateTime, Utc};
 use futures_util::future::BoxFuture;

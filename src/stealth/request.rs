@@ -89,12 +89,14 @@ impl Request {
         self.url.origin() == self.referer.origin()
     }
 
-    /// Whether the request carries the cookies of its host: a script's only within the origin of its page, an image's always.
+    /// Whether the request carries the cookies of its host: a script's only within the origin of its page, an
+    /// image's always.
     pub fn has_cookies(&self) -> bool {
         self.kind == RequestKind::Image || self.is_same_origin()
     }
 
-    /// Whether a browser would first send an OPTIONS request: to another origin, with a header that is not safelisted.
+    /// Whether a browser would first send an OPTIONS request: to another origin, with a header that is not
+    /// safelisted.
     pub fn needs_preflight(&self) -> bool {
         let is_safelisted = |(name, value): &(&str, String)| match name.to_ascii_lowercase().as_str() {
             "accept" | "accept-language" | "content-language" => true,
@@ -140,7 +142,8 @@ impl Response {
         self.headers.get(http::header::CONTENT_ENCODING).is_some_and(|coding| coding.as_bytes() == b"gzip")
     }
 
-    /// An error for any status but 200: others are without content (204, 205), a part of it (206), or changed on the way (203).
+    /// An error for any status but 200: others are without content (204, 205), a part of it (206), or changed
+    /// on the way (203).
     pub fn require_success(&self) -> Result<(), FetchError> {
         match self.status == StatusCode::OK {
             true => Ok(()),

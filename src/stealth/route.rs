@@ -55,7 +55,8 @@ impl Route {
         !self.lease.is_revoked()
     }
 
-    /// One try, reported to the source of the proxies and to the host's limiter. The time that it took ends with the last byte.
+    /// One try, reported to the source of the proxies and to the host's limiter. The time that it took ends
+    /// with the last byte.
     pub async fn attempt<T: Send + 'static>(
         &mut self,
         exchange: &Exchange<'_>,
@@ -203,7 +204,8 @@ impl Route {
         set.for_each(|set_cookie| self.jar.store(&request.url, set_cookie, now));
     }
 
-    /// Over plain http the proxy answers for itself on the same connection: 407 certainly, 502 and 504 perhaps.
+    /// Over plain http the proxy answers for itself on the same connection: 407 certainly, 502 and 504
+    /// perhaps.
     fn reject_answer_of_proxy(&self, request: &Request, is_forwarded: bool, status: StatusCode) -> Result<(), Failure> {
         let host = request.host();
         match status {

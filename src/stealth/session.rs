@@ -140,11 +140,12 @@ impl Sessions {
 }
 
 impl Session {
-    /// Sends `request` until `read` accepts an answer of status 2xx, in at most 1 + `proxies.rotations_per_request` tries.
+    /// Sends `request` until `read` accepts an answer of status 2xx, in at most 1 +
+    /// `proxies.rotations_per_request` tries.
     ///
-    /// `read` runs on the CPU pool. It gets whole, decoded answers of any status that [`answer`](super::answer) does not judge by
-    /// itself, and returns what they hold; its errors lead to further tries like all others. A proxy is blamed only for its own
-    /// failures and for blocks.
+    /// `read` runs on the CPU pool. It gets whole, decoded answers of any status that
+    /// [`answer`](super::answer) does not judge by itself, and returns what they hold; its errors lead to
+    /// further tries like all others. A proxy is blamed only for its own failures and for blocks.
     pub async fn send<T: Send + 'static>(
         &mut self,
         request: &Request,
@@ -223,7 +224,8 @@ impl Session {
         self.avoided.extend(left);
     }
 
-    /// The permit by which this session's answers are held; a caller that keeps answers longer keeps a clone of it.
+    /// The permit by which this session's answers are held; a caller that keeps answers longer keeps a clone
+    /// of it.
     pub fn memory(&self) -> MemoryPermit {
         self.memory.clone()
     }
@@ -267,7 +269,8 @@ impl Session {
         }
     }
 
-    /// A new proxy, a new identity, an empty jar. When no proxy comes free for a further try, the last one's failure counts.
+    /// A new proxy, a new identity, an empty jar. When no proxy comes free for a further try, the last one's
+    /// failure counts.
     async fn open_route(&mut self, request: &Request, tries: &Tries) -> Result<Route, FetchError> {
         let ask = ProxyAsk {
             host: request.host().to_owned(),

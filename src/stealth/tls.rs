@@ -1,9 +1,11 @@
-//! The TLS client: public roots plus the operator's own CA file, one named crypto provider, ALPN for both protocols.
+//! The TLS client: public roots plus the operator's own CA file, one named crypto provider, ALPN for both
+//! protocols.
 //!
-//! It opens no connection: a stream that already leads to the origin, or to a proxy, goes in, the same one with TLS on it comes out.
+//! It opens no connection: a stream that already leads to the origin, or to a proxy, goes in, the same one
+//! with TLS on it comes out.
 //!
-//! Session tickets are kept in one [`ClientConfig`] a route and never shared: an origin that gets back a ticket of its own
-//! knows that two addresses are one client.
+//! Session tickets are kept in one [`ClientConfig`] a route and never shared: an origin that gets back a
+//! ticket of its own knows that two addresses are one client.
 
 use std::io;
 use std::path::Path;

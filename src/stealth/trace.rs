@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::proxy::ProxyId;
 
-/// `proxy_ids` and `fingerprints`: each once, in the order of first use; at most one more for each request and try.
+/// `proxy_ids` and `fingerprints`: each once, in the order of first use; at most one more for each request
+/// and try.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
     pub proxy_ids: Vec<ProxyId>,

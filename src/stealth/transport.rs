@@ -129,8 +129,8 @@ impl Transport {
         self.within("first byte", self.http.first_byte_timeout, &request.url, sent).await
     }
 
-    /// Collects the body of an answer, still in its content coding. A body above [`memory::SMALL_BODY`] needs the task's memory
-    /// permit.
+    /// Collects the body of an answer, still in its content coding. A body above [`memory::SMALL_BODY`] needs
+    /// the task's memory permit.
     pub async fn collect(
         &self,
         request: &Request,
@@ -155,8 +155,8 @@ impl Transport {
         Ok(Answer { status: head.status, headers: head.headers, raw: raw.freeze() })
     }
 
-    /// The first `limit` bytes of a body, or a little more, and whether that is all of it. A body above [`memory::SMALL_BODY`] needs
-    /// the task's memory permit.
+    /// The first `limit` bytes of a body, or a little more, and whether that is all of it. A body above
+    /// [`memory::SMALL_BODY`] needs the task's memory permit.
     pub async fn collect_beginning(
         &self,
         url: &Url,
@@ -388,7 +388,8 @@ fn unreachable(proxy: &Proxy, url: &Url, reason: &str) -> Failure {
     Failure::in_transit(FetchError::Unreachable { host: host(url), reason }, &host(url))
 }
 
-/// The whole chain of causes, because the first one says little; without the address of its manual that rustls adds.
+/// The whole chain of causes, because the first one says little; without the address of its manual that
+/// rustls adds.
 fn causes(error: &(dyn std::error::Error + 'static)) -> String {
     let causes = std::iter::successors(Some(error), |error| error.source());
     let texts = causes.map(|cause| {

@@ -1,7 +1,8 @@
 //! `Payloads::open`: a payload file as a stream, in memory that does not grow with it.
 //!
-//! In: its path and hash, and the form in which it is wanted. Out: parts of it, each made when it is asked for, so that a slow reader
-//! holds no thread. The whole file is checked before the first part is handed out: damage is an error, not half an answer.
+//! In: its path and hash, and the form in which it is wanted. Out: parts of it, each made when it is asked
+//! for, so that a slow reader holds no thread. The whole file is checked before the first part is handed out:
+//! damage is an error, not half an answer.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -56,8 +57,8 @@ pub struct PayloadData {
 }
 
 impl Payloads {
-    /// Opens a payload whose bytes have the hash `sha256`. `around` does not belong to the file and is left out of
-    /// [`PayloadForm::File`].
+    /// Opens a payload whose bytes have the hash `sha256`. `around` does not belong to the file and is left
+    /// out of [`PayloadForm::File`].
     pub async fn open(
         &self,
         storage_path: &str,

@@ -1,7 +1,8 @@
 //! `Payloads::diff`: two payload files of a store, compared.
 //!
-//! In: their rows, and how a platform's answers become products: a function, since files know no platforms. Out: a [`PayloadDiff`].
-//! One file is held inflated at a time, and one comparison of the process is made at a time.
+//! In: their rows, and how a platform's answers become products: a function, since files know no platforms.
+//! Out: a [`PayloadDiff`]. One file is held inflated at a time, and one comparison of the process is made at
+//! a time.
 
 use tokio::sync::Semaphore;
 

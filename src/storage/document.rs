@@ -1,6 +1,8 @@
-//! The format of a payload file: one JSON document, gzipped in members, with each answer of upstream in it unchanged. Pure.
+//! The format of a payload file: one JSON document, gzipped in members, with each answer of upstream in it
+//! unchanged. Pure.
 //!
-//! An answer that came gzipped becomes a member as it is: compressing it again would take more CPU than the rest of a crawl.
+//! An answer that came gzipped becomes a member as it is: compressing it again would take more CPU than the
+//! rest of a crawl.
 
 use std::io::{self, Write};
 use std::ops::Range;

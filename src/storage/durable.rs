@@ -9,8 +9,9 @@ use tempfile::{NamedTempFile, PersistError};
 const TMP_PREFIX: &str = ".";
 const TMP_SUFFIX: &str = ".tmp";
 
-/// Writes `bytes` into a synced temporary file in `dir`, which is created when missing. The file is removed when it is dropped,
-/// or by the sweep when the process was killed. Its mode follows the umask, so that backups can read it: it must hold no secret.
+/// Writes `bytes` into a synced temporary file in `dir`, which is created when missing. The file is removed
+/// when it is dropped, or by the sweep when the process was killed. Its mode follows the umask, so that
+/// backups can read it: it must hold no secret.
 pub fn write_temporary(dir: &Path, bytes: &[u8]) -> io::Result<NamedTempFile> {
     let file = write_unsynced(dir, bytes)?;
     file.as_file().sync_all()?;

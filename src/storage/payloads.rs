@@ -1,7 +1,7 @@
 //! `Payloads`: raw upstream answers, one gzipped file a crawl.
 //!
-//! In: the pages of a crawl. Out: the path, size and hash of a file, which is durable before they are returned and never changed
-//! afterwards. A file whose row was never written is swept.
+//! In: the pages of a crawl. Out: the path, size and hash of a file, which is durable before they are
+//! returned and never changed afterwards. A file whose row was never written is swept.
 
 use std::collections::HashSet;
 use std::fs;
@@ -29,7 +29,8 @@ pub use super::document::{PageBytes, PayloadContent, PayloadHead, StoredMenu};
 
 /// Far more than any payload; a larger file is not read into memory.
 pub(super) const MAX_FILE_BYTES: u64 = 128 << 20;
-/// Payloads of one store with the same millisecond in their name; each further one takes the next millisecond.
+/// Payloads of one store with the same millisecond in their name; each further one takes the next
+/// millisecond.
 const MAX_NAMES: i64 = 1000;
 /// Free space that is needed before a menu is fetched; more than most payloads take.
 const MIN_ROOM: usize = 256 << 10;
@@ -84,8 +85,9 @@ impl Payloads {
         self.had_owner.store(true, Ordering::Relaxed);
     }
 
-    /// Registers this database as the root's owner. Each write does so first, since another share may be mounted there while the
-    /// process runs. A root that had an owner and has none any more is unavailable: its share is away.
+    /// Registers this database as the root's owner. Each write does so first, since another share may be
+    /// mounted there while the process runs. A root that had an owner and has none any more is unavailable:
+    /// its share is away.
     pub async fn register_owner(&self) -> Result<Ownership, StorageError> {
         self.blocking_within(MAX_CHECK_WAIT, self.registration()).await
     }
@@ -117,7 +119,8 @@ impl Payloads {
         self.note_write(checked.await)
     }
 
-    /// False from a write or check that finds the disk full or the root unusable, to the next one that does not.
+    /// False from a write or check that finds the disk full or the root unusable, to the next one that does
+    /// not.
     pub fn can_write(&self) -> watch::Receiver<bool> {
         self.can_write.subscribe()
     }
@@ -153,8 +156,8 @@ impl Payloads {
         self.read_with(storage_path, sha256, |menu| menu).await
     }
 
-    /// Reads a payload whose bytes have the hash `sha256`, and hands it to `work` on the CPU pool: as few of them are inflated at
-    /// a time as the pool has threads.
+    /// Reads a payload whose bytes have the hash `sha256`, and hands it to `work` on the CPU pool: as few of
+    /// them are inflated at a time as the pool has threads.
     pub async fn read_with<T: Send + 'static>(
         &self,
         storage_path: &str,
@@ -258,7 +261,8 @@ pub(super) fn open_file(root: &Path, path: &str) -> Result<fs::File, StorageErro
     }
 }
 
-/// A link, or a pipe without a writer, was put there from outside: the one is not followed, the other not waited for.
+/// A link, or a pipe without a writer, was put there from outside: the one is not followed, the other not
+/// waited for.
 fn open(path: &Path) -> io::Result<fs::File> {
     let flags = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK;
     let file = fs::OpenOptions::new().read(true).custom_flags(flags.bits()).open(path)?;

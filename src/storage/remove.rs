@@ -1,6 +1,7 @@
 //! The removal of payload files that retention has given up.
 //!
-//! In: storage paths whose rows are gone. Out: those whose files are gone, durably. It must not know the database.
+//! In: storage paths whose rows are gone. Out: those whose files are gone, durably. It must not know the
+//! database.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -41,7 +42,8 @@ fn is_removed(root: &Path, path: &str) -> bool {
     }
 }
 
-/// A removal that a crash undoes would leave a file without a row. Days, months and years without files go, too.
+/// A removal that a crash undoes would leave a file without a row. Days, months and years without files go,
+/// too.
 fn sync_days(root: &Path, paths: &[String]) -> Result<(), StorageError> {
     let days: BTreeSet<&str> = paths.iter().filter_map(|path| path.rsplit_once('/')).map(|(day, _)| day).collect();
     for day in days {

@@ -1,7 +1,8 @@
 //! `Variants`: resized images on disk, a cache that may be lost at any time.
 //!
-//! In: the digest of what was asked for, and bytes. Out: the bytes again, until others were used more recently and the cache is full. It
-//! survives restarts: a file's access time says when it was used last. It must not know what is in the files.
+//! In: the digest of what was asked for, and bytes. Out: the bytes again, until others were used more
+//! recently and the cache is full. It survives restarts: a file's access time says when it was used last. It
+//! must not know what is in the files.
 
 use std::fs::{self, File};
 use std::io;

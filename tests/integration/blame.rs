@@ -1,5 +1,5 @@
-//! Which runs count against a task when they are lost, seen on whole processes: only that of a task which ran in a process, or in
-//! a task actor, that died alone.
+//! Which runs count against a task when they are lost, seen on whole processes: only that of a task which ran
+//! in a process, or in a task actor, that died alone.
 
 use std::time::Duration;
 

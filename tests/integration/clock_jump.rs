@@ -5,7 +5,8 @@ use drover::domain::role::Role;
 
 use testkit::{Child, Farm, connect};
 
-/// Moves every time in every table of drover's own, as if all had been written by a clock that was a day ahead.
+/// Moves every time in every table of drover's own, as if all had been written by a clock that was a day
+/// ahead.
 const A_DAY_AHEAD: &str = "
     SET session_replication_role = replica;
     DO $$

@@ -1,5 +1,5 @@
-//! With 100,000 pending tasks and 20,000 more of busy stores, the queue's statements still touch a handful of pages: they find
-//! what they want by an index, and walk past nothing.
+//! With 100,000 pending tasks and 20,000 more of busy stores, the queue's statements still touch a handful of
+//! pages: they find what they want by an index, and walk past nothing.
 
 use drover::db::tasks::{self, ClaimBatch, NewTask};
 use drover::domain::role::Role;
@@ -17,7 +17,8 @@ const ASKED: i64 = 10;
 const BUSY_STORES: i64 = 20;
 const BUSY_WAITING: i64 = 400;
 const READY: i64 = 40_000;
-/// Found, locked, updated, and once more for the attempt: a few reads a task, where a search would make thousands.
+/// Found, locked, updated, and once more for the attempt: a few reads a task, where a search would make
+/// thousands.
 const READS_A_TASK: i64 = 8;
 
 const FILL: &str = "
@@ -45,7 +46,8 @@ impl Queue {
     }
 }
 
-/// On the one plain connection, whose statistics can be flushed: what `statement` touched after five runs that settle its plan.
+/// On the one plain connection, whose statistics can be flushed: what `statement` touched after five runs
+/// that settle its plan.
 async fn pages_of(queue: &Queue, statement: &str) -> i64 {
     let prepared = queue.database.raw.prepare(statement).await.unwrap();
     for _ in 0..6 {
@@ -129,7 +131,8 @@ enum Statistics {
 }
 
 impl Statistics {
-    /// Before there is anything to do: the session that claims has used its statements, so that its plans are made.
+    /// Before there is anything to do: the session that claims has used its statements, so that its plans are
+    /// made.
     async fn before(self, queue: &Queue) {
         queue.sql("ALTER TABLE worker_tasks SET (autovacuum_enabled = off)").await;
         match self {
@@ -154,8 +157,9 @@ impl Statistics {
 }
 
 impl Queue {
-    /// Rows of worker_tasks that `statement` reads, counted inside its functions, whose plans no EXPLAIN from outside shows: what a
-    /// sequential scan read, what indexes led to, and the value of its one column. The statement takes effect.
+    /// Rows of worker_tasks that `statement` reads, counted inside its functions, whose plans no EXPLAIN from
+    /// outside shows: what a sequential scan read, what indexes led to, and the value of its one column. The
+    /// statement takes effect.
     async fn rows_read(&self, statement: &str) -> (i64, i64, i64) {
         let raw = &self.database.raw;
         let reads = "SELECT seq_tup_read, idx_tup_fetch FROM pg_stat_xact_user_tables WHERE relname = 'worker_tasks'";
@@ -240,7 +244,8 @@ async fn a_settlement_and_a_sweep_read_a_few_rows_whatever_the_statistics_say(
              SELECT 'payload_fetch', 1000 + n, true FROM generate_series(1, {READY}) n; RESET drover.own"
         ))
         .await;
-    // one waits behind the task that is settled, and twelve of other stores, too many for the trigger, may have their reservations at once
+    // one waits behind the task that is settled, and twelve of other stores, too many for the trigger, may
+    // have their reservations at once
     queue.enqueue(&[crate::queue::refresh(1)]).await;
     queue
         .sql(

@@ -1,5 +1,5 @@
-//! Bombs and floods against a whole worker: each is stopped at its bound, and the memory of the process stays within what its slots
-//! may hold.
+//! Bombs and floods against a whole worker: each is stopped at its bound, and the memory of the process stays
+//! within what its slots may hold.
 
 use std::time::Duration;
 

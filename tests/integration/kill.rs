@@ -48,8 +48,8 @@ async fn a_demo_that_is_killed_again_and_again_completes_its_crawl() {
     private_server::stop(&private_server::dir_in(dir.path())).await.unwrap();
 }
 
-/// After how many log lines to kill: while the workers start, or in the crawl, which logs four lines a store. Each life gets
-/// a part of the crawl so small that none but the last completes it.
+/// After how many log lines to kill: while the workers start, or in the crawl, which logs four lines a store.
+/// Each life gets a part of the crawl so small that none but the last completes it.
 fn moment(kills: usize, stores: usize) -> usize {
     let crawl = (3 * stores / kills).max(1);
     match rand::rng().random_bool(0.5) {

@@ -1,13 +1,13 @@
-//! The plans of the queue's functions are pinned: each function that the program calls carries its planner settings, and what it
-//! calls runs under them.
+//! The plans of the queue's functions are pinned: each function that the program calls carries its planner
+//! settings, and what it calls runs under them.
 
 use crate::statements::files_with;
 
 const PINS: [&str; 5] =
     ["plan_cache_mode=force_generic_plan", "enable_seqscan=off", "enable_bitmapscan=off", "enable_sort=off", "jit=off"];
 
-/// Not the queue's hot statements: DDL, walks over all stores with settings of their own, one row by its key, a message in the log, and the
-/// tables of the older schema, which are read whole.
+/// Not the queue's hot statements: DDL, walks over all stores with settings of their own, one row by its key,
+/// a message in the log, and the tables of the older schema, which are read whole.
 const NOT_PINNED: [&str; 15] = [
     "cancel_legacy_crawl_jobs",
     "close_legacy_runs",

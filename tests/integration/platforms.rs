@@ -1,4 +1,5 @@
-//! Crawls of the simulated platform by way of its proxies: what arrives, and what is made of a platform that misbehaves.
+//! Crawls of the simulated platform by way of its proxies: what arrives, and what is made of a platform that
+//! misbehaves.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! Stores whose data is not what it should be: found by a look at all of them, listed, counted, and gone once they are mended.
+//! Stores whose data is not what it should be: found by a look at all of them, listed, counted, and gone once
+//! they are mended.
 
 use drover::db::quality::{self, FindingChange};
 use rstest::rstest;

@@ -1,4 +1,5 @@
-//! Panics and stalls planted in every handler and every actor of a running worker: what they cost, and what they must not.
+//! Panics and stalls planted in every handler and every actor of a running worker: what they cost, and what
+//! they must not.
 //!
 //! Failpoints are process-wide, so each test runs the real program as a child.
 

@@ -42,7 +42,8 @@ pub async fn database() -> TestDatabase {
     TestDatabase::create(&format!("TEMPLATE {template}")).await
 }
 
-/// A fresh database with the whole schema and what the statements of `fill` put there. They run once for all tests.
+/// A fresh database with the whole schema and what the statements of `fill` put there. They run once for all
+/// tests.
 pub async fn filled_database(fill: &str) -> TestDatabase {
     let template = make_template(fill).await;
     TestDatabase::create(&format!("TEMPLATE {template}")).await
@@ -117,7 +118,8 @@ impl TestDatabase {
     }
 }
 
-/// Ends every connection to a database. A client that closes its own does not wait until the server has done so.
+/// Ends every connection to a database. A client that closes its own does not wait until the server has done
+/// so.
 async fn cut_off(other: &tokio_postgres::Client, name: &str) {
     let cut = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = $1";
     other.execute(cut, &[&name]).await.unwrap();

@@ -1,4 +1,5 @@
-//! `Farm`: a simulated world, a database that knows its stores and proxies, and drover processes that crawl it.
+//! `Farm`: a simulated world, a database that knows its stores and proxies, and drover processes that crawl
+//! it.
 //!
 //! Times are short: leases of two seconds, ticks of half a second, small menus.
 

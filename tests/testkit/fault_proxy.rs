@@ -1,4 +1,5 @@
-//! `FaultProxy`: a TCP port in front of a database server's socket, whose network can fall silent or lose an answer.
+//! `FaultProxy`: a TCP port in front of a database server's socket, whose network can fall silent or lose an
+//! answer.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -32,7 +33,8 @@ struct Network {
 }
 
 impl FaultProxy {
-    /// In front of the server of `url`, as the test databases have it: `postgresql:///NAME?host=DIR&user=drover`.
+    /// In front of the server of `url`, as the test databases have it:
+    /// `postgresql:///NAME?host=DIR&user=drover`.
     pub async fn start(url: &str) -> FaultProxy {
         let (database, server) = server_of(url);
         let network = Arc::new(Network {
@@ -66,7 +68,8 @@ impl FaultProxy {
         *self.network.marker.lock().unwrap() = Some((marker.as_bytes().to_vec(), times));
     }
 
-    /// The next request that holds `marker` is carried out, and its answer does not arrive: its connection is cut instead.
+    /// The next request that holds `marker` is carried out, and its answer does not arrive: its connection is
+    /// cut instead.
     pub fn lose_answer_to(&self, marker: &str) {
         *self.network.request_marker.lock().unwrap() = Some(marker.as_bytes().to_vec());
     }
@@ -149,7 +152,8 @@ async fn forward_answers(
     }
 }
 
-/// Whether the server says no more before it hears of its client: it is ready for the next query, or for the rows of a COPY.
+/// Whether the server says no more before it hears of its client: it is ready for the next query, or for the
+/// rows of a COPY.
 fn is_whole(answer: &[u8]) -> bool {
     let is_ready = answer.split_last().is_some_and(|(_, before)| before.ends_with(READY_FOR_QUERY));
     is_ready || last_message(answer) == Some(COPY_IN)

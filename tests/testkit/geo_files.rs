@@ -64,7 +64,8 @@ struct Strings {
 }
 
 impl Strings {
-    /// The columns of a row behind its address: country, region, city, latitude, longitude, zip code, timezone.
+    /// The columns of a row behind its address: country, region, city, latitude, longitude, zip code,
+    /// timezone.
     fn columns(&mut self, [code, name, region, city, timezone]: &[&str; 5]) -> Vec<u8> {
         // the name is three bytes behind the code
         let country = self.add(code);

@@ -1,4 +1,5 @@
-//! `SlowLink`: a TCP port in front of a database server's socket, whose every byte arrives later, as over a long distance.
+//! `SlowLink`: a TCP port in front of a database server's socket, whose every byte arrives later, as over a
+//! long distance.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};

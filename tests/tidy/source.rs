@@ -1,4 +1,5 @@
-//! Rust files read for the rules: their code without comments, literals and unit tests, and every path that the code names.
+//! Rust files read for the rules: their code without comments, literals and unit tests, and every path that
+//! the code names.
 //!
 //! The tokens are the compiler's (`proc_macro2`), so that macros' arguments are read as well.
 

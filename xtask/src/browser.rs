@@ -1,6 +1,7 @@
 //! `Browser`: a real Chromium without a window, by its driver. Ends with the value, whatever happened to it.
 //!
-//! In: addresses, scripts and what a person does. Out: what the page says. It needs `chromedriver` and Chromium on the machine.
+//! In: addresses, scripts and what a person does. Out: what the page says. It needs `chromedriver` and
+//! Chromium on the machine.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -222,7 +223,8 @@ impl WebDriverCompatibleCommand for Extension {
     }
 }
 
-/// A driver takes one port on both kinds of loopback address: another process may have taken it on one of them.
+/// A driver takes one port on both kinds of loopback address: another process may have taken it on one of
+/// them.
 async fn start_driver() -> anyhow::Result<(Child, u16)> {
     let mut last = None;
     for _ in 0..MAX_STARTS {

@@ -1,5 +1,5 @@
-//! Rows of a menu: prices in cents, sizes in milligrams and millilitres, stock joined by label. The last of equal ids wins, in
-//! the place of the first.
+//! Rows of a menu: prices in cents, sizes in milligrams and millilitres, stock joined by label. The last of
+//! equal ids wins, in the place of the first.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

@@ -1,4 +1,5 @@
-//! `Address`: the path of a picture, `/dutchie-images/<32 hex digits>`; where redirects lead, the number of each follows.
+//! `Address`: the path of a picture, `/dutchie-images/<32 hex digits>`; where redirects lead, the number of
+//! each follows.
 
 use std::fmt;
 

@@ -1,4 +1,5 @@
-//! HTTP/1.1 forward proxy: absolute-form requests over a kept connection, and CONNECT tunnels, with Basic credentials.
+//! HTTP/1.1 forward proxy: absolute-form requests over a kept connection, and CONNECT tunnels, with Basic
+//! credentials.
 
 use std::io;
 use std::sync::Arc;

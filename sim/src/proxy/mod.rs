@@ -1,7 +1,7 @@
 //! The forward proxies: real ones on loopback, with faults that can be switched on.
 //!
-//! They reach loopback only. `localhost` and loopback addresses lead to themselves; any other host leads to the origin, so
-//! that a crawler may ask for real names without ever leaving the machine.
+//! They reach loopback only. `localhost` and loopback addresses lead to themselves; any other host leads to
+//! the origin, so that a crawler may ask for real names without ever leaving the machine.
 
 mod http1;
 mod outgoing;
@@ -183,7 +183,8 @@ pub(crate) async fn serve(world: Arc<World>, proxy: usize, mut listener: TcpList
     }
 }
 
-/// Keeps the port without listening on it while the proxy refuses, so that connections are refused and no other process takes the port.
+/// Keeps the port without listening on it while the proxy refuses, so that connections are refused and no
+/// other process takes the port.
 async fn reopened(state: &ProxyState) -> TcpListener {
     loop {
         match reopen(state).await {

@@ -1,4 +1,5 @@
-//! Stock on the wire: `POSMetaData` (capped, in another order than the options) or `manualInventory` (neither).
+//! Stock on the wire: `POSMetaData` (capped, in another order than the options) or `manualInventory`
+//! (neither).
 
 use serde::Serialize;
 

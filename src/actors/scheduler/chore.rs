@@ -1,7 +1,7 @@
 //! `Chore`: a kind of periodic work of a process, with its interval and one turn of it (one execution).
 //!
-//! A turn is idempotent and may be interrupted anywhere: the next one finds what is left. In: the database and the payload files.
-//! Out: a [`ChoreStatus`]. It must not know who runs it, or when.
+//! A turn is idempotent and may be interrupted anywhere: the next one finds what is left. In: the database
+//! and the payload files. Out: a [`ChoreStatus`]. It must not know who runs it, or when.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -225,8 +225,9 @@ fn counted(swept: Option<i64>) -> Result<Option<u64>, TaskError> {
     Ok(swept.map(|swept| u64::try_from(swept).unwrap_or(0)))
 }
 
-/// Puts back what is past its lease; returns how many tasks. The sweep comes first: it writes `queue_chores.unbroken_since`, from
-/// which `recover_tasks` sees that the whole queue stood still; then no task is blamed for the loss of its process.
+/// Puts back what is past its lease; returns how many tasks. The sweep comes first: it writes
+/// `queue_chores.unbroken_since`, from which `recover_tasks` sees that the whole queue stood still; then no
+/// task is blamed for the loss of its process.
 pub async fn recover(db: &Db, config: &Config) -> Result<u64, DbError> {
     let client = db.client().await?;
     sweep_due(&client, config.queue.sweep_due).await?;
@@ -236,7 +237,8 @@ pub async fn recover(db: &Db, config: &Config) -> Result<u64, DbError> {
     Ok(requeued + failed)
 }
 
-/// Logs the findings that began or ended, and returns their number. The gauge of each process shows all findings.
+/// Logs the findings that began or ended, and returns their number. The gauge of each process shows all
+/// findings.
 async fn look_at_quality(db: &Db, interval: Duration) -> Result<Option<u64>, DbError> {
     let client = db.client().await?;
     let changes = quality::look_unless_recent(&client, interval).await?;

@@ -1,7 +1,8 @@
-//! Removes what is older than `[retention]` keeps: ended tasks, runs of schedules, operations, counts by minute and day, the audit, kept
-//! answers.
+//! Removes what is older than `[retention]` keeps: ended tasks, runs of schedules, operations, counts by
+//! minute and day, the audit, kept answers.
 //!
-//! In: the ages. Out: how many rows went. Batches of a bounded size, each on a connection of its own: other work goes first.
+//! In: the ages. Out: how many rows went. Batches of a bounded size, each on a connection of its own: other
+//! work goes first.
 
 use crate::config::Retention;
 use crate::db::{

@@ -1,7 +1,9 @@
-//! `Watchdog`: a thread of its own that notices an actor which hangs, and ends a process that cannot end itself.
+//! `Watchdog`: a thread of its own that notices an actor which hangs, and ends a process that cannot end
+//! itself.
 //!
-//! A hung actor cannot be mended in place: the process drains and exits non-zero, and the next level (systemd, Kubernetes) starts
-//! it again. Where the drain hangs too, this thread exits the process. It knows actors by name only.
+//! A hung actor cannot be mended in place: the process drains and exits non-zero, and the next level
+//! (systemd, Kubernetes) starts it again. Where the drain hangs too, this thread exits the process. It knows
+//! actors by name only.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -165,8 +167,8 @@ impl WatchedActor {
         self.poll_times.upgrade().map_or(Duration::ZERO, |times| times.busy_for())
     }
 
-    /// Sends the next ping when the last one was answered; returns how long the one under way has waited. A parked actor need not
-    /// answer while the pause before its restart can last.
+    /// Sends the next ping when the last one was answered; returns how long the one under way has waited. A
+    /// parked actor need not answer while the pause before its restart can last.
     fn silence(&mut self, max_restart_pause: Duration, runtime: &Handle) -> Duration {
         let (Some(ping), Some(times)) = (&self.ping, self.poll_times.upgrade()) else { return Duration::ZERO };
         let parked = times.parked_for();

@@ -1,7 +1,7 @@
 //! `Executor` and `Run`: one run of a claimed task on the runtime, outside of any actor: start, body, end.
 //!
-//! In: a claimed task and its stop signal ([`Stop`]). Out: how the run ended. `settle` writes that end. A chained task that it started
-//! runs next, in the same slot. It must not know actors.
+//! In: a claimed task and its stop signal ([`Stop`]). Out: how the run ended. `settle` writes that end. A
+//! chained task that it started runs next, in the same slot. It must not know actors.
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
@@ -67,7 +67,8 @@ pub(super) enum BodyEnd {
     NotStopped,
 }
 
-/// How long a body may take to its next await once it is aborted. One that takes longer blocks a thread of the runtime.
+/// How long a body may take to its next await once it is aborted. One that takes longer blocks a thread of
+/// the runtime.
 const MAX_ABORT_TIME: Duration = Duration::from_secs(30);
 
 impl Executor {
@@ -81,7 +82,8 @@ impl Executor {
         Executor { db, claimer, services, config, lifecycle, after_hooks: AfterHooks::default() }
     }
 
-    /// Runs a granted task to its end, and then what it chained in its slot; `current` has the lease of the one that runs.
+    /// Runs a granted task to its end, and then what it chained in its slot; `current` has the lease of the
+    /// one that runs.
     pub async fn run(&self, grant: TaskGrant, roles: &RoleSet, current: &watch::Sender<TaskLease>) {
         let mut next = Some(grant);
         while let Some(grant) = next {
@@ -90,7 +92,8 @@ impl Executor {
         }
     }
 
-    /// A panic, in the body or once around it, is a failed attempt. After a second one nothing is written, and the lease runs out.
+    /// A panic, in the body or once around it, is a failed attempt. After a second one nothing is written,
+    /// and the lease runs out.
     async fn run_one(&self, grant: TaskGrant, roles: &RoleSet) -> Option<TaskGrant> {
         let TaskGrant { task, mut guard, hand_over } = grant;
         guard.begin();
@@ -162,7 +165,8 @@ impl<'a> Run<'a> {
         tokio::spawn(body.in_current_span())
     }
 
-    /// Waits for the body's end, its time limit or a stop signal. Unless it is `NotStopped`, the body has ended when this returns.
+    /// Waits for the body's end, its time limit or a stop signal. Unless it is `NotStopped`, the body has
+    /// ended when this returns.
     async fn wait_for_body(
         &self,
         mut body: JoinHandle<Result<Outcome, TaskError>>,
@@ -184,7 +188,8 @@ impl<'a> Run<'a> {
         match tokio::time::timeout(MAX_ABORT_TIME, body).await {
             Ok(ended) => end_after_abort(reason, ended),
             Err(_) => {
-                // it may still write files and ask the platform, so the task is not settled: its lease runs out and it is recovered
+                // it may still write files and ask the platform, so the task is not settled: its lease runs
+                // out and it is recovered
                 events::task_abort_timed_out(&self.event(), MAX_ABORT_TIME);
                 BodyEnd::NotStopped
             }
@@ -205,7 +210,8 @@ impl<'a> Run<'a> {
     }
 }
 
-/// A body may end by itself just before it is aborted: what it has done is not thrown away, unless its lease is gone.
+/// A body may end by itself just before it is aborted: what it has done is not thrown away, unless its lease
+/// is gone.
 fn end_after_abort(reason: BodyEnd, ended: Result<Result<Outcome, TaskError>, JoinError>) -> BodyEnd {
     match (reason, ended) {
         (BodyEnd::Lost, _) => BodyEnd::Lost,

@@ -1,7 +1,9 @@
-//! `HeldTasks`: the tasks that this process holds. It is outside of every actor, so that no task is forgotten when an actor dies.
+//! `HeldTasks`: the tasks that this process holds. It is outside of every actor, so that no task is forgotten
+//! when an actor dies.
 //!
-//! In: claims, beats, renewals, losses, ends. Out: the stop signals of bodies, and leases to be renewed, released or recovered, always by
-//! (task, fence): a worker's id may be used again. It must not know the database.
+//! In: claims, beats, renewals, losses, ends. Out: the stop signals of bodies, and leases to be renewed,
+//! released or recovered, always by (task, fence): a worker's id may be used again. It must not know the
+//! database.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,8 +23,8 @@ pub enum Stop {
     Release,
 }
 
-/// A task actor within its worker; never used again there, so that a late message of a dead one is not taken for its
-/// successor's.
+/// A task actor within its worker; never used again there, so that a late message of a dead one is not taken
+/// for its successor's.
 pub type TaskActorId = usize;
 
 /// A claimed task.
@@ -101,7 +103,8 @@ impl HeldTasks {
         stop_signal
     }
 
-    /// Puts a chained task of the same slot in the place of its parent, whose run has ended. None: the parent was taken meanwhile.
+    /// Puts a chained task of the same slot in the place of its parent, whose run has ended. None: the parent
+    /// was taken meanwhile.
     pub fn replace(&self, parent: &TaskLease, lease: TaskLease, stop_at: Instant) -> Option<oneshot::Receiver<Stop>> {
         let task_actor = self.change(|inner| inner.remove(parent))?.task.task_actor;
         Some(self.enter(HeldTask { lease, task_actor, is_suspect: false, stop_at }))

@@ -1,9 +1,10 @@
-//! How a run's end is written: effects and status in one transaction, a status alone, or with the claimer's next round trip.
+//! How a run's end is written: effects and status in one transaction, a status alone, or with the claimer's
+//! next round trip.
 //!
-//! In: how the body ended. Out: a settled task, an event, a hook that runs after a commit, and the chained task that goes on in the
-//! same slot. A database that is away, silent or
-//! busy with a deadlock costs a finished run nothing: what it fetched is kept and written again for as long as its lease can last.
-//! It must not know why the body ended so.
+//! In: how the body ended. Out: a settled task, an event, a hook that runs after a commit, and the chained
+//! task that goes on in the same slot. A database that is away, silent or busy with a deadlock costs a
+//! finished run nothing: what it fetched is kept and written again for as long as its lease can last. It must
+//! not know why the body ended so.
 
 use std::time::{Duration, Instant};
 
@@ -74,8 +75,8 @@ impl Run<'_> {
         if let Ok(true) = self.executor.claimer.complete(completion).await {
             return self.report_completed();
         }
-        // by itself, where it can wait for a row that another session has locked. The round trip may have been committed, or may
-        // yet be; `settle_status` then finds the task completed
+        // by itself, where it can wait for a row that another session has locked. The round trip may have
+        // been committed, or may yet be; `settle_status` then finds the task completed
         let completed = Settlement::new(AttemptOutcome::Completed, None);
         self.settle_status(Settlement { result: Some(result), ..completed }).await
     }
@@ -141,7 +142,8 @@ impl Run<'_> {
         next
     }
 
-    /// Writes an end without effects. When the database stays away, the lease runs out and the task is recovered.
+    /// Writes an end without effects. When the database stays away, the lease runs out and the task is
+    /// recovered.
     async fn settle_status(&self, settlement: Settlement) {
         let settlement = Settlement { detail: self.detail(), ..settlement };
         let mut retries = self.retries();
@@ -220,8 +222,8 @@ impl Run<'_> {
     }
 }
 
-/// How long a statement of a run's end is tried again: while its failure may pass, for as long as a lease lasts, and until the
-/// process gives its tasks back.
+/// How long a statement of a run's end is tried again: while its failure may pass, for as long as a lease
+/// lasts, and until the process gives its tasks back.
 struct Retries {
     since: Instant,
     limit: Duration,

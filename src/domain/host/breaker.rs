@@ -1,7 +1,7 @@
 //! `Breaker`: closed, or open with a back-off, or half-open with one probe under way. Pure.
 //!
-//! Closed → open for base · 2^n → half-open: one probe, whose verdict closes it or opens it again for longer. A probe has a number,
-//! so that an answer that comes late decides nothing.
+//! Closed → open for base · 2^n → half-open: one probe, whose verdict closes it or opens it again for longer.
+//! A probe has a number, so that an answer that comes late decides nothing.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! `Rate`: the requests a second that all processes together may send to a host: halved by trouble, slowly back to the configured
-//! one. Pure.
+//! `Rate`: the requests a second that all processes together may send to a host: halved by trouble, slowly
+//! back to the configured one. Pure.
 
 use std::time::Duration;
 

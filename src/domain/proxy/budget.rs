@@ -1,8 +1,9 @@
-//! `Budget`: the bytes that proxies may carry in a day, each of them and all together, and what of it is spent. Pure.
+//! `Budget`: the bytes that proxies may carry in a day, each of them and all together, and what of it is
+//! spent. Pure.
 //!
-//! In: what the table says of today, what this process has sent since it was read, the time. Out: whether a proxy rests, and which
-//! budgets have come to an end or near it. A proxy's day is that of its timezone; that of all together is the day of UTC. It must not know
-//! requests, nor how midnight is found.
+//! In: what the table says of today, what this process has sent since it was read, the time. Out: whether a
+//! proxy rests, and which budgets have come to an end or near it. A proxy's day is that of its timezone; that
+//! of all together is the day of UTC. It must not know requests, nor how midnight is found.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -13,7 +14,8 @@ use super::ProxyId;
 
 /// People are warned when this share of a budget is spent.
 const WARNING_PERCENT: i64 = 80;
-/// A process that has sent such a part of a budget shares it, and reads what others have sent: ten that send at once exceed it by 1 %.
+/// A process that has sent such a part of a budget shares it, and reads what others have sent: ten that send
+/// at once exceed it by 1 %.
 const UNSHARED_PART: i64 = 1_000;
 /// How old a reading may be where little is sent.
 const READ_EVERY: Duration = Duration::from_secs(60);
@@ -114,7 +116,8 @@ impl Budget {
         self.budgets.is_set()
     }
 
-    /// Whether the table should be read now. Where it cannot be, it is tried again no sooner than for another reason.
+    /// Whether the table should be read now. Where it cannot be, it is tried again no sooner than for another
+    /// reason.
     pub fn is_reading_due(&self, now: Instant) -> bool {
         let is_old = self.last_reading.is_none_or(|last| now.saturating_duration_since(last) >= READ_EVERY);
         self.budgets.is_set() && (is_old || self.has_unshared)

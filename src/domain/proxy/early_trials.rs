@@ -26,8 +26,8 @@ impl EarlyTrials {
         self.next = None;
     }
 
-    /// Whether the one that was benched or tried last at `since` is tried now; none has been benched for longer. While others are
-    /// usable it is spared for as long as a first bench lasts.
+    /// Whether the one that was benched or tried last at `since` is tried now; none has been benched for
+    /// longer. While others are usable it is spared for as long as a first bench lasts.
     pub fn is_due(&mut self, since: Instant, has_usable: bool, limits: &BenchLimits, now: Instant) -> bool {
         let next = *self.next.get_or_insert(now + limits.revive_every);
         let rested = if has_usable { since + limits.bench_base } else { since };

@@ -1,4 +1,5 @@
-//! `VariantWrites`: the variants of products that a payload adds or changes, and what of it belongs to their history.
+//! `VariantWrites`: the variants of products that a payload adds or changes, and what of it belongs to their
+//! history.
 //!
 //! In: those products with their ids. It reads the variants of changed products and writes what differs.
 

@@ -72,7 +72,8 @@ struct StoresData<'a> {
     filtered_dispensaries: Option<FirstOf<'a, MAX_STORES>>,
 }
 
-/// Counted against no proxy, tried again, never kept: another store's answer, from a cache or a filter that was ignored.
+/// Counted against no proxy, tried again, never kept: another store's answer, from a cache or a filter that
+/// was ignored.
 pub fn wrong_store_error(response: &Response, asked: &str, answered: &str) -> FetchError {
     let reason = format!("wrong_store: it was asked for {asked} and answered about {answered}");
     FetchError::Http { host: response.host.clone(), reason }

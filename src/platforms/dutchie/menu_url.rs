@@ -2,7 +2,8 @@
 
 use url::Url;
 
-/// A menu's address and what it names the store by: a slug, which may be a vanity one, or an id. Upstream takes either.
+/// A menu's address and what it names the store by: a slug, which may be a vanity one, or an id. Upstream
+/// takes either.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MenuUrl {
     pub url: Url,

@@ -1,7 +1,7 @@
 //! The Dutchie platform: its queries, how its answers are judged, and its menus normalised.
 //!
-//! Everything it can change without notice (hashes, hosts, the API paths of its shards) is data: `config/dutchie.toml`, the configuration, and the
-//! store's own columns.
+//! Everything it can change without notice (hashes, hosts, the API paths of its shards) is data:
+//! `config/dutchie.toml`, the configuration, and the store's own columns.
 
 mod answers;
 mod data;
@@ -143,7 +143,8 @@ impl Adapter for Dutchie {
         };
         match found.as_slice() {
             [] => Ok(None),
-            // the only store that is answered to a slug is taken for it: a vanity slug is neither its id nor its own slug
+            // the only store that is answered to a slug is taken for it: a vanity slug is neither its id nor
+            // its own slug
             [only] if !is_id(&asked) => Ok(Some(only.clone())),
             [other, ..] => {
                 let other_id = &other.platform_dispensary_id;

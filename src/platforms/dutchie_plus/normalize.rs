@@ -1,7 +1,7 @@
 //! Reads Dutchie Plus' answer into products.
 //!
-//! Pure: no clock, no network, no database. In: an answer, as JSON text. Out: one [`Product`] per provider id, with oddities as warnings
-//! beside them; only an answer that is no menu is an error.
+//! Pure: no clock, no network, no database. In: an answer, as JSON text. Out: one [`Product`] per provider
+//! id, with oddities as warnings beside them; only an answer that is no menu is an error.
 
 mod wire;
 mod words;

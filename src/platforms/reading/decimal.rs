@@ -1,4 +1,5 @@
-//! The tolerant decimal reader: numbers come as JSON numbers, as strings, with currency signs. Money never passes through a float.
+//! The tolerant decimal reader: numbers come as JSON numbers, as strings, with currency signs. Money never
+//! passes through a float.
 
 use std::borrow::Cow;
 use std::iter::repeat;
@@ -8,7 +9,8 @@ use super::reader::unquoted;
 /// Powers of ten beyond this are no price.
 const MAX_EXPONENT: i32 = 30;
 
-/// Integer cents of a JSON number or string, half a cent rounded up. None for what is no amount, negative, or over 21 million.
+/// Integer cents of a JSON number or string, half a cent rounded up. None for what is no amount, negative, or
+/// over 21 million.
 pub fn cents(json: &str) -> Option<i32> {
     let text = plain(json)?;
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {

@@ -1,7 +1,7 @@
 //! Plain answers: what a session fetches beside the platform's, such as an image.
 //!
-//! In: a request whose answer may have any status. Out: a [`Document`], after at most one further try by another proxy. Redirects are
-//! the caller's.
+//! In: a request whose answer may have any status. Out: a [`Document`], after at most one further try by
+//! another proxy. Redirects are the caller's.
 
 use std::sync::Arc;
 

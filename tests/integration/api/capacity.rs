@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 
 use super::server::Server;
 
-/// 500 pending fetches, and fetches and refreshes that took 72 s each: 50 an hour. One worker does both roles.
+/// 500 pending fetches, and fetches and refreshes that took 72 s each: 50 an hour. One worker does both
+/// roles.
 const WORK: &str = "
     INSERT INTO worker_tasks (role) SELECT 'payload_fetch' FROM generate_series(1, 500);
     INSERT INTO worker_tasks (id, role, status, worker_id, started_at, last_heartbeat_at, completed_at) VALUES

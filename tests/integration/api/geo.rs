@@ -1,4 +1,5 @@
-//! `/api/geo`, `drover geo lookup`, the states of imported proxies, and where the requests of consumers come from.
+//! `/api/geo`, `drover geo lookup`, the states of imported proxies, and where the requests of consumers come
+//! from.
 
 use std::path::PathBuf;
 use std::process::Output;

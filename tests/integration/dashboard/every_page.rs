@@ -63,7 +63,8 @@ async fn the_first_load_is_small() {
     assert!((10_000..=FIRST_LOAD).contains(&total), "{total} bytes: {loaded:#?}");
 }
 
-/// The size of the document and these files in a release build: this debug build serves them as they are in the checkout.
+/// The size of the document and these files in a release build: this debug build serves them as they are in
+/// the checkout.
 fn minified_size(names: &[&str]) -> u64 {
     let (ui, dir) = (testkit::root().join("ui"), tempfile::tempdir().unwrap());
     let own: Vec<&str> = names.iter().copied().filter(|name| !name.starts_with("vendor/")).collect();

@@ -1,4 +1,5 @@
-//! `HandlerHarness`: handlers run as a worker runs them, without any actor: a claimed task, its body, and its commit.
+//! `HandlerHarness`: handlers run as a worker runs them, without any actor: a claimed task, its body, and its
+//! commit.
 
 use std::sync::Arc;
 use std::time::Duration;

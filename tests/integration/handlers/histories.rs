@@ -1,4 +1,5 @@
-//! The set-based statements against the pure rule, over random histories of crawls, partial crawls, replays and late payloads.
+//! The set-based statements against the pure rule, over random histories of crawls, partial crawls, replays
+//! and late payloads.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,5 @@
-//! Whole chains against the simulated platform, through its proxies: fetch, payload, refresh, and the roles that find stores.
+//! Whole chains against the simulated platform, through its proxies: fetch, payload, refresh, and the roles
+//! that find stores.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! Sessions for handlers under test: a list of proxies without health, handed out in turn, and a configuration without pauses.
+//! Sessions for handlers under test: a list of proxies without health, handed out in turn, and a
+//! configuration without pauses.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

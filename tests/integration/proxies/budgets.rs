@@ -1,4 +1,5 @@
-//! Budgets of bytes a day: two processes with one database, each with its own pool, as two farms of workers have.
+//! Budgets of bytes a day: two processes with one database, each with its own pool, as two farms of workers
+//! have.
 
 use std::time::Duration;
 

@@ -131,7 +131,8 @@ async fn a_claim_says_how_long_the_task_was_due() {
     assert!((90..100).contains(&waited), "{waited} s");
 }
 
-/// Rows that are newer than a statement's snapshot once vanished from a join with the rows that a function had just claimed.
+/// Rows that are newer than a statement's snapshot once vanished from a join with the rows that a function
+/// had just claimed.
 #[tokio::test]
 async fn every_claimed_task_is_handed_out() {
     let queue = Queue::new().await;

@@ -1,5 +1,5 @@
-//! Unusual rows: infinite and far dates, numbers at the ends of their types, documents that cannot be decoded. One bad
-//! row never fails a batch.
+//! Unusual rows: infinite and far dates, numbers at the ends of their types, documents that cannot be
+//! decoded. One bad row never fails a batch.
 
 use drover::db::store_views::{self, StoreFilter};
 use drover::db::task_views::{self, TaskFilter, counts};

@@ -1,4 +1,5 @@
-//! The queue on a real database: through `drover::db`, through its SQL functions, and by hand as people at psql do.
+//! The queue on a real database: through `drover::db`, through its SQL functions, and by hand as people at
+//! psql do.
 
 mod capacity;
 mod claim;

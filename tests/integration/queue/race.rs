@@ -1,5 +1,5 @@
-//! All at once: enqueuers, claimers by role sets, people at psql, a sweeper. No two tasks of a store run at the same time, each task
-//! is done once, no call fails, and nothing is left.
+//! All at once: enqueuers, claimers by role sets, people at psql, a sweeper. No two tasks of a store run at
+//! the same time, each task is done once, no call fails, and nothing is left.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};

@@ -1,5 +1,5 @@
-//! Many cancel, retry, delete and change the tasks of a few stores while workers run them: no two bodies of a store run at the same
-//! time, a status changes in legal ways only, no call fails, and nothing is left.
+//! Many cancel, retry, delete and change the tasks of a few stores while workers run them: no two bodies of a
+//! store run at the same time, a status changes in legal ways only, no call fails, and nothing is left.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

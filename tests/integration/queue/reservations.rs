@@ -204,7 +204,8 @@ async fn an_empty_list_of_dependencies_is_none() {
     assert_eq!(queue.claim_all().await.len(), 2);
 }
 
-/// Batches that give the reservations of the same stores in opposite orders must not wait for each other in a ring.
+/// Batches that give the reservations of the same stores in opposite orders must not wait for each other in a
+/// ring.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn enqueuers_of_the_same_stores_in_opposite_orders_do_not_deadlock() {
     let queue = Queue::new().await;

@@ -1,4 +1,5 @@
-//! Which tasks do the same work, and what becomes of a schedule, a day's crawls or a request that meets one that is open.
+//! Which tasks do the same work, and what becomes of a schedule, a day's crawls or a request that meets one
+//! that is open.
 
 use chrono::TimeDelta;
 use drover::clock::Clock;
@@ -12,7 +13,8 @@ use serde_json::json;
 use super::*;
 
 impl Queue {
-    /// Schedules that are due, as people write them; each tuple is (name, role, platform, account, state, args).
+    /// Schedules that are due, as people write them; each tuple is (name, role, platform, account, state,
+    /// args).
     async fn due_schedules(&self, tuples: &str) {
         self.sql(&format!(
             "INSERT INTO task_schedules (name, role, platform, account, state_code, args, interval_hours, next_run_at) \

@@ -1,4 +1,5 @@
-//! Sweeps: in batches that commit by themselves, beside people who hold locks, and no more often by many processes than by one.
+//! Sweeps: in batches that commit by themselves, beside people who hold locks, and no more often by many
+//! processes than by one.
 
 use std::time::Instant;
 

@@ -1,5 +1,5 @@
-//! How much memory it takes to serve and to compare payloads of 50,000 products. Each is read in a process of its own, so that nothing else
-//! moves its peak.
+//! How much memory it takes to serve and to compare payloads of 50,000 products. Each is read in a process of
+//! its own, so that nothing else moves its peak.
 
 use std::process::Stdio;
 use std::sync::LazyLock;

@@ -1,4 +1,5 @@
-//! Content codings: every one that is offered is read, others are errors, and what was received is kept as it was.
+//! Content codings: every one that is offered is read, others are errors, and what was received is kept as it
+//! was.
 
 use std::io::Cursor;
 

@@ -1,5 +1,5 @@
-//! How much memory a process takes for what a careless or hostile platform sends. The crawls run in a process of their own, so that
-//! nothing else moves its peak; the origin is in this one.
+//! How much memory a process takes for what a careless or hostile platform sends. The crawls run in a process
+//! of their own, so that nothing else moves its peak; the origin is in this one.
 
 use std::net::SocketAddr;
 use std::process::Stdio;

@@ -209,8 +209,8 @@ async fn without_a_proxy_nothing_is_sent() {
     assert_eq!(origin.seen(), []);
 }
 
-/// One place opens outbound connections for crawling, and it connects to proxies. The modules that are left out talk to
-/// Postgres or to this program's own API.
+/// One place opens outbound connections for crawling, and it connects to proxies. The modules that are left
+/// out talk to Postgres or to this program's own API.
 #[test]
 fn only_the_connection_to_a_proxy_opens_sockets() {
     let src = testkit::root().join("src");

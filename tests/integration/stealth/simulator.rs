@@ -19,7 +19,8 @@ struct World {
 }
 
 impl World {
-    /// A world with as many proxies as are in `chosen`, which are the ones that a session may use, in that order.
+    /// A world with as many proxies as are in `chosen`, which are the ones that a session may use, in that
+    /// order.
     fn with_proxies(count: usize, chosen: &[usize]) -> Self {
         let settings = Settings { stores: 1, proxies: count, blocked_proxies: 0, ..Settings::default() };
         let sim = Simulator::start(settings).unwrap();

@@ -24,7 +24,8 @@ const MAX_BYTES: usize = 64 << 10;
 pub struct PageSpecials<'a>(HashMap<&'a str, SpecialsJson>);
 
 impl<'a> PageSpecials<'a> {
-    /// The object with the platform's own key names; None when both lists are empty. Prices are never computed from them.
+    /// The object with the platform's own key names; None when both lists are empty. Prices are never
+    /// computed from them.
     pub fn read(&mut self, raw: Raw<'a>, read: &mut Reader<'_>) -> Option<SpecialsJson> {
         let text = raw?.get();
         if let Some(known) = self.0.get(text) {

@@ -1,5 +1,5 @@
-//! Dutchie's menu page as it comes: every field is kept as raw JSON text, so that one of a wrong type spoils nothing but itself,
-//! and a page is scanned once.
+//! Dutchie's menu page as it comes: every field is kept as raw JSON text, so that one of a wrong type spoils
+//! nothing but itself, and a page is scanned once.
 
 mod product;
 
@@ -63,7 +63,8 @@ pub struct Items<'a> {
     pub not_objects: usize,
 }
 
-/// The same, each element scanned before it is read: one that cannot be read is counted as no object. It costs a second scan.
+/// The same, each element scanned before it is read: one that cannot be read is counted as no object. It
+/// costs a second scan.
 pub struct ScannedItems<'a>(Items<'a>);
 
 impl<'a> From<ScannedItems<'a>> for Items<'a> {

@@ -1,4 +1,5 @@
-//! Bodies that no reader of JSON should take, or that readers take in different ways: 400 or 422 from every operation that reads one.
+//! Bodies that no reader of JSON should take, or that readers take in different ways: 400 or 422 from every
+//! operation that reads one.
 
 use drover::api::openapi;
 use futures_util::{StreamExt, stream};

@@ -1,5 +1,6 @@
-//! Tricks in every parameter of every operation: SQL, paths, numbers beyond their types, lines for headers, cursors that no page ended
-//! with. The answer is a refusal, or an honest one: a text is looked for as it is, and nothing else is found by it.
+//! Tricks in every parameter of every operation: SQL, paths, numbers beyond their types, lines for headers,
+//! cursors that no page ended with. The answer is a refusal, or an honest one: a text is looked for as it is,
+//! and nothing else is found by it.
 
 use std::time::{Duration, Instant};
 
@@ -25,7 +26,8 @@ const PROMPT: Duration = Duration::from_secs(5);
 /// Name of a store, its tasks and everything else that a filter could find.
 const MARK: &str = "honest";
 
-/// They match what they say, which nothing has, and would match all if they became a part of a statement or a pattern.
+/// They match what they say, which nothing has, and would match all if they became a part of a statement or a
+/// pattern.
 const SQL: [&str; 14] = [
     "' OR '1'='1",
     "\" OR \"\"=\"",
@@ -194,7 +196,8 @@ impl Parameter {
     }
 }
 
-/// With a store, products, a task and an audit row that a filter could find by mistake; and the directory of its geo database.
+/// With a store, products, a task and an audit row that a filter could find by mistake; and the directory of
+/// its geo database.
 async fn marked() -> (Target, TempDir) {
     let (dir, path) = geo_database();
     let target = Target::with_geo(Geo::new(Some(&path))).await;

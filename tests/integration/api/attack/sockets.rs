@@ -1,4 +1,5 @@
-//! Many sockets that want nothing, or want it slowly: others are answered meanwhile, and the server holds a bounded number of them.
+//! Many sockets that want nothing, or want it slowly: others are answered meanwhile, and the server holds a
+//! bounded number of them.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

@@ -1,8 +1,9 @@
-//! Every error that an operation describes is provoked here, and is answered as it says: with its status, content type and form. The
-//! test fails where the description has an error that nothing provokes, and where one is provoked that it does not have.
+//! Every error that an operation describes is provoked here, and is answered as it says: with its status,
+//! content type and form. The test fails where the description has an error that nothing provokes, and where
+//! one is provoked that it does not have.
 //!
-//! Most requests are made from the description alone; [`cases`] has the rest. Whether an answer of any other test is described is
-//! looked at by `openapi::assert_described`.
+//! Most requests are made from the description alone; [`cases`] has the rest. Whether an answer of any other
+//! test is described is looked at by `openapi::assert_described`.
 
 mod cases;
 mod form;
@@ -159,7 +160,8 @@ async fn too_many_requests(all: &[Operation]) -> Vec<Error> {
     errors
 }
 
-/// 404, 409, 412, 422: things that are not there, are there already, or do not allow the change; and a key of another request.
+/// 404, 409, 412, 422: things that are not there, are there already, or do not allow the change; and a key of
+/// another request.
 async fn things(all: &[Operation]) -> Vec<Error> {
     let (_dir, geo) = geo_database();
     let server = &Server::start_with(|config| config.requests_per_minute = 0, Geo::new(Some(&geo))).await;
@@ -264,7 +266,8 @@ async fn damaged_files(all: &[Operation]) -> Vec<Error> {
     [damaged, read(410).await].concat()
 }
 
-/// 415, 416, 422 and 503: stored images that are none, that are damaged, of which there is no such part, or that too many ask for.
+/// 415, 416, 422 and 503: stored images that are none, that are damaged, of which there is no such part, or
+/// that too many ask for.
 async fn images(all: &[Operation]) -> Vec<Error> {
     let (server, busy) = (Server::start().await, Server::with_images(|images| images.render_queue = 0).await);
     for server in [&server, &busy] {
@@ -318,8 +321,8 @@ async fn with_broken_database(all: &[Operation]) -> Vec<Error> {
     failures(all, 500, &known, &unknown).await
 }
 
-/// By two servers: `known` still knows its callers, so that the operation itself fails. `unknown` does not: for operations that ask no
-/// more of the database than who the caller is.
+/// By two servers: `known` still knows its callers, so that the operation itself fails. `unknown` does not:
+/// for operations that ask no more of the database than who the caller is.
 async fn failures(all: &[Operation], status: u16, known: &Server, unknown: &Server) -> Vec<Error> {
     let mut errors = Vec::new();
     for operation in all.iter().filter(|operation| !OF_FILES.contains(&operation.name().as_str())) {

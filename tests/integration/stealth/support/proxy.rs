@@ -1,5 +1,5 @@
-//! Forward proxies: HTTP (absolute form and CONNECT) and SOCKS5. Whatever name is asked for, they lead to one origin, and
-//! they keep every byte that was meant for themselves.
+//! Forward proxies: HTTP (absolute form and CONNECT) and SOCKS5. Whatever name is asked for, they lead to one
+//! origin, and they keep every byte that was meant for themselves.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};

@@ -1,6 +1,7 @@
 //! `WireProduct`: one element of a menu page, with each field that is read as raw JSON text.
 //!
-//! In: an element of `products`, whatever it is. Out: a product, or none for what is no object. It must not know what fields mean.
+//! In: an element of `products`, whatever it is. Out: a product, or none for what is no object. It must not
+//! know what fields mean.
 
 use std::borrow::Cow;
 use std::fmt;
