@@ -35,7 +35,7 @@ impl Clock {
         }
     }
 
-    /// Monotonic time, for what is measured.
+    /// Monotonic time, for measurements.
     pub fn instant(&self) -> Instant {
         match &self.0 {
             None => Instant::now(),

@@ -189,7 +189,7 @@ impl Weighter<String, Arc<Variant>> for Weight {
     }
 }
 
-/// Whether the original itself is what is asked for.
+/// Whether the original itself is requested.
 fn is_identity(transform: &Transform) -> bool {
     let Transform { width, height, quality, fit: _, blur, gray, format, background, enlarge: _ } = transform;
     let has_size = width.is_some() || height.is_some();

@@ -2,7 +2,7 @@
 //! held at once.
 //!
 //! In: a task that is about to hold more than a real menu needs. Out: one permit a task, kept for as long as
-//! anything that it received is. It must not know what is held.
+//! anything that it received is. It must not know the held data.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;

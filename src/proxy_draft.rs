@@ -36,7 +36,7 @@ impl ProxyDraft {
         if line.contains("://") { ProxyDraft::from_url(line) } else { ProxyDraft::from_plain(line) }
     }
 
-    /// `host:port` or `host:port:user:password`; the password may hold colons and is taken as it stands.
+    /// `host:port` or `host:port:user:password`; the password may hold colons and is taken literally.
     pub fn from_plain(line: &str) -> Result<ProxyDraft, String> {
         let (host, rest) = split_host(line).ok_or(EXPECTED)?;
         let parts: Vec<&str> = rest.splitn(3, ':').collect();

@@ -55,7 +55,7 @@ pub enum SecretError {
 }
 
 impl SecretKeys {
-    /// Empty texts are no keys.
+    /// Empty texts are skipped.
     pub fn parse<'a>(current: &str, previous: impl IntoIterator<Item = &'a str>) -> Result<SecretKeys, BadKey> {
         let current = if current.is_empty() { None } else { Some(Key::parse(current)?) };
         let previous = previous.into_iter().map(Key::parse).collect::<Result<_, _>>()?;

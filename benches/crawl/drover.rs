@@ -72,7 +72,7 @@ impl Worker {
         let mut command = Command::new(env!("CARGO_BIN_EXE_drover-under-bench"));
         let log = File::create(dir.join("worker.log"))?;
         command.arg("worker").env_clear().envs(settings(url, site, dir));
-        // what is to be tried, such as DROVER__DATABASE__POOL_WORK=4
+        // settings to try, such as DROVER__DATABASE__POOL_WORK=4
         command.envs(std::env::vars().filter(|(key, _)| key.starts_with("DROVER__")));
         command.args(slots.map(|slots| format!("--slots={slots}")));
         // each slot has a session of its own

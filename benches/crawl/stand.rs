@@ -58,7 +58,7 @@ enum Command {
     /// Serve menus on which this percentage of the products has other prices, and report the sums of their
     /// rows.
     Serve { repriced: u64 },
-    /// Tell how many requests there were.
+    /// Report the number of requests.
     Count,
 }
 

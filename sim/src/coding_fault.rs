@@ -24,7 +24,7 @@ pub enum CodingFault {
     Corrupt,
     /// The end is missing, and HTTP does not show it.
     Truncated,
-    /// Bytes behind the end that are no gzip.
+    /// Bytes behind the end that are not gzip.
     Trailing,
     /// A coding that no client offers.
     Unheard,

@@ -20,7 +20,7 @@ pub struct Counts {
     pub dispensary_search: u64,
     /// Requests with the full text of a query (POST).
     pub full_text: u64,
-    /// Requests of Dutchie Plus with a key, and those with none or another one.
+    /// Requests of Dutchie Plus with the key, and requests with none or another one.
     pub plus_menus: u64,
     pub key_refused: u64,
     /// Requests for `/robots.txt`.

@@ -76,7 +76,7 @@ impl Pages {
     }
 }
 
-/// None for what is no page of a whole menu.
+/// None for anything but a page of a whole menu.
 fn key(world: &World, request: &GraphqlRequest, coding: Option<Coding>) -> Option<Key> {
     let asks_for_all = request.variables["productsFilter"]["Status"] == "All";
     let is_menu = request.operation == Operation::FilteredProducts && matches!(request.ask, Ask::Hash(_));

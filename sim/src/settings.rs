@@ -1,5 +1,5 @@
-//! `Settings`: what a simulated world is made of. Equal settings make equal worlds, but for ports left to the
-//! system.
+//! `Settings`: the parameters of a simulated world. Equal settings make equal worlds, except for ports left
+//! to the system.
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -25,7 +25,8 @@ pub struct Settings {
     /// Sizes are skewed: most stores are small, a few come near the end. The default makes 60 stores hold
     /// about 15,000 products.
     pub products_per_store: RangeInclusive<usize>,
-    /// Stores lie anywhere in their state, so that none sees them all around one point; else near one city.
+    /// Stores are anywhere in their state, so that not all of them are around one point; otherwise near one
+    /// city.
     pub spread: bool,
     /// The crawl that is served first, from 1; see `Simulator::set_crawl`.
     pub crawl: u32,
@@ -75,7 +76,7 @@ impl Default for Settings {
             plain_proxies: false,
             proxy_tls: None,
             blocked_proxies: 2,
-            // early, while all its sessions are open: what is blocked once is avoided, and might never be
+            // early, while all its sessions are open: a proxy blocked once is avoided, and might never be
             // benched
             block_after: 1,
             captured_page: None,

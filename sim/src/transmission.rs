@@ -29,7 +29,7 @@ pub enum Transmission {
     Stalled,
     /// A Content-Length of half the body, all of which comes.
     ShortLength,
-    /// After a good chunk one whose size is no number.
+    /// After a good chunk one whose size is not a number.
     BrokenChunks,
     /// Chunks, and the end of the connection where the last one is due.
     UnendedChunks,
@@ -41,7 +41,7 @@ pub enum Transmission {
     Garbage,
     /// Chunks, and a Content-Length that says less.
     LengthAndChunks,
-    /// Two lengths, neither of which is a lie alone.
+    /// Two lengths, neither of which is wrong alone.
     TwoLengths,
     /// The whole answer, and behind it an unrequested second one: a menu without products.
     UnaskedAnswer,

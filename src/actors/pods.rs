@@ -1,8 +1,8 @@
-//! `Pods`: what a process that runs tasks has beside the scheduler: heartbeat, proxy pool, claimer and pods
-//! of workers, started in this order.
+//! `Pods`: the parts of a process that runs tasks, beside the scheduler: heartbeat, proxy pool, claimer and
+//! pods of workers, started in this order.
 //!
 //! In: the tree's dependencies, its supervisor, a plan with pods. Out: workers that claim, and a drain that
-//! puts back what is left. It must not know what tasks do.
+//! puts the rest of the tasks back. It must not know what tasks do.
 
 mod decommissioned_workers;
 pub mod deps;

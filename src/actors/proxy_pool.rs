@@ -1,9 +1,8 @@
-//! `ProxyPoolActor`: who may use which proxy now, and how each has behaved.
+//! `ProxyPoolActor`: leases proxies to sessions, and keeps each proxy's health.
 //!
 //! In: sessions' asks for a proxy, and outcomes of requests, as messages. Out: leases, and counters for the
 //! table. The rules are `domain::proxy`, which is pure; [`table`] writes the counters and reads the rows in
-//! the background and sends its result as a message. The actor must not know what is requested through a
-//! proxy.
+//! the background and sends its result as a message. The actor must not know the requests through a proxy.
 //!
 //! A restarted actor gives out no proxy until it has read the table. A restart keeps the address with its
 //! queued messages; each proxy's health and its counters that are not written yet; the open leases and the

@@ -46,7 +46,7 @@ macro_rules! roles {
 
 roles! { Consumer Viewer Operator Admin }
 
-/// The endpoint is open, also to those without a token.
+/// The endpoint is open, also to callers without a token.
 pub struct Anyone;
 
 /// The caller, whose access role is `R` or more.

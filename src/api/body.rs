@@ -106,8 +106,8 @@ fn document<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
     Ok(value)
 }
 
-/// JSON knows one kind of numbers: the document with whole ones written without a fraction. None where there
-/// are none that are not.
+/// JSON has one kind of numbers: the document with whole ones written without a fraction. None if it needs no
+/// change.
 fn with_whole_numbers(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut document = serde_json::from_slice(bytes).ok()?;
     make_whole(&mut document).then(|| document.to_string().into_bytes())
@@ -136,7 +136,7 @@ fn holds_nul(json: &[u8]) -> bool {
         if escape.starts_with(b"u0000") {
             return true;
         }
-        // the character after a backslash is no backslash that begins an escape
+        // the character after a backslash does not begin an escape, even if it is a backslash
         rest = escape.get(1..).unwrap_or_default();
     }
     false

@@ -23,7 +23,7 @@ const MAX_AGE: Duration = Duration::from_secs(1);
 const MAX_AGE_FOR_UNKNOWN: Duration = Duration::from_millis(50);
 /// So that the metrics of a process go on without the database.
 const MAX_AGE_IN_OUTAGE: Duration = Duration::from_secs(600);
-/// Tells people, and scanners of leaked secrets, what it is.
+/// Shows people, and scanners of leaked secrets, that it is a token.
 const PREFIX: &str = "drover_";
 const SECRET_BYTES: usize = 32;
 

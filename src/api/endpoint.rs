@@ -46,8 +46,8 @@ pub fn access<H: Handler<T, ApiState>, T: Guarded>(_: H) -> Access {
     T::ACCESS
 }
 
-/// Adds the routes of one handler, its operation completed by what holds for every one with this access.
-/// `name` is the handler's path: `tasks :: list`.
+/// Adds the routes of one handler, its operation completed by the common part of all operations with this
+/// access. `name` is the handler's path: `tasks :: list`.
 pub fn add(
     router: OpenApiRouter<ApiState>,
     (schemas, mut paths, methods): UtoipaMethodRouter<ApiState>,

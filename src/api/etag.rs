@@ -1,5 +1,5 @@
-//! `ETag`: the version of what is answered, so that a client need not read the same again (`If-None-Match`,
-//! 304) and two clients do not overwrite each other (`If-Match`, 412).
+//! `ETag`: the version of an answer, so that a client need not read it again (`If-None-Match`, 304) and two
+//! clients do not overwrite each other (`If-Match`, 412).
 //!
 //! A tag is `"{version}-{digest}"`. The digest is of the whole answer, of which some changes without a new
 //! version: how far a run is, or when a schedule runs next. A change compares the version alone.

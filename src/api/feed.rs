@@ -156,7 +156,7 @@ impl Feed {
         let newest = self.newest.subscribe();
         self.called.notify_one();
         let mut is_watching = self.is_watching.subscribe();
-        // too late is no error: it then hears of what happens once the database is back
+        // too late is not an error: events are published once the database is back
         let _ = tokio::time::timeout(MAX_WAKE, is_watching.wait_for(|is_watching| *is_watching)).await;
         newest
     }

@@ -64,7 +64,7 @@ pub async fn answer(State(max_time): State<Duration>, mut request: Request, next
     response
 }
 
-/// The refusal of what is no request: its header fields, and a problem document.
+/// Problem document for a malformed request, and its header fields.
 pub fn refuse_head(refused: ApiError) -> (HeaderMap, Vec<u8>) {
     let request_id = new_request_id();
     let (mut head, _) = refused.into_response().into_parts();

@@ -2,7 +2,7 @@
 //!
 //! In: a request's parameters. Out: the filter `F` that they are read into, and beside it the page's maximum
 //! length and beginning. `F` denies unknown fields and describes its parameters, which the page's parameters
-//! follow. It must not know what is listed.
+//! follow. It must not know the listed items.
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;

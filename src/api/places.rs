@@ -2,10 +2,10 @@
 //! connection that has been idle longest is closed: clients that send nothing, or slowly, keep no others out.
 //!
 //! A connection is idle while it waits for its client: for a request, and where no token or login says whose
-//! it is, for its body, and until its answer is read. So what a client can hold without a token is what the
-//! server works on for it.
+//! it is, for its body, and until its answer is read. So a client without a token can hold only places for
+//! requests that the server works on.
 //!
-//! It must not know what is asked for.
+//! It must not know the requests' targets.
 
 use std::collections::BTreeMap;
 use std::pin::Pin;

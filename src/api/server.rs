@@ -33,7 +33,7 @@ pub const MAX_WRITE_IDLE: Duration = Duration::from_secs(10);
 const MAX_HEAD_TIME: Duration = Duration::from_secs(10);
 /// A larger head is answered with 431. It has room for one that `head` refuses with a reason.
 const MAX_HEAD_BYTES: usize = 128 * 1024;
-/// How long a client may go on sending what is not read, once it has its answer.
+/// Maximum time that a client may go on sending unread bytes once it has its answer.
 const MAX_LINGER: Duration = Duration::from_secs(2);
 const LINGER_BYTES: usize = 16 * 1024;
 /// How long open requests may take once the server is stopped.
@@ -114,7 +114,7 @@ impl Connection {
         let mut is_stopping = false;
         let ended = loop {
             tokio::select! {
-                // first reads what has come
+                // first reads received bytes
                 biased;
                 ended = poll_fn(|context| connection.poll_without_shutdown(context)) => break ended,
                 () = self.stop.cancelled(), if !is_stopping => is_stopping = true,

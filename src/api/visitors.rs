@@ -56,7 +56,7 @@ impl Visitors {
         *counted = counted.saturating_add(requests);
     }
 
-    /// Writes what was counted; what cannot be written is kept for the next time.
+    /// Writes the counts; on failure they are kept for the next time.
     pub async fn flush(&self, db: &Db) -> Result<(), DbError> {
         let taken = std::mem::take(&mut *self.counts());
         if taken.is_empty() {
@@ -89,11 +89,11 @@ fn visitor(headers: &HeaderMap) -> Option<IpAddr> {
     headers.get(FORWARDED_FOR)?.to_str().ok()?.split(',').next()?.trim().parse().ok()
 }
 
-/// Keeps the geo file fresh and writes what was counted, until the server ends.
+/// Keeps the geo file fresh and writes the counts, until the server ends.
 pub async fn run(api: &ApiState) {
     // two loops: a disk that hangs keeps no counts from being written
     api.stop.run_until_cancelled(async { tokio::join!(look(&api.geo), flush(api)) }).await;
-    // what is not written in time is lost: it is only a count
+    // counts that are not written in time are lost, which is acceptable
     let _ = tokio::time::timeout(LAST_FLUSH, write(api)).await;
 }
 

@@ -1,7 +1,7 @@
 //! `SharedRobots`: hosts' answers to robots.txt, shared through the table `robots`.
 //!
 //! In: a session's question or fetched file. Out: the rules that all processes share. The rules are
-//! `domain::robots`. It must not know who asks.
+//! `domain::robots`. It must not know its callers.
 
 use std::time::Duration;
 

@@ -2,7 +2,7 @@
 //! between two parts.
 //!
 //! In: how much there is to do, and how much is done. Out: the bar, on stderr, and whether to stop. It must
-//! not know what is done.
+//! not know the work.
 
 use std::io::IsTerminal;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! How many workers the waiting tasks need. In: what was counted of a role, or of several taken together.
-//! Out: numbers of workers.
+//! How many workers the waiting tasks need. In: the counts of a role, or of several taken together. Out:
+//! numbers of workers.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

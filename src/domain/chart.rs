@@ -1,4 +1,4 @@
-//! Charts of what happened: what is counted, what it can be told apart by, and the points in time. Pure.
+//! Charts of counts: metrics, their dimensions, and the points in time. Pure.
 //!
 //! Counts are kept by minute, and of stores by day, so a point is some whole minutes long. Points begin at
 //! multiples of their length since a Monday: hours and days, in UTC, and weeks begin where people expect it.
@@ -75,7 +75,7 @@ impl Metric {
         }
     }
 
-    /// Whether it is known how long what is counted took.
+    /// Whether the durations of the counted events are known.
     pub fn is_timed(self, by: Dimension) -> bool {
         matches!(self, Metric::Waits | Metric::Runs | Metric::Requests) && by != Dimension::Store
     }

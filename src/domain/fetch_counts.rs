@@ -71,8 +71,8 @@ impl FetchCounts {
         totals
     }
 
-    /// Forgets what was written and grows no more: the minutes before that of `now`, where they are as
-    /// `written` has them.
+    /// Forgets totals that are written and grow no more: the minutes before that of `now`, where they are
+    /// equal in `written`.
     pub fn forget(&mut self, written: &[(FetchKey, FetchTotal)], now: DateTime<Utc>) {
         for (key, total) in written {
             if key.minute < minute(now) && self.totals.get(key) == Some(total) {

@@ -1,7 +1,7 @@
-//! Requests for many tasks at once: a day's crawls, one state's stores, a platform's discovery; and what was
-//! made of them.
+//! Requests for many tasks at once: a day's crawls, one state's stores, a platform's discovery; and their
+//! results.
 //!
-//! Their fields are those of the API. What can be checked without the database is checked here.
+//! Their fields are the API's. Checks that need no database are here.
 
 use chrono::{DateTime, NaiveDate, Utc};
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,7 @@
 //! `NormalMenu`: a store's menu after normalisation, made of its pages one by one.
 //!
 //! In: a [`NormalPage`] for each answer of a crawl, in the feed's order. Out: one product per provider id,
-//! and what was odd about them. Bounded, whatever upstream says.
+//! and their oddities. Bounded, whatever upstream says.
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
@@ -14,7 +14,7 @@ use super::payload::StoredPage;
 use super::product::Product;
 use super::store::Platform;
 
-/// More than enough to see what is wrong with a feed.
+/// More than enough to see the fault of a feed.
 const MAX_WARNINGS: usize = 500;
 const MAX_DETAIL_BYTES: usize = 200;
 /// Unknown keys that are counted by name; a feed that invents more of them is not worth more memory.
@@ -24,7 +24,7 @@ const MAX_KEY_BYTES: usize = 64;
 /// name millions.
 pub const MAX_OPTIONS: usize = 100_000;
 
-/// Why the answers of a crawl are no menu. Items that cannot be read are warnings, not errors.
+/// Why the answers of a crawl are not a menu. Items that cannot be read are warnings, not errors.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum NormaliseError {
     #[error("page {page} is no menu page: {why}")]
@@ -37,11 +37,11 @@ pub enum NormaliseError {
     TooLarge,
 }
 
-/// How the kept answers of a platform become products. `platforms` has it; who may not know platforms gets it
-/// as a value.
+/// How the kept answers of a platform become products. `platforms` has it; modules that may not know
+/// platforms get it as a value.
 pub type Normalise = fn(Platform, &[StoredPage<'_>]) -> Result<NormalMenu, NormaliseError>;
 
-/// Products in feed order, one per provider id, and what was odd about them.
+/// Products in feed order, one per provider id, and their oddities.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NormalMenu {
     pub products: Vec<Product>,

@@ -3,7 +3,7 @@
 //!
 //! In: what either menu offers, as [`ProductOffer`]s: a fraction of a [`Product`]. Out: exact counts, and
 //! details in the field names of the API. It compares prices, stock and options only: a new name or potency
-//! is no difference.
+//! does not count as a difference.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,5 +1,5 @@
-//! robots.txt: what is done about it ([`RobotsPolicy`]), what a host answered to it ([`RobotsAnswer`]), and
-//! what all processes know of it ([`RobotsRecord`]). The file itself is [`rules`]. Pure.
+//! robots.txt: our policy ([`RobotsPolicy`]), a host's answer ([`RobotsAnswer`]), and the record that all
+//! processes share ([`RobotsRecord`]). The file itself is [`rules`]. Pure.
 
 pub mod rules;
 

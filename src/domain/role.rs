@@ -1,6 +1,6 @@
-//! `Role`: the kinds of work, and everything that is true of a kind and not of one task.
+//! `Role`: the kinds of work, and all facts about a kind and not about one task.
 //!
-//! [`Role::spec`] is the one table of it. A new role is a variant and its row there; the compiler asks for both.
+//! [`Role::spec`] is its one table. A new role is a variant and its row there; the compiler asks for both.
 
 use std::fmt::{self, Formatter};
 use std::str::FromStr;
@@ -273,7 +273,7 @@ impl RoleSet {
         self.0.iter().copied().filter(|role| !role.needs_proxy()).collect()
     }
 
-    /// The word in worker ids and the registry: as `WORKER_ROLE` names it, several roles with `+` between them.
+    /// The word in worker ids and the registry, as in `WORKER_ROLE`; several roles have `+` between them.
     pub fn label(&self) -> String {
         let is = |roles: &[Role]| self.0 == roles;
         match &self.0 {
@@ -294,7 +294,8 @@ impl fmt::Display for RoleSet {
 impl FromStr for RoleSet {
     type Err = UnknownRole;
 
-    /// `WORKER_ROLE`: empty or `any`, `media`, one role, or several with commas; `product_resync` is an old name of three.
+    /// `WORKER_ROLE`: empty or `any`, `media`, or roles with commas; `product_resync` is an old name of
+    /// three.
     fn from_str(text: &str) -> Result<Self, UnknownRole> {
         let words: Vec<&str> = text.split(',').map(str::trim).filter(|word| !word.is_empty()).collect();
         if words.is_empty() {
@@ -318,7 +319,7 @@ impl FromStr for RoleSet {
 impl TryFrom<String> for RoleSet {
     type Error = UnknownRole;
 
-    /// As `WORKER_ROLE`, but for no word at all, which would mean `any`: a request that names no role is not about most of them.
+    /// As `WORKER_ROLE`, except that no word at all is refused here: there it would mean `any`.
     fn try_from(text: String) -> Result<Self, UnknownRole> {
         match text.chars().any(char::is_alphanumeric) {
             true => text.parse(),

@@ -57,7 +57,7 @@ impl StoreFetchCounts {
         totals
     }
 
-    /// Takes note of what was written, and forgets what is written and grows no more: the days before that of
+    /// Notes written totals, and forgets the ones that are written and grow no more: the days before that of
     /// `now`.
     pub fn written(&mut self, totals: &[(StoreDay, FetchTotal)], now: DateTime<Utc>) {
         for (key, total) in totals {

@@ -1,7 +1,7 @@
-//! `VariantDiff`: what a menu changes of the variants that a product's row has.
+//! `VariantDiff`: a menu's changes to the variants of a product's row.
 //!
-//! In: the rows of one product and its variants on the menu. Out: what is added, updated and removed, and
-//! what of it belongs to the history, which keeps each change of price or stock.
+//! In: the rows of one product and its variants on the menu. Out: variants that are added, updated and
+//! removed, and the part of them that belongs to the history, which keeps each change of price or stock.
 
 use super::product::Variant;
 
@@ -57,7 +57,7 @@ fn has_same_key(one: &Variant, other: &Variant) -> bool {
     one.nth == other.nth && one.option_label == other.option_label
 }
 
-/// A changed size is no history: it mends what was read before.
+/// A changed size is not history: it corrects an earlier reading.
 fn is_repriced(before: &Variant, after: &Variant) -> bool {
     let offer = |variant: &Variant| {
         let prices = [variant.price_rec, variant.price_med, variant.special_price_rec, variant.special_price_med];

@@ -67,7 +67,7 @@ impl Drop for Downloads {
 }
 
 impl Downloads {
-    /// Starts to download what is in `queue`, and what comes into it.
+    /// Starts to download the stores in `queue`, and later ones.
     pub fn start(queue: DownloadQueue, deps: DownloadDeps) -> Downloads {
         let (jobs, lanes_end) = mpsc::channel(MAX_AHEAD);
         let lanes_end = Arc::new(Mutex::new(lanes_end));

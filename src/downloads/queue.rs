@@ -1,4 +1,4 @@
-//! `DownloadQueue`: the stores whose images are to be looked at, and what is under way. Cheap to clone; all
+//! `DownloadQueue`: the stores whose images are to be looked at, and downloads under way. Cheap to clone; all
 //! clones are one.
 //!
 //! Bounded: a store that finds no room is left out. Each store is in it once.
@@ -29,7 +29,7 @@ impl Drop for RunGuard {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoreAsk {
     pub store: StoreId,
-    /// Also what is stored already, or was given up.
+    /// Includes images that are stored already, or were given up.
     pub refetch: bool,
     /// Maximum number of its images.
     pub limit: Option<usize>,

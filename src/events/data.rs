@@ -14,7 +14,7 @@ pub enum DataWritten {
     Products(ProductChanges),
 }
 
-/// How many products were written, by what became of them.
+/// Numbers of written products, by result.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProductChanges {
     pub new: u64,

@@ -4,7 +4,7 @@
 //!
 //! In: an open transaction, the claimed task and what its handler returned. Out: [`Committed`], or why it is
 //! not. `actors/tasks/settle`, the handlers' tests and the benchmark end their runs here. It decides nothing
-//! about retries, and must not know what is handed over.
+//! about retries, and must not know the handed-over work.
 
 use std::time::Duration;
 

@@ -83,7 +83,7 @@ impl Context {
         self
     }
 
-    /// Tells people how far the run is. Best effort: it is no reason to fail.
+    /// Shows people how far the run is. Best effort: a failure is ignored.
     pub async fn note_progress(&self, progress: &Progress) {
         let Some(lease) = &self.lease else { return };
         if let Ok(client) = self.services.db.client().await {

@@ -1,8 +1,8 @@
-//! `Housekeeping`: upkeep of the files: what killed runs left behind, images that no row names, and whether
+//! `Housekeeping`: upkeep of the files: leftovers of killed runs, images that no row names, and whether
 //! payloads can be written again.
 //!
-//! In: the database, the payload files and how long a lease is. Out: what was swept. It must not know when it
-//! runs.
+//! In: the database, the payload files and how long a lease is. Out: counts of removed files. It must not
+//! know when it runs.
 
 use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;

@@ -1,6 +1,6 @@
-//! `Outcome` and `TaskError`: how a handler's run ended, and what is to be written with its end.
+//! `Outcome` and `TaskError`: how a handler's run ended, and the writes that belong to its end.
 //!
-//! In: a handler's result, or an error that has a disposition. Out: what becomes of the task. It must not
+//! In: a handler's result, or an error that has a disposition. Out: the task's further course. It must not
 //! know SQL, actors, storage or requests.
 
 use std::error::Error;

@@ -61,8 +61,8 @@ impl<'a> PlatformClient<'a> {
     }
 
     /// Saves which hashes worked, and raises the alarm for an operation that has none left; to be called
-    /// however the requests ended. Observations that cannot be saved will be made again, and are no reason to
-    /// throw an answer away.
+    /// however the requests ended. Observations that cannot be saved will be made again, so that an answer is
+    /// kept all the same.
     pub async fn end(mut self) {
         let Services { hash_alarm, known_hashes, clock, .. } = &*self.ctx.services;
         let now = clock.instant();

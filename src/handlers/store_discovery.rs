@@ -21,8 +21,7 @@ use crate::domain::role::Role;
 use crate::domain::store::{FoundStore, Platform};
 use crate::platforms::{DiscoveryPoint, PlatformEntry};
 
-/// Points are not asked any more after this long, so that what was found is written within the role's time
-/// limit.
+/// Points are not asked any more after this long, so that the result is written within the role's time limit.
 const MAX_DISCOVERY_TIME: Duration = Duration::from_secs(45 * 60);
 /// After this many points of a state fail in a row, the rest of it is left to the follow-up.
 const MAX_FAILURES_IN_A_ROW: usize = 3;

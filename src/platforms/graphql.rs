@@ -51,7 +51,7 @@ fn says(error: &Value, words: &[&str]) -> bool {
     said.into_iter().filter_map(Value::as_str).any(|word| words.contains(&word))
 }
 
-/// None when it is too large to be what is expected.
+/// None when it is too large to be the expected value.
 pub fn small_value(raw: &RawValue) -> Option<Value> {
     if raw.get().len() > MAX_VALUE_BYTES {
         return None;

@@ -47,7 +47,7 @@ pub trait Adapter: Send + Sync {
     /// fails as `Unannounced`.
     fn announces_total(&self) -> bool;
 
-    /// Where a store's API is; none = where discovery asks. `NotAllowed` when `api_host` is no valid host.
+    /// Where a store's API is; none = where discovery asks. `NotAllowed` when `api_host` is not a valid host.
     fn endpoint(&self, store: Option<&Store>) -> Result<Url, FetchError>;
 
     /// Asks for the store that `store`'s menu address or slug leads to. `NotAddressable` when it has neither.

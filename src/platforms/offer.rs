@@ -15,7 +15,7 @@ pub struct Offer {
     /// Prices of the option that costs least, for everyone and for patients.
     pub rec: LowestPrice,
     pub med: LowestPrice,
-    /// Summed over the options that have one; none where nothing is left of those and another's is unknown.
+    /// Summed over the options that have one; none where their sum is 0 and another option's is unknown.
     pub quantity: Option<i32>,
     pub stock_status: StockStatus,
 }
@@ -104,7 +104,7 @@ fn lowest(prices: impl Iterator<Item = (Option<i32>, Option<i32>)>) -> LowestPri
     lowest.map(|(price, special)| LowestPrice { price: Some(price), special }).unwrap_or_default()
 }
 
-/// 0 means no sale, and a sale that is not lower is none.
+/// 0 means no sale; neither is a sale that is not lower.
 fn sale(price: Option<i32>, special: Option<i32>) -> Option<i32> {
     special.filter(|special| *special > 0 && price.is_some_and(|price| *special < price))
 }

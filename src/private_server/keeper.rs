@@ -79,7 +79,7 @@ fn launch(layout: &Layout, install: &Install, options: &Options) -> Result<Child
         .map_err(io("run the keeper"))
 }
 
-/// Runs `drover __pg-keeper DIR BIN LINGER_MS [SETTING…]`; `args` are those after [`KEEPER_ARG`].
+/// Runs `drover __pg-keeper DIR BIN LINGER_MS [SETTING…]`; `args` are the ones after [`KEEPER_ARG`].
 pub fn keeper_main(args: impl Iterator<Item = String>) -> ExitCode {
     let _ = nix::unistd::setsid();
     let result = Keeper::from_args(args).and_then(|keeper| keeper.map_or(Ok(()), Keeper::run));

@@ -143,7 +143,7 @@ fn is_deep(body: &[u8]) -> bool {
 
 const MAX_DEPTH: usize = 1000;
 
-/// The most brackets that are open at once, as far as [`MAX_DEPTH`] and those in texts aside.
+/// The maximum number of open brackets outside texts, counted up to [`MAX_DEPTH`].
 fn depth(json: &[u8]) -> usize {
     let (mut open, mut most, mut in_text, mut is_escaped) = (0_usize, 0, false, false);
     for byte in json {
@@ -169,7 +169,7 @@ fn leads_elsewhere(url: &Url, headers: &HeaderMap) -> bool {
     target.is_some_and(|target| target.host_str() != url.host_str())
 }
 
-/// Seconds, or a date in any of the three forms of HTTP; a date in the past is no wait.
+/// Seconds, or a date in any of the three forms of HTTP; a date in the past means no wait.
 fn retry_after(headers: &HeaderMap, now: DateTime<Utc>) -> Option<Duration> {
     let text = headers.get(header::RETRY_AFTER)?.to_str().ok()?.trim();
     if !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit()) {

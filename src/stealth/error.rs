@@ -97,7 +97,7 @@ pub enum FetchError {
     RobotsUnknown { host: String, unknown: Box<UnknownRobots> },
     #[error("the crawl holds {seen} products, and how many there are was not announced")]
     Unannounced { seen: usize },
-    /// The announcement is no measure of what there is.
+    /// The announced total does not match the number of products.
     #[error("the crawl holds {seen} products, and only {total} were announced")]
     MoreThanAnnounced { seen: usize, total: usize },
     #[error("the crawl holds {seen} of {total} products, a share below {min_coverage}")]

@@ -27,7 +27,7 @@ impl Failure {
         }
     }
 
-    /// Broken or stalled after the proxy had accepted the connection, or answered by what may be the proxy
+    /// Broken or stalled after the proxy had accepted the connection, or answered possibly by the proxy
     /// itself.
     pub fn in_transit(error: FetchError, host: &str) -> Self {
         let outcome = ProxyOutcome::Suspicion { host: host.to_owned(), reason: error.to_string() };
@@ -45,8 +45,8 @@ impl Failure {
         Failure::response(error, host, ProxyOutcome::Answered)
     }
 
-    /// A whole answer that is not what was asked for; `success` is reported when the host took the request
-    /// and only the content is wrong.
+    /// A whole answer with unexpected content; `success` is reported when the host took the request and only
+    /// the content is wrong.
     pub fn response(error: FetchError, host: &str, success: ProxyOutcome) -> Self {
         let outcome = match error.request_disposition() {
             RequestDisposition::RotateBlocked => ProxyOutcome::Blocked { host: host.to_owned() },
@@ -85,7 +85,7 @@ impl Failure {
         self
     }
 
-    /// Whether the route is still worth keeping: the answer came whole, and is no block.
+    /// Whether the route is still worth keeping: the answer came whole, and is not a block.
     pub fn keeps_route(&self) -> bool {
         !self.needs_other_proxy && !self.is_block()
     }

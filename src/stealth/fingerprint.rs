@@ -53,7 +53,7 @@ pub enum Evidence {
     Recorded,
     /// From published captures or requests of that browser.
     Captured,
-    /// By a rule that agrees with what is recorded or captured.
+    /// By a rule that agrees with recorded or captured requests.
     Derived,
     /// An informed choice, until there is a recording.
     Unverified,

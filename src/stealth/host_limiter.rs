@@ -1,5 +1,5 @@
-//! `HostLimiter`: one host as this process sees it: the shared state as last read, what has to be added to
-//! it, and this process's share of the rate.
+//! `HostLimiter`: one host as this process sees it: the shared state as last read, observations to add to it,
+//! and this process's share of the rate.
 //!
 //! Without a [`HostTable`], and while it fails, the rules are applied here alone. It must not know proxies or
 //! requests.

@@ -31,7 +31,7 @@ pub(super) struct HostRateLimits {
     hosts: Mutex<HashMap<String, Arc<HostLimiter>>>,
 }
 
-/// The right to send one request to a host, until what was seen is [noted](HostRateLimits::note) or it is
+/// The right to send one request to a host, until the outcome is [noted](HostRateLimits::note) or it is
 /// dropped. The host's limiter is not forgotten meanwhile.
 pub(super) struct RequestPermit {
     limiter: Arc<HostLimiter>,
@@ -122,7 +122,7 @@ impl HostRateLimits {
         limiter.exchange(report).await.hold
     }
 
-    /// Shares what was not shared at once.
+    /// Shares the observations that were not shared at once.
     pub async fn exchange_all(&self) {
         let limiters: Vec<_> = lock(&self.hosts).values().cloned().collect();
         for limiter in limiters.iter().filter(|limiter| limiter.has_unsaved()) {

@@ -1,5 +1,5 @@
-//! `HostRobots`: the rules of hosts as this process last read them from the [`RobotsTable`], and what is done
-//! about them.
+//! `HostRobots`: the rules of hosts as this process last read them from the [`RobotsTable`], and the policy
+//! for them.
 //!
 //! In: an authority. Out: its rules while they are fresh, and the place where they are kept. It fetches
 //! nothing.

@@ -2,12 +2,12 @@
 //! routes of a task are its session.
 //!
 //! It solves no challenge, forges no TLS fingerprint and logs in nowhere; it must not know adapters, handlers
-//! or the database. [`FetchError`] holds also what adapters and their driver find wrong. In: a [`Request`].
+//! or the database. [`FetchError`] also holds faults that adapters and their driver find. In: a [`Request`].
 //! Out: a [`Response`] with its body as received and decoded, or a [`FetchError`] that says what the caller
 //! does next.
 //!
-//! Reading order: `session` (what callers hold), `route` (one proxy and identity), `rotation` (what follows a
-//! failure), `headers` and `identity` (what is sent), `transport` (the connection).
+//! Reading order: `session` (what callers hold), `route` (one proxy and identity), `rotation` (the step after
+//! a failure), `headers` and `identity` (the sent bytes), `transport` (the connection).
 
 pub mod allowlist;
 mod answer;

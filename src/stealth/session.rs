@@ -112,7 +112,7 @@ impl Sessions {
         })))
     }
 
-    /// Shares with other processes what was seen of hosts and not shared at once.
+    /// Shares with other processes the observations of hosts that were not shared at once.
     pub async fn exchange_hosts(&self) {
         self.0.host_limits.exchange_all().await;
     }

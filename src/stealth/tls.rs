@@ -24,7 +24,7 @@ use crate::authorities;
 
 #[derive(Debug, Error)]
 pub enum TlsSetupError {
-    /// The file, and what is wrong with it.
+    /// The file, and its fault.
     #[error("{0}")]
     CaFile(String),
     #[error("TLS cannot be set up: {0}")]

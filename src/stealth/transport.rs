@@ -1,7 +1,8 @@
-//! HTTP over a connection made through a proxy: one connection, kept by its route, with a bound on every wait and size.
+//! HTTP over a connection made through a proxy: one connection, kept by its route, every wait and size
+//! bounded.
 //!
-//! Nothing connects without a proxy. It adds no header of its own and judges no answer: ordered fields go in, an answer as
-//! received comes out.
+//! Nothing connects without a proxy. It adds no header and judges no answer: ordered fields go in, an answer
+//! as received comes out.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -52,7 +53,7 @@ pub(super) struct Connection {
     origin: Origin,
     sender: Sender,
     driver: JoinHandle<()>,
-    /// The proxy that reads the requests and passes them on: they name the whole address and carry its credentials.
+    /// The proxy that reads and forwards the requests: they name the whole address and carry its credentials.
     forwarded_by: Option<ForwardingProxy>,
 }
 
@@ -98,7 +99,7 @@ impl Transport {
         tls::with_own_tickets(&self.tls)
     }
 
-    /// Connects to the origin of `url` through `proxy` and speaks TLS there, as `tls`, when the scheme asks for it.
+    /// Connects to the origin of `url` through `proxy`, with TLS as `tls` where the scheme asks for it.
     pub async fn connect(
         &self,
         proxy: &Proxy,
@@ -175,7 +176,7 @@ impl Transport {
         Ok((raw.freeze(), false))
     }
 
-    /// Reads past a body that is of no use, so that its connection can carry the next request, unless that is not worth it.
+    /// Reads past a useless body, so that its connection can carry the next request, where that is worth it.
     pub async fn skip(&self, mut body: Incoming) -> Skipped {
         let mut beginning = Bytes::new();
         let skipped = async {
@@ -217,7 +218,7 @@ impl Transport {
     }
 }
 
-/// A length beside chunks: others on the way may see another end of the answer than we do, and take what follows for the next one.
+/// A length beside chunks: others on the way may see another end of the answer, and misread the next one.
 pub(super) fn is_framed_twice(headers: &HeaderMap) -> bool {
     headers.contains_key(header::TRANSFER_ENCODING) && headers.contains_key(header::CONTENT_LENGTH)
 }

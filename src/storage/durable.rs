@@ -46,7 +46,7 @@ pub fn persist_new(file: NamedTempFile, path: &Path) -> io::Result<Result<(), Na
     }
 }
 
-/// Renames `file` to `path`, in place of what is there.
+/// Renames `file` to `path`, replacing any file there.
 pub fn persist(file: NamedTempFile, path: &Path) -> io::Result<()> {
     file.persist(path)?;
     sync_parent(path)
@@ -58,7 +58,7 @@ pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
     fs::rename(from, to)
 }
 
-/// Makes what was created or removed in `dir` last, also after a crash.
+/// Makes creations and removals in `dir` durable, also after a crash.
 pub fn sync(dir: &Path) -> io::Result<()> {
     File::open(dir)?.sync_all()
 }

@@ -67,7 +67,7 @@ impl Images {
     }
 
     /// Reads a stored image. `Missing` where there is none, `InvalidPath` where the layout cannot name it,
-    /// `Corrupt` where it is no regular file.
+    /// `Corrupt` where it is not a regular file.
     pub async fn read(&self, path: &str) -> Result<StoredImage, StorageError> {
         let path = path.to_owned();
         self.0.blocking(move |root, _| read(root, &path)).await

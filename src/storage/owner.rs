@@ -1,7 +1,7 @@
 //! The owner of a storage root: the file `payloads/.database`, which names the one database whose payloads
 //! are there.
 //!
-//! Only the database that owns all payloads may remove those without a row, so the sweep depends on this
+//! Only the database that owns all payloads may remove payloads without a row, so the sweep depends on this
 //! file. Nothing is written under a root before it has this file, and a root that had it gets it back only by
 //! hand: without it, the root is the mount point of a share that is away. Blocking.
 

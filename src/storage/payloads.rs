@@ -170,7 +170,7 @@ impl Payloads {
         cpu::run(move || decode(&bytes, path, &expected).map(work)).await
     }
 
-    /// Which of these payloads are no files. An error where the whole root is away.
+    /// The paths among these that are not files. An error where the whole root is away.
     pub async fn missing(&self, storage_paths: Vec<String>) -> Result<HashSet<String>, StorageError> {
         self.blocking(move |root, _| {
             if owner::read(root)?.is_none() && !storage_paths.is_empty() {

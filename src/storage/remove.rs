@@ -1,6 +1,6 @@
 //! The removal of payload files that retention has given up.
 //!
-//! In: storage paths whose rows are gone. Out: those whose files are gone, durably. It must not know the
+//! In: storage paths whose rows are gone. Out: the paths whose files are gone, durably. It must not know the
 //! database.
 
 use std::collections::BTreeSet;
@@ -34,7 +34,7 @@ impl Payloads {
 }
 
 fn is_removed(root: &Path, path: &str) -> bool {
-    // a row with a path that is none of ours has no file
+    // a row with a path outside our layout has no file
     let Some(file) = layout::resolve(root, path) else { return true };
     match fs::remove_file(file) {
         Ok(()) => true,

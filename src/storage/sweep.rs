@@ -37,7 +37,7 @@ impl Payloads {
     /// Sets payloads without a row aside that were fetched before `times.before`, and removes temporary files
     /// and files that were set aside days ago. Does nothing unless all payloads here belong to this database.
     ///
-    /// `known` gets the paths of one day, some at a time, and answers with those that have a row.
+    /// `known` gets the paths of one day, some at a time, and answers with the ones that have a row.
     pub async fn sweep<K, F, E>(&self, times: SweepTimes, mut known: K) -> Result<SweepReport, E>
     where
         K: FnMut(Vec<String>) -> F,

@@ -1,8 +1,8 @@
 //! `Variants`: resized images on disk, a cache that may be lost at any time.
 //!
-//! In: the digest of what was asked for, and bytes. Out: the bytes again, until others were used more
-//! recently and the cache is full. It survives restarts: a file's access time says when it was used last. It
-//! must not know what is in the files.
+//! In: the digest of a request, and bytes. Out: the bytes again, until others were used more recently and the
+//! cache is full. It survives restarts: a file's access time says when it was used last. It must not know the
+//! files' content.
 
 use std::fs::{self, File};
 use std::io;
@@ -118,7 +118,7 @@ impl Cache {
         }
     }
 
-    /// All files there are, in the order of their last use, without what has no room any more.
+    /// All files in the order of their last use, without those that do not fit any more.
     fn scan(&self) -> Index {
         let mut found: Vec<(SystemTime, String, u64)> = dirs(&self.root).iter().flat_map(|dir| files(dir)).collect();
         found.sort();
@@ -145,7 +145,7 @@ impl Index {
         self.sizes.get(name).copied()
     }
 
-    /// Returns what has to go.
+    /// Returns the names to remove.
     fn insert(&mut self, name: &str, size: u64, max_bytes: u64) -> Vec<String> {
         self.bytes += size;
         self.bytes -= self.sizes.put(name.to_owned(), size).unwrap_or_default();

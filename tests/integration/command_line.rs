@@ -1,4 +1,4 @@
-//! Output that scripts rely on: exit codes, data on stdout, one JSON object a line on a stderr that is no
+//! Output that scripts rely on: exit codes, data on stdout, one JSON object a line on a stderr that is not a
 //! terminal.
 
 use std::os::unix::fs::{PermissionsExt, chown, symlink};

@@ -44,7 +44,7 @@ async fn floods_are_stopped_at_their_bounds_and_take_a_bounded_share_of_memory()
     farm.until_counted("the worker is idle", registered, 1).await;
     let pid = worker.id().unwrap();
     let idle = memory(pid, "VmRSS:");
-    // one attempt each: what is too large now is too large later
+    // one attempt each: an answer too large now is too large later
     let task = |store: &i64| NewTask {
         dispensary_id: Some(*store),
         platform: Some(Platform::Dutchie.name().to_owned()),

@@ -141,7 +141,7 @@ async fn two_processes_send_a_blocking_host_together_what_one_may_and_crawl_it_o
     until("some probes were sent", PATIENCE, async || farm.count(probes).await >= 3).await;
     let sent = farm.sim.counts().requests;
     let probes = farm.count(probes).await as u64;
-    // what opened the breaker, and what was under way then
+    // requests that opened the breaker, and those under way then
     let allowed = 3 + 2 * SLOTS;
     assert!(sent <= allowed + probes, "{sent} requests, {probes} of them probes");
     let waiting = "SELECT count(*) FROM worker_tasks WHERE status = 'pending' AND error_message LIKE '%refuses 100 % of requests since%'";
@@ -203,7 +203,7 @@ async fn a_host_that_throttles_holds_both_processes() {
 async fn a_storm_of_5xx_opens_the_breaker_blames_no_proxy_and_stores_nothing(#[case] status: u16) {
     let fault = Fault::new(FaultKind::ServerError(status));
     let (farm, counts, probes) = storm(fault, async |farm| farm.count(PROBES).await >= 3).await;
-    // what opened the breaker, and what was under way then
+    // requests that opened the breaker, and those under way then
     let allowed = 12 + 2 * SLOTS + probes;
     assert!(counts.requests <= allowed, "{} requests, {probes} of them probes", counts.requests);
     assert_eq!(counts.answered, 0);

@@ -50,7 +50,7 @@ async fn every_function_that_the_program_calls_pins_its_plans() {
     assert!(NOT_PINNED.iter().all(|name| called.iter().any(|called| called == name)), "{called:?}");
 }
 
-/// Calls in SQL; those in Rust do not look like that.
+/// Calls in SQL; calls in Rust look different.
 fn is_called(sources: &str, name: &str) -> bool {
     ["SELECT", "FROM"].iter().any(|word| sources.contains(&format!("{word} {name}(")))
 }

@@ -1,4 +1,4 @@
-//! Crawls of the simulated platform by way of its proxies: what arrives, and what is made of a platform that
+//! Crawls of the simulated platform by way of its proxies: their results, and the reaction to a platform that
 //! misbehaves.
 
 use std::collections::BTreeMap;

@@ -129,7 +129,7 @@ async fn a_replay_that_was_killed_goes_on_where_it_was() {
     let mut killed = Child::spawn(archive.replay(&["--all"]).env("FAILPOINTS", "replay.part=1*off->pause"));
     until("the first part is queued", PATIENCE, async || archive.queued().await.len() as i64 == PART).await;
     killed.kill().await.unwrap();
-    // workers have run what was queued, so that nothing but the replay itself knows of it
+    // workers have run the queued tasks, so that nothing but the replay itself knows of it
     archive.database.raw.batch_execute("UPDATE worker_tasks SET status = 'completed'").await.unwrap();
 
     let again = answer(&archive.run(&["--all"]).await, 0);

@@ -100,7 +100,7 @@ async fn counting_again_or_at_once_in_many_processes_changes_nothing() {
     assert_eq!(counted(&database).await, expected);
     count(&database.db).await;
     assert_eq!(counted(&database).await, expected);
-    // what is counted stays without its tasks
+    // counts stay without their tasks
     write(&database, "DELETE FROM worker_tasks WHERE completed_at < now() - interval '5 minutes'").await;
     count(&database.db).await;
     assert_eq!(counted(&database).await, expected);

@@ -50,7 +50,7 @@ impl Farm {
         Farm::build(small(stores), database.url.clone(), Some(database)).await
     }
 
-    /// A small world but for what the test changes in it.
+    /// A small world with the test's changes.
     pub async fn changed(stores: usize, change: impl FnOnce(Settings) -> Settings) -> Farm {
         let database = database().await;
         Farm::build(change(small(stores)), database.url.clone(), Some(database)).await

@@ -105,7 +105,7 @@ async fn connection(mut client: TcpStream, network: Arc<Network>) {
     }
 }
 
-/// `is_marked`: whether the answer to what was sent last is to be lost.
+/// `is_marked`: whether the answer to the last request is to be lost.
 async fn forward(
     mut from: impl AsyncRead + Unpin,
     mut to: impl AsyncWrite + Unpin,

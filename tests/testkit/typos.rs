@@ -1,7 +1,7 @@
 //! `typos`: what people type who mean a product and hit one wrong key.
 
 const LETTERS: &[u8; 26] = b"abcdefghijklmnopqrstuvwxyz";
-/// Shorter ones are no words that people look for.
+/// People do not search for shorter words.
 const MIN_WORD: usize = 3;
 
 #[derive(Clone, Debug)]

@@ -65,7 +65,7 @@ async fn respond(
     }
     if let Some(page) = fault.page() {
         world.counters.note_proxy(proxy, |counts| counts.refused += 1);
-        // to a client that wants a tunnel this is no TLS, as a portal's page is none
+        // to a client that wants a tunnel this is not TLS, as a portal's page is not
         return Ok(whole(page));
     }
     let Some(target) = request.uri().authority().cloned() else {

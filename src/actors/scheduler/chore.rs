@@ -1,7 +1,7 @@
 //! `Chore`: a kind of periodic work of a process, with its interval and one turn of it (one execution).
 //!
-//! A turn is idempotent and may be interrupted anywhere: the next one finds what is left. In: the database
-//! and the payload files. Out: a [`ChoreStatus`]. It must not know who runs it, or when.
+//! A turn is idempotent and may be interrupted anywhere: the next one does the rest. In: the database and the
+//! payload files. Out: a [`ChoreStatus`]. It must not know its caller, or when it runs.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -225,9 +225,7 @@ fn counted(swept: Option<i64>) -> Result<Option<u64>, TaskError> {
     Ok(swept.map(|swept| u64::try_from(swept).unwrap_or(0)))
 }
 
-/// Puts back what is past its lease; returns how many tasks. The sweep comes first: it writes
-/// `queue_chores.unbroken_since`, from which `recover_tasks` sees that the whole queue stood still; then no
-/// task is blamed for the loss of its process.
+/// Puts back tasks past their lease; returns how many.
 pub async fn recover(db: &Db, config: &Config) -> Result<u64, DbError> {
     let client = db.client().await?;
     sweep_due(&client, config.queue.sweep_due).await?;

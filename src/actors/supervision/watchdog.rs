@@ -92,7 +92,7 @@ impl Watchdog {
                 exit(lifecycle);
             }
             if slept > limits.interval + limits.hung_after / 2 {
-                // the whole process stood still: stopped by a signal, or starved
+                // the whole process was not running: stopped by a signal, or starved
                 self.forget_pings();
                 continue;
             }

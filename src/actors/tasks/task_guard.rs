@@ -17,7 +17,7 @@ use crate::events;
 
 pub struct TaskGuard {
     lease: TaskLease,
-    /// Tells the body to stop.
+    /// Signals the body to stop.
     pub stop: oneshot::Receiver<Stop>,
     held_tasks: HeldTasks,
     /// The database to give the task back to; none once its run has begun.

@@ -87,7 +87,7 @@ pub struct Health {
     failures_in_a_row: u32,
     /// Since the last success.
     benches: u32,
-    /// When the trial began: only what was sent since then decides it.
+    /// When the trial began: only requests sent since then decide it.
     trial_since: Option<Instant>,
     /// The end of the cooldown that the trial interrupts. A failure puts it back on the bench until then.
     interrupted: Option<Instant>,

@@ -1,8 +1,8 @@
-//! `Pool`: the proxies of one process: who gets which one next, and what follows from how it went.
+//! `Pool`: the proxies of one process: chooses the next proxy of a session, and judges its outcome.
 //!
-//! A pure state machine. In: the rows of the table, asks, outcomes, the time. Out: a proxy, what an operator
-//! should learn ([`Notice`]), and what is to be written to the table ([`CounterDelta`]). Open leases are
-//! counted here; the sessions that hold them end them.
+//! A pure state machine. In: the rows of the table, asks, outcomes, the time. Out: a proxy, notices for the
+//! operator ([`Notice`]), and counts to write to the table ([`CounterDelta`]). Open leases are counted here;
+//! the sessions that hold them end them.
 
 mod budgets;
 

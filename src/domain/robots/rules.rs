@@ -6,7 +6,7 @@
 
 /// The rest of a longer file is not read; the RFC asks for no less.
 pub const MAX_BYTES: usize = 500 * 1024;
-/// The product token that a file may address us by. Where no group does, those for `*` hold.
+/// The product token that a file may address us by. Where no group does, the groups for `*` apply.
 const TOKEN: &str = "drover";
 /// Characters of a rule that are shown.
 const MAX_SHOWN: usize = 200;

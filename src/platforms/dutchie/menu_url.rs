@@ -14,7 +14,7 @@ pub struct MenuUrl {
 const BEFORE_THE_NAME: [&str; 3] = ["dispensary", "embedded-menu", "stores"];
 
 impl MenuUrl {
-    /// None when it is no address of a menu.
+    /// None when it is not an address of a menu.
     pub fn parse(text: &str) -> Option<MenuUrl> {
         let text = text.trim();
         let has_scheme = text.split_once("://").is_some_and(|(scheme, _)| !scheme.contains(['/', '?', '#']));

@@ -1,7 +1,7 @@
 //! Reads Dutchie's menu pages into products.
 //!
 //! Pure: no clock, no network, no database. In: the pages of one crawl, as JSON text. Out: one [`Product`]
-//! per provider id, with oddities as warnings beside them; only a page that is no menu page at all is an
+//! per provider id, with oddities as warnings beside them; only a page that is not a menu page at all is an
 //! error. A fetch reads each page as it comes, a replay all of them again.
 
 mod offer;

@@ -15,7 +15,7 @@ use crate::stealth::route::{Document, DocumentLimits};
 const MAX_TRIES: u32 = 2;
 
 impl Session {
-    /// Fetches what is at an address of an allowed host.
+    /// Fetches the document at an address of an allowed host.
     pub async fn document(&mut self, request: &Request, limits: DocumentLimits) -> Result<Document, FetchError> {
         self.check(request)?;
         self.check_robots(request).await?;

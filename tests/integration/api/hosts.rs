@@ -1,5 +1,5 @@
-//! Hosts by HTTP and from the command line: what is known of them, and their breakers opened, closed and
-//! forgotten by hand.
+//! Hosts by HTTP and from the command line: their state, and their breakers opened, closed and forgotten by
+//! hand.
 
 use std::process::Output;
 

@@ -1,5 +1,5 @@
 //! Menus that are odd, endless, repeated, halved or another store's: good products are kept, bad ones
-//! counted, and what is no menu leaves nothing.
+//! counted, and an answer that is not a menu leaves nothing.
 
 use drover::domain::role::Role;
 use drover::handlers::TaskError;

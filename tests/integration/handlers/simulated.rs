@@ -218,7 +218,7 @@ async fn the_third_empty_menu_in_a_row_hours_apart_is_believed() {
 
     sim.add_fault(Fault::new(FaultKind::EmptyMenu));
     for look in 1..=2 {
-        // the second of one hour is no further look
+        // the second within an hour does not count as a look
         for _ in 0..2 {
             let Err(TaskError::Retry { reason, .. }) = harness.run(Role::PayloadFetch, json!({})).await else {
                 panic!("look {look} was believed")

@@ -17,7 +17,7 @@ use drover::stealth::{
 use futures_util::future::BoxFuture;
 use sim::Simulator;
 
-/// Hands its proxies out in turn, those to be avoided only where there is no other, as the pool does.
+/// Hands its proxies out in turn, avoided ones only where there is no other, as the pool does.
 #[derive(Default)]
 pub struct RoundRobinProxies {
     proxies: Vec<Arc<Proxy>>,

@@ -12,7 +12,7 @@ use serde_json::json;
 use super::*;
 
 impl Queue {
-    /// By drover's own rules: no trigger mends what is written.
+    /// By drover's own rules: no trigger corrects the writes.
     async fn unguarded(&self, statement: &str) {
         self.sql(&format!("SET drover.own = on; {statement}; RESET drover.own")).await;
     }

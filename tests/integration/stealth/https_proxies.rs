@@ -1,4 +1,4 @@
-//! https proxies: what is said to them is said inside TLS, and to no one who cannot prove to be the proxy.
+//! https proxies: all traffic to them is inside TLS, and only with a server that can prove to be the proxy.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

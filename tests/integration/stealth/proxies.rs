@@ -1,4 +1,4 @@
-//! Proxies: what is said to them, what their failures are called, and that nothing is sent without one.
+//! Proxies: the requests to them, the names of their failures, and that nothing is sent without one.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,8 +1,7 @@
-//! The pool and the budgets of its proxies: what is counted, who rests, and what an operator should learn of
-//! it.
+//! The pool and the budgets of its proxies: counts, resting proxies, and notices for the operator.
 //!
-//! In: bytes that were sent and received, and what the table says of today. Out: [`Notice`]s, each once a
-//! day. The rules are [`budget`](crate::domain::proxy::budget).
+//! In: bytes that were sent and received, and today's usage in the table. Out: [`Notice`]s, each once a day.
+//! The rules are [`budget`](crate::domain::proxy::budget).
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -51,7 +51,7 @@ pub struct Page<'a> {
     pub items: Items<'a>,
     pub total_count: Option<usize>,
     pub total_pages: Option<usize>,
-    /// A total that is there and is no count.
+    /// A total is present, but is not a count.
     pub has_odd_total: bool,
 }
 

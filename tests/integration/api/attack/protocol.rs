@@ -10,7 +10,7 @@ use tokio::net::TcpSocket;
 use super::super::server::Server;
 use super::wire::Wire;
 
-/// A request that creates a task, but for what `framing` says of its body.
+/// A request that creates a task, except for its body's length, which `framing` states.
 fn post(server: &Server, framing: &str) -> String {
     format!("POST /api/tasks HTTP/1.1\r\nhost: {}\r\n{framing}", server.address)
 }

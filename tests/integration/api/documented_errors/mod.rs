@@ -70,7 +70,7 @@ async fn every_documented_error_is_provoked_and_every_provoked_one_is_documented
     assert!(unknown.is_empty(), "provoked, and not documented: {unknown:?}");
 }
 
-/// 400, 403, 414, 431: what is wrong with a request's head.
+/// 400, 403, 414, 431: faults of a request's head.
 async fn heads(all: &[Operation]) -> Vec<Error> {
     let server = Server::start().await;
     let mut errors = Vec::new();
@@ -97,7 +97,7 @@ async fn heads(all: &[Operation]) -> Vec<Error> {
     errors
 }
 
-/// 400, 413, 415: bodies that are no request, too large, or of another type.
+/// 400, 413, 415: bodies that are not a request, too large, or of another type.
 async fn bodies(all: &[Operation]) -> Vec<Error> {
     let server = Server::start().await;
     let mut errors = Vec::new();
@@ -239,7 +239,7 @@ async fn locked(all: &[Operation]) -> Vec<Error> {
     errors
 }
 
-/// 410 and 422: payload files that are not what was written, or have gone.
+/// 410 and 422: payload files that differ from the written ones, or have gone.
 async fn damaged_files(all: &[Operation]) -> Vec<Error> {
     let server = Server::start().await;
     make_tokens(&server).await;
@@ -266,7 +266,7 @@ async fn damaged_files(all: &[Operation]) -> Vec<Error> {
     [damaged, read(410).await].concat()
 }
 
-/// 415, 416, 422 and 503: stored images that are none, that are damaged, of which there is no such part, or
+/// 415, 416, 422 and 503: stored images that are not images, that are damaged, that have no such part, or
 /// that too many ask for.
 async fn images(all: &[Operation]) -> Vec<Error> {
     let (server, busy) = (Server::start().await, Server::with_images(|images| images.render_queue = 0).await);

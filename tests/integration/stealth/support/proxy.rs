@@ -19,7 +19,7 @@ pub enum Manner {
     Absent,
     /// Accepts and never answers.
     Hanging,
-    /// Answers CONNECT with what is not HTTP.
+    /// Answers CONNECT with bytes that are not HTTP.
     Garbage,
     /// Accepts CONNECT and then answers for itself, in plain text.
     Portal,
@@ -143,7 +143,7 @@ async fn http(mut client: TcpStream, state: &State) -> Option<()> {
     copy_bidirectional(&mut client, &mut origin).await.ok().map(drop)
 }
 
-/// Origin form, and without what was for the proxy. Only the first request of a connection is rewritten.
+/// Origin form, and without the proxy's own fields. Only the first request of a connection is rewritten.
 fn passed_on(head: &str) -> String {
     let head = head.replacen("http://menu.test", "", 1);
     let kept =
