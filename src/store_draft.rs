@@ -78,7 +78,8 @@ impl StoreDraft {
     }
 }
 
-/// Crawls reach a store's host through the proxies, so a host of a private network must be allowed by the operator.
+/// Crawls reach a store's host through the proxies, so a host of a private network must be allowed by the
+/// operator.
 pub fn private_host(store: &NewStore, allowed: &[String]) -> Option<String> {
     let host = store.api_host.as_ref().filter(|host| !hosts::is_public(host) && !allowed.contains(host))?;
     Some(format!("api_host {host} is not a public host: correct it, or add it to http.host_allowlist"))

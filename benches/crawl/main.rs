@@ -1,7 +1,8 @@
 //! A whole crawl as a user sees it, beside other programs that do the same job, interleaved in one run; each
 //! result is verified.
 //!
-//! `cargo bench --package benches --bench crawl -- [--runs first,unchanged,changed,latency,small,scale] [--stores 100] [--products 500] [--rounds 5] [--slots N] [--peers] [--statements] [--heartbeats] [--json]`
+//! `cargo bench --package benches --bench crawl -- [--runs first,unchanged,changed,latency,small,scale]
+//! [--stores 100] [--products 500] [--rounds 5] [--slots N] [--peers] [--statements] [--heartbeats] [--json]`
 //!
 //! The stand (`stand.rs`) is one process with the simulated upstream and eight forward proxies, which serves
 //! pages that were rendered before. The peers write into databases of one private Postgres (`server.rs`),

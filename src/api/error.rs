@@ -55,7 +55,7 @@ pub enum ApiError {
     /// A file that a row names has gone.
     #[error("{0}")]
     Gone(String),
-    /// A file is there, and is not what was written.
+    /// A file differs from the written one.
     #[error("{0}")]
     Damaged(String),
     /// A stored file is not an image.
@@ -103,7 +103,7 @@ pub enum ApiError {
     Internal(String),
 }
 
-/// What an error response carries for the log, as an extension.
+/// Details of an error response for the log, as an extension.
 #[derive(Clone)]
 pub struct InternalCause(pub String);
 

@@ -56,12 +56,12 @@ pub struct FeedEvent {
 }
 
 pub struct Feed {
-    /// Tells this process's numbers from those of another.
+    /// Distinguishes this process's numbers from another's.
     pub process: String,
     latest: Mutex<VecDeque<Arc<FeedEvent>>>,
-    /// The number of the newest event. Who listens has a receiver.
+    /// The number of the newest event. Each listener has a receiver.
     newest: watch::Sender<u64>,
-    /// Somebody has come to listen.
+    /// A listener has come.
     called: Notify,
     /// False from the beginning of a rest until the first look after it.
     is_watching: watch::Sender<bool>,
@@ -213,7 +213,7 @@ impl Source for Tables<'_> {
     }
 }
 
-/// What was told last.
+/// Rows that were published last.
 #[derive(Default)]
 struct Known {
     activity: Option<Activity>,
@@ -292,7 +292,7 @@ mod tests {
         assert_eq!(feed.after(3).unwrap_err(), TooOld, "it is of another process");
     }
 
-    /// Tells one event at each look, and how often it has looked.
+    /// Publishes one event at each poll, and the number of polls.
     struct Looks(watch::Sender<u64>);
 
     impl Source for Looks {

@@ -98,7 +98,7 @@ pub struct ImageQuery {
     s: Option<String>,
 }
 
-/// A request for an image, without what is not the image's.
+/// A request for an image, without the request's other parts.
 pub struct ImageAsk {
     transform: Transform,
     varies_by_accept: bool,
@@ -106,7 +106,7 @@ pub struct ImageAsk {
     conditions: Conditions,
 }
 
-/// What the client has already, or wants of it.
+/// The client's cached version, or its requested range.
 struct Conditions {
     known: IfNoneMatch,
     if_modified_since: Option<HeaderValue>,

@@ -96,7 +96,7 @@ struct Listener {
     newest: watch::Receiver<u64>,
     /// The number of the last event that was sent or left out.
     seen: u64,
-    /// To be told that it missed events.
+    /// The client has to be sent `reset`, because it missed events.
     is_reset: bool,
     waiting: VecDeque<Arc<FeedEvent>>,
     _listening: OwnedSemaphorePermit,

@@ -78,7 +78,7 @@ impl Display for Principal {
 /// A change that was asked for, as `audit_log` keeps it.
 #[derive(Clone, Debug, Serialize)]
 pub struct AuditEntry {
-    /// `tasks.create`, `tokens.revoke`: the resource and what was done with it.
+    /// `tasks.create`, `tokens.revoke`: the resource and the verb.
     pub action: &'static str,
     /// The resource's id or name.
     pub target: String,

@@ -35,7 +35,7 @@ const PROBE_WAIT: Duration = Duration::from_secs(5);
 /// The numbers of `[politeness]` that the rules need.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostLimits {
-    /// Of all processes together, a second; 0 = no limit.
+    /// Rate of all processes together, a second; 0 = no limit.
     pub rate: f64,
     /// Share of refused and failed requests that opens the breaker; 0 = it never opens.
     pub share_to_open: f64,
@@ -52,10 +52,10 @@ pub struct HostLimits {
     pub hold_cap: Duration,
 }
 
-/// What one process saw of a host, since its last exchange.
+/// Observations of a host by one process, since its last exchange.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HostReport {
-    /// Answers, also those of the next three.
+    /// Number of answers, including those counted in the next three.
     pub answers: i64,
     /// Blocks and challenges.
     pub refusals: i64,
@@ -70,7 +70,7 @@ pub struct HostReport {
     pub asks_probe: bool,
 }
 
-/// What became of a report.
+/// Result of a report.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Applied {
     pub notice: Option<HostNotice>,
@@ -80,7 +80,7 @@ pub struct Applied {
     pub hold: Option<Duration>,
 }
 
-/// What an operator should learn about a host.
+/// Notice to an operator about a host.
 #[derive(Clone, Debug, PartialEq)]
 pub enum HostNotice {
     /// An alarm: nothing is sent to it until `probe_in` is over.
@@ -95,7 +95,7 @@ pub enum HostNotice {
     Closed,
 }
 
-/// What may be sent now.
+/// Decision whether a request may be sent now.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Permission {
     Free,

@@ -145,11 +145,13 @@ pub struct ProxyRow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoredState {
     Active,
-    /// Not active, with a cooldown. It stays benched past its cooldown until a request through it has succeeded.
+    /// Not active, with a cooldown. It stays benched past its cooldown until a request through it has
+    /// succeeded.
     Benched {
         /// Time left of the cooldown by the database's clock; zero once it is over.
         left: Duration,
-        /// The end as stored. Compared only with an earlier reading, to see whether another process benched it again.
+        /// The end as stored. Compared only with an earlier reading, to see whether another process benched
+        /// it again.
         cooldown_until: DateTime<Utc>,
     },
     /// Switched off by hand: not active, no cooldown, never tried.

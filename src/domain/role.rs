@@ -1,6 +1,6 @@
 //! `Role`: the kinds of work, and all facts about a kind and not about one task.
 //!
-//! [`Role::spec`] is its one table. A new role is a variant and its row there; the compiler asks for both.
+//! [`Role::spec`] is its one table. A new role is a variant with its row; the compiler asks for both.
 
 use std::fmt::{self, Formatter};
 use std::str::FromStr;
@@ -62,7 +62,7 @@ pub fn one_of(names: impl Iterator<Item = &'static str>) -> Object {
     Object::builder().schema_type(Type::String).enum_values(Some(names)).build()
 }
 
-/// What is true of each task of a role.
+/// Facts about each task of a role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RoleSpec {
     pub family: Family,
@@ -70,7 +70,7 @@ pub struct RoleSpec {
     pub per_store: bool,
     /// Its body asks the menu platform, which no request does without a proxy.
     pub needs_proxy: bool,
-    /// Of a task that names none; higher runs first.
+    /// Priority of a task that names none; higher runs first.
     pub priority: i32,
     /// A body that runs longer is a failed attempt.
     pub time_limit: Duration,
@@ -249,7 +249,7 @@ impl FromStr for Role {
     }
 }
 
-/// What one worker may claim: a non-empty set of roles, in the order of [`Role`]. In JSON a text, as in `WORKER_ROLE`.
+/// Roles that one worker may claim: not empty, in the order of [`Role`]. In JSON a text, as in `WORKER_ROLE`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct RoleSet(Vec<Role>);
@@ -294,8 +294,7 @@ impl fmt::Display for RoleSet {
 impl FromStr for RoleSet {
     type Err = UnknownRole;
 
-    /// `WORKER_ROLE`: empty or `any`, `media`, or roles with commas; `product_resync` is an old name of
-    /// three.
+    /// `WORKER_ROLE`: empty or `any`, `media`, or roles with commas; `product_resync` means three roles.
     fn from_str(text: &str) -> Result<Self, UnknownRole> {
         let words: Vec<&str> = text.split(',').map(str::trim).filter(|word| !word.is_empty()).collect();
         if words.is_empty() {

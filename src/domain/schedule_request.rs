@@ -102,7 +102,7 @@ pub struct NewSchedule {
     pub recurrence: Recurrence,
 }
 
-/// What its tasks are: these fields must fit each other.
+/// Scope of its tasks: these fields must fit each other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scope {
     pub role: Role,

@@ -57,7 +57,7 @@ pub struct TaskRequest {
     pub dedup_key: Option<String>,
 }
 
-/// What is wrong with one field of a request.
+/// Fault of one field of a request.
 #[derive(Debug, Error, PartialEq, Eq)]
 #[error("{field}: {fault}")]
 pub struct BadField {

@@ -1,5 +1,4 @@
-//! HTTP over a connection made through a proxy: one connection, kept by its route, every wait and size
-//! bounded.
+//! HTTP over a connection made through a proxy: one connection, kept by its route; all waits are bounded.
 //!
 //! Nothing connects without a proxy. It adds no header and judges no answer: ordered fields go in, an answer
 //! as received comes out.

@@ -23,7 +23,7 @@ vocabulary! {
     }
 }
 
-/// What a probe showed.
+/// Result of a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Accepted,

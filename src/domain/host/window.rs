@@ -25,7 +25,7 @@ pub struct Window {
     pub window_refused_since: Option<DateTime<Utc>>,
 }
 
-/// What a host does to requests of late.
+/// A host's recent treatment of requests.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trouble {
     /// For people: `refuses 90 % of requests`.
