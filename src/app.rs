@@ -102,7 +102,7 @@ impl App {
     /// Returns the cause when the tree had failed.
     pub async fn stop(self, at_once: impl Future<Output = ()>) -> Option<String> {
         let lifecycle = self.lifecycle().clone();
-        // what is not downloaded yet is found again
+        // images that are not downloaded yet are found again
         drop(self.images);
         let mut drain = std::pin::pin!(self.tree.drain());
         tokio::select! {

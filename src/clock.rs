@@ -1,6 +1,6 @@
 //! `Clock`: the system's time, or a time that a test moves; the only caller of `now()` in Rust.
 //!
-//! What SQL compares is database time and never comes from here.
+//! Times that SQL compares come from the database, never from here.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -26,7 +26,7 @@ impl Clock {
         Clock(Some(Arc::new(Mutex::new(Manual { utc: start, instant: Instant::now() }))))
     }
 
-    /// Wall-clock time, for what people read.
+    /// Wall-clock time, for people.
     #[expect(clippy::disallowed_methods, reason = "the one place that asks the system")]
     pub fn utc(&self) -> DateTime<Utc> {
         match &self.0 {

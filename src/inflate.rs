@@ -33,7 +33,7 @@ pub fn gzip(raw: &[u8], limit: usize) -> Result<Vec<u8>, InflateError> {
     Ok(text)
 }
 
-/// Appends the first member of `raw` to `text` and returns what follows it.
+/// Appends the first member of `raw` to `text` and returns the bytes after it.
 fn inflate_member<'r>(raw: &'r [u8], text: &mut Vec<u8>, limit: usize) -> Result<&'r [u8], InflateError> {
     let mut member = Decompress::new_gzip(WINDOW_BITS);
     loop {

@@ -1,6 +1,7 @@
 //! Logs on stderr: pretty on a terminal, one JSON object a line otherwise.
 //!
-//! Logging never blocks: lines go through [`Lines`], which drops what a stopped reader leaves no room for.
+//! Logging never blocks: lines go through [`Lines`], which drops lines that a stopped reader leaves no room
+//! for.
 
 mod lines;
 

@@ -118,7 +118,7 @@ fn given(text: String) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// The host (IPv6 in brackets, which go) and what follows its colon.
+/// The host (IPv6 in brackets, which go) and the text after its colon.
 fn split_host(address: &str) -> Option<(&str, &str)> {
     match address.strip_prefix('[') {
         Some(v6) => v6.split_once("]:"),

@@ -1,4 +1,4 @@
-//! `Peer`: who crawls. All but drover are programs that get a [`Job`] as a line of JSON, answer `"ready"`,
+//! `Peer`: a crawling program. All but drover are programs that get a [`Job`] as a line of JSON, answer `"ready"`,
 //! and then answer each line `"first"` or `"again"` with `"done"` after the last commit of a crawl.
 
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! The tree of actors that runs tasks, and what keeps it alive.
+//! The tree of actors that runs tasks, and its supervision.
 //!
 //! ```text
 //! SupervisorActor                       drains the process when a child fails too often

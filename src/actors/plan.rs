@@ -1,4 +1,5 @@
-//! `Plan`: what a process is to run: values, made before anything is started. It must not know how it is run.
+//! `Plan`: the parts that a process runs: values, made before anything is started. It must not know how it is
+//! run.
 
 use crate::domain::role::RoleSet;
 

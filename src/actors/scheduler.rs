@@ -17,7 +17,7 @@ use super::supervision::messages::{Observe, Tick};
 use crate::supervised;
 use chore::{Chore, ChoreDeps, ChoreStatus};
 
-/// Bounds of the interval at which it looks what is due.
+/// Bounds of the interval at which it looks for due work.
 const MIN_TICK_INTERVAL: Duration = Duration::from_millis(100);
 const MAX_TICK_INTERVAL: Duration = Duration::from_secs(1);
 

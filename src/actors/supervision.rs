@@ -1,4 +1,4 @@
-//! `Children`: what a supervising actor keeps of its children, and what it decides when one exits.
+//! `Children`: a supervising actor's record of its children, and its decision when one exits.
 //!
 //! Every child is permanent and restarts alone (one for one): its address stays valid, so no sibling has to
 //! restart with it. The first failure restarts at once, the next ones after a growing pause; too many within
@@ -27,8 +27,9 @@ use watchdog::Watchdog;
 
 /// The interface of a supervised actor; `supervised!` does the rest.
 pub trait Rebuild {
-    /// The actor as it starts again in the same place: what its crash may have spoilt is made again, what
-    /// must outlive a crash (commands of people, such as pause and decommission, and children) is taken over.
+    /// The actor as it starts again in the same place: state that its crash may have spoilt is made again,
+    /// state that must outlive a crash (commands of people, such as pause and decommission, and children) is
+    /// taken over.
     fn rebuilt(&mut self) -> Self;
 }
 

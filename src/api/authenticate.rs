@@ -44,7 +44,7 @@ pub struct RequestContext {
 /// How a request came.
 #[derive(Clone)]
 enum Via {
-    /// `host` is what it names as this server.
+    /// `host` is its name for this server.
     Network { host: Authority, address: Option<IpAddr> },
     /// By a command, which has the database itself.
     CommandLine,

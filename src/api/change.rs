@@ -65,7 +65,7 @@ impl Change {
         self.answer_read(StatusCode::CREATED, Some(location), async |_| Ok(body)).await
     }
 
-    /// Commits, and answers 202 with what goes on and where it is.
+    /// Commits, and answers 202 with the operation that goes on and its address.
     pub async fn accepted(self, location: String, body: &impl Serialize) -> Result<Response, ApiError> {
         self.answer_read(StatusCode::ACCEPTED, Some(location), async |_| Ok(body)).await
     }
@@ -76,7 +76,7 @@ impl Change {
         Ok(StatusCode::NO_CONTENT)
     }
 
-    /// Commits, and answers with what `read` finds meanwhile.
+    /// Commits, and answers with the result of `read`.
     pub async fn answer_read<T: Serialize>(
         mut self,
         status: StatusCode,

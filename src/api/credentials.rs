@@ -1,6 +1,6 @@
-//! `Credentials`: what opens the API, kept in memory for a moment, so that requests do not each ask the
-//! database. A token that is revoked opens nothing after [`MAX_AGE`], and at once in the process that revokes
-//! it.
+//! `Credentials`: tokens and logins of the API, kept in memory for a moment, so that requests do not each ask
+//! the database. A token that is revoked opens nothing after [`MAX_AGE`], and at once in the process that
+//! revokes it.
 
 use std::collections::BTreeSet;
 use std::mem::take;

@@ -1,8 +1,8 @@
 //! `endpoints!`: the handlers of `#[utoipa::path]` functions, as routes and as operations of the OpenAPI
 //! document at once.
 //!
-//! What a handler asks of its caller is read off its first argument, so a handler without a guard does not
-//! compile.
+//! A handler's requirement for its caller is read off its first argument, so a handler without a guard does
+//! not compile.
 
 use axum::handler::Handler;
 use utoipa::openapi::extensions::ExtensionsBuilder;

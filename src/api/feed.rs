@@ -129,7 +129,7 @@ impl Feed {
             match source.look(elapsed).await {
                 Ok(news) => {
                     if std::mem::take(&mut is_interrupted) {
-                        // what happened meanwhile is not among the news
+                        // events of the interruption are not among the news
                         self.skip();
                     }
                     self.publish(news);
@@ -304,7 +304,7 @@ mod tests {
         fn forget(&mut self) {}
     }
 
-    /// Until this holds of what the feed's source counts, or of whether the feed looks.
+    /// Waits until this holds for the source's count, or for whether the feed polls.
     async fn until<T>(mut watched: watch::Receiver<T>, holds: impl FnMut(&T) -> bool) {
         let wait = watched.wait_for(holds);
         tokio::time::timeout(Duration::from_secs(20), wait).await.expect("within the deadline").unwrap();

@@ -78,7 +78,7 @@ fn new_request_id() -> String {
     format!("{:016x}", rand::random::<u64>())
 }
 
-/// Adds what each answer has.
+/// Adds the headers of every answer.
 fn complete(headers: &mut HeaderMap, request_id: &str) {
     for (name, value) in SAFE_HEADERS {
         headers.entry(name).or_insert(HeaderValue::from_static(value));

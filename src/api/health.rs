@@ -1,5 +1,4 @@
-//! `/livez` (the process is up) and `/readyz` (whether what it depends on works, each part with its own
-//! state).
+//! `/livez` (the process is up) and `/readyz` (whether its dependencies work, each with its own state).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

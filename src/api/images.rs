@@ -32,7 +32,7 @@ use crate::domain::product::ProductId;
 use crate::images::{RenderError, Variant};
 use crate::storage::{StorageError, image_layout};
 
-/// A year: what an address answers never changes.
+/// A year: the image at an address never changes.
 const FOR_EVER: &str = "public, max-age=31536000, immutable";
 /// An image that is not there may come.
 const SOON: &str = "public, max-age=60";

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// A second; a third of what the slowest honest line carries.
+/// A second; a third of the slowest honest line's rate.
 const MIN_BYTES: u32 = 16 * 1024;
 
 pub struct Pace {

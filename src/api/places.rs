@@ -214,7 +214,7 @@ pub async fn occupy(place: Option<Extension<Place>>, request: Request, next: Nex
     answer.map(|body| Body::new(OccupyingBody { body, _occupied: occupied }))
 }
 
-/// Waits for what the client of `place` sends.
+/// Waits for bytes from the client of `place`.
 pub async fn receive<T>(place: Option<Place>, sent: impl Future<Output = T>) -> T {
     let Some(place) = place.filter(|place| !place.has_known_caller()) else { return sent.await };
     place.0.become_idle();

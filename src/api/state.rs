@@ -1,4 +1,4 @@
-//! `ApiState`: what every endpoint may use.
+//! `ApiState`: the shared state of all endpoints.
 
 use std::ops::Deref;
 use std::sync::Arc;

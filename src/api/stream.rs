@@ -1,5 +1,5 @@
-//! `/api/events`: what happens, as server-sent events. An id is `{process}-{number}`; a client that comes
-//! back with its last one gets what it missed, or `reset` where that is not kept any more.
+//! `/api/events`: the feed as server-sent events. An id is `{process}-{number}`; a client that comes back
+//! with its last one gets what it missed, or `reset` where that is not kept any more.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;

@@ -1,4 +1,4 @@
-//! `/api/worker-registry/{id}/…`: what people order a worker to do. It obeys with its next heartbeat, in
+//! `/api/worker-registry/{id}/…`: people's commands to a worker. It obeys with its next heartbeat, in
 //! whatever process it is.
 
 use axum::extract::State;

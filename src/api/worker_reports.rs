@@ -203,7 +203,7 @@ fn check_range(field: &str, value: usize, max: usize) -> Result<(), ApiError> {
     }
 }
 
-/// As strict as the rest of a body: [`Resources`] itself passes over what later versions write to the table.
+/// As strict as the rest of a body: [`Resources`] itself skips fields that later versions write to the table.
 fn resources<'de, D: Deserializer<'de>>(input: D) -> Result<Resources, D::Error> {
     let fields = Map::deserialize(input)?;
     let known = serde_json::to_value(Resources::default()).map_err(D::Error::custom)?;

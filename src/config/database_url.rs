@@ -163,7 +163,7 @@ fn key_values(text: &str) -> Result<Vec<(String, String)>, &'static str> {
     Ok(pairs)
 }
 
-/// A value and what follows it.
+/// A value and the text after it.
 fn value(text: &str) -> Result<(String, &str), &'static str> {
     let quoted = text.starts_with('\'');
     let mut chars = text.char_indices().skip(usize::from(quoted));

@@ -19,7 +19,7 @@ const ENVIRONMENTS: [File<'static>; 3] = [
 
 const WRITABLE_BY_ALL: u32 = 0o002;
 
-/// A file's text and what to call it in messages.
+/// A file's text and its name in messages.
 pub struct File<'a> {
     name: &'a str,
     pub text: &'a str,
@@ -121,7 +121,7 @@ impl Directory {
     }
 }
 
-/// Whether only `owners` decide what the file or directory holds.
+/// Whether only `owners` can change the content of the file or directory.
 fn check_owner(found: &fs::Metadata, owners: &[u32]) -> Result<(), String> {
     let problem = if found.is_symlink() {
         "is a link".to_owned()

@@ -100,8 +100,8 @@ impl Config {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Database {
-    /// Empty = the private server in `dir`. May hold a password: [`DatabaseUrl::masked`] is what may be
-    /// shown.
+    /// Empty = the private server in `dir`. May hold a password: [`DatabaseUrl::masked`] is its printable
+    /// form.
     pub url: Secret,
     /// Empty = the user's data home (as root `/var/lib/drover`).
     #[serde(deserialize_with = "path_unless_empty")]

@@ -1,4 +1,5 @@
-//! `FetchCounts`: what one process sent to hosts through proxies, by minute, until it is written. Pure.
+//! `FetchCounts`: counts of one process's requests to hosts through proxies, by minute, until they are
+//! written. Pure.
 //!
 //! In: requests that ended. Out: the totals of each minute, which only grow, so that they may be written any
 //! number of times. Bounded: where minutes cannot be written for long, new ones are not counted.

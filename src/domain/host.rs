@@ -1,9 +1,9 @@
-//! `HostState`: what all processes together know of one host, and what may be sent to it now.
+//! `HostState`: the shared state of one host, and its current limits.
 //!
-//! In: what a process saw since its last exchange ([`HostReport`]), the database's time. Out: the next state,
-//! notices, a [`Permission`]. Its parts: [`breaker`], [`hold`], [`rate`], [`window`]. Pure: the row of the
-//! table `hosts` is locked and stored by its caller, so that each report is applied once, after those before
-//! it.
+//! In: a process's observations since its last exchange ([`HostReport`]), the database's time. Out: the next
+//! state, notices, a [`Permission`]. Its parts: [`breaker`], [`hold`], [`rate`], [`window`]. Pure: the row of
+//! the table `hosts` is locked and stored by its caller, so that each report is applied once, after those
+//! before it.
 
 pub mod breaker;
 pub mod hold;
@@ -151,7 +151,7 @@ impl HostState {
         }
     }
 
-    /// The state after what `process` reports.
+    /// The state after the report of `process`.
     pub fn apply(&mut self, process: &str, report: &HostReport, limits: &HostLimits, now: DateTime<Utc>) -> Applied {
         self.count(report, limits, now);
         self.note_process(process, now);
@@ -285,7 +285,7 @@ impl HostReport {
         self.refusals + self.failures > 0
     }
 
-    /// Adds what happened after `self`.
+    /// Adds a later report to `self`.
     pub fn absorb(&mut self, later: HostReport) {
         self.answers += later.answers;
         self.refusals += later.refusals;

@@ -1,4 +1,4 @@
-//! `MenuDiff`: what a menu says of each product, compared with the rows that its store has.
+//! `MenuDiff`: a menu's products, compared with the rows of its store.
 //!
 //! In: the menu's products with their content hashes, and the store's rows. Out: which products are new,
 //! changed or unchanged, and which rows the menu lacks. It knows nothing of the order of payloads, nor of how

@@ -1,6 +1,6 @@
 //! `Product`: one item of a menu after normalisation, whatever platform it came from.
 //!
-//! Money is integer cents, sizes are canonical, what the platform did not say is `None`.
+//! Money is integer cents, sizes are canonical, missing values are `None`.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! The types of the proxy pool: a proxy, what is asked of it, how a request through it went, and what its row
-//! holds.
+//! The types of the proxy pool: a proxy, a session's requirements, the outcome of a request, and the proxy's
+//! row.
 //!
 //! The rules are below: [`health`] (one proxy), [`budget`] (bytes a day), [`pool`] (all proxies of this
 //! process). Pure: time comes in as an argument, and nothing here knows sockets, actors or the table.
@@ -128,7 +128,7 @@ pub enum ProxyOutcome {
     Neutral,
 }
 
-/// One row of the table: a proxy with what all processes together know about it.
+/// One row of the table: a proxy with the shared knowledge of all processes about it.
 #[derive(Clone, Debug)]
 pub struct ProxyRow {
     pub proxy: Proxy,

@@ -67,7 +67,7 @@ pub struct RobotsRecord {
     pub is_known: bool,
     /// The file of its last answer; none where it had none.
     pub text: Option<String>,
-    /// Since when it has not answered, and what it did instead.
+    /// Since when it has not answered, and its failure.
     pub unreachable: Option<(Duration, String)>,
     /// Until it is to be asked again; zero when it is.
     pub next_fetch: Duration,

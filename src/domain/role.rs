@@ -106,7 +106,7 @@ const fn minutes(minutes: u64) -> Duration {
 }
 
 impl Role {
-    /// The crawl family: what `any` means.
+    /// The crawl family, the meaning of `any`.
     pub const CRAWL: [Role; 6] = [
         Role::StoreDiscovery,
         Role::EntryPointDiscovery,

@@ -38,7 +38,7 @@ impl Stock {
     }
 }
 
-/// When a product was last on the menu: what its row says, and for a row without a miss its store's last
+/// When a product was last on the menu: the time in its row, and for a row without a miss its store's last
 /// complete crawl.
 pub fn last_seen(row: DateTime<Utc>, misses: i16, last_complete: Option<DateTime<Utc>>) -> DateTime<Utc> {
     match last_complete {

@@ -1,4 +1,4 @@
-//! `StoreFetchCounts`: what one process sent for each store, by day, until it is written. Pure.
+//! `StoreFetchCounts`: counts of one process's requests for each store, by day, until they are written. Pure.
 //!
 //! In: requests that ended. Out: the totals that have grown since they were written. Totals only grow, so
 //! that they may be written any number of times. Bounded: requests of further stores count for no store. It

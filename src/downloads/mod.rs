@@ -1,7 +1,8 @@
-//! Downloads of images: what a refresh has made known is fetched once, through the proxies, and stored.
+//! Downloads of images: images that a refresh has made known are fetched once, through the proxies, and
+//! stored.
 //!
 //! In: stores whose products were written. Out: image files, and rows that name them. Best effort and outside
-//! of any task: the queue is in memory and bounded, and what it loses is found again by the store's next
+//! of any task: the queue is in memory and bounded, and lost images are found again by the store's next
 //! refresh, or by `drover images backfill`. It must not know tasks, HTTP servers or the tree of actors.
 
 mod fetch;

@@ -1,8 +1,7 @@
 //! An IP2Location BIN file (DB1 to DB26).
 //!
-//! The crate maps the file into memory and trusts what it says of itself. So what it maps is a copy without a
-//! name, which no program can cut, and which was checked: a damaged one could end the process, or a lookup
-//! never end.
+//! The crate maps the file into memory and trusts its header. Therefore it maps a copy without a name, which
+//! no program can cut, and which was checked: a damaged one could end the process, or a lookup never end.
 
 use std::borrow::Cow;
 use std::io::Write;

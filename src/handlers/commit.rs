@@ -2,9 +2,9 @@
 //! status, in one transaction. A run that failed for good may have such an end, too. The one follow-up of a
 //! run that hands something over may be started by it, in the same slot.
 //!
-//! In: an open transaction, the claimed task and what its handler returned. Out: [`Committed`], or why it is
-//! not. `actors/tasks/settle`, the handlers' tests and the benchmark end their runs here. It decides nothing
-//! about retries, and must not know the handed-over work.
+//! In: an open transaction, the claimed task and its handler's result. Out: [`Committed`], or why it is not.
+//! `actors/tasks/settle`, the handlers' tests and the benchmark end their runs here. It decides nothing about
+//! retries, and must not know the handed-over work.
 
 use std::time::Duration;
 
@@ -39,7 +39,7 @@ pub struct StartedTask {
     pub hand_over: HandOver,
 }
 
-/// The slot of a run: what may be started in it when the run ends.
+/// The slot of a run: the roles that may be started in it when the run ends.
 #[derive(Clone, Copy, Debug)]
 pub struct Slot<'a> {
     /// Roles that its worker may run.
@@ -84,7 +84,7 @@ pub async fn commit(
     }
 }
 
-/// The handler's writes, with what it wanted whatever they learn.
+/// The handler's writes, and the part of its outcome that does not depend on them.
 async fn write(tx: &Tx, done: &Done) -> Result<(Value, Written), DbError> {
     let mut written = match &done.write {
         Some(write) => write.run(tx).await?,

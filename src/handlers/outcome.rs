@@ -151,7 +151,7 @@ impl From<Done> for Outcome {
 }
 
 /// Why a run did not finish. An outage of the database, a full disk and unreachable proxies become a snooze,
-/// what the platform refuses for good becomes permanent; any other `?` is a retry.
+/// a platform's final refusal becomes permanent; any other `?` is a retry.
 #[derive(Debug, thiserror::Error)]
 pub enum TaskError {
     /// The run failed. The next one comes after the back-off.
@@ -175,7 +175,7 @@ impl TaskError {
     }
 }
 
-/// Each error says beside its own type what its task does next.
+/// Each error decides beside its own type the next step of its task.
 impl<E: HasDisposition + Error> From<E> for TaskError {
     fn from(error: E) -> Self {
         let reason = error.to_string();

@@ -2,7 +2,7 @@
 //! answer.
 //!
 //! In: a crawlable store. Out: a payload file, its row, and one chained `product_refresh`, which may go on in
-//! the same slot with what was fetched. It may run twice, and then leaves a file without a row, which the
+//! the same slot with the fetched menu. It may run twice, and then leaves a file without a row, which the
 //! sweep sets aside.
 
 use std::sync::Arc;

@@ -1,9 +1,9 @@
 //! `product_refresh`: turns a kept payload into products, snapshots and stock. It never asks the menu
 //! platform.
 //!
-//! In: a payload's id, or none for the store's latest; or what the fetch before it in the same slot has
-//! parsed already. Out: the writes of one [`MenuWrite`] and their counts. Any payload may be replayed at any
-//! time: what it may still change depends on its place among its store's payloads. A payload whose file is
+//! In: a payload's id, or none for the store's latest; or the menu that the fetch before it in the same slot
+//! has parsed already. Out: the writes of one [`MenuWrite`] and their counts. Any payload may be replayed at
+//! any time: its permitted changes depend on its place among its store's payloads. A payload whose file is
 //! lost or damaged fails the task for good, and one fetch is queued in its place.
 
 mod variants;

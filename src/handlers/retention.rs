@@ -1,9 +1,9 @@
 //! Retention of crawled data: payloads, snapshots and the history of variants go when they are older than the
 //! operator wants.
 //!
-//! In: the ages of the configuration. Out: a [`RetentionReport`] of what went, or would go. Each step commits
-//! by itself, and may be the last: a payload's row goes together with a note of its file, the file after
-//! that, the note at last. It must not know when it runs.
+//! In: the ages of the configuration. Out: a [`RetentionReport`] of the removals, or of the ones that would
+//! be made. Each step commits by itself, and may be the last: a payload's row goes together with a note of
+//! its file, the file after that, the note at last. It must not know when it runs.
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
@@ -42,7 +42,7 @@ impl RetentionReport {
     }
 }
 
-/// Removes, or says what it would remove; after each part it asks `goes_on` whether to go on.
+/// Removes, or counts what it would remove; after each part it asks `goes_on` whether to go on.
 #[derive(Clone, Copy)]
 pub struct RetentionRun<'a> {
     pub ages: &'a Retention,

@@ -221,7 +221,7 @@ impl<'a> Discovery<'a> {
         answer
     }
 
-    /// Keeps what a state answered; returns the error of one that did not answer whole.
+    /// Keeps a state's answer; returns the error of one that did not answer whole.
     fn note(&mut self, state: &str, answer: StateAnswer, whole: bool, is_all: bool) -> Option<TaskError> {
         let StateAnswer { stores, unanswered, error, .. } = answer;
         if unanswered.is_empty() {

@@ -1,5 +1,5 @@
-//! `Crawler`: the one driver of all adapters. It sends an adapter's queries, follows what an answer leads to,
-//! and compares the result with what upstream announced and what was there before.
+//! `Crawler`: the one driver of all adapters. It sends an adapter's queries, follows an answer to the next
+//! query, and compares the result with upstream's announcement and with the menu before.
 //!
 //! In: a store or a point. Out: a [`Menu`] or found stores, or a [`FetchError`] where less came than was
 //! announced. It must not know tasks, tables or files.
@@ -137,7 +137,7 @@ impl Crawler<'_> {
             }
         };
         match answer {
-            // no hash works either: what helps is a new one, whatever is wrong with the text
+            // no hash works either: a new one would help, whatever is wrong with the text
             Err(FetchError::Rejected { operation, message }) if self.hashes.exhausted().contains(&query.operation) => {
                 Err(FetchError::FullTextRejected { operation, message })
             }
@@ -173,7 +173,7 @@ struct PagesSoFar {
 }
 
 impl PagesSoFar {
-    /// Keeps an answer and says what to ask next.
+    /// Keeps an answer and returns the next query.
     fn add(&mut self, query: &Query, response: Response, part: MenuPart) -> Result<Option<Query>, FetchError> {
         self.bytes += response.body.len();
         if self.bytes > MAX_MENU_BYTES {

@@ -35,8 +35,8 @@ pub use registry::{BadPlatform, PlatformData, PlatformEntry, Registry};
 
 /// A menu platform.
 ///
-/// It fits menus by page number, by cursor and by category: the adapter says what to send after an answer,
-/// and [`Query::cursor`] is its memory.
+/// It fits menus by page number, by cursor and by category: the adapter returns the next query after an
+/// answer, and [`Query::cursor`] is its memory.
 pub trait Adapter: Send + Sync {
     fn platform(&self) -> Platform;
 
@@ -72,7 +72,7 @@ pub trait Adapter: Send + Sync {
     /// Judges and reads an answer to [`Adapter::discovery_query`].
     fn read_stores(&self, query: &Query, response: &Response) -> Result<Vec<FoundStore>, FetchError>;
 
-    /// Judges, reads and normalises an answer to [`Adapter::menu_query`] or to what followed from it.
+    /// Judges, reads and normalises an answer to [`Adapter::menu_query`] or to a query that followed from it.
     fn read_menu(&self, query: &Query, response: &Response) -> Result<MenuPart, FetchError>;
 }
 
@@ -119,7 +119,7 @@ pub struct MenuPart {
     pub next: Option<Query>,
 }
 
-/// A whole crawl of one store: the answers as they came, and what they hold together.
+/// A whole crawl of one store: the answers as they came, and their combined content.
 #[derive(Clone, Debug)]
 pub struct Menu {
     pub platform: Platform,

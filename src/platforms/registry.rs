@@ -1,4 +1,4 @@
-//! `Registry`: the platforms that this program crawls, each with what a process must know of it.
+//! `Registry`: the platforms that this program crawls, each with its adapter, data and limits.
 //!
 //! In: the configuration and the data files. Out: an entry for each [`Platform`]; a platform without an entry
 //! does not compile.

@@ -1,6 +1,6 @@
 //! Takes the content coding off a body that has been received as a whole.
 //!
-//! Bytes in, bytes out, with a cap on what comes out. It runs on the CPU pool and must not know connections.
+//! Bytes in, bytes out, with a cap on the output. It runs on the CPU pool and must not know connections.
 
 use std::io::{self, ErrorKind};
 

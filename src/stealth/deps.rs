@@ -1,5 +1,5 @@
-//! `SessionDeps`: what all sessions of a process share. `Exchange`: one request of one session, as a route
-//! sends it.
+//! `SessionDeps`: the parts that all sessions of a process share. `Exchange`: one request of one session, as
+//! a route sends it.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

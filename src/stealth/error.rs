@@ -1,7 +1,7 @@
 //! `FetchError`: why a request brought no usable answer, and what the caller does next.
 //!
-//! In: what a connection, an answer, an adapter or its driver found. Out: a message, a metric's label, and
-//! how to go on: the session by a [`RequestDisposition`], the task by a [`Disposition`]. It must not know
+//! In: faults that a connection, an answer, an adapter or its driver found. Out: a message, a metric's label,
+//! and how to go on: the session by a [`RequestDisposition`], the task by a [`Disposition`]. It must not know
 //! the retries of tasks.
 
 use std::time::Duration;
@@ -25,7 +25,7 @@ pub enum FetchError {
     Blocked { host: String, status: u16 },
     #[error("{host} answered with HTML where JSON was expected")]
     Challenged { host: String },
-    /// The same with what the host does to all; its breaker is closed.
+    /// The same, where the host treats all requests so; its breaker is closed.
     #[error("{error}; it {} since {} UTC", trouble.what, trouble.since.format("%H:%M"))]
     HostTrouble { error: Box<FetchError>, trouble: Box<Trouble> },
     /// It answered with 5xx.
@@ -84,7 +84,7 @@ pub enum FetchError {
     TooLarge { host: String, limit: usize },
     #[error("the menu is larger than {limit} bytes over all its pages")]
     MenuTooLarge { limit: usize },
-    /// The store's row lacks what a request is made of.
+    /// The store's row lacks a part of the request.
     #[error("store '{store}' {reason}")]
     NotAddressable { store: String, reason: &'static str },
     /// Not on the allow-list, or not an address that can be asked.

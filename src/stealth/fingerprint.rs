@@ -119,7 +119,7 @@ pub struct Te {
     pub on: Vec<Protocol>,
 }
 
-/// The lists of header names, by order and kind, and what each kind is for.
+/// The lists of header names, by order and kind, and the purpose of each kind.
 pub(super) struct HeaderLists {
     pub kinds: Arc<BTreeMap<String, ListKind>>,
     pub orders: Orders,

@@ -94,7 +94,7 @@ impl HostLimiter {
         lock(&self.view).state.trouble()
     }
 
-    /// Notes what happened, for the next exchange.
+    /// Notes the outcome, for the next exchange.
     pub fn note(&self, report: HostReport) {
         lock(&self.view).unsaved.absorb(report);
     }
@@ -107,7 +107,7 @@ impl HostLimiter {
         matches!(self.permission(), Permission::Refusing(_) | Permission::ProbeDue)
     }
 
-    /// Learns what the other processes know, unless that was lately.
+    /// Reads the shared state, unless that was done lately.
     pub async fn refresh(self: &Arc<Self>) {
         let now = self.deps.clock.instant();
         if lock(&self.view).is_old(now) {
@@ -115,7 +115,7 @@ impl HostLimiter {
         }
     }
 
-    /// Adds `report`, and all that was noted before, to what the processes share.
+    /// Adds `report`, and all that was noted before, to the shared state.
     pub async fn exchange(self: &Arc<Self>, mut report: HostReport) -> Applied {
         let begun = self.deps.clock.instant();
         // not noted: an exchange that took it along would be given the probe

@@ -1,7 +1,6 @@
-//! `HostTable`: where processes share what they know of hosts.
+//! `HostTable`: the shared states of hosts.
 //!
-//! In: what this process saw of one host. Out: what all of them know of it. It must not know how it is
-//! stored.
+//! In: this process's observations of one host. Out: its shared state. It must not know how it is stored.
 
 use chrono::{DateTime, Utc};
 use futures_util::future::BoxFuture;

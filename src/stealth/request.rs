@@ -1,5 +1,5 @@
-//! `Request` and `Response`: what a platform wants sent, and what came back, its body as received (`raw`) and
-//! decoded (`body`).
+//! `Request` and `Response`: a platform's request, and its answer, its body as received (`raw`) and decoded
+//! (`body`).
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! `RobotsTable`: where processes share what hosts answered to robots.txt.
+//! `RobotsTable`: hosts' answers to robots.txt, shared by all processes.
 //!
 //! Errors are for people: nothing is known then. It must not know how it is stored.
 

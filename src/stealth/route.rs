@@ -84,7 +84,7 @@ impl Route {
         if is_block {
             trace.blocked();
         }
-        // what the host does to all is not counted against the proxy of its probe
+        // a host's refusal of all is not counted against the proxy of its probe
         let outcome = if is_block && permit.is_probe() { ProxyOutcome::Answered } else { outcome };
         deps.proxies.report(self.lease.proxy.id, outcome, sent);
         events::request_finished(request.host(), label, bytes, took);

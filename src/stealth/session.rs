@@ -46,9 +46,9 @@ pub struct SessionConfig {
     pub http: config::Http,
     pub proxy_config: config::Proxies,
     pub politeness: config::Politeness,
-    /// Where processes share what they know of hosts; None = this process has them for itself.
+    /// The shared states of hosts; None = this process has them for itself.
     pub host_table: Option<Arc<dyn HostTable>>,
-    /// Where processes share what hosts answered to robots.txt; None = it is not asked for.
+    /// The shared answers of hosts to robots.txt; None = it is not asked for.
     pub robots_table: Option<Arc<dyn RobotsTable>>,
     pub clock: Clock,
 }

@@ -1,5 +1,5 @@
-//! `Traffic`: the bytes that go over the connections to one proxy, which is what its vendor bills. `Metered`:
-//! a stream that counts them.
+//! `Traffic`: the bytes that go over the connections to one proxy, which its vendor bills. `Metered`: a
+//! stream that counts them.
 //!
 //! In: a stream. Out: the same, and the counts. TLS, tunnels and headers are in them; what TCP adds below is
 //! not.

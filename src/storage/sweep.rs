@@ -1,4 +1,4 @@
-//! The sweep of payload files: removes what runs left behind that were killed after the file and before its
+//! The sweep of payload files: removes the leftovers of runs that were killed after the file and before its
 //! row was written.
 //!
 //! In: database times, and a function that asks the database which paths have a row. Out: a [`SweepReport`].

@@ -118,7 +118,7 @@ impl Cache {
         }
     }
 
-    /// All files in the order of their last use, without those that do not fit any more.
+    /// All files in the order of their last use, without the ones that do not fit any more.
     fn scan(&self) -> Index {
         let mut found: Vec<(SystemTime, String, u64)> = dirs(&self.root).iter().flat_map(|dir| files(dir)).collect();
         found.sort();

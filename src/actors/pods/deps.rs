@@ -1,4 +1,4 @@
-//! `ActorDeps`: what pods and workers are given.
+//! `ActorDeps`: dependencies of pods and workers.
 //!
 //! In: the parts that run tasks, already started. Out: clones of them. It decides nothing.
 

@@ -2,8 +2,8 @@
 //! off or draining.
 //!
 //! In: wake-ups, poll ticks, commands, the beats and ends of its task actors. Out: task actors, and its row
-//! of the registry. Its state is rebuilt after a crash; what it held is in the held tasks, and its pod
-//! recovers it. It must not know what the tasks do.
+//! of the registry. Its state is rebuilt after a crash; its tasks are in the held tasks, and its pod recovers
+//! them. It must not know what the tasks do.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -38,7 +38,8 @@ pub struct WorkerActor {
     paused: bool,
     decommissioned: bool,
     backing_off: Option<events::Backoff>,
-    /// A wake-up came while task actors were asking: they may have asked too early to find what it announced.
+    /// A wake-up came while task actors were asking: they may have asked too early to find the announced
+    /// task.
     woken: bool,
     /// Not handed on yet.
     beats: Vec<Beat>,
@@ -97,7 +98,7 @@ impl WorkerActor {
         is_backing_off || self.paused || self.decommissioned || !self.deps.lifecycle.is_running()
     }
 
-    /// Takes over what the latest sample says; returns whether the worker backs off.
+    /// Applies the latest sample; returns whether the worker backs off.
     fn update_backoff(&mut self) -> bool {
         // without samples there is no reason to back off
         let is_sampled = self.deps.load.has_changed().is_ok();

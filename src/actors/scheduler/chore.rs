@@ -52,7 +52,8 @@ const MAX_TURN_TIME: Duration = Duration::from_secs(15 * 60);
 pub enum Chore {
     /// Makes tasks ready that became due.
     SweepDue,
-    /// Makes ready what a sweep by time cannot see: rows written by hand, dependencies, missed wake-ups.
+    /// Makes tasks ready that a sweep by time cannot see: rows written by hand, dependencies, missed
+    /// wake-ups.
     SweepAll,
     /// Puts back tasks past their lease.
     Recover,
@@ -68,7 +69,7 @@ pub enum Chore {
     Totals,
     /// Counts ended runs by minute.
     Stats,
-    /// Deletes what is older than it is kept, old finished tasks among it.
+    /// Deletes data past its retention, including old finished tasks.
     Prune,
     /// Sets payload files without a row aside.
     Files,

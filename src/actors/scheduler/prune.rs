@@ -1,5 +1,5 @@
-//! Removes what is older than `[retention]` keeps: ended tasks, runs of schedules, operations, counts by
-//! minute and day, the audit, kept answers.
+//! Removes data older than `[retention]` keeps: ended tasks, runs of schedules, operations, counts by minute
+//! and day, the audit, kept answers.
 //!
 //! In: the ages. Out: how many rows went. Batches of a bounded size, each on a connection of its own: other
 //! work goes first.

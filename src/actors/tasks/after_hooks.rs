@@ -1,5 +1,5 @@
-//! `AfterHooks`: runs what a handler asked for after the commit of its run, when the task is completed and
-//! its lease has ended.
+//! `AfterHooks`: runs a handler's hooks after the commit of its run, when the task is completed and its lease
+//! has ended.
 //!
 //! Best effort: at most [`MAX_HOOKS`] at once, each with a time limit; one that finds no place is left out,
 //! and none outlives the process. It must not know what the hooks do.

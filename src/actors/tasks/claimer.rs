@@ -237,8 +237,8 @@ impl ClaimLoop {
         }
     }
 
-    /// Nothing more is claimed until it is known what an earlier claim got: each lost answer would block a
-    /// batch of tasks for the length of a lease.
+    /// Nothing more is claimed until an earlier claim's tasks are known: each lost answer would block a batch
+    /// of tasks for the length of a lease.
     async fn send(&mut self, batch: &ClaimBatch) -> Result<ClaimBatchResult, DbError> {
         self.give_back_unanswered().await?;
         let client = self.deps.db.client().await?;
@@ -249,7 +249,7 @@ impl ClaimLoop {
         tasks::settle_and_claim(&client, batch).await
     }
 
-    /// Gives back what a claim without an answer had got.
+    /// Gives back the tasks of a claim without an answer.
     async fn give_back_unanswered(&mut self) -> Result<(), DbError> {
         let Some(claim) = &mut self.unanswered else { return Ok(()) };
         claim.tries += 1;

@@ -82,8 +82,8 @@ impl Executor {
         Executor { db, claimer, services, config, lifecycle, after_hooks: AfterHooks::default() }
     }
 
-    /// Runs a granted task to its end, and then what it chained in its slot; `current` has the lease of the
-    /// one that runs.
+    /// Runs a granted task to its end, and then its chained task in the same slot; `current` has the lease of
+    /// the one that runs.
     pub async fn run(&self, grant: TaskGrant, roles: &RoleSet, current: &watch::Sender<TaskLease>) {
         let mut next = Some(grant);
         while let Some(grant) = next {
@@ -210,8 +210,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// A body may end by itself just before it is aborted: what it has done is not thrown away, unless its lease
-/// is gone.
+/// A body may end by itself just before it is aborted: its result is kept, unless its lease is gone.
 fn end_after_abort(reason: BodyEnd, ended: Result<Result<Outcome, TaskError>, JoinError>) -> BodyEnd {
     match (reason, ended) {
         (BodyEnd::Lost, _) => BodyEnd::Lost,

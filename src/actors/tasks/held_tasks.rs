@@ -110,7 +110,7 @@ impl HeldTasks {
         Some(self.enter(HeldTask { lease, task_actor, is_suspect: false, stop_at }))
     }
 
-    /// To be kept from before a claim is decided upon until what it brought is entered.
+    /// To be kept from before a claim is decided upon until its tasks are entered.
     pub fn hold_drain(&self) -> DrainHold {
         self.change(|inner| inner.drain_holds += 1);
         DrainHold(self.clone())
@@ -176,12 +176,12 @@ impl HeldTasks {
         inner.entries.values_mut().for_each(|entry| entry.stop(reason));
     }
 
-    /// Takes what a dead worker held: bodies are stopped, and the leases are the caller's to recover.
+    /// Takes a dead worker's tasks: bodies are stopped, and the leases are the caller's to recover.
     pub fn take_from_worker(&self, worker_id: &str) -> Vec<TaskLease> {
         self.take(|task| task.lease.worker_id == worker_id)
     }
 
-    /// Takes what a dead task actor held, like [`HeldTasks::take_from_worker`].
+    /// Takes a dead task actor's task, like [`HeldTasks::take_from_worker`].
     pub fn take_from_task_actor(&self, worker_id: &str, task_actor: TaskActorId) -> Vec<TaskLease> {
         self.take(|task| task.lease.worker_id == worker_id && task.task_actor == task_actor)
     }

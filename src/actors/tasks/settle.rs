@@ -3,8 +3,8 @@
 //!
 //! In: how the body ended. Out: a settled task, an event, a hook that runs after a commit, and the chained
 //! task that goes on in the same slot. A database that is away, silent or busy with a deadlock costs a
-//! finished run nothing: what it fetched is kept and written again for as long as its lease can last. It must
-//! not know why the body ended so.
+//! finished run nothing: its result is kept and written again for as long as its lease can last. It must not
+//! know why the body ended so.
 
 use std::time::{Duration, Instant};
 
@@ -198,7 +198,7 @@ impl Run<'_> {
         }
     }
 
-    /// `status`: what the settlement made of the task.
+    /// `status`: the task's status after the settlement.
     fn report_settled(&self, settlement: &Settlement, status: &str) {
         let (run, took) = (self.event(), self.elapsed());
         let reason = settlement.error_message.as_deref().unwrap_or_default();

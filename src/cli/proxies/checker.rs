@@ -100,7 +100,7 @@ impl Checker {
             (Some(ProxyOutcome::Success { took, .. }), _) => Ok(took),
             // with a single proxy an outage is this proxy's failure
             (_, Err(FetchError::ProxyOutage { reason, .. })) => Err(reason),
-            // what the host does to all of them is not about this one
+            // a host's refusal of all proxies is not about this one
             (_, Err(FetchError::HostTrouble { error, .. })) => Err(error.to_string()),
             (_, Err(error)) => Err(error.to_string()),
             (_, Ok(_)) => Err("nothing was sent".to_owned()),

@@ -1,9 +1,8 @@
-//! `Budget`: the bytes that proxies may carry in a day, each of them and all together, and what of it is
-//! spent. Pure.
+//! `Budget`: the bytes that proxies may carry in a day, each of them and all together, and their usage. Pure.
 //!
-//! In: what the table says of today, what this process has sent since it was read, the time. Out: whether a
-//! proxy rests, and which budgets have come to an end or near it. A proxy's day is that of its timezone; that
-//! of all together is the day of UTC. It must not know requests, nor how midnight is found.
+//! In: today's usage in the table, this process's bytes since it was read, the time. Out: whether a proxy
+//! rests, and which budgets have come to an end or near it. A proxy's day is that of its timezone; that of
+//! all together is the day of UTC. It must not know requests, nor how midnight is found.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -139,7 +138,7 @@ impl Budget {
         self.in_all.adopt(&usage.in_all, now);
     }
 
-    /// Counts what this process has sent and received through a proxy of the table.
+    /// Counts this process's bytes through a proxy of the table.
     pub fn count(&mut self, id: ProxyId, bytes: i64) {
         if !self.budgets.is_set() {
             return;

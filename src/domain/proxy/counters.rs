@@ -107,7 +107,7 @@ impl CounterDelta {
         self.last_error = Some(format!("blocked by {host}"));
     }
 
-    /// Adds what happened after `self`.
+    /// Adds later counts to `self`.
     pub fn absorb(&mut self, later: CounterDelta) {
         self.used |= later.used;
         self.successes += later.successes;

@@ -1,10 +1,10 @@
 //! `EarlyTrials`: when a benched proxy is tried before its cooldown is over.
 //!
 //! A cooldown doubles up to half an hour, and a proxy that has healed should not be out of use for that long.
-//! Therefore one benched proxy after another is tried early: one at a time, which bounds what dead ones cost
-//! to one request every `revive_every`, however many there are. When one comes back, the cause that it shared
-//! with others may be gone: these others are tried at once, each once. Pure. In: revivals, and how long the
-//! first in turn has been benched. Out: whether it is tried now. It must not know proxies.
+//! Therefore one benched proxy after another is tried early: one at a time, which bounds the cost of dead
+//! ones to one request every `revive_every`, however many there are. When one comes back, the cause that it
+//! shared with others may be gone: these others are tried at once, each once. Pure. In: revivals, and how
+//! long the first in turn has been benched. Out: whether it is tried now. It must not know proxies.
 
 use std::time::Instant;
 

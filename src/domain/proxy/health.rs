@@ -43,8 +43,8 @@ impl BenchLimits {
         retry::doubling(self.bench_base, self.bench_cap, benches)
     }
 
-    /// The number of benches in a row that would give a cooldown of at least `left`: an estimate of what
-    /// another process saw.
+    /// The number of benches in a row that would give a cooldown of at least `left`: an estimate of another
+    /// process's count.
     fn benches_for(&self, left: Duration) -> u32 {
         (0..31).find(|n| self.cooldown(*n) >= left.min(self.bench_cap)).unwrap_or(31) + 1
     }

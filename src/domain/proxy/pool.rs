@@ -168,7 +168,7 @@ impl Pool {
     /// Follows the table: new rows come in, deleted ones go, decisions of the operator and benches by other
     /// processes hold.
     ///
-    /// What this process has not yet written counts for more than the row; only `off` is stronger.
+    /// This process's unwritten changes count for more than the row; only `off` is stronger.
     pub fn load(&mut self, rows: Vec<ProxyRow>, now: Instant) {
         let mut before = std::mem::take(&mut self.remembered);
         before.append(&mut self.members);

@@ -21,7 +21,7 @@ pub struct PooledProxy {
     pub timezone: Option<String>,
     pub health: Health,
     pub open_leases: usize,
-    /// The row, and what this process adds to it.
+    /// The row, and this process's additions to it.
     pub counters: Counters,
     pub(super) last_used: Option<Instant>,
     pub(super) unsaved: CounterDelta,
@@ -66,7 +66,7 @@ impl PooledProxy {
         }
     }
 
-    /// Counts an event, both for the table and on top of what the table said last.
+    /// Counts an event, both for the table and on top of the row read last.
     pub(super) fn count(&mut self, event: impl Fn(&mut CounterDelta)) {
         event(&mut self.unsaved);
         let mut alone = CounterDelta::of(self.id());

@@ -147,8 +147,8 @@ fn fits(pattern: &str, path: &str) -> bool {
     if is_whole { rest.ends_with(last) } else { rest.contains(last) }
 }
 
-/// One spelling of each octet: unreserved ones plain, the rest of what is encoded in upper case, and all
-/// beyond ASCII encoded.
+/// One spelling of each octet: unreserved ones plain, other encoded ones in upper case, and all beyond ASCII
+/// encoded.
 fn encode(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut encoded = String::with_capacity(text.len());

@@ -1,7 +1,7 @@
-//! `VariantWrites`: the variants of products that a payload adds or changes, and what of it belongs to their
-//! history.
+//! `VariantWrites`: the variants of products that a payload adds or changes, and the part of them that
+//! belongs to their history.
 //!
-//! In: those products with their ids. It reads the variants of changed products and writes what differs.
+//! In: those products with their ids. It reads the variants of changed products and writes the differences.
 
 use crate::db::products::ProductWrite;
 use crate::db::variant_history::VariantChange;

@@ -1,9 +1,9 @@
 //! `MenuWrite`: one payload's products on their way into the tables, inside the transaction that settles the
 //! task.
 //!
-//! [`PayloadOrder`] decides what a payload may still write: the newest everything, an older one its
-//! snapshots, first_seen_at and last_seen_at, and products that have no row. In: products in the menu's
-//! order. Out: [`Counts`]. It must not know files or platforms.
+//! [`PayloadOrder`] decides a payload's permitted writes: the newest everything, an older one its snapshots,
+//! first_seen_at and last_seen_at, and products that have no row. In: products in the menu's order. Out:
+//! [`Counts`]. It must not know files or platforms.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -193,7 +193,7 @@ impl MenuWrite {
         VariantWrites::find(tx, &new, &[]).await?.write(tx, self.position(), false).await
     }
 
-    /// After the products: what none of them has any more goes when others come.
+    /// After the products: specials that none of them has any more are removed when others come.
     async fn write_specials(
         &self,
         tx: &Tx,
@@ -286,7 +286,7 @@ impl MenuWrite {
     }
 }
 
-/// A product of the menu, its row's id and what becomes of the row.
+/// A product of the menu, its row's id and the change of the row.
 struct Listed<'a> {
     write: ProductWrite<'a>,
     change: Change,

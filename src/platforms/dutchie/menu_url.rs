@@ -2,8 +2,7 @@
 
 use url::Url;
 
-/// A menu's address and what it names the store by: a slug, which may be a vanity one, or an id. Upstream
-/// takes either.
+/// A menu's address and its name of the store: a slug, which may be a vanity one, or an id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MenuUrl {
     pub url: Url,

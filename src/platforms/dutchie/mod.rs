@@ -174,7 +174,7 @@ impl Adapter for Dutchie {
     }
 }
 
-/// 24 hex digits; what has another form may be a slug.
+/// 24 hex digits; another form may be a slug.
 fn is_id(name: &str) -> bool {
     name.len() == 24 && name.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

@@ -23,7 +23,7 @@ use crate::platforms::reading::reader::{self, Reader};
 use special::PageSpecials;
 use wire::{Image, Items, Page, ScannedItems, WireProduct};
 
-/// One page, normalised, and what a crawl must know of it.
+/// One page, normalised, and the facts of it that a crawl needs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PageRead {
     pub page: NormalPage,

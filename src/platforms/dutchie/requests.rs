@@ -1,4 +1,4 @@
-//! The requests: where they go, what they hold, and what a page's script would put into their headers.
+//! The requests: their addresses, their content, and the headers that a page's script would set.
 //!
 //! In: a store or a query. Out: variables, addresses and a [`Request`]. It must not know answers, sessions or
 //! tasks.

@@ -1,4 +1,4 @@
-//! Plain answers: what a session fetches beside the platform's, such as an image.
+//! Plain answers: documents that a session fetches beside the platform's answers, such as an image.
 //!
 //! In: a request whose answer may have any status. Out: a [`Document`], after at most one further try by
 //! another proxy. Redirects are the caller's.

@@ -25,7 +25,7 @@ impl Pool {
         self.budget.is_set()
     }
 
-    /// Whether it should be read what all processes have sent today.
+    /// Whether the usage of all processes today should be read.
     pub fn is_usage_due(&self, now: Instant) -> bool {
         self.budget.is_reading_due(now)
     }
@@ -41,7 +41,7 @@ impl Pool {
         self.budget_notices(&ids, now)
     }
 
-    /// Counts what a request through a proxy has sent and received.
+    /// Counts the bytes of a request through a proxy.
     pub fn count_bytes(&mut self, id: ProxyId, bytes: i64, now: Instant) -> Vec<Notice> {
         if !self.members.contains_key(&id) {
             return Vec::new();

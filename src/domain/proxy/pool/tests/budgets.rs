@@ -53,7 +53,7 @@ impl Scene {
     }
 }
 
-/// Which budget has come to what: `None` is that of all together.
+/// Levels reached, by proxy: `None` is the budget of all together.
 fn told(notices: &[Notice]) -> Vec<(Option<ProxyId>, &'static str)> {
     let of = |notice: &Notice| match notice {
         Notice::BudgetNearlySpent { proxy, .. } => (proxy.as_ref().map(|proxy| proxy.id), "nearly"),
