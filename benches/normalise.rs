@@ -41,7 +41,7 @@ const MAX_ITEMS: usize = 4000;
 const STORES: usize = 4;
 const PRODUCTS: usize = 500;
 
-/// Counts what the code under test allocates: the simulator is gone by then.
+/// Counts allocations of the code under test: the simulator is gone by then.
 struct CountingAllocator;
 
 static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);

@@ -37,7 +37,7 @@ pub fn is_json() -> bool {
     JSON.get().copied().unwrap_or(true)
 }
 
-/// Reports the error that ends a command: a log line where the log is JSON, else plain text.
+/// Reports the error that ends a command: a log line where the log is JSON, otherwise plain text.
 pub fn report_error(message: &str) {
     let is_json = *JSON.get_or_init(|| begin("info", "auto", "auto"));
     // a log level that leaves errors out must not hide this one

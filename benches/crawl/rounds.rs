@@ -1,5 +1,5 @@
-//! Rounds: every peer's crawls of the same menus, one after the other, each from a fresh database. In: what
-//! to measure. Out: a [`Figure`] for each crawl, or the error of a crawl that was wrong.
+//! Rounds: every peer's crawls of the same menus, one after the other, each from a fresh database. In: the
+//! measurements to make. Out: a [`Figure`] for each crawl, or the error of a crawl that was wrong.
 
 use std::path::Path;
 use std::time::{Duration, Instant};

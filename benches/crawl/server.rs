@@ -1,4 +1,4 @@
-//! `Server`: a private Postgres with its ordinary settings, a database for each peer, and what it has cost.
+//! `Server`: a private Postgres with its ordinary settings, a database for each peer, and its cost.
 
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
@@ -52,7 +52,7 @@ impl Server {
         Ok(self.admin.batch_execute("CHECKPOINT").await?)
     }
 
-    /// For what concerns the whole server.
+    /// For statements about the whole server.
     pub fn admin(&self) -> &Client {
         &self.admin
     }

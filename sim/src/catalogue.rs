@@ -10,7 +10,7 @@ use crate::words;
 const DECOY_KEYS: u64 = 1 << 32;
 const CAPTURED_KEY: u64 = 1 << 33;
 
-/// A store as an operator would import it, and what its menu looks like.
+/// A store as an operator would import it, and the form of its menu.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoreSeed {
     pub platform_dispensary_id: String,

@@ -1,4 +1,4 @@
-//! `CodingFault`: a body whose content coding is not what its head says.
+//! `CodingFault`: a body whose content coding differs from its head's.
 //!
 //! In: the body without any coding. Out: the name and the bytes that are sent. It must not know HTTP.
 

@@ -1,4 +1,4 @@
-//! `Draw`: numbers that depend on what they are drawn for, and on nothing else.
+//! `Draw`: numbers that depend only on their use.
 //!
 //! In: a seed and the keys of a thing (topic, store, product, epoch). Out: the same endless row of numbers
 //! each time, on every machine. No clock, no shared state, no order of calls between two draws.

@@ -31,7 +31,7 @@ pub enum FaultKind {
     Hang,
     /// `products: []` with a total above 0; use `on_page(0)` for a menu that looks broken.
     EmptyPage,
-    /// `products: []` and a total of 0: what a store without a menu looks like.
+    /// `products: []` and a total of 0, as of a store without a menu.
     EmptyMenu,
     /// The order changes between two pages: the last product of each is shown again as the first of the next,
     /// in the place of one that is on no page. Pages keep their size, and the total stays.
@@ -53,11 +53,11 @@ pub enum FaultKind {
     Body(String),
     /// An answer that is far larger than any menu.
     Flood(Flood),
-    /// A body whose coding is not what its head says.
+    /// A body whose coding differs from its head's.
     Coded(CodingFault),
     /// Bytes that are no HTTP, or come too slowly (HTTP/1.1 only).
     Sent(Transmission),
-    /// `totalCount` grows from page to page, by what a page holds; the products do not.
+    /// `totalCount` grows from page to page, by the size of a page; the products do not.
     GrowingTotal,
     /// `totalCount` goes up and down between pages by 0.5 %, at least 1. Page 0 announces the most.
     DriftingTotal,

@@ -1,7 +1,7 @@
 //! `Flood`: an answer that is far larger than any menu, plain or as a bomb in one content coding or several.
 //!
-//! In: what it is full of, how much, and its codings. Out: the names of the codings and a body. Plain ones
-//! are made while they are sent.
+//! In: its content, its size, and its codings. Out: the names of the codings and a body. Plain ones are made
+//! while they are sent.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! The oracle: what a product table must hold after crawls 1 … n, each of them complete.
+//! The oracle: the expected content of a product table after crawls 1 … n, each of them complete.
 //!
 //! Computed from the generator's truth, never from the JSON, so that it can disagree with a reader of that
 //! JSON.

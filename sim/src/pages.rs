@@ -1,7 +1,7 @@
 //! `Pages`: whole menu pages as they were coded first, for a world whose settings keep them.
 //!
-//! Any number of crawls then cost the simulator next to nothing, and what is measured beside it is the
-//! crawler. A page is kept for each version of its menu, as long as the world lives.
+//! Any number of crawls then cost the simulator next to nothing, and the measured rest is the crawler. A page
+//! is kept for each version of its menu, as long as the world lives.
 
 use std::collections::HashMap;
 use std::io;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// Fields and what is asked of each; empty = the whole value.
+/// Fields and the selection in each; empty = the whole value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Selection(BTreeMap<String, Selection>);
 

@@ -13,7 +13,7 @@ use tokio::io::{AsyncWrite, AsyncWriteExt};
 
 use crate::encoding::Coding;
 
-/// Between two bytes of what comes drop by drop.
+/// Pause between two bytes of an answer that comes drop by drop.
 const DRIP: Duration = Duration::from_millis(20);
 /// More than any client should read of a head.
 const HUGE: usize = 4 << 20;
@@ -166,7 +166,7 @@ impl RawAnswer {
         }
     }
 
-    /// A head with these fields, and what follows it.
+    /// A head with these fields, and the bytes after it.
     fn with(&self, fields: &str, rest: &[&[u8]]) -> Vec<u8> {
         [self.head(200, fields).as_slice(), &rest.concat()].concat()
     }

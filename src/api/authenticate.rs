@@ -156,7 +156,7 @@ fn is_trusted(known: &Known, host: &Authority, address: Option<IpAddr>) -> bool 
     !known.has_tokens && origin::is_loopback(host.host()) && address.is_some_and(|address| address.is_loopback())
 }
 
-/// The token of the request, or else its login.
+/// The token of the request, otherwise its login.
 fn secret(headers: &HeaderMap) -> Result<Option<SecretText>, &'static str> {
     let mut given = headers.get_all(AUTHORIZATION).iter();
     match (given.next(), given.next()) {

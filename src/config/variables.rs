@@ -59,7 +59,7 @@ pub fn established(schema: &Schema, set: &BTreeMap<String, String>, listen: &str
 }
 
 /// Every variable that begins with `DROVER__`. An empty one is the empty string where its key is a string,
-/// else unset.
+/// otherwise unset.
 pub fn drover(schema: &Schema, set: &BTreeMap<String, String>, errors: &mut ConfigErrors) -> Layer {
     let mut layer = Layer::default();
     for (name, text) in set {

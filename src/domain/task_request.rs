@@ -102,7 +102,7 @@ impl TaskRequest {
 }
 
 impl CheckedRequest {
-    /// The request's own key, else [`CheckedRequest::default_key`].
+    /// The request's own key, otherwise [`CheckedRequest::default_key`].
     pub fn dedup_key(&self) -> String {
         self.dedup_key.clone().unwrap_or_else(|| self.default_key())
     }

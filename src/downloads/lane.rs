@@ -59,7 +59,7 @@ impl Lane {
         Lane { deps, jobs, finished, session: None }
     }
 
-    /// Until there can be no more images. A lane that gives way takes none while a task runs.
+    /// Runs until there can be no more images. A lane that gives way takes none while a task runs.
     pub async fn run(mut self, gives_way_to: Option<DownloadQueue>) {
         loop {
             if let Some(queue) = &gives_way_to {

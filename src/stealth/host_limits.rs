@@ -108,8 +108,8 @@ impl HostRateLimits {
         tokio::time::timeout(waited, permit).await.unwrap_or_else(timed_out)
     }
 
-    /// Ends the permit. A change of how the host is to be asked is shared at once, everything else with the
-    /// next exchange. Returns how long a throttle holds the host, which is capped.
+    /// Ends the permit. A change of the host's limits is shared at once, everything else with the next
+    /// exchange. Returns how long a throttle holds the host, which is capped.
     pub async fn note(&self, mut permit: RequestPermit, seen: Seen) -> Option<Duration> {
         let probe = permit.probe.take();
         let report = seen.report(probe);

@@ -88,7 +88,7 @@ fn read(overlay: Option<&str>) -> Result<Identities, Vec<String>> {
     }
 }
 
-/// Tables merge, arrays of tables with ids merge by id, all else is replaced, also by an empty list.
+/// Tables merge, arrays of tables with ids merge by id, everything else is replaced, also by an empty list.
 fn merge(base: &mut Table, over: Table) {
     for (key, value) in over {
         match (base.get_mut(&key), value) {

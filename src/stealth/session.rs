@@ -245,7 +245,7 @@ impl Session {
         self.trace.clone()
     }
 
-    /// The store's timezone, else its state's.
+    /// The store's timezone, otherwise its state's.
     pub fn timezone(&self) -> &str {
         &self.locale.timezone
     }
@@ -261,7 +261,7 @@ impl Session {
         Ok(())
     }
 
-    /// The present route where it still serves, else a new one.
+    /// The present route where it still serves, otherwise a new one.
     async fn usable_route(&mut self, request: &Request, tries: &Tries) -> Result<Route, FetchError> {
         match self.route.take().filter(Route::is_usable) {
             Some(route) => Ok(route),

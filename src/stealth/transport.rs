@@ -346,7 +346,7 @@ fn append(headers: &mut HeaderMap, name: &str, value: &str, url: &Url) -> Result
     Ok(())
 }
 
-/// The whole address for HTTP/2 and for a proxy that passes it on, else path and query.
+/// The whole address for HTTP/2 and for a proxy that passes it on, otherwise path and query.
 fn target(connection: &Connection, url: &Url) -> Result<Uri, Failure> {
     let path = &url[Position::BeforePath..Position::AfterQuery];
     let whole = connection.forwarded_by.is_some() || connection.protocol() == Protocol::Http2;

@@ -1,5 +1,5 @@
 //! Images of products and brands: downloaded once after a refresh, through the proxies, outside of any task;
-//! and `drover images backfill`, which brings what was lost.
+//! and `drover images backfill`, which brings lost ones.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;

@@ -1,5 +1,5 @@
 //! With 100,000 pending tasks and 20,000 more of busy stores, the queue's statements still touch a handful of
-//! pages: they find what they want by an index, and walk past nothing.
+//! pages: they find their rows by an index, and walk past nothing.
 
 use drover::db::tasks::{self, ClaimBatch, NewTask};
 use drover::domain::role::Role;
@@ -46,8 +46,8 @@ impl Queue {
     }
 }
 
-/// On the one plain connection, whose statistics can be flushed: what `statement` touched after five runs
-/// that settle its plan.
+/// On the one plain connection, whose statistics can be flushed: pages that `statement` touched after five
+/// runs that settle its plan.
 async fn pages_of(queue: &Queue, statement: &str) -> i64 {
     let prepared = queue.database.raw.prepare(statement).await.unwrap();
     for _ in 0..6 {

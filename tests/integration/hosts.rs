@@ -190,7 +190,7 @@ async fn a_storm_of_403s_with_a_lucky_answer_now_and_then_is_met_with_few_reques
 async fn a_host_that_throttles_holds_both_processes() {
     let fault = Fault::new(FaultKind::Throttled { retry_after: Some(Duration::from_secs(1)) });
     let (farm, counts, probes) = storm(fault, async |farm| farm.count(PROBES).await >= 2).await;
-    // three holds open the breaker, and each meets what both have under way
+    // three holds open the breaker, and each meets the requests that both have under way
     let allowed = 3 * 2 * SLOTS + probes;
     assert!(counts.requests <= allowed, "{} requests, {probes} of them probes", counts.requests);
     assert_no_proxy_is_blamed(&farm).await;

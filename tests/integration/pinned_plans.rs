@@ -1,5 +1,5 @@
 //! The plans of the queue's functions are pinned: each function that the program calls carries its planner
-//! settings, and what it calls runs under them.
+//! settings, and the functions it calls run under them.
 
 use crate::statements::files_with;
 

@@ -22,7 +22,7 @@ use sim::{Coding, Fault, FaultKind, Operation, OracleStore, Refusal, Settings, S
 
 use crate::handlers::test_sessions;
 
-/// A simulated platform and what one task crawls it with.
+/// A simulated platform and the parts that one task crawls it with.
 struct PlatformHarness {
     sim: Simulator,
     adapter: Arc<dyn Adapter>,

@@ -42,8 +42,7 @@ pub async fn database() -> TestDatabase {
     TestDatabase::create(&format!("TEMPLATE {template}")).await
 }
 
-/// A fresh database with the whole schema and what the statements of `fill` put there. They run once for all
-/// tests.
+/// A fresh database with the whole schema and the rows that the statements of `fill` insert.
 pub async fn filled_database(fill: &str) -> TestDatabase {
     let template = make_template(fill).await;
     TestDatabase::create(&format!("TEMPLATE {template}")).await

@@ -1,7 +1,7 @@
 //! `fixture()`: a captured answer of the real platform. Such data is not part of the repository.
 //!
-//! Unit tests and the simulator's tests include this file by path, so that one rule says where fixtures are
-//! and what a missing one means.
+//! Unit tests and the simulator's tests include this file by path, so that one rule decides where fixtures
+//! are and how a missing one is treated.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -22,7 +22,7 @@ const LAST_LINES: Duration = Duration::from_millis(500);
 /// Log lines to print of a child whose test fails.
 const PRINTED_LINES: usize = 100;
 
-/// A command for the built program that reads no configuration but what the test gives it.
+/// A command for the built program that reads only the test's configuration.
 pub fn drover() -> Command {
     let mut command = Command::new(program());
     command.env_clear().current_dir(super::root()).stdin(Stdio::null()).kill_on_drop(true);

@@ -1,4 +1,4 @@
-//! `typos`: what people type who mean a product and hit one wrong key.
+//! `typos`: inputs of people who mean a product and hit one wrong key.
 
 const LETTERS: &[u8; 26] = b"abcdefghijklmnopqrstuvwxyz";
 /// People do not search for shorter words.

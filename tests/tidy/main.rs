@@ -163,7 +163,7 @@ fn every_statement_file_is_used() {
 fn only_calls_of_functions_have_no_file() {
     let writes =
         |text: &str| ["INSERT INTO ", "UPDATE ", "DELETE FROM ", "WITH "].iter().any(|verb| text.starts_with(verb));
-    // what it reads from is a table, not the result of a function
+    // it reads from a table, not from the result of a function
     let reads = |text: &str| {
         let source = text.strip_prefix("SELECT ").and_then(|rest| rest.split_once(" FROM "));
         source.is_some_and(|(_, source)| !source.split(' ').next().unwrap().contains('('))

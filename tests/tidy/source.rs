@@ -17,7 +17,7 @@ pub struct Source {
     pub code: String,
     /// Content of the string literals.
     pub strings: Vec<String>,
-    /// Every path of two segments or more, and what `use` names; groups are unfolded.
+    /// Every path of two segments or more, and the paths that `use` names; groups are unfolded.
     paths: Vec<Vec<String>>,
 }
 

@@ -1,6 +1,6 @@
 //! `Browser`: a real Chromium without a window, by its driver. Ends with the value, whatever happened to it.
 //!
-//! In: addresses, scripts and what a person does. Out: what the page says. It needs `chromedriver` and
+//! In: addresses, scripts and a person's actions. Out: the page's content. It needs `chromedriver` and
 //! Chromium on the machine.
 
 use std::process::Stdio;
@@ -113,7 +113,7 @@ impl Browser {
         )
     }
 
-    /// Waits for what the XPath names, and clicks it.
+    /// Waits for the element that the XPath names, and clicks it.
     pub async fn click(&self, xpath: &str) -> anyhow::Result<()> {
         let begun = Instant::now();
         loop {
@@ -151,7 +151,7 @@ impl Browser {
         Ok(self.client.find(Locator::Css(css)).await?.select_by_value(value).await?)
     }
 
-    /// Keys to what has the focus.
+    /// Sends keys to the focused element.
     pub async fn keys(&self, keys: &str) -> anyhow::Result<()> {
         Ok(self.client.active_element().await?.send_keys(keys).await?)
     }

@@ -1,4 +1,4 @@
-//! The bare reference: what the same crawl costs without a queue, without health of proxies and without a
+//! The bare reference: the cost of the same crawl without a queue, without health of proxies and without a
 //! second thought.
 //!
 //! Eight tasks take the next store each, fetch its menu through the proxies page by page, keep the raw

@@ -1,5 +1,5 @@
-//! `PictureKind`: in which of the ways that image hosts have a picture is served, and what a careful client
-//! makes of it.
+//! `PictureKind`: the way in which a picture is served, of all ways that image hosts have, and a careful
+//! client's result.
 
 use crate::draw::Draw;
 

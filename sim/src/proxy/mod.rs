@@ -43,7 +43,7 @@ pub enum ProxyProtocol {
     Socks5,
 }
 
-/// Where a proxy listens and what it asks for. `Debug` shows no password.
+/// A proxy's address and its required credentials.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ProxyAddress {
     pub protocol: ProxyProtocol,
@@ -80,7 +80,7 @@ pub enum ProxyFault {
     WrongTarget,
     /// Bytes of no protocol that a proxy speaks.
     Garbage,
-    /// It accepts what is asked for, and breaks the connection at the first byte.
+    /// It accepts the request, and breaks the connection at the first byte.
     Reset,
     /// A tunnel brings one byte after another, slowly.
     Slow,
@@ -110,7 +110,7 @@ impl ProxyFault {
     }
 }
 
-/// One proxy: what it is, and how it behaves now.
+/// One proxy: its kind, and its behaviour now.
 pub(crate) struct ProxyState {
     pub(crate) address: ProxyAddress,
     fault: watch::Sender<ProxyFault>,
@@ -253,7 +253,7 @@ async fn relay(
     there: &mut TcpStream,
 ) -> io::Result<()> {
     match fault {
-        // what was sent behind the first byte is not read, so that the system resets the connection
+        // bytes after the first one are not read, so that the system resets the connection
         ProxyFault::Reset => here.read_u8().await.map(drop),
         ProxyFault::Slow => {
             let (from_here, mut to_here) = tokio::io::split(here);

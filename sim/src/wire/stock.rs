@@ -93,7 +93,7 @@ fn child(draw: &mut Draw, offer: &Offer, renamed: bool) -> PosChild {
         batch_tags: None,
         sku: draw.object_id(),
         option: if renamed { "each" } else { offer.label },
-        // some of what is there may be promised to other carts
+        // a part of the stock may be promised to other carts
         quantity: if says_available { CAP.min(shown + draw.below(4) as u32) } else { shown },
         quantity_available: says_available.then_some(shown),
         kiosk_quantity_available: shown,

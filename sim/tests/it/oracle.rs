@@ -170,7 +170,7 @@ fn read(product: &Value) -> Row {
     }
 }
 
-/// Applies one complete crawl to a table: the last copy of a product wins, and what is absent is a miss.
+/// Applies one complete crawl to a table: the last copy of a product wins, and an absent product is a miss.
 async fn crawl(sim: &Simulator, store: &str, table: &mut HashMap<String, Row>) -> usize {
     let mut seen = HashMap::new();
     for page in 0.. {

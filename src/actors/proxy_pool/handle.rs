@@ -34,7 +34,7 @@ impl ProxyPool {
         self.state.clone()
     }
 
-    /// Whether everything reported so far has been written; also false when no answer comes within
+    /// Whether everything reported until now has been written; also false when no answer comes within
     /// `deadline`.
     pub async fn flush(&self, deadline: Duration) -> bool {
         let (answer, flushed) = oneshot::channel();

@@ -31,7 +31,7 @@ const INDEXES_INTERVAL: Duration = Duration::from_secs(600);
 const REGISTRY_INTERVAL: Duration = Duration::from_secs(10);
 const SEARCH_INTERVAL: Duration = Duration::from_secs(10);
 const QUALITY_INTERVAL: Duration = Duration::from_secs(60);
-/// A twentieth of the interval: to find new products soon is worth no more.
+/// A twentieth of the interval: finding new products early is worth no more.
 const MAX_COPY_TIME: Duration = Duration::from_millis(500);
 const STATS_INTERVAL: Duration = Duration::from_secs(30);
 /// For the way of a commit, beside the time that a transaction may last.

@@ -196,7 +196,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The attempt's `detail` so far.
+    /// The attempt's `detail` until now.
     pub fn detail(&self) -> Value {
         self.context.run_trace().detail()
     }

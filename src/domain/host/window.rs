@@ -1,4 +1,4 @@
-//! `Window`: the answers of a host of late, and how many of them were refusals or failures of its own. Pure.
+//! `Window`: the recent answers of a host, and how many of them were refusals or failures of its own. Pure.
 //!
 //! Each weighs less as it grows older.
 

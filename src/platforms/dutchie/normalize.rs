@@ -207,7 +207,7 @@ fn name(item: &WireProduct<'_>, read: &mut Reader<'_>) -> Option<String> {
     name
 }
 
-/// `Image`, else the first of `images` that is not inactive.
+/// `Image`, otherwise the first of `images` that is not inactive.
 fn image(item: &WireProduct<'_>, read: &mut Reader<'_>) -> Option<String> {
     let main = read.text(item.image, "Image");
     if main.is_some() {

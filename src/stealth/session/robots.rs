@@ -1,7 +1,7 @@
 //! A session's work on a host's robots.txt before a request: it looks up the rules, fetches the file where no
 //! process has it, and judges the request by them.
 //!
-//! The file is fetched as the session fetches all else, through its proxy and with its identity. Where it
+//! The file is fetched like everything else of the session, through its proxy and with its identity. Where it
 //! cannot be had, a policy of report sends the request all the same.
 
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! The access role of a public price site's server: what it reads, how often, and what it never sees.
+//! The access role of a public price site's server: its permitted reads, their rate, and the data that it
+//! never sees.
 
 use drover::api::openapi;
 use http::Method;

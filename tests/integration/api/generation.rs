@@ -1,4 +1,4 @@
-//! Tasks for many stores by HTTP, a discovery, and what is recovered by request: as old clients ask for them.
+//! Tasks for many stores by HTTP, a discovery, and recovery by request: as old clients ask for them.
 
 use rstest::rstest;
 use serde_json::{Value, json};

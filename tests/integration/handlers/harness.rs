@@ -55,14 +55,14 @@ impl HandlerHarness {
         handlers::run(&self.context(&task), role, &task.payload, None).await
     }
 
-    /// Runs a task of the harness's store and commits what it writes.
+    /// Runs a task of the harness's store and commits its writes.
     pub async fn settle(&self, role: Role, payload: Value) -> Committed {
         let task = self.task(role, payload).await;
         let outcome = handlers::run(&self.context(&task), role, &task.payload, None).await.unwrap();
         self.commit(&task, outcome).await
     }
 
-    /// Commits what a finished run writes, as the engine does.
+    /// Commits the writes of a finished run, as the engine does.
     pub async fn commit(&self, task: &ClaimedTask, outcome: Outcome) -> Committed {
         let done = match outcome {
             Outcome::Done(done) => done,

@@ -1,5 +1,5 @@
-//! An origin that breaks HTTP and content codings: what it sends is asked for again or refused, never parsed
-//! as something it is not, and leaves no payload unless it is a whole menu.
+//! An origin that breaks HTTP and content codings: its answer is requested again or refused, never parsed as
+//! something else, and leaves no payload unless it is a whole menu.
 
 use std::sync::Mutex;
 use std::time::Duration;

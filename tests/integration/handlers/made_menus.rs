@@ -1,5 +1,5 @@
-//! Menus made by proptest, written to a real database: no value fails a refresh, and the rows equal what the
-//! normaliser said.
+//! Menus made by proptest, written to a real database: no value fails a refresh, and the rows equal the
+//! normaliser's result.
 //!
 //! 300 menus of up to 40 products in an ordinary run; `DROVER_MADE_MENUS=100000` is the long one.
 

@@ -1,4 +1,4 @@
-//! `TestStore`: a store, payload rows with any products in them, and what the tables say afterwards.
+//! `TestStore`: a store, payload rows with any products in them, and the content of the tables afterwards.
 
 use std::sync::Arc;
 

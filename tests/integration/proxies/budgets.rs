@@ -72,7 +72,7 @@ async fn two_processes_share_a_budget_and_spend_no_more_than_it_by_a_hundredth()
         let Ok(lease) = process.lease().await else { break };
         carries(process, lease.proxy.id, ONE_PERCENT / 4);
         spent += ONE_PERCENT / 4;
-        // no flush is asked for: a process shares what it has sent, because it is enough
+        // no flush is asked for: a process shares its usage, because it is enough
         until("it is shared", SOON, async || written(&database).await == spent).await;
     }
     assert!((BUDGET..=BUDGET + ONE_PERCENT).contains(&spent), "{spent} of {BUDGET} bytes");

@@ -11,7 +11,7 @@ use testkit::{TestDatabase, database, drover};
 async fn proxies(database: &TestDatabase, args: &[&str], input: &str) -> Output {
     let mut command = drover();
     command.arg("proxies").args(args).env("DATABASE_URL", &database.url);
-    // a host that does not resolve: what reaches it went through a proxy
+    // a host that does not resolve: a request that reaches it went through a proxy
     command.env("DROVER__PLATFORM__DUTCHIE__BASE_URL", "http://menu.invalid");
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();

@@ -1,4 +1,4 @@
-//! Claiming: order, roles, reservations, tokens, and what a claim writes.
+//! Claiming: order, roles, reservations, tokens, and the writes of a claim.
 
 use drover::db::tasks::{ClaimBatch, ClaimToken, NewTask};
 use drover::domain::role::Role;
@@ -145,7 +145,7 @@ async fn every_claimed_task_is_handed_out() {
     assert_eq!(answered, 50);
     assert_eq!(queue.number("SELECT count(*) FROM worker_tasks WHERE status = 'claimed'").await, 50);
     queue.add(analytics()).await;
-    // whatever such a join shows, nothing may be claimed but what claim_task alone returns
+    // whatever such a join shows, nothing may be claimed except the tasks that claim_task returns
     let rows = queue.database.raw.query(sql, &[]).await.unwrap();
     assert!(rows.len() <= 1);
     assert_eq!(queue.number("SELECT count(*) FROM claim_task(NULL, 'me')").await, 0);

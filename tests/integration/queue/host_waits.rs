@@ -1,4 +1,4 @@
-//! Tasks that wait for a host whose breaker is open, and what wakes them.
+//! Tasks that wait for a host whose breaker is open, and their wake-up.
 
 use drover::db::hosts;
 use drover::db::tasks::{AttemptOutcome, Settlement};

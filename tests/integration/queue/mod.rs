@@ -97,7 +97,7 @@ impl Queue {
         claimed.pop().expect("nothing may be claimed")
     }
 
-    /// The ids of what may be claimed now, best first; they are claimed.
+    /// The ids of the tasks that may be claimed now, best first; they are claimed.
     pub async fn claim_all(&self) -> Vec<TaskId> {
         ids(&self.claim(&Role::CRAWL, 1000).await)
     }

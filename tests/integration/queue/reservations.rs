@@ -1,4 +1,4 @@
-//! A store's reservation: which task gets it, which gives it up, and what waits for what.
+//! A store's reservation: which task gets it, which gives it up, and which waits for which.
 
 use drover::clock::Clock;
 use drover::db::tasks::{AttemptOutcome, Settlement};

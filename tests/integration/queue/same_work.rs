@@ -1,5 +1,5 @@
-//! Which tasks do the same work, and what becomes of a schedule, a day's crawls or a request that meets one
-//! that is open.
+//! Tasks that do the same work, and the result of a schedule, a day's crawls or a request that meets an open
+//! one.
 
 use chrono::TimeDelta;
 use drover::clock::Clock;

@@ -251,7 +251,7 @@ async fn requests_over_tls_equal_the_profile(
     }
 }
 
-/// Test doubles speak plain http; what they see must be what an origin behind TLS sees.
+/// Test doubles speak plain http; they must see the same as an origin behind TLS.
 #[rstest]
 #[tokio::test]
 async fn requests_over_plain_http_equal_the_profile(

@@ -1,4 +1,4 @@
-//! How much memory a process takes for what a careless or hostile platform sends. The crawls run in a process
+//! The memory that a process takes for a careless or hostile platform's answers. The crawls run in a process
 //! of their own, so that nothing else moves its peak; the origin is in this one.
 
 use std::net::SocketAddr;

@@ -37,7 +37,7 @@ impl World {
         World { sim, pool, request }
     }
 
-    /// A listener closes in its own time: what refuses is waited for.
+    /// A listener closes in its own time: a refusing one is waited for.
     async fn spoil(&self, nth: usize, fault: ProxyFault) {
         self.sim.set_proxy_fault(nth, fault);
         let port = self.sim.proxies()[nth].port;

@@ -1,5 +1,5 @@
-//! How much of each option there is: from the point of sale (`POSMetaData.children`), else from the manual
-//! inventory, else unknown.
+//! How much of each option there is: from the point of sale (`POSMetaData.children`), otherwise from the
+//! manual inventory, otherwise unknown.
 
 use super::wire::{PosMetaData, StockRow, WireProduct};
 use crate::platforms::offer::OptionStock;

@@ -236,7 +236,7 @@ async fn a_field_that_holds_something_else_is_never_a_fault_of_the_server() {
         .for_each_concurrent(AT_ONCE, async |(method, path, body)| {
             let answer = target.json(&method, &path, body.to_string()).await;
             let status = answer.status.as_u16();
-            // 401 is what a login with a wrong token gets
+            // a login with a wrong token gets 401
             let is_refused = [400, 401, 404, 409, 412, 413, 422].contains(&status);
             assert!(is_refused || answer.status.is_success(), "{method} {path} {body}: {status} {}", answer.text());
             if is_refused {

@@ -1,7 +1,7 @@
 //! Text that no answer may hold: the database's errors and statements, paths and panics of the program,
 //! credentials. Every answer of the tests of the API goes through here.
 
-/// Each with what its presence would mean.
+/// Each with the meaning of its presence.
 const LEAKS: [(&str, &[&str]); 4] = [
     (
         "an error of the database",

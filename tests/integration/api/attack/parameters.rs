@@ -171,7 +171,7 @@ impl Parameter {
         values
     }
 
-    /// The target with `value` in this place, and what else the operation needs.
+    /// The target with `value` in this place, and the operation's other requirements.
     fn target(&self, value: &str) -> String {
         let in_path = |name: &str, usual: &str| match self.place == "path" && self.name == name {
             true => value.to_owned(),
@@ -347,7 +347,7 @@ async fn a_parameter_that_is_unknown_or_given_twice_is_refused_by_every_operatio
     for operation in operations().iter().filter(|operation| !operation.is_changing()) {
         let path = operation.target();
         if ["/livez", "/readyz", "/metrics", "/api/openapi.json"].contains(&path.as_str()) {
-            continue; // probes are asked by programs that add what they like
+            continue; // programs that ask probes add parameters of their own
         }
         for query in ["no_such_parameter=1", "limit=1&limit=1", "a[]=1", "%00=1", "=1", "__proto__=1"] {
             let status = target.get(&format!("{path}?{query}")).await.status.as_u16();

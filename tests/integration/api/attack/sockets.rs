@@ -28,7 +28,7 @@ const FULL: usize = 600;
 const CONNECTIONS: usize = 512;
 /// Descriptors of files and other sockets, beside the [`IDLE`] ones.
 const OTHERS: u64 = 1_000;
-/// Connections at once, and what a process has open anyway.
+/// Connections at once, and the descriptors that a process has open anyway.
 const MAX_DESCRIPTORS: usize = CONNECTIONS + 128;
 /// With all connections taken, and with as many more clients as there are.
 const MAX_GROWTH_KIB: usize = 64 * 1024;

@@ -1,5 +1,5 @@
-//! `Wire`: a client that sends bytes as they are, and reads what comes. Every answer must have safe headers,
-//! and a refusal its reason.
+//! `Wire`: a client that sends bytes as they are, and reads the answer's bytes. Every answer must have safe
+//! headers, and a refusal its reason.
 
 use std::net::SocketAddr;
 use std::time::Duration;

@@ -42,7 +42,7 @@ const TOO_MANY_BYTES: usize = 64 << 20;
 const SHORT: Duration = Duration::from_secs(3);
 /// They ask the database nothing.
 const OF_FILES: [&str; 1] = ["GET /img/{path}"];
-/// Programs that ask these add what they like to their queries.
+/// Programs that ask these add parameters of their own.
 const OPEN_QUERIES: [&str; 3] = ["/livez", "/readyz", "/metrics"];
 
 #[tokio::test]
@@ -220,7 +220,7 @@ async fn used_keys(all: &[Operation], server: &Server) -> Vec<Error> {
     errors
 }
 
-/// 409: what another transaction has.
+/// 409: the row is locked by another transaction.
 async fn locked(all: &[Operation]) -> Vec<Error> {
     let mut database = database().await;
     let settings = Database { statement_timeout: SHORT, transaction_timeout: SHORT, ..database_settings() };

@@ -1,5 +1,5 @@
-//! Small real servers on loopback: an origin that records what reaches it, forward proxies, and an owner of
-//! proxies that records what is reported.
+//! Small real servers on loopback: an origin that records its requests, forward proxies, and an owner of
+//! proxies that records the reported outcomes.
 
 mod ca;
 mod origin;
