@@ -75,7 +75,7 @@ impl Format {
         };
         match (subject, kind, format) {
             (Subject::Logo, _, Format::Jpeg) => Format::Png,
-            // half a GIF may hold all of its first frame, and a wrong media type does no harm to one
+            // half a GIF may hold all of its first frame, and `image/gif` is one of the false media types
             (_, PictureKind::HalfFile | PictureKind::Mislabelled, Format::Gif) => Format::Png,
             (_, PictureKind::Mislabelled, Format::Webp) => Format::Png,
             (Subject::Logo, _, Format::Gif) => Format::Webp,
